@@ -1,0 +1,35 @@
+# Thin lines over commands that work without make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+ARGS ?=
+
+.PHONY: run test install lint bench bench-peers eval
+install: $(STAMP)
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) deploy/install.py $(VENV)
+	@touch $(STAMP)
+
+run: install
+	$(BIN)/throughline serve $(ARGS)
+
+test: install
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: install
+	$(BIN)/ruff check proxy tests deploy
+	$(BIN)/ruff format --check proxy tests deploy
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/deptry proxy
+
+bench: install
+	$(BIN)/python -m tests.bench $(ARGS)
+
+bench-peers:
+	$(PYTHON) -m venv .bench-venv
+	.bench-venv/bin/pip install --quiet 'litellm[proxy]==1.106.2'
+
+eval: install
+	$(BIN)/throughline eval $(ARGS)

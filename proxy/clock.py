@@ -1,0 +1,69 @@
+"""The one place that reads the clock, so that tests can turn it."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+
+class Clock:
+    """The wall clock in UTC and a monotonic one for durations."""
+
+    def now(self) -> datetime:
+        """Return the current time, aware, in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Return seconds on a clock that never goes back."""
+        return time.monotonic()
+
+
+class ManualClock(Clock):
+    """A clock that moves only when told to; the test double of ``Clock``."""
+
+    def __init__(self, now: datetime | None = None) -> None:
+        self._now = now or datetime(2026, 1, 1, tzinfo=UTC)
+        self._elapsed_s = 0.0
+
+    def now(self) -> datetime:
+        """Return the time it was set or advanced to."""
+        return self._now
+
+    def monotonic(self) -> float:
+        """Return the seconds it was advanced by."""
+        return self._elapsed_s
+
+    def advance(self, delta: timedelta) -> None:
+        """Move both clocks forward."""
+        self._now += delta
+        self._elapsed_s += delta.total_seconds()
+
+
+def to_ms(moment: datetime) -> int:
+    """Return whole milliseconds since the epoch, the form in which times are stored."""
+    return round(moment.timestamp() * 1000)
+
+
+def from_ms(ms: int) -> datetime:
+    """Return the aware UTC time of a stored number of milliseconds."""
+    return datetime.fromtimestamp(ms / 1000, UTC)
+
+
+def iso(moment: datetime) -> str:
+    """Return ISO 8601 in UTC with ``Z``, the form in which times are shown."""
+    text = moment.astimezone(UTC).isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
+    return text.replace("+00:00", "Z")
+
+
+def parse_time(text: str) -> datetime:
+    """Return the aware UTC time of an ISO 8601 string or of seconds since the epoch.
+
+    Raises:
+        ValueError: If ``text`` is neither.
+    """
+    stripped = text.strip()
+    try:
+        return datetime.fromtimestamp(float(stripped), UTC)
+    except (ValueError, OverflowError, OSError):
+        moment = datetime.fromisoformat(stripped)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)

@@ -1,0 +1,306 @@
+"""Every setting, read in this one module: defaults < YAML < environment < flags."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+
+from proxy.errors import ConfigError
+
+ENV_PREFIX = "THROUGHLINE_"
+CONFIG_ENV = "THROUGHLINE_CONFIG"
+
+PLACEHOLDER_KEYS = [
+    "EMPTY", "empty", "none", "None", "null", "dummy", "fake", "test", "ollama", "lm-studio", "no-key",
+    "no-key-required", "not-needed", "sk-no-key-required", "sk-xxx", "x", "xxx", "-",
+]  # fmt: skip
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_default=True)
+
+
+class ServerSettings(_Section):
+    """Where and how the HTTP server listens."""
+
+    host: str = Field("127.0.0.1", description="Address to listen on; another than loopback needs a safe setting.")
+    port: int = Field(8787, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    data_dir: Path = Field(Path("./data"), description="Everything that is kept lives in this folder.")
+    workers: int = Field(1, ge=1, le=64, description="Server processes sharing the data folder.")
+    allow_insecure_bind: bool = Field(
+        False,
+        description="Allow another address than loopback in `passthrough` mode.",
+    )
+    max_body_bytes: int = Field(64 * 2**20, ge=1024, description="Largest request body accepted, in bytes.")
+    graceful_shutdown_s: float = Field(30.0, ge=0, description="Seconds that running replies get to end at shutdown.")
+
+
+class AuthSettings(_Section):
+    """Who is asking."""
+
+    mode: Literal["passthrough", "keys"] = Field(
+        "passthrough", description="`passthrough`: clients bring their provider key; `keys`: keys of ours."
+    )
+    placeholder_keys: list[str] = Field(
+        PLACEHOLDER_KEYS, description="Client keys that mean «no key» and identify nobody (exact, whole strings)."
+    )
+    secret: SecretStr | None = Field(
+        None, description="Secret for hashing keys and user ids; unset: made once and kept in the data folder."
+    )
+
+
+class UpstreamSettings(_Section):
+    """How providers are reached."""
+
+    url: str | None = Field(None, description="One OpenAI-compatible server that everything is sent to.")
+    api_key: SecretStr | None = Field(None, description="Key for `upstream.url`; unset: the client's own key.")
+    connect_timeout_s: float = Field(10.0, gt=0, description="Seconds to connect to a provider.")
+    read_timeout_s: float | None = Field(None, gt=0, description="Seconds of silence allowed; unset: as the client.")
+
+
+class MemorySettings(_Section):
+    """What is remembered, recalled and injected."""
+
+    enabled: bool = Field(True, description="False: a plain proxy.")
+    default_mode: Literal["full", "read", "write", "observe", "off"] = Field(
+        "full", description="Mode of a request without `X-Memory-Mode`."
+    )
+    deadline_ms: int = Field(300, ge=1, description="Milliseconds memory may take before the first token.")
+    budget_tokens: int = Field(600, ge=0, description="Tokens of memory put into a request.")
+    max_budget_tokens: int = Field(8000, ge=4000, description="Cap on `X-Memory-Budget`.")
+    profile_tokens: int = Field(150, ge=0, description="Tokens of the profile block, within the budget.")
+    extractor: Literal["auto", "model", "builtin"] = Field(
+        "auto", description="`auto`: the model where `extraction_model` and a key are configured, else built in."
+    )
+    extraction_model: str | None = Field(None, description="Model that extracts facts, as LiteLLM names it.")
+    extraction_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
+    extraction_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
+    extraction_timeout_s: float = Field(60.0, gt=0, description="Seconds one extraction call may take.")
+    builtin_debounce_s: float = Field(0.1, ge=0, description="Pause before the built-in extractor learns.")
+    model_debounce_s: float = Field(4.0, ge=0, description="Pause in the chat before the model extractor is called.")
+    max_wait_s: float = Field(30.0, ge=0, description="Longest that a busy chat may put off learning.")
+    max_facts_per_turn: int = Field(6, ge=1, description="Most facts learned from one turn.")
+    max_closed_per_turn: int = Field(12, ge=1, description="Most memories that one turn may close.")
+    conversation_fresh_s: float = Field(
+        3600.0, ge=0, description="The same first message within this time is a replay, later a new statement."
+    )
+
+
+class EmbedderSettings(_Section):
+    """What turns text into vectors."""
+
+    model: str = Field("builtin", description="`builtin`: all-MiniLM-L6-v2, embedded; else a LiteLLM embedding model.")
+    api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
+    base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
+    dimension: int = Field(384, ge=1, le=8192, description="Length of its vectors; 384 for the built-in one.")
+    threads: int = Field(1, ge=1, description="Threads of one embedding call of the built-in model.")
+    cache_bytes: int = Field(16 * 2**20, ge=0, description="Memory for vectors of texts seen before, in bytes.")
+
+
+class StoreSettings(_Section):
+    """Where memories, turns and the journal are kept."""
+
+    database_url: str | None = Field(
+        None, description="SQLAlchemy URL of the journal; unset: SQLite in the data folder."
+    )
+    synchronous: Literal["normal", "full"] = Field(
+        "normal", description="SQLite's durability: `normal` survives a crash of ours, `full` also a power cut."
+    )
+    index_cache_bytes: int = Field(96 * 2**20, ge=0, description="Memory for users' search indexes, in bytes.")
+    metadata_cache_bytes: int = Field(32 * 2**20, ge=2**20, description="LanceDB's metadata cache, in bytes.")
+    receipts_days: float = Field(30.0, ge=0, description="Days that receipts are kept.")
+    journal_days: float = Field(1.0, ge=0, description="Days that the payload of a finished turn stays in the journal.")
+
+
+class WorkerSettings(_Section):
+    """The background half."""
+
+    enabled: bool = Field(True, description="Learn in this process; False: `throughline worker` does.")
+    concurrency: int = Field(2, ge=1, description="Users worked on at a time in one process.")
+    lease_s: float = Field(30.0, gt=0, description="Seconds after which a dead worker's user is taken over.")
+    max_attempts: int = Field(6, ge=1, description="Tries before a turn is set aside as dead.")
+    retry_base_s: float = Field(1.0, gt=0, description="First pause before another try; doubles each time.")
+    poll_s: float = Field(1.0, gt=0, description="Seconds between looks for work that other processes left.")
+
+
+class TelemetrySettings(_Section):
+    """Logs and metrics; neither ever holds keys, prompts or memory."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line logged.")
+    log_format: Literal["console", "json"] = Field("console", description="`json`: one object a line.")
+    metrics: bool = Field(True, description="Serve Prometheus metrics at `/metrics`.")
+
+
+class Settings(BaseSettings):
+    """All settings; ``load_settings`` builds it from every source."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter="__",
+        extra="forbid",
+        validate_default=True,
+        nested_model_default_partial_update=True,
+    )
+
+    server: ServerSettings = ServerSettings()
+    auth: AuthSettings = AuthSettings()
+    upstream: UpstreamSettings = UpstreamSettings()
+    memory: MemorySettings = MemorySettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    store: StoreSettings = StoreSettings()
+    worker: WorkerSettings = WorkerSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
+    model_list: list[dict[str, Any]] = Field(
+        default=[], description="Models and their providers, as LiteLLM writes it."
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order the sources: flags, environment, YAML."""
+        del dotenv_settings, file_secret_settings
+        yaml_file = settings_cls.model_config.get("yaml_file")
+        files = (YamlConfigSettingsSource(settings_cls, yaml_file=yaml_file),) if yaml_file else ()
+        return (init_settings, env_settings, *files)
+
+    @property
+    def database_url(self) -> str:
+        """The journal's URL, SQLite in the data folder unless set."""
+        return self.store.database_url or f"sqlite+aiosqlite:///{(self.server.data_dir / 'throughline.db').resolve()}"
+
+
+def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings from a YAML file, the environment and flags.
+
+    Args:
+        config: YAML file; without one, ``THROUGHLINE_CONFIG`` or nothing.
+        flags: Nested values by section, as ``{"server": {"port": 9000}}``; ``None`` values are left out.
+
+    Raises:
+        ConfigError: If a file is missing or a value is unknown or wrong; the message names it and the mend.
+    """
+    path = config or (Path(os.environ[CONFIG_ENV]) if os.environ.get(CONFIG_ENV) else None)
+    if path is not None and not path.is_file():
+        raise ConfigError(
+            f"The config file {str(path)!r} does not exist. Copy config.example.yaml, or leave --config out."
+        )
+    _refuse_unknown_variables()
+
+    class _FromFile(Settings):
+        model_config = SettingsConfigDict(yaml_file=path)
+
+    try:
+        settings = _FromFile(**_given(flags or {}))
+    except ValidationError as error:
+        raise ConfigError(_explain(error)) from error
+    except (ValueError, TypeError, OSError) as error:
+        raise ConfigError(f"The configuration cannot be read: {error}") from error
+    _refuse_unsafe_bind(settings)
+    return settings
+
+
+def environment() -> Mapping[str, str]:
+    """Return the process environment, where providers' keys and base URLs may stand."""
+    return os.environ
+
+
+def export_settings(settings: Settings, config: Path | None) -> None:
+    """Write settings into the environment, so that worker processes started by uvicorn read the same."""
+    if config is not None:
+        os.environ[CONFIG_ENV] = str(config.resolve())
+    flags = {
+        "SERVER__HOST": settings.server.host,
+        "SERVER__PORT": str(settings.server.port),
+        "SERVER__DATA_DIR": str(settings.server.data_dir.resolve()),
+        "SERVER__WORKERS": str(settings.server.workers),
+    }
+    if settings.upstream.url:
+        flags["UPSTREAM__URL"] = settings.upstream.url
+    os.environ.update({f"{ENV_PREFIX}{name}": value for name, value in flags.items()})
+
+
+def quiet_libraries() -> None:
+    """Keep libraries from reaching out or chattering; to be called before any of them is imported."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_TELEMETRY", "False")
+    os.environ.setdefault("LANCEDB_LOG", "error")
+    os.environ.setdefault("LANCE_LOG", "error")
+    os.environ.setdefault("RUST_LOG", "error")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
+
+def set_default_variable(name: str, value: str) -> None:
+    """Set an environment variable that a library reads, unless the operator set it."""
+    os.environ.setdefault(name, value)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on can be reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _refuse_unsafe_bind(settings: Settings) -> None:
+    server = settings.server
+    if is_loopback(server.host) or server.allow_insecure_bind or settings.auth.mode == "keys":
+        return
+    raise ConfigError(
+        f"Listening on {server.host!r} in `passthrough` mode would open memory to anyone who can reach it. "
+        "Set auth.mode: keys (and make keys with `throughline keys create`), or server.allow_insecure_bind: true "
+        "where something in front of it keeps strangers out."
+    )
+
+
+def _refuse_unknown_variables() -> None:
+    known = {"CONFIG", *(f"{section}__{field}".upper() for section, field, _ in every_setting()), "MODEL_LIST"}
+    for variable in os.environ:
+        name = variable.removeprefix(ENV_PREFIX)
+        if variable.startswith(ENV_PREFIX) and name.upper() not in known and name not in ("DATA", "LIVE"):
+            raise ConfigError(
+                f"The environment variable {variable!r} sets nothing. Settings are named {ENV_PREFIX}SECTION__FIELD, "
+                f"for example {ENV_PREFIX}SERVER__PORT; see config.example.yaml."
+            )
+
+
+def every_setting() -> list[tuple[str, str, str]]:
+    """Return (section, field, description) of every setting; the documentation test walks it."""
+    rows = []
+    for section, info in Settings.model_fields.items():
+        model = info.annotation
+        if isinstance(model, type) and issubclass(model, _Section):
+            rows += [(section, name, field.description or "") for name, field in model.model_fields.items()]
+    return rows
+
+
+def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    sections = {name: _given(value) if isinstance(value, Mapping) else value for name, value in flags.items()}
+    return {name: value for name, value in sections.items() if value not in (None, {})}
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors():
+        where = ".".join(str(part) for part in problem["loc"]) or "the file"
+        if problem["type"] == "extra_forbidden":
+            lines.append(f"{where}: there is no such setting; see config.example.yaml for all of them.")
+        else:
+            lines.append(f"{where}: {problem['msg']} (got {problem.get('input')!r}).")
+    return "The configuration is not valid.\n  " + "\n  ".join(lines)

@@ -1,0 +1,1 @@
+"""Wire formats, pure: read messages, insert blocks, accumulate replies, shape errors."""

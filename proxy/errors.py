@@ -1,0 +1,131 @@
+"""Every error that we raise on purpose, each with its HTTP status and OpenAI-shaped body.
+
+ProxyError
+├── InvalidRequest (400)
+│   ├── MissingModel
+│   └── InvalidHeader
+├── Unauthorized (401)
+├── Forbidden (403)
+├── NotFound (404)
+│   └── ModelNotFound
+├── Conflict (409)
+├── BodyTooLarge (413)
+├── UnsupportedEncoding (415)
+├── RateLimited (429)
+├── UpstreamUnreachable (502)
+├── UpstreamTimeout (504)
+├── StoreUnavailable (503)
+└── ConfigError (500, never over HTTP: refused at start)
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class ProxyError(Exception):
+    """An error of ours; ``str(error)`` says what is wrong and how to mend it."""
+
+    status: ClassVar[int] = 500
+    type: ClassVar[str] = "throughline_error"
+    code: ClassVar[str] = "internal_error"
+
+    def __init__(self, message: str, *, param: str | None = None, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.param = param
+        self.headers = headers or {}
+
+    def body(self) -> dict[str, Any]:
+        """Return the error in OpenAI's shape."""
+        error = {"message": str(self), "type": self.type, "param": self.param, "code": self.code}
+        return {"error": error}
+
+
+class InvalidRequest(ProxyError):
+    """The request is malformed in a way that is ours to judge."""
+
+    status, type, code = 400, "invalid_request_error", "invalid_request"
+
+
+class MissingModel(InvalidRequest):
+    """The body names no model."""
+
+    code = "missing_model"
+
+
+class InvalidHeader(InvalidRequest):
+    """One of our ``X-Memory-*`` headers has a value that we do not understand."""
+
+    code = "invalid_header"
+
+
+class Unauthorized(ProxyError):
+    """No key, or a key that is not known."""
+
+    status, type, code = 401, "invalid_request_error", "invalid_api_key"
+
+
+class Forbidden(ProxyError):
+    """The key may not do this."""
+
+    status, type, code = 403, "permission_error", "forbidden"
+
+
+class NotFound(ProxyError):
+    """No such thing in this scope."""
+
+    status, type, code = 404, "invalid_request_error", "not_found"
+
+
+class ModelNotFound(NotFound):
+    """No route serves the model."""
+
+    code = "model_not_found"
+
+
+class Conflict(ProxyError):
+    """The thing is in a state that does not allow this."""
+
+    status, type, code = 409, "invalid_request_error", "conflict"
+
+
+class BodyTooLarge(ProxyError):
+    """The request body exceeds ``server.max_body_bytes``."""
+
+    status, type, code = 413, "invalid_request_error", "body_too_large"
+
+
+class UnsupportedEncoding(ProxyError):
+    """The request body is compressed in a way that we cannot read."""
+
+    status, type, code = 415, "invalid_request_error", "unsupported_encoding"
+
+
+class RateLimited(ProxyError):
+    """Too many requests."""
+
+    status, type, code = 429, "rate_limit_error", "rate_limit_exceeded"
+
+
+class UpstreamUnreachable(ProxyError):
+    """The provider could not be reached, or answered with something that is no API response."""
+
+    status, type, code = 502, "upstream_error", "upstream_unreachable"
+
+
+class UpstreamTimeout(ProxyError):
+    """The provider did not answer in time."""
+
+    status, type, code = 504, "upstream_error", "upstream_timeout"
+
+
+class StoreUnavailable(ProxyError):
+    """A store of ours cannot be read or written right now."""
+
+    status, type, code = 503, "throughline_error", "store_unavailable"
+
+
+class ConfigError(ProxyError):
+    """The settings cannot work; raised at start, with the mend."""
+
+    code = "config_error"

@@ -1,0 +1,1 @@
+"""`throughline eval`: replay conversations as traffic and measure what is injected."""

@@ -1,0 +1,1 @@
+"""What to remember and how to find it."""

@@ -1,0 +1,1 @@
+"""Persistence: LanceDB for what is searched, SQL for what must be exact."""

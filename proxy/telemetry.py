@@ -1,0 +1,86 @@
+"""Structured logs without content, and Prometheus metrics."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import structlog
+from prometheus_client import REGISTRY, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from proxy.config import TelemetrySettings
+
+METRICS_CONTENT_TYPE = CONTENT_TYPE_LATEST
+
+_FAST_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+
+REQUESTS = Counter("throughline_requests", "Requests by path, status and memory outcome.", ["path", "status", "memory"])
+STEP_SECONDS = Histogram(
+    "throughline_step_seconds", "Seconds spent in a step of the pipeline.", ["step"], buckets=_FAST_S
+)
+INJECTED_TOKENS = Counter("throughline_injected_tokens", "Tokens of memory put into requests.")
+DEGRADED = Counter("throughline_degraded", "Requests served without their full memory, by reason.", ["reason"])
+JOURNAL_TURNS = Gauge("throughline_journal_turns", "Turns in the journal by state.", ["state"])
+JOBS = Counter("throughline_jobs", "Background jobs by kind and outcome.", ["kind", "outcome"])
+LEARNED = Counter("throughline_memory_changes", "Changes to memories by action.", ["action"])
+EXTRACTION_TOKENS = Counter("throughline_extraction_tokens", "Tokens spent on extraction.", ["model", "direction"])
+EXTRACTION_COST = Counter(
+    "throughline_extraction_cost_usd", "Money spent on extraction by the model map, in US dollars.", ["model"]
+)
+
+
+def configure_logging(settings: TelemetrySettings) -> None:
+    """Send our log lines and the libraries' to standard error, as text or one JSON object a line."""
+    level = getattr(logging, settings.log_level.upper())
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper("iso"),
+    ]
+    is_json = settings.log_format == "json"
+    renderer = (
+        structlog.processors.JSONRenderer() if is_json else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[*shared, structlog.processors.format_exc_info, renderer] if is_json else [*shared, renderer],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    logging.basicConfig(
+        level=max(level, logging.WARNING), stream=sys.stderr, format="%(levelname)s %(name)s %(message)s"
+    )
+
+
+def metrics_page() -> bytes:
+    """Return all metrics in Prometheus' text format."""
+    return generate_latest(REGISTRY)
+
+
+class Timings:
+    """Durations of the steps of one request, in the order in which they ended."""
+
+    def __init__(self) -> None:
+        self.ms: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time a block; a step that runs twice adds up."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(name, time.perf_counter() - start)
+
+    def add(self, name: str, seconds: float) -> None:
+        """Add a duration measured elsewhere."""
+        self.ms[name] = self.ms.get(name, 0.0) + seconds * 1000
+        STEP_SECONDS.labels(name).observe(seconds)
+
+    def header(self) -> str:
+        """Return the value of a ``Server-Timing`` header."""
+        return ", ".join(f"{name};dur={ms:.2f}" for name, ms in self.ms.items())

@@ -1,0 +1,52 @@
+"""Thread pools by kind of work, and background tasks that cannot be lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+import structlog
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_log = structlog.get_logger(__name__)
+_tasks: set[asyncio.Task[Any]] = set()
+_pools: dict[str, ThreadPoolExecutor] = {}
+_SIZES = {"cpu": 2, "load": 2}
+
+
+async def in_thread(kind: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a blocking or CPU-heavy function in the pool of its kind (``cpu`` or ``load``)."""
+    pool = _pools.get(kind)
+    if pool is None:
+        pool = _pools.setdefault(kind, ThreadPoolExecutor(_SIZES[kind], thread_name_prefix=kind))
+    return await asyncio.get_running_loop().run_in_executor(pool, partial(function, *args, **kwargs))
+
+
+def spawn(work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
+    """Start a task that is kept until it ends and whose failure is logged."""
+    task = asyncio.get_running_loop().create_task(work, name=name)
+    _tasks.add(task)
+    task.add_done_callback(_ended)
+    return task
+
+
+async def shielded(work: Coroutine[Any, Any, T], name: str) -> T:
+    """Await work that must run to its end even when the caller is cancelled (a client hung up)."""
+    return await asyncio.shield(spawn(work, name))
+
+
+async def drain(timeout_s: float) -> None:
+    """Wait for spawned tasks to end, at most so long."""
+    if _tasks:
+        await asyncio.wait(set(_tasks), timeout=timeout_s)
+
+
+def _ended(task: asyncio.Task[Any]) -> None:
+    _tasks.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("background task failed", task=task.get_name(), error=type(error).__name__)

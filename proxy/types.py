@@ -1,0 +1,172 @@
+"""The vocabulary of the house: values that every floor passes around, standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+Kind = Literal["fact", "preference", "event", "task", "procedure", "summary"]
+Status = Literal["active", "superseded", "retracted", "review", "quarantined", "archived"]
+Mode = Literal["full", "read", "write", "observe", "ephemeral", "off"]
+Finish = Literal["complete", "client_closed", "upstream_error"]
+Source = Literal["fact", "episode", "chunk", "image", "summary", "task"]
+Role = Literal["user", "assistant"]
+Provenance = Literal["user", "user_confirmed", "document", "tool", "assistant"]
+
+KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "task", "procedure", "summary")
+STATUSES: tuple[Status, ...] = ("active", "superseded", "retracted", "review", "quarantined", "archived")
+MODES: tuple[Mode, ...] = ("full", "read", "write", "observe", "ephemeral", "off")
+
+# Who wins where two statements disagree: a lower one never retires a higher one.
+PROVENANCE_RANK: dict[Provenance, int] = {"user": 4, "user_confirmed": 3, "document": 2, "tool": 1, "assistant": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose memory; every part is a keyed hash or an id made by us, safe in file names and filters.
+
+    Args:
+        tenant: 32 hex digits, a keyed hash of the client's key or of our key's binding.
+        user: 32 hex digits, a keyed hash of tenant and user id; alone it names the owner of all tables.
+        agent: 32 hex digits for one agent or app of the user, "" for the user at large.
+        session: Our id of the conversation (``ses_`` + 24 hex digits), "" where none is meant.
+    """
+
+    tenant: str
+    user: str
+    agent: str = ""
+    session: str = ""
+
+    def sees(self, agent: str) -> bool:
+        """Whether a row written under ``agent`` may be read here: one's own, or the user's common ones."""
+        return agent in ("", self.agent)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One statement about the user, with its evidence, its validity and its standing."""
+
+    id: str
+    kind: Kind
+    text: str
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime
+    subject: str = "user"
+    relation: str = ""
+    object: str = ""
+    quote: str = ""
+    source: str = ""  # "turn:<id>", "api", "import", "document:<id>"
+    confidence: float = 1.0
+    provenance: Provenance = "user"
+    status: Status = "active"
+    valid_to: datetime | None = None
+    last_used_at: datetime | None = None
+    uses: int = 0
+    expires_at: datetime | None = None
+    pinned: bool = False
+    priority: int = 0
+    agent: str = ""
+    session: str = ""
+    turns: tuple[str, ...] = ()  # ids of every turn that stated it: reinforcing twice from one turn is a no-op
+    single: bool = False  # the relation holds one value at a time ("lives in"): a new value closes the old one
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One message of a conversation as it was said (a long assistant reply is several)."""
+
+    id: str
+    session: str
+    turn: str
+    seq: int  # position within the conversation; pieces of one message share it
+    role: Role
+    text: str
+    at: datetime
+    agent: str = ""
+    piece: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A ranked entry of any source, ready to be packed into a block or shown in a receipt."""
+
+    source: Source
+    id: str
+    text: str
+    score: float
+    tokens: int
+    when: datetime | None = None
+    session: str = ""
+    role: Role | None = None
+    kind: Kind | None = None
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message as the writing half sees it.
+
+    Args:
+        id: Hash-chain id of the message: equal prefix and content give an equal id.
+        live: True for the user's newest message in the request; False for history that came along. Only a
+            live statement can bring back what was retracted.
+    """
+
+    id: str
+    role: Role
+    text: str
+    live: bool = True
+    seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one exchange adds to a conversation; the journal's unit of work."""
+
+    id: str
+    scope: Scope
+    messages: tuple[Said, ...]
+    reply: str
+    finish: Finish
+    model: str
+    at: datetime
+    reply_id: str = ""
+    usage: dict[str, Any] | None = None
+    zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A statement that an extractor proposes; nothing is stored before ``ground`` and ``reconcile`` agree.
+
+    Args:
+        action: ``add`` states something; ``retract`` takes something back; ``replace`` states ``object`` in
+            place of ``replaces``.
+        text: A self-contained sentence in the user's own language, third person or neutral.
+        quote: A verbatim span of a user-authored message.
+        message_id: ``Said.id`` of the message that holds the quote.
+        replaces: For ``retract`` and ``replace``: the surface forms of the values that end.
+        again: The user says that something ended is true again ("I started using Magnet again").
+        single: The relation holds one value at a time.
+        at: Event time where the sentence names one; else the turn's own time.
+    """
+
+    action: Literal["add", "retract", "replace"]
+    kind: Kind
+    text: str
+    quote: str
+    message_id: str
+    subject: str = "user"
+    relation: str = ""
+    object: str = ""
+    replaces: tuple[str, ...] = ()
+    confidence: float = 0.8
+    single: bool = False
+    again: bool = False
+    at: datetime | None = None
+    profile: bool = False  # name, language, how to be answered, standing instructions

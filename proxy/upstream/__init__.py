@@ -1,0 +1,1 @@
+"""Providers: bytes to and from them."""

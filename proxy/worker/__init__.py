@@ -1,0 +1,1 @@
+"""The background half: indexing, learning and upkeep behind the journal."""
