@@ -1,0 +1,91 @@
+"""Turns, memories and episodes to JSON bytes and back, without loss."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from proxy.types import Episode, Memory, Said, Scope, Turn
+
+# JSON that orjson cannot write or would read back changed (lone surrogates, integers over 64 bits) is written by
+# the standard library behind one blank, which orjson never starts with.
+_SLOW = b" "
+_TURN_FIELDS = frozenset(field.name for field in dataclasses.fields(Turn))
+_MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
+_EPISODE_FIELDS = frozenset(field.name for field in dataclasses.fields(Episode))
+_MEMORY_TIMES = ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at")
+
+
+def dumps(value: Any) -> bytes:
+    """Return ``value`` (JSON types, dataclasses, datetimes) as UTF-8 JSON.
+
+    Raises:
+        TypeError: If something in it has no JSON form.
+    """
+    try:
+        return orjson.dumps(value, default=_default, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    except orjson.JSONEncodeError:
+        return _SLOW + json.dumps(value, default=_default).encode()
+
+
+def loads(data: bytes) -> Any:
+    """Return what ``dumps`` was given, with tuples as lists, dataclasses as dicts and times as ISO 8601."""
+    return json.loads(data) if data.startswith(_SLOW) else orjson.loads(data)
+
+
+def turn_to_json(turn: Turn) -> bytes:
+    """Return a turn as JSON."""
+    return dumps(turn)
+
+
+def turn_from_json(data: bytes) -> Turn:
+    """Return the turn that ``turn_to_json`` wrote; fields that a later version added get their defaults."""
+    fields = _known(loads(data), _TURN_FIELDS)
+    fields["scope"] = Scope(**fields["scope"])
+    fields["messages"] = tuple(Said(**said) for said in fields["messages"])
+    fields["at"] = datetime.fromisoformat(fields["at"])
+    return Turn(**fields)
+
+
+def memory_to_json(memory: Memory) -> bytes:
+    """Return a memory as JSON."""
+    return dumps(memory)
+
+
+def memory_from_json(data: bytes) -> Memory:
+    """Return the memory that ``memory_to_json`` wrote; fields that a later version added get their defaults."""
+    fields = _known(loads(data), _MEMORY_FIELDS)
+    for name in _MEMORY_TIMES:
+        if fields.get(name) is not None:
+            fields[name] = datetime.fromisoformat(fields[name])
+    fields["turns"] = tuple(fields.get("turns", ()))
+    return Memory(**fields)
+
+
+def episode_to_json(episode: Episode) -> bytes:
+    """Return an episode as JSON."""
+    return dumps(episode)
+
+
+def episode_from_json(data: bytes) -> Episode:
+    """Return the episode that ``episode_to_json`` wrote."""
+    fields = _known(loads(data), _EPISODE_FIELDS)
+    fields["at"] = datetime.fromisoformat(fields["at"])
+    return Episode(**fields)
+
+
+def _known(fields: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name in names}
+
+
+def _default(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    raise TypeError(f"{type(value).__name__} has no JSON form")

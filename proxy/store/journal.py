@@ -1,0 +1,361 @@
+"""The journal: every turn durable before its reply ends, and the queue of what is still to be indexed and learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from proxy.clock import from_ms, to_ms
+from proxy.store import codec
+from proxy.store.ledger import Ledger, LedgerEntry
+from proxy.store.receipts import Receipts
+from proxy.store.sessions import Link, Sessions
+from proxy.store.sql import Database
+from proxy.store.tables import journal, leases
+from proxy.types import Scope, Turn
+
+Stage = Literal[0, 1, 2, 9]
+TO_INDEX: Stage = 0
+TO_LEARN: Stage = 1
+DONE: Stage = 2
+DEAD: Stage = 9
+
+_CLAIM_TRIES = 3
+_MAX_ERROR_CHARS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Everything that one exchange leaves behind.
+
+    Args:
+        turn: What is to be learned from; None where the mode says not to.
+        links: The points of the hash chain that the conversation now has.
+        ledger: What was injected.
+        receipt: JSON with an ``id``.
+        session_name: The client's own id of the conversation, or "".
+        now: When.
+        due: When the worker may start on the turn.
+    """
+
+    turn: Turn | None
+    links: Sequence[Link]
+    ledger: Sequence[LedgerEntry]
+    receipt: Mapping[str, Any] | None
+    session_name: str
+    now: datetime
+    due: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One row of work: a turn, or a change that was asked for by API (then ``change`` holds its JSON)."""
+
+    seq: int
+    scope: Scope
+    id: str
+    kind: Literal["turn", "change"]
+    stage: Stage
+    turn: Turn | None
+    change: Any
+    plan: Any
+    attempts: int
+    due: datetime
+    created: datetime
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The lease of one owner, and all of the owner's unfinished work in order."""
+
+    scope: Scope
+    holder: str
+    until: datetime
+    items: tuple[Item, ...]
+
+
+class Journal:
+    """The journal of every owner.
+
+    Args:
+        db: Where it is kept.
+        debounce_s: A new turn puts off learning from the owner's earlier ones until this pause has passed …
+        max_wait_s: … but not beyond this time after they were journalled.
+    """
+
+    def __init__(self, db: Database, *, debounce_s: float = 0.5, max_wait_s: float = 30.0) -> None:
+        self._db = db
+        self._debounce = timedelta(seconds=debounce_s)
+        self._max_wait_ms = round(max_wait_s * 1000)
+        self._sessions = Sessions(db)
+        self._ledger = Ledger(db)
+        self._receipts = Receipts(db)
+        self._insert = db.insert(journal).on_conflict_do_nothing().returning(journal.c.seq)
+        self._lease = _lease_statement(db)
+
+    async def record(self, scope: Scope, record: Record) -> bool:
+        """Write all of an exchange in one transaction; durable when this returns.
+
+        Returns:
+            True if the turn was new; False for a replay, or where there is no turn.
+
+        Raises:
+            ValueError: If the turn belongs to another owner.
+            StoreUnavailable: If it could not be written.
+        """
+        turn = record.turn
+        if turn is not None and turn.scope.user != scope.user:
+            raise ValueError("the turn belongs to another owner")
+        row = None
+        if turn is not None:
+            row = _row(scope, turn.id, "turn", codec.turn_to_json(turn), now=record.now, due=record.due)
+
+        def write(connection: sa.Connection) -> bool:
+            is_new = row is not None and self._add(connection, row)
+            if scope.session:
+                self._sessions.touch(scope, connection, name=record.session_name, turns=int(is_new), now=record.now)
+                self._sessions.link(scope, connection, record.links, now=record.now)
+                self._ledger.put(scope, connection, record.ledger)
+            if record.receipt is not None:
+                self._receipts.put(scope, connection, record.receipt, now=record.now)
+            if is_new:
+                self._put_off(scope, connection, record.now)
+            return is_new
+
+        return await self._db.submit(write)
+
+    async def change(self, scope: Scope, change: str, payload: Any, *, now: datetime, due: datetime) -> bool:
+        """Journal a change asked for by API under an id of its own; False if that id is known already."""
+        row = _row(scope, change, "change", codec.dumps(payload), now=now, due=due)
+        return await self._db.submit(lambda connection: self._add(connection, row))
+
+    async def claim(self, holder: str, *, now: datetime, lease_s: float) -> Claim | None:
+        """Take the lease of one owner who has due work that nobody else holds; None if there is none.
+
+        Args:
+            holder: One line of work; tasks that run side by side need different ones.
+            now: Work that is due by now counts.
+            lease_s: How long the lease holds without ``renew``.
+        """
+        until = now + timedelta(seconds=lease_s)
+        values = {"holder": holder, "now": to_ms(now), "until": to_ms(until)}
+
+        def take(connection: sa.Connection) -> Claim | None:
+            for _ in range(_CLAIM_TRIES):
+                owner = connection.execute(self._lease, values).scalar()
+                if owner is not None:
+                    items = _items(connection, owner)
+                    return Claim(Scope(items[0].scope.tenant, owner), holder, until, items) if items else None
+                if connection.execute(_ANY_DUE, values).first() is None:
+                    return None
+            return None
+
+        if await self._db.query(lambda connection: connection.execute(_ANY_DUE, values).first()) is None:
+            return None
+        return await self._db.submit(take)
+
+    async def items(self, scope: Scope) -> tuple[Item, ...]:
+        """Return all unfinished work of the owner in order."""
+        return await self._db.query(lambda connection: _items(connection, scope.user))
+
+    async def plan(self, scope: Scope, seqs: Sequence[int], plan: Any) -> None:
+        """Keep with the rows what is about to be done (any JSON), so that a crash in the middle repeats the same."""
+        await self._update(scope, seqs, {"plan": plan})
+
+    async def advance(self, scope: Scope, seqs: Sequence[int], *, stage: Stage, due: datetime) -> None:
+        """Move rows to their next stage, with their attempts counted anew."""
+        await self._update(
+            scope, seqs, {"stage": stage, "due_ms": to_ms(due), "attempts": 0, "error": ""}, in_line=True
+        )
+
+    async def finish(self, scope: Scope, seqs: Sequence[int], *, now: datetime) -> None:
+        """Mark rows as done; their payload stays until ``prune``."""
+        await self._update(scope, seqs, {"stage": DONE, "done_ms": to_ms(now), "error": ""})
+
+    async def retry(self, scope: Scope, seqs: Sequence[int], *, due: datetime, error: str) -> None:
+        """Count a failed attempt and put the rows off until ``due``; learning from later ones waits as well."""
+        values = {"attempts": journal.c.attempts + 1, "due_ms": to_ms(due), "error": error[:_MAX_ERROR_CHARS]}
+        await self._update(scope, seqs, values, in_line=True)
+
+    async def bury(self, scope: Scope, seqs: Sequence[int], error: str) -> None:
+        """Give rows up; they stay readable by ``dead`` and come back by ``revive``."""
+        await self._update(scope, seqs, {"stage": DEAD, "error": error[:_MAX_ERROR_CHARS]})
+
+    async def pending(self, scope: Scope) -> int:
+        """Return how many rows of the owner are not yet indexed and learned from."""
+        count = sa.select(sa.func.count()).select_from(journal).where(journal.c.owner == scope.user, _OPEN)
+        return await self._db.query(lambda connection: connection.execute(count).scalar_one())
+
+    async def dead(self, scope: Scope) -> tuple[Item, ...]:
+        """Return the owner's rows that were given up, in order."""
+        return await self._db.query(lambda connection: _items(connection, scope.user, is_dead=True))
+
+    async def revive(self, scope: Scope, *, now: datetime) -> int:
+        """Start the owner's dead rows again from the first stage; return how many."""
+        values = {"stage": TO_INDEX, "attempts": 0, "due_ms": to_ms(now), "error": ""}
+        update = journal.update().where(journal.c.owner == scope.user, _DEAD).values(values)
+        return await self._db.submit(lambda connection: connection.execute(update).rowcount)
+
+    async def depth(self) -> dict[str, int]:
+        """Return how many rows of all owners wait at ``index`` and at ``learn``, and how many are ``dead``."""
+        count = sa.select(journal.c.stage, sa.func.count()).group_by(journal.c.stage)
+
+        def select(connection: sa.Connection) -> dict[str, int]:
+            rows = [*connection.execute(count.where(_OPEN)), *connection.execute(count.where(_DEAD))]
+            counts = {row[0]: row[1] for row in rows}
+            return {name: counts.get(stage, 0) for name, stage in _DEPTH_NAMES}
+
+        return await self._db.query(select)
+
+    async def prune(self, *, before: datetime) -> int:
+        """Drop the contents of rows done before then; the rows stay, so that a replay still adds nothing."""
+        is_old = (journal.c.stage == sa.literal_column("2")) & journal.c.payload.is_not(None)
+        update = journal.update().where(is_old, journal.c.done_ms < to_ms(before)).values(payload=None, plan=None)
+        return await self._db.submit(lambda connection: connection.execute(update).rowcount)
+
+    def _add(self, connection: sa.Connection, row: Mapping[str, Any]) -> bool:
+        return connection.execute(self._insert, row).first() is not None
+
+    def _put_off(self, scope: Scope, connection: sa.Connection, now: datetime) -> None:
+        until_ms = to_ms(now + self._debounce)
+        connection.execute(_PUT_OFF, {"o": scope.user, "until": until_ms, "wait": self._max_wait_ms})
+
+    async def _update(
+        self, scope: Scope, seqs: Sequence[int], values: Mapping[str, Any], *, in_line: bool = False
+    ) -> None:
+        rows = journal.c.owner == scope.user, journal.c.seq.in_(tuple(seqs))
+        statement = journal.update().where(*rows).values(**values)
+
+        def update(connection: sa.Connection) -> None:
+            connection.execute(statement)
+            last_ms = connection.execute(_LAST_RETRY, {"owner": scope.user}).scalar() if in_line else None
+            if last_ms is not None:
+                connection.execute(_QUEUE_UP, {"o": scope.user, "until": last_ms})
+
+        await self._db.submit(update)
+
+
+# Literals, not parameters: the planner takes a partial index only for a condition that it can see.
+_OPEN = journal.c.stage < sa.literal_column("2")
+_DEAD = journal.c.stage == sa.literal_column("9")
+_DEPTH_NAMES = (("index", TO_INDEX), ("learn", TO_LEARN), ("dead", DEAD))
+
+_ITEMS = (
+    sa.select(journal)
+    .with_only_columns(*(column for column in journal.c if column.name not in ("owner", "done_ms")))
+    .where(journal.c.owner == sa.bindparam("owner"))
+    .order_by(journal.c.seq)
+)
+_PUT_OFF = (
+    journal.update()
+    .where(
+        journal.c.owner == sa.bindparam("o"),
+        _OPEN,
+        journal.c.stage == TO_LEARN,
+        journal.c.attempts == 0,
+        journal.c.due_ms < sa.bindparam("until"),
+        journal.c.due_ms < journal.c.created_ms + sa.bindparam("wait"),
+    )
+    .values(
+        due_ms=sa.case(
+            (
+                journal.c.created_ms + sa.bindparam("wait") < sa.bindparam("until"),
+                journal.c.created_ms + sa.bindparam("wait"),
+            ),
+            else_=sa.bindparam("until"),
+        )
+    )
+)
+# Facts are learned in order: nothing overtakes a turn that waits for its next attempt.
+_LEARNING = _OPEN & (journal.c.stage == TO_LEARN)
+_LAST_RETRY = sa.select(sa.func.max(journal.c.due_ms)).where(
+    journal.c.owner == sa.bindparam("owner"), _LEARNING, journal.c.attempts > 0
+)
+_QUEUE_UP = (
+    journal.update()
+    .where(journal.c.owner == sa.bindparam("o"), _LEARNING, journal.c.due_ms < sa.bindparam("until"))
+    .values(due_ms=sa.bindparam("until"))
+)
+_IS_DUE = (
+    _OPEN
+    & (journal.c.due_ms <= sa.bindparam("now"))
+    & (
+        leases.c.owner.is_(None)
+        | (leases.c.until_ms <= sa.bindparam("now"))
+        | (leases.c.holder == sa.bindparam("holder"))
+    )
+)
+_WITH_LEASE = journal.outerjoin(leases, leases.c.owner == journal.c.owner)
+_ANY_DUE = sa.select(journal.c.seq).select_from(_WITH_LEASE).where(_IS_DUE).limit(1)
+
+
+def _lease_statement(db: Database) -> sa.Executable:
+    # Postgres: two claims at once skip each other's row; where both still meet at one owner, the second finds the
+    # fresh lease in the WHERE of the upsert and takes nothing. SQLite has one writer and ignores FOR UPDATE.
+    due = (
+        sa.select(
+            journal.c.owner,
+            sa.bindparam("holder", type_=sa.Text),
+            sa.bindparam("until", type_=sa.BigInteger),
+        )
+        .select_from(_WITH_LEASE)
+        .where(_IS_DUE)
+        .order_by(journal.c.due_ms, journal.c.seq)
+        .limit(1)
+        .with_for_update(of=journal, skip_locked=True)
+    )
+    insert = db.insert(leases)
+    return (
+        insert.from_select(["owner", "holder", "until_ms"], due)
+        .on_conflict_do_update(
+            index_elements=["owner"],
+            set_={"holder": insert.excluded.holder, "until_ms": insert.excluded.until_ms},
+            where=(leases.c.until_ms <= sa.bindparam("now")) | (leases.c.holder == insert.excluded.holder),
+        )
+        .returning(leases.c.owner)
+    )
+
+
+def _row(scope: Scope, turn: str, kind: str, payload: bytes, *, now: datetime, due: datetime) -> dict[str, Any]:
+    return {
+        "owner": scope.user,
+        "tenant": scope.tenant,
+        "agent": scope.agent,
+        "session": scope.session,
+        "turn": turn,
+        "kind": kind,
+        "stage": TO_INDEX,
+        "payload": payload,
+        "due_ms": to_ms(due),
+        "created_ms": to_ms(now),
+        "attempts": 0,
+        "error": "",
+    }
+
+
+def _items(connection: sa.Connection, owner: str, *, is_dead: bool = False) -> tuple[Item, ...]:
+    rows = connection.execute(_ITEMS.where(_DEAD if is_dead else _OPEN), {"owner": owner})
+    return tuple(_item(owner, row) for row in rows)
+
+
+def _item(owner: str, row: sa.Row[Any]) -> Item:
+    is_turn = row.kind == "turn"
+    return Item(
+        seq=row.seq,
+        scope=Scope(row.tenant, owner, row.agent, row.session),
+        id=row.turn,
+        kind=row.kind,
+        stage=row.stage,
+        turn=codec.turn_from_json(row.payload) if is_turn else None,
+        change=None if is_turn else codec.loads(row.payload),
+        plan=row.plan,
+        attempts=row.attempts,
+        due=from_ms(row.due_ms),
+        created=from_ms(row.created_ms),
+        error=row.error,
+    )

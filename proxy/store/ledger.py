@@ -1,0 +1,101 @@
+"""What was injected where in a conversation, so that later requests put it back byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import sqlalchemy as sa
+
+from proxy.store.sql import Database
+from proxy.store.tables import ledger
+from proxy.types import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One injected text.
+
+    Args:
+        anchor: Chain hash of the message at which it stands.
+        kind: ``profile`` after the system message, ``block`` on a user message.
+        text: What was injected, byte for byte.
+        memory_ids: The memories and episodes that it shows.
+    """
+
+    anchor: str
+    kind: Literal["profile", "block"]
+    text: str
+    memory_ids: tuple[str, ...]
+
+
+class Ledger:
+    """The ledgers of every conversation."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        insert = db.insert(ledger)
+        self._put = insert.on_conflict_do_update(
+            index_elements=["owner", "session", "anchor", "kind"],
+            set_={"text": insert.excluded.text, "memory_ids": insert.excluded.memory_ids},
+        )
+
+    def put(self, scope: Scope, connection: sa.Connection, entries: Sequence[LedgerEntry]) -> None:
+        """Write entries inside the caller's transaction; one at the same place is replaced."""
+        rows = [
+            {
+                "owner": scope.user,
+                "session": scope.session,
+                "anchor": entry.anchor,
+                "kind": entry.kind,
+                "text": entry.text,
+                "memory_ids": entry.memory_ids,
+            }
+            for entry in entries
+        ]
+        if rows:
+            connection.execute(self._put, rows)
+
+    async def read(self, scope: Scope, session: str) -> list[LedgerEntry]:
+        """Return everything injected in a conversation, in no particular order."""
+        values = {"owner": scope.user, "session": session}
+        rows = await self._db.query(lambda connection: connection.execute(_READ, values).all())
+        return [LedgerEntry(anchor, kind, text, tuple(ids)) for anchor, kind, text, ids in rows]
+
+    async def drop_memories(self, scope: Scope, ids: Collection[str]) -> int:
+        """Drop the entries, of all conversations of the owner, that show any of these memories; return how many."""
+        wanted = frozenset(ids)
+        return await self._drop(scope, lambda entry: not wanted.isdisjoint(entry.memory_ids))
+
+    async def drop_text(self, scope: Scope, predicate: Callable[[str], bool]) -> int:
+        """Drop the entries, of all conversations of the owner, whose text satisfies ``predicate``; return how many."""
+        return await self._drop(scope, lambda entry: predicate(entry.text))
+
+    async def _drop(self, scope: Scope, matches: Callable[[LedgerEntry], bool]) -> int:
+        def drop(connection: sa.Connection) -> int:
+            rows = connection.execute(_ALL, {"owner": scope.user}).all()
+            keys = [
+                {"o": scope.user, "s": session, "a": anchor, "k": kind}
+                for session, anchor, kind, text, ids in rows
+                if matches(LedgerEntry(anchor, kind, text, tuple(ids)))
+            ]
+            if keys:
+                connection.execute(_DELETE, keys)
+            return len(keys)
+
+        return await self._db.submit(drop)
+
+
+_READ = sa.select(ledger.c.anchor, ledger.c.kind, ledger.c.text, ledger.c.memory_ids).where(
+    ledger.c.owner == sa.bindparam("owner"), ledger.c.session == sa.bindparam("session")
+)
+_ALL = sa.select(ledger.c.session, ledger.c.anchor, ledger.c.kind, ledger.c.text, ledger.c.memory_ids).where(
+    ledger.c.owner == sa.bindparam("owner")
+)
+_DELETE = ledger.delete().where(
+    ledger.c.owner == sa.bindparam("o"),
+    ledger.c.session == sa.bindparam("s"),
+    ledger.c.anchor == sa.bindparam("a"),
+    ledger.c.kind == sa.bindparam("k"),
+)

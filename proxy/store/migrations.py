@@ -1,0 +1,77 @@
+"""The schema as an ordered list of steps; a database remembers how many it has taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sqlalchemy as sa
+
+# Each step is a list of statements and never changes once released; a change is a new step at the end. The names in
+# braces are the few words in which the two engines differ. Tests compare the result with the tables in the code.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE sessions (
+            owner TEXT NOT NULL, id TEXT NOT NULL, agent TEXT NOT NULL, name TEXT NOT NULL, name_hash TEXT NOT NULL,
+            created_ms BIGINT NOT NULL, last_ms BIGINT NOT NULL, ended_ms BIGINT, turns INTEGER NOT NULL,
+            PRIMARY KEY (owner, id))""",
+        "CREATE INDEX sessions_name ON sessions (owner, agent, name_hash)",
+        """CREATE TABLE chain (
+            owner TEXT NOT NULL, agent TEXT NOT NULL, hash TEXT NOT NULL, session TEXT NOT NULL,
+            seq INTEGER NOT NULL, learned INTEGER NOT NULL, at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, agent, hash, session)) {clustered}""",
+        """CREATE TABLE ledger (
+            owner TEXT NOT NULL, session TEXT NOT NULL, anchor TEXT NOT NULL, kind TEXT NOT NULL,
+            text TEXT NOT NULL, memory_ids {blob} NOT NULL,
+            PRIMARY KEY (owner, session, anchor, kind))""",
+        """CREATE TABLE receipts (
+            owner TEXT NOT NULL, id TEXT NOT NULL, agent TEXT NOT NULL, session TEXT NOT NULL,
+            created_ms BIGINT NOT NULL, body {blob} NOT NULL,
+            PRIMARY KEY (owner, id))""",
+        "CREATE INDEX receipts_created ON receipts (created_ms)",
+        """CREATE TABLE journal (
+            seq {serial}, owner TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL, session TEXT NOT NULL,
+            turn TEXT NOT NULL, kind TEXT NOT NULL, stage INTEGER NOT NULL, payload {blob}, plan {blob},
+            due_ms BIGINT NOT NULL, created_ms BIGINT NOT NULL, done_ms BIGINT, attempts INTEGER NOT NULL,
+            error TEXT NOT NULL,
+            UNIQUE (owner, session, turn))""",
+        "CREATE INDEX journal_due ON journal (due_ms, stage, owner) WHERE stage < 2",
+        "CREATE INDEX journal_open ON journal (owner, seq) WHERE stage < 2",
+        "CREATE INDEX journal_dead ON journal (owner, seq) WHERE stage = 9",
+        "CREATE INDEX journal_done ON journal (done_ms) WHERE stage = 2 AND payload IS NOT NULL",
+        """CREATE TABLE leases (
+            owner TEXT NOT NULL PRIMARY KEY, holder TEXT NOT NULL, until_ms BIGINT NOT NULL) {clustered}""",
+        """CREATE TABLE history (
+            owner TEXT NOT NULL, memory TEXT NOT NULL, seq {serial}, agent TEXT NOT NULL, action TEXT NOT NULL,
+            reason TEXT NOT NULL, turn TEXT NOT NULL, at_ms BIGINT NOT NULL, before {blob}, after {blob})""",
+        "CREATE INDEX history_memory ON history (owner, memory, seq)",
+        """CREATE TABLE keys (
+            id TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL UNIQUE, prefix TEXT NOT NULL, tenant TEXT NOT NULL,
+            bound_user TEXT, may_name_users BOOLEAN NOT NULL, created_ms BIGINT NOT NULL, revoked_ms BIGINT,
+            note TEXT NOT NULL)""",
+    ),
+)
+
+_WORDS = {
+    "sqlite": {"blob": "BLOB", "serial": "INTEGER PRIMARY KEY AUTOINCREMENT", "clustered": "WITHOUT ROWID"},
+    "postgresql": {"blob": "BYTEA", "serial": "BIGSERIAL PRIMARY KEY", "clustered": ""},
+}
+
+
+def migrate(connection: sa.Connection, exclude: Callable[[sa.Connection], None]) -> int:
+    """Take the steps that the database has not taken yet; return its version.
+
+    Args:
+        connection: In a write transaction: all steps are taken or none.
+        exclude: Keeps other processes from migrating at the same time.
+    """
+    exclude(connection)
+    connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS meta (version INTEGER NOT NULL)")
+    version = connection.exec_driver_sql("SELECT max(version) FROM meta").scalar() or 0
+    words = _WORDS[connection.dialect.name]
+    for step in MIGRATIONS[version:]:
+        for statement in step:
+            connection.exec_driver_sql(statement.format(**words))
+    if version < len(MIGRATIONS):
+        connection.exec_driver_sql("DELETE FROM meta")
+        connection.execute(sa.text("INSERT INTO meta (version) VALUES (:version)"), {"version": len(MIGRATIONS)})
+    return max(version, len(MIGRATIONS))

@@ -1,0 +1,82 @@
+"""Why each reply knew what it knew: one receipt a request, kept for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from proxy.clock import to_ms
+from proxy.errors import NotFound
+from proxy.store.sql import Database
+from proxy.store.tables import receipts
+from proxy.types import Scope
+
+
+class Receipts:
+    """The receipts of every owner."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._put = db.insert(receipts).on_conflict_do_nothing()
+
+    def put(self, scope: Scope, connection: sa.Connection, body: Mapping[str, Any], *, now: datetime) -> None:
+        """Write a receipt inside the caller's transaction; its id is ``body["id"]``."""
+        row = {
+            "owner": scope.user,
+            "id": body["id"],
+            "agent": scope.agent,
+            "session": scope.session,
+            "created_ms": to_ms(now),
+            "body": dict(body),
+        }
+        connection.execute(self._put, row)
+
+    async def get(self, scope: Scope, receipt: str) -> dict[str, Any]:
+        """Return the body of one receipt.
+
+        Raises:
+            NotFound: If there is none of this id in view.
+        """
+        return await self._db.query(lambda connection: _find(scope, connection, receipt))
+
+    async def annotate(
+        self,
+        scope: Scope,
+        receipt: str,
+        *,
+        learned: Sequence[Mapping[str, Any]] = (),
+        removed: Sequence[Mapping[str, Any]] = (),
+    ) -> bool:
+        """Add what was learned and removed later; False if the receipt is gone. Adding the same again adds nothing."""
+
+        def update(connection: sa.Connection) -> bool:
+            try:
+                body = _find(scope, connection, receipt)
+            except NotFound:
+                return False
+            for name, entries in (("learned", learned), ("removed", removed)):
+                known = list(body.get(name) or ())
+                body[name] = known + [dict(entry) for entry in entries if dict(entry) not in known]
+            connection.execute(receipts.update().where(*_one(scope, receipt)).values(body=body))
+            return True
+
+        return await self._db.submit(update)
+
+    async def prune(self, *, before: datetime) -> int:
+        """Delete the receipts of all owners that are older than ``before``; return how many."""
+        old = receipts.delete().where(receipts.c.created_ms < to_ms(before))
+        return await self._db.submit(lambda connection: connection.execute(old).rowcount)
+
+
+def _one(scope: Scope, receipt: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return receipts.c.owner == scope.user, receipts.c.agent.in_({"", scope.agent}), receipts.c.id == receipt
+
+
+def _find(scope: Scope, connection: sa.Connection, receipt: str) -> dict[str, Any]:
+    body = connection.execute(sa.select(receipts.c.body).where(*_one(scope, receipt))).scalar()
+    if body is None:
+        raise NotFound(f"no receipt {receipt!r}")
+    return dict(body)

@@ -1,0 +1,271 @@
+"""Conversations, and the hash chain by which one is recognised from the messages that a client resends."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from proxy.clock import from_ms, to_ms
+from proxy.errors import NotFound
+from proxy.store.sql import Database
+from proxy.store.tables import chain, metadata, sessions
+from proxy.types import Scope
+
+_CHUNK = 500  # values in one IN list: few compiled shapes, and below every engine's limit
+_MAX_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A point of a conversation's hash chain.
+
+    Args:
+        hash: Chain hash of the message and all before it.
+        seq: Position in the conversation.
+        learned: The message was journalled, to be learned from.
+    """
+
+    hash: str
+    seq: int
+    learned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRow:
+    """A stored link: which conversation went through this point, and when that was last active."""
+
+    hash: str
+    session: str
+    seq: int
+    learned: bool
+    last_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation; ``name`` is the client's own id for it, or empty."""
+
+    id: str
+    agent: str
+    name: str
+    created_at: datetime
+    last_at: datetime
+    ended_at: datetime | None
+    turns: int
+
+
+class Sessions:
+    """The conversations of every owner."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        insert = db.insert(sessions)
+        self._touch = insert.on_conflict_do_update(
+            index_elements=["owner", "id"],
+            set_={
+                "last_ms": sa.case(
+                    (insert.excluded.last_ms > sessions.c.last_ms, insert.excluded.last_ms), else_=sessions.c.last_ms
+                ),
+                "turns": sessions.c.turns + insert.excluded.turns,
+                "ended_ms": sa.case((insert.excluded.turns > 0, None), else_=sessions.c.ended_ms),
+                "name": sa.case((insert.excluded.name != "", insert.excluded.name), else_=sessions.c.name),
+                "name_hash": sa.case(
+                    (insert.excluded.name != "", insert.excluded.name_hash), else_=sessions.c.name_hash
+                ),
+            },
+            where=sessions.c.agent == insert.excluded.agent,
+        )
+        link = db.insert(chain)
+        self._link = link.on_conflict_do_update(
+            index_elements=["owner", "agent", "hash", "session"],
+            set_={"learned": link.excluded.learned},
+            where=chain.c.learned < link.excluded.learned,
+        )
+
+    def touch(self, scope: Scope, connection: sa.Connection, *, name: str, turns: int, now: datetime) -> None:
+        """Create the conversation or note its use, inside the caller's transaction; a new turn reopens it."""
+        now_ms = to_ms(now)
+        row = {
+            "owner": scope.user,
+            "id": scope.session,
+            "agent": scope.agent,
+            "name": name,
+            "name_hash": _name_hash(name),
+            "created_ms": now_ms,
+            "last_ms": now_ms,
+            "ended_ms": None,
+            "turns": turns,
+        }
+        connection.execute(self._touch, row)
+
+    def link(self, scope: Scope, connection: sa.Connection, links: Sequence[Link], *, now: datetime) -> None:
+        """Add points of the chain inside the caller's transaction; a known one may only become learned."""
+        now_ms = to_ms(now)
+        rows = [
+            {
+                "owner": scope.user,
+                "agent": scope.agent,
+                "hash": link.hash,
+                "session": scope.session,
+                "seq": link.seq,
+                "learned": int(link.learned),
+                "at_ms": now_ms,
+            }
+            for link in links
+        ]
+        if rows:
+            connection.execute(self._link, rows)
+
+    async def locate(self, scope: Scope, hashes: Sequence[str]) -> list[ChainRow]:
+        """Return every stored point of this user and agent among ``hashes``, newest conversation point first."""
+        if not hashes:
+            return []
+
+        def select(connection: sa.Connection) -> list[ChainRow]:
+            found: list[ChainRow] = []
+            for start in range(0, len(hashes), _CHUNK):
+                values = {"owner": scope.user, "agent": scope.agent, "hashes": hashes[start : start + _CHUNK]}
+                rows = connection.execute(_LOCATE, values)
+                found += [ChainRow(h, s, seq, bool(learned), from_ms(at)) for h, s, seq, learned, at in rows]
+            return found
+
+        found = await self._db.query(select)
+        return sorted(found, key=lambda row: (row.seq, row.last_at), reverse=True)
+
+    async def named(self, scope: Scope, name: str) -> str | None:
+        """Return the id of the conversation that the client calls ``name``, the latest if there are several."""
+        values = {"owner": scope.user, "agent": scope.agent, "name": name, "name_hash": _name_hash(name)}
+        return await self._db.query(lambda connection: connection.execute(_NAMED, values).scalar())
+
+    async def page(self, scope: Scope, *, after: str = "", limit: int = 20) -> tuple[list[Session], bool]:
+        """Return a page of the conversations in view, newest first, and whether there are more.
+
+        Args:
+            scope: Whose.
+            after: Id of the last conversation of the page before, "" for the first page.
+            limit: 1 to 1000.
+
+        Raises:
+            NotFound: If ``after`` is no conversation in view.
+        """
+        limit = min(max(limit, 1), _MAX_PAGE)
+
+        def select(connection: sa.Connection) -> tuple[list[Session], bool]:
+            query = sa.select(*_COLUMNS).where(*_in_view(scope))
+            if after:
+                last = _find(scope, connection, after)
+                query = query.where(sa.tuple_(sessions.c.created_ms, sessions.c.id) < (to_ms(last.created_at), after))
+            query = query.order_by(sessions.c.created_ms.desc(), sessions.c.id.desc()).limit(limit + 1)
+            page = [_session(row) for row in connection.execute(query)]
+            return page[:limit], len(page) > limit
+
+        return await self._db.query(select)
+
+    async def get(self, scope: Scope, session: str) -> Session:
+        """Return one conversation.
+
+        Raises:
+            NotFound: If there is none of this id in view.
+        """
+        return await self._db.query(lambda connection: _find(scope, connection, session))
+
+    async def end(self, scope: Scope, session: str, *, now: datetime) -> Session:
+        """Mark a conversation as ended, once; a new turn reopens it.
+
+        Raises:
+            NotFound: If there is none of this id in view.
+        """
+
+        def update(connection: sa.Connection) -> Session:
+            _find(scope, connection, session)
+            ended = sessions.update().where(*_one(scope, session), sessions.c.ended_ms.is_(None))
+            connection.execute(ended.values(ended_ms=to_ms(now)))
+            return _find(scope, connection, session)
+
+        return await self._db.submit(update)
+
+    async def delete(self, scope: Scope, session: str) -> dict[str, int]:
+        """Delete a conversation and every row of any table that belongs to it; return how many rows by table.
+
+        Raises:
+            NotFound: If there is none of this id in view.
+        """
+
+        def delete(connection: sa.Connection) -> dict[str, int]:
+            _find(scope, connection, session)
+            counts = {}
+            for table in metadata.sorted_tables:
+                if "owner" in table.c and "session" in table.c:
+                    gone = table.delete().where(table.c.owner == scope.user, table.c.session == session)
+                    counts[table.name] = connection.execute(gone).rowcount
+            counts["sessions"] = connection.execute(sessions.delete().where(*_one(scope, session))).rowcount
+            return counts
+
+        return await self._db.submit(delete)
+
+
+_COLUMNS = (
+    sessions.c.id,
+    sessions.c.agent,
+    sessions.c.name,
+    sessions.c.created_ms,
+    sessions.c.last_ms,
+    sessions.c.ended_ms,
+    sessions.c.turns,
+)
+_LOCATE = (
+    sa.select(
+        chain.c.hash,
+        chain.c.session,
+        chain.c.seq,
+        chain.c.learned,
+        sa.func.coalesce(sessions.c.last_ms, chain.c.at_ms),
+    )
+    .select_from(chain.outerjoin(sessions, (sessions.c.owner == chain.c.owner) & (sessions.c.id == chain.c.session)))
+    .where(
+        chain.c.owner == sa.bindparam("owner"),
+        chain.c.agent == sa.bindparam("agent"),
+        chain.c.hash.in_(sa.bindparam("hashes", expanding=True)),
+    )
+)
+_NAMED = (
+    sa.select(sessions.c.id)
+    .where(
+        sessions.c.owner == sa.bindparam("owner"),
+        sessions.c.agent == sa.bindparam("agent"),
+        sessions.c.name_hash == sa.bindparam("name_hash"),
+        sessions.c.name == sa.bindparam("name"),
+        sessions.c.name != "",
+    )
+    .order_by(sessions.c.last_ms.desc(), sessions.c.id.desc())
+    .limit(1)
+)
+
+
+def _in_view(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
+    return sessions.c.owner == scope.user, sessions.c.agent.in_({"", scope.agent})
+
+
+def _one(scope: Scope, session: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return *_in_view(scope), sessions.c.id == session
+
+
+def _find(scope: Scope, connection: sa.Connection, session: str) -> Session:
+    row = connection.execute(sa.select(*_COLUMNS).where(*_one(scope, session))).first()
+    if row is None:
+        raise NotFound(f"no conversation {session!r}")
+    return _session(row)
+
+
+def _session(row: Any) -> Session:
+    ended = None if row.ended_ms is None else from_ms(row.ended_ms)
+    return Session(row.id, row.agent, row.name, from_ms(row.created_ms), from_ms(row.last_ms), ended, row.turns)
+
+
+def _name_hash(name: str) -> str:
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() if name else ""

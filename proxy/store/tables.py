@@ -1,0 +1,107 @@
+"""The SQL tables, as the code sees them; ``migrations`` creates them and a test compares the two."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from proxy.store.columns import Json, Text
+
+metadata = sa.MetaData()
+
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("name", Text, nullable=False),
+    sa.Column("name_hash", sa.Text, nullable=False),  # names may be longer than what an index takes
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("last_ms", sa.BigInteger, nullable=False),
+    sa.Column("ended_ms", sa.BigInteger),
+    sa.Column("turns", sa.Integer, nullable=False),
+)
+chain = sa.Table(
+    "chain",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("agent", sa.Text, primary_key=True),
+    sa.Column("hash", Text, primary_key=True),
+    sa.Column("session", Text, primary_key=True),
+    sa.Column("seq", sa.Integer, nullable=False),
+    sa.Column("learned", sa.Integer, nullable=False),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+)
+ledger = sa.Table(
+    "ledger",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("session", Text, primary_key=True),
+    sa.Column("anchor", Text, primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("text", Text, nullable=False),
+    sa.Column("memory_ids", Json, nullable=False),
+)
+receipts = sa.Table(
+    "receipts",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("session", Text, nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("body", Json, nullable=False),
+)
+journal = sa.Table(
+    "journal",
+    metadata,
+    sa.Column("seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("session", Text, nullable=False),
+    sa.Column("turn", Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("stage", sa.Integer, nullable=False),
+    sa.Column("payload", sa.LargeBinary),
+    sa.Column("plan", Json),
+    sa.Column("due_ms", sa.BigInteger, nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("done_ms", sa.BigInteger),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("error", Text, nullable=False),
+)
+leases = sa.Table(
+    "leases",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("until_ms", sa.BigInteger, nullable=False),
+)
+history = sa.Table(
+    "history",
+    metadata,
+    sa.Column("seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("memory", Text, nullable=False),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("action", sa.Text, nullable=False),
+    sa.Column("reason", Text, nullable=False),
+    sa.Column("turn", Text, nullable=False),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+    sa.Column("before", Json),
+    sa.Column("after", Json),
+)
+keys = sa.Table(
+    "keys",
+    metadata,
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("prefix", sa.Text, nullable=False),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("bound_user", Text),
+    sa.Column("may_name_users", sa.Boolean, nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("revoked_ms", sa.BigInteger),
+    sa.Column("note", Text, nullable=False),
+)

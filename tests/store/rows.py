@@ -1,0 +1,47 @@
+"""Values for the tests of the SQL store."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+
+from proxy.store.journal import Record
+from proxy.store.ledger import LedgerEntry
+from proxy.store.sessions import Link
+from proxy.types import Said, Scope, Turn
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def make_scope(user: str, *, session: str = "s", agent: str = "") -> Scope:
+    return Scope(_hex("tenant"), _hex(user), _hex(agent) if agent else "", f"ses_{_hex(session)[:24]}")
+
+
+def make_turn(scope: Scope, turn: str, *, text: str = "I use Shram.", at: datetime = NOW) -> Turn:
+    return Turn(f"turn_{turn}", scope, (Said(f"msg_{turn}", "user", text),), "Noted.", "complete", "demo", at)
+
+
+def make_record(
+    scope: Scope,
+    turn: str | None,
+    *,
+    text: str = "I use Shram.",
+    now: datetime = NOW,
+    due: datetime | None = None,
+    name: str = "",
+    memory_ids: tuple[str, ...] = (),
+) -> Record:
+    """Return the record of one exchange; without ``turn`` of one that is not to be learned from."""
+    return Record(
+        turn=None if turn is None else make_turn(scope, turn, text=text, at=now),
+        links=(Link(f"hash_{turn}", 0, learned=turn is not None),),
+        ledger=(LedgerEntry(f"hash_{turn}", "block", text, memory_ids),),
+        receipt={"id": f"rcp_{turn}", "injected": [], "query": text},
+        session_name=name,
+        now=now,
+        due=due or now,
+    )
+
+
+def _hex(name: str) -> str:
+    return hashlib.blake2b(name.encode(), digest_size=16).hexdigest()
