@@ -1,0 +1,112 @@
+"""Search indexes of the owners in use, bounded in bytes and checked against the store on every request."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from proxy.memory.index import FactShelf, Shelf, TurnShelf
+from proxy.memory.query import Query
+from proxy.store.lance import LanceStore
+from proxy.store.schema import NOUNS, Noun
+from proxy.threads import in_thread
+from proxy.types import Scope
+
+_MOST_WASTE = 0.3
+_MANY_ROWS = 200
+
+
+@dataclass(slots=True)
+class _Entry:
+    revision: tuple[str, str]
+    shelf: Shelf[Any]
+    size_bytes: int
+
+
+class IndexCache:
+    """Shelves by owner and noun, least recently used ones dropped.
+
+    Args:
+        store: Where the rows are.
+        model: The embedding model in use; vectors of another one do not count.
+        max_bytes: Of all shelves together; the one just used stays in any case.
+    """
+
+    def __init__(self, store: LanceStore, *, model: str, max_bytes: int = 96 * 2**20) -> None:
+        self.store = store
+        self.model = model
+        self.max_bytes = max_bytes
+        self._entries: OrderedDict[tuple[str, Noun], _Entry] = OrderedDict()
+        self._locks: weakref.WeakValueDictionary[tuple[str, Noun], asyncio.Lock] = weakref.WeakValueDictionary()
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory all shelves take."""
+        return sum(entry.size_bytes for entry in self._entries.values())
+
+    async def facts(self, scope: Scope, query: Query) -> FactShelf:
+        """Return a shelf with the memories of the owner that ``query`` may be about."""
+        return cast("FactShelf", await self._shelf(scope, "memories", query))
+
+    async def turns(self, scope: Scope, query: Query) -> TurnShelf:
+        """Return a shelf with the turns of the owner that ``query`` may be about."""
+        return cast("TurnShelf", await self._shelf(scope, "episodes", query))
+
+    def forget(self, scope: Scope) -> None:
+        """Drop what is held of an owner; for erasure, since a changed table is noticed anyway."""
+        for noun in NOUNS:
+            self._entries.pop((scope.user, noun), None)
+
+    async def _shelf(self, scope: Scope, noun: Noun, query: Query) -> Shelf[Any]:
+        key = (scope.user, noun)
+        revision = self.store.revision(scope, noun)
+        entry = self._entries.get(key)
+        if entry is None or entry.revision != revision:
+            async with self._locks.setdefault(key, asyncio.Lock()):
+                entry = await self._fresh(scope, noun)
+        self._entries.move_to_end(key)
+        return entry.shelf
+
+    async def _fresh(self, scope: Scope, noun: Noun) -> _Entry:
+        """Return an entry that is as new as the table; another caller may have made it meanwhile."""
+        key = (scope.user, noun)
+        revision = self.store.revision(scope, noun)
+        entry = self._entries.get(key)
+        if entry is not None and entry.revision == revision:
+            return entry
+        same_table = entry is not None and entry.revision[0] == revision[0] and entry.revision[1] > revision[1]
+        if entry is not None and same_table and entry.shelf.waste < _MOST_WASTE:
+            await self._catch_up(scope, noun, entry.shelf)
+            entry = _Entry(revision, entry.shelf, entry.shelf.size_bytes)
+        else:
+            shelf = _KINDS[noun](self.store.dimension, self.model)
+            batch = await self.store.load(scope, noun)
+            await self._fill(shelf, batch)
+            entry = _Entry(revision, shelf, shelf.size_bytes)
+        self._entries[key] = entry
+        self._evict(key)
+        return entry
+
+    async def _catch_up(self, scope: Scope, noun: Noun, shelf: Shelf[Any]) -> None:
+        """Read what was written since; where rows are missing then, find out which ones are gone."""
+        await self._fill(shelf, await self.store.load(scope, noun, above_stamp=shelf.stamp))
+        if await self.store.count(scope, noun) != len(shelf):
+            shelf.drop(set(shelf.ids) - set(await self.store.ids(scope, noun)))
+
+    async def _fill(self, shelf: Shelf[Any], batch: Any) -> None:
+        if len(batch.items) < _MANY_ROWS:
+            shelf.put(batch)
+        else:
+            await in_thread("cpu", shelf.put, batch)
+
+    def _evict(self, newest: tuple[str, Noun]) -> None:
+        self._entries.move_to_end(newest)
+        while len(self._entries) > 1 and self.size_bytes > self.max_bytes:
+            self._entries.popitem(last=False)
+
+
+_KINDS: dict[Noun, Callable[[int, str], Shelf[Any]]] = {"memories": FactShelf, "episodes": TurnShelf}

@@ -1,0 +1,244 @@
+"""One owner's memories or turns in process: search terms, vectors and what decides visibility, line by line."""
+
+from __future__ import annotations
+
+import bisect
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxy.clock import to_ms
+from proxy.memory.postings import Lines, Mask, Neighbours, Postings, Rarity, Scores
+from proxy.store.schema import Batch, Vector
+from proxy.types import Episode, Memory, Scope
+
+T = TypeVar("T", Memory, Episode)
+_NEVER = np.iinfo(np.int64).max
+_BYTES_PER_ITEM = 1200  # of a value with its strings, about
+
+
+class Shelf(Generic[T]):
+    """Rows of one owner and noun, ready to be searched; grows line by line and never renumbers.
+
+    Args:
+        vectors: Names of the vector columns.
+        dimension: Their length.
+        model: Only vectors of this embedding model count.
+        corpus: Statistics of the whole where the rows are a sample of it.
+    """
+
+    def __init__(self, vectors: Sequence[str], dimension: int, model: str, corpus: Rarity | None = None) -> None:
+        self.lock = threading.Lock()  # held while rows come in and while a search looks at several columns
+        self.items: list[T] = []
+        self.stamp = 0
+        self.corpus = corpus
+        self.model = model
+        self.postings = Postings()
+        self._line_of: dict[str, int] = {}
+        self._agents: dict[str, int] = {"": 0}
+        self._alive = _Column(np.bool_)
+        self._agent = _Column(np.int32)
+        self._time = _Column(np.int64)
+        self._vectors = {name: _Column(np.float32, dimension) for name in vectors}
+        self._has_vector = _Column(np.bool_)
+
+    def __len__(self) -> int:
+        return len(self._line_of)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory this takes."""
+        columns = (self._alive, self._agent, self._time, self._has_vector, *self._vectors.values())
+        return (
+            sum(column.size_bytes for column in columns) + self.postings.size_bytes + _BYTES_PER_ITEM * len(self.items)
+        )
+
+    @property
+    def waste(self) -> float:
+        """The share of lines that are dead; a shelf with much of it should be built anew."""
+        return 1 - len(self) / len(self.items) if self.items else 0.0
+
+    @property
+    def ids(self) -> Collection[str]:
+        """The ids of all living rows."""
+        return self._line_of.keys()
+
+    @property
+    def times(self) -> NDArray[np.int64]:
+        """Event time of each line, in milliseconds since the epoch."""
+        return self._time.values
+
+    def put(self, batch: Batch[T]) -> None:
+        """Add rows, over those of the same id."""
+        with self.lock:
+            self._put(batch)
+
+    def drop(self, ids: Collection[str]) -> None:
+        """Take rows out; unknown ids are ignored."""
+        with self.lock:
+            self._drop(ids)
+
+    def _put(self, batch: Batch[T]) -> None:
+        for at, item in enumerate(batch.items):
+            self._drop([item.id])
+            self._line_of[item.id] = len(self.items)
+            self.items.append(item)
+            self.postings.add(batch.tokens[at])
+            self._alive.append(True)
+            self._agent.append(self._agents.setdefault(item.agent, len(self._agents)))
+            self._time.append(to_ms(_moment(item)))
+            current = batch.models[at] == self.model
+            self._has_vector.append(current)
+            for name, column in self._vectors.items():
+                column.append(batch.vectors[name][at] if current else 0.0)
+            self._added(item)
+        self.stamp = max(self.stamp, batch.stamp)
+
+    def _drop(self, ids: Collection[str]) -> None:
+        for gone in ids:
+            line = self._line_of.pop(gone, None)
+            if line is not None:
+                self._alive.values[line] = False
+                self._removed(line)
+
+    def line(self, item_id: str) -> int | None:
+        """Return the line of a living row."""
+        return self._line_of.get(item_id)
+
+    def seen_by(self, scope: Scope) -> Mask:
+        """Return the living lines that ``scope`` may see."""
+        visible = [number for agent, number in self._agents.items() if scope.sees(agent)]
+        return self._alive.values & np.isin(self._agent.values, visible)
+
+    def lexical(self, weights: dict[str, float], mask: Mask) -> Scores:
+        """Return the BM25 score of every line."""
+        return self.postings.bm25(weights, mask, corpus=self.corpus)
+
+    def dense(self, vector: Vector | None, mask: Mask, name: str = "vector") -> Scores:
+        """Return the cosine of every line with ``vector``; NaN where either has none or the line is masked."""
+        cosines = np.full(len(self.items), np.nan, dtype=np.float32)
+        lines = np.flatnonzero(mask & self._has_vector.values)
+        if vector is not None and len(lines):
+            matrix = self._vectors[name].values
+            unit = np.asarray(vector, dtype=np.float32) / max(float(np.linalg.norm(vector)), 1e-12)
+            cosines[lines] = (matrix @ unit)[lines] if len(lines) > len(matrix) // 2 else matrix[lines] @ unit
+        return cosines
+
+    def vectors(self, lines: Lines, name: str = "vector") -> Vector:
+        """Return the vectors of ``lines``; a line of zeros where one is pending."""
+        return self._vectors[name].values[lines]
+
+    def _added(self, item: T) -> None:
+        """Let a kind of shelf note what else it needs of a new line."""
+
+    def _removed(self, line: int) -> None:
+        """Let a kind of shelf undo what ``_added`` did."""
+
+
+class FactShelf(Shelf[Memory]):
+    """Memories, with their validity."""
+
+    def __init__(self, dimension: int, model: str, corpus: Rarity | None = None) -> None:
+        super().__init__(("vector",), dimension, model, corpus)
+        self._current = _Column(np.bool_)
+        self._closed = _Column(np.bool_)
+        self._from = _Column(np.int64)
+        self._to = _Column(np.int64)
+        self._expires = _Column(np.int64)
+
+    def visible(self, scope: Scope, now: datetime, as_of: datetime | None = None) -> Mask:
+        """Return the lines that may be recalled: visible to the scope, not expired, and true now or at ``as_of``."""
+        moment = to_ms(as_of or now)
+        mask: Mask = self.seen_by(scope) & (self._expires.values > to_ms(now)) & (self._to.values > moment)
+        if as_of is None:
+            mask &= self._current.values
+        else:
+            mask &= (self._current.values | self._closed.values) & (self._from.values <= moment)
+        return mask
+
+    def _added(self, item: Memory) -> None:
+        self._current.append(item.status == "active")
+        self._closed.append(item.status == "superseded")
+        self._from.append(to_ms(item.valid_from))
+        lasting = item.valid_to is None or (item.kind == "event" and item.status == "active")  # events stay true
+        self._to.append(_NEVER if lasting else to_ms(cast("datetime", item.valid_to)))
+        self._expires.append(_NEVER if item.expires_at is None else to_ms(item.expires_at))
+
+
+class TurnShelf(Shelf[Episode]):
+    """Turns, with their neighbours in the conversation and windows of three."""
+
+    def __init__(self, dimension: int, model: str, corpus: Rarity | None = None) -> None:
+        super().__init__(("vector", "window_vector"), dimension, model, corpus)
+        self._order: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)  # session: (seq, piece, line)
+        self._before = _Column(np.int64)
+        self._after = _Column(np.int64)
+        self._by_user = _Column(np.bool_)
+
+    @property
+    def by_user(self) -> Mask:
+        """Which lines the user said."""
+        return self._by_user.values
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The line before and after each in its conversation."""
+        return Neighbours(self._before.values, self._after.values)
+
+    def window_lexical(self, weights: dict[str, float], mask: Mask) -> Scores:
+        """Return for every line the BM25 score of the window of three centred on it."""
+        return self.postings.bm25(weights, mask, neighbours=self.neighbours, corpus=self.corpus)
+
+    def _added(self, item: Episode) -> None:
+        line = len(self.items) - 1
+        order = self._order[item.session]
+        at = bisect.bisect(order, (item.seq, item.piece, line))
+        order.insert(at, (item.seq, item.piece, line))
+        self._before.append(order[at - 1][2] if at else -1)
+        self._after.append(order[at + 1][2] if at + 1 < len(order) else -1)
+        self._by_user.append(item.role == "user")
+        self._link(self._before.values[line], line)
+        self._link(line, self._after.values[line])
+
+    def _removed(self, line: int) -> None:
+        item = self.items[line]
+        self._order[item.session].remove((item.seq, item.piece, line))
+        self._link(self._before.values[line], self._after.values[line])
+
+    def _link(self, first: int, second: int) -> None:
+        if first >= 0:
+            self._after.values[first] = second
+        if second >= 0:
+            self._before.values[second] = first
+
+
+class _Column:
+    """A numpy array that grows at its end."""
+
+    def __init__(self, kind: type[np.generic], width: int = 0) -> None:
+        self._width = width
+        self._kept = np.zeros((16, width) if width else 16, dtype=kind)
+        self._count = 0
+
+    @property
+    def values(self) -> NDArray[Any]:
+        return self._kept[: self._count]
+
+    @property
+    def size_bytes(self) -> int:
+        return self._kept.nbytes
+
+    def append(self, value: object) -> None:
+        if self._count == len(self._kept):
+            self._kept = np.concatenate((self._kept, np.zeros_like(self._kept)))
+        self._kept[self._count] = value
+        self._count += 1
+
+
+def _moment(item: Memory | Episode) -> datetime:
+    return item.at if isinstance(item, Episode) else item.valid_from

@@ -1,0 +1,129 @@
+"""Term frequencies of a growing set of texts, scored by BM25 over any visible part of them."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scores = NDArray[np.float32]
+Lines = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+K1 = 1.1
+B = 0.3  # measured on conversations: lengths say little there
+
+
+@dataclass(frozen=True, slots=True)
+class Rarity:
+    """How many texts there are in all and how many hold each term, where only a sample of them is at hand."""
+
+    texts: int
+    holding: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The line before and after each line in its conversation; -1 where there is none."""
+
+    before: Lines
+    after: Lines
+
+    def spread(self, values: Scores) -> Scores:
+        """Return each line's value plus those of its neighbours."""
+        padded = np.append(values, np.float32(0))  # line -1
+        spread: Scores = values + padded[self.before] + padded[self.after]
+        return spread
+
+
+class Postings:
+    """An inverted index whose lines are numbered from 0 in the order of ``add``."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, array[int]] = {}
+        self._counts: dict[str, array[int]] = {}
+        self._lengths = array("f")
+        self._entries = 0
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory this takes."""
+        return 320 * len(self._lines) + 10 * self._entries + 4 * len(self._lengths)
+
+    def add(self, terms: Sequence[str]) -> None:
+        """Append one text."""
+        line = len(self._lengths)
+        counts = Counter(terms)
+        for term, count in counts.items():
+            if term not in self._lines:
+                term = sys.intern(term)  # noqa: PLW2901 - owners share most of their words
+                self._lines[term], self._counts[term] = array("L"), array("H")
+            self._lines[term].append(line)
+            self._counts[term].append(min(count, 65_535))
+        self._entries += len(counts)
+        self._lengths.append(len(terms))
+
+    def rarity(self, term: str, mask: Mask) -> int:
+        """Return how many visible texts hold ``term``."""
+        lines = self._lines.get(term)
+        return 0 if lines is None else int(mask[np.array(lines)].sum())
+
+    def bm25(
+        self,
+        weights: Mapping[str, float],
+        mask: Mask,
+        *,
+        neighbours: Neighbours | None = None,
+        corpus: Rarity | None = None,
+    ) -> Scores:
+        """Score every line against a query (Robertson and Zaragoza, 2009); 0 where nothing matches.
+
+        Args:
+            weights: Each distinct term of the query and how much it counts.
+            mask: The visible lines. All statistics are taken over these, so that what is invisible cannot show.
+            neighbours: If given, a line stands for the window of itself and its neighbours.
+            corpus: Statistics of the whole where these lines are a sample of it.
+        """
+        texts = int(mask.sum())
+        scores = np.zeros(len(self), dtype=np.float32)
+        if not texts:
+            return scores
+        lengths = np.where(mask, np.array(self._lengths, dtype=np.float32), np.float32(0))
+        if neighbours is not None:
+            lengths = neighbours.spread(lengths)
+        norms = K1 * (1 - B + B * lengths / max(float(lengths[mask].mean()), 1.0))
+        for term, weight in weights.items():
+            frequencies = self._frequencies(term, mask, neighbours)
+            if frequencies is None:
+                continue
+            lines, counts = frequencies
+            total, holding = texts, len(lines)
+            if corpus is not None:
+                total, holding = corpus.texts, max(corpus.holding.get(term, 0), holding)
+            idf = np.log1p((total - holding + 0.5) / (holding + 0.5))
+            scores[lines] += weight * idf * counts * (K1 + 1) / (counts + norms[lines])
+        scores[~mask] = 0
+        return scores
+
+    def _frequencies(self, term: str, mask: Mask, neighbours: Neighbours | None) -> tuple[Lines, Scores] | None:
+        if term not in self._lines:
+            return None
+        lines = np.array(self._lines[term], dtype=np.int64)
+        counts = np.array(self._counts[term], dtype=np.float32)
+        seen = mask[lines]
+        lines, counts = lines[seen], counts[seen]
+        if neighbours is None:
+            return (lines, counts) if len(lines) else None
+        dense = np.zeros(len(self), dtype=np.float32)
+        dense[lines] = counts
+        reach = np.concatenate((lines, neighbours.before[lines], neighbours.after[lines]))
+        reach = np.unique(reach[reach >= 0])
+        return (reach, neighbours.spread(dense)[reach]) if len(lines) else None

@@ -1,0 +1,101 @@
+"""Merges rankings into one and keeps repetition out of it; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxy.memory.postings import Mask, Scores
+
+Matrix = NDArray[np.float32]
+
+
+def fuse(lists: Sequence[tuple[Scores, float]], mask: Mask) -> Scores:
+    """Merge score lists over the same lines by weighted min-max normalisation.
+
+    Args:
+        lists: Scores and weight of each list; NaN marks a line that the list cannot judge, which is then scored by
+            the other lists alone.
+        mask: The lines that count.
+
+    Returns:
+        A score in [0, 1] per line, 0 outside the mask.
+    """
+    total = np.zeros(len(mask), dtype=np.float32)
+    weight = np.zeros(len(mask), dtype=np.float32)
+    for scores, share in lists:
+        judged = mask & ~np.isnan(scores)
+        if not judged.any():
+            continue
+        low, high = float(scores[judged].min()), float(scores[judged].max())
+        if high <= low:
+            continue
+        total[judged] += share * (scores[judged] - low) / (high - low)
+        weight[judged] += share
+    return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+
+
+def reciprocal_ranks(lists: Sequence[tuple[Scores, float]], mask: Mask, *, k: int = 60) -> Scores:
+    """Merge score lists by weighted reciprocal rank (Cormack et al., SIGIR 2009).
+
+    Returns:
+        A score per line, 0 for lines that no list ranks; lines that a list scores 0 or NaN are unranked in it.
+    """
+    total = np.zeros(len(mask), dtype=np.float32)
+    for scores, share in lists:
+        ranked = np.flatnonzero(mask & (np.nan_to_num(scores) > 0))
+        order = ranked[np.argsort(-scores[ranked], kind="stable")]
+        total[order] += share / (k + 1 + np.arange(len(order), dtype=np.float32))
+    return total
+
+
+def best(scores: Scores, limit: int) -> list[int]:
+    """Return the lines with the highest positive scores, best first; of equals, the newer line."""
+    lines = np.flatnonzero(scores > 0)
+    if len(lines) > limit:
+        lines = lines[np.argpartition(-scores[lines], limit - 1)[:limit]]
+    return [int(line) for line in lines[np.lexsort((-lines, -scores[lines]))]]
+
+
+def newest_first(scores: Sequence[float], ages: Sequence[float], similar: NDArray[np.bool_]) -> list[float]:
+    """Let the newest of each group of similar statements take the group's best score.
+
+    Relevance alone prefers the stale statement as often as not, while a general weight on recency spoils the rest.
+
+    Args:
+        scores: Best first.
+        ages: Any measure that is smaller for newer statements.
+        similar: Which pairs state much the same.
+    """
+    mended = list(scores)
+    settled: set[int] = set()
+    for lead in range(len(mended)):
+        if lead in settled:
+            continue
+        group = [int(at) for at in np.flatnonzero(similar[lead]) if int(at) not in settled]
+        settled.update(group)
+        values = sorted((mended[at] for at in group), reverse=True)
+        for at, value in zip(sorted(group, key=lambda at: ages[at]), values, strict=True):
+            mended[at] = value
+    return mended
+
+
+def diverse(scores: Sequence[float], vectors: Matrix, *, weight: float = 0.2) -> list[int]:
+    """Order by score less likeness to what stands above (maximal marginal relevance, Carbonell and Goldstein, 1998).
+
+    Args:
+        scores: In [0, 1].
+        vectors: One line each; zeros where unknown.
+        weight: Of the likeness.
+    """
+    left = np.asarray(scores, dtype=np.float32)
+    likeness = np.zeros(len(left), dtype=np.float32)
+    order: list[int] = []
+    for _ in range(len(left)):
+        at = int(np.argmax(left - weight * likeness))
+        order.append(at)
+        left[at] = -np.inf
+        likeness = np.maximum(likeness, vectors @ vectors[at])
+    return order

@@ -1,0 +1,71 @@
+"""The only place where a LanceDB filter is written; nothing but names and numbers of our own making can get in.
+
+LanceDB's filters are SQL text without parameters, so whatever is not plainly an id or a number raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+_OWNER = re.compile(r"[0-9a-f]{32}")
+
+
+def is_id(value: str) -> bool:
+    """Whether ``value`` can be an id of ours at all."""
+    return _ID.fullmatch(value) is not None
+
+
+def owner(value: str) -> str:
+    """Return ``value`` if it can name an owner's tables.
+
+    Raises:
+        ValueError: If it is anything but 32 hex digits.
+    """
+    if _OWNER.fullmatch(value) is None:
+        raise ValueError(f"an owner is 32 hex digits, not {value!r}")
+    return value
+
+
+def any_of(column: str, values: Collection[str]) -> str:
+    """Return the filter for rows whose ``column`` is one of our ids or words.
+
+    Raises:
+        ValueError: If there is no value, or one that is not an id.
+    """
+    if not values:
+        raise ValueError(f"a filter on {column!r} needs a value")
+    return f"{_column(column)} IN ({', '.join(_quoted(value) for value in values)})"
+
+
+def above(column: str, bound: int) -> str:
+    """Return the filter for rows whose whole-number ``column`` is greater than ``bound``."""
+    return f"{_column(column)} > {int(bound):d}"
+
+
+def missing(column: str) -> str:
+    """Return the filter for rows where ``column`` is null."""
+    return f"{_column(column)} IS NULL"
+
+
+def either(*filters: str) -> str:
+    """Return the filter for rows that pass any of ``filters``, each made here."""
+    return " OR ".join(f"({one})" for one in filters)
+
+
+def both(*filters: str) -> str:
+    """Return the filter for rows that pass all of ``filters``, each made here."""
+    return " AND ".join(f"({one})" for one in filters)
+
+
+def _quoted(value: str) -> str:
+    if value and not is_id(value):
+        raise ValueError(f"{value!r} cannot be an id of ours")
+    return f"'{value}'"
+
+
+def _column(name: str) -> str:
+    if not name.isidentifier() or not name.isascii():
+        raise ValueError(f"{name!r} is no column")
+    return name

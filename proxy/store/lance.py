@@ -1,0 +1,371 @@
+"""Memories and episodes of each owner in LanceDB, with their vectors and search terms."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import time
+import weakref
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from proxy.errors import StoreUnavailable
+from proxy.store import filters
+from proxy.store import lance_disk as disk
+from proxy.store.lance_tables import Tables, guarded
+from proxy.store.passages import dense_text
+from proxy.store.schema import EPISODES, LAYOUTS, MEMORIES, NOUNS, Batch, Layout, Noun, T, Vector, from_arrow, to_arrow
+from proxy.threads import in_thread, shielded
+from proxy.types import Episode, Memory, Scope
+
+if TYPE_CHECKING:
+    from lancedb.table import AsyncTable
+
+_log = structlog.get_logger(__name__)
+
+_MANY_ROWS = 200  # from here on, work on rows leaves the event loop
+_IDS_PER_FILTER = 500
+_FRAGMENTS_BEFORE_COMPACTION = 8
+_LEFTOVER_AGE_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreHealth:
+    """What ``verify`` found: how many tables there are, and which of them have a broken newest version."""
+
+    tables: int
+    broken: tuple[str, ...]
+
+
+class LanceStore:
+    """The tables of every owner; each function takes the scope first and touches no other owner's.
+
+    One process at a time may write for an owner (a lease held by the caller); any may read. Writes run to their end
+    even if the caller is cancelled, and repeating one changes nothing. Whatever goes wrong in the store is raised
+    as ``StoreUnavailable``.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
+        self._flushed_at: dict[str, float] = {}
+
+    @classmethod
+    async def open(
+        cls,
+        folder: Path,
+        *,
+        dimension: int,
+        metadata_cache_bytes: int = 32 * 2**20,
+        index_cache_bytes: int = 64 * 2**20,
+    ) -> LanceStore:
+        """Return the store below ``folder``; imports LanceDB in a thread, which takes seconds the first time."""
+        lancedb = await in_thread("load", importlib.import_module, "lancedb")
+        with guarded("open the memory store"):
+            await in_thread("load", folder.mkdir, parents=True, exist_ok=True)
+            session = lancedb.Session(
+                index_cache_size_bytes=index_cache_bytes, metadata_cache_size_bytes=metadata_cache_bytes
+            )
+            await in_thread("load", disk.sweep, folder, older_than=time.time() - _LEFTOVER_AGE_S)
+        return cls(Tables(folder, lancedb, session, dimension))
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors."""
+        return self._tables.dimension
+
+    def close(self) -> None:
+        """Let go of every table."""
+        self._tables.close()
+
+    async def memories(self, scope: Scope) -> list[Memory]:
+        """Return all memories of the owner, of every agent and status; the caller filters by ``scope.sees``."""
+        return (await self._load(MEMORIES, scope, vectors=False)).items
+
+    async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
+        """Return one memory of the owner, None if there is none of that id."""
+        if not memory_id or not filters.is_id(memory_id):
+            return None
+        found = await self._load(MEMORIES, scope, where=filters.any_of("id", [memory_id]), vectors=False)
+        return found.items[0] if found.items else None
+
+    async def put_memories(
+        self, scope: Scope, memories: Sequence[Memory], vectors: Mapping[str, Vector | None], model: str
+    ) -> None:
+        """Write memories in one commit, over those of the same id.
+
+        Args:
+            scope: Whose.
+            memories: Of an id that occurs twice, the last counts.
+            vectors: By id; None means "pending". An id that is not in here keeps the vector it has while its text
+                stays the same.
+            model: The embedding model of the vectors.
+        """
+        given = {key: (vector,) for key, vector in vectors.items()}
+        await shielded(self._put(MEMORIES, scope, memories, given, model), "put memories")
+
+    async def remove_memories(self, scope: Scope, ids: Collection[str]) -> None:
+        """Delete memories; their bytes leave the disk with ``purge``."""
+        await shielded(self._remove("memories", scope, "id", ids), "remove memories")
+
+    async def episodes(self, scope: Scope, *, session: str | None = None, limit: int | None = None) -> list[Episode]:
+        """Return the owner's turns in order of time, of one conversation where given, the newest ``limit`` of them."""
+        where = None if session is None else filters.any_of("session", [session])
+        found = (await self._load(EPISODES, scope, where=where, vectors=False)).items
+        found.sort(key=lambda row: (row.at, row.session, row.seq, row.piece))
+        return found if limit is None else found[max(0, len(found) - limit) :]
+
+    async def put_episodes(
+        self,
+        scope: Scope,
+        episodes: Sequence[Episode],
+        vectors: Mapping[str, tuple[Vector | None, Vector | None] | None],
+        model: str,
+    ) -> None:
+        """Write turns in one commit, over those of the same id.
+
+        Args:
+            scope: Whose.
+            episodes: Of an id that occurs twice, the last counts.
+            vectors: By id, the vector of the turn and that of the window of three centred on it; else as for memories.
+            model: The embedding model of the vectors.
+        """
+        given = {key: pair or (None, None) for key, pair in vectors.items()}
+        await shielded(self._put(EPISODES, scope, episodes, given, model), "put episodes")
+
+    async def remove_episodes(self, scope: Scope, *, session: str) -> None:
+        """Delete a conversation's turns; their bytes leave the disk with ``purge``."""
+        await shielded(self._remove("episodes", scope, "session", [session]), "remove episodes")
+
+    async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
+        """Return id and text to embed of the rows without a vector of ``model``."""
+        found = await self._load(LAYOUTS[noun], scope, vectors=False)
+        return [
+            (item.id, dense_text(item))
+            for item, made_by in zip(found.items, found.models, strict=True)
+            if made_by != model
+        ]
+
+    async def load(
+        self, scope: Scope, noun: Noun, *, above_stamp: int | None = None, ids: Collection[str] | None = None
+    ) -> Batch[Any]:
+        """Return rows with terms and vectors, for the search index.
+
+        Args:
+            scope: Whose.
+            noun: Which table.
+            above_stamp: Only the rows written since a batch of this stamp was loaded.
+            ids: Only these.
+        """
+        where = None if above_stamp is None else filters.above("stamp", above_stamp)
+        if ids is not None:
+            where = filters.any_of("id", ids)
+        return await self._load(LAYOUTS[noun], scope, where=where)
+
+    async def ids(self, scope: Scope, noun: Noun) -> list[str]:
+        """Return the ids of all rows."""
+        async with _Reading(self, noun, scope) as table:
+            if table is None:
+                return []
+            ids: list[str] = (await table.query().select(["id"]).to_arrow()).column("id").to_pylist()
+            return ids
+
+    async def count(self, scope: Scope, noun: Noun) -> int:
+        """Return the number of rows; costs no reading of rows."""
+        async with _Reading(self, noun, scope) as table:
+            return 0 if table is None else await table.count_rows()
+
+    async def counts(self, scope: Scope) -> dict[str, int]:
+        """Return the number of rows by noun."""
+        return {noun: await self.count(scope, noun) for noun in NOUNS}
+
+    def revision(self, scope: Scope, noun: Noun) -> tuple[str, str]:
+        """Return a value that changes with every commit to the owner's table; costs one listing of a small folder."""
+        with guarded("look at a table"):
+            return self._tables.revision(noun, scope.user)
+
+    async def drop_owner(self, scope: Scope) -> None:
+        """Destroy all tables of the owner; nothing of them stays on the disk."""
+        await shielded(self._drop(scope), "drop owner")
+
+    async def purge(self, scope: Scope) -> None:
+        """Make deleted and overwritten rows leave the disk now."""
+        await shielded(self._purge(scope), "purge owner")
+
+    async def maintain(self, scope: Scope) -> None:
+        """Compact the owner's tables where reads have become slow; for idle moments, by the holder of the lease."""
+        await shielded(self._maintain(scope), "maintain owner")
+
+    async def heal(self, scope: Scope) -> list[str]:
+        """Set aside newest versions that a power loss broke and return their names; the journal must be replayed."""
+        async with self._lock(scope):
+            return [name for noun in NOUNS for name in await self._heal(noun, scope.user)]
+
+    async def flush(self, scope: Scope) -> None:
+        """Force what was written for the owner onto the disk; to be done before the journal lets go of it."""
+        since, now = self._flushed_at.get(scope.user, 0.0), time.time()
+        with guarded("flush a table"):
+            for noun in NOUNS:
+                if (path := self._tables.path(noun, scope.user)) is not None:
+                    await in_thread("load", disk.flush, path, newer_than=since - 1)
+        self._flushed_at[scope.user] = now
+
+    async def verify(self) -> StoreHealth:
+        """Look at every table's newest version.
+
+        Raises:
+            StoreUnavailable: If the folder cannot be read or written.
+        """
+        with guarded("read and write the store's folder"):
+            return await in_thread("load", _examine, self._tables.folder)
+
+    async def _load(
+        self, layout: Layout[T], scope: Scope, *, where: str | None = None, vectors: bool = True
+    ) -> Batch[T]:
+        async with _Reading(self, layout.noun, scope) as table:
+            if table is None:
+                return Batch([], [], {}, [], 0)
+            query = table.query()
+            if where is not None:
+                query = query.where(where)
+            if not vectors:
+                query = query.select([name for name in (await table.schema()).names if name not in layout.vectors])
+            found = await query.to_arrow()
+            if found.num_rows < _MANY_ROWS:
+                return from_arrow(layout, found, dimension=self.dimension)
+            return await in_thread("cpu", from_arrow, layout, found, dimension=self.dimension)
+
+    async def _put(
+        self,
+        layout: Layout[T],
+        scope: Scope,
+        items: Sequence[T],
+        vectors: Mapping[str, tuple[Vector | None, ...]],
+        model: str,
+    ) -> None:
+        unique = {item.id: item for item in items}
+        if not unique:
+            return
+        async with self._lock(scope):
+            with guarded(f"write {layout.noun}"):
+                table = await self._tables.writable(layout.noun, scope.user)
+                stamp = await table.version() + 1
+            stored = await self._stored(layout, scope, list(unique))
+            rows = [_with_vectors(item, vectors, stored, layout, model) for item in unique.values()]
+            columns = {name: [row[0][at] for row in rows] for at, name in enumerate(layout.vectors)}
+            models = [row[1] for row in rows]
+            data = await in_thread(
+                "cpu", to_arrow, layout, list(unique.values()), columns, models, dimension=self.dimension, stamp=stamp
+            )
+            with guarded(f"write {layout.noun}"):
+                if stored:
+                    merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+                    await merge.execute(data, on_bad_vectors="null")  # a null vector is "bad" here
+                else:  # a third of the cost
+                    await table.add(data)
+
+    async def _stored(self, layout: Layout[T], scope: Scope, ids: list[str]) -> dict[str, tuple[T, list[Vector], str]]:
+        """Return the rows there are of ``ids``: value, vectors, model."""
+        stored: dict[str, tuple[T, list[Vector], str]] = {}
+        for at in range(0, len(ids), _IDS_PER_FILTER):
+            batch = await self._load(layout, scope, where=filters.any_of("id", ids[at : at + _IDS_PER_FILTER]))
+            for line, item in enumerate(batch.items):
+                stored[item.id] = (item, [batch.vectors[name][line] for name in layout.vectors], batch.models[line])
+        return stored
+
+    async def _remove(self, noun: Noun, scope: Scope, column: str, values: Collection[str]) -> None:
+        every = list(dict.fromkeys(values))
+        wheres = [
+            filters.any_of(column, every[at : at + _IDS_PER_FILTER]) for at in range(0, len(every), _IDS_PER_FILTER)
+        ]
+        async with self._lock(scope):
+            with guarded(f"delete {noun}"):
+                if (table := await self._tables.open(noun, scope.user)) is not None:
+                    for where in wheres:
+                        await table.delete(where)
+
+    async def _drop(self, scope: Scope) -> None:
+        async with self._lock(scope):
+            with guarded("drop an owner's tables"):
+                await self._tables.drop(scope.user)
+
+    async def _purge(self, scope: Scope) -> None:
+        async with self._lock(scope):
+            for noun in NOUNS:
+                with guarded(f"purge {noun}"):
+                    if (path := self._tables.path(noun, scope.user)) is None:
+                        continue
+                    await self._tables.compact(noun, scope.user, at_once=True)
+                    if disk.has_deletions(path) or (path / "_indices").exists():
+                        await self._tables.rebuild(noun, scope.user)
+
+    async def _maintain(self, scope: Scope) -> None:
+        async with self._lock(scope):
+            for noun in NOUNS:
+                with guarded(f"compact {noun}"):
+                    path = self._tables.path(noun, scope.user)
+                    if path is not None and disk.count_fragments(path) >= _FRAGMENTS_BEFORE_COMPACTION:
+                        await self._tables.compact(noun, scope.user)
+
+    async def _heal(self, noun: Noun, owner: str) -> list[str]:
+        with guarded(f"heal {noun}"):
+            moved: list[str] = []
+            for name in disk.table_names(self._tables.shard(owner), owner, noun):
+                self._tables.forget(noun, owner)
+                moved += disk.set_aside_broken_heads(self._tables.shard(owner) / f"{name}.lance")
+            if moved:
+                _log.warning("broken table versions set aside", noun=noun, count=len(moved))
+            return moved
+
+    def _lock(self, scope: Scope) -> asyncio.Lock:
+        return self._locks.setdefault(filters.owner(scope.user), asyncio.Lock())
+
+
+class _Reading:
+    """An owner's table for reading; a failure lets go of the handle, so that the next attempt starts afresh."""
+
+    def __init__(self, store: LanceStore, noun: Noun, scope: Scope) -> None:
+        self._tables = store._tables
+        self._noun = noun
+        self._owner = filters.owner(scope.user)
+
+    async def __aenter__(self) -> AsyncTable | None:
+        with guarded(f"open {self._noun}"):
+            return await self._tables.open(self._noun, self._owner)
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, StoreUnavailable):
+            self._tables.forget(self._noun, self._owner)
+            with guarded(f"read {self._noun}"):
+                raise error
+
+
+def _with_vectors(
+    item: T,
+    given: Mapping[str, tuple[Vector | None, ...]],
+    stored: Mapping[str, tuple[T, list[Vector], str]],
+    layout: Layout[T],
+    model: str,
+) -> tuple[tuple[Vector | None, ...], str | None]:
+    """Return the vectors to write for ``item`` and the model that made them."""
+    if item.id in given:
+        vectors = given[item.id]
+        return vectors, None if vectors[0] is None else model
+    if item.id in stored and stored[item.id][0].text == item.text and stored[item.id][2]:
+        _, kept, made_by = stored[item.id]
+        return tuple(kept), made_by
+    return (None,) * len(layout.vectors), None
+
+
+def _examine(folder: Path) -> StoreHealth:
+    probe = folder / ".probe"
+    probe.write_bytes(b"")
+    probe.unlink()
+    tables = [shard / f"{name}.lance" for shard in folder.glob("[0-9a-f][0-9a-f]") for name in disk.table_names(shard)]
+    heads = [(table, disk.head(table)) for table in tables]
+    broken = [table.stem for table, head in heads if not head or not disk.is_complete(table / "_versions" / head)]
+    return StoreHealth(len(tables), tuple(sorted(broken)))

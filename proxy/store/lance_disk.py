@@ -1,0 +1,134 @@
+"""What can be known and mended about LanceDB tables by looking at their files: versions, broken heads, leftovers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+_TABLE = re.compile(r"(?P<noun>[a-z]+)_(?P<owner>[0-9a-f]{32})_g(?P<generation>\d+)\.lance")
+_MANIFEST = ".manifest"
+_MAGIC = b"LANC"  # the last four bytes of every complete manifest
+_QUARANTINE = "_quarantine"
+
+
+def newest_generation(shard: Path, noun: str, owner: str) -> str | None:
+    """Return the name of the owner's newest table that has a complete first version, or None."""
+    found = [name for name in table_names(shard, owner, noun) if head(shard / f"{name}.lance")]
+    return max(found, key=generation, default=None)
+
+
+def generation(name: str) -> int:
+    """Return the number at the end of a table's name."""
+    return int(name.rpartition("_g")[2])
+
+
+def table_names(shard: Path, owner: str = "", noun: str = "") -> list[str]:
+    """Return the tables in a shard folder, of one owner or noun where given."""
+    try:
+        entries = os.listdir(shard)
+    except FileNotFoundError:
+        return []
+    matches = [match for entry in entries if owner in entry and (match := _TABLE.fullmatch(entry))]
+    return [
+        match.group(0).removesuffix(".lance")
+        for match in matches
+        if match["owner"].startswith(owner) and match["noun"].startswith(noun)
+    ]
+
+
+def head(table: Path) -> str:
+    """Return the file name of the newest manifest, which changes with every commit; "" where there is none.
+
+    Manifests are named by the distance of their version from the largest number, so that the smallest is the newest.
+    """
+    try:
+        names = os.listdir(table / "_versions")
+    except FileNotFoundError:
+        return ""
+    return min((name for name in names if name.endswith(_MANIFEST)), default="")
+
+
+def is_complete(manifest: Path) -> bool:
+    """Whether a manifest was written to its end; a power loss can leave it empty or cut."""
+    with manifest.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size < len(_MAGIC):
+            return False
+        file.seek(-len(_MAGIC), os.SEEK_END)
+        return file.read() == _MAGIC
+
+
+def set_aside_broken_heads(table: Path) -> list[str]:
+    """Move incomplete newest manifests out of the way, so that the version before them opens; return their names."""
+    moved: list[str] = []
+    while (name := head(table)) and not is_complete(table / "_versions" / name):
+        set_aside_head(table)
+        moved.append(name)
+    return moved
+
+
+def set_aside_head(table: Path) -> None:
+    """Move the newest manifest into the table's quarantine folder."""
+    name = head(table)
+    (table / _QUARANTINE).mkdir(exist_ok=True)
+    (table / "_versions" / name).replace(table / _QUARANTINE / name)
+    (table / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
+
+
+def has_empty_files(table: Path) -> bool:
+    """Whether some data or deletion file of the table is empty, which only a power loss does."""
+    return any(file.stat().st_size == 0 for folder in ("data", "_deletions") for file in (table / folder).glob("*"))
+
+
+def has_deletions(table: Path) -> bool:
+    """Whether deleted rows may still lie in the table's data files."""
+    return any((table / "_deletions").glob("*"))
+
+
+def count_fragments(table: Path) -> int:
+    """Return how many data files there are, those of old versions included."""
+    try:
+        return len(os.listdir(table / "data"))
+    except FileNotFoundError:
+        return 0
+
+
+def remove_table(table: Path) -> None:
+    """Delete a table's folder with everything in it."""
+    if table.exists():
+        shutil.rmtree(table)
+
+
+def sweep(root: Path, *, older_than: float) -> int:
+    """Delete temporary files and half-built tables older than ``older_than`` (a POSIX time); return how many."""
+    removed = 0
+    for path in _leftovers(root):
+        try:
+            if path.stat().st_mtime < older_than:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                removed += 1
+        except FileNotFoundError:  # another process swept it
+            continue
+    return removed
+
+
+def flush(table: Path, *, newer_than: float) -> None:
+    """Force the table's files changed since ``newer_than`` (a POSIX time), and their folders, to the disk."""
+    for folder, _, names in os.walk(table):
+        fresh = [name for name in names if os.stat(os.path.join(folder, name)).st_mtime >= newer_than]
+        for path in (*(os.path.join(folder, name) for name in fresh), *((folder,) if fresh else ())):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def _leftovers(root: Path) -> Iterator[Path]:
+    for shard in root.glob("[0-9a-f][0-9a-f]"):
+        yield from shard.glob("new_*.lance")
+        yield from shard.glob("*.lance/**/*.tmp*")
+        yield from shard.glob("*.lance/**/.tmp*")

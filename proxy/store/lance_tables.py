@@ -1,0 +1,202 @@
+"""Open LanceDB tables: one connection per shard folder, one table per owner and noun, handles that never go stale."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proxy.errors import ProxyError, StoreUnavailable
+from proxy.store import filters
+from proxy.store import lance_disk as disk
+from proxy.store.schema import LAYOUTS, Noun, arrow_schema
+from proxy.threads import in_thread
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from lancedb.db import AsyncConnection
+    from lancedb.table import AsyncTable
+
+_MOST_HANDLES = 2000  # about 10 kB each
+_ROWS_PER_BATCH = 4096
+_SAFE_AGE = timedelta(minutes=2)  # old versions stay that long for readers in other processes
+_AT_ONCE = timedelta(milliseconds=1)  # zero makes LanceDB warn
+
+
+@dataclass(slots=True)
+class _Handle:
+    name: str
+    table: AsyncTable
+    head: str
+
+
+class Tables:
+    """The tables below one folder.
+
+    Args:
+        folder: Holds one folder per shard, named by the first two hex digits of the owner.
+        lancedb: The imported module, which takes seconds to import.
+        session: LanceDB's caches, shared by all connections.
+        dimension: Length of the vectors in tables made from now on.
+    """
+
+    def __init__(self, folder: Path, lancedb: Any, session: Any, dimension: int) -> None:
+        self.folder = folder
+        self.dimension = dimension
+        self._lancedb = lancedb
+        self._session = session
+        self._connections: dict[str, AsyncConnection] = {}
+        self._handles: OrderedDict[tuple[Noun, str], _Handle] = OrderedDict()
+
+    def shard(self, owner: str) -> Path:
+        """Return the folder of an owner's tables."""
+        return self.folder / filters.owner(owner)[:2]
+
+    def revision(self, noun: Noun, owner: str) -> tuple[str, str]:
+        """Return what changes with every commit of a table, ("", "") while it does not exist; costs one listing."""
+        shard = self.shard(owner)
+        handle = self._handles.get((noun, owner))
+        if handle is not None and (head := disk.head(shard / f"{handle.name}.lance")):
+            return handle.name, head
+        self._handles.pop((noun, owner), None)  # dropped or replaced by another process
+        name = disk.newest_generation(shard, noun, owner)
+        return (name, disk.head(shard / f"{name}.lance")) if name else ("", "")
+
+    async def open(self, noun: Noun, owner: str) -> AsyncTable | None:
+        """Return the owner's table at its newest version, None while there is none."""
+        name, head = self.revision(noun, owner)
+        if not name:
+            return None
+        handle = self._handles.get((noun, owner))
+        if handle is None:
+            connection = await self._connection(owner)
+            handle = self._keep(noun, owner, _Handle(name, await connection.open_table(name), head))
+        elif handle.head != head:
+            await handle.table.checkout_latest()  # type: ignore[no-untyped-call]
+            handle.head = head
+        self._handles.move_to_end((noun, owner))
+        return handle.table
+
+    async def writable(self, noun: Noun, owner: str) -> AsyncTable:
+        """Return the owner's table with today's columns, made or rebuilt where needed; for the one writer only."""
+        table = await self.open(noun, owner)
+        if table is None:
+            name = self._next_name(noun, owner)
+            connection = await self._connection(owner)
+            table = await connection.create_table(name, schema=arrow_schema(noun, self.dimension))
+            self._keep(noun, owner, _Handle(name, table, ""))
+        elif await table.schema() != arrow_schema(noun, self.dimension):
+            table = await self.rebuild(noun, owner)
+        return table
+
+    async def rebuild(self, noun: Noun, owner: str) -> AsyncTable:
+        """Copy the living rows into a new generation and destroy the old ones, deleted rows and versions included."""
+        source = await self.open(noun, owner)
+        if source is None:
+            raise StoreUnavailable(f"there is no table of {noun} to rebuild")
+        name = self._next_name(noun, owner)
+        connection = await self._connection(owner)
+        schema = arrow_schema(noun, self.dimension)
+        copy = await connection.create_table(f"new_{name}", schema=schema, mode="overwrite")
+        async for batch in await source.query().to_batches(max_batch_length=_ROWS_PER_BATCH):
+            await copy.add(_fitted(batch, schema))
+        copy.close()  # type: ignore[no-untyped-call]
+        shard = self.shard(owner)
+        await in_thread("load", (shard / f"new_{name}.lance").rename, shard / f"{name}.lance")
+        self.forget(noun, owner)
+        for old in disk.table_names(shard, owner, noun):
+            if old != name:
+                await self._destroy(owner, old)
+        table = await self.open(noun, owner)
+        if table is None:
+            raise StoreUnavailable(f"the rebuilt table of {noun} is gone")
+        return table
+
+    async def drop(self, owner: str) -> None:
+        """Destroy every table of the owner, of every generation, and half-built ones."""
+        for noun in LAYOUTS:
+            self.forget(noun, owner)
+        shard = self.shard(owner)
+        for name in disk.table_names(shard, owner):
+            await self._destroy(owner, name)
+        for path in shard.glob(f"new_*_{owner}_g*.lance"):
+            await in_thread("load", disk.remove_table, path)
+
+    def forget(self, noun: Noun, owner: str) -> None:
+        """Let go of a handle; the next use opens the table anew."""
+        handle = self._handles.pop((noun, owner), None)
+        if handle is not None:
+            handle.table.close()  # type: ignore[no-untyped-call]
+
+    def path(self, noun: Noun, owner: str) -> Path | None:
+        """Return the folder of the owner's table, None while there is none."""
+        name, _ = self.revision(noun, owner)
+        return self.shard(owner) / f"{name}.lance" if name else None
+
+    async def compact(self, noun: Noun, owner: str, *, at_once: bool = False) -> None:
+        """Merge fragments, bring indices up to date and drop old versions, all of them if ``at_once``."""
+        if (table := await self.open(noun, owner)) is not None:
+            await table.optimize(cleanup_older_than=_AT_ONCE if at_once else _SAFE_AGE, delete_unverified=at_once)
+
+    def close(self) -> None:
+        """Let go of every table and connection."""
+        for handle in self._handles.values():
+            handle.table.close()  # type: ignore[no-untyped-call]
+        self._handles.clear()
+        for connection in self._connections.values():
+            connection.close()  # type: ignore[no-untyped-call]
+        self._connections.clear()
+
+    async def _connection(self, owner: str) -> AsyncConnection:
+        shard = self.shard(owner)
+        if shard.name not in self._connections:
+            shard.mkdir(parents=True, exist_ok=True)
+            opened = await self._lancedb.connect_async(shard, session=self._session)
+            self._connections.setdefault(shard.name, opened)
+        return self._connections[shard.name]
+
+    async def _destroy(self, owner: str, name: str) -> None:
+        connection = await self._connection(owner)
+        await connection.drop_table(name, ignore_missing=True)
+        await in_thread("load", disk.remove_table, self.shard(owner) / f"{name}.lance")
+
+    def _next_name(self, noun: Noun, owner: str) -> str:
+        """Return a name never used before: a stale handle elsewhere must not be able to revive what was dropped."""
+        last = max((disk.generation(name) for name in disk.table_names(self.shard(owner), owner, noun)), default=0)
+        return f"{noun}_{owner}_g{max(time.time_ns() // 1_000_000, last + 1)}"
+
+    def _keep(self, noun: Noun, owner: str, handle: _Handle) -> _Handle:
+        self._handles[noun, owner] = handle
+        if len(self._handles) > _MOST_HANDLES:
+            self._handles.popitem(last=False)  # not closed: a reader may hold it
+        return handle
+
+
+@contextlib.contextmanager
+def guarded(action: str) -> Iterator[None]:
+    """Turn whatever LanceDB and the disk raise into ``StoreUnavailable``, which says nothing about content."""
+    try:
+        yield
+    except ProxyError:
+        raise
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+        message = f"could not {action} ({type(error).__name__}); `throughline check` says more"
+        raise StoreUnavailable(message) from error
+
+
+def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:
+    """Return a batch in today's columns: unknown ones go, new ones and vectors of another dimension are null."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    columns = {}
+    stale = "vector" in batch.schema.names and batch.schema.field("vector").type != schema.field("vector").type
+    for field in schema:
+        known = field.name in batch.schema.names and batch.schema.field(field.name).type == field.type
+        dropped = not known or (stale and field.name == "embedding_model")
+        columns[field.name] = pa.nulls(batch.num_rows, field.type) if dropped else batch.column(field.name)
+    return pa.table(columns, schema=schema)
