@@ -105,6 +105,7 @@ class Hit:
     role: Role | None = None
     kind: Kind | None = None
     confidence: float = 1.0
+    seq: int = 0  # position within its conversation or document
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +137,10 @@ class Turn:
     model: str
     at: datetime
     reply_id: str = ""
+    reply_seq: int = 0
     usage: dict[str, Any] | None = None
     zone: str = "UTC"
+    receipt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +173,4 @@ class Candidate:
     again: bool = False
     at: datetime | None = None
     profile: bool = False  # name, language, how to be answered, standing instructions
+    forget: bool = False  # a request to delete: closes everything that names the value, whatever the relation

@@ -1,0 +1,474 @@
+"""What English speakers say when something ends, changes, begins or is a mere thought."""
+
+from __future__ import annotations
+
+from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, one_of, word_set
+
+_ADVERBS = r"(?: (?:also|now|still|currently|just|usually|often|always|mostly|mainly|really|only|recently|both|have|'ve|been|do|generally|normally|regularly|sometimes|finally|already|absolutely))*"
+_I = r"\b(?:i|we)(?:'ve|'m|'re)?" + _ADVERBS
+_DET = r"(?:(?:my|our|the|old|her|his|their|a|an|that|this|entire|whole|beloved|trusty) ){0,3}"
+
+ENGLISH = Lexicon(
+    code="en",
+    stop=word_set(
+        """i i'm me my mine we us our ours you your he him his she her it its they them their this that these those the a an
+        and or but so if then than as at by for from in into of off on onto out over to up with without about after before
+        is am are was were be been being have has had do does did done will would can could should may might must not no
+        yes ok okay hey hi hello please thanks thank what which who when where why how any some all both each every other
+        another one two three very really just also too still even only now here there again more most much many few lot
+        lots bit quite rather well know think want need like get got go going went use used using make made take took let
+        say said tell told anyway today yesterday tomorrow week month year day days time times don't doesn't didn't i've
+        it's that's there's can't won't isn't s t d ll ve re m been because since while until during always never ever
+        new old good bad first last next best your really stuff thing things way name called"""
+    ),
+    generic=word_set(
+        """app apps application tool tools subscription subscriptions account accounts membership plan plans service
+        services fee fees program software club gym card contract job work company office city town place home house flat
+        number phone email address people person friend friends family kid kids children dog cat pet pets medication
+        medicine pill pills tablet tablets drug doctor class classes course lessons lesson language instrument sport
+        sports diet food book books film movie show music game games car bike team group band choir school memory notes
+        records record info information data detail details amount figure"""
+    ),
+    first=one_of(r"\b(?:i|we|i'm|i've|i'd|we've|we're|my|our|me|us)\b"),
+    third=one_of(
+        r"^(?:\W|and |but |so |because |since |even |though |while |well |yeah |oh |today |yesterday |also )*(?:(?:my|our|his|her|their|the|a|an|some|one of my|most of my|all of my|both|half|that|another|every) )?(?:\w+(?:-\w+)? ){0,2}?(?P<who>brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|kid|kids|child|children|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|parents|in-laws?|friend|friends|buddy|mate|flatmate|roommate|housemate|neighbou?r|neighbou?rs|colleague|colleagues|coworkers?|co-workers?|boss|manager|teammates?|team|coach|trainer|teacher|classmates?|customers?|clients?|director|landlord|landlady|ex|guy|someone|somebody|everyone|everybody|people|nobody|blog|article|forum|post|podcast|company|he|she|they|folks|dog|cat|pet)\b(?!'s)"
+    ),
+    ended=one_of(
+        r"\bno longer\b",
+        r"\bany ?more\b",
+        r"\bany longer\b",
+        r"\b(?:i'm|i am|we're|we are|am|are|is) (?:so |totally |completely |officially )?(?:done|finished|through) with\b",
+        r"\b(?:is|'s|are|was|were) (?:now |finally |also |long |officially )?(?:gone|history|over|finished|toast|cancell?ed|out|off|no more|dead|in the past)\b(?! there)",
+        r"\bthing of the past\b",
+        r"\bbehind (?:me|us)\b",
+        r"\bout of my life\b",
+        r"\bgood ?bye to\b|\bgood ?bye,? ",
+        r"\bbye[ -]bye\b",
+        r"\bnever again\b",
+        r"\bpassed away\b|\bdied\b|\bput (?:him|her|\w+) down\b",
+        r"\brid of\b",
+        r"\bcalled it quits\b",
+        r"\bcalled it a day\b",
+        r"\bno more\b",
+        r"\bhad enough of\b",
+        r"\boff (?:the )?\w+ (?:now|for good)\b",
+        r"\bfor good\b",
+        r"\bhaven't .{1,30} (?:in|for) (?:ages|years|months)\b",
+        r"\b(?:my|our) (?:former|ex-?)\b",
+        r"\b(?:i|we) don't have .{1,30} anymore\b",
+        r"\bhas been (?:cancell?ed|deleted|sold|uninstalled|removed|dropped|terminated)\b",
+        r"\bis (?:cancell?ed|deleted|sold|uninstalled|deinstalled|terminated)\b",
+        r"\bwent (?:in|into) the bin\b|\bin the bin\b",
+        r"\b(?:i|we) (?:only )?use nothing\b",
+        r"\bwon't be (?:using|renewing|going|taking|paying|playing|needing)\b",
+        r"\bwashed my hands of\b",
+        r"\b(?:i|we)'?(?:ve| have)? outgrown?\b",
+        r"\bex[- ](?=\w)",
+        r"\b(?:is|are) behind\b",
+        r"\bturned my back on\b",
+        r"\bmade my peace with not\b",
+    ),
+    ceased=one_of(
+        r"\bstopped\b",
+        r"\bquit(?:ted)?\b",
+        r"\bcancell?ed\b",
+        r"\b(?:gave|given|giving) (?:\w+ ){0,4}?(?:up|away)\b",
+        r"\bgave (?:my|the|our) \w+ to\b",
+        r"\bdropped\b",
+        r"\bditched\b",
+        r"\bdumped\b",
+        r"\babandoned\b",
+        r"\bdeleted\b",
+        r"\b(?:un|de)installed\b",
+        r"\bunsubscribed\b",
+        r"\bremoved\b",
+        r"\bsold\b",
+        r"\bdonated\b",
+        r"\breturned (?:my|the|our)\b",
+        r"\bthr(?:ew|own) (?:\w+ ){0,4}?(?:away|out)\b",
+        r"\b(?:tossed|scrapped|binned|chucked|shelved|axed|ended|closed|terminated|discontinued|retired|resigned|rehomed|sacked|fired|kicked|withdrew|dissolved|disbanded|shut down|wiped|trashed|nuked|junked|offloaded)\b",
+        r"\b(?:i|we|'ve|have|has|and|just|finally|recently) left\b",
+        r"^left\b",
+        r"\blet go of\b",
+        r"\blet (?:my |the |our )?[\w ]{1,30}? (?:lapse|expire|go)\b",
+        r"\b(?:lapsed|expired|ran out)\b",
+        r"\bparted (?:ways|company|with)\b",
+        r"\bphased out\b",
+        r"\bmoved (?:on|away) from\b",
+        r"\bmoved out of\b",
+        r"\bsw(?:ore|orn) off\b",
+        r"\bcame off\b",
+        r"\b(?:took|taken) me off\b",
+        r"\bpull(?:ed)? (?:out|the plug)\b",
+        r"\bopted out\b",
+        r"\bbailed\b",
+        r"\bdropped out\b",
+        r"\bsteps? (?:down|back) from\b|\bstepped (?:down|back|away)\b",
+        r"\bput an end to\b",
+        r"\bcut (?:\w+ ){0,3}?(?:out|ties|loose)\b",
+        r"\b(?:packed|jacked|chucked) (?:\w+ ){0,2}?in\b",
+        r"\bhung up my\b",
+        r"\btraded (?:\w+ ){0,3}?in\b",
+        r"\bwalked away from\b",
+        r"\bweaned\b",
+        r"\bdeactivated\b",
+        r"\bwrapped up\b",
+        r"\btaken off\b",
+        r"\b(?:i'm|i am|we're) off\b",
+        r"\bstopping\b",
+        r"\bquitting\b",
+        r"\bsigned out of\b",
+        r"\bdisconnected\b",
+        r"\bbroke (?:it )?off\b",
+        r"\bhanded in my notice\b",
+        r"\bgot fired\b|\bgot laid off\b|\bwas laid off\b",
+        r"\bgave \w+ the boot\b",
+        r"\bconsigned\b",
+        r"\bno use for\b",
+    ),
+    negation=one_of(
+        r"\bnever\b",
+        r"\bnot\b",
+        r"n't\b",
+        r"\bwithout\b",
+        r"\bno plans?\b",
+        r"\bnor\b",
+        r"\bneither\b",
+        r"\bcannot\b",
+        r"\brefus",
+    ),
+    parted=one_of(
+        r"\b(?:split|broke|broken|breaking) up\b",
+        r"\bbroke it off\b",
+        r"\bwent our separate ways\b",
+        r"\bparted ways\b",
+        r"\b(?:got |are |been )?divorced?\b",
+        r"\bseparated\b",
+        r"\bmoved out\b",
+        r"\bleft me\b",
+        r"\bbroke off\b",
+        r"\bno longer (?:together|a couple|friends|speaking)\b",
+        r"\bended things\b",
+        r"\bnot together\b",
+        r"\bfell out\b",
+        r"\bfalling[- ]out\b",
+        r"\bdumped me\b",
+        r"\bcalled off\b",
+    ),
+    hedge=one_of(
+        r"\b(?:if|whether|would|should|could|might|may|maybe|perhaps|unless|suppose|imagine|hopefully)\b",
+        r"\bthink(?:ing)? (?:of|about|i)\b",
+        r"\bconsider(?:ing|ed)?\b",
+        r"\btempted\b",
+        r"\bwant(?:s|ed)? (?:me )?to\b",
+        r"\bwanna\b",
+        r"\bplan(?:s|ning|ned)? (?:to|on)\b",
+        r"\bgoing to\b|\bgonna\b",
+        r"\babout to\b",
+        r"\balmost\b|\bnearly\b",
+        r"\bhop(?:e|ing)\b|\bwish\b",
+        r"\bhow (?:do|can|to)\b",
+        r"\bwhenever\b",
+        r"\btr(?:y|ied|ying) to\b",
+        r"\btold me to\b|\bsa(?:ys|id) (?:i|to|that i)\b|\bask(?:s|ed|ing) (?:me|if|whether|why|i)\b|\bsuggest|\brecommend|\badvi[sc]",
+        r"\bassum(?:e|es|ed|ing)\b",
+        r"\b(?:do|did) you\b",
+        r"\bjokes?\b|\bjoking\b|\bkidding\b",
+        r"\bwill\b|\bi'll\b|\bwe'll\b",
+        r"\bi'd\b",
+        r"\bwonder",
+        r"\btoday only\b",
+        r"\bthreaten",
+        r"\bpretend\b",
+        r"\b(?:someday|one day)\b",
+        r"\brumou?rs?\b",
+        r"\bin (?:my|a|the) dream|\bdreamt?\b",
+    ),
+    past=one_of(
+        r"\bused to\b",
+        r"\bas a (?:kid|child|teen\w*|student|toddler|boy|girl)\b",
+        r"\bwhen i was\b",
+        r"\bback (?:then|in the day|when)\b",
+        r"\bin my (?:youth|childhood|teens|twenties)\b",
+        r"\bgrowing up\b",
+        r"\bonce upon\b",
+    ),
+    limited=one_of(
+        r"\bon (?:the |my |our |most )?(?:weekends?|weekdays|week ?nights|work ?days|(?:mon|tues|wednes|thurs|fri|satur|sun)days|holidays?|vacations?|trips?|days? off|flights?|planes?)\b",
+        r"\bat (?:night|weekends?|the weekend)\b",
+        r"\bin the (?:mornings?|evenings?|afternoons?|car|bedroom|bathroom)\b",
+        r"\b(?:during|while|whenever)\b",
+        r"\b(?:after|past|before) (?:\d|noon|midnight|dinner|lunch|breakfast|bed|work|school)",
+        r"\bfor (?:a|one|two|three|a few|the|this|the next|about a) (?:day|days|week|weeks|weekend|month|hour|hours|afternoon|evening|minute)\b",
+        r"\b(?:today|tonight)\b",
+        r"\b(?:weekends|sundays|saturdays)\b",
+        r"\bfor lent\b",
+        r"\btemporar",
+        r"\bpaus(?:e|ed|ing)\b",
+        r"\bon my phone\b",
+        r"\bwhen (?:i'm|i am|we're|we are|travell?ing|driving)\b",
+        r"\bin (?:meetings|public|front of)\b",
+        r"\bwith (?:clients|customers|the kids)\b",
+    ),
+    again=one_of(
+        r"\bagain\b",
+        r"\bback (?:to|in|on|with|at|into)\b",
+        r"\bre-?(?:joined|started|subscribed|installed|enrolled|activated|signed|adopted|hired|downloaded|newed|married|united)\b",
+        r"\bresum(?:e|ed|ing)\b",
+        r"\breturned to\b",
+        r"\bonce more\b",
+        r"\bgot .{1,30} back\b",
+    ),
+    additive=one_of(
+        r"\b(?:also|too|as well|additionally|besides|furthermore|second|third|another|both|on top|in addition|added|plus|joined by|alongside|along with|other)\b"
+    ),
+    forget=one_of(
+        r"\bforget\b",
+        r"\b(?:delete|erase|wipe|scrub|purge|strike|expunge|clear)\b",
+        r"\b(?:remove|drop|take) .{1,60}\b(?:from|out of|off) (?:your|the|my|any|whatever|all)\b",
+        r"\b(?:don't|do not|never|please not|not to|stop) (?:\w+ ){0,2}?(?:remember(?:ing)?|stor(?:e|ing)|sav(?:e|ing)|keep(?:ing)?|record(?:ing)?|memori[sz](?:e|ing)|retain(?:ing)?|log|note|hold on to|bring up|mention|track)\b",
+        r"\b(?:pretend|act as if|act like|imagine|as if|as though) (?:that )?(?:i|you|we)(?:'ve|'d)? (?:had |have )?(?:never|not|didn't)\b",
+        r"\b(?:pretend|act as if|act like|act as though) (?:i|you|we)(?:'ve|'d)? ?(?:had |have )?(?:never|not|didn't|don't)\b",
+        r"\bnever (?:mentioned|said|told|brought)\b.{0,40}",
+        r"\bunsee\b|\bunlearn\b|\bunremember\b",
+        r"\b(?:shouldn't|should not) be (?:stored|saved|remembered|kept|in your)\b",
+        r"\bget rid of (?:everything|anything|whatever|any|all|the) .{0,20}(?:know|remember|saved|stored|noted|mention)",
+        r"\b(?:i|we) (?:don't|do not) want .{1,50}(?:stored|saved|remembered|kept|recorded|on file|in your)\b",
+        r"\bleave .{1,40} out of your (?:memory|notes)\b",
+        r"\bkeep .{1,40} out of (?:your|the) (?:memory|notes|records)\b",
+        r"\boff the record\b",
+    ),
+    remember=one_of(
+        r"\b(?:don't|do not|never|didn't|can't|won't|not|let me|i|i'll|we|i'd|you|always|almost|might|to) (?:let me |ever |just |almost |always |sometimes |often |keep )?(?:forget|forgot)\b",
+        r"\bforget (?:about )?it\b",
+        r"\bunforget",
+        r"\bhow (?:do|can|to|would)\b",
+        r"\b(?:delete|erase|remove|wipe|clear) (?:the |this |that |a |an |my |these |all |some )?(?:\w+ ){0,2}(?:files?|folders?|rows?|columns?|tables?|branch|lines?|cookies|cache|disk|drive|data ?set|database|commits?|photos?|emails?|messages?|code|variables?|words?|paragraphs?|sentences?|section)\b",
+    ),
+    correction=one_of(
+        r"\bactually\b",
+        r"\bcorrection\b",
+        r"\bi (?:really )?meant\b",
+        r"\bmeant to (?:say|write|type)\b",
+        r"\b(?:to|let me|i need to|i have to|i must) correct\b",
+        r"\bmis(?:spoke|typed|remember\w*|read|heard|took|labell?ed|stated|spelled|spelt|named)\b",
+        r"\bmistaken?\b",
+        r"\bmix(?:ed|ing|-)? ?.{0,15}\bup\b",
+        r"\bwrong(?:ly)?\b",
+        r"\btypo\b",
+        r"\bturns? out\b|\bturned out\b",
+        r"\boops\b|\bwhoops\b|\boopsie\b",
+        r"\bscratch that\b",
+        r"\bconfus(?:ed|ing)\b",
+        r"\bmy bad\b",
+        r"\bslip(?:ped)?\b",
+        r"\bautocorrect\w*\b",
+        r"\bin fact\b",
+        r"\bno idea (?:why|how)\b",
+        r"\bi (?:said|wrote|typed|told you)\b",
+        r"\bbrain ?fart\b",
+        r"\bsorry\b",
+        r"\bwait\b",
+        r"\bnope\b|^no\b",
+        r"\bstrike that\b",
+        r"\berror\b",
+        r"\bmisinformed\b",
+        r"\bcorrected\b",
+        r"\bnot .{2,30}, (?:but|it's|it is)\b",
+        r"\bshould (?:have been|be|read)\b",
+        r"\bi stand corrected\b",
+        r"\bset the record straight\b",
+        r"\bdon't know why\b",
+    ),
+    slip=one_of(
+        r"\bnot\b|n't\b",
+        r"\bno\b",
+        r"\bnever\b",
+        r"\binstead of\b|\brather than\b",
+        r"\bwrong\b|\bmistaken?\b|\berror\b|\btypo\b",
+        r"\b(?:typed|wrote|said|told|put|mentioned|called it|called (?:him|her)|named|claimed|blurted)\b",
+        r"\bcame up with\b|\bcame out\b|\bgot .{1,20} from\b",
+        r"\bslip\w*|\bmix\w*|\bconfus\w*|\bmistook\b",
+        r"\bdifferent\b|\banother\b",
+        r"\bimagin\w*|\bmade .{0,10}up\b|\binvent\w*",
+        r"\blabel\b",
+        r"\bautocorrect\w*",
+        r"\bmis\w+",
+        r"\bthought\b",
+        r"\bused to be\b|\bwas (?:the|my|a) (?:old|ex|previous|former)\b",
+        r"\bwas just\b|\bwas only\b",
+        r"\bbelongs? to\b",
+    ),
+    contrast=(
+        one_of(
+            r"\b(?:is|are|'s|was|be|meant|called|named|in|at|with|to|for|from|it's) (?:\w+ ){0,3}?(?P<new>[\w .&'-]{2,40}?),? (?:and )?not (?:a |an |the |in |at |with |to |for |from |my |our )*(?P<old>[\w .&'-]{2,30})"
+        ),
+        one_of(
+            r"\b(?:isn't|not|aren't|wasn't|no) (?:a |an |the |in |at |with |called |named )*(?P<old>[\w .&'-]{2,30}?),? (?:but|it's|it is|he's|she's|they're|rather) (?:a |an |the |in |at |with |rather |actually |really )*(?P<new>[\w .&'-]{2,30})"
+        ),
+    ),
+    source=one_of(
+        r"(?:from|instead of|rather than|away from|left|leaving|ditch(?:ed|ing)|dropp(?:ed|ing)|dump(?:ed|ing)|replac(?:e|ed|es|ing)|swap(?:ped|ping)?(?: out)?|trad(?:e|ed|ing)(?: in)?|exchang(?:e|ed|ing)|outgrew|out of|sold|gave up|quit|retired|goodbye to|bye,?|after \w+ years (?:with|at|of)|no longer) "
+        + _DET
+        + "$"
+    ),
+    source_after=one_of(
+        r"^ (?:for|with|→|->|(?:was|is|got|has been|have been|been|made way|gave way) (?:replaced|swapped|succeeded|traded|exchanged)?(?: ?by| ?for| ?with| ?to))\b",
+        r"^ ?(?:→|->)",
+    ),
+    switch=one_of(
+        r"\bswitch",
+        r"\bmov(?:e|ed|ing)\b",
+        r"\bmigrat",
+        r"\bchang",
+        r"\bswap",
+        r"\btrad(?:e|ed|ing)\b",
+        r"\breplac",
+        r"\bexchang",
+        r"\bconvert",
+        r"\bw(?:ent|ent over) from\b|\bgo(?:ne|ing)? from\b",
+        r"\bjump(?:ed)?\b",
+        r"\binstead of\b",
+        r"\bleft\b",
+        r"\bditch",
+        r"\btransfer",
+        r"\b(?:up|down)grad",
+        r"\bdump",
+        r"\bmade way\b|\bgave way\b",
+        r"\bpicked .{1,30} over\b",
+        r"\bnew (?:job|employer|home|car)\b",
+        r"\bsold .{1,40} and (?:bought|got)\b",
+        r"\bsucceed",
+        r"\bin favou?r of\b",
+    ),
+    target=one_of(
+        r"\b(?:to|for|with|by|at|into|in favou?r of|→|->|bought|got|started (?:at|with|using|on)|joined|now (?:use|using|take|taking|drive|ride|have|at|with|in|on|live in|work (?:for|at))|using|is|meant|called|named|it's|am|i'm at) (?:(?:a|an|the|my|our|her|his|new|some|using|working|living|called|named) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+    ),
+    asks=one_of(
+        r"(?:should|shall|would|could|can|will|do|does|did|is|are|am|was|were|has|have|may|might) (?:i|we|you|it|there|he|she|they|my|the|this|that|anyone|someone)\b",
+        r"(?:what|which|who|whom|whose|when|where|why|how)\b(?! a\b)",
+        r"(?:any (?:idea|tips|suggestion|recommendation))",
+        r"do you\b",
+        r"what if\b",
+        r"anyone\b",
+    ),
+    kin=one_of(
+        r"brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|parents|friend|flatmate|roommate|housemate|neighbou?r|colleague|coworker|boss|manager|dog|cat|parrot|rabbit|horse|tortoise|hamster|puppy|kitten|landlord|landlady|baby|twins?|kids?|child|children"
+    ),
+    many=one_of(
+        r"^(?:.* )?(?:brother|sister|cousin|uncle|aunt|nephew|niece|friend|colleague|coworker|neighbou?r|son|daughter|kid|child|children|dog|cat|pet|parrot|rabbit|horse|hamster|puppy|kitten|hobby|hobbies|language|allergy|allergies|instrument|project|subscription|medication|flatmate|roommate|grandson|granddaughter|sport|plant|fish|bird|goal|skill|interest|book|song|client|student|team ?mate|course|class|tool|app|magazine|show|problem|question|issue|idea|opinion|point|plan|friend's|life|day|week|weekend|time|way|mind|god|head|house|team|recent|previous|next|last|first|second|other|own|new|old|former|ex)s?$"
+    ),
+    link=one_of(
+        r"(?:is|are|'s|=|:|called|named|the|a|an|at|in|with|from|by|number|no|now|currently|always|named|on|under|it's|reads|has|goes|went|to|changed|new|my|of)"
+    ),
+    owned=one_of(r"\b(?:my|our)\b"),
+    statements=(
+        Statement(
+            "name",
+            one_of(
+                r"\bmy (?:first |full |last |real )?name is ",
+                r"\b(?:i am|i'm) called ",
+                r"\b(?:please |just |you can )?call me ",
+            ),
+            single=True,
+            profile=True,
+        ),
+        Statement(
+            "reply language",
+            one_of(r"\b(?:always |please )?(?:answer|reply|respond|write)(?: to me)? (?:always |only )?in "),
+            "procedure",
+            single=True,
+            profile=True,
+        ),
+        Statement(
+            "live in",
+            one_of(_I + r" (?:live|living|reside|based|moved|relocated|settled)(?: over| back)? (?:in|to|near) "),
+            single=True,
+        ),
+        Statement(
+            "profession",
+            one_of(
+                _I + r" (?:work|working|worked) as (?:a |an |the )?",
+                _I + r" (?:a|an) (?=(?:\w+ ){0,3}(?:by (?:trade|profession)|for a living))",
+            ),
+            single=True,
+        ),
+        Statement(
+            "employer",
+            one_of(
+                _I + r" (?:work|working|employed)(?: \w+)? (?:at|for) ",
+                _I + r" (?:joined|started (?:working )?(?:at|with)) ",
+            ),
+            single=True,
+        ),
+        Statement("desk", one_of(_I + r" sit(?:ting)? at (?=desk )"), single=True),
+        Statement(
+            "use",
+            one_of(
+                _I
+                + r" (?:use|using|rely on|relying on|started using|switched to|work with|working with|swear by|run|running on|subscribe to|subscribed to|signed up for|got|commute on|commute by|program in|code in|write in)(?: (?:a|an|the|my))? ",
+                _I + r" \w+ (?:everything|all my \w+|my \w+(?: \w+)?|most of my \w+) (?:in|with|on|using) ",
+            ),
+        ),
+        Statement("play", one_of(_I + r" (?:play|playing|played|practi[sc]e|practi[sc]ing)(?: (?:a|an|the))? ")),
+        Statement("speak", one_of(_I + r" (?:speak|speaking|fluent in)(?: fluent)? ")),
+        Statement(
+            "learn", one_of(_I + r" (?:learn|learning|study|studying|started learning|taking lessons in)(?: to)? ")
+        ),
+        Statement(
+            "like",
+            one_of(
+                _I
+                + r" (?:love|like|enjoy|adore|prefer|fond of|a (?:big |huge )?fan of|into|obsessed with|crazy about)(?: to)? "
+            ),
+            "preference",
+        ),
+        Statement(
+            "dislike",
+            one_of(
+                _I
+                + r" (?:hate|dislike|can't stand|cannot stand|don't like|do not like|don't enjoy|detest|loathe)(?: to)? "
+            ),
+            "preference",
+        ),
+        Statement(
+            "allergic to", one_of(_I + r" (?:severely |mildly |slightly )?(?:allergic to|intolerant to|intolerant of) ")
+        ),
+        Statement(
+            "take",
+            one_of(
+                _I
+                + r" (?:take|taking|on|was put on|prescribed) (?=\w+ (?:every|each|daily|twice|once|for my|for the|in the|before|at night|mg)|\d+ ?mg)"
+            ),
+        ),
+        Statement("drive", one_of(_I + r" (?:drive|driving|ride|riding)(?: (?:a|an|my|the))? ")),
+        Statement(
+            "have",
+            one_of(
+                _I + r" (?:have|own|keep|adopted|have got|got|bought)(?: got)? (?:a|an|two|three|four|five|\d+) ",
+                _I
+                + r" (?:have|suffer from|diagnosed with|been diagnosed with)(?: (?:a|an))? (?=[\w -]{0,25}(?:allergy|disease|syndrome|disorder|diabetes|asthma|migraine|itis|osis|adhd|autism|celiac|coeliac|condition))",
+            ),
+        ),
+        Statement(
+            "be",
+            one_of(
+                _I
+                + r" (?=(?:fully |strictly |mostly )?(?:vegan|vegetarian|pescatarian|gluten[- ]free|married|single|divorced|engaged|pregnant|retired|left-handed|diabetic|lactose))"
+            ),
+        ),
+        Statement("age", one_of(_I + r" (?=\d{1,3} (?:years? old|yo\b))"), single=True),
+        Statement(
+            "member of",
+            one_of(
+                _I
+                + r" (?:a member of|in the|sing in|volunteer (?:at|for|with)|go to the|train at|work out at|rejoined|back in|back at|coach at)(?: (?:a|an|the))? "
+            ),
+        ),
+        Statement(
+            "born in",
+            one_of(_I + r" (?:was |were )?(?:born in|born on|from|grew up in|come from|originally from) "),
+            single=False,
+        ),
+    ),
+)

@@ -1,0 +1,264 @@
+"""Turns the user's messages of a turn into candidates, by rules over sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from proxy.memory.cuts import cut
+from proxy.memory.extract_builtin.endings import Ending, Endings
+from proxy.memory.extract_builtin.english import ENGLISH
+from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
+from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.mentions import Heard
+from proxy.memory.extract_builtin.pairs import Pair, pairs, pairs_in, renewed
+from proxy.memory.extract_builtin.reading import Sentence, read
+from proxy.memory.words import Value, fold, same_value, words
+from proxy.types import Candidate, Episode, Memory, Said, Turn
+
+LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH,)}
+_ENDING_CONFIDENCE = 0.85
+_FACT_CONFIDENCE = 0.8
+
+
+class BuiltinExtractor:
+    """Finds facts, endings, corrections and requests to forget without calling a model."""
+
+    def extract(self, turn: Turn, known: Sequence[Memory], heard: Sequence[Episode]) -> list[Candidate]:
+        """Return what the user's messages of ``turn`` state and end.
+
+        Args:
+            turn: The exchange to learn from.
+            known: The user's active memories.
+            heard: Earlier utterances of the user that share a word with this turn.
+        """
+        candidates: list[Candidate] = []
+        earlier = [episode.text for episode in heard if episode.role == "user"]
+        for said in turn.messages:
+            if said.role == "user":
+                candidates += _Extraction(said, known, earlier).candidates()
+                earlier.append(said.text)
+        return candidates
+
+
+class _Extraction:
+    """The reading of one message against what was said before."""
+
+    def __init__(self, said: Said, known: Sequence[Memory], earlier: Sequence[str]) -> None:
+        self._said, self._known = said, known
+        self._reading = read(said.text, LEXICONS)
+        self._lexicon = self._reading.lexicon
+        self._earlier = [text for text in earlier if text != said.text]
+        self._stated_before = [fact for text in self._earlier for fact in stated_in(text, self._lexicon)]
+        self._pairs_before = [pair for text in self._earlier for pair in pairs_in(text, self._lexicon)]
+
+    def candidates(self) -> list[Candidate]:
+        """Return the candidates, endings first."""
+        values = [memory.object for memory in self._known] + [fact.object for fact in self._stated_before]
+        values += [pair.value for pair in self._pairs_before]
+        heard = Heard([*self._earlier, *(memory.text for memory in self._known)], values)
+        endings = Endings(self._reading, heard).find()
+        closing = [self._closing(ending) for ending in endings]
+        gone = [ending.value for ending in endings]
+        updates = [c for c in self._updates() if not any(same_value(c.object, value) for value in gone)]
+        facts = list(
+            self._facts(gone, {sentence.start for sentence in (e.sentence for e in endings if e.reason == "forget")})
+        )
+        return _unique([*closing, *updates, *facts][: MAX_FACTS * 2])
+
+    # --- what ends
+
+    def _closing(self, ending: Ending) -> Candidate:
+        quote = ending.sentence.text
+        base = Candidate(
+            "retract",
+            "fact",
+            ending.value,
+            quote,
+            self._said.id,
+            subject=self._subject_of(ending),
+            object=ending.value,
+            replaces=(ending.value,),
+            confidence=_ENDING_CONFIDENCE,
+            forget=ending.reason == "forget",
+        )
+        if ending.reason not in ("replace", "correct"):
+            return base
+        new, text = self._replacement(ending)
+        if not text:
+            return base
+        return Candidate(
+            "replace",
+            "fact",
+            text,
+            quote,
+            self._said.id,
+            subject=base.subject,
+            object=new,
+            relation=self._relation_of(ending),
+            replaces=(ending.value,),
+            confidence=_FACT_CONFIDENCE,
+        )
+
+    def _subject_of(self, ending: Ending) -> str:
+        if ending.subject != "user":
+            return ending.subject
+        owners = {memory.subject for memory in self._known if same_value(memory.object, ending.value)}
+        return owners.pop() if len(owners) == 1 else "user"
+
+    def _relation_of(self, ending: Ending) -> str:
+        relations = {memory.relation for memory in self._known if same_value(memory.object, ending.value)}
+        return relations.pop() if len(relations) == 1 else ""
+
+    def _replacement(self, ending: Ending) -> tuple[str, str]:
+        """Return the value that takes the place of an ended one, and a sentence that states it."""
+        sentence = ending.sentence
+        local = [span for span in Value.of(ending.value).find(words(sentence.text))]
+        new = self._new_value(ending, sentence)
+        if new and ending.mention is not None:
+            for earlier in ending.mention.said:
+                text = _remodelled(earlier, ending.value, new, self._lexicon)
+                if text:
+                    return new, text
+        rest = cut(
+            sentence.text, local, held=[span for span in Value.of(new).find(words(sentence.text))] if new else []
+        )
+        return new, rest or ""
+
+    def _new_value(self, ending: Ending, sentence: Sentence) -> str:
+        """Return what is named as the new value, after the old one if possible."""
+        spans = list(Value.of(ending.value).find(words(sentence.text)))
+        after = spans[-1][1] if spans else 0
+        found: list[tuple[bool, str]] = []
+        for pattern in (*self._lexicon.contrast, self._lexicon.target):
+            for match in pattern.finditer(sentence.flat):
+                start, end = match.span("new")
+                value = _clipped(sentence.text[start:end], self._lexicon)
+                if value and not _overlap(value, ending.value):
+                    found.append((start < after, value))
+        return min(found, key=lambda entry: entry[0])[1] if found else ""
+
+    # --- what changes
+
+    def _updates(self) -> Iterator[Candidate]:
+        for old, new in renewed(self._reading, self._pairs_before):
+            if self._lexicon.many.match(" ".join(old.attribute)) or self._is_additive(new.sentence):
+                continue
+            yield Candidate(
+                "replace",
+                "fact",
+                new.text,
+                new.sentence.text,
+                self._said.id,
+                relation=" ".join(old.attribute),
+                object=new.value,
+                replaces=(old.value,),
+                single=True,
+                confidence=_FACT_CONFIDENCE,
+            )
+
+    def _is_additive(self, sentence: Sentence) -> bool:
+        return self._lexicon.additive.search(sentence.flat) is not None
+
+    # --- what is stated
+
+    def _facts(self, gone: Sequence[str], private: set[int]) -> Iterator[Candidate]:
+        count = 0
+        for fact in stated(self._reading):
+            if (
+                count >= MAX_FACTS
+                or fact.sentence.start in private
+                or any(same_value(fact.object, value) for value in gone)
+            ):
+                continue
+            count += 1
+            yield self._fact(fact)
+        for pair in pairs(self._reading):
+            if (
+                count >= MAX_FACTS
+                or pair.sentence.start in private
+                or any(same_value(pair.value, value) for value in gone)
+                or pair.sentence.asks
+            ):
+                continue
+            count += 1
+            yield self._pair(pair)
+
+    def _fact(self, fact: Stated) -> Candidate:
+        statement, additive = fact.statement, self._is_additive(fact.sentence)
+        replaces = ()
+        if statement.single and not additive:
+            replaces = tuple(
+                before.object
+                for before in self._stated_before
+                if before.statement.relation == statement.relation
+                and before.subject == fact.subject
+                and not same_value(before.object, fact.object)
+            )
+        return Candidate(
+            "replace" if replaces else "add",
+            statement.kind,
+            fact.text,
+            fact.sentence.text,
+            self._said.id,
+            subject=fact.subject,
+            relation=statement.relation,
+            object=fact.object,
+            replaces=replaces,
+            confidence=_FACT_CONFIDENCE,
+            single=statement.single and not additive,
+            again=self._lexicon.again.search(fact.sentence.flat) is not None,
+            profile=statement.profile,
+        )
+
+    def _pair(self, pair: Pair) -> Candidate:
+        attribute = " ".join(pair.attribute)
+        several = self._lexicon.many.match(attribute) or self._is_additive(pair.sentence)
+        return Candidate(
+            "add",
+            "fact",
+            pair.text,
+            pair.sentence.text,
+            self._said.id,
+            relation=attribute,
+            object=pair.value,
+            confidence=_FACT_CONFIDENCE,
+            single=not several,
+            again=self._lexicon.again.search(pair.sentence.flat) is not None,
+        )
+
+
+def _remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
+    """Return the earlier statement of ``old`` with ``new`` in its place, where it is a short statement."""
+    for sentence in read(earlier, {lexicon.code: lexicon, "en": lexicon, "de": lexicon, "es": lexicon}).sentences:
+        spans = list(Value.of(old).find(words(sentence.text)))
+        if len(spans) == 1 and not sentence.asks and len(sentence.words) <= 24:
+            start, end = spans[0]
+            return sentence.text[:start] + new + sentence.text[end:]
+    return ""
+
+
+def _overlap(value: str, old: str) -> bool:
+    ours = {word.text for word in words(value)}
+    return any(word.text in ours for word in words(old))
+
+
+def _clipped(value: str, lexicon: Lexicon) -> str:
+    """Return the leading words of ``value`` up to the first that is no part of a name."""
+    found = words(value)
+    keep = 0
+    for word in found:
+        if keep and word.text in lexicon.stop:
+            break
+        keep += 1
+    clipped = value[: found[keep - 1].end] if keep else ""
+    return "" if all(word.text in lexicon.stop for word in words(clipped)) else clipped.strip()
+
+
+def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
+    found: dict[tuple[str, str, str, str], Candidate] = {}
+    for candidate in candidates:
+        found.setdefault(
+            (candidate.action, candidate.subject, candidate.relation, fold(candidate.object or candidate.text)),
+            candidate,
+        )
+    return list(found.values())

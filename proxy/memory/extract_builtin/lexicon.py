@@ -1,0 +1,105 @@
+"""The shape of a language's tables: what its speakers say when something ends, changes, begins or is a mere thought."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from proxy.types import Kind
+
+
+def one_of(*alternatives: str) -> re.Pattern[str]:
+    """Compile alternatives over lower-case text into one pattern; white space in them is any white space."""
+    joined = "|".join(f"(?:{part})" for part in alternatives if part)
+    return re.compile(re.sub(r" (?![?*+{])", r"\\s+", joined))
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of ``text`` as a set."""
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """A way to state something: a head (subject and verb) before, around or after its objects.
+
+    Args:
+        relation: What the head says, the same for every wording.
+        head: Pattern over flat text; the objects start where it ends, or are its group ``v``.
+        kind: Of the memory that comes of it.
+        single: One value at a time.
+        profile: Belongs in every prompt.
+    """
+
+    relation: str
+    head: re.Pattern[str]
+    kind: Kind = "fact"
+    single: bool = False
+    profile: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexicon:
+    """One language's tables; all patterns match flat (lower-case) text.
+
+    Args:
+        code: ISO 639-1.
+        stop: Words that are never a value by themselves.
+        generic: Nouns that name a kind of thing ("subscription"), never the thing.
+        first: The speaker as subject.
+        third: Somebody else as subject, at the start of a clause.
+        ended: Says that something no longer is; a negation is part of it.
+        ceased: Verbs that end something; a negation undoes them.
+        negation: What undoes ``ceased``.
+        parted: Ends between the speaker and a person; the other may be the subject.
+        hedge: A thought, a wish, a question, not a fact.
+        past: Speaks of a time long gone.
+        limited: Ends only at certain times.
+        again: Holds once more.
+        additive: Comes on top of what was.
+        forget: Asks to delete or not to keep.
+        remember: Asks not to forget.
+        correction: Announces that something said was wrong.
+        slip: Disowns a value within a clause.
+        contrast: Names both values, ``new`` and ``old``, as groups.
+        source: Text right before a value that is given up for another.
+        source_after: Text right after such a value.
+        switch: Verbs of changing over.
+        target: Names the value changed to, group ``new``.
+        asks: How a question starts that lacks its mark.
+        kin: Nouns of persons and animals around the speaker, as they occur in "my …".
+        many: Nouns of which one may have several at a time.
+        statements: Ways to state facts.
+        link: Between an attribute and its value ("is called").
+        owned: "my" and its like before an attribute.
+    """
+
+    code: str
+    stop: frozenset[str]
+    generic: frozenset[str]
+    first: re.Pattern[str]
+    third: re.Pattern[str]
+    ended: re.Pattern[str]
+    ceased: re.Pattern[str]
+    negation: re.Pattern[str]
+    parted: re.Pattern[str]
+    hedge: re.Pattern[str]
+    past: re.Pattern[str]
+    limited: re.Pattern[str]
+    again: re.Pattern[str]
+    additive: re.Pattern[str]
+    forget: re.Pattern[str]
+    remember: re.Pattern[str]
+    correction: re.Pattern[str]
+    slip: re.Pattern[str]
+    contrast: tuple[re.Pattern[str], ...]
+    source: re.Pattern[str]
+    source_after: re.Pattern[str]
+    switch: re.Pattern[str]
+    target: re.Pattern[str]
+    asks: re.Pattern[str]
+    kin: re.Pattern[str]
+    many: re.Pattern[str]
+    link: re.Pattern[str]
+    owned: re.Pattern[str]
+    statements: tuple[Statement, ...] = field(default=())

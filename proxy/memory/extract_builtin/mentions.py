@@ -1,0 +1,153 @@
+"""Finds what a sentence refers back to: the longest runs of words that the user has said before."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.reading import Sentence
+from proxy.memory.words import HAS_CJK, Word, same_value, same_word, stems, words
+
+CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
+_DIGITS = re.compile(r"\d{2}|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
+_CJK_EDGE = frozenset(
+    "我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条家吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
+    "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A run of words said before.
+
+    Args:
+        start: Offset in the message.
+        end: Offset after it.
+        surface: As written now.
+        rank: How much it looks like a value.
+        said: The earlier texts that hold it.
+    """
+
+    start: int
+    end: int
+    surface: str
+    rank: int
+    said: tuple[str, ...]
+
+
+class Heard:
+    """What the user said before, indexed by word."""
+
+    def __init__(self, texts: Iterable[str], values: Iterable[str]) -> None:
+        self.texts = list(dict.fromkeys(text for text in texts if text))
+        self.values = list(dict.fromkeys(value for value in values if value))
+        self._words: list[list[Word]] = [words(text) for text in self.texts]
+        self._index: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for number, found in enumerate(self._words):
+            for place, word in enumerate(found):
+                for key in {word.text, *stems(word.text)}:
+                    self._index[key].append((number, place))
+
+    def mentions(self, sentence: Sentence, message: str, lexicon: Lexicon) -> list[Mention]:
+        """Return the mentions in ``sentence``, in order, without overlap."""
+        found = sentence.words
+        mentions: list[Mention] = []
+        place = 0
+        while place < len(found):
+            size, sources = self._longest(found, place)
+            first, last = _trim(found, place, place + size, lexicon)
+            if last > first and (mention := self._mention(found[first:last], sources, message, sentence, lexicon)):
+                mentions.append(mention)
+                place = last
+            else:
+                place += 1
+        return mentions
+
+    def holds(self, surface: str) -> bool:
+        """Whether all words of ``surface`` were said before."""
+        return all(self._hits(word) for word in words(surface))
+
+    def _hits(self, word: Word) -> list[tuple[int, int]]:
+        keys = {word.text, *stems(word.text)}
+        hits = {hit for key in keys for hit in self._index.get(key, ())}
+        return sorted(hit for hit in hits if same_word(word.text, self._words[hit[0]][hit[1]].text))
+
+    def _longest(self, found: Sequence[Word], place: int) -> tuple[int, set[int]]:
+        best, sources = 0, set[int]()
+        for number, start in self._hits(found[place]):
+            heard, size = self._words[number], 1
+            while (
+                place + size < len(found)
+                and start + size < len(heard)
+                and same_word(found[place + size].text, heard[start + size].text)
+                and found[place + size].start - found[place + size - 1].end <= 1
+            ):
+                size += 1
+            if size > best:
+                best, sources = size, {number}
+            elif size == best:
+                sources.add(number)
+        return best, sources
+
+    def _mention(
+        self, run: Sequence[Word], sources: set[int], message: str, sentence: Sentence, lexicon: Lexicon
+    ) -> Mention | None:
+        start, end = run[0].start, run[-1].end
+        surface = message[start:end]
+        if HAS_CJK.search(surface) and len(run) < 2:
+            return None
+        rank = self._rank(surface, run, sources, sentence, lexicon)
+        return Mention(start, end, surface, rank, tuple(self.texts[number] for number in sorted(sources)))
+
+    def _rank(self, surface: str, run: Sequence[Word], sources: set[int], sentence: Sentence, lexicon: Lexicon) -> int:
+        if all(word.text in lexicon.generic for word in run) or surface.casefold() in lexicon.generic:
+            return GENERIC
+        if _DIGITS.search(surface):
+            return CODE
+        if any(same_value(surface, value) or _is_inside(surface, value) for value in self.values):
+            return VALUE
+        if is_name(surface, lexicon.code) and (run[0].start > sentence.start or self._is_name_in(run[0], sources)):
+            return NAME
+        return NOUN
+
+    def _is_name_in(self, word: Word, sources: set[int]) -> bool:
+        for number in sources:
+            for place, other in enumerate(self._words[number]):
+                if place and same_word(word.text, other.text) and self.texts[number][other.start].isupper():
+                    return True
+        return False
+
+
+def is_name(surface: str, code: str) -> bool:
+    """Whether a surface form is written like a name in a language; German writes every noun so."""
+    first = surface.lstrip("\"'«“„《")[:1]
+    if code == "zh":
+        return first.isascii() and first.isalpha()
+    if code == "ru" and first.isascii() and first.isalpha():
+        return True
+    return first.isupper() and code != "de"
+
+
+def _is_inside(surface: str, value: str) -> bool:
+    if HAS_CJK.search(surface):
+        return surface in value or value in surface
+    wanted = words(surface)
+    return all(any(same_word(word.text, other.text) for other in words(value)) for word in wanted)
+
+
+def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon) -> tuple[int, int]:
+    """Drop words from both ends that are never a value by themselves."""
+    while first < last and _is_edge(found[first].text, lexicon):
+        first += 1
+    while last > first and _is_edge(found[last - 1].text, lexicon):
+        last -= 1
+    return first, last
+
+
+def _is_edge(word: str, lexicon: Lexicon) -> bool:
+    if HAS_CJK.search(word):
+        return word in _CJK_EDGE
+    return word in lexicon.stop or (len(word) == 1 and not word.isdigit())

@@ -1,0 +1,120 @@
+"""Reads a message as sentences and clauses of a known language, without what its author did not state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from proxy.memory.clauses import Unit, is_question, sentences, units
+from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.statements import user_spans
+from proxy.memory.words import Word, flat, words
+
+_CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_LETTER = re.compile(r"[^\W\d_]")
+_MAX_SENTENCES = 60  # of a message; what is longer is a document
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause: where it stands in the message, its flat text, and whether it asks."""
+
+    start: int
+    end: int
+    flat: str
+    asks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a message; offsets are those of the message.
+
+    Args:
+        start: Offset in the message.
+        end: Offset after it.
+        text: As written.
+        flat: In lower case, same length.
+        clauses: Its clauses and list members.
+        units: The same, as cut.
+        asks: It is a question as a whole.
+        words: Its words, offsets of the message.
+    """
+
+    start: int
+    end: int
+    text: str
+    flat: str
+    clauses: tuple[Clause, ...]
+    units: tuple[Unit, ...]
+    asks: bool
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A message, read."""
+
+    text: str
+    lexicon: Lexicon
+    sentences: tuple[Sentence, ...]
+
+
+def read(text: str, lexicons: Mapping[str, Lexicon], *, hint: str = "en") -> Reading:
+    """Read ``text`` in the language that it is written in, ``hint`` where that is not clear."""
+    lexicon = lexicons[language(text, lexicons, hint=hint)]
+    masked = [" "] * len(text)
+    for start, end in user_spans(text):
+        masked[start:end] = text[start:end]
+    own = "".join(masked)
+    found = [_sentence(own, span, lexicon) for span in sentences(own)[:_MAX_SENTENCES]]
+    return Reading(text, lexicon, tuple(found))
+
+
+def language(text: str, lexicons: Mapping[str, Lexicon], *, hint: str = "en") -> str:
+    """Return the code of the language in which ``text`` is written, by its script and its small words."""
+    letters = len(_LETTER.findall(text)) or 1
+    if len(_CYRILLIC.findall(text)) * 3 > letters:
+        return "ru"
+    if len(_HAN.findall(text)) * 4 > letters:
+        return "zh"
+    found = [word.text for word in words(text[:1000])]
+    scores = {
+        code: sum(word in lexicons[code].stop for word in found) for code in ("en", "de", "es") if code in lexicons
+    }
+    best = max(scores, key=lambda code: (scores[code], code == hint))
+    return best if scores[best] else (hint if hint in scores else "en")
+
+
+def _sentence(text: str, span: tuple[int, int], lexicon: Lexicon) -> Sentence:
+    start, end = span
+    found = units(text, span)
+    whole = text[start:end]
+    asking = _asking(text, found, lexicon, marked=is_question(whole))
+    clauses = [
+        Clause(unit.start, unit.end, flat(text[unit.start : unit.end]), asks)
+        for unit, asks in zip(found, asking, strict=True)
+    ]
+    moved = tuple(Word(word.text, word.start + start, word.end + start) for word in words(whole))
+    return Sentence(start, end, whole, flat(whole), tuple(clauses), tuple(found), bool(asking) and all(asking), moved)
+
+
+def _asking(text: str, found: list[Unit], lexicon: Lexicon, *, marked: bool) -> list[bool]:
+    """Return for each clause whether it asks: from the first that opens like a question to the mark."""
+    opens = [lexicon.asks.match(flat(text[unit.start : unit.end]).lstrip("¿¡ \"'")) is not None for unit in found]
+    marks = ["¿" in text[unit.start : unit.end] for unit in found]
+    if not marked:
+        return [index == 0 and opens[0] for index in range(len(found))]
+    first = next((index for index, opened in enumerate(opens) if opened or marks[index]), None)
+    if first is None:
+        first = _last_clause(found)
+    return [index >= first for index in range(len(found))]
+
+
+def _last_clause(found: list[Unit]) -> int:
+    """Return where the last full clause starts; list members belong to the clause before them."""
+    index = len(found) - 1
+    while index > 0 and found[index].member:
+        index -= 1
+    return index

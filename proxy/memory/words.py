@@ -1,0 +1,188 @@
+"""Folded words with their places in a text, and when two surface forms name the same thing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import snowballstemmer
+
+Span = tuple[int, int]
+
+CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+WORD = re.compile(rf"[{CJK}]|(?:(?![{CJK}])[^\W_])+")
+HAS_CJK = re.compile(f"[{CJK}]")
+_CYRILLIC = re.compile(r"[а-яё]")
+_SPACE = re.compile(r"\s+")
+_MARKS = str.maketrans(
+    {"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "–": "-", "—": "-"}
+)
+_FLAT = str.maketrans({"’": "'", "‘": "'", "`": "'", "ё": "е", "\u00a0": " "})
+_NAME_ENDINGS = ("", "s", "es", "n")  # a capitalised name takes a genitive or plural ending, nothing else
+_LANGUAGES = ("english", "german", "spanish")
+_STEMMERS = {name: snowballstemmer.stemmer(name) for name in (*_LANGUAGES, "russian")}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text: its folded form and where it stands."""
+
+    text: str
+    start: int
+    end: int
+
+
+def fold(text: str) -> str:
+    """Return ``text`` in the form in which it is compared: NFKC, case-folded, plain quotes, single spaces."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_MARKS)
+    return _SPACE.sub(" ", text.casefold().replace("ё", "е")).strip()
+
+
+def flat(text: str) -> str:
+    """Return ``text`` in lower case with plain quotes, every character at its place."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)
+    return lowered if lowered.isascii() else lowered.translate(_FLAT)
+
+
+def words(text: str) -> list[Word]:
+    """Return the words of ``text``; each CJK character is a word, offsets are those of ``text``."""
+    return [Word(fold(match[0]), match.start(), match.end()) for match in WORD.finditer(text)]
+
+
+@lru_cache(maxsize=20_000)
+def stems(word: str) -> tuple[str, ...]:
+    """Return the stems of a folded word, one for each language that its script allows."""
+    if HAS_CJK.search(word) or not word.isalpha():
+        return (word,)
+    if _CYRILLIC.search(word):
+        return (_STEMMERS["russian"].stemWord(word),)
+    return tuple(_STEMMERS[name].stemWord(word) for name in _LANGUAGES)
+
+
+def same_word(left: str, right: str, *, name: bool = False) -> bool:
+    """Whether two folded words are forms of one another.
+
+    Args:
+        left: A folded word.
+        right: Another.
+        name: Both are Latin proper names, which only take an ending: Maria is not Mario.
+    """
+    if left == right:
+        return True
+    if not (left.isalpha() and right.isalpha()) or left[:2] != right[:2] or HAS_CJK.search(left):
+        return False
+    if name and not _CYRILLIC.search(left):
+        short, long = sorted((left, right), key=len)
+        return len(short) > 2 and long.startswith(short) and long[len(short) :] in _NAME_ENDINGS
+    if min(len(left), len(right)) < 4:
+        return False
+    return any(a == b for a, b in zip(stems(left), stems(right), strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A surface form to look for: its folded words and whether each is written as a name."""
+
+    words: tuple[str, ...]
+    names: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, surface: str) -> Value:
+        """Return the value that ``surface`` writes."""
+        found = words(surface)
+        return cls(
+            tuple(word.text for word in found),
+            tuple(surface[word.start].isupper() or not surface[word.start].isalpha() for word in found),
+        )
+
+    def find(self, text_words: Sequence[Word]) -> Iterator[Span]:
+        """Yield where in the text the value stands, whatever its inflection."""
+        size = len(self.words)
+        if not size:
+            return
+        for first in range(len(text_words) - size + 1):
+            if all(
+                same_word(self.words[k], text_words[first + k].text, name=self.names[k]) for k in range(size)
+            ) and _is_one_phrase(text_words[first : first + size]):
+                yield text_words[first].start, text_words[first + size - 1].end
+
+
+def _is_one_phrase(found: Sequence[Word]) -> bool:
+    return all(right.start - left.end <= 2 for left, right in zip(found, found[1:], strict=False))
+
+
+def mentions(text: str, term: str) -> bool:
+    """Whether ``text`` names ``term``: whole words, any inflection."""
+    return next(Value.of(term).find(words(text)), None) is not None
+
+
+def same_value(left: str, right: str) -> bool:
+    """Whether two surface forms write the same value, articles and inflection aside."""
+    ours, theirs = _bare(left), _bare(right)
+    return len(ours.words) == len(theirs.words) > 0 and all(
+        same_word(a, b, name=n and m)
+        for a, b, n, m in zip(ours.words, theirs.words, ours.names, theirs.names, strict=True)
+    )
+
+
+_ARTICLES = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "my",
+        "our",
+        "der",
+        "die",
+        "das",
+        "den",
+        "dem",
+        "des",
+        "ein",
+        "eine",
+        "einen",
+        "einem",
+        "einer",
+        "mein",
+        "meine",
+        "meinen",
+        "meinem",
+        "meiner",
+        "el",
+        "la",
+        "los",
+        "las",
+        "un",
+        "una",
+        "mi",
+        "mis",
+        "nuestro",
+        "nuestra",
+        "мой",
+        "моя",
+        "мое",
+        "мои",
+        "наш",
+        "наша",
+    ]
+)
+
+
+@lru_cache(maxsize=5_000)
+def _bare(surface: str) -> Value:
+    value = Value.of(surface)
+    skip = 0
+    while skip < len(value.words) - 1 and value.words[skip] in _ARTICLES:
+        skip += 1
+    return Value(value.words[skip:], value.names[skip:])
+
+
+def contains_value(longer: str, term: str) -> bool:
+    """Whether ``term`` is the value ``longer`` or a part of it ("Larkspur" of "the Larkspur choir")."""
+    return next(_bare(term).find(words(longer)), None) is not None
