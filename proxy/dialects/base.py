@@ -1,0 +1,140 @@
+"""What every wire format offers: a reading view of a request, edits by splice, and the reply put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from proxy.errors import ProxyError
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One content part.
+
+    Args:
+        kind: As on the wire: ``text``, ``image_url``, ``input_audio``, ``file``, ``refusal`` …
+        text: What it says, "" for other kinds.
+        data: The part as parsed; not to be changed.
+    """
+
+    kind: str
+    text: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A reading view of one message.
+
+    Args:
+        index: Its place in the request's list, the one that an ``Insertion`` names.
+        role: As on the wire.
+        parts: A plain string is one text part.
+        name: Its ``name`` field.
+        tool_calls: As parsed; not to be changed.
+        tool_call_id: Of a tool's result.
+        is_insertable: Whether text can be appended to its content.
+    """
+
+    index: int
+    role: str
+    parts: tuple[Part, ...] = ()
+    name: str = ""
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    tool_call_id: str = ""
+    is_insertable: bool = False
+
+    @property
+    def text(self) -> str:
+        """What its text parts say, one a line."""
+        return "\n".join(part.text for part in self.parts if part.text)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """What memory needs to know of a request; the bytes that go up are edited by splice.
+
+    Args:
+        model: As the client wrote it.
+        stream: Whether a stream of events was asked for.
+        messages: In order; empty where the list is missing or no list (the upstream judges that).
+        user: Body field, likewise the next three.
+        body: The whole body as parsed; not to be changed.
+    """
+
+    model: str
+    stream: bool = False
+    messages: tuple[Message, ...] = ()
+    user: str | None = None
+    safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Text to be appended to the content of a message."""
+
+    message_index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a provider answered, put together from its bytes.
+
+    Args:
+        text: Of the first choice.
+        tool_calls: ``{"id", "type", "function": {"name", "arguments"}}`` of the first choice, in order.
+        finish_reason: Of the first choice.
+        refusal: Of the first choice.
+        usage: As the provider counted.
+        model: As the provider names it.
+        complete: The reply came to its end and is no error.
+        error: The error object, in the body or in the middle of the stream.
+    """
+
+    text: str = ""
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    finish_reason: str | None = None
+    refusal: str = ""
+    usage: Mapping[str, Any] | None = None
+    model: str = ""
+    complete: bool = False
+    error: Any = None
+
+
+class Accumulator(Protocol):
+    """Copies a reply aside while it passes and reads it afterwards; never raises."""
+
+    def feed(self, chunk: bytes) -> None:
+        """Copy a piece aside."""
+
+    def result(self, *, content_type: str = "", content_encoding: str = "") -> Reply:
+        """Return the reply as far as it came."""
+
+
+class Dialect(Protocol):
+    """One wire format; the modules of this room fit it."""
+
+    def read(self, body: bytes) -> ChatRequest:
+        """Return a reading view of a body.
+
+        Raises:
+            InvalidRequest: If it is no JSON object or names no model.
+        """
+
+    def insert(self, body: bytes, insertions: Sequence[Insertion]) -> bytes:
+        """Return the body with texts appended, all of them or (the same object) none."""
+
+    def replace_model(self, body: bytes, name: str) -> bytes:
+        """Return the body with another model's name."""
+
+    def accumulator(self) -> Accumulator:
+        """Return a fresh accumulator."""
+
+    def error_body(self, error: ProxyError) -> bytes:
+        """Return an error of ours in the shape of this wire."""

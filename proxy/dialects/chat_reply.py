@@ -1,0 +1,177 @@
+"""A chat completion put together from the bytes that went by, stream or not."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from proxy.dialects import sse
+from proxy.dialects.base import Reply
+
+_MAX_BYTES = 64 * 2**20
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_CODINGS = {"gzip": _GZIP_OR_ZLIB, "x-gzip": _GZIP_OR_ZLIB, "deflate": _GZIP_OR_ZLIB}
+
+
+class ReplyAccumulator:
+    """Copies a reply aside while it passes and reads it afterwards; never raises.
+
+    Args:
+        max_bytes: What is beyond is not copied, and the reply counts as incomplete.
+    """
+
+    def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
+        self._chunks: list[bytes] = []
+        self._room = max_bytes
+        self._max_bytes = max_bytes
+        self._is_whole = True
+
+    def feed(self, chunk: bytes) -> None:
+        """Copy a piece aside."""
+        if len(chunk) > self._room:
+            self._is_whole = False
+            self._room = 0
+            return
+        self._room -= len(chunk)
+        self._chunks.append(chunk)
+
+    def result(self, *, content_type: str = "", content_encoding: str = "") -> Reply:
+        """Return the reply as far as it came.
+
+        Args:
+            content_type: Of the response; without one, the bytes are looked at.
+            content_encoding: Of the response; others than gzip and deflate give an empty, incomplete reply.
+        """
+        body = _decoded(b"".join(self._chunks), content_encoding, self._max_bytes)
+        folded = _Folded()
+        if _is_stream(body, content_type):
+            for event in sse.split(body):
+                folded.add_event(event.data)
+        else:
+            folded.add_body(body)
+        return folded.reply(is_whole=self._is_whole)
+
+
+class _Folded:
+    """The state of one reply while its pieces are folded in; every piece may be anything."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._refusals: list[str] = []
+        self._calls: dict[object, dict[str, Any]] = {}
+        self._finish_reason: str | None = None
+        self._usage: Mapping[str, Any] | None = None
+        self._model = ""
+        self._error: Any = None
+        self._has_ended = False
+
+    def add_event(self, data: bytes) -> None:
+        if data.strip() == b"[DONE]":
+            self._has_ended = True
+            return
+        self._add(_parsed(data), "delta")
+
+    def add_body(self, body: bytes) -> None:
+        parsed = _parsed(body)
+        self._has_ended = isinstance(parsed, dict) and bool(parsed.get("choices"))
+        self._add(parsed, "message")
+
+    def reply(self, *, is_whole: bool) -> Reply:
+        ended = self._has_ended or self._finish_reason is not None
+        return Reply(
+            text="".join(self._texts),
+            tool_calls=tuple(self._calls.values()),
+            finish_reason=self._finish_reason,
+            refusal="".join(self._refusals),
+            usage=self._usage,
+            model=self._model,
+            complete=ended and is_whole and self._error is None,
+            error=self._error,
+        )
+
+    def _add(self, chunk: object, key: str) -> None:
+        if not isinstance(chunk, dict):
+            return
+        if chunk.get("error") is not None:
+            self._error = chunk["error"]
+        if isinstance(chunk.get("model"), str):
+            self._model = self._model or chunk["model"]
+        if isinstance(chunk.get("usage"), dict):
+            self._usage = chunk["usage"]
+        choices = chunk.get("choices")
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict) and choice.get("index", 0) == 0:
+                self._add_choice(choice, key)
+
+    def _add_choice(self, choice: Mapping[str, Any], key: str) -> None:
+        if isinstance(choice.get("finish_reason"), str):
+            self._finish_reason = choice["finish_reason"]
+        said = choice.get(key)
+        if not isinstance(said, dict):
+            return
+        self._texts.append(_text(said.get("content")))
+        if isinstance(said.get("refusal"), str):
+            self._refusals.append(said["refusal"])
+        calls = said.get("tool_calls")
+        for place, call in enumerate(calls if isinstance(calls, list) else ()):
+            self._add_call(call, place if key == "message" else None)
+        if isinstance(said.get("function_call"), dict):
+            self._add_call({"function": said["function_call"]}, "legacy")
+
+    def _add_call(self, call: object, place: object) -> None:
+        if not isinstance(call, dict):
+            return
+        if place is None:
+            index = call.get("index")
+            place = index if isinstance(index, int) else len(self._calls) if call.get("id") else len(self._calls) - 1
+        kept = self._calls.setdefault(place, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
+        if isinstance(call.get("id"), str):
+            kept["id"] = kept["id"] or call["id"]
+        function = call.get("function")
+        if isinstance(function, dict):
+            kept["function"]["name"] += _string(function.get("name"))
+            kept["function"]["arguments"] += _string(function.get("arguments"))
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    # Some providers answer in parts; their thoughts are no part of the answer.
+    parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    return "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _is_stream(body: bytes, content_type: str) -> bool:
+    if content_type:
+        return "event-stream" in content_type.lower()
+    return body.lstrip(b"\xef\xbb\xbf\r\n")[:1] in (b"d", b"e", b":", b"i", b"r")
+
+
+def _decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
+    coding = content_encoding.strip().lower()
+    if coding in ("", "identity"):
+        return body
+    if coding not in _CODINGS:
+        return b""
+    for window_bits in (_CODINGS[coding], -zlib.MAX_WBITS):
+        try:
+            return zlib.decompressobj(window_bits).decompress(body, max_bytes)
+        except zlib.error:
+            continue
+    return b""

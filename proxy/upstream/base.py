@@ -1,0 +1,125 @@
+"""What every upstream takes and gives: a request, where it goes, and a reply in pieces.
+
+UpstreamUnreachable
+└── UpstreamCut: the reply broke off after its first byte; whatever was relayed must not look like success
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from proxy.errors import UpstreamUnreachable
+
+
+class UpstreamCut(UpstreamUnreachable):
+    """The provider's reply broke off after its first byte; the client's connection must break off too."""
+
+    code = "upstream_cut"
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamRequest:
+    """A client's request on its way up.
+
+    Args:
+        method: As the client sent it.
+        path: What follows ``/v1``, percent-encoding kept: ``/chat/completions``.
+        query: Raw query string without ``?``.
+        headers: The client's, in order; the upstream leaves out what must not go up.
+        body: Whole, or in pieces that are sent on as they come.
+        stream: Whether the client asked for a stream of events.
+        readable: The reply is going to be read by us: only content codings that we can decode are offered.
+    """
+
+    method: str
+    path: str
+    query: str = ""
+    headers: Sequence[tuple[str, str]] = ()
+    body: bytes | AsyncIterable[bytes] = b""
+    stream: bool = False
+    readable: bool = False
+
+
+class UpstreamResponse(Protocol):
+    """A reply whose head has arrived; the caller closes it, also after the last chunk."""
+
+    @property
+    def status(self) -> int:
+        """HTTP status of the provider."""
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Response headers without the hop-by-hop ones, repeats kept."""
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the body as it arrives; can be walked once.
+
+        Raises:
+            UpstreamCut: If the body breaks off.
+        """
+
+    async def aclose(self) -> None:
+        """Let go of the connection; before the end of the body this hangs up on the provider at once."""
+
+
+class Upstream(Protocol):
+    """A way to reach providers."""
+
+    async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
+        """Send a request and return when the head of the reply (of a stream: its first event) is there.
+
+        Raises:
+            UpstreamUnreachable: If there is no connection, or no API at its other end.
+            UpstreamTimeout: If the provider stays silent for longer than the client would wait.
+        """
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request goes and with which key.
+
+    Args:
+        upstream: What sends it.
+        model: Name to send; None: as the client wrote it.
+        base_url: Up to and with ``/v1``, no slash at the end; empty where the upstream knows it.
+        api_key: Key to send; None: see ``forwards_auth``.
+        provider: As LiteLLM names it: ``openai``, ``groq``, ``anthropic`` …
+        params: ``litellm_params`` of the deployment without model, key and base URL.
+        timeout_s: Most seconds of silence; None: as long as the client waits.
+        connect_timeout_s: Most seconds to connect.
+        forwards_auth: Without ``api_key``, the client's own key goes up (never so in ``keys`` mode).
+        uses_ambient: The host's own credentials (a cloud's) stand in for a key.
+    """
+
+    upstream: Upstream
+    model: str | None = None
+    base_url: str = ""
+    api_key: str | None = field(default=None, repr=False)
+    provider: str = "openai"
+    params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    timeout_s: float | None = None
+    connect_timeout_s: float = 10.0
+    forwards_auth: bool = True
+    uses_ambient: bool = False
+
+
+@dataclass(slots=True)
+class WholeResponse:
+    """A reply that is there in full, made by us in the shape of a provider's."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the body at once."""
+        if self.body:
+            yield self.body
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""

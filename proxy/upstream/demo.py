@@ -1,0 +1,152 @@
+"""The built-in model ``demo``: an offline answerer in a provider's shape, labelled as such."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from proxy.clock import Clock
+from proxy.errors import InvalidRequest, ModelNotFound, NotFound, ProxyError
+from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse
+from proxy.upstream.extract import answer
+
+MODEL = "demo"
+FINGERPRINT = "throughline-demo"
+_WORDS_PER_CHUNK = 4
+_JSON = [("content-type", "application/json")]
+_EVENTS = [("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache")]
+
+
+class DemoUpstream:
+    """Answers chat completions from what the request holds; calls nobody."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or Clock()
+
+    async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
+        """Answer ``POST /chat/completions`` and ``GET /models``; anything else is a 404."""
+        del target
+        try:
+            if request.method == "POST" and request.path == "/chat/completions":
+                return await self._chat(request)
+            if request.method == "GET" and request.path in ("/models", f"/models/{MODEL}"):
+                return WholeResponse(200, _headers(_JSON), orjson.dumps(_models(request.path)))
+            raise NotFound(f"The built-in model {MODEL!r} does not serve {request.path!r}. Configure a provider.")
+        except ProxyError as error:
+            return WholeResponse(error.status, _headers(_JSON), orjson.dumps(error.body()))
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+    async def _chat(self, request: UpstreamRequest) -> UpstreamResponse:
+        body = _parse(await _whole(request))
+        if body.get("model") not in (None, MODEL):
+            raise ModelNotFound(f"The model {body['model']!r} is not served here, only {MODEL!r}.", param="model")
+        text = answer(body["messages"])
+        reply = _Reply(
+            id="chatcmpl-demo-" + secrets.token_hex(12),
+            created=int(self._clock.now().timestamp()),
+            text=text,
+            usage=_usage(body["messages"], text),
+        )
+        if not body.get("stream"):
+            return WholeResponse(200, _headers(_JSON), orjson.dumps(reply.completion()))
+        options = body.get("stream_options")
+        wants_usage = isinstance(options, dict) and bool(options.get("include_usage"))
+        return _EventResponse(reply.events(include_usage=wants_usage))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    id: str
+    created: int
+    text: str
+    usage: dict[str, int]
+
+    def completion(self) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": self.text, "refusal": None, "annotations": []}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+        return {**self._head("chat.completion"), "choices": [choice], "usage": self.usage}
+
+    def events(self, *, include_usage: bool) -> list[bytes]:
+        words = self.text.split(" ")
+        pieces = [words[i : i + _WORDS_PER_CHUNK] for i in range(0, len(words), _WORDS_PER_CHUNK)]
+        texts = [" ".join(piece) + (" " if i < len(pieces) - 1 else "") for i, piece in enumerate(pieces)]
+        deltas: list[tuple[dict[str, Any], str | None]] = [
+            ({"role": "assistant", "content": "", "refusal": None}, None),
+            *(({"content": text}, None) for text in texts),
+            ({}, "stop"),
+        ]
+        head = self._head("chat.completion.chunk")
+        none_yet = {"usage": None} if include_usage else {}
+        chunks = [
+            {
+                **head,
+                "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}],
+                **none_yet,
+            }
+            for delta, finish in deltas
+        ]
+        if include_usage:
+            chunks.append({**head, "choices": [], "usage": self.usage})
+        return [b"data: " + orjson.dumps(chunk) + b"\n\n" for chunk in chunks] + [b"data: [DONE]\n\n"]
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "object": kind,
+            "created": self.created,
+            "model": MODEL,
+            "service_tier": "default",
+            "system_fingerprint": FINGERPRINT,
+        }
+
+
+class _EventResponse:
+    def __init__(self, events: list[bytes]) -> None:
+        self._events = events
+        self.status = 200
+        self.headers = _headers(_EVENTS)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        for event in self._events:
+            yield event
+
+    async def aclose(self) -> None:
+        """Nothing to let go of."""
+
+
+async def _whole(request: UpstreamRequest) -> bytes:
+    if isinstance(request.body, bytes):
+        return request.body
+    return b"".join([piece async for piece in request.body])
+
+
+def _parse(raw: bytes) -> dict[str, Any]:
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise InvalidRequest(f"The body is not JSON: {error}.") from error
+    messages = body.get("messages") if isinstance(body, dict) else None
+    if not isinstance(messages, list) or not messages or not all(isinstance(one, dict) for one in messages):
+        raise InvalidRequest("'messages' must be a list of at least one message.", param="messages")
+    return dict(body)
+
+
+def _usage(messages: list[dict[str, Any]], text: str) -> dict[str, int]:
+    # Nobody is billed: four characters count as a token.
+    prompt, completion = len(orjson.dumps(messages)) // 4 + 1, len(text) // 4 + 1
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+
+
+def _models(path: str) -> dict[str, Any]:
+    model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "throughline"}
+    return {"object": "list", "data": [model]} if path == "/models" else model
+
+
+def _headers(kind: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [*kind, ("x-request-id", "req_demo_" + secrets.token_hex(8))]

@@ -1,0 +1,106 @@
+"""Which headers cross the proxy, in either direction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+# RFC 9110 section 7.6.1, and the older ones that still occur.
+HOP_BY_HOP = frozenset(
+    [
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "trailers",
+        "transfer-encoding",
+        "upgrade",
+    ]
+)
+
+# A browser's cookies belong to this host (our dashboard), never to a provider.
+_NOT_UP = HOP_BY_HOP | {"host", "content-length", "cookie", "expect"}
+
+# Where clients put their key: OpenAI's, Anthropic's, Azure's and Gemini's way.
+KEY_HEADERS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key"})
+
+_OURS = "x-memory-"
+_READABLE_CODINGS = frozenset({"gzip", "deflate", "identity"})
+
+
+def upward(
+    headers: Iterable[tuple[str, str]], *, api_key: str | None, forwards_auth: bool = True, readable: bool = False
+) -> list[tuple[str, str]]:
+    """Return the client's headers that go on to the provider, in order.
+
+    Args:
+        headers: As the client sent them, values decoded as latin-1.
+        api_key: Replaces the client's key, in the header in which that one came.
+        forwards_auth: Without ``api_key``: whether the client's own key goes on.
+        readable: Offer the provider only content codings that the standard library decodes.
+    """
+    given = list(headers)
+    dropped = _NOT_UP | _named_by_connection(given)
+    kept: list[tuple[str, str]] = []
+    has_key = False
+    for name, value in given:
+        lower = name.lower()
+        if lower in dropped or lower.startswith(_OURS):
+            continue
+        if lower in KEY_HEADERS and (api_key is not None or not forwards_auth):
+            if api_key is not None and not has_key:
+                kept.append((name, f"Bearer {api_key}" if lower == "authorization" else api_key))
+                has_key = True
+        elif lower == "accept-encoding" and readable:
+            kept.append((name, _readable_codings(value)))
+        else:
+            kept.append((name, value if value.isascii() else _as_utf8(value)))
+    if api_key is not None and not has_key:
+        kept.append(("Authorization", f"Bearer {api_key}"))
+    return kept
+
+
+def downward(raw_headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
+    """Return the provider's headers that go back to the client; the body keeps its length and coding."""
+    given = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw_headers]
+    dropped = HOP_BY_HOP | _named_by_connection(given)
+    return [(name, value) for name, value in given if name.lower() not in dropped]
+
+
+def find(headers: Iterable[tuple[str, str]], name: str) -> str | None:
+    """Return the first value of a header, by its lower-case name."""
+    return next((value for key, value in headers if key.lower() == name), None)
+
+
+def client_key(headers: Iterable[tuple[str, str]]) -> str | None:
+    """Return the key that the client sent, in whichever header; an empty one counts as none."""
+    by_name: Mapping[str, str] = {name.lower(): value for name, value in reversed(list(headers))}
+    scheme, _, token = by_name.get("authorization", "").strip().partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip()
+    return next(
+        (by_name[name].strip() for name in ("x-api-key", "api-key", "x-goog-api-key") if by_name.get(name)), None
+    )
+
+
+def _named_by_connection(headers: Iterable[tuple[str, str]]) -> frozenset[str]:
+    values = [value for name, value in headers if name.lower() == "connection"]
+    # "close" and "keep-alive" name no header; authorization is never hop-by-hop, whoever says so.
+    named = {token.strip().lower() for value in values for token in value.split(",")}
+    return frozenset(named - KEY_HEADERS - {"close", "keep-alive", "content-type", ""})
+
+
+def _readable_codings(value: str) -> str:
+    offered = [part.strip() for part in value.split(",")]
+    kept = [part for part in offered if part.partition(";")[0].strip().lower() in _READABLE_CODINGS]
+    return ", ".join(kept) or "identity"
+
+
+def _as_utf8(value: str) -> str:
+    # ASGI decodes header bytes as latin-1 and aiohttp encodes as UTF-8: keep the bytes where they are UTF-8.
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value

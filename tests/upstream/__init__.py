@@ -1,0 +1,1 @@
+"""Tests of providers: bytes to and from them."""
