@@ -22,7 +22,7 @@ class Text(sa.TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Escape what cannot be stored."""
-        if value is None or _TAME.fullmatch(value):
+        if value is None or (value.isascii() and "\\" not in value and "\0" not in value) or _TAME.fullmatch(value):
             return value
         return value.replace("\\", "\\\\").replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
 

@@ -29,6 +29,8 @@ _MIGRATION_LOCK = 0x7468726F  # any number, the same in every process of ours
 class Engine(Protocol):
     """One SQL engine: whole transactions as functions of a connection, or as a context."""
 
+    dialect: sa.Dialect
+
     async def prepare(self) -> None:
         """Make the database ready for its first transaction."""
 
@@ -93,6 +95,8 @@ class SqliteEngine:
             f"sqlite:///{name}", connect_args=arguments, pool_size=1, pool_reset_on_return=None
         )
         self._reader = sa.create_engine(f"sqlite:///{name}", connect_args=arguments, pool_size=_READERS)
+        self.dialect = self._writer.dialect
+        self._writer_connection: sa.Connection | None = None
         self._async = create_async_engine(f"sqlite+aiosqlite:///{name}", connect_args=arguments)
         self._async_writer = self._async.execution_options(is_write=True)
         for engine in (self._writer, self._reader, self._async.sync_engine):
@@ -116,13 +120,8 @@ class SqliteEngine:
 
     async def commit(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work`` in a write transaction on the writer thread."""
-
-        def write() -> T:
-            with self._writer.begin() as connection:
-                return work(connection)
-
         async with self._write_lock:
-            return await asyncio.get_running_loop().run_in_executor(self._write_pool, write)
+            return await asyncio.get_running_loop().run_in_executor(self._write_pool, self._commit, work)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
@@ -152,13 +151,24 @@ class SqliteEngine:
         """Close the connections where they live and end the threads."""
         async with self._write_lock:
             await self._async.dispose()
-            await asyncio.get_running_loop().run_in_executor(self._write_pool, self._writer.dispose)
+            await asyncio.get_running_loop().run_in_executor(self._write_pool, self._dispose)
             await asyncio.get_running_loop().run_in_executor(self._read_pool, self._reader.dispose)
             self._read_pool.shutdown()
             self._write_pool.shutdown()
 
+    def _commit(self, work: Callable[[sa.Connection], T]) -> T:
+        if self._writer_connection is None:
+            self._writer_connection = self._writer.connect()
+        with self._writer_connection.begin():
+            return work(self._writer_connection)
+
+    def _dispose(self) -> None:
+        if self._writer_connection is not None:
+            self._writer_connection.close()
+        self._writer.dispose()
+
     def _prepare(self) -> None:
-        if self._path is None:  # lives as long as the writer's pooled connection
+        if self._path is None:  # lives as long as the writer's connection
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -200,6 +210,7 @@ class PostgresEngine:
             )
         except ModuleNotFoundError as error:
             raise ConfigError("Postgres needs the extra: pip install 'throughline[postgres]'") from error
+        self.dialect = self._engine.dialect
 
     async def prepare(self) -> None:
         """Do nothing: the database exists."""

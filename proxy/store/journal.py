@@ -24,6 +24,10 @@ TO_LEARN: Stage = 1
 DONE: Stage = 2
 DEAD: Stage = 9
 
+_NEW_COLUMNS = (
+    *("owner", "tenant", "agent", "session"),
+    *("turn", "kind", "stage", "payload", "due_ms", "created_ms", "attempts", "error"),
+)
 _CLAIM_TRIES = 3
 _MAX_ERROR_CHARS = 1000
 
@@ -40,6 +44,8 @@ class Record:
         session_name: The client's own id of the conversation, or "".
         now: When.
         due: When the worker may start on the turn.
+        said_at: Time of the conversation, where it is not ``now``.
+        is_visit: Whether the conversation is to be known from now on; else only the receipt is kept.
     """
 
     turn: Turn | None
@@ -49,6 +55,8 @@ class Record:
     session_name: str
     now: datetime
     due: datetime
+    said_at: datetime | None = None
+    is_visit: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +103,9 @@ class Journal:
         self._sessions = Sessions(db)
         self._ledger = Ledger(db)
         self._receipts = Receipts(db)
-        self._insert = db.insert(journal).on_conflict_do_nothing().returning(journal.c.seq)
+        insert = db.insert(journal).on_conflict_do_nothing().returning(journal.c.seq)
+        self._insert = db.prepare(insert, columns=_NEW_COLUMNS)
+        self._put_off = db.prepare(_PUT_OFF)
         self._lease = _lease_statement(db)
 
     async def record(self, scope: Scope, record: Record) -> bool:
@@ -117,14 +127,17 @@ class Journal:
 
         def write(connection: sa.Connection) -> bool:
             is_new = row is not None and self._add(connection, row)
-            if scope.session:
-                self._sessions.touch(scope, connection, name=record.session_name, turns=int(is_new), now=record.now)
-                self._sessions.link(scope, connection, record.links, now=record.now)
+            if scope.session and record.is_visit:
+                said_at = record.said_at or record.now
+                self._sessions.touch(scope, connection, name=record.session_name, turns=int(is_new), now=said_at)
+                self._sessions.link(scope, connection, record.links, now=said_at)
                 self._ledger.put(scope, connection, record.ledger)
             if record.receipt is not None:
                 self._receipts.put(scope, connection, record.receipt, now=record.now)
             if is_new:
-                self._put_off(scope, connection, record.now)
+                until_ms = to_ms(record.now + self._debounce)
+                values = {"o": scope.user, "until": until_ms, "wait": self._max_wait_ms}
+                self._put_off.execute(connection, values)
             return is_new
 
         return await self._db.submit(write)
@@ -219,11 +232,14 @@ class Journal:
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     def _add(self, connection: sa.Connection, row: Mapping[str, Any]) -> bool:
-        return connection.execute(self._insert, row).first() is not None
+        return bool(self._insert.fetch(connection, row))
 
-    def _put_off(self, scope: Scope, connection: sa.Connection, now: datetime) -> None:
-        until_ms = to_ms(now + self._debounce)
-        connection.execute(_PUT_OFF, {"o": scope.user, "until": until_ms, "wait": self._max_wait_ms})
+    def _align(self, scope: Scope, connection: sa.Connection) -> None:
+        last_retry_ms, last_ms = connection.execute(_LAST_DUE, {"o": scope.user}).one()
+        if last_retry_ms is not None:
+            connection.execute(_QUEUE_UP, {"o": scope.user, "until": last_retry_ms})
+        if last_ms is not None:
+            self._put_off.execute(connection, {"o": scope.user, "until": last_ms, "wait": self._max_wait_ms})
 
     async def _update(
         self, scope: Scope, seqs: Sequence[int], values: Mapping[str, Any], *, in_line: bool = False
@@ -233,9 +249,8 @@ class Journal:
 
         def update(connection: sa.Connection) -> None:
             connection.execute(statement)
-            last_ms = connection.execute(_LAST_RETRY, {"owner": scope.user}).scalar() if in_line else None
-            if last_ms is not None:
-                connection.execute(_QUEUE_UP, {"o": scope.user, "until": last_ms})
+            if in_line:
+                self._align(scope, connection)
 
         await self._db.submit(update)
 
@@ -251,35 +266,20 @@ _ITEMS = (
     .where(journal.c.owner == sa.bindparam("owner"))
     .order_by(journal.c.seq)
 )
+# Facts are learned in order and a pause at a time: the owner's rows at this stage are due together, nothing overtakes
+# a turn that waits for its next attempt, and no row waits for later ones beyond its own longest wait.
+_LEARNING = (journal.c.owner == sa.bindparam("o")) & _OPEN & (journal.c.stage == TO_LEARN)
+_LAST_DUE = sa.select(
+    sa.func.max(sa.case((journal.c.attempts > 0, journal.c.due_ms))), sa.func.max(journal.c.due_ms)
+).where(_LEARNING)
+_QUEUE_UP = (
+    journal.update().where(_LEARNING, journal.c.due_ms < sa.bindparam("until")).values(due_ms=sa.bindparam("until"))
+)
+_LATEST_MS = journal.c.created_ms + sa.bindparam("wait")
 _PUT_OFF = (
     journal.update()
-    .where(
-        journal.c.owner == sa.bindparam("o"),
-        _OPEN,
-        journal.c.stage == TO_LEARN,
-        journal.c.attempts == 0,
-        journal.c.due_ms < sa.bindparam("until"),
-        journal.c.due_ms < journal.c.created_ms + sa.bindparam("wait"),
-    )
-    .values(
-        due_ms=sa.case(
-            (
-                journal.c.created_ms + sa.bindparam("wait") < sa.bindparam("until"),
-                journal.c.created_ms + sa.bindparam("wait"),
-            ),
-            else_=sa.bindparam("until"),
-        )
-    )
-)
-# Facts are learned in order: nothing overtakes a turn that waits for its next attempt.
-_LEARNING = _OPEN & (journal.c.stage == TO_LEARN)
-_LAST_RETRY = sa.select(sa.func.max(journal.c.due_ms)).where(
-    journal.c.owner == sa.bindparam("owner"), _LEARNING, journal.c.attempts > 0
-)
-_QUEUE_UP = (
-    journal.update()
-    .where(journal.c.owner == sa.bindparam("o"), _LEARNING, journal.c.due_ms < sa.bindparam("until"))
-    .values(due_ms=sa.bindparam("until"))
+    .where(_LEARNING, journal.c.due_ms < sa.bindparam("until"), journal.c.due_ms < _LATEST_MS)
+    .values(due_ms=sa.case((sa.bindparam("until") > _LATEST_MS, _LATEST_MS), else_=sa.bindparam("until")))
 )
 _IS_DUE = (
     _OPEN
@@ -322,20 +322,9 @@ def _lease_statement(db: Database) -> sa.Executable:
 
 
 def _row(scope: Scope, turn: str, kind: str, payload: bytes, *, now: datetime, due: datetime) -> dict[str, Any]:
-    return {
-        "owner": scope.user,
-        "tenant": scope.tenant,
-        "agent": scope.agent,
-        "session": scope.session,
-        "turn": turn,
-        "kind": kind,
-        "stage": TO_INDEX,
-        "payload": payload,
-        "due_ms": to_ms(due),
-        "created_ms": to_ms(now),
-        "attempts": 0,
-        "error": "",
-    }
+    where = (scope.user, scope.tenant, scope.agent, scope.session)
+    what = (turn, kind, TO_INDEX, payload, to_ms(due), to_ms(now), 0, "")
+    return dict(zip(_NEW_COLUMNS, where + what, strict=True))
 
 
 def _items(connection: sa.Connection, owner: str, *, is_dead: bool = False) -> tuple[Item, ...]:

@@ -36,10 +36,12 @@ class Ledger:
     def __init__(self, db: Database) -> None:
         self._db = db
         insert = db.insert(ledger)
-        self._put = insert.on_conflict_do_update(
+        put = insert.on_conflict_do_update(
             index_elements=["owner", "session", "anchor", "kind"],
             set_={"text": insert.excluded.text, "memory_ids": insert.excluded.memory_ids},
         )
+        self._put = db.prepare(put, columns=ledger.c.keys())
+        self._read = db.prepare(_READ)
 
     def put(self, scope: Scope, connection: sa.Connection, entries: Sequence[LedgerEntry]) -> None:
         """Write entries inside the caller's transaction; one at the same place is replaced."""
@@ -54,13 +56,12 @@ class Ledger:
             }
             for entry in entries
         ]
-        if rows:
-            connection.execute(self._put, rows)
+        self._put.execute_all(connection, rows)
 
     async def read(self, scope: Scope, session: str) -> list[LedgerEntry]:
         """Return everything injected in a conversation, in no particular order."""
         values = {"owner": scope.user, "session": session}
-        rows = await self._db.query(lambda connection: connection.execute(_READ, values).all())
+        rows = await self._db.query(lambda connection: self._read.fetch(connection, values))
         return [LedgerEntry(anchor, kind, text, tuple(ids)) for anchor, kind, text, ids in rows]
 
     async def drop_memories(self, scope: Scope, ids: Collection[str]) -> int:

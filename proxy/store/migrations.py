@@ -41,12 +41,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE leases (
             owner TEXT NOT NULL PRIMARY KEY, holder TEXT NOT NULL, until_ms BIGINT NOT NULL) {clustered}""",
         """CREATE TABLE history (
-            owner TEXT NOT NULL, memory TEXT NOT NULL, seq {serial}, agent TEXT NOT NULL, action TEXT NOT NULL,
-            reason TEXT NOT NULL, turn TEXT NOT NULL, at_ms BIGINT NOT NULL, before {blob}, after {blob})""",
-        "CREATE INDEX history_memory ON history (owner, memory, seq)",
+            seq {serial}, owner TEXT NOT NULL, memory TEXT NOT NULL, digest TEXT NOT NULL, agent TEXT NOT NULL,
+            action TEXT NOT NULL, reason TEXT NOT NULL, turn TEXT NOT NULL, at_ms BIGINT NOT NULL, before {blob},
+            after {blob} NOT NULL,
+            UNIQUE (owner, memory, digest))""",
         """CREATE TABLE keys (
             id TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL UNIQUE, prefix TEXT NOT NULL, tenant TEXT NOT NULL,
-            bound_user TEXT, may_name_users BOOLEAN NOT NULL, created_ms BIGINT NOT NULL, revoked_ms BIGINT,
+            bound_user TEXT NOT NULL, may_name_users BOOLEAN NOT NULL, created_ms BIGINT NOT NULL, revoked_ms BIGINT,
             note TEXT NOT NULL)""",
     ),
 )

@@ -20,7 +20,7 @@ class Receipts:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._put = db.insert(receipts).on_conflict_do_nothing()
+        self._put = db.prepare(db.insert(receipts).on_conflict_do_nothing(), columns=receipts.c.keys())
 
     def put(self, scope: Scope, connection: sa.Connection, body: Mapping[str, Any], *, now: datetime) -> None:
         """Write a receipt inside the caller's transaction; its id is ``body["id"]``."""
@@ -32,7 +32,7 @@ class Receipts:
             "created_ms": to_ms(now),
             "body": dict(body),
         }
-        connection.execute(self._put, row)
+        self._put.execute(connection, row)
 
     async def get(self, scope: Scope, receipt: str) -> dict[str, Any]:
         """Return the body of one receipt.

@@ -16,7 +16,7 @@ from proxy.store.sql import Database
 from proxy.store.tables import chain, metadata, sessions
 from proxy.types import Scope
 
-_CHUNK = 500  # values in one IN list: few compiled shapes, and below every engine's limit
+_SIZES = (8, 64, 512)  # lengths of IN lists: few statements to compile; shorter lists repeat their last value
 _MAX_PAGE = 1000
 
 
@@ -65,7 +65,7 @@ class Sessions:
     def __init__(self, db: Database) -> None:
         self._db = db
         insert = db.insert(sessions)
-        self._touch = insert.on_conflict_do_update(
+        touch = insert.on_conflict_do_update(
             index_elements=["owner", "id"],
             set_={
                 "last_ms": sa.case(
@@ -80,12 +80,15 @@ class Sessions:
             },
             where=sessions.c.agent == insert.excluded.agent,
         )
-        link = db.insert(chain)
-        self._link = link.on_conflict_do_update(
+        self._touch = db.prepare(touch, columns=sessions.c.keys())
+        point = db.insert(chain)
+        link = point.on_conflict_do_update(
             index_elements=["owner", "agent", "hash", "session"],
-            set_={"learned": link.excluded.learned},
-            where=chain.c.learned < link.excluded.learned,
+            set_={"learned": point.excluded.learned},
+            where=chain.c.learned < point.excluded.learned,
         )
+        self._link = db.prepare(link, columns=chain.c.keys())
+        self._locate = [(size, db.prepare(_locate(size))) for size in _SIZES]
 
     def touch(self, scope: Scope, connection: sa.Connection, *, name: str, turns: int, now: datetime) -> None:
         """Create the conversation or note its use, inside the caller's transaction; a new turn reopens it."""
@@ -101,7 +104,7 @@ class Sessions:
             "ended_ms": None,
             "turns": turns,
         }
-        connection.execute(self._touch, row)
+        self._touch.execute(connection, row)
 
     def link(self, scope: Scope, connection: sa.Connection, links: Sequence[Link], *, now: datetime) -> None:
         """Add points of the chain inside the caller's transaction; a known one may only become learned."""
@@ -118,23 +121,23 @@ class Sessions:
             }
             for link in links
         ]
-        if rows:
-            connection.execute(self._link, rows)
+        self._link.execute_all(connection, rows)
 
     async def locate(self, scope: Scope, hashes: Sequence[str]) -> list[ChainRow]:
         """Return every stored point of this user and agent among ``hashes``, newest conversation point first."""
-        if not hashes:
-            return []
+        wanted = sorted(set(hashes))
 
         def select(connection: sa.Connection) -> list[ChainRow]:
             found: list[ChainRow] = []
-            for start in range(0, len(hashes), _CHUNK):
-                values = {"owner": scope.user, "agent": scope.agent, "hashes": hashes[start : start + _CHUNK]}
-                rows = connection.execute(_LOCATE, values)
+            for start in range(0, len(wanted), _SIZES[-1]):
+                part = wanted[start : start + _SIZES[-1]]
+                size, statement = next(pair for pair in self._locate if len(part) <= pair[0])
+                values = {f"hash_{i}": part[min(i, len(part) - 1)] for i in range(size)}
+                rows = statement.fetch(connection, values | {"owner": scope.user, "agent": scope.agent})
                 found += [ChainRow(h, s, seq, bool(learned), from_ms(at)) for h, s, seq, learned, at in rows]
             return found
 
-        found = await self._db.query(select)
+        found = await self._db.query(select) if wanted else []
         return sorted(found, key=lambda row: (row.seq, row.last_at), reverse=True)
 
     async def named(self, scope: Scope, name: str) -> str | None:
@@ -218,21 +221,6 @@ _COLUMNS = (
     sessions.c.ended_ms,
     sessions.c.turns,
 )
-_LOCATE = (
-    sa.select(
-        chain.c.hash,
-        chain.c.session,
-        chain.c.seq,
-        chain.c.learned,
-        sa.func.coalesce(sessions.c.last_ms, chain.c.at_ms),
-    )
-    .select_from(chain.outerjoin(sessions, (sessions.c.owner == chain.c.owner) & (sessions.c.id == chain.c.session)))
-    .where(
-        chain.c.owner == sa.bindparam("owner"),
-        chain.c.agent == sa.bindparam("agent"),
-        chain.c.hash.in_(sa.bindparam("hashes", expanding=True)),
-    )
-)
 _NAMED = (
     sa.select(sessions.c.id)
     .where(
@@ -245,6 +233,17 @@ _NAMED = (
     .order_by(sessions.c.last_ms.desc(), sessions.c.id.desc())
     .limit(1)
 )
+
+
+def _locate(size: int) -> sa.Select[Any]:
+    hashes = [sa.bindparam(f"hash_{i}", type_=chain.c.hash.type) for i in range(size)]
+    last_ms = sa.func.coalesce(sessions.c.last_ms, chain.c.at_ms)
+    is_same = (sessions.c.owner == chain.c.owner) & (sessions.c.id == chain.c.session)
+    return (
+        sa.select(chain.c.hash, chain.c.session, chain.c.seq, chain.c.learned, last_ms)
+        .select_from(chain.outerjoin(sessions, is_same))
+        .where(chain.c.owner == sa.bindparam("owner"), chain.c.agent == sa.bindparam("agent"), chain.c.hash.in_(hashes))
+    )
 
 
 def _in_view(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:

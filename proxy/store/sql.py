@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -14,6 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from proxy.errors import StoreUnavailable
 from proxy.store import migrations
 from proxy.store.engine import Engine, Synchronous, open_engine
+from proxy.store.prepared import Prepared
+from proxy.threads import spawn
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], Any]
@@ -95,16 +97,19 @@ class Database:
         """
         if self._is_closed:
             raise StoreUnavailable("the database is closed")
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[T] = loop.create_future()
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._queue.append((work, future))
         if self._drainer is None:
-            self._drainer = loop.create_task(self._drain())
+            self._drainer = spawn(self._drain(), "sql commit")
         return await future
 
     def insert(self, table: sa.Table) -> sqlite.Insert:
         """Return an INSERT that knows ON CONFLICT, whichever engine it is."""
         return self._engine.insert(table)
+
+    def prepare(self, statement: sa.Executable, *, columns: Sequence[str] | None = None) -> Prepared:
+        """Compile a statement of the hot path once; for an INSERT name its columns."""
+        return Prepared(statement, self._engine.dialect, columns=columns)
 
     async def scrub(self) -> bool:
         """Make the bytes of deleted rows leave the disk; False if a reader elsewhere kept some of them."""

@@ -10,7 +10,7 @@ from proxy.store.journal import TO_LEARN, Journal
 from proxy.store.ledger import Ledger
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
-from tests.store.rows import NOW, make_record, make_scope
+from sql_rows import NOW, make_record, make_scope
 
 pytestmark = pytest.mark.anyio
 

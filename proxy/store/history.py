@@ -1,0 +1,116 @@
+"""What happened to each memory, step by step, for explanations and for undoing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+import sqlalchemy as sa
+
+from proxy.clock import from_ms, to_ms
+from proxy.store import codec
+from proxy.store.sql import Database
+from proxy.store.tables import history
+from proxy.types import Memory, Scope
+
+
+_COLUMNS = tuple(column.name for column in history.c if column is not history.c.seq)
+
+
+class Step(Protocol):
+    """What the history needs to know of a change."""
+
+    @property
+    def action(self) -> str:
+        """What was done."""
+
+    @property
+    def memory(self) -> Memory:
+        """The memory as it is from now on; its ``updated_at`` is the time of the step."""
+
+    @property
+    def before(self) -> Memory | None:
+        """The memory as it was, None where it is new."""
+
+    @property
+    def turn(self) -> str:
+        """The turn that caused it, "" for none."""
+
+    @property
+    def reason(self) -> str:
+        """A constant word or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One step in the life of a memory, with the memory before and after it."""
+
+    memory: str
+    action: str
+    reason: str
+    turn: str
+    at: datetime
+    before: Memory | None
+    after: Memory
+
+
+class History:
+    """The histories of every owner's memories."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        append = db.insert(history).on_conflict_do_nothing()
+        self._append = db.prepare(append, columns=_COLUMNS)
+
+    async def append(self, scope: Scope, changes: Sequence[Step]) -> None:
+        """Add steps in order; a step that is there already is not added again."""
+        rows = [_row(scope, change) for change in changes]
+        if rows:
+            await self._db.submit(lambda connection: self._append.execute_all(connection, rows))
+
+    async def of(self, scope: Scope, memory: str) -> list[Entry]:
+        """Return the steps of one memory, the oldest first; none for an unknown one or one out of view."""
+        query = sa.select(history).where(
+            history.c.owner == scope.user, history.c.memory == memory, history.c.agent.in_({"", scope.agent})
+        )
+        rows = await self._db.query(lambda connection: connection.execute(query.order_by(history.c.seq)).all())
+        return [_entry(row) for row in rows]
+
+    async def purge(self, scope: Scope, memories: Collection[str]) -> int:
+        """Delete the whole history of memories that are gone for good; return how many steps."""
+        delete = history.delete().where(history.c.owner == scope.user, history.c.memory == sa.bindparam("gone"))
+        prepared = self._db.prepare(delete)
+
+        def purge(connection: sa.Connection) -> int:
+            count = sa.select(sa.func.count()).where(history.c.owner == scope.user)
+            before = connection.execute(count).scalar_one()
+            prepared.execute_all(connection, [{"gone": memory} for memory in memories])
+            return before - connection.execute(count).scalar_one()
+
+        return await self._db.submit(purge)
+
+
+def _row(scope: Scope, change: Step) -> dict[str, Any]:
+    after = codec.memory_to_json(change.memory)
+    step = "\0".join((change.action, change.turn, change.reason)).encode("utf-8", "surrogatepass")
+    return {
+        "owner": scope.user,
+        "memory": change.memory.id,
+        "digest": hashlib.blake2b(step + b"\0" + after, digest_size=16).hexdigest(),
+        "agent": change.memory.agent,
+        "action": change.action,
+        "reason": change.reason,
+        "turn": change.turn,
+        "at_ms": to_ms(change.memory.updated_at),
+        "before": None if change.before is None else codec.memory_to_json(change.before),
+        "after": after,
+    }
+
+
+def _entry(row: sa.Row[Any]) -> Entry:
+    before = None if row.before is None else codec.memory_from_json(row.before)
+    after = codec.memory_from_json(row.after)
+    return Entry(row.memory, row.action, row.reason, row.turn, from_ms(row.at_ms), before, after)

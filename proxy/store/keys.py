@@ -1,0 +1,135 @@
+"""Keys of ours, for the ``keys`` mode: made once, shown once, kept as hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from proxy.clock import from_ms, to_ms
+from proxy.errors import NotFound
+from proxy.store.sql import Database
+from proxy.store.tables import keys
+
+PREFIX = "tl-"
+_SHOWN_CHARS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is known of a key.
+
+    Args:
+        id: Ours, for lists and for revoking.
+        prefix: The first characters of the key, to recognise it by.
+        tenant: 32 hex digits; keys of one tenant share its users.
+        user: The user it is bound to, "" for none.
+        may_name_users: Whether its requests may say whose memory they mean.
+        created_at: When it was made.
+        revoked_at: Since when it no longer works.
+        note: The operator's own words.
+    """
+
+    id: str
+    prefix: str
+    tenant: str
+    user: str
+    may_name_users: bool
+    created_at: datetime
+    revoked_at: datetime | None
+    note: str
+
+
+class Keys:
+    """Every key of ours."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._lookup = sa.select(keys).where(keys.c.hash == sa.bindparam("digest"), keys.c.revoked_ms.is_(None))
+
+    async def create(
+        self, *, now: datetime, tenant: str = "", user: str = "", may_name_users: bool = False, note: str = ""
+    ) -> tuple[str, Key]:
+        """Make a key; return it, for the only time, and what is known of it.
+
+        Args:
+            now: When.
+            tenant: Of an existing tenant; "" makes a new one.
+            user: Binds the key to one user.
+            may_name_users: Lets its requests name users.
+            note: Any text.
+        """
+        text = PREFIX + secrets.token_urlsafe(32)
+        key = Key(
+            id="key_" + secrets.token_hex(8),
+            prefix=text[:_SHOWN_CHARS],
+            tenant=tenant or secrets.token_hex(16),
+            user=user,
+            may_name_users=may_name_users,
+            created_at=from_ms(to_ms(now)),
+            revoked_at=None,
+            note=note,
+        )
+        row = {
+            "id": key.id,
+            "hash": _hash(text),
+            "prefix": key.prefix,
+            "tenant": key.tenant,
+            "bound_user": user,
+            "may_name_users": may_name_users,
+            "created_ms": to_ms(now),
+            "note": note,
+        }
+        await self._db.submit(lambda connection: connection.execute(keys.insert(), row).rowcount)
+        return text, key
+
+    async def lookup(self, text: str) -> Key | None:
+        """Return what a client's key stands for; None if it is unknown or revoked."""
+        digest = _hash(text)
+        row = await self._db.query(lambda connection: connection.execute(self._lookup, {"digest": digest}).first())
+        return None if row is None else _key(row)
+
+    async def all(self) -> list[Key]:
+        """Return every key, the oldest first, the revoked ones too."""
+        query = sa.select(keys).order_by(keys.c.created_ms, keys.c.id)
+        return [_key(row) for row in await self._db.query(lambda connection: connection.execute(query).all())]
+
+    async def revoke(self, key: str, *, now: datetime) -> Key:
+        """Make a key stop working, at once and for good; return it.
+
+        Raises:
+            NotFound: If no key has this id.
+        """
+
+        def revoke(connection: sa.Connection) -> Key:
+            is_live = (keys.c.id == key) & keys.c.revoked_ms.is_(None)
+            connection.execute(keys.update().where(is_live).values(revoked_ms=to_ms(now)))
+            row = connection.execute(sa.select(keys).where(keys.c.id == key)).first()
+            if row is None:
+                raise NotFound(f"no key {key!r}")
+            return _key(row)
+
+        return await self._db.submit(revoke)
+
+
+def _hash(text: str) -> str:
+    # 256 random bits need no salt and no slow hash: there is nothing to guess.
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _key(row: sa.Row[Any]) -> Key:
+    revoked_at = None if row.revoked_ms is None else from_ms(row.revoked_ms)
+    return Key(
+        id=row.id,
+        prefix=row.prefix,
+        tenant=row.tenant,
+        user=row.bound_user,
+        may_name_users=row.may_name_users,
+        created_at=from_ms(row.created_ms),
+        revoked_at=revoked_at,
+        note=row.note,
+    )

@@ -1,0 +1,131 @@
+"""Leases: a scope's memory is written by one holder at a time, across tasks and processes."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from weakref import WeakValueDictionary
+
+import sqlalchemy as sa
+import structlog
+
+from proxy.clock import Clock, to_ms
+from proxy.errors import ProxyError, StoreUnavailable
+from proxy.store.sql import Database
+from proxy.store.tables import leases
+from proxy.threads import shielded, spawn
+from proxy.types import Scope
+
+_log = structlog.get_logger(__name__)
+_FIRST_PAUSE_S = 0.005
+_LONGEST_PAUSE_S = 0.2
+
+
+class Leases:
+    """The leases of every owner.
+
+    Args:
+        db: Where they are kept, for all processes to see.
+        clock: Tells ``held`` the time.
+        lease_s: After so long a dead process's ``held`` is taken over.
+        wait_s: So long ``held`` waits for another holder.
+    """
+
+    def __init__(
+        self, db: Database, clock: Clock | None = None, *, lease_s: float = 30.0, wait_s: float = 20.0
+    ) -> None:
+        self._db = db
+        self._clock = clock or Clock()
+        self._lease_s, self._wait_s = lease_s, wait_s
+        self._process = secrets.token_hex(8)
+        self._numbers = itertools.count()
+        self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        insert = db.insert(leases)
+        acquire = insert.on_conflict_do_update(
+            index_elements=["owner"],
+            set_={"holder": insert.excluded.holder, "until_ms": insert.excluded.until_ms},
+            where=(leases.c.until_ms <= sa.bindparam("now")) | (leases.c.holder == insert.excluded.holder),
+        ).returning(leases.c.owner)
+        self._acquire = db.prepare(acquire, columns=leases.c.keys())
+
+    async def acquire(self, scope: Scope, holder: str, lease_s: float, now: datetime) -> bool:
+        """Take the owner's lease if it is free, run out, or the holder's own; say whether it is now the holder's."""
+        values = {"owner": scope.user, "holder": holder, "until_ms": _until_ms(now, lease_s), "now": to_ms(now)}
+        return bool(await self._db.submit(lambda connection: self._acquire.fetch(connection, values)))
+
+    async def renew(self, scope: Scope, holder: str, lease_s: float, now: datetime) -> bool:
+        """Hold the lease for longer; False if another holder has taken it over."""
+        update = leases.update().where(*_held_by(scope, holder)).values(until_ms=_until_ms(now, lease_s))
+        return await self._db.submit(lambda connection: connection.execute(update).rowcount) == 1
+
+    async def release(self, scope: Scope, holder: str) -> None:
+        """Give the lease back, if it is still the holder's."""
+        delete = leases.delete().where(*_held_by(scope, holder))
+        await self._db.submit(lambda connection: connection.execute(delete).rowcount)
+
+    @asynccontextmanager
+    async def held(self, scope: Scope, *, wait_s: float | None = None) -> AsyncIterator[None]:
+        """Hold the owner's lease for a block of code, renewed for as long as it runs; not reentrant.
+
+        Args:
+            scope: Whose.
+            wait_s: Overrides how long to wait for another holder.
+
+        Raises:
+            StoreUnavailable: If another holder does not let go in time.
+        """
+        holder = f"{self._process}.{next(self._numbers)}"
+        line = self._lines.setdefault(scope.user, asyncio.Lock())
+        try:
+            async with asyncio.timeout(self._wait_s if wait_s is None else wait_s):
+                await line.acquire()
+                try:
+                    await self._wait(scope, holder)
+                except BaseException:
+                    line.release()
+                    raise
+        except TimeoutError:
+            raise StoreUnavailable("this memory is being written by another process; try again") from None
+        keeper = spawn(self._keep(scope, holder), "lease")
+        try:
+            yield
+        finally:
+            keeper.cancel()
+            line.release()
+            await shielded(self._give_back(scope, holder), "lease")
+
+    async def _wait(self, scope: Scope, holder: str) -> None:
+        pause_s = _FIRST_PAUSE_S
+        while not await self.acquire(scope, holder, self._lease_s, self._clock.now()):
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+
+    async def _keep(self, scope: Scope, holder: str) -> None:
+        while True:
+            await asyncio.sleep(self._lease_s / 3)
+            try:
+                is_held = await self.renew(scope, holder, self._lease_s, self._clock.now())
+            except ProxyError as error:
+                _log.warning("a lease could not be renewed, trying again", error=error.code)
+                continue
+            if not is_held:
+                _log.error("a lease was lost while it was in use")
+                return
+
+    async def _give_back(self, scope: Scope, holder: str) -> None:
+        try:
+            await self.release(scope, holder)
+        except ProxyError as error:
+            _log.warning("a lease could not be released, it will run out", error=error.code)
+
+
+def _held_by(scope: Scope, holder: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return leases.c.owner == scope.user, leases.c.holder == holder
+
+
+def _until_ms(now: datetime, lease_s: float) -> int:
+    return to_ms(now + timedelta(seconds=lease_s))
