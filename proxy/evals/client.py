@@ -1,0 +1,151 @@
+"""Talks to Throughline as an application does: chat completions, and the memory API beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+from proxy.errors import ProxyError
+from proxy.evals.metrics import injected_text
+from proxy.evals.scripted import NEUTRAL_REPLY, REQUEST_ID, ScriptedUpstream
+
+MODEL = "scripted"
+_SETTLE_S = 300.0
+_REQUEST_S = 120.0
+
+
+class EvalFailed(ProxyError):
+    """The server under test did not behave, so there is nothing to measure."""
+
+    code = "eval_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one request showed.
+
+    Args:
+        insertions: Texts that reached the upstream and were not the client's, in order of the messages.
+        sent: The client's messages.
+        received: The upstream's.
+        memory: Value of ``X-Memory``.
+        receipt: Value of ``X-Memory-Receipt``.
+        wall_ms: Time of the whole request; the scripted upstream answers at once.
+    """
+
+    insertions: tuple[str, ...]
+    sent: Sequence[Mapping[str, Any]]
+    received: Sequence[Mapping[str, Any]]
+    memory: str
+    receipt: str
+    wall_ms: float
+
+    @property
+    def text(self) -> str:
+        """Everything that was injected."""
+        return "\n".join(self.insertions)
+
+
+class Client:
+    """One application with one key, many users."""
+
+    def __init__(self, http: aiohttp.ClientSession, base_url: str, upstream: ScriptedUpstream, key: str) -> None:
+        self._http = http
+        self._base_url = base_url.rstrip("/").removesuffix("/v1")
+        self._upstream = upstream
+        self._key = key
+
+    async def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        user: str,
+        session: str,
+        time_of_turn: str | None = None,
+        mode: str = "full",
+        budget: int | None = None,
+        reply: str = NEUTRAL_REPLY,
+    ) -> Asked:
+        """Post one chat completion and return what the upstream received.
+
+        Raises:
+            EvalFailed: If the request fails or does not reach the scripted upstream.
+        """
+        request_id = f"req_{secrets.token_hex(12)}"
+        self._upstream.expect(request_id, reply)
+        headers = {REQUEST_ID: request_id, "X-Memory-Session": session, "X-Memory-Mode": mode, **self._as(user)}
+        headers |= {"X-Memory-Time": time_of_turn} if time_of_turn else {}
+        headers |= {"X-Memory-Budget": str(budget)} if budget is not None else {}
+        start = time.perf_counter()
+        body = {"model": MODEL, "messages": list(messages)}
+        async with self._http.post(f"{self._base_url}/v1/chat/completions", json=body, headers=headers) as response:
+            text = await response.text()
+            wall_ms = (time.perf_counter() - start) * 1000
+            if response.status != 200:
+                raise EvalFailed(f"A chat completion was answered with {response.status}: {text[:300]}")
+            memory, receipt = response.headers.get("X-Memory", ""), response.headers.get("X-Memory-Receipt", "")
+        received = self._upstream.take(request_id)
+        if received is None:
+            raise EvalFailed(
+                "The request did not reach the scripted upstream. With --base-url, the server must be running with "
+                f"`--upstream {self._upstream.url}`."
+            )
+        return Asked(tuple(injected_text(messages, received)), messages, received, memory, receipt, wall_ms)
+
+    async def settle(self, user: str) -> float:
+        """Wait until everything that the user said is stored and learned from; return the seconds it took.
+
+        Raises:
+            EvalFailed: If turns are still pending after five minutes.
+        """
+        start = time.monotonic()
+        pause_s = 0.02
+        while (pending := int((await self.get("/v1/state", user)).get("pending_turns", 0))) > 0:
+            if time.monotonic() - start > _SETTLE_S:
+                raise EvalFailed(f"{pending} turns of {user!r} are still pending after {_SETTLE_S:.0f} s.")
+            await asyncio.sleep(pause_s)
+            pause_s = min(0.5, pause_s * 1.5)
+        return time.monotonic() - start
+
+    async def get(self, path: str, user: str, **query: str) -> dict[str, Any]:
+        """Return the JSON object at a path of the memory API.
+
+        Raises:
+            EvalFailed: If it is not answered with 200.
+        """
+        async with self._http.get(f"{self._base_url}{path}", params=query, headers=self._as(user)) as response:
+            if response.status != 200:
+                raise EvalFailed(f"GET {path} was answered with {response.status}: {(await response.text())[:300]}")
+            found: dict[str, Any] = await response.json()
+            return found
+
+    async def ranked(self, user: str, receipt: str) -> list[dict[str, Any]]:
+        """Return the entries of a receipt, injected and merely considered, best first."""
+        body = await self.get(f"/v1/receipts/{receipt}", user)
+        entries = {entry["id"]: entry for name in ("injected", "considered") for entry in body.get(name) or ()}
+        return sorted(entries.values(), key=lambda entry: -float(entry.get("score") or 0.0))
+
+    async def memories(self, user: str) -> list[dict[str, Any]]:
+        """Return all active memories of a user, page by page."""
+        found: list[dict[str, Any]] = []
+        query = {"limit": "100"}
+        while True:
+            page = await self.get("/v1/memories", user, **query)
+            found += page["data"]
+            if not page.get("has_more") or not page["data"]:
+                return found
+            query["after"] = page["data"][-1]["id"]
+
+    def _as(self, user: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._key}", "X-Memory-User": user}
+
+
+def http_session() -> aiohttp.ClientSession:
+    """Return the connection pool of an eval."""
+    return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_REQUEST_S), trust_env=False)

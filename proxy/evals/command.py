@@ -1,0 +1,166 @@
+"""``throughline eval``: the command line of the evaluations."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proxy import tokens
+from proxy.config import quiet_libraries
+from proxy.evals.abstain import abstain
+from proxy.evals.cache import cache
+from proxy.evals.client import Client, http_session
+from proxy.evals.dataset import Dataset, data_folder, default_set, load_set
+from proxy.evals.forget import forget, load_cases
+from proxy.evals.junk import junk
+from proxy.evals.recall import recall
+from proxy.evals.report import Report
+from proxy.evals.scripted import ScriptedUpstream
+from proxy.evals.server import served
+
+BUDGETS = (600, 2000)
+
+app = typer.Typer(
+    help="Replay conversations as traffic and measure what reaches the model.", pretty_exceptions_enable=False
+)
+
+Data = Annotated[Path | None, typer.Option("--data", help="Folder with conversations; else THROUGHLINE_DATA.")]
+SetName = Annotated[
+    str | None,
+    typer.Option("--set", help="locomo, beam100k, realmem, halumem3, memdaily_zh, or own for the folder's own files."),
+]
+Budgets = Annotated[list[int] | None, typer.Option("--budget", help="Tokens of memory; may be repeated.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="A quick look: so many questions or cases.")]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", help="A server that runs already; needs --upstream-port.")]
+UpstreamPort = Annotated[
+    int, typer.Option("--upstream-port", help="Port of the scripted provider; 0 takes a free one.")
+]
+Config = Annotated[Path | None, typer.Option("--config", help="Settings of the server under test.")]
+Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="Users replayed at a time.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, with one record for each question or case.")]
+ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write a self-contained HTML page.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What all evaluations share."""
+
+    data: Path | None = None
+    name: str | None = None
+    budgets: Sequence[int] = BUDGETS
+    limit: int | None = None
+    base_url: str | None = None
+    upstream_port: int = 0
+    config: Path | None = None
+    concurrency: int = 2
+    as_json: bool = False
+    report: Path | None = None
+
+    def dataset(self) -> Dataset:
+        """Return the set to replay."""
+        folder = data_folder(self.data)
+        return load_set(folder, self.name or default_set(folder)).limited(self.limit)
+
+
+Part = Callable[[Client, Options], Awaitable[Report]]
+
+
+async def _recall(client: Client, options: Options) -> Report:
+    return await recall(client, options.dataset(), options.budgets, options.concurrency)
+
+
+async def _forget(client: Client, options: Options) -> Report:
+    cases = load_cases(data_folder(options.data))
+    step = max(1, len(cases) // options.limit) if options.limit else 1
+    return await forget(client, cases[::step][: options.limit], options.concurrency)
+
+
+async def _junk(client: Client, options: Options) -> Report:
+    return await junk(client, options.dataset(), options.concurrency)
+
+
+async def _abstain(client: Client, options: Options) -> Report:
+    return await abstain(client, options.dataset(), options.concurrency)
+
+
+async def _cache(client: Client, options: Options) -> Report:
+    return await cache(client, options.dataset(), options.concurrency)
+
+
+def _command(doc: str, *parts: Part) -> Callable[..., None]:
+    """Return a command that measures some parts; all take the same options, before or after their name."""
+
+    def command(
+        context: typer.Context,
+        data: Data = None,
+        name: SetName = None,
+        budget: Budgets = None,
+        limit: Limit = None,
+        base_url: BaseUrl = None,
+        upstream_port: UpstreamPort = 0,
+        config: Config = None,
+        concurrency: Concurrency = 2,
+        as_json: AsJson = False,  # noqa: FBT002 - a flag of the command line
+        report: ReportFile = None,
+    ) -> None:
+        if context.invoked_subcommand is not None:
+            return
+        budgets = tuple(budget or BUDGETS)
+        options = Options(data, name, budgets, limit, base_url, upstream_port, config, concurrency, as_json, report)
+        _show(asyncio.run(measure(parts, options)), options)
+
+    command.__doc__ = doc
+    return command
+
+
+app.callback(invoke_without_command=True)(
+    _command(
+        "Replay conversations as traffic and measure what reaches the model: recall and forgetting.", _recall, _forget
+    )
+)
+app.command("recall")(_command("How much of the evidence for a question is injected, within a budget.", _recall))
+app.command("forget")(_command("Whether what was taken back stays away, and nothing else goes with it.", _forget))
+app.command("junk")(_command("How much is learned that should not be.", _junk))
+app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _abstain))
+app.command("cache")(_command("What memory costs where a repeated prefix is billed at a discount.", _cache))
+
+
+async def measure(parts: Sequence[Part], options: Options) -> Report:
+    """Run parts against one server, each with a key of its own, and return all that they found."""
+    quiet_libraries()
+    tokens.load()
+    whole = Report(settings=_described(options))
+    async with _server(options) as (base_url, upstream), http_session() as http:
+        for part in parts:
+            whole.add(await part(Client(http, base_url, upstream, f"eval-{secrets.token_hex(16)}"), options))
+    return whole
+
+
+@asynccontextmanager
+async def _server(options: Options) -> AsyncIterator[tuple[str, ScriptedUpstream]]:
+    async with ScriptedUpstream(options.upstream_port) as upstream:
+        if options.base_url:
+            yield options.base_url, upstream
+            return
+        async with served(upstream.url, options.config) as base_url:
+            yield base_url, upstream
+
+
+def _described(options: Options) -> dict[str, str]:
+    described = {"budgets": ", ".join(map(str, options.budgets)), "set": options.name or "default"}
+    described |= {"limit": str(options.limit)} if options.limit else {}
+    described |= {"config": options.config.name} if options.config else {}
+    return described
+
+
+def _show(report: Report, options: Options) -> None:
+    typer.echo(report.json() if options.as_json else report.text())
+    if options.report is not None:
+        options.report.write_text(report.html(), encoding="utf-8")

@@ -1,0 +1,239 @@
+"""Reads conversations with questions, in one format, for replaying them as traffic.
+
+A set is two JSON-lines files, plain or gzipped. A line of ``sessions`` is one conversation::
+
+    {"user": "ada", "session_id": "ada/1", "date": "2026-01-05T18:30:00",
+     "messages": [{"role": "user", "content": "…", "src_ids": ["1:1"]}, {"role": "assistant", …}]}
+
+A line of ``questions`` is asked in a new conversation once everything (``"after": "all"``) or the named session
+is stored; gold are the messages that hold the answer, or only their sessions::
+
+    {"user": "ada", "qid": "ada/q1", "category": "single-hop", "question": "…", "answer": "…",
+     "gold_src_ids": ["1:1"], "gold_session_ids": ["ada/1"], "after": "all"}
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from proxy.config import environment
+from proxy.errors import ConfigError
+
+DATA_VARIABLE = "THROUGHLINE_DATA"
+NEIGHBOUR = Path("../shared/data")
+APART = frozenset({"adversarial"})  # asked and shown, never part of a mean
+_SESSION_GOLD = frozenset({"realmem", "halumem3"})  # their labels name conversations, not messages
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message of a conversation, with the labels by which questions cite it."""
+
+    role: str
+    content: str
+    labels: tuple[str, ...] = ()
+
+    def wire(self) -> dict[str, str]:
+        """Return the message as a chat completion request carries it."""
+        return {"role": self.role, "content": self.content}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation of a user."""
+
+    user: str
+    id: str
+    date: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about earlier conversations.
+
+    Args:
+        after: Id of the session that must be stored before it is asked, or ``all``.
+        gold: Labels of the messages that hold the answer.
+        gold_sessions: Ids of the sessions that do.
+        outdated: Labels of messages whose value a later one replaced.
+        updated: Labels of the messages that hold the value that counts.
+    """
+
+    user: str
+    id: str
+    category: str
+    text: str
+    after: str = "all"
+    answer: str | None = None
+    gold: tuple[str, ...] = ()
+    gold_sessions: tuple[str, ...] = ()
+    outdated: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A user with all conversations in order of time, and the questions about them."""
+
+    id: str
+    sessions: tuple[Session, ...]
+    questions: tuple[Question, ...]
+
+    def lines(self) -> Iterator[tuple[Session, Line]]:
+        """Yield every message with its session, in order."""
+        for session in self.sessions:
+            for line in session.lines:
+                yield session, line
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A named set; ``gold_is_sessions`` where labels name conversations rather than messages."""
+
+    name: str
+    people: tuple[Person, ...]
+    gold_is_sessions: bool = False
+
+    def limited(self, questions: int | None) -> Dataset:
+        """Return a quick look: the first person only, and that many of the questions, evenly spread."""
+        if questions is None:
+            return self
+        first = self.people[0]
+        step = max(1, len(first.questions) // max(1, questions))
+        few = first.questions[::step][:questions]
+        return Dataset(self.name, (Person(first.id, first.sessions, few),), self.gold_is_sessions)
+
+
+def data_folder(given: Path | None) -> Path:
+    """Return the folder with the sets: as given, from the environment, or next to the checkout.
+
+    Raises:
+        ConfigError: If there is none; the message tells the format for one's own data.
+    """
+    named = given or (Path(environment()[DATA_VARIABLE]) if environment().get(DATA_VARIABLE) else None)
+    folder = named or NEIGHBOUR
+    if folder.is_dir():
+        return folder
+    raise ConfigError(
+        f"There is no folder {str(folder)!r} with conversations to replay. Name one with --data DIR or "
+        f"{DATA_VARIABLE}. To measure on your own, put sessions.jsonl and questions.jsonl into it:\n{__doc__}"
+    )
+
+
+def load_set(folder: Path, name: str) -> Dataset:
+    """Read the set ``name`` (``own`` for two files that lie in the folder itself).
+
+    Raises:
+        ConfigError: If its files are missing or a line is not of the format.
+    """
+    if name == "memdaily_zh":
+        return _memdaily(folder / name)
+    place = folder if name == "own" else folder / "traffic" / name
+    try:
+        sessions = [_session(row) for row in _rows(_file(place, "sessions"))]
+        questions = [_question(row) for row in _rows(_file(place, "questions"))]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f"The set in {str(place)!r} is not of the format: {error!r}.\n{__doc__}") from error
+    return Dataset(name, _people(sessions, questions), name in _SESSION_GOLD)
+
+
+def default_set(folder: Path) -> str:
+    """Return the set to take when none is named: LoCoMo where it is, else the folder's own files."""
+    return "locomo" if (folder / "traffic" / "locomo").is_dir() else "own"
+
+
+def _file(place: Path, noun: str) -> Path:
+    names = [f"{noun}{part}.jsonl{end}" for part in ("", ".open") for end in ("", ".gz")]
+    for name in names:
+        if (place / name).is_file():
+            return place / name
+    raise ConfigError(f"The folder {str(place)!r} holds none of {', '.join(names)}.\n{__doc__}")
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    packed = path.read_bytes()
+    text = gzip.decompress(packed) if path.suffix == ".gz" else packed
+    for line in text.splitlines():
+        if line.strip():
+            yield json.loads(line)
+
+
+def _session(row: Mapping[str, Any]) -> Session:
+    lines = tuple(
+        Line(message["role"], message["content"], _labels(message.get("src_ids")))
+        for message in row["messages"]
+        if message["content"].strip()
+    )
+    datetime.fromisoformat(row["date"])
+    return Session(row["user"], row["session_id"], row["date"], lines)
+
+
+def _question(row: Mapping[str, Any]) -> Question:
+    old, new = (*(row.get("update_ids") or ()), None, None)[:2]
+    answer = row.get("answer")
+    return Question(
+        user=row["user"],
+        id=row["qid"],
+        category=row.get("category") or "all",
+        text=row["question"],
+        after=row.get("after") or "all",
+        answer=None if answer is None else str(answer),
+        gold=_labels(row.get("gold_src_ids")),
+        gold_sessions=_labels(row.get("gold_session_ids")),
+        outdated=_labels(old),
+        updated=_labels(new),
+    )
+
+
+def _labels(raw: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(label) for label in raw or ()))
+
+
+def _people(sessions: list[Session], questions: list[Question]) -> tuple[Person, ...]:
+    people = []
+    for user in dict.fromkeys(session.user for session in sessions):
+        own = sorted((one for one in sessions if one.user == user), key=lambda one: one.date)
+        asked = tuple(one for one in questions if one.user == user)
+        people.append(Person(user, tuple(own), asked))
+    return tuple(people)
+
+
+def _memdaily(place: Path) -> Dataset:
+    """Read MemDaily's own form: each list of dated statements is a user, each day of it a conversation."""
+    people = []
+    for path in sorted(place.glob("*.json")):
+        for one in json.loads(path.read_text(encoding="utf-8")):
+            user = f"{path.stem}/{one['tid']}"
+            people.append(Person(user, _days(user, one["message_list"]), _asked(user, one["question_list"])))
+    if not people:
+        raise ConfigError(f"The folder {str(place)!r} holds no *.json of MemDaily.")
+    return Dataset("memdaily_zh", tuple(people))
+
+
+def _days(user: str, statements: list[dict[str, Any]]) -> tuple[Session, ...]:
+    days: dict[str, list[Line]] = {}
+    for said in statements:
+        day = datetime.strptime(said["time"].split()[0], "%Y年%m月%d日").date().isoformat()  # noqa: DTZ007 - a date
+        days.setdefault(day, []).append(Line("user", said["message"], (str(said["mid"]),)))
+    return tuple(Session(user, f"{user}/{day}", f"{day}T12:00:00", tuple(lines)) for day, lines in days.items())
+
+
+def _asked(user: str, questions: list[dict[str, Any]]) -> tuple[Question, ...]:
+    return tuple(
+        Question(
+            user=user,
+            id=f"{user}/q{one['qid']}",
+            category=user.split("/", maxsplit=1)[0],
+            text=one["question"],
+            answer=one["answer"],
+            gold=_labels(one["target_step_id"]),
+        )
+        for one in questions
+    )

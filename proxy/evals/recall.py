@@ -1,0 +1,169 @@
+"""How much of the evidence for a question reaches the model, within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from proxy.evals.client import Client
+from proxy.evals.dataset import APART, Dataset, Person
+from proxy.evals.metrics import Gold, Injected, fingerprints, mean, oracle, percentile, random_control, words
+from proxy.evals.progress import Progress
+from proxy.evals.replay import Moment, Replay, for_each
+from proxy.evals.report import Cell, Report, Table
+from proxy.evals.score import TOP, Rank, Score, gold_of, rank, updated
+
+S = TypeVar("S", Score, Rank)
+_COMPUTED = frozenset({"temporal"})  # the answer is a date that nobody said: evidence counts, containment cannot
+
+
+class Recall:
+    """Asks the questions of one set at several budgets and keeps the score."""
+
+    def __init__(self, dataset: Dataset, budgets: Sequence[int]) -> None:
+        self._dataset = dataset
+        self._budgets = sorted(budgets)
+        self._own = {person.id: _said_by(person) for person in dataset.people}
+        self._everyone = set().union(*self._own.values())
+        self.scores: list[Score] = []
+        self.ranks: list[Rank] = []
+        self.without_gold = 0
+
+    async def ask(self, client: Client, moment: Moment) -> None:
+        """Ask one question at each budget, in a conversation of its own."""
+        question = moment.question
+        gold = gold_of(self._dataset, moment)
+        if gold is None and question.category not in APART:
+            self.without_gold += 1
+        request = [*(line.wire() for line in moment.earlier), {"role": "user", "content": question.text}]
+        for budget in self._budgets:
+            asked = await client.chat(
+                request,
+                user=question.user,
+                session=f"ask-{question.id}-{budget}",
+                time_of_turn=moment.time,
+                mode="read",
+                budget=budget,
+            )
+            self.scores.append(self._score(moment, gold, budget, Injected(asked.text), asked.wall_ms))
+        if gold is not None and asked.receipt:
+            entries = (await client.ranked(question.user, asked.receipt))[:TOP]
+            self.ranks.append(rank(self._dataset, moment, gold, entries))
+
+    def _score(self, moment: Moment, gold: Gold | None, budget: int, text: Injected, wall_ms: float) -> Score:
+        question = moment.question
+        pool = [line.content for _, line in moment.stored]
+        lot = random_control(pool, budget, question.id)
+        known = oracle(gold, budget) if gold is not None else Injected("")
+        old_in, new_in, new_first = updated(moment, text)
+        found = [None if gold is None else gold.found([one]) for one in (text, lot, known)]
+        answers = [None if gold is None else one.answers(question.answer) for one in (text, lot, known)]
+        return Score(
+            question=question,
+            budget=budget,
+            tokens=text.tokens,
+            wall_ms=wall_ms,
+            foreign=text.foreign_grams(self._own[question.user], self._everyone),
+            evidence=found[0],
+            random_evidence=found[1],
+            oracle_evidence=found[2],
+            answer=answers[0],
+            random_answer=answers[1],
+            oracle_answer=answers[2],
+            old_in=old_in,
+            new_in=new_in,
+            new_first=new_first,
+        )
+
+    def report(self) -> Report:
+        """Return the tables."""
+        tables = [self._table(budget) for budget in self._budgets]
+        tables.append(self._ranking())
+        tables += [table for budget in self._budgets if (table := self._updates(budget))]
+        return Report(tables=tables, items=[score.record() for score in self.scores])
+
+    def _table(self, budget: int) -> Table:
+        scores = [score for score in self.scores if score.budget == budget]
+        counted = [score for score in scores if score.evidence is not None and score.question.category not in APART]
+        rows = [_row(name, group) for name, group in _by_category(counted)]
+        rows.append(_row("all", counted))
+        apart = [score for score in scores if score.question.category in APART]
+        rows += [_row(f"{name} (apart)", group) for name, group in _by_category(apart)]
+        walls = [score.wall_ms for score in scores]
+        notes = (
+            f"{self.without_gold} questions without gold are left out; "
+            f"8-grams of other users injected: {sum(score.foreign for score in scores)}; "
+            f"request p50 {percentile(walls, 0.5) or 0:.1f} ms, p95 {percentile(walls, 0.95) or 0:.1f} ms.",
+            "The answer columns of «all» leave out computed dates, which nobody said.",
+        )
+        columns = ("category", "questions", "evidence", "random", "oracle", "answer", "random", "oracle", "tokens")
+        return Table(f"{self._dataset.name}: evidence injected in {budget} tokens", columns, tuple(rows), notes)
+
+    def _ranking(self) -> Table:
+        counted = [rank for rank in self.ranks if rank.question.category not in APART]
+        groups = [*_by_category(counted), ("all", counted)]
+        rows = [
+            (name, len(group), mean(rank.turns for rank in group), mean(rank.sessions for rank in group))
+            for name, group in groups
+        ]
+        columns = ("category", "questions", f"turn R@{TOP}", f"session R@{TOP}")
+        return Table(f"{self._dataset.name}: ranking, from the receipts", columns, tuple(rows))
+
+    def _updates(self, budget: int) -> Table | None:
+        scores = [score for score in self.scores if score.budget == budget and score.old_in is not None]
+        if not scores:
+            return None
+        row = (
+            "all",
+            len(scores),
+            mean(score.new_in for score in scores),
+            mean(score.new_first for score in scores),
+            mean(score.old_in for score in scores),
+        )
+        columns = ("", "questions", "new value in", "new before old", "outdated in")
+        return Table(f"{self._dataset.name}: updated values in {budget} tokens", columns, (row,))
+
+
+async def recall(client: Client, dataset: Dataset, budgets: Sequence[int], concurrency: int) -> Report:
+    """Replay a set once and ask its questions at several budgets."""
+    asker = Recall(dataset, budgets)
+    turns = sum(line.role == "user" for person in dataset.people for _, line in person.lines())
+    progress = Progress(f"recall {dataset.name}", turns + sum(len(person.questions) for person in dataset.people))
+
+    async def one(person: Person) -> None:
+        async def ask(moment: Moment) -> None:
+            await asker.ask(client, moment)
+            progress.advance()
+
+        await Replay(client, person, ask=ask, on_turn=lambda *_: progress.advance()).run()
+
+    await for_each(dataset.people, one, concurrency)
+    progress.finish()
+    return asker.report()
+
+
+def _said_by(person: Person) -> set[int]:
+    found: set[int] = set()
+    for _, line in person.lines():
+        found |= fingerprints(words(line.content))
+    return found
+
+
+def _by_category(scores: Sequence[S]) -> list[tuple[str, list[S]]]:
+    names = sorted({score.question.category for score in scores})
+    return [(name, [score for score in scores if score.question.category == name]) for name in names]
+
+
+def _row(name: str, scores: Sequence[Score]) -> tuple[Cell, ...]:
+    said = [score for score in scores if name != "all" or score.question.category not in _COMPUTED]
+    return (
+        name,
+        len(scores),
+        mean(score.evidence for score in scores),
+        mean(score.random_evidence for score in scores),
+        mean(score.oracle_evidence for score in scores),
+        mean(score.answer for score in said),
+        mean(score.random_answer for score in said),
+        mean(score.oracle_answer for score in said),
+        mean(score.tokens for score in scores),
+    )

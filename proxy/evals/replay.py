@@ -1,0 +1,129 @@
+"""Replays a person's conversations as live traffic and stops where a question is to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import anyio
+
+from proxy.evals.client import Asked, Client
+from proxy.evals.dataset import Line, Person, Question, Session
+from proxy.evals.scripted import NEUTRAL_REPLY
+
+Place = tuple[str, int | None]
+_AT_THE_END: Place = ("all", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A question and what the server has been told when it is asked.
+
+    Args:
+        question: What is asked.
+        earlier: Messages of the running conversation, which stand in the request and do not count as memory.
+        stored: Every message of the conversations before.
+        time: Time of the last conversation.
+    """
+
+    question: Question
+    earlier: Sequence[Line]
+    stored: Sequence[tuple[Session, Line]]
+    time: str
+
+
+AskAt = Callable[[Moment], Awaitable[None]]
+OnTurn = Callable[[Session, Asked], None]
+
+
+class Replay:
+    """One person's conversations, posted as clients do: message k with messages 1 to k.
+
+    Args:
+        client: Posts them.
+        person: Whose conversations, in order.
+        ask: Called for each question at its time, when nothing is pending.
+        on_turn: Called after each turn with what the upstream received.
+    """
+
+    def __init__(
+        self, client: Client, person: Person, *, ask: AskAt | None = None, on_turn: OnTurn | None = None
+    ) -> None:
+        self._client = client
+        self._person = person
+        self._ask = ask
+        self._on_turn = on_turn
+        self._due = places(person)
+        self._stored: list[tuple[Session, Line]] = []
+
+    async def run(self) -> None:
+        """Post everything, ask everything, and wait until nothing is pending."""
+        for session in self._person.sessions:
+            await self._converse(session)
+            self._stored += [(session, line) for line in session.lines]
+            await self._pose((session.id, None), (), session.date)
+        await self._pose(_AT_THE_END, (), self._person.sessions[-1].date if self._person.sessions else "")
+        await self._client.settle(self._person.id)
+
+    async def _converse(self, session: Session) -> None:
+        history: list[dict[str, str]] = []
+        for at, line in enumerate(session.lines):
+            await self._pose((session.id, at), session.lines[:at], session.date)
+            history.append(line.wire())
+            if line.role != "user":
+                continue
+            reply = _reply_to(session, at)
+            turn = await self._client.chat(
+                history,
+                user=session.user,
+                session=session.id,
+                time_of_turn=session.date,
+                reply=NEUTRAL_REPLY if reply is None else reply,
+            )
+            if reply is None:
+                history.append({"role": "assistant", "content": NEUTRAL_REPLY})
+            if self._on_turn is not None:
+                self._on_turn(session, turn)
+
+    async def _pose(self, place: Place, earlier: Sequence[Line], time: str) -> None:
+        questions = self._due.get(place)
+        if self._ask is None or not questions:
+            return
+        await self._client.settle(self._person.id)
+        for question in questions:
+            await self._ask(Moment(question, earlier, tuple(self._stored), time))
+
+
+async def for_each(people: Iterable[Person], work: Callable[[Person], Awaitable[None]], concurrency: int) -> None:
+    """Run ``work`` for each person, so many at a time."""
+    limit = anyio.CapacityLimiter(concurrency)
+
+    async def limited(person: Person) -> None:
+        async with limit:
+            await work(person)
+
+    async with anyio.create_task_group() as group:
+        for person in people:
+            group.start_soon(limited, person)
+
+
+def places(person: Person) -> dict[Place, list[Question]]:
+    """Return the questions by their place: before the message that they are, after a session, or at the end."""
+    sessions = {session.id: session for session in person.sessions}
+    found: dict[Place, list[Question]] = {}
+    for question in person.questions:
+        session = sessions.get(question.after)
+        place = _AT_THE_END if session is None else (session.id, _position(session, question.text))
+        found.setdefault(place, []).append(question)
+    return found
+
+
+def _position(session: Session, text: str) -> int | None:
+    lines = enumerate(session.lines)
+    return next((at for at, line in lines if line.role == "user" and line.content == text), None)
+
+
+def _reply_to(session: Session, at: int) -> str | None:
+    """Return what the set's assistant says next, ``None`` where it says nothing."""
+    follower = session.lines[at + 1] if at + 1 < len(session.lines) else None
+    return follower.content if follower is not None and follower.role == "assistant" else None

@@ -1,0 +1,108 @@
+"""The figures of one question: what of its evidence was injected, and what was ranked high."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proxy.evals.dataset import Dataset, Line, Question, Session
+from proxy.evals.metrics import Gold, Injected, mean, words
+from proxy.evals.replay import Moment
+
+TOP = 10
+_LEAST_WORDS = 4  # shorter messages stand in any text
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The figures of one question at one budget; ``None`` where there is nothing to compare with."""
+
+    question: Question
+    budget: int
+    tokens: int
+    wall_ms: float
+    foreign: int
+    evidence: float | None
+    random_evidence: float | None
+    oracle_evidence: float | None
+    answer: bool | None
+    random_answer: bool | None
+    oracle_answer: bool | None
+    old_in: bool | None = None
+    new_in: bool | None = None
+    new_first: bool | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return the figures for the JSON report."""
+        return {
+            "part": "recall",
+            "question": self.question.id,
+            "category": self.question.category,
+            "budget": self.budget,
+            "evidence": self.evidence,
+            "answer": self.answer,
+            "tokens": self.tokens,
+            "ms": round(self.wall_ms, 2),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """What of a question's evidence is among the ten best entries of its receipt."""
+
+    question: Question
+    turns: float | None
+    sessions: float | None
+
+
+def gold_of(dataset: Dataset, moment: Moment) -> Gold | None:
+    """Return what the question needs of the messages stored so far, ``None`` if the labels resolve to no text."""
+    if dataset.gold_is_sessions:
+        wanted = moment.question.gold_sessions
+        groups = [tuple(line.content for session, line in moment.stored if session.id == one) for one in wanted]
+    else:
+        cited = set(moment.question.gold)
+        groups = [(line.content,) for _, line in moment.stored if cited.intersection(line.labels)]
+    found = tuple(dict.fromkeys(group for group in groups if any(words(message) for message in group)))
+    return Gold(found) if found else None
+
+
+def rank(dataset: Dataset, moment: Moment, gold: Gold, entries: Sequence[dict[str, Any]]) -> Rank:
+    """Return what of the evidence stands in the best entries of a receipt."""
+    texts = [Injected(str(entry.get("text") or "")) for entry in entries]
+    cited = set(moment.question.gold)
+    sessions = moment.question.gold_sessions or tuple(
+        dict.fromkeys(session.id for session, line in moment.stored if cited.intersection(line.labels))
+    )
+    named = {str(entry.get("session") or "") for entry in entries}
+    by_session: dict[str, list[Line]] = {}
+    for session, line in moment.stored:
+        by_session.setdefault(session.id, []).append(line)
+    known = [one for one in sessions if one in by_session]
+    hits = [one in named or _stands(by_session[one], texts) for one in known]
+    return Rank(moment.question, None if dataset.gold_is_sessions else gold.found(texts), mean(hits))
+
+
+def _stands(lines: Sequence[Line], texts: Sequence[Injected]) -> bool:
+    telling = [line.content for line in lines if len(words(line.content)) >= _LEAST_WORDS]
+    return any(text.holds(message) for text in texts for message in telling)
+
+
+def updated(moment: Moment, text: Injected) -> tuple[bool | None, bool | None, bool | None]:
+    """Return whether the outdated message is in, whether the new one is, and whether that one comes first."""
+    question = moment.question
+    old = "\n".join(_texts(moment.stored, question.outdated))
+    new = "\n".join(_texts(moment.stored, question.updated))
+    if not old or not new:
+        return None, None, None
+    old_in = any(text.holds(one) for one in _texts(moment.stored, question.outdated))
+    new_in = any(text.holds(one) for one in _texts(moment.stored, question.updated))
+    old_at, new_at = text.position(old, new), text.position(new, old)
+    is_first = new_at is not None and (not old_in or old_at is None or new_at < old_at)
+    return old_in, new_in, new_in and is_first
+
+
+def _texts(stored: Sequence[tuple[Session, Line]], labels: Sequence[str]) -> list[str]:
+    wanted = set(labels)
+    return [line.content for _, line in stored if wanted.intersection(line.labels)]

@@ -1,0 +1,98 @@
+"""A small set of our own in the format of the evaluations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proxy import tokens
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _exact_tokens() -> None:
+    tokens.load()
+
+
+SESSIONS = [
+    {
+        "user": "ada",
+        "session_id": "ada/1",
+        "date": "2026-01-05T18:30:00",
+        "messages": [
+            {"role": "user", "content": "My telescope is a Dobsonian with a ten inch mirror.", "src_ids": ["1:1"]},
+            {"role": "assistant", "content": "That gathers a lot of light for faint galaxies.", "src_ids": ["1:2"]},
+            {"role": "user", "content": "I keep it in the shed next to the greenhouse.", "src_ids": ["1:3"]},
+            {"role": "assistant", "content": "Mind the dew.", "src_ids": ["1:4"]},
+        ],
+    },
+    {
+        "user": "ada",
+        "session_id": "ada/2",
+        "date": "2026-02-01T09:00:00",
+        "messages": [
+            {"role": "assistant", "content": "Good morning!", "src_ids": ["2:1"]},
+            {"role": "user", "content": "The choir rehearses on Thursdays in the town hall now.", "src_ids": ["2:2"]},
+        ],
+    },
+    {
+        "user": "bo",
+        "session_id": "bo/1",
+        "date": "2026-01-07T12:00:00",
+        "messages": [
+            {"role": "user", "content": "Our ferry to the island leaves at six every morning.", "src_ids": ["1:1"]},
+            {"role": "assistant", "content": "An early start.", "src_ids": ["1:2"]},
+        ],
+    },
+]
+QUESTIONS = [
+    {
+        "user": "ada",
+        "qid": "ada/q1",
+        "category": "single-hop",
+        "question": "What kind of telescope mirror do I have?",
+        "answer": "a ten inch Dobsonian mirror",
+        "gold_src_ids": ["1:1"],
+        "gold_session_ids": ["ada/1"],
+        "after": "all",
+    },
+    {
+        "user": "ada",
+        "qid": "ada/q2",
+        "category": "single-hop",
+        "question": "Where in the shed do I keep the telescope?",
+        "answer": "next to the greenhouse",
+        "gold_src_ids": ["1:3"],
+        "gold_session_ids": ["ada/1"],
+        "after": "ada/1",
+    },
+    {
+        "user": "bo",
+        "qid": "bo/q1",
+        "category": "adversarial",
+        "question": "When does the choir rehearse?",
+        "answer": None,
+        "gold_src_ids": [],
+        "gold_session_ids": [],
+        "after": "all",
+    },
+]
+CASES = [
+    {
+        "id": "swap",
+        "lang": "en",
+        "kind": "correct",
+        "conversations": [["I play the oboe in a quintet."], ["Sorry, not the oboe: I play the bassoon."]],
+        "probe": "Which instrument do I play?",
+        "present": ["bassoon"],
+        "absent": ["oboe"],
+    }
+]
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    for name, rows in (("sessions", SESSIONS), ("questions", QUESTIONS), ("retract", CASES)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return tmp_path

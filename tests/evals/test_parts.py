@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from proxy.errors import ConfigError
+from proxy.evals.abstain import Quiet, requests, touches_turn
+from proxy.evals.abstain import tabulate as tabulate_quiet
+from proxy.evals.cache import bill, cost
+from proxy.evals.client import Asked
+from proxy.evals.dataset import load_set
+from proxy.evals.forget import judge, load_cases, tabulate
+from proxy.evals.junk import audit
+from proxy.evals.report import Report, Table, shown
+from proxy.evals.unrelated import PROMPTS
+
+
+def test_verdict_names_what_is_missing_and_what_leaked(sample):
+    case = load_cases(sample)[0]
+    assert judge(case, "plays the Bassoon").is_passed
+    verdict = judge(case, "plays the oboe")
+    assert (verdict.missing, verdict.leaked) == (("bassoon",), ("oboe",))
+    report = tabulate([verdict, judge(case, "bassoon")])
+    assert report.tables[0].rows[-1] == ("all", 2, 0.5, 0.5, 0.5)
+
+
+def test_cases_of_another_format_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match="neither"):
+        load_cases(tmp_path)
+    (tmp_path / "retract.jsonl").write_text('{"id": 1}', encoding="utf-8")
+    with pytest.raises(ConfigError, match="conversations"):
+        load_cases(tmp_path)
+
+
+def test_audit_counts_what_should_not_have_been_learned(sample):
+    person = load_set(sample, "own").people[0]
+    memories = [
+        {"text": "Telescope: Dobsonian", "quote": "My telescope is a Dobsonian"},
+        {"text": "telescope, dobsonian", "quote": "That gathers a lot of light"},
+        {"text": "likes dew", "quote": ""},
+    ]
+    counted = audit(memories, person)
+    assert counted["facts"] == 3
+    assert counted["without a quote"] == 1
+    assert counted["quote not said by the user"] == 1
+    assert counted["quote said by the assistant only"] == 1
+    assert counted["said twice"] == 1
+
+
+def test_hundred_prompts_are_dealt_out_among_the_people(sample):
+    dataset = load_set(sample, "own")
+    asked = [one for person in dataset.people for one in requests(dataset, person)]
+    assert len(set(PROMPTS)) == 100
+    assert sorted(text for group, text in asked if group == "unrelated prompts") == sorted(PROMPTS)
+    assert ("never said (adversarial)", "When does the choir rehearse?") in asked
+
+
+def test_profile_alone_is_not_memory_for_the_turn():
+    user = {"role": "user", "content": "Hi"}
+    profile = Asked(("<p>",), [user], [{"role": "system", "content": "<p>"}, user], "", "", 1.0)
+    block = Asked(("<b>",), [user], [{"role": "user", "content": "Hi<b>"}], "", "", 1.0)
+    assert not touches_turn(profile)
+    assert touches_turn(block)
+    table = tabulate_quiet("x", [Quiet("g", "t", 4, on_turn=False), Quiet("g", "t", 6, on_turn=True)]).tables[0]
+    assert table.rows == (("g", 2, 0.5, 1.0, 5.0),)
+
+
+def test_repeated_prefix_is_cheap_and_a_changed_one_is_not():
+    first, second = "one two three four five six seven eight", "one two three four five six seven eight nine ten"
+    assert cost([first, second]) < cost([first, f"zero {second}"])
+
+
+def test_block_that_stays_keeps_the_prefix():
+    def turn(number: int, block: str) -> Asked:
+        sent = [{"role": "user", "content": f"question {at}"} for at in range(number + 1)]
+        received = [{"role": "user", "content": f"question {at}{block}"} for at in range(number + 1)]
+        return Asked((block,), sent, received, "", "", 1.0)
+
+    kept = bill([turn(number, " <known>") for number in range(5)])
+    moved = bill([turn(number, f" <known {number}>") for number in range(5)])
+    assert kept.kept == 1.0
+    assert moved.kept == 0.0
+    assert kept.with_memory < moved.with_memory
+
+
+def test_report_is_text_json_and_a_page():
+    table = Table("T <1>", ("name", "share"), (("a & b", 0.25), ("none", None)), ("a note",))
+    report = Report({"set": "own"}, [table], [{"part": "recall"}])
+    assert "a & b  0.250" in report.text()
+    assert json.loads(report.json())["tables"][0]["rows"] == [["a & b", 0.25], ["none", None]]
+    page = report.html()
+    assert "T &lt;1&gt;" in page
+    assert "a &amp; b" in page
+    assert "http" not in page
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "-"), (0.12345, "0.123"), (1234.56, "1,234.6"), (7, "7"), ("x", "x")]
+)
+def test_cells_are_shown_by_kind(value, text):
+    assert shown(value) == text
