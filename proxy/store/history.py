@@ -16,7 +16,6 @@ from proxy.store.sql import Database
 from proxy.store.tables import history
 from proxy.types import Memory, Scope
 
-
 _COLUMNS = tuple(column.name for column in history.c if column is not history.c.seq)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
+from proxy.errors import ConfigError
+
 # Each step is a list of statements and never changes once released; a change is a new step at the end. The names in
 # braces are the few words in which the two engines differ. Tests compare the result with the tables in the code.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -64,10 +66,15 @@ def migrate(connection: sa.Connection, exclude: Callable[[sa.Connection], None])
     Args:
         connection: In a write transaction: all steps are taken or none.
         exclude: Keeps other processes from migrating at the same time.
+
+    Raises:
+        ConfigError: If a newer version of ours has migrated it further.
     """
     exclude(connection)
     connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS meta (version INTEGER NOT NULL)")
     version = connection.exec_driver_sql("SELECT max(version) FROM meta").scalar() or 0
+    if version > len(MIGRATIONS):
+        raise ConfigError(f"the database has schema {version}, newer than this program ({len(MIGRATIONS)}); upgrade it")
     words = _WORDS[connection.dialect.name]
     for step in MIGRATIONS[version:]:
         for statement in step:
@@ -75,4 +82,4 @@ def migrate(connection: sa.Connection, exclude: Callable[[sa.Connection], None])
     if version < len(MIGRATIONS):
         connection.exec_driver_sql("DELETE FROM meta")
         connection.execute(sa.text("INSERT INTO meta (version) VALUES (:version)"), {"version": len(MIGRATIONS)})
-    return max(version, len(MIGRATIONS))
+    return len(MIGRATIONS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from proxy.errors import StoreUnavailable
+from proxy.errors import ProxyError, StoreUnavailable
 from proxy.store import migrations
 from proxy.store.engine import Engine, Synchronous, open_engine
 from proxy.store.prepared import Prepared
@@ -41,7 +42,7 @@ class Database:
             synchronous: SQLite only: ``normal`` survives the death of the process, ``full`` also a power cut.
 
         Raises:
-            ConfigError: If the URL names no database of ours.
+            ConfigError: If the URL names no database of ours, or one that a newer version of ours made.
             StoreUnavailable: If it cannot be opened.
         """
         engine = open_engine(url, synchronous=synchronous)
@@ -49,7 +50,10 @@ class Database:
         try:
             await engine.prepare()
             await engine.commit(lambda connection: migrations.migrate(connection, engine.exclude))
-        except (sa.exc.DBAPIError, OSError) as error:
+        except ProxyError:
+            await engine.close()
+            raise
+        except (sa.exc.DBAPIError, sqlite3.Error, OSError) as error:
             await engine.close()
             raise StoreUnavailable(f"the database cannot be opened: {type(error).__name__}") from error
         return database

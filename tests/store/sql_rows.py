@@ -11,10 +11,20 @@ from proxy.store.sessions import Link
 from proxy.types import Said, Scope, Turn
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+HOSTILE = (
+    "",
+    "'; DROP TABLE journal; --",
+    '"%_\\ \\0 \\ud800 ${x} :id ?',
+    "nul\0in the middle",
+    "\ud800 lone \udfff",
+    "\U0001f469\u200d\U0001f680 \u202eright to left",
+    "x" * 10_000,
+    "\0" * 3_000,
+)
 
 
 def make_scope(user: str, *, session: str = "s", agent: str = "") -> Scope:
-    return Scope(_hex("tenant"), _hex(user), _hex(agent) if agent else "", f"ses_{_hex(session)[:24]}")
+    return Scope(_hex("tenant"), _hex(user), _hex(agent) if agent else "", f"ses_{session}")
 
 
 def make_turn(scope: Scope, turn: str, *, text: str = "I use Shram.", at: datetime = NOW) -> Turn:
@@ -44,4 +54,4 @@ def make_record(
 
 
 def _hex(name: str) -> str:
-    return hashlib.blake2b(name.encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from datetime import timedelta, timezone
+from typing import Any
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.store import codec
+from proxy.types import KINDS, PROVENANCE_RANK, STATUSES, Episode, Memory, Said, Scope, Turn
+
+ANY_TEXT = st.text(st.characters(codec=None), max_size=30)  # NUL and lone surrogates included
+ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+TIMES = st.datetimes(timezones=ZONES)
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+OBJECTS = st.dictionaries(ANY_TEXT, JSON, max_size=3)
+SCOPES = st.builds(Scope, ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT)
+SAID = st.builds(Said, ANY_TEXT, st.sampled_from(["user", "assistant"]), ANY_TEXT, st.booleans(), st.integers(0, 9))
+TURNS = st.builds(
+    Turn,
+    id=ANY_TEXT,
+    scope=SCOPES,
+    messages=st.lists(SAID, max_size=3).map(tuple),
+    reply=ANY_TEXT,
+    finish=st.sampled_from(["complete", "client_closed", "upstream_error"]),
+    model=ANY_TEXT,
+    at=TIMES,
+    reply_id=ANY_TEXT,
+    usage=st.none() | OBJECTS,
+    zone=ANY_TEXT,
+)
+MEMORIES = st.builds(
+    Memory,
+    id=ANY_TEXT,
+    kind=st.sampled_from(KINDS),
+    text=ANY_TEXT,
+    created_at=TIMES,
+    updated_at=TIMES,
+    valid_from=TIMES,
+    quote=ANY_TEXT,
+    confidence=st.floats(0, 1),
+    provenance=st.sampled_from(sorted(PROVENANCE_RANK)),
+    status=st.sampled_from(STATUSES),
+    valid_to=st.none() | TIMES,
+    last_used_at=st.none() | TIMES,
+    expires_at=st.none() | TIMES,
+    pinned=st.booleans(),
+    turns=st.lists(ANY_TEXT, max_size=3).map(tuple),
+    metadata=OBJECTS,
+)
+EPISODES = st.builds(
+    Episode, ANY_TEXT, ANY_TEXT, ANY_TEXT, st.integers(0, 9), st.sampled_from(["user", "assistant"]), ANY_TEXT, TIMES
+)
+
+
+@given(TURNS)
+def test_turn_survives_the_way_to_json_and_back(turn: Turn) -> None:
+    assert codec.turn_from_json(codec.turn_to_json(turn)) == turn
+
+
+@given(MEMORIES)
+def test_memory_survives_the_way_to_json_and_back(memory: Memory) -> None:
+    assert codec.memory_from_json(codec.memory_to_json(memory)) == memory
+
+
+@given(EPISODES)
+def test_episode_survives_the_way_to_json_and_back(episode: Episode) -> None:
+    assert codec.episode_from_json(codec.episode_to_json(episode)) == episode
+
+
+@given(JSON)
+def test_json_value_comes_back_equal_and_of_the_same_type(value: Any) -> None:
+    back = codec.loads(codec.dumps(value))
+    assert back == value
+    assert repr(back) == repr(value)
+
+
+def test_fields_of_a_later_version_are_ignored_and_missing_ones_get_their_defaults() -> None:
+    episode = {
+        "id": "e",
+        "session": "s",
+        "turn": "t",
+        "seq": 0,
+        "role": "user",
+        "text": "x",
+        "at": "2026-01-01T00:00:00Z",
+    }
+    row = orjson.dumps(episode | {"invented_later": 1})
+    assert codec.episode_from_json(row).piece == 0

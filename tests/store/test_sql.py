@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from proxy.errors import ConfigError, StoreUnavailable
+from proxy.store.sql import Database
+
+pytestmark = pytest.mark.anyio
+
+INSERT = sa.text("INSERT INTO notes (id) VALUES (:id)")
+
+
+@pytest.fixture
+async def notes(db: Database) -> Database:
+    async with db.write() as connection:
+        await connection.execute(sa.text("CREATE TABLE notes (id INTEGER PRIMARY KEY)"))
+    return db
+
+
+def put(note: int, connection: sa.Connection) -> int:
+    connection.execute(INSERT, {"id": note})
+    return note
+
+
+async def ids(db: Database) -> list[int]:
+    query = sa.text("SELECT id FROM notes ORDER BY id")
+    return list(await db.query(lambda connection: connection.execute(query).scalars().all()))
+
+
+async def test_concurrent_writers_share_transactions(notes: Database) -> None:
+    commits: list[sa.Connection] = []
+    count = commits.append
+    sa.event.listen(sa.Engine, "commit", count)
+    try:
+        results = await asyncio.gather(*(notes.submit(lambda c, n=n: put(n, c)) for n in range(50)))
+    finally:
+        sa.event.remove(sa.Engine, "commit", count)
+    assert results == list(range(50))
+    assert await ids(notes) == list(range(50))
+    assert len(commits) < 10
+
+
+async def test_a_failing_callback_fails_alone(notes: Database) -> None:
+    def break_after_writing(connection: sa.Connection) -> None:
+        put(1000, connection)
+        raise KeyError("mine")
+
+    works = [lambda c, n=n: put(n, c) for n in range(50)]
+    works[25] = break_after_writing
+    results = await asyncio.gather(*map(notes.submit, works), return_exceptions=True)
+    assert isinstance(results[25], KeyError)
+    assert await ids(notes) == [n for n in range(50) if n != 25]
+
+
+async def test_a_failing_statement_fails_alone(notes: Database) -> None:
+    works = [lambda c, n=n: put(n % 49, c) for n in range(50)]
+    results = await asyncio.gather(*map(notes.submit, works), return_exceptions=True)
+    assert [type(result) for result in results if isinstance(result, Exception)] == [sa.exc.IntegrityError]
+    assert await ids(notes) == list(range(49))
+
+
+async def test_a_cancelled_caller_does_not_undo_its_write(notes: Database) -> None:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(notes.submit(lambda c, n=n: put(n, c))) for n in range(5)]
+        await asyncio.sleep(0)
+        tasks[3].cancel()
+    assert tasks[3].cancelled()
+    assert 3 in await ids(notes)
+
+
+async def test_close_commits_what_is_queued(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/sql.db"
+    first = await Database.open(url)
+    async with first.write() as connection:
+        await connection.execute(sa.text("CREATE TABLE notes (id INTEGER PRIMARY KEY)"))
+    tasks = [asyncio.ensure_future(first.submit(lambda c, n=n: put(n, c))) for n in range(20)]
+    await asyncio.sleep(0)
+    await first.close()
+    assert [await task for task in tasks] == list(range(20))
+    second = await Database.open(url)
+    assert await ids(second) == list(range(20))
+    await second.close()
+    with pytest.raises(StoreUnavailable):
+        await second.submit(lambda connection: put(1, connection))
+
+
+async def test_write_context_commits_or_rolls_back_whole(notes: Database) -> None:
+    async with notes.write() as connection:
+        await connection.execute(INSERT, {"id": 1})
+
+    async def fail() -> None:
+        async with notes.write() as connection:
+            await connection.execute(INSERT, {"id": 2})
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await fail()
+    async with notes.read() as connection:
+        assert (await connection.execute(sa.text("SELECT id FROM notes"))).scalars().all() == [1]
+
+
+async def test_write_context_and_group_commit_wait_for_each_other(notes: Database) -> None:
+    async def one(note: int) -> None:
+        async with notes.write() as connection:
+            await connection.execute(INSERT, {"id": note})
+
+    writers = (one(n) if n % 2 else notes.submit(lambda c, n=n: put(n, c)) for n in range(20))
+    await asyncio.gather(*writers)
+    assert await ids(notes) == list(range(20))
+
+
+async def test_a_read_sees_one_moment(notes: Database) -> None:
+    def look(connection: sa.Connection) -> int:
+        count = sa.text("SELECT count(*) FROM notes")
+        before = connection.execute(count).scalar_one()
+        asyncio.run_coroutine_threadsafe(notes.submit(lambda c: put(7, c)), loop).result()
+        return connection.execute(count).scalar_one() - before
+
+    loop = asyncio.get_running_loop()
+    assert await notes.query(look) == 0
+    assert await ids(notes) == [7]
+
+
+async def test_memory_database_is_one_database_for_readers_and_writers() -> None:
+    db = await Database.open("sqlite://")
+    async with db.write() as connection:
+        await connection.execute(sa.text("CREATE TABLE notes (id INTEGER PRIMARY KEY)"))
+    await asyncio.gather(*(db.submit(lambda c, n=n: put(n, c)) for n in range(5)), *(ids(db) for _ in range(5)))
+    assert await ids(db) == list(range(5))
+    await db.close()
+
+
+@pytest.mark.parametrize("url", ["mysql://localhost/x", "no url", ""])
+async def test_other_databases_are_refused(url: str) -> None:
+    with pytest.raises(ConfigError):
+        await Database.open(url)
+
+
+async def test_an_unusable_file_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "sql.db").write_bytes(b"no database, but long enough to be taken for one" * 100)
+    with pytest.raises(StoreUnavailable):
+        await Database.open(f"sqlite:///{tmp_path}/sql.db")
+
+
+async def test_files_are_readable_by_their_owner_only(db: Database, tmp_path: Path) -> None:
+    for path in tmp_path.iterdir():
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600, path
