@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 
 import orjson
@@ -57,8 +56,9 @@ def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
         texts.setdefault(insertion.message_index, []).append(insertion.text)
     try:
         text = body.decode()
-        found = _last_messages(text)
-        edits = [_growth(text, found[index], added) for index, added in texts.items()]
+        contents = _Contents(texts)
+        contents.find(text)
+        edits = [_growth(text, contents.found[index], added) for index, added in texts.items()]
     except (ValueError, LookupError, RecursionError):
         return body
     return splice.apply(body, text, edits)
@@ -66,10 +66,17 @@ def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
 
 def replace_model(body: bytes, name: str) -> bytes:
     """Return the body with another model's name, wherever ``model`` stands on the top level."""
+    edits: list[Edit] = []
+
+    def replace(key: str, at: int) -> int | None:
+        if key != "model":
+            return None
+        edits.append(Edit(at, splice.value_end(text, at), splice.quoted(name)))
+        return edits[-1].end
+
     try:
         text = body.decode()
-        places = [value for key, value in splice.members(text, splice.root(text)) if key == "model"]
-        edits = [Edit(place, splice.value_end(text, place), splice.quoted(name)) for place in places]
+        splice.walk_object(text, splice.root(text), replace)
     except (ValueError, RecursionError):
         return body
     return splice.apply(body, text, edits)
@@ -161,30 +168,55 @@ def _string_or_none(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _last_messages(text: str) -> list[Span]:
-    """Return the places of the messages; of repeated keys the last counts, as parsers have it."""
-    spans: list[Span] = []
-    walk = splice.members(text, splice.root(text))
-    end: int | None = None
-    with suppress(StopIteration):
-        while True:
-            key, value = walk.send(end)
-            end = None
-            if key == "messages":
-                *spans, close = splice.elements(text, value)
-                end = close.end + 1
-    return spans
+class _Contents:
+    """Finds, in one pass, where the contents of some messages stand.
+
+    Of repeated keys the last counts, as parsers have it.
+    """
+
+    def __init__(self, wanted: Collection[int]) -> None:
+        self._wanted = wanted
+        self._text = ""
+        self._content: Span | None = None
+        self.found: dict[int, Span | None] = {}
+
+    def find(self, text: str) -> None:
+        """Fill ``found``.
+
+        Raises:
+            ValueError: If the text, or a wanted message, is no JSON object.
+        """
+        self._text = text
+        splice.walk_object(text, splice.root(text), self._on_top)
+
+    def _on_top(self, key: str, at: int) -> int | None:
+        if key != "messages":
+            return None
+        self.found = {}
+        return splice.walk_array(self._text, at, self._on_message)
+
+    def _on_message(self, index: int, at: int) -> int | None:
+        if index not in self._wanted:
+            return None
+        self._content = None
+        end = splice.walk_object(self._text, at, self._on_member)
+        self.found[index] = self._content
+        return end
+
+    def _on_member(self, key: str, at: int) -> int | None:
+        if key != "content":
+            return None
+        self._content = Span(at, splice.value_end(self._text, at))
+        return self._content.end
 
 
-def _growth(text: str, message: Span, added: Sequence[str]) -> Edit:
-    """Return the edit that appends texts to the content of a message."""
-    places = [value for key, value in splice.members(text, message.start) if key == "content"]
-    content = places[-1]
-    at = splice.value_end(text, content) - 1
-    if text[content] == '"':
+def _growth(text: str, content: Span | None, added: Sequence[str]) -> Edit:
+    """Return the edit that appends texts to a content."""
+    if content is None or text[content.start] not in '"[':
+        raise ValueError("no content that can grow")
+    at = content.end - 1
+    if text[content.start] == '"':
         return Edit(at, at, "".join(splice.quoted(one)[1:-1] for one in added))
-    if text[content] != "[":
-        raise ValueError("content that cannot grow")
     parts = ",".join(f'{{"type":"text","text":{splice.quoted(one)}}}' for one in added)
-    is_empty = not text[content + 1 : at].strip(" \t\n\r")
+    is_empty = not text[content.start + 1 : at].strip(" \t\n\r")
     return Edit(at, at, parts if is_empty else "," + parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -154,7 +155,11 @@ def _parsed(data: bytes) -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
-        return None
+        # Some servers write NaN, or numbers beyond 64 bits.
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError):
+            return None
 
 
 def _is_stream(body: bytes, content_type: str) -> bool:

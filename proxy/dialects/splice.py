@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from json import JSONDecoder
+from typing import TypeVar
 
 import orjson
+
+Place = TypeVar("Place", str, int)
+Visit = Callable[[Place, int], int | None]
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -37,17 +41,19 @@ def root(text: str) -> int:
     return _after_space(text, 0)
 
 
-def members(text: str, start: int) -> Generator[tuple[str, int], int | None, None]:
-    """Yield key and start of the value of each member of the object at ``start``, repeats included.
+def walk_object(text: str, start: int, visit: Visit[str]) -> int:
+    """Show each member of the object at ``start``, repeats included; return the index after it.
 
-    The generator takes, by ``send``, the end of the value where the caller found it, so that none is scanned twice.
+    Args:
+        text: Any JSON text.
+        start: Where the object opens.
+        visit: Takes a key and the start of its value; returns the end of the value where it found it on the way, so
+            that nothing is scanned twice, else None.
 
     Raises:
         ValueError: If there is no object.
     """
-    if text[start : start + 1] != "{":
-        raise ValueError(f"no object at {start}")
-    at = _after_space(text, start + 1)
+    at = _opened(text, start, "{")
     while text[at : at + 1] != "}":
         if text[at : at + 1] != '"':
             raise ValueError(f"no member at {at}")
@@ -56,24 +62,24 @@ def members(text: str, start: int) -> Generator[tuple[str, int], int | None, Non
         if text[at : at + 1] != ":":
             raise ValueError(f"no value at {at}")
         value = _after_space(text, at + 1)
-        end = yield key, value
+        end = visit(key, value)
         at = _next(text, value_end(text, value) if end is None else end, "}")
+    return at + 1
 
 
-def elements(text: str, start: int) -> Iterator[Span]:
-    """Yield the place of each element of the array at ``start``, at last the closing bracket as an empty span.
+def walk_array(text: str, start: int, visit: Visit[int]) -> int:
+    """Show each element of the array at ``start`` by its index and its start; else like ``walk_object``.
 
     Raises:
         ValueError: If there is no array.
     """
-    if text[start : start + 1] != "[":
-        raise ValueError(f"no array at {start}")
-    at = _after_space(text, start + 1)
+    at = _opened(text, start, "[")
+    index = 0
     while text[at : at + 1] != "]":
-        end = value_end(text, at)
-        yield Span(at, end)
-        at = _next(text, end, "]")
-    yield Span(at, at)
+        end = visit(index, at)
+        at = _next(text, value_end(text, at) if end is None else end, "]")
+        index += 1
+    return at + 1
 
 
 def value_end(text: str, start: int) -> int:
@@ -107,6 +113,12 @@ def apply(raw: bytes, text: str, edits: Sequence[Edit]) -> bytes:
 def quoted(text: str) -> str:
     """Return a text as a JSON string with its quotes; lone surrogates become question marks."""
     return orjson.dumps(text.encode("utf-8", "replace").decode()).decode()
+
+
+def _opened(text: str, start: int, bracket: str) -> int:
+    if text[start : start + 1] != bracket:
+        raise ValueError(f"no {bracket} at {start}")
+    return _after_space(text, start + 1)
 
 
 def _after_space(text: str, at: int) -> int:
