@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fakes.fixtures import provider
+
+__all__ = ["anyio_backend", "provider"]
+
 
 @pytest.fixture
 def anyio_backend() -> str:

@@ -1,1 +1,31 @@
 """The HTTP edge: one router per noun."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from starlette.routing import Route
+
+from proxy.api import errors, memories, ops, receipts, sessions, state
+from proxy.api.chat import Completions
+from proxy.api.edge import Edge
+from proxy.api.passthrough import Passthrough
+from proxy.dialects import chat
+from proxy.services import Services
+
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
+
+
+def wrap(app: FastAPI) -> None:
+    """Add what stands around every route; to be called before the application starts."""
+    app.add_middleware(Edge)
+    errors.install(app)
+
+
+def install(app: FastAPI, services: Services) -> None:
+    """Add every route; the chat first, since it is asked for most."""
+    app.state.services = services
+    completions = Route("/v1/chat/completions", Completions(services, chat, "/chat/completions"), methods=["POST"])
+    app.router.routes.insert(0, completions)
+    for module in (ops, memories, receipts, sessions, state):
+        app.include_router(module.router)
+    app.router.routes.append(Route("/v1/{path:path}", Passthrough(services), methods=_METHODS))

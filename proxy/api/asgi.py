@@ -1,0 +1,104 @@
+"""Raw ASGI for the hot path: bodies in, bytes out, and a watch for clients that hang up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from typing import Any
+
+import anyio
+import orjson
+
+from proxy.errors import BodyTooLarge, ProxyError
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Headers = list[tuple[str, str]]
+
+
+class ClientGone(Exception):
+    """The client hung up before its request was read."""
+
+
+async def read_body(receive: Receive, *, limit: int) -> bytes:
+    """Return the whole request body, counted while it arrives.
+
+    Raises:
+        BodyTooLarge: As soon as it exceeds ``limit`` bytes.
+        ClientGone: If the client hangs up meanwhile.
+    """
+    chunks = []
+    size = 0
+    async for chunk in body_chunks(receive):
+        size += len(chunk)
+        if size > limit:
+            raise BodyTooLarge(
+                f"The request body has more than {limit} bytes. Send less, or have the operator raise "
+                "server.max_body_bytes."
+            )
+        chunks.append(chunk)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def body_chunks(receive: Receive) -> AsyncIterator[bytes]:
+    """Yield the request body as it arrives.
+
+    Raises:
+        ClientGone: If the client hangs up meanwhile.
+    """
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        if chunk := message.get("body", b""):
+            yield chunk
+        if not message.get("more_body", False):
+            return
+
+
+async def until_hang_up(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
+    """Run ``work``; cancel it as soon as the client hangs up."""
+    async with anyio.create_task_group() as group:
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            group.cancel_scope.cancel()
+
+        group.start_soon(watch)
+        await work()
+        group.cancel_scope.cancel()
+
+
+async def send_head(send: Send, status: int, headers: Iterable[tuple[str, str]]) -> None:
+    """Send status and headers; values are the bytes that were received, or ASCII of ours."""
+    raw = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+
+
+async def send_chunk(send: Send, chunk: bytes) -> None:
+    """Send one piece of a body at once."""
+    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+
+async def send_end(send: Send) -> None:
+    """End the body."""
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def send_whole(send: Send, status: int, headers: Headers, body: bytes) -> None:
+    """Send a response that is there in full."""
+    await send_head(send, status, [*headers, ("content-length", str(len(body)))])
+    await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+async def send_error(send: Send, error: ProxyError, headers: Headers) -> None:
+    """Send an error of ours in OpenAI's shape."""
+    own = [("content-type", "application/json"), *error.headers.items()]
+    await send_whole(send, error.status, [*own, *headers], orjson.dumps(error.body()))
+
+
+def headers_of(scope: Scope) -> Headers:
+    """Return the request's headers, values as latin-1, in order."""
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]

@@ -1,0 +1,36 @@
+"""Who calls the memory side: the same key, the same scope as the chat."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from proxy.errors import Unauthorized
+from proxy.pipeline.identify import identity_of, scope_for
+from proxy.services import Services
+from proxy.types import Scope
+
+
+def services_of(request: Request) -> Services:
+    """Return the services of the running application."""
+    services: Services = request.app.state.services
+    return services
+
+
+async def _caller(request: Request) -> Scope:
+    services = services_of(request)
+    pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+    identity = await identity_of(pairs, services)
+    if not identity.tenant:
+        raise Unauthorized(
+            "Memory is kept by key, and this request has none that identifies anybody. Send the same key as in your "
+            "chat requests as `Authorization: Bearer KEY`."
+        )
+    return scope_for(identity, dict(request.headers), _NO_BODY, services)
+
+
+_NO_BODY: dict[str, Any] = {}
+
+Caller = Annotated[Scope, Depends(_caller)]
+Parts = Annotated[Services, Depends(services_of)]

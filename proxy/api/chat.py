@@ -1,0 +1,90 @@
+"""``POST /v1/chat/completions``: the main job, as a raw ASGI endpoint."""
+
+from __future__ import annotations
+
+import structlog
+
+from proxy.api.asgi import (
+    ClientGone,
+    Receive,
+    Scope,
+    Send,
+    headers_of,
+    read_body,
+    send_chunk,
+    send_end,
+    send_error,
+    send_head,
+    until_hang_up,
+)
+from proxy.dialects.base import Dialect
+from proxy.errors import ProxyError
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.handle import Answer, handle
+from proxy.services import Services
+from proxy.telemetry import REQUESTS
+
+_log = structlog.get_logger(__name__)
+
+
+class Completions:
+    """One wire format's endpoint with memory."""
+
+    def __init__(self, services: Services, dialect: Dialect, path: str) -> None:
+        self._services = services
+        self._dialect = dialect
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        headers = headers_of(scope)
+        exchange = Exchange("POST", self._path, scope["query_string"].decode("latin-1"), headers, b"", self._dialect)
+        try:
+            exchange.body = await read_body(receive, limit=self._services.settings.server.max_body_bytes)
+        except ClientGone:
+            return
+        except ProxyError as error:
+            await self._refuse(exchange, send, error)
+            return
+        await until_hang_up(receive, lambda: self._answer(exchange, send))
+
+    async def _answer(self, exchange: Exchange, send: Send) -> None:
+        try:
+            answer = await handle(exchange, self._services)
+            self._count(exchange, answer.status)
+            await _relay(answer, send)
+        except ProxyError as error:
+            await self._refuse(exchange, send, error)
+
+    async def _refuse(self, exchange: Exchange, send: Send, error: ProxyError) -> None:
+        self._count(exchange, error.status)
+        await send_error(send, error, [("x-request-id", exchange.request_id), *exchange.response_headers()])
+
+    def _count(self, exchange: Exchange, status: int) -> None:
+        REQUESTS.labels(self._path, str(status), exchange.memory_header().partition(";")[0]).inc()
+
+
+async def _relay(answer: Answer, send: Send) -> None:
+    """Send the reply; one that breaks off must not end like a whole one, so its connection is dropped.
+
+    The head of a stream goes out at once. Any other waits for the first byte, which waits for the journal: what the
+    journal has to say can still be said in a header.
+    """
+    started = answer.is_stream
+    try:
+        if started:
+            await send_head(send, answer.status, answer.headers())
+        async for chunk in answer.chunks:
+            if not started:
+                started = True
+                await send_head(send, answer.status, answer.headers())
+            await send_chunk(send, chunk)
+        if not started:
+            await send_head(send, answer.status, answer.headers())
+        await send_end(send)
+    except ProxyError as error:
+        if not started:
+            raise
+        _log.warning("the reply broke off", error=error.code)
+    finally:
+        await answer.chunks.aclose()

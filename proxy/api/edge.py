@@ -1,0 +1,67 @@
+"""The outermost layer: canonical paths, a request id on every response, and errors in OpenAI's shape."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from proxy.api.asgi import send_error
+from proxy.errors import ProxyError
+
+_log = structlog.get_logger(__name__)
+_OURS = ("/healthz", "/readyz", "/health/", "/metrics")
+_SLASHES = re.compile(r"/{2,}")
+
+
+class Edge:
+    """Pure ASGI middleware; it never holds back a byte."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection event stream."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = f"req_{secrets.token_hex(12)}"
+        started = False
+
+        async def named(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                if not any(name == b"x-request-id" for name, _ in message["headers"]):
+                    message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            await send(message)
+
+        path = canonical(scope["path"])
+        if path != scope["path"]:
+            scope = {**scope, "path": path, "raw_path": path.encode()}
+        try:
+            await self._app(scope, receive, named)
+        except Exception as error:
+            if started:
+                raise
+            await send_error(named, _shaped(error, path), [])
+
+
+def canonical(path: str) -> str:
+    """Return the path under ``/v1`` without doubled or trailing slashes, so that every spelling of a base URL works."""
+    path = _SLASHES.sub("/", path)
+    path = path.rstrip("/") or "/"
+    while path.startswith("/v1/v1/"):
+        path = path.removeprefix("/v1")
+    if path in {"/", "/v1"} or path.startswith(("/v1/", *_OURS)):
+        return path
+    return f"/v1{path}"
+
+
+def _shaped(error: Exception, path: str) -> ProxyError:
+    if isinstance(error, ProxyError):
+        return error
+    _log.exception("unexpected error", path=path.partition("?")[0][:80], error=type(error).__name__)
+    return ProxyError("Something went wrong inside Throughline; its log says what. The request was not answered.")

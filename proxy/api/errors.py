@@ -1,0 +1,39 @@
+"""Errors of the memory side in OpenAI's shape, whoever raised them."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from proxy.errors import InvalidRequest, NotFound, ProxyError
+
+
+def install(app: FastAPI) -> None:
+    """Add the handlers."""
+    app.add_exception_handler(ProxyError, _ours)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _other)
+
+
+async def _ours(request: Request, error: Exception) -> JSONResponse:
+    del request
+    assert isinstance(error, ProxyError)
+    return JSONResponse(error.body(), status_code=error.status, headers=error.headers)
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    problem = error.errors()[0]
+    where = ".".join(str(part) for part in problem["loc"] if part not in ("body", "query"))
+    what = f"{where}: {problem['msg']}" if where else str(problem["msg"])
+    return await _ours(request, InvalidRequest(f"{what}.", param=where or None))
+
+
+async def _other(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return await _ours(request, NotFound(f"There is no {request.method} {request.url.path[:120]} here."))
+    shaped = {"message": str(error.detail), "type": "invalid_request_error", "param": None, "code": None}
+    return JSONResponse({"error": shaped}, status_code=error.status_code, headers=error.headers)

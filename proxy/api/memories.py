@@ -1,0 +1,271 @@
+"""``/v1/memories``: list, create, search, get, patch, delete, history, restore and forget."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from proxy.api.caller import Caller, Parts
+from proxy.api.shapes import hit_shape, listing, memory_shape
+from proxy.api.writing import write
+from proxy.clock import iso, parse_time
+from proxy.errors import InvalidRequest, NotFound
+from proxy.memory.changes import Change, edit_memory, restore_memory, retract_memory
+from proxy.memory.lookup import find
+from proxy.memory.reconcile import find_value
+from proxy.memory.stated import stated
+from proxy.services import Services
+from proxy.types import Hit, Kind, Memory, Scope, Source, Status
+
+router = APIRouter(prefix="/v1/memories")
+
+_Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewMemory(_Body):
+    """What ``POST /v1/memories`` takes."""
+
+    text: _Text
+    kind: Kind = "fact"
+    subject: str | None = Field(None, max_length=500)
+    relation: str | None = Field(None, max_length=500)
+    object_value: str | None = Field(None, max_length=2000)
+    pinned: bool = False
+    priority: int = Field(0, ge=-100, le=100)
+    confidence: float = Field(1.0, ge=0, le=1)
+    expires_at: AwareDatetime | None = None
+    metadata: dict[str, Any] = {}
+
+
+class MemoryPatch(_Body):
+    """What ``PATCH /v1/memories/{id}`` takes; what is left out stays."""
+
+    text: _Text | None = None
+    kind: Kind | None = None
+    object_value: str | None = Field(None, max_length=2000)
+    pinned: bool | None = None
+    priority: int | None = Field(None, ge=-100, le=100)
+    expires_at: AwareDatetime | None = None
+
+
+class SearchBody(_Body):
+    """What ``POST /v1/memories/search`` takes."""
+
+    query: _Text
+    limit: int = Field(10, ge=1, le=200)
+    sources: list[Source] | None = None
+    as_of: AwareDatetime | None = None
+
+
+class ForgetBody(_Body):
+    """What ``POST /v1/memories/forget`` takes."""
+
+    text: _Text
+    dry_run: bool = False
+
+
+@router.get("")
+async def list_memories(
+    scope: Caller,
+    services: Parts,
+    query: str = "",
+    kind: Kind | None = None,
+    status: Status | Literal["all"] = "active",
+    as_of: str = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    after: str = "",
+) -> dict[str, Any]:
+    """Return a page of memories, newest first, or best first for a query."""
+    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    moment = _moment(as_of, "as_of") if as_of else None
+    rows = [row for row in rows if _is_wanted(row, kind, status, moment, services.clock.now())]
+    rows.sort(key=lambda row: (row.created_at, row.id), reverse=True)
+    if query:
+        ranked = await _search(services, scope, query, limit=200, sources=("fact", "task", "summary"), as_of=moment)
+        order = {hit.id: at for at, hit in enumerate(ranked)}
+        rows = sorted((row for row in rows if row.id in order), key=lambda row: order[row.id])
+    if after:
+        places = [at for at, row in enumerate(rows) if row.id == after]
+        if not places:
+            raise NotFound(f"There is no memory {after[:80]!r} in this list to continue after.", param="after")
+        rows = rows[places[0] + 1 :]
+    return listing([memory_shape(row) for row in rows[:limit]], has_more=len(rows) > limit)
+
+
+@router.post("")
+async def create_memory(scope: Caller, services: Parts, body: NewMemory) -> dict[str, Any]:
+    """Store a memory as the caller states it; said again, it is the same memory."""
+    now = services.clock.now()
+    memory = stated(scope, body.text, now, kind=body.kind, id_=f"mem_{secrets.token_hex(12)}")
+    memory = replace(
+        memory,
+        subject=memory.subject if body.subject is None else body.subject,
+        relation=memory.relation if body.relation is None else body.relation,
+        object=memory.object if body.object_value is None else body.object_value,
+        pinned=body.pinned,
+        priority=body.priority,
+        confidence=body.confidence,
+        expires_at=body.expires_at,
+        metadata={**memory.metadata, **body.metadata},
+    )
+
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        same = [row for row in rows if row.status == "active" and row.text == memory.text and row.agent == scope.agent]
+        return [] if same else [Change("add", memory, None, "", "request")]
+
+    changes = await write(services, scope, plan)
+    if changes:
+        return memory_shape(changes[0].memory)
+    rows = await services.store.memories(scope)
+    return memory_shape(next(row for row in rows if row.status == "active" and row.text == memory.text))
+
+
+@router.post("/search")
+async def search_memories(scope: Caller, services: Parts, body: SearchBody) -> dict[str, Any]:
+    """Return what fits a query, ranked, whether or not it would be injected."""
+    hits = await _search(services, scope, body.query, limit=body.limit, sources=body.sources, as_of=body.as_of)
+    return listing([hit_shape(hit) for hit in hits])
+
+
+@router.post("/forget")
+async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, Any]:
+    """Retract everything that mentions a text; with ``dry_run``, only say what would go."""
+    now = services.clock.now()
+
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        active = [row for row in rows if row.status in ("active", "review", "archived")]
+        return [retract_memory(row, now) for row in find_value(body.text, active)]
+
+    if body.dry_run:
+        rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+        changes = plan(rows)
+    else:
+        changes = await write(services, scope, plan)
+    gone = [memory_shape(change.before or change.memory) for change in changes]
+    return {**listing(gone), "dry_run": body.dry_run}
+
+
+@router.get("/{memory_id}")
+async def get_memory(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return one memory, whatever its status."""
+    return memory_shape(await _one(services, scope, memory_id))
+
+
+@router.patch("/{memory_id}")
+async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: MemoryPatch) -> dict[str, Any]:
+    """Correct a memory; the owner's word is certain."""
+    if not body.model_fields_set:
+        raise InvalidRequest("The body changes nothing. Send `text`, `kind`, `pinned`, `priority` or `expires_at`.")
+    now = services.clock.now()
+
+    def change(row: Memory) -> Change:
+        edited = edit_memory(
+            row, now, text=body.text, kind=body.kind, value=body.object_value, pinned=body.pinned, priority=body.priority,
+            expires_at=body.expires_at,
+        )  # fmt: skip
+        if "expires_at" in body.model_fields_set and body.expires_at is None:
+            edited = replace(edited, memory=replace(edited.memory, expires_at=None))
+        return edited
+
+    return memory_shape(await _change(services, scope, memory_id, change))
+
+
+@router.delete("/{memory_id}")
+async def delete_memory(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Retract a memory; ``restore`` undoes it until it is purged."""
+    now = services.clock.now()
+    await _change(services, scope, memory_id, lambda row: retract_memory(row, now))
+    return {"id": memory_id, "object": "memory.deleted", "deleted": True}
+
+
+@router.post("/{memory_id}/restore")
+async def restore(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Undo what closed a memory."""
+    now = services.clock.now()
+    return memory_shape(await _change(services, scope, memory_id, lambda row: restore_memory(row, now)))
+
+
+@router.get("/{memory_id}/history")
+async def history(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return every step in the life of a memory, oldest first."""
+    await _one(services, scope, memory_id)
+    steps = await services.history.of(scope, memory_id)
+    return listing(
+        [
+            {
+                "object": "memory.event",
+                "action": step.action,
+                "reason": step.reason,
+                "turn": step.turn or None,
+                "at": iso(step.at),
+                "before": memory_shape(step.before) if step.before else None,
+                "after": memory_shape(step.after) if step.after else None,
+            }
+            for step in steps
+        ]
+    )
+
+
+async def _search(
+    services: Services,
+    scope: Scope,
+    text: str,
+    *,
+    limit: int,
+    sources: Collection[Source] | None,
+    as_of: datetime | None,
+) -> list[Hit]:
+    now = services.clock.now()
+    return await find(
+        scope, text, services.index, services.embedder, now=now, limit=limit, sources=sources, as_of=as_of
+    )
+
+
+async def _one(services: Services, scope: Scope, memory_id: str) -> Memory:
+    row = await services.store.memory(scope, memory_id)
+    if row is None or not scope.sees(row.agent):
+        raise NotFound(f"There is no memory {memory_id[:80]!r}.", param="id")
+    return row
+
+
+async def _change(services: Services, scope: Scope, memory_id: str, change: Callable[[Memory], Change]) -> Memory:
+    await _one(services, scope, memory_id)
+
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        return [change(row) for row in rows if row.id == memory_id]
+
+    changes = await write(services, scope, plan)
+    if not changes:
+        raise NotFound(f"There is no memory {memory_id[:80]!r}.", param="id")
+    return changes[0].memory
+
+
+def _is_wanted(
+    row: Memory, kind: Kind | None, status: Status | Literal["all"], as_of: datetime | None, now: datetime
+) -> bool:
+    if kind is not None and row.kind != kind:
+        return False
+    if as_of is not None:
+        held = row.status in ("active", "superseded", "retracted") and row.valid_from <= as_of
+        return held and (row.valid_to is None or as_of < row.valid_to)
+    is_expired = row.expires_at is not None and row.expires_at <= now
+    return status == "all" or (row.status == status and not (status == "active" and is_expired))
+
+
+def _moment(text: str, name: str) -> datetime:
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise InvalidRequest(
+            f"{name} is {text[:60]!r}; it must be an ISO 8601 time such as 2026-03-01T09:30:00Z.", param=name
+        ) from error

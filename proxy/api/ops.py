@@ -1,0 +1,40 @@
+"""Health, readiness and metrics."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from proxy.api.caller import services_of
+from proxy.telemetry import JOURNAL_TURNS, METRICS_CONTENT_TYPE, metrics_page
+
+router = APIRouter()
+
+
+@router.get("/healthz")
+@router.get("/health/liveliness")
+async def live() -> dict[str, str]:
+    """Say that the process serves."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+@router.get("/health/readiness")
+async def ready(request: Request) -> JSONResponse:
+    """Say whether store and embedder are warm: then the first question is answered with memory."""
+    services = services_of(request)
+    parts = {"store": services.warmed.is_set(), "embedder": services.is_embedder_warm}
+    is_ready = services.is_ready and not services.is_draining
+    body = {"status": "ready" if is_ready else "draining" if services.is_draining else "warming", **parts}
+    return JSONResponse(body, status_code=200 if is_ready else 503)
+
+
+@router.get("/metrics")
+async def metrics(request: Request) -> Response:
+    """Serve all metrics in Prometheus' text format."""
+    services = services_of(request)
+    if not services.settings.telemetry.metrics:
+        return Response(status_code=404)
+    for state, turns in (await services.journal.depth()).items():
+        JOURNAL_TURNS.labels(state).set(turns)
+    return Response(metrics_page(), media_type=METRICS_CONTENT_TYPE)

@@ -1,0 +1,31 @@
+"""``/v1/receipts/{id}``: why a reply knew what it knew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from proxy.api.caller import Caller, Parts
+from proxy.services import Services
+from proxy.types import Scope
+
+router = APIRouter(prefix="/v1/receipts")
+
+
+@router.get("/{receipt_id}")
+async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return a receipt; texts are looked up now, so that what was erased since is gone from it too."""
+    body = await services.receipts.get(scope, receipt_id)
+    texts = await _texts(services, scope)
+    for name in ("injected", "considered"):
+        body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
+    for name in ("learned", "removed"):
+        body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
+    return {"object": "receipt", **body}
+
+
+async def _texts(services: Services, scope: Scope) -> dict[str, str]:
+    memories = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    episodes = [row for row in await services.store.episodes(scope) if scope.sees(row.agent)]
+    return {row.id: row.text for row in [*memories, *episodes]}

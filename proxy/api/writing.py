@@ -1,0 +1,36 @@
+"""Writes asked for over HTTP: journalled first, applied under the owner's lease, visible when answered."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from proxy.memory.changes import Change
+from proxy.memory.learn import changes_to_json
+from proxy.services import Services
+from proxy.threads import shielded
+from proxy.types import Memory, Scope
+
+_TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes what a dead process began
+
+
+async def write(services: Services, scope: Scope, plan: Callable[[list[Memory]], Sequence[Change]]) -> Sequence[Change]:
+    """Work out changes from the owner's memories that ``scope`` sees, and apply them."""
+    return await shielded(_write(services, scope, plan), "write memories")
+
+
+async def _write(
+    services: Services, scope: Scope, plan: Callable[[list[Memory]], Sequence[Change]]
+) -> Sequence[Change]:
+    async with services.leases.held(scope):
+        rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+        changes = plan(rows)
+        if changes:
+            now = services.clock.now()
+            name = f"change_{secrets.token_hex(12)}"
+            await services.journal.change(scope, name, changes_to_json(changes), now=now, due=now + _TAKE_OVER)
+            await services.book.apply(scope, changes)
+            seqs = [item.seq for item in await services.journal.items(scope) if item.id == name]
+            await services.journal.finish(scope, seqs, now=services.clock.now())
+    return changes

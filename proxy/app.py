@@ -1,0 +1,65 @@
+"""Composition: settings to a running ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import structlog
+from fastapi import FastAPI
+
+from proxy.api import install, wrap
+from proxy.clock import Clock
+from proxy.config import Settings, load_settings
+from proxy.services import Services, open_services
+from proxy.telemetry import configure_logging
+from proxy.threads import drain, spawn
+from proxy.worker.loop import Worker
+from proxy.worker.schedule import Schedule
+
+_log = structlog.get_logger(__name__)
+_WORK_DRAIN_S = 10.0
+
+
+def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
+    """Return the application; its services open when it starts."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        services = await open_services(settings, clock=clock)
+        install(app, services)
+        warming = spawn(services.warm(), "warm")
+        worker = Worker(services) if settings.worker.enabled else None
+        schedule = Schedule(services) if settings.worker.enabled else None
+        if worker is not None and schedule is not None:
+            worker.start()
+            schedule.start()
+        try:
+            yield
+        finally:
+            services.is_draining = True
+            warming.cancel()
+            await drain_all(services, worker, schedule)
+
+    app = FastAPI(
+        title="Throughline", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
+    )
+    wrap(app)
+    return app
+
+
+def from_environment() -> FastAPI:
+    """Return the application of a worker process, which finds its settings in the environment."""
+    settings = load_settings()
+    configure_logging(settings.telemetry)
+    return create_app(settings)
+
+
+async def drain_all(services: Services, worker: Worker | None, schedule: Schedule | None) -> None:
+    """Let running work end, then close; what is left stays in the journal."""
+    if schedule is not None:
+        await schedule.stop()
+    if worker is not None:
+        await worker.stop(_WORK_DRAIN_S)
+    await drain(_WORK_DRAIN_S)
+    await services.close()

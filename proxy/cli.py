@@ -1,0 +1,126 @@
+"""The ``throughline`` command."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from proxy.config import Settings, environment, export_settings, load_settings, quiet_libraries
+from proxy.errors import ConfigError, ProxyError
+from proxy.telemetry import configure_logging
+
+app = typer.Typer(
+    help="Memory for any LLM client by changing one line: base_url.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+Config = Annotated[Path | None, typer.Option("--config", help="YAML file; see config.example.yaml.")]
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder that keeps everything.")]
+Upstream = Annotated[str | None, typer.Option("--upstream", help="One OpenAI-compatible server to send everything to.")]
+
+
+@app.command()
+def serve(
+    config: Config = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+    data_dir: DataDir = None,
+    upstream: Upstream = None,
+    workers: Annotated[int | None, typer.Option(help="Server processes sharing the data folder.")] = None,
+) -> None:
+    """Serve the proxy."""
+    flags = {
+        "server": {"host": host, "port": port, "data_dir": data_dir, "workers": workers},
+        "upstream": {"url": upstream},
+    }
+    settings = load_settings(config, flags)
+    configure_logging(settings.telemetry)
+    quiet_libraries()
+    export_settings(settings, config)
+    server = settings.server
+    print(banner(settings), flush=True)
+    uvicorn.run(
+        "proxy.app:from_environment",
+        factory=True,
+        host=server.host,
+        port=server.port,
+        workers=server.workers,
+        loop="uvloop",
+        http="httptools",
+        log_config=None,
+        access_log=False,
+        date_header=False,
+        server_header=False,
+        timeout_graceful_shutdown=round(server.graceful_shutdown_s),
+        timeout_keep_alive=75,
+    )
+
+
+@app.command()
+def check(config: Config = None, data_dir: DataDir = None, upstream: Upstream = None) -> None:
+    """Check the configuration, the stores, the embedder and the providers, and say how to mend what fails."""
+    from proxy.diagnosis import diagnose  # noqa: PLC0415 - imports every part of the house
+
+    settings = load_settings(config, {"server": {"data_dir": data_dir}, "upstream": {"url": upstream}})
+    configure_logging(settings.telemetry)
+    findings = asyncio.run(diagnose(settings))
+    for finding in findings:
+        print(finding.line())
+    if any(not finding.is_fine for finding in findings):
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one paragraph, not a traceback."""
+    try:
+        app()
+    except ConfigError as error:
+        print(f"throughline: {error}", file=sys.stderr)
+        raise SystemExit(2) from error
+    except ProxyError as error:
+        print(f"throughline: {error}", file=sys.stderr)
+        raise SystemExit(1) from error
+
+
+def banner(settings: Settings) -> str:
+    """Return what is said at start: where, what is on, and a line to try."""
+    host = "127.0.0.1" if settings.server.host in ("0.0.0.0", "::") else settings.server.host  # noqa: S104 - compared only
+    base = f"http://{host}:{settings.server.port}/v1"
+    rows = {"base URL": base, "data": str(settings.server.data_dir.resolve()), **_parts(settings)}
+    lines = "\n".join(f"  {name:<10} {value}" for name, value in rows.items())
+    model = "demo" if rows["provider"].startswith("none") else "MODEL"
+    key = "no-key" if model == "demo" else "$YOUR_PROVIDER_KEY"
+    return (
+        f"Throughline: memory for any LLM client by changing one line, base_url.\n\n{lines}\n\nTry it:\n"
+        f"  curl {base}/chat/completions -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\\n"
+        f'    -d \'{{"model": "{model}", "messages": [{{"role": "user", "content": "I use Shram and Magnet as '
+        "productivity tools\"}]}'\n"
+    )
+
+
+def _parts(settings: Settings) -> dict[str, str]:
+    memory = settings.memory
+    variables = [
+        name
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+        if environment().get(name)
+    ]
+    provider = settings.upstream.url or (
+        f"{len(settings.model_list)} models of the config" if settings.model_list else ""
+    )
+    provider = provider or (f"by {', '.join(variables)}" if variables else "none: the offline model `demo` answers")
+    extractor = memory.extractor if memory.extractor != "auto" else (memory.extraction_model or "built in")
+    return {
+        "provider": provider,
+        "memory": "on" if memory.enabled else "off",
+        "embedder": "built in (all-MiniLM-L6-v2)" if settings.embedder.model == "builtin" else settings.embedder.model,
+        "extractor": "built in" if extractor == "builtin" else extractor,
+        "keys": "clients bring their provider's key" if settings.auth.mode == "passthrough" else "keys of this server",
+    }

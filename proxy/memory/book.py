@@ -1,0 +1,84 @@
+"""Writes changes of memories everywhere they matter: the rows, their history, and what conversations carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import structlog
+
+from proxy.errors import ProxyError
+from proxy.memory.changes import Change
+from proxy.memory.embed import Embedder
+from proxy.memory.visibility import ClosedValues
+from proxy.store.history import History
+from proxy.store.lance import LanceStore
+from proxy.store.ledger import Ledger
+from proxy.store.passages import dense_text, window_texts
+from proxy.store.schema import Vector
+from proxy.telemetry import LEARNED
+from proxy.types import Episode, Memory, Scope
+
+_log = structlog.get_logger(__name__)
+_CLOSING = frozenset({"supersede", "retract"})
+
+
+class Book:
+    """The writing side of the rows; the caller holds the owner's lease."""
+
+    def __init__(self, store: LanceStore, embedder: Embedder, history: History, ledger: Ledger) -> None:
+        self._store, self._embedder, self._history, self._ledger = store, embedder, history, ledger
+
+    async def apply(self, scope: Scope, changes: Sequence[Change]) -> None:
+        """Store changed memories, keep their history, and take closed values out of running conversations.
+
+        Applying the same changes again changes nothing more.
+        """
+        if not changes:
+            return
+        latest = {change.memory.id: change.memory for change in changes}
+        vectors = await self._vectors({memory.id: dense_text(memory) for memory in latest.values()})
+        await self._store.put_memories(scope, list(latest.values()), vectors, self._embedder.model)
+        await self._history.append(scope, changes)
+        await self._forget_in_conversations(scope, changes)
+        for change in changes:
+            LEARNED.labels(change.action).inc()
+
+    async def keep(self, scope: Scope, episodes: Sequence[Episode]) -> None:
+        """Store what was said; the window of each conversation's last stored message grows with it."""
+        if not episodes:
+            return
+        before: list[Episode] = []
+        for session in {episode.session for episode in episodes}:
+            stored = await self._store.episodes(scope, session=session, limit=2)
+            before += [row for row in stored if row.id not in {episode.id for episode in episodes}]
+        windows = window_texts([*before, *episodes])
+        rows = [*before[-1:], *episodes] if before else list(episodes)
+        turn_vectors = await self._vectors({row.id: dense_text(row) for row in rows})
+        window_vectors = await self._vectors({row.id: windows[row.id] for row in rows})
+        vectors = {
+            id_: (vector, window) if vector is not None and window is not None else None
+            for id_, vector in turn_vectors.items()
+            for window in (window_vectors[id_],)
+        }
+        await self._store.put_episodes(scope, rows, vectors, self._embedder.model)
+
+    async def _vectors(self, texts: dict[str, str]) -> dict[str, Vector | None]:
+        """Embed; where that fails the rows wait for their vectors, and words alone find them meanwhile."""
+        try:
+            rows = await self._embedder.embed(list(texts.values()), purpose="passage")
+        except ProxyError as error:
+            _log.warning("embedding failed, rows are stored without vectors", error=error.code)
+            return dict.fromkeys(texts)
+        return dict(zip(texts, rows, strict=True))
+
+    async def _forget_in_conversations(self, scope: Scope, changes: Sequence[Change]) -> None:
+        touched = [change for change in changes if change.before is not None and change.action != "reinforce"]
+        if touched:
+            await self._ledger.drop_memories(scope, [change.memory.id for change in touched])
+        closed: list[Memory] = [change.memory for change in changes if change.action in _CLOSING]
+        if not closed:
+            return
+        values = ClosedValues.from_memories(closed)
+        long_ago = min(memory.valid_to or memory.updated_at for memory in closed) - timedelta(microseconds=1)
+        await self._ledger.drop_text(scope, lambda text: values.visible(text, long_ago) != text)

@@ -1,0 +1,56 @@
+"""What the writing half needs beside the pure steps: what was heard before, and changes as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from proxy.lexical import weights
+from proxy.memory.cache import IndexCache
+from proxy.memory.changes import Action, Change
+from proxy.memory.query import Query
+from proxy.store.codec import dumps, loads, memory_from_json
+from proxy.types import Episode, Scope, Turn
+
+_MOST_HEARD = 40
+
+
+async def heard_before(index: IndexCache, scope: Scope, turns: Sequence[Turn]) -> list[Episode]:
+    """Return earlier messages of the user that share telling words with these turns, most alike first."""
+    text = "\n".join(said.text for turn in turns for said in turn.messages if said.role == "user" and said.live)
+    new = {said.id for turn in turns for said in turn.messages}
+    shelf = await index.turns(scope, Query(text, "", None, turns[0].at))
+    mask = shelf.seen_by(scope) & shelf.by_user
+    scores = shelf.lexical(weights(text), mask)
+    best = [int(line) for line in np.argsort(-scores)[: _MOST_HEARD + len(new)] if scores[line] > 0]
+    return [shelf.items[line] for line in best if shelf.items[line].id not in new][:_MOST_HEARD]
+
+
+def changes_to_json(changes: Sequence[Change]) -> list[dict[str, Any]]:
+    """Return changes as JSON values, for the journal."""
+    return [
+        {
+            "action": change.action,
+            "memory": loads(dumps(change.memory)),
+            "before": loads(dumps(change.before)) if change.before else None,
+            "turn": change.turn,
+            "reason": change.reason,
+        }
+        for change in changes
+    ]
+
+
+def changes_from_json(values: Sequence[dict[str, Any]]) -> list[Change]:
+    """Return the changes that ``changes_to_json`` was given."""
+    return [
+        Change(
+            cast("Action", value["action"]),
+            memory_from_json(dumps(value["memory"])),
+            memory_from_json(dumps(value["before"])) if value["before"] else None,
+            value["turn"],
+            value["reason"],
+        )
+        for value in values
+    ]

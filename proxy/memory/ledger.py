@@ -1,0 +1,94 @@
+"""Decides what is put where, so that consecutive requests of a conversation share their prefix, pure.
+
+The profile is chosen once per conversation and stays on its first user message. The block for a question goes on the
+last user message. What earlier messages carried is put back byte for byte, and only entries that no earlier message
+carries are added. Everything is appended to user messages: chat templates of several model families refuse a second
+system message or one in another place than the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from proxy.memory.blocks import EMPTY, Block, Count, query_block
+from proxy.memory.chain import Point
+from proxy.store.ledger import LedgerEntry
+from proxy.types import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """Text to append to the content of one message."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What goes into a request, and what to remember of it.
+
+    Args:
+        additions: At most two a message, in the order in which they are appended.
+        entries: Ledger entries that are new or changed.
+        hits: Entries injected afresh by this request, the profile's included where it is new.
+        carried: Ids of what earlier messages already carry.
+        tokens: Tokens of all additions, carried ones included.
+    """
+
+    additions: tuple[Addition, ...]
+    entries: tuple[LedgerEntry, ...]
+    hits: tuple[Hit, ...]
+    carried: frozenset[str]
+    tokens: int
+
+
+NOTHING = Assembly((), (), (), frozenset(), 0)
+
+
+def assemble(
+    points: Sequence[Point],
+    ledger: Sequence[LedgerEntry],
+    profile: Block,
+    hits: Sequence[Hit],
+    budget: int,
+    count: Count,
+) -> Assembly:
+    """Place the profile, the blocks of earlier turns and a fresh block for the last user message.
+
+    Args:
+        points: The request's messages by name.
+        ledger: What was injected earlier in this conversation.
+        profile: What the profile would be now; used only where the conversation has none yet.
+        hits: What was recalled for the last user message, best first.
+        budget: Most tokens of the fresh block and a fresh profile together.
+        count: Counts tokens.
+    """
+    users = [point for point in points if point.role == "user"]
+    if not users:
+        return NOTHING
+    stored = {(entry.anchor, entry.kind): entry for entry in ledger}
+    first, last = users[0], users[-1]
+    in_tool_loop = points[-1].role in ("tool", "function")
+    frozen = stored.get((first.hash, "profile"))
+    entries: list[LedgerEntry] = []
+    fresh: list[Hit] = []
+    if frozen is None:
+        frozen = LedgerEntry(first.hash, "profile", profile.text, tuple(hit.id for hit in profile.hits))
+        entries.append(frozen)
+        fresh += profile.hits
+        budget -= profile.tokens
+    texts = {point.index: entry for point in users[:-1] if (entry := stored.get((point.hash, "block")))}
+    carried = frozenset(id_ for entry in (frozen, *texts.values()) for id_ in entry.memory_ids)
+    current = stored.get((last.hash, "block")) if in_tool_loop else None
+    if current is None:
+        block = query_block([hit for hit in hits if hit.id not in carried], budget, count) if hits else EMPTY
+        current = LedgerEntry(last.hash, "block", block.text, tuple(hit.id for hit in block.hits))
+        entries.append(current)
+        fresh += block.hits
+    texts[last.index] = current
+    additions = [Addition(first.index, frozen.text)] if frozen.text else []
+    additions += [Addition(index, entry.text) for index, entry in sorted(texts.items()) if entry.text]
+    tokens = sum(count(addition.text) for addition in additions)
+    return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens)

@@ -1,0 +1,41 @@
+"""Searches that a person or a program asks for by API: what fits best, whether or not it would be injected."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+
+from proxy.errors import ProxyError
+from proxy.memory.cache import IndexCache
+from proxy.memory.embed import Embedder
+from proxy.memory.query import Query
+from proxy.memory.sources import recall
+from proxy.memory.standing import standing
+from proxy.tokens import count
+from proxy.types import Hit, Scope, Source
+
+
+async def find(
+    scope: Scope,
+    text: str,
+    index: IndexCache,
+    embedder: Embedder,
+    *,
+    now: datetime,
+    limit: int,
+    sources: Collection[Source] | None = None,
+    as_of: datetime | None = None,
+) -> list[Hit]:
+    """Return the best entries for ``text``, without what has ended unless ``as_of`` asks for the past."""
+    query = Query(text, "", None, now, as_of=as_of)
+    with suppress(ProxyError):  # words alone still find
+        query = replace(query, vector=(await embedder.embed([text], purpose="query"))[0])
+    recalled = await recall(scope, query, index, sources=sources, limit=limit)
+    hits = (recalled.hits or recalled.considered)[:limit]
+    if as_of is None:
+        closed = standing(scope, await index.facts(scope, query)).closed
+        seen = [(hit, closed.visible(hit.text, hit.when or now)) for hit in hits]
+        hits = [replace(hit, text=text_left) for hit, text_left in seen if text_left is not None]
+    return [replace(hit, tokens=count(hit.text)) for hit in hits]

@@ -1,0 +1,56 @@
+"""Turns a journalled turn into episodes: each message as it was said, long ones in pieces, pure."""
+
+from __future__ import annotations
+
+import re
+
+from proxy.types import Episode, Role, Turn
+
+_PIECE_CHARACTERS = {"user": 1200, "assistant": 700}
+_BREAKS = (
+    re.compile(r"\n\s*\n"),
+    re.compile(r"\n"),
+    re.compile(r"(?<=[.!?。！？…])\s+|(?<=[。！？])"),
+    re.compile(r"\s"),
+)
+
+
+def episodes_of(turn: Turn) -> list[Episode]:
+    """Return what a turn adds to its conversation, in order; ids are equal for every replay."""
+    messages = [(said.id, said.seq, said.role, said.text) for said in turn.messages]
+    messages.append((turn.reply_id, turn.reply_seq, "assistant", turn.reply))
+    return [episode for message in messages for episode in _pieces(turn, *message)]
+
+
+def split(text: str, most: int) -> list[str]:
+    """Cut a text at paragraphs, lines, sentences or blanks, so that no piece is longer than ``most`` characters."""
+    text = text.strip()
+    if len(text) <= most:
+        return [text] if text else []
+    cut = _cut(text, most)
+    return [*split(text[:cut], most), *split(text[cut:], most)] if cut < len(text) else [text]
+
+
+def _pieces(turn: Turn, id_: str, seq: int, role: Role, text: str) -> list[Episode]:
+    return [
+        Episode(
+            id=id_ if number == 0 else f"{id_}.{number}",
+            session=turn.scope.session,
+            turn=turn.id,
+            seq=seq,
+            role=role,
+            text=piece,
+            at=turn.at,
+            agent=turn.scope.agent,
+            piece=number,
+        )
+        for number, piece in enumerate(split(text, _PIECE_CHARACTERS[role]))
+    ]
+
+
+def _cut(text: str, most: int) -> int:
+    for pattern in _BREAKS:
+        ends = [match.end() for match in pattern.finditer(text, 0, most)]
+        if ends and ends[-1] > most // 3:
+            return ends[-1]
+    return most

@@ -1,0 +1,152 @@
+"""One object per request, filled from top to bottom by the steps."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from proxy.auth import Identity
+from proxy.dialects.base import ChatRequest, Dialect, Message, Reply
+from proxy.memory.chain import Point
+from proxy.memory.ledger import NOTHING, Assembly
+from proxy.memory.sources import Recalled
+from proxy.store.ledger import LedgerEntry
+from proxy.telemetry import Timings
+from proxy.types import Hit, Memory, Mode, Scope
+from proxy.upstream.base import Target
+
+Outcome = Literal["used", "none", "off", "degraded"]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request on its way, and everything that the steps found out about it."""
+
+    method: str
+    path: str
+    query: str
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+    dialect: Dialect
+    request_id: str = field(default_factory=lambda: f"req_{secrets.token_hex(12)}")
+    receipt_id: str = field(default_factory=lambda: f"rcpt_{secrets.token_hex(12)}")
+    timings: Timings = field(default_factory=Timings)
+
+    # identify
+    request: ChatRequest | None = None
+    identity: Identity = field(default_factory=lambda: Identity(""))
+    scope: Scope | None = None
+    mode: Mode = "off"
+    now: datetime | None = None  # time of the turn: X-Memory-Time where given
+    budget: int = 0
+    session_name: str = ""
+    target: Target | None = None
+
+    # recall
+    points: list[Point] = field(default_factory=list)
+    known: Collection[str] = ()  # links of this conversation that were learned from
+    first_new: int = 0
+    is_placed: bool = False
+    ledger: Sequence[LedgerEntry] = ()
+    profile: Sequence[Memory] = ()
+    recalled: Recalled | None = None
+    hits: list[Hit] = field(default_factory=list)  # recalled, still true, not said in the request
+    query_text: str = ""
+
+    # assemble
+    assembly: Assembly = NOTHING
+    upstream_body: bytes = b""
+
+    # relay
+    reply: Reply | None = None
+
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The request's messages."""
+        return self.request.messages if self.request else ()
+
+    @property
+    def model(self) -> str:
+        """The model as the client wrote it."""
+        return self.request.model if self.request else ""
+
+    @property
+    def streams(self) -> bool:
+        """Whether the client asked for a stream of events."""
+        return self.request is not None and self.request.stream
+
+    @property
+    def required_scope(self) -> Scope:
+        """The scope, where a step runs only with one."""
+        if self.scope is None:
+            raise RuntimeError("a step that needs a scope ran without one")
+        return self.scope
+
+    @property
+    def moment(self) -> datetime:
+        """Time of the turn."""
+        if self.now is None:
+            raise RuntimeError("a step that needs the time ran before identify")
+        return self.now
+
+    @property
+    def reads(self) -> bool:
+        """Whether memory is looked up for this request."""
+        return self.scope is not None and self.mode in ("full", "read", "observe", "ephemeral")
+
+    @property
+    def learns(self) -> bool:
+        """Whether the turn is kept and learned from."""
+        return self.scope is not None and self.mode in ("full", "write", "ephemeral")
+
+    @property
+    def header_map(self) -> Mapping[str, str]:
+        """Header values by lower-case name, the last of repeats, as UTF-8 where they are."""
+        return {name.lower(): _as_text(value) for name, value in self.headers}
+
+    def degrade(self, reason: str) -> None:
+        """Note that something of memory is missing from this request."""
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+
+    def memory_header(self) -> str:
+        """Return the value of ``X-Memory``."""
+        if self.scope is None or self.mode == "off":
+            reason = self.identity.reason if self.scope is None else ""
+            return "off; n=0; tokens=0" + (f"; reason={reason}" if reason else "")
+        injected = len(self.assembly.hits) + len(self.assembly.carried) if self.upstream_body is not self.body else 0
+        tokens = self.assembly.tokens if injected else 0
+        outcome: Outcome = "degraded" if self.reasons else "used" if injected else "none"
+        reason = self.reasons[0] if self.reasons else "observe" if self.mode == "observe" else ""
+        return f"{outcome}; n={injected}; tokens={tokens}" + (f"; reason={reason}" if reason else "")
+
+    def response_headers(self) -> list[tuple[str, str]]:
+        """Return what we add to the provider's response headers."""
+        added = [("X-Memory", self.memory_header())]
+        if self.scope is not None and self.mode != "off":
+            added.append(("X-Memory-Receipt", self.receipt_id))
+            if self.scope.session:
+                added.append(("X-Memory-Session", self.shown_session))
+        if self.timings.ms:
+            added.append(("Server-Timing", self.timings.header()))
+        return added
+
+    @property
+    def shown_session(self) -> str:
+        """The conversation's id as the client knows it: its own where it fits into a header, else ours."""
+        name = self.session_name
+        if name and len(name) <= 256 and name.isascii() and name.isprintable():
+            return name
+        return self.scope.session if self.scope else ""
+
+
+def _as_text(value: str) -> str:
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value

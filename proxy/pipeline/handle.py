@@ -1,0 +1,58 @@
+"""The request, top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from proxy.pipeline.assemble import assemble
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.forward import forward
+from proxy.pipeline.identify import identify
+from proxy.pipeline.recall import recall
+from proxy.pipeline.relay import is_stream, relay
+from proxy.services import Services
+from proxy.upstream.base import UpstreamResponse
+from proxy.upstream.headers import find
+
+
+@dataclass(slots=True)
+class Answer:
+    """A reply whose head is there; the body is pulled by the client's connection."""
+
+    exchange: Exchange
+    response: UpstreamResponse
+    chunks: AsyncGenerator[bytes, None]
+
+    @property
+    def status(self) -> int:
+        """HTTP status."""
+        return self.response.status
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the body is a stream of events."""
+        return is_stream(self.response)
+
+    def headers(self) -> list[tuple[str, str]]:
+        """Return the provider's headers and ours; to be asked for when the first byte is there."""
+        headers = [*self.response.headers, *self.exchange.response_headers()]
+        if find(headers, "x-request-id") is None:
+            headers.append(("x-request-id", self.exchange.request_id))
+        return headers
+
+
+async def handle(exchange: Exchange, services: Services) -> Answer:
+    """Identify, recall, assemble and forward; the relay runs, and remembers, while the answer is read.
+
+    Raises:
+        ProxyError: What is refused by us; what the provider refuses is an answer.
+    """
+    with exchange.timings.step("identify"):
+        await identify(exchange, services)
+    exchange.upstream_body = exchange.body
+    if exchange.scope is not None and exchange.mode != "off":
+        await recall(exchange, services)
+        assemble(exchange, services.settings.memory)
+    response = await forward(exchange, services)
+    return Answer(exchange, response, relay(exchange, services, response))

@@ -1,0 +1,115 @@
+"""Step 2: place the request in its conversation and find what matters for it, within one deadline; fails open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from proxy.dialects.base import Message
+from proxy.memory.chain import chain, place
+from proxy.memory.index import FactShelf
+from proxy.memory.query import Query, widen
+from proxy.memory.sources import recall as search
+from proxy.memory.standing import standing
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.policy import best_effort
+from proxy.services import Services
+from proxy.store.sessions import ChainRow
+from proxy.types import Hit, Scope
+
+Visible = Callable[[str, datetime], str | None]
+
+_EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
+_MOST_HITS = 80
+
+
+async def recall(exchange: Exchange, services: Services) -> None:
+    """Fill in the conversation and, where the mode reads, what was recalled."""
+    scope = exchange.required_scope
+    exchange.points = chain(scope, [(message.role, _canonical(message)) for message in exchange.messages])
+    known: list[ChainRow] = []
+    deadline_s = services.settings.memory.deadline_ms / 1000
+    with exchange.timings.step("recall"), best_effort(exchange, "memory"):
+        async with asyncio.timeout(deadline_s):
+            with best_effort(exchange, "store"):
+                known = await services.sessions.locate(scope, [p.hash for p in exchange.points if p.links])
+            _place(exchange, services, known)
+            if exchange.reads:
+                await _look_up(exchange, services, exchange.required_scope, deadline_s)
+    if not exchange.is_placed:
+        _place(exchange, services, known)
+
+
+def _place(exchange: Exchange, services: Services, known: list[ChainRow]) -> None:
+    scope = exchange.required_scope
+    fresh = timedelta(seconds=services.settings.memory.conversation_fresh_s)
+    placement = place(scope, exchange.points, known, named=scope.session, now=exchange.moment, fresh=fresh)
+    exchange.scope = replace(scope, session=placement.session)
+    exchange.first_new = placement.first_new
+    exchange.known = {row.hash for row in known if row.session == placement.session and row.learned}
+    exchange.is_placed = True
+
+
+async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadline_s: float) -> None:
+    said = [message.text for message in exchange.messages if message.role == "user" and message.text]
+    answers = [message.text for message in exchange.messages if message.role == "assistant" and message.text]
+    text, context = widen(said, reply=answers[-1] if answers else "")
+    exchange.query_text = text
+    query = Query(text, context, None, exchange.moment, session=scope.session, exclude_texts=(*said, *answers))
+    with best_effort(exchange, "store"):
+        exchange.ledger = await services.ledger.read(scope, scope.session)
+    with best_effort(exchange, "embedder", deadline_reason="embedder"), exchange.timings.step("embed"):
+        async with asyncio.timeout(deadline_s * _EMBED_SHARE):
+            query = replace(query, vector=await _vector(services, query))
+    with best_effort(exchange, "store", deadline_reason="deadline"), exchange.timings.step("search"):
+        shelf = await services.index.facts(scope, query)
+        stands = standing(scope, shelf)
+        exchange.profile = stands.profile_at(exchange.moment)
+        if text:
+            exchange.recalled = await search(scope, query, services.index, limit=_MOST_HITS)
+            visible = [seen for hit in exchange.recalled.hits if (seen := _seen(hit, stands.closed.visible, exchange))]
+            stated = " ".join(" ".join([*said, *answers]).casefold().split())
+            exchange.hits = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
+
+
+async def _vector(services: Services, query: Query) -> NDArray[np.float32] | None:
+    if not query.text or not services.is_embedder_warm:
+        return None
+    vectors = await services.embedder.embed([query.dense_text], purpose="query")
+    return vectors[0]
+
+
+def _seen(hit: Hit, visible: Visible, exchange: Exchange) -> Hit | None:
+    """Return the hit without what has ended; None where nothing is left."""
+    text = visible(hit.text, hit.when or exchange.moment)
+    return None if text is None else hit if text == hit.text else replace(hit, text=text)
+
+
+def _is_stated(hit: Hit, quote: str, stated: str) -> bool:
+    """Whether the messages say it already: a fact by its quote or text, an old turn word for word."""
+    texts = [hit.text, quote] if hit.source == "fact" else [hit.text]
+    return any(text and " ".join(text.casefold().split()) in stated for text in texts)
+
+
+def _quote(shelf: FactShelf, hit: Hit) -> str:
+    line = shelf.line(hit.id) if hit.source != "episode" else None
+    return "" if line is None else shelf.items[line].quote
+
+
+def _canonical(message: Message) -> bytes:
+    """Return what a message says, whether it came as a string or as a list of parts."""
+    parts = [part.text.encode() if part.kind == "text" else _dumped(part.data) for part in message.parts]
+    return b"\0".join(parts)
+
+
+def _dumped(data: object) -> bytes:
+    try:
+        return orjson.dumps(data, option=orjson.OPT_SORT_KEYS, default=dict)
+    except orjson.JSONEncodeError:
+        return repr(data).encode()

@@ -1,0 +1,107 @@
+"""Step 5: pass the reply on unchanged, and have the turn in the journal before its end is sent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+
+from proxy.dialects.base import Accumulator
+from proxy.dialects.sse import EndWatch
+from proxy.errors import ProxyError
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.remember import remember
+from proxy.services import Services
+from proxy.threads import shielded
+from proxy.types import Finish
+from proxy.upstream.base import UpstreamResponse
+from proxy.upstream.headers import find
+
+
+async def relay(exchange: Exchange, services: Services, response: UpstreamResponse) -> AsyncGenerator[bytes, None]:
+    """Yield the provider's bytes; the last ones only when the turn is durable.
+
+    A stream's chunk with the terminal event waits for the journal, every other one leaves as it comes. Any other body
+    is one chunk behind, so that its last one waits. When the client hangs up the generator is closed: the provider is
+    hung up on, then the partial turn is kept, and both run to their end although nobody awaits them any more.
+    """
+    tail = _Tail(exchange, services, response)
+    chunks = _stream(tail) if is_stream(response) else _whole(tail)
+    try:
+        async for chunk in chunks:
+            yield chunk
+    finally:
+        await shielded(tail.close(), "close reply")
+
+
+def is_stream(response: UpstreamResponse) -> bool:
+    """Whether a reply is a stream of events."""
+    return (find(response.headers, "content-type") or "").startswith("text/event-stream")
+
+
+@dataclass(slots=True)
+class _Tail:
+    """What is left to do when a reply ends, one way or another; done once."""
+
+    exchange: Exchange
+    services: Services
+    response: UpstreamResponse
+    accumulator: Accumulator | None = field(init=False)
+    has_broken: bool = False
+    is_remembered: bool = False
+
+    def __post_init__(self) -> None:
+        self.accumulator = self.exchange.dialect.accumulator() if self.exchange.learns else None
+        self.is_remembered = self.exchange.scope is None or self.exchange.mode == "off"
+
+    def feed(self, chunk: bytes) -> None:
+        if self.accumulator is not None:
+            self.accumulator.feed(chunk)
+
+    async def remember(self, finish: Finish | None = None) -> None:
+        """Keep the turn; without ``finish`` the reply itself tells whether it is whole."""
+        if self.is_remembered:
+            return
+        self.is_remembered = True
+        if self.accumulator is not None:
+            headers = self.response.headers
+            self.exchange.reply = self.accumulator.result(
+                content_type=find(headers, "content-type") or "",
+                content_encoding=find(headers, "content-encoding") or "",
+            )
+        whole = self.exchange.reply is None or self.exchange.reply.complete
+        finish = finish or ("complete" if whole else "upstream_error")
+        await shielded(remember(self.exchange, self.services, finish, self.response.status), "remember")
+
+    async def close(self) -> None:
+        await self.response.aclose()
+        await self.remember("upstream_error" if self.has_broken else "client_closed")
+
+
+async def _stream(tail: _Tail) -> AsyncGenerator[bytes, None]:
+    watch = EndWatch()
+    try:
+        async for chunk in tail.response.chunks():
+            tail.feed(chunk)
+            if not tail.is_remembered and watch.feed(chunk):
+                await tail.remember()
+            yield chunk
+    except ProxyError:
+        tail.has_broken = True
+        raise
+    await tail.remember()
+
+
+async def _whole(tail: _Tail) -> AsyncGenerator[bytes, None]:
+    held = b""
+    try:
+        async for chunk in tail.response.chunks():
+            tail.feed(chunk)
+            if held:
+                yield held
+            held = chunk
+    except ProxyError:
+        tail.has_broken = True
+        raise
+    await tail.remember()
+    if held:
+        yield held

@@ -1,0 +1,114 @@
+"""Step 6: one insert into the journal, before the end of the reply is sent; fails open, and says so."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from proxy.clock import iso
+from proxy.memory.chain import message_id, reply_hash, turn_id
+from proxy.memory.secrets import redact
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.policy import best_effort
+from proxy.services import Services
+from proxy.store.journal import Record
+from proxy.store.sessions import Link
+from proxy.types import Finish, Hit, Said, Turn
+
+_MOST_TEXT = 200_000  # characters of one message that are kept
+_MOST_CONSIDERED = 30
+
+
+async def remember(exchange: Exchange, services: Services, finish: Finish, status: int) -> None:
+    """Write the turn, its place in the conversation, what was injected and the receipt, in one transaction."""
+    if exchange.scope is None or exchange.mode == "off":
+        return
+    with exchange.timings.step("journal"), best_effort(exchange, "journal"):
+        is_new = await services.journal.record(exchange.scope, _record(exchange, services, finish, status))
+        if is_new:
+            services.note_written(exchange.scope)
+
+
+def _record(exchange: Exchange, services: Services, finish: Finish, status: int) -> Record:
+    now = services.clock.now()
+    answered = status < 400 and exchange.mode != "observe"
+    links = [point for point in exchange.points if point.links]
+    turn = _turn(exchange, finish) if answered and exchange.learns and links else None
+    new_links = [point for point in links if point.hash not in exchange.known]
+    return Record(
+        turn=turn,
+        links=[Link(point.hash, point.index, turn is not None) for point in new_links] if answered else [],
+        ledger=exchange.assembly.entries if answered else (),
+        receipt=_receipt(exchange, finish),
+        session_name=exchange.session_name,
+        now=now,
+        due=now + timedelta(seconds=services.settings.worker.gather_s),
+        said_at=exchange.moment,
+        is_visit=answered,
+    )
+
+
+def _turn(exchange: Exchange, finish: Finish) -> Turn:
+    """Return what this exchange adds; where nothing is new, the same turn as before, which the journal knows."""
+    scope = exchange.required_scope
+    links = [point for point in exchange.points if point.links]
+    users = [point.index for point in links if point.role == "user"]
+    last_user = users[-1] if users else -1
+    start = min(exchange.first_new, last_user) if last_user >= 0 else exchange.first_new
+    said = []
+    for point in exchange.points[max(start, 0) :]:
+        text = redact(exchange.messages[point.index].text[:_MOST_TEXT]).strip()
+        if point.role in ("user", "assistant") and text:
+            live = point.index == last_user and exchange.first_new <= last_user
+            id_ = message_id(scope.session, point.hash)
+            said.append(Said(id_, "user" if point.role == "user" else "assistant", text, live, point.index))
+    reply = exchange.reply
+    return Turn(
+        id=turn_id(scope.session, links[-1].hash),
+        scope=scope,
+        messages=tuple(said),
+        reply=redact(reply.text[:_MOST_TEXT]) if reply else "",
+        finish=finish,
+        model=reply.model if reply and reply.model else exchange.model,
+        at=exchange.moment,
+        reply_id=message_id(scope.session, reply_hash(links[-1].hash)),
+        reply_seq=len(exchange.points),
+        usage=dict(reply.usage) if reply and reply.usage else None,
+        receipt=exchange.receipt_id,
+    )
+
+
+def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
+    injected = exchange.assembly.hits
+    shown = {hit.id for hit in injected} | exchange.assembly.carried
+    considered = [hit for hit in exchange.hits if hit.id not in shown]
+    if exchange.recalled is not None:
+        considered += exchange.recalled.considered
+    return {
+        "id": exchange.receipt_id,
+        "mode": exchange.mode,
+        "model": exchange.model,
+        "created_at": iso(exchange.moment),
+        "finish": finish,
+        "query": redact(exchange.query_text),
+        "gate": exchange.recalled.reason if exchange.recalled else "",
+        "budget": exchange.budget,
+        "tokens": exchange.assembly.tokens,
+        "timings": {name: round(ms, 3) for name, ms in exchange.timings.ms.items()},
+        "degraded": list(exchange.reasons),
+        "injected": [_entry(hit) for hit in injected],
+        "carried": sorted(exchange.assembly.carried),
+        "considered": [_entry(hit) for hit in considered[:_MOST_CONSIDERED]],
+    }
+
+
+def _entry(hit: Hit) -> dict[str, Any]:
+    """Return an entry without its text, which is looked up when the receipt is read: what is erased stays erased."""
+    return {
+        "source": hit.source,
+        "id": hit.id,
+        "score": round(hit.score, 4),
+        "tokens": hit.tokens,
+        "when": iso(hit.when) if hit.when else None,
+        "session": hit.session,
+    }

@@ -1,0 +1,222 @@
+"""The bag of long-lived parts, opened once per process: the fast ones at once, the heavy ones in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import structlog
+
+from proxy import tokens
+from proxy.auth import Hasher
+from proxy.clock import Clock
+from proxy.config import Settings, environment, quiet_libraries
+from proxy.errors import ProxyError, StoreUnavailable
+from proxy.memory.book import Book
+from proxy.memory.cache import IndexCache
+from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
+from proxy.memory.extract import Extractor, ModelExtractor, select_extractor
+from proxy.memory.extract_builtin import BuiltinExtractor
+from proxy.store.history import History
+from proxy.store.journal import Journal
+from proxy.store.keys import Keys
+from proxy.store.lance import LanceStore
+from proxy.store.leases import Leases
+from proxy.store.ledger import Ledger
+from proxy.store.receipts import Receipts
+from proxy.store.sessions import Sessions
+from proxy.store.sql import Database
+from proxy.threads import in_thread
+from proxy.types import Scope
+from proxy.upstream.route import Routes
+
+_log = structlog.get_logger(__name__)
+_REOPEN_S = 5.0
+
+
+@dataclass(slots=True)
+class _Heavy:
+    """What takes seconds to import and open."""
+
+    store: LanceStore
+    index: IndexCache
+    book: Book
+
+
+@dataclass(slots=True)
+class Services:
+    """Everything that a request or a job may use."""
+
+    settings: Settings
+    clock: Clock
+    hasher: Hasher
+    database: Database
+    journal: Journal
+    sessions: Sessions
+    ledger: Ledger
+    receipts: Receipts
+    history: History
+    keys: Keys
+    leases: Leases
+    embedder: Embedder
+    extractor: Extractor
+    routes: Routes
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    warmed: asyncio.Event = field(default_factory=asyncio.Event)
+    is_embedder_warm: bool = False
+    is_draining: bool = False
+    written: set[Scope] = field(default_factory=set)
+    _heavy: _Heavy | None = None
+
+    @property
+    def store(self) -> LanceStore:
+        """The rows; raises ``StoreUnavailable`` while they cannot be opened."""
+        return self._opened.store
+
+    @property
+    def index(self) -> IndexCache:
+        """The search indexes of users seen lately; raises as ``store`` does."""
+        return self._opened.index
+
+    @property
+    def book(self) -> Book:
+        """The writing side of the rows; raises as ``store`` does."""
+        return self._opened.book
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether store and embedder are warm."""
+        return self._heavy is not None and self.is_embedder_warm
+
+    @property
+    def uses_model(self) -> bool:
+        """Whether facts are extracted by a model, several turns a call; the rules read turn by turn."""
+        return isinstance(self.extractor, ModelExtractor)
+
+    @property
+    def learn_pause_s(self) -> float:
+        """How long a turn waits for the next one before it is learned from."""
+        memory = self.settings.memory
+        return memory.model_debounce_s if self.uses_model else memory.builtin_debounce_s
+
+    def note_written(self, scope: Scope) -> None:
+        """Wake the worker: there is a new turn of this owner."""
+        self.written.add(Scope(scope.tenant, scope.user))
+        self.wake.set()
+
+    def take_written(self) -> list[Scope]:
+        """Return the owners written for since the last call."""
+        taken = list(self.written)
+        self.written.clear()
+        return taken
+
+    async def warm(self) -> None:
+        """Open the store and load the embedder; what fails is tried again until it works."""
+        await in_thread("load", tokens.load)
+        await asyncio.gather(self._warm_embedder(), self._open_store())
+
+    async def close(self) -> None:
+        """Close everything, the last opened first."""
+        await self.routes.aclose()
+        if self._heavy is not None:
+            self._heavy.store.close()
+        await self.embedder.close()
+        await self.database.close()
+
+    @property
+    def _opened(self) -> _Heavy:
+        if self._heavy is None:
+            raise StoreUnavailable(
+                "The memory store is not open (yet). Try again shortly; `throughline check` tells more."
+            )
+        return self._heavy
+
+    async def _warm_embedder(self) -> None:
+        while True:
+            try:
+                await self.embedder.warm()
+            except ProxyError as error:
+                _log.error("the embedder does not load, words alone find memories", error=error.code)
+                await asyncio.sleep(_REOPEN_S)
+            else:
+                self.is_embedder_warm = True
+                return
+
+    async def _open_store(self) -> None:
+        settings = self.settings
+        while self._heavy is None:
+            try:
+                store = await LanceStore.open(
+                    settings.server.data_dir / "lance",
+                    dimension=self.embedder.dimension,
+                    metadata_cache_bytes=settings.store.metadata_cache_bytes,
+                )
+            except (ProxyError, OSError) as error:
+                _log.error("the memory store does not open, trying again", error=type(error).__name__)
+                await asyncio.sleep(_REOPEN_S)
+                continue
+            index = IndexCache(store, model=self.embedder.model, max_bytes=settings.store.index_cache_bytes)
+            book = Book(store, self.embedder, self.history, self.ledger)
+            self._heavy = _Heavy(store, index, book)
+            self.warmed.set()
+
+
+async def open_services(settings: Settings, *, clock: Clock | None = None) -> Services:
+    """Open the journal and everything else that is quick; ``Services.warm`` does the rest.
+
+    Raises:
+        ConfigError: If a setting cannot work.
+        StoreUnavailable: If the journal cannot be opened.
+    """
+    quiet_libraries()
+    settings.server.data_dir.mkdir(parents=True, exist_ok=True)
+    clock = clock or Clock()
+    memory = settings.memory
+    database = await Database.open(settings.database_url, synchronous=settings.store.synchronous)
+    journal = Journal(database, debounce_s=memory.model_debounce_s, max_wait_s=memory.max_wait_s)
+    routes = _routes(settings)
+    return Services(
+        settings=settings,
+        clock=clock,
+        hasher=Hasher.load(settings.auth, settings.server.data_dir),
+        database=database,
+        journal=journal,
+        sessions=Sessions(database),
+        ledger=Ledger(database),
+        receipts=Receipts(database),
+        history=History(database),
+        keys=Keys(database),
+        leases=Leases(database, clock),
+        embedder=_embedder(settings, routes),
+        extractor=select_extractor(memory, builtin=BuiltinExtractor(), connect=routes.connect),
+        routes=routes,
+    )
+
+
+def _routes(settings: Settings) -> Routes:
+    upstream = settings.upstream
+    return Routes.from_settings(
+        model_list=settings.model_list,
+        upstream_url=upstream.url,
+        upstream_api_key=upstream.api_key.get_secret_value() if upstream.api_key else None,
+        environ=environment(),
+        auth_mode=settings.auth.mode,
+        placeholder_keys=settings.auth.placeholder_keys,
+        timeout_s=upstream.read_timeout_s,
+        connect_timeout_s=upstream.connect_timeout_s,
+    )
+
+
+def _embedder(settings: Settings, routes: Routes) -> Embedder:
+    chosen = settings.embedder
+    if chosen.model == "builtin":
+        inner: Embedder = EmbeddedEmbedder(threads=chosen.threads)
+    else:
+        inner = LiteLLMEmbedder(
+            chosen.model,
+            api_key=chosen.api_key.get_secret_value() if chosen.api_key else None,
+            api_base=chosen.base_url,
+            dimension=chosen.dimension,
+            load=routes.litellm.load,
+        )
+    return CachedEmbedder(inner, max_bytes=chosen.cache_bytes)

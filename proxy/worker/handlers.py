@@ -1,0 +1,115 @@
+"""What is done with a claim: index what was said, then learn from it; each step can be repeated without harm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from proxy.memory.changes import Change
+from proxy.memory.extract import Extraction
+from proxy.memory.ground import ground
+from proxy.memory.learn import changes_from_json, changes_to_json, heard_before
+from proxy.memory.reconcile import Limits, reconcile
+from proxy.memory.transcript import episodes_of
+from proxy.services import Services
+from proxy.store.journal import TO_INDEX, TO_LEARN, Claim, Item
+from proxy.telemetry import EXTRACTION_COST, JOBS
+from proxy.types import Memory, Turn
+
+
+async def work_off(services: Services, claim: Claim) -> None:
+    """Do everything of the claim that is due, in order."""
+    await _apply_changes(services, claim)
+    await _index(services, claim)
+    await _learn(services, claim)
+
+
+async def _apply_changes(services: Services, claim: Claim) -> None:
+    """Apply what was asked for by API and did not get to its end, because the process died in the middle."""
+    for item in claim.items:
+        if item.kind == "change":
+            await services.book.apply(item.scope, changes_from_json(item.change))
+            await services.journal.finish(claim.scope, [item.seq], now=services.clock.now())
+            JOBS.labels("change", "done").inc()
+
+
+async def _index(services: Services, claim: Claim) -> None:
+    items = [item for item in claim.items if item.turn is not None and item.stage == TO_INDEX]
+    if not items:
+        return
+    episodes = [episode for item in items if item.turn for episode in episodes_of(item.turn)]
+    await services.book.keep(claim.scope, episodes)
+    for item in items:
+        due = item.created + timedelta(seconds=services.learn_pause_s)
+        await services.journal.advance(claim.scope, [item.seq], stage=TO_LEARN, due=due)
+        JOBS.labels("index", "done").inc()
+
+
+async def _learn(services: Services, claim: Claim) -> None:
+    now = services.clock.now()
+    ready = await services.journal.items(claim.scope)
+    items = [item for item in ready if item.turn is not None and item.stage == TO_LEARN]
+    due = all(item.due <= now for item in items) or any(
+        item.created + timedelta(seconds=services.settings.memory.max_wait_s) <= now for item in items
+    )
+    if not items or not due:
+        return
+    planned = [item for item in items if item.plan is not None]
+    for item in planned:
+        await _carry_out(services, item, changes_from_json(item.plan))
+    fresh = [item for item in items if item.plan is None]
+    if fresh:
+        await _learn_afresh(services, claim, fresh)
+
+
+async def _learn_afresh(services: Services, claim: Claim, items: Sequence[Item]) -> None:
+    memories: Sequence[Memory] = await services.store.memories(claim.scope)
+    groups = [items] if services.uses_model else [[item] for item in items]
+    for group in groups:
+        memories = await _learn_group(services, claim, group, memories)
+
+
+async def _learn_group(
+    services: Services, claim: Claim, items: Sequence[Item], memories: Sequence[Memory]
+) -> Sequence[Memory]:
+    turns = [item.turn for item in items if item.turn is not None]
+    heard = await heard_before(services.index, claim.scope, turns)
+    extraction = await services.extractor.extract(turns, [m for m in memories if m.status == "active"], heard)
+    if extraction.cost_usd:
+        EXTRACTION_COST.labels(extraction.model).inc(extraction.cost_usd)
+    for item in items:
+        assert item.turn is not None
+        changes = _changes(services, item.turn, extraction, memories)
+        await services.journal.plan(claim.scope, [item.seq], changes_to_json(changes))
+        await _carry_out(services, item, changes)
+        memories = _after(memories, changes)
+    return memories
+
+
+def _changes(services: Services, turn: Turn, extraction: Extraction, memories: Sequence[Memory]) -> list[Change]:
+    settings = services.settings.memory
+    candidates = ground(extraction.candidates.get(turn.id, []), turn)
+    limits = Limits(max_closed=settings.max_closed_per_turn, max_added=settings.max_facts_per_turn)
+    return reconcile(candidates, turn, memories, now=services.clock.now(), limits=limits)
+
+
+async def _carry_out(services: Services, item: Item, changes: Sequence[Change]) -> None:
+    assert item.turn is not None
+    await services.book.apply(item.scope, changes)
+    if item.turn.receipt and changes:
+        closing = ("supersede", "retract")
+        learned = [_told(change) for change in changes if change.action not in closing]
+        removed = [_told(change) for change in changes if change.action in closing]
+        await services.receipts.annotate(item.scope, item.turn.receipt, learned=learned, removed=removed)
+    await services.journal.finish(item.scope, [item.seq], now=services.clock.now())
+    JOBS.labels("learn", "done").inc()
+
+
+def _told(change: Change) -> dict[str, str]:
+    return {"id": change.memory.id, "action": change.action, "reason": change.reason}
+
+
+def _after(memories: Sequence[Memory], changes: Sequence[Change]) -> list[Memory]:
+    rows = {memory.id: memory for memory in memories}
+    rows.update({change.memory.id: change.memory for change in changes})
+    return list(rows.values())

@@ -1,0 +1,70 @@
+"""Periodic work: compaction of owners' tables, pruning of the journal and of receipts, gauges."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import structlog
+
+from proxy.errors import ProxyError
+from proxy.services import Services
+from proxy.telemetry import JOURNAL_TURNS
+from proxy.threads import spawn
+from proxy.types import Scope
+
+_log = structlog.get_logger(__name__)
+_TICK_S = 15.0
+_PRUNE_EVERY = 40  # ticks: some ten minutes
+
+
+class Schedule:
+    """Runs upkeep in moments without work; every step may fail and is tried again at the next tick."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Start ticking."""
+        self._task = spawn(self._run(), "schedule")
+
+    async def stop(self) -> None:
+        """Stop before the next tick."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        await self._services.warmed.wait()
+        tick = 0
+        while True:
+            await self._attempt("depth", self._measure())
+            await asyncio.sleep(_TICK_S)
+            tick += 1
+            for owner in self._services.take_written():
+                await self._attempt("maintain", self._maintain(owner))
+            if tick % _PRUNE_EVERY == 0:
+                await self._attempt("prune", self._prune())
+
+    async def _attempt(self, name: str, work: object) -> None:
+        try:
+            await work  # type: ignore[misc]
+        except ProxyError as error:
+            _log.warning("upkeep failed, it is tried again", step=name, error=error.code)
+
+    async def _measure(self) -> None:
+        for state, turns in (await self._services.journal.depth()).items():
+            JOURNAL_TURNS.labels(state).set(turns)
+
+    async def _maintain(self, scope: Scope) -> None:
+        """Compact an owner's tables while nobody else writes them."""
+        async with self._services.leases.held(scope):
+            await self._services.store.maintain(scope)
+            await self._services.store.flush(scope)
+
+    async def _prune(self) -> None:
+        services = self._services
+        now = services.clock.now()
+        await services.journal.prune(before=now - timedelta(days=services.settings.store.journal_days))
+        await services.receipts.prune(before=now - timedelta(days=services.settings.store.receipts_days))

@@ -1,0 +1,101 @@
+"""The real application behind a real uvicorn on a free port, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import httpx
+import uvicorn
+from openai import OpenAI
+
+from proxy.app import create_app
+from proxy.config import Settings, load_settings
+from proxy.services import Services
+
+WAIT_S = 30.0
+
+
+class Running:
+    """A running Throughline; ``with Running(...) as server`` starts it and waits until it is ready."""
+
+    def __init__(
+        self, data_dir: Path, *, upstream: str | None = None, wait: bool = True, **sections: dict[str, Any]
+    ) -> None:
+        flags: dict[str, dict[str, Any]] = {
+            "server": {"data_dir": data_dir, "port": 0},
+            "upstream": {"url": upstream},
+            "telemetry": {"log_level": "error"},
+        }
+        for name, values in sections.items():
+            flags[name] = {**flags.get(name, {}), **values}
+        self.settings: Settings = load_settings(flags=flags)
+        self._wait = wait
+        self._app = create_app(self.settings)
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.origin = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self.base_url = f"{self.origin}/v1"
+        config = uvicorn.Config(
+            self._app,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=5,
+            date_header=False,
+            server_header=False,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    @property
+    def services(self) -> Services:
+        services: Services = self._app.state.services
+        return services
+
+    def __enter__(self) -> Running:
+        self._thread.start()
+        deadline = time.monotonic() + WAIT_S
+        while not self._server.started:
+            assert self._thread.is_alive(), "the server did not start"
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        if self._wait:
+            self.wait_ready()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join(WAIT_S)
+        self._socket.close()
+
+    def wait_ready(self) -> None:
+        deadline = time.monotonic() + WAIT_S
+        while httpx.get(f"{self.origin}/readyz").status_code != 200:
+            assert time.monotonic() < deadline, "the server did not become ready"
+            time.sleep(0.02)
+
+    def client(self, key: str = "sk-test-alice", **headers: str) -> OpenAI:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return OpenAI(base_url=self.base_url, api_key=key, default_headers=named, max_retries=0, timeout=20)
+
+    def http(self, key: str = "sk-test-alice", **headers: str) -> httpx.Client:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.Client(base_url=self.base_url, headers={"authorization": f"Bearer {key}", **named}, timeout=20)
+
+    def wait_learned(self, key: str = "sk-test-alice", **headers: str) -> None:
+        """Wait until every turn of the scope is indexed and learned from."""
+        deadline = time.monotonic() + WAIT_S
+        with self.http(key, **headers) as http:
+            while (state := http.get("/state").json())["pending_turns"]:
+                assert time.monotonic() < deadline, state
+                time.sleep(0.02)
+
+    def _run(self) -> None:
+        asyncio.run(self._server.serve(sockets=[self._socket]))
