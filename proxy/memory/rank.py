@@ -29,7 +29,8 @@ def fuse(lists: Sequence[tuple[Scores, float]], mask: Mask) -> Scores:
         judged = mask & ~np.isnan(scores)
         if not judged.any():
             continue
-        low, high = float(scores[judged].min()), float(scores[judged].max())
+        # From zero where nothing is below it: of few lines, the lowest is not worth nothing.
+        low, high = min(float(scores[judged].min()), 0.0), float(scores[judged].max())
         if high <= low:
             continue
         total[judged] += share * (scores[judged] - low) / (high - low)
