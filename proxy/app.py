@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -53,6 +55,21 @@ def from_environment() -> FastAPI:
     settings = load_settings()
     configure_logging(settings.telemetry)
     return create_app(settings)
+
+
+async def work(settings: Settings) -> None:
+    """Work off the journal until the process is told to stop."""
+    services = await open_services(settings)
+    stop = asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    warming = spawn(services.warm(), "warm")
+    worker, schedule = Worker(services), Schedule(services)
+    worker.start()
+    schedule.start()
+    await stop.wait()
+    warming.cancel()
+    await drain_all(services, worker, schedule)
 
 
 async def drain_all(services: Services, worker: Worker | None, schedule: Schedule | None) -> None:

@@ -26,6 +26,7 @@ class Identity:
         key: The key as the client sent it, "" for none; never stored, never logged.
         tenant: 32 hex digits, or "" where there is no memory.
         user: The user the key is bound to, "" where the key itself is the user.
+        own: Id of the key of ours, so that two keys of one tenant are two users.
         may_name: Whether the key may name users and times.
         reason: Why there is no memory, as the response header says it.
     """
@@ -33,6 +34,7 @@ class Identity:
     key: str
     tenant: str = ""
     user: str = ""
+    own: str = ""
     may_name: bool = True
     reason: str = ""
 
@@ -87,7 +89,11 @@ def scope_of(identity: Identity, headers: Mapping[str, str], body: Mapping[str, 
     A user id counts only where the key may name users; without one, the key itself is the user.
     """
     named = identity.user or (_named_user(headers, body) if identity.may_name else "")
-    user = hasher.digest("user", identity.tenant, named) if named else hasher.digest("key-user", identity.tenant)
+    user = (
+        hasher.digest("user", identity.tenant, named)
+        if named
+        else hasher.digest("key-user", identity.tenant, identity.own)
+    )
     agent = headers.get("x-memory-agent", "").strip()
     return Scope(identity.tenant, user, hasher.digest("agent", user, agent) if agent else "")
 

@@ -15,7 +15,7 @@ from proxy.errors import ProxyError, StoreUnavailable
 from proxy.memory.book import Book
 from proxy.memory.cache import IndexCache
 from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
-from proxy.memory.extract import Extractor, ModelExtractor, select_extractor
+from proxy.memory.extract import Complete, Extractor, ModelAccess, ModelExtractor, select_extractor
 from proxy.memory.extract_builtin import BuiltinExtractor
 from proxy.store.history import History
 from proxy.store.journal import Journal
@@ -142,23 +142,29 @@ class Services:
                 self.is_embedder_warm = True
                 return
 
-    async def _open_store(self) -> None:
+    async def open_store(self) -> None:
+        """Open the store, once.
+
+        Raises:
+            StoreUnavailable: If its folder cannot be read or written.
+        """
         settings = self.settings
+        store = await LanceStore.open(
+            settings.server.data_dir / "lance",
+            dimension=self.embedder.dimension,
+            metadata_cache_bytes=settings.store.metadata_cache_bytes,
+        )
+        index = IndexCache(store, model=self.embedder.model, max_bytes=settings.store.index_cache_bytes)
+        self._heavy = _Heavy(store, index, Book(store, self.embedder, self.history, self.ledger))
+        self.warmed.set()
+
+    async def _open_store(self) -> None:
         while self._heavy is None:
             try:
-                store = await LanceStore.open(
-                    settings.server.data_dir / "lance",
-                    dimension=self.embedder.dimension,
-                    metadata_cache_bytes=settings.store.metadata_cache_bytes,
-                )
+                await self.open_store()
             except (ProxyError, OSError) as error:
                 _log.error("the memory store does not open, trying again", error=type(error).__name__)
                 await asyncio.sleep(_REOPEN_S)
-                continue
-            index = IndexCache(store, model=self.embedder.model, max_bytes=settings.store.index_cache_bytes)
-            book = Book(store, self.embedder, self.history, self.ledger)
-            self._heavy = _Heavy(store, index, book)
-            self.warmed.set()
 
 
 async def open_services(settings: Settings, *, clock: Clock | None = None) -> Services:
@@ -188,7 +194,9 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         keys=Keys(database),
         leases=Leases(database, clock),
         embedder=_embedder(settings, routes),
-        extractor=select_extractor(memory, builtin=BuiltinExtractor(), connect=routes.connect),
+        extractor=select_extractor(
+            memory, builtin=BuiltinExtractor(), connect=lambda access: _completer(routes, access)
+        ),
         routes=routes,
     )
 
@@ -220,3 +228,8 @@ def _embedder(settings: Settings, routes: Routes) -> Embedder:
             load=routes.litellm.load,
         )
     return CachedEmbedder(inner, max_bytes=chosen.cache_bytes)
+
+
+def _completer(routes: Routes, access: ModelAccess) -> Complete:
+    """Return the call to the extraction model, with the operator's own access."""
+    return routes.litellm.completer(api_key=access.api_key, base_url=access.base_url)

@@ -28,4 +28,4 @@ async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[s
 async def _texts(services: Services, scope: Scope) -> dict[str, str]:
     memories = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
     episodes = [row for row in await services.store.episodes(scope) if scope.sees(row.agent)]
-    return {row.id: row.text for row in [*memories, *episodes]}
+    return {row.id: row.text for row in memories} | {row.id: row.text for row in episodes}

@@ -71,7 +71,7 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
             "`throughline keys create`."
         )
     tenant = services.hasher.digest("tenant", "keys", found.tenant)
-    return Identity(key, tenant, found.user or "", may_name=found.may_name_users)
+    return Identity(key, tenant, found.user, found.id, may_name=found.may_name_users and not found.user)
 
 
 def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str, object], services: Services) -> Scope:

@@ -82,7 +82,8 @@ async def _vector(services: Services, query: Query) -> NDArray[np.float32] | Non
     if not query.text or not services.is_embedder_warm:
         return None
     vectors = await services.embedder.embed([query.dense_text], purpose="query")
-    return vectors[0]
+    first: NDArray[np.float32] = vectors[0]
+    return first
 
 
 def _seen(hit: Hit, visible: Visible, exchange: Exchange) -> Hit | None:
