@@ -1,0 +1,143 @@
+"""Chooses the extractor: a model where one and a key of the operator's are configured, else the built-in rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import urlsplit
+
+from proxy.config import MemorySettings, environment, is_loopback
+from proxy.errors import ConfigError
+from proxy.memory.extract_builtin import BuiltinExtractor
+from proxy.memory.extract_model import ModelExtractor
+from proxy.memory.extraction import (
+    Complete,
+    Completion,
+    Extraction,
+    Extractor,
+    ModelAccess,
+    ScriptedComplete,
+    TurnExtractor,
+)
+from proxy.memory.model_output import ExtractionFailed, Refused
+from proxy.threads import in_thread
+from proxy.types import Candidate, Episode, Memory, Turn
+from proxy.upstream import providers
+from proxy.upstream.providers import Provider
+
+__all__ = [
+    "BuiltinTurns",
+    "Complete",
+    "Completion",
+    "Extraction",
+    "ExtractionFailed",
+    "Extractor",
+    "ModelAccess",
+    "ModelExtractor",
+    "Refused",
+    "ScriptedComplete",
+    "TurnExtractor",
+    "model_access",
+    "select_extractor",
+]
+
+
+class BuiltinTurns:
+    """The built-in extractor as an ``Extractor``: turn by turn, in a thread, free of charge."""
+
+    batches = False
+
+    def __init__(self, rules: TurnExtractor) -> None:
+        self._rules = rules
+
+    async def extract(self, turns: Sequence[Turn], known: Sequence[Memory], heard: Sequence[Episode]) -> Extraction:
+        """Return what ``turns`` state."""
+        candidates = await in_thread("cpu", self._each, turns, known, heard)
+        return Extraction(candidates, model="builtin")
+
+    def _each(
+        self, turns: Sequence[Turn], known: Sequence[Memory], heard: Sequence[Episode]
+    ) -> dict[str, list[Candidate]]:
+        found = {turn.id: self._rules.extract(turn, known, heard) for turn in turns}
+        return {turn_id: candidates for turn_id, candidates in found.items() if candidates}
+
+
+def select_extractor(
+    settings: MemorySettings,
+    *,
+    connect: Callable[[ModelAccess], Complete],
+    environ: Mapping[str, str] | None = None,
+    builtin: TurnExtractor | None = None,
+) -> Extractor:
+    """Return the extractor that the settings ask for.
+
+    Args:
+        settings: ``extractor``, ``extraction_model`` and how it is reached.
+        connect: Makes the call to the model; it is given the operator's own access and nothing of a client's.
+        environ: Where the providers' keys stand; the process environment unless given.
+        builtin: Other rules than ours, for ``builtin`` and where ``auto`` finds no model.
+
+    Raises:
+        ConfigError: If ``extractor`` is ``model`` and the model or its key is missing.
+    """
+    rules = BuiltinTurns(builtin or BuiltinExtractor())
+    if settings.extractor == "builtin":
+        return rules
+    try:
+        access = model_access(settings, environment() if environ is None else environ)
+    except ConfigError:
+        if settings.extractor == "model":
+            raise
+        return rules
+    complete = connect(access)
+    return ModelExtractor(complete, access.model, timeout_s=access.timeout_s, max_facts=settings.max_facts_per_turn)
+
+
+def model_access(settings: MemorySettings, environ: Mapping[str, str]) -> ModelAccess:
+    """Return with what the extraction model is called, by the settings and the provider's variables.
+
+    Raises:
+        ConfigError: If no model is set, or it needs a key and there is none.
+    """
+    model = settings.extraction_model
+    if not model:
+        raise ConfigError(
+            "memory.extractor is 'model', but no model is set. Set memory.extraction_model, for example to "
+            "'gpt-4o-mini', or memory.extractor: builtin."
+        )
+    known = _provider_of(model, has_base=bool(settings.extraction_base_url))
+    base_url = settings.extraction_base_url or known.base_from(environ) or None
+    key = settings.extraction_api_key.get_secret_value().strip() if settings.extraction_api_key else ""
+    if not key and _may_use_environment(known, base_url, environ):
+        key = known.key_from(environ) or ""
+        if key and known.is_ambient:  # what stands there is no key but where the host's credentials are
+            return ModelAccess(model, None, base_url, settings.extraction_timeout_s)
+    if not key and not _needs_no_key(known, base_url):
+        variables = " or ".join(known.key_variables) or "the provider's variable"
+        raise ConfigError(
+            f"There is no key for the extraction model {model!r}. Set memory.extraction_api_key, or {variables} in the "
+            "environment for the provider's own host (a client's key is never used), or memory.extractor: builtin."
+        )
+    return ModelAccess(model, key or None, base_url, settings.extraction_timeout_s)
+
+
+def _may_use_environment(known: Provider, base_url: str | None, environ: Mapping[str, str]) -> bool:
+    """A key from the environment goes to its provider's own host only, or where the environment sends it."""
+    named = known.base_from(environ)
+    return base_url is None or known.owns(base_url) or (bool(named) and providers.normal_base(base_url) == named)
+
+
+def _provider_of(model: str, *, has_base: bool) -> Provider:
+    prefix, slash, _ = model.partition("/")
+    found = providers.provider(prefix) if slash else providers.of_bare_name(model)
+    if found is not None:
+        return found
+    return (
+        providers.unlisted(prefix)
+        if slash and not has_base
+        else providers.provider("openai") or providers.unlisted("openai")
+    )
+
+
+def _needs_no_key(known: Provider, base_url: str | None) -> bool:
+    """Whether the model runs on a server of one's own."""
+    return known.is_local or is_loopback(urlsplit(base_url or "").hostname or "")
