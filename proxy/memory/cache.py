@@ -9,21 +9,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
+from proxy.lexical import content
 from proxy.memory.index import FactShelf, Shelf, TurnShelf
 from proxy.memory.query import Query
 from proxy.store.lance import LanceStore
+from proxy.store.lance_search import ROWS_BEFORE_INDEX
 from proxy.store.schema import NOUNS, Noun
 from proxy.threads import in_thread
 from proxy.types import Scope
 
 _MOST_WASTE = 0.3
 _MANY_ROWS = 200
+_BYTES_PER_ENTRY = 500
+_MOST_ROWS = ROWS_BEFORE_INDEX  # held in memory; more are searched by the store
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Entry:
+    """An owner's rows of one noun as of ``revision``; no shelf where they are too many to hold."""
+
     revision: tuple[str, str]
-    shelf: Shelf[Any]
+    shelf: Shelf[Any] | None
     size_bytes: int
 
 
@@ -68,8 +74,14 @@ class IndexCache:
         if entry is None or entry.revision != revision:
             async with self._locks.setdefault(key, asyncio.Lock()):
                 entry = await self._fresh(scope, noun)
-        self._entries.move_to_end(key)
-        return entry.shelf
+        if key in self._entries:
+            self._entries.move_to_end(key)
+        if entry.shelf is not None:
+            return entry.shelf
+        shelf = _KINDS[noun](self.store.dimension, self.model)
+        terms = content(query.text) or content(query.context)
+        shelf.hold(await self.store.candidates(scope, noun, terms, query.vector))
+        return shelf
 
     async def _fresh(self, scope: Scope, noun: Noun) -> _Entry:
         """Return an entry that is as new as the table; another caller may have made it meanwhile."""
@@ -78,18 +90,30 @@ class IndexCache:
         entry = self._entries.get(key)
         if entry is not None and entry.revision == revision:
             return entry
-        same_table = entry is not None and entry.revision[0] == revision[0] and entry.revision[1] > revision[1]
-        if entry is not None and same_table and entry.shelf.waste < _MOST_WASTE:
-            await self._catch_up(scope, noun, entry.shelf)
-            entry = _Entry(revision, entry.shelf, entry.shelf.size_bytes)
-        else:
-            shelf = _KINDS[noun](self.store.dimension, self.model)
-            batch = await self.store.load(scope, noun)
-            await self._fill(shelf, batch)
-            entry = _Entry(revision, shelf, shelf.size_bytes)
+        shelf = await self._grown(scope, noun, entry, revision) or await self._loaded(scope, noun)
+        entry = _Entry(revision, shelf, _BYTES_PER_ENTRY + (0 if shelf is None else shelf.size_bytes))
         self._entries[key] = entry
         self._evict(key)
         return entry
+
+    async def _loaded(self, scope: Scope, noun: Noun) -> Shelf[Any] | None:
+        """Return a shelf with all rows, None if there are too many of them."""
+        if await self.store.count(scope, noun) > _MOST_ROWS:
+            return None
+        shelf = _KINDS[noun](self.store.dimension, self.model)
+        await self._fill(shelf, await self.store.load(scope, noun))
+        return shelf
+
+    async def _grown(
+        self, scope: Scope, noun: Noun, entry: _Entry | None, revision: tuple[str, str]
+    ) -> Shelf[Any] | None:
+        """Return the shelf there is with the changes since, None if it must be built anew."""
+        if entry is None or entry.shelf is None or not _is_later(revision, entry.revision):
+            return None
+        if entry.shelf.waste > _MOST_WASTE or len(entry.shelf) > _MOST_ROWS:
+            return None
+        await self._catch_up(scope, noun, entry.shelf)
+        return entry.shelf
 
     async def _catch_up(self, scope: Scope, noun: Noun, shelf: Shelf[Any]) -> None:
         """Read what was written since; where rows are missing then, find out which ones are gone."""
@@ -107,6 +131,11 @@ class IndexCache:
         self._entries.move_to_end(newest)
         while len(self._entries) > 1 and self.size_bytes > self.max_bytes:
             self._entries.popitem(last=False)
+
+
+def _is_later(revision: tuple[str, str], earlier: tuple[str, str]) -> bool:
+    """Whether a revision follows another of the same table; after healing, a table goes back."""
+    return revision[0] == earlier[0] and revision[1] < earlier[1]
 
 
 _KINDS: dict[Noun, Callable[[int, str], Shelf[Any]]] = {"memories": FactShelf, "episodes": TurnShelf}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 
@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxy.clock import to_ms
-from proxy.memory.postings import Lines, Mask, Neighbours, Postings, Rarity, Scores
-from proxy.store.schema import Batch, Vector
+from proxy.lexical import tokens
+from proxy.memory.postings import Lines, Mask, Neighbours, Postings, Scores
+from proxy.store.lance_search import Candidates
+from proxy.store.schema import EPISODES, MEMORIES, Batch, Vector
 from proxy.types import Episode, Memory, Scope
 
 T = TypeVar("T", Memory, Episode)
@@ -29,14 +31,13 @@ class Shelf(Generic[T]):
         vectors: Names of the vector columns.
         dimension: Their length.
         model: Only vectors of this embedding model count.
-        corpus: Statistics of the whole where the rows are a sample of it.
     """
 
-    def __init__(self, vectors: Sequence[str], dimension: int, model: str, corpus: Rarity | None = None) -> None:
+    def __init__(self, vectors: Sequence[str], dimension: int, model: str) -> None:
         self.lock = threading.Lock()  # held while rows come in and while a search looks at several columns
         self.items: list[T] = []
         self.stamp = 0
-        self.corpus = corpus
+        self._given: Candidates[T] | None = None
         self.model = model
         self.postings = Postings()
         self._line_of: dict[str, int] = {}
@@ -78,6 +79,14 @@ class Shelf(Generic[T]):
         with self.lock:
             self._put(batch)
 
+    def hold(self, found: Candidates[T]) -> None:
+        """Take the rows that the store found for one query, with the scores it gave them."""
+        width = next(iter(self._vectors.values())).values.shape[1]
+        nothing = np.zeros((len(found.items), width), dtype=np.float32)
+        terms = [tokens(item.text) for item in found.items]
+        self.put(Batch(found.items, terms, dict.fromkeys(self._vectors, nothing), [""] * len(found.items), 0))
+        self._given = found
+
     def drop(self, ids: Collection[str]) -> None:
         """Take rows out; unknown ids are ignored."""
         with self.lock:
@@ -117,10 +126,15 @@ class Shelf(Generic[T]):
 
     def lexical(self, weights: dict[str, float], mask: Mask) -> Scores:
         """Return the BM25 score of every line."""
-        return self.postings.bm25(weights, mask, corpus=self.corpus)
+        if self._given is not None:
+            return self._scattered(self._given.words, 0.0, mask)
+        return self.postings.bm25(weights, mask)
 
     def dense(self, vector: Vector | None, mask: Mask, name: str = "vector") -> Scores:
         """Return the cosine of every line with ``vector``; NaN where either has none or the line is masked."""
+        if self._given is not None:
+            given = self._given.cosines[name]
+            return self._scattered(given, min(given.values(), default=np.nan), mask)
         cosines = np.full(len(self.items), np.nan, dtype=np.float32)
         lines = np.flatnonzero(mask & self._has_vector.values)
         if vector is not None and len(lines):
@@ -133,6 +147,15 @@ class Shelf(Generic[T]):
         """Return the vectors of ``lines``; a line of zeros where one is pending."""
         return self._vectors[name].values[lines]
 
+    def _scattered(self, given: Mapping[str, float], missing: float, mask: Mask) -> Scores:
+        """Return given scores by line."""
+        scores = np.full(len(self.items), missing, dtype=np.float32)
+        for item_id, score in given.items():
+            line = self._line_of.get(item_id)
+            if line is not None and mask[line]:
+                scores[line] = score
+        return scores
+
     def _added(self, item: T) -> None:
         """Let a kind of shelf note what else it needs of a new line."""
 
@@ -143,8 +166,8 @@ class Shelf(Generic[T]):
 class FactShelf(Shelf[Memory]):
     """Memories, with their validity."""
 
-    def __init__(self, dimension: int, model: str, corpus: Rarity | None = None) -> None:
-        super().__init__(("vector",), dimension, model, corpus)
+    def __init__(self, dimension: int, model: str) -> None:
+        super().__init__(MEMORIES.vectors, dimension, model)
         self._current = _Column(np.bool_)
         self._closed = _Column(np.bool_)
         self._from = _Column(np.int64)
@@ -173,8 +196,8 @@ class FactShelf(Shelf[Memory]):
 class TurnShelf(Shelf[Episode]):
     """Turns, with their neighbours in the conversation and windows of three."""
 
-    def __init__(self, dimension: int, model: str, corpus: Rarity | None = None) -> None:
-        super().__init__(("vector", "window_vector"), dimension, model, corpus)
+    def __init__(self, dimension: int, model: str) -> None:
+        super().__init__(EPISODES.vectors, dimension, model)
         self._order: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)  # session: (seq, piece, line)
         self._before = _Column(np.int64)
         self._after = _Column(np.int64)
@@ -192,7 +215,9 @@ class TurnShelf(Shelf[Episode]):
 
     def window_lexical(self, weights: dict[str, float], mask: Mask) -> Scores:
         """Return for every line the BM25 score of the window of three centred on it."""
-        return self.postings.bm25(weights, mask, neighbours=self.neighbours, corpus=self.corpus)
+        if self._given is not None:
+            return self.neighbours.spread(self.lexical(weights, mask))
+        return self.postings.bm25(weights, mask, neighbours=self.neighbours)
 
     def _added(self, item: Episode) -> None:
         line = len(self.items) - 1

@@ -6,7 +6,7 @@ import sys
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,6 @@ Mask = NDArray[np.bool_]
 
 K1 = 1.1
 B = 0.3  # measured on conversations: lengths say little there
-
-
-@dataclass(frozen=True, slots=True)
-class Rarity:
-    """How many texts there are in all and how many hold each term, where only a sample of them is at hand."""
-
-    texts: int
-    holding: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +74,6 @@ class Postings:
         mask: Mask,
         *,
         neighbours: Neighbours | None = None,
-        corpus: Rarity | None = None,
     ) -> Scores:
         """Score every line against a query (Robertson and Zaragoza, 2009); 0 where nothing matches.
 
@@ -90,7 +81,6 @@ class Postings:
             weights: Each distinct term of the query and how much it counts.
             mask: The visible lines. All statistics are taken over these, so that what is invisible cannot show.
             neighbours: If given, a line stands for the window of itself and its neighbours.
-            corpus: Statistics of the whole where these lines are a sample of it.
         """
         texts = int(mask.sum())
         scores = np.zeros(len(self), dtype=np.float32)
@@ -105,10 +95,7 @@ class Postings:
             if frequencies is None:
                 continue
             lines, counts = frequencies
-            total, holding = texts, len(lines)
-            if corpus is not None:
-                total, holding = corpus.texts, max(corpus.holding.get(term, 0), holding)
-            idf = np.log1p((total - holding + 0.5) / (holding + 0.5))
+            idf = np.log1p((texts - len(lines) + 0.5) / (len(lines) + 0.5))
             scores[lines] += weight * idf * counts * (K1 + 1) / (counts + norms[lines])
         scores[~mask] = 0
         return scores

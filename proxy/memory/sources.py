@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, ParamSpec, Protocol
 
 import numpy as np
 
@@ -14,14 +14,18 @@ from proxy.clock import from_ms
 from proxy.lexical import tokens, weights
 from proxy.memory.cache import IndexCache
 from proxy.memory.gate import Evidence, admit
-from proxy.memory.index import Shelf, TurnShelf
+from proxy.memory.index import FactShelf, Shelf, TurnShelf
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query
 from proxy.memory.rank import best, fuse
+from proxy.threads import in_thread
 from proxy.types import Episode, Hit, Memory, Scope, Source
 
 _CONTEXT_WEIGHT = 0.35
 _MOST_FACTS = 30
+_LINES_ON_LOOP = 2000
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,10 @@ class FactSource:
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
         """Return the memories that are valid, visible and fit ``query``."""
         shelf = await index.facts(scope, query)
+        return await _beside_loop(shelf, self.search, shelf, scope, query, limit)
+
+    def search(self, shelf: FactShelf, scope: Scope, query: Query, limit: int) -> Found:
+        """Rank the memories on a shelf."""
         mask = shelf.visible(scope, query.now, query.as_of)
         terms = _terms(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
@@ -86,6 +94,10 @@ class EpisodeSource:
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
         """Return the turns that fit ``query``, those aside that stand in the request."""
         shelf = await index.turns(scope, query)
+        return await _beside_loop(shelf, self.search, shelf, scope, query, limit)
+
+    def search(self, shelf: TurnShelf, scope: Scope, query: Query, limit: int) -> Found:
+        """Rank the turns on a shelf."""
         mask = _not_quoted(shelf, shelf.seen_by(scope), query)
         terms = _terms(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
@@ -128,6 +140,16 @@ async def recall(
     if not verdict.admitted:
         return Recalled([], hits[:limit], admitted=False, reason=verdict.reason, timings_ms=timings_ms)
     return Recalled(hits[:limit], hits[limit:], admitted=True, reason=verdict.reason, timings_ms=timings_ms)
+
+
+async def _beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
+    """Search a shelf while nothing is put on it, in a thread where it is large."""
+
+    def locked() -> Found:
+        with shelf.lock:
+            return search(*args, **kwargs)
+
+    return locked() if len(shelf) < _LINES_ON_LOOP else await in_thread("cpu", locked)
 
 
 def _terms(query: Query) -> dict[str, float]:

@@ -14,11 +14,25 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from proxy.errors import StoreUnavailable
-from proxy.store import filters
+from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
+from proxy.store.lance_search import Candidates
 from proxy.store.lance_tables import Tables, guarded
 from proxy.store.passages import dense_text
-from proxy.store.schema import EPISODES, LAYOUTS, MEMORIES, NOUNS, Batch, Layout, Noun, T, Vector, from_arrow, to_arrow
+from proxy.store.schema import (
+    EPISODES,
+    LAYOUTS,
+    MEMORIES,
+    NOUNS,
+    Batch,
+    Layout,
+    Noun,
+    T,
+    Vector,
+    decode,
+    from_arrow,
+    to_arrow,
+)
 from proxy.threads import in_thread, shielded
 from proxy.types import Episode, Memory, Scope
 
@@ -84,14 +98,14 @@ class LanceStore:
 
     async def memories(self, scope: Scope) -> list[Memory]:
         """Return all memories of the owner, of every agent and status; the caller filters by ``scope.sees``."""
-        return (await self._load(MEMORIES, scope, vectors=False)).items
+        return await self._values(MEMORIES, scope)
 
     async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
         """Return one memory of the owner, None if there is none of that id."""
         if not memory_id or not filters.is_id(memory_id):
             return None
-        found = await self._load(MEMORIES, scope, where=filters.any_of("id", [memory_id]), vectors=False)
-        return found.items[0] if found.items else None
+        found = await self._values(MEMORIES, scope, where=filters.any_of("id", [memory_id]))
+        return found[0] if found else None
 
     async def put_memories(
         self, scope: Scope, memories: Sequence[Memory], vectors: Mapping[str, Vector | None], model: str
@@ -115,7 +129,7 @@ class LanceStore:
     async def episodes(self, scope: Scope, *, session: str | None = None, limit: int | None = None) -> list[Episode]:
         """Return the owner's turns in order of time, of one conversation where given, the newest ``limit`` of them."""
         where = None if session is None else filters.any_of("session", [session])
-        found = (await self._load(EPISODES, scope, where=where, vectors=False)).items
+        found = await self._values(EPISODES, scope, where=where)
         found.sort(key=lambda row: (row.at, row.session, row.seq, row.piece))
         return found if limit is None else found[max(0, len(found) - limit) :]
 
@@ -143,12 +157,14 @@ class LanceStore:
 
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""
-        found = await self._load(LAYOUTS[noun], scope, vectors=False)
-        return [
-            (item.id, dense_text(item))
-            for item, made_by in zip(found.items, found.models, strict=True)
-            if made_by != model
-        ]
+        async with _Reading(self, noun, scope) as table:
+            if table is None:
+                return []
+            found = await table.query().select(["record", "embedding_model"]).to_arrow()
+            items, models = decode(LAYOUTS[noun], found), found.column("embedding_model").to_pylist()
+            return [
+                (item.id, dense_text(item)) for item, made_by in zip(items, models, strict=True) if made_by != model
+            ]
 
     async def load(
         self, scope: Scope, noun: Noun, *, above_stamp: int | None = None, ids: Collection[str] | None = None
@@ -165,6 +181,28 @@ class LanceStore:
         if ids is not None:
             where = filters.any_of("id", ids)
         return await self._load(LAYOUTS[noun], scope, where=where)
+
+    async def candidates(
+        self, scope: Scope, noun: Noun, terms: Collection[str], vector: Vector | None, *, limit: int = 60
+    ) -> Candidates[Any]:
+        """Return the rows that may answer a query, found by LanceDB; for owners with too many rows to load.
+
+        Args:
+            scope: Whose; rows of other agents may be among them, so that the caller filters by ``scope.sees``.
+            noun: Which table.
+            terms: Index terms of the query.
+            vector: Of the query; None searches by words alone.
+            limit: Most rows; turns bring their neighbours.
+        """
+        layout = LAYOUTS[noun]
+        async with _Reading(self, noun, scope) as table:
+            if table is None:
+                return Candidates([], {}, {name: {} for name in layout.vectors})
+            found = await lance_search.find(table, layout, terms, vector, where="", limit=limit)
+            if sum(scope.sees(item.agent) for item in found.items) < len(found.items) / 2:
+                where = filters.any_of("agent", ["", scope.agent] if scope.agent else [""])
+                found = await lance_search.find(table, layout, terms, vector, where=where, limit=limit)
+            return found
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:
         """Return the ids of all rows."""
@@ -223,17 +261,21 @@ class LanceStore:
         with guarded("read and write the store's folder"):
             return await in_thread("load", _examine, self._tables.folder)
 
-    async def _load(
-        self, layout: Layout[T], scope: Scope, *, where: str | None = None, vectors: bool = True
-    ) -> Batch[T]:
+    async def _values(self, layout: Layout[T], scope: Scope, *, where: str | None = None) -> list[T]:
+        async with _Reading(self, layout.noun, scope) as table:
+            if table is None:
+                return []
+            query = table.query() if where is None else table.query().where(where)
+            found = await query.select(["record"]).to_arrow()
+            if found.num_rows < _MANY_ROWS:
+                return decode(layout, found)
+            return await in_thread("cpu", decode, layout, found)
+
+    async def _load(self, layout: Layout[T], scope: Scope, *, where: str | None = None) -> Batch[T]:
         async with _Reading(self, layout.noun, scope) as table:
             if table is None:
                 return Batch([], [], {}, [], 0)
-            query = table.query()
-            if where is not None:
-                query = query.where(where)
-            if not vectors:
-                query = query.select([name for name in (await table.schema()).names if name not in layout.vectors])
+            query = table.query() if where is None else table.query().where(where)
             found = await query.to_arrow()
             if found.num_rows < _MANY_ROWS:
                 return from_arrow(layout, found, dimension=self.dimension)
@@ -310,6 +352,9 @@ class LanceStore:
                     path = self._tables.path(noun, scope.user)
                     if path is not None and disk.count_fragments(path) >= _FRAGMENTS_BEFORE_COMPACTION:
                         await self._tables.compact(noun, scope.user)
+                    table = await self._tables.open(noun, scope.user)
+                    if table is not None and await table.count_rows() >= lance_search.ROWS_BEFORE_INDEX:
+                        await lance_search.index(table, noun)
 
     async def _heal(self, noun: Noun, owner: str) -> list[str]:
         with guarded(f"heal {noun}"):

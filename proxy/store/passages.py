@@ -10,6 +10,7 @@ from proxy.types import Episode, Memory
 _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
+_CENTRE, _SIDE = 500, 250  # characters: embedders cut long texts, and the middle must not be what is cut
 
 
 def day(moment: datetime) -> str:
@@ -37,7 +38,10 @@ def window_texts(episodes: Sequence[Episode]) -> dict[str, str]:
     ordered = sorted(episodes, key=lambda row: (row.session, row.seq, row.piece))
     texts: dict[str, str] = {}
     for at, row in enumerate(ordered):
-        near = [other for other in ordered[max(0, at - 1) : at + 2] if other.session == row.session]
-        lines = "\n".join(f"{other.role}: {other.text}" for other in near)
-        texts[row.id] = f"{day(row.at)}\n{lines}"
+        lines = [f"{row.role}: {row.text[:_CENTRE]}"]
+        if at and ordered[at - 1].session == row.session:
+            lines.insert(0, f"{ordered[at - 1].role}: {ordered[at - 1].text[-_SIDE:]}")
+        if at + 1 < len(ordered) and ordered[at + 1].session == row.session:
+            lines.append(f"{ordered[at + 1].role}: {ordered[at + 1].text[:_SIDE]}")
+        texts[row.id] = "\n".join((day(row.at), *lines))
     return texts

@@ -1,4 +1,7 @@
-"""How memories and episodes lie in a LanceDB table: columns, and rows to values and back."""
+"""How memories and episodes lie in a LanceDB table: a few columns to search by, and the whole value as one record.
+
+Reading a row costs by the column, so whatever is never searched or filtered by stays together in ``record``.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from proxy.clock import from_ms, to_ms
@@ -21,71 +25,43 @@ if TYPE_CHECKING:
 
 Noun = Literal["memories", "episodes"]
 Vector = NDArray[np.float32]
-Cell = Literal["text", "time", "int", "float", "bool", "texts", "json"]
 T = TypeVar("T", Memory, Episode)
 
 NOUNS: tuple[Noun, ...] = ("memories", "episodes")
-BOOKKEEPING = ("tokens", "lexical_version", "embedding_model", "stamp")
 
 
 @dataclass(frozen=True, slots=True)
 class Layout(Generic[T]):
-    """One noun's table: the value's fields as columns, and which vectors a row carries."""
+    """One noun's table.
+
+    Args:
+        noun: Names the table.
+        of: The type of the values.
+        times: Fields that are moments; in the record they are milliseconds since the epoch, in UTC.
+        tuples: Fields that are tuples.
+        vectors: Columns of vectors.
+    """
 
     noun: Noun
     of: type[T]
-    cells: Mapping[str, Cell]
+    times: tuple[str, ...]
+    tuples: tuple[str, ...]
     vectors: tuple[str, ...]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the values' fields."""
+        return tuple(self.of.__dataclass_fields__)
 
 
 MEMORIES = Layout(
     "memories",
     Memory,
-    {
-        "id": "text",
-        "kind": "text",
-        "text": "text",
-        "created_at": "time",
-        "updated_at": "time",
-        "valid_from": "time",
-        "subject": "text",
-        "relation": "text",
-        "object": "text",
-        "quote": "text",
-        "source": "text",
-        "confidence": "float",
-        "provenance": "text",
-        "status": "text",
-        "valid_to": "time",
-        "last_used_at": "time",
-        "uses": "int",
-        "expires_at": "time",
-        "pinned": "bool",
-        "priority": "int",
-        "agent": "text",
-        "session": "text",
-        "turns": "texts",
-        "single": "bool",
-        "metadata": "json",
-    },
+    ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at"),
+    ("turns",),
     ("vector",),
 )
-EPISODES = Layout(
-    "episodes",
-    Episode,
-    {
-        "id": "text",
-        "session": "text",
-        "turn": "text",
-        "seq": "int",
-        "role": "text",
-        "text": "text",
-        "at": "time",
-        "agent": "text",
-        "piece": "int",
-    },
-    ("vector", "window_vector"),
-)
+EPISODES = Layout("episodes", Episode, ("at",), (), ("vector", "window_vector"))
 LAYOUTS: dict[Noun, Layout[Any]] = {"memories": MEMORIES, "episodes": EPISODES}
 
 
@@ -113,25 +89,19 @@ def arrow_schema(noun: Noun, dimension: int) -> pa.Schema:
     """Return the table's Arrow schema; every column but the id may be null, so that later ones can be added."""
     import pyarrow as pa  # noqa: PLC0415 - takes part of a second and is loaded in the background
 
-    types = {
-        "text": pa.string(),
-        "time": pa.int64(),
-        "int": pa.int64(),
-        "float": pa.float64(),
-        "bool": pa.bool_(),
-        "texts": pa.list_(pa.string()),
-        "json": pa.string(),
-    }
-    layout = LAYOUTS[noun]
-    fields = [pa.field(name, types[cell], nullable=name != "id") for name, cell in layout.cells.items()]
-    fields += [
-        pa.field("tokens", pa.string()),
-        pa.field("lexical_version", pa.int64()),
-        pa.field("embedding_model", pa.string()),
-        pa.field("stamp", pa.int64()),
-    ]
-    fields += [pa.field(name, pa.list_(pa.float32(), dimension)) for name in layout.vectors]
-    return pa.schema(fields)
+    return pa.schema(
+        [
+            pa.field("id", pa.string(), nullable=False),
+            pa.field("agent", pa.string()),
+            pa.field("session", pa.string()),
+            pa.field("record", pa.string()),
+            pa.field("tokens", pa.string()),
+            pa.field("lexical_version", pa.int64()),
+            pa.field("embedding_model", pa.string()),
+            pa.field("stamp", pa.int64()),
+            *(pa.field(name, pa.list_(pa.float32(), dimension)) for name in LAYOUTS[noun].vectors),
+        ]
+    )
 
 
 def to_arrow(
@@ -143,32 +113,31 @@ def to_arrow(
     dimension: int,
     stamp: int,
 ) -> pa.Table:
-    """Return rows ready to be written; text that is no valid Unicode is mended, not refused."""
+    """Return rows ready to be written; text that is no valid Unicode is mended, not refused.
+
+    Raises:
+        ValueError: If a vector has another length than ``dimension``.
+    """
     import pyarrow as pa  # noqa: PLC0415
 
-    count = len(items)
     columns: dict[str, Any] = {
-        name: [_ENCODERS[cell](getattr(item, name)) for item in items] for name, cell in layout.cells.items()
+        "id": [item.id for item in items],
+        "agent": [item.agent for item in items],
+        "session": [item.session for item in items],
+        "record": [_encode(layout, item) for item in items],
+        "tokens": [" ".join(tokens(_clean(lexical_text(item)))) for item in items],
+        "lexical_version": [LEXICAL_VERSION] * len(items),
+        "embedding_model": list(models),
+        "stamp": [stamp] * len(items),
     }
-    columns["tokens"] = [" ".join(tokens(_clean(lexical_text(item)))) for item in items]
-    columns["lexical_version"] = [LEXICAL_VERSION] * count
-    columns["embedding_model"] = list(models)
-    columns["stamp"] = [stamp] * count
     for name in layout.vectors:
-        columns[name] = [None if vector is None else _unit(vector, dimension) for vector in vectors[name]]
+        columns[name] = _vector_column(vectors[name], dimension)
     return pa.table(columns, schema=arrow_schema(layout.noun, dimension))
 
 
 def from_arrow(layout: Layout[T], table: pa.Table, *, dimension: int) -> Batch[T]:
-    """Return what ``table`` holds; vectors of another dimension count as missing."""
-    names = set(table.column_names)
-    cells = [
-        [_DECODERS[cell](value) for value in table.column(name).to_pylist()]
-        for name, cell in layout.cells.items()
-        if name in names
-    ]
-    fields = [name for name in layout.cells if name in names]
-    items = [layout.of(**dict(zip(fields, row, strict=True))) for row in zip(*cells, strict=True)]
+    """Return what ``table`` holds; vectors that are not there or of another dimension count as missing."""
+    items = decode(layout, table)
     stamps = table.column("stamp").to_numpy() if table.num_rows else np.zeros(1, dtype=np.int64)
     return Batch(
         items,
@@ -179,8 +148,41 @@ def from_arrow(layout: Layout[T], table: pa.Table, *, dimension: int) -> Batch[T
     )
 
 
+def decode(layout: Layout[T], table: pa.Table) -> list[T]:
+    """Return the values in a table that has at least the column ``record``."""
+    decode_one = _decoder(layout)
+    return [decode_one(record) for record in table.column("record").to_pylist()]
+
+
+def _encode(layout: Layout[T], item: T) -> str:
+    record = {name: getattr(item, name) for name in layout.fields}
+    for name in layout.times:
+        record[name] = None if record[name] is None else to_ms(record[name])
+    try:
+        return orjson.dumps(record).decode()
+    except TypeError:  # lone surrogates, which JSON may carry and UTF-8 may not, or numbers beyond 64 bits
+        return _clean(json.dumps(record, ensure_ascii=False))
+
+
+def _decoder(layout: Layout[T]) -> Callable[[str], T]:
+    known = set(layout.fields)
+
+    def decode_one(record: str) -> T:
+        fields = orjson.loads(record)
+        for name in layout.times:
+            if fields.get(name) is not None:
+                fields[name] = from_ms(fields[name])
+        for name in layout.tuples:
+            fields[name] = tuple(fields.get(name) or ())
+        return layout.of(**{name: value for name, value in fields.items() if name in known})
+
+    return decode_one
+
+
 def _terms(items: Sequence[Memory | Episode], table: pa.Table) -> list[list[str]]:
-    """Return stored tokens, made anew where another version of the lexicon made them."""
+    """Return stored tokens, made anew where they were not read or another version of the lexicon made them."""
+    if "tokens" not in table.column_names:
+        return [tokens(lexical_text(item)) for item in items]
     return [
         (stored or "").split() if version == LEXICAL_VERSION else tokens(lexical_text(item))
         for item, stored, version in zip(
@@ -199,39 +201,27 @@ def _matrix(table: pa.Table, name: str, dimension: int) -> Vector:
     return lines
 
 
-def _unit(vector: Vector, dimension: int) -> Vector | None:
-    """Return ``vector`` at length one; a zero or broken one counts as missing."""
-    line = np.asarray(vector, dtype=np.float32)
-    if line.shape != (dimension,):
-        raise ValueError(f"a vector has shape {line.shape}; the store holds {dimension} dimensions")
-    length = float(np.linalg.norm(line))
-    return cast("Vector", line / length) if np.isfinite(length) and length > 0 else None
+def _vector_column(vectors: Sequence[Vector | None], dimension: int) -> pa.Array:
+    """Return vectors at length one as a column; a zero or broken one counts as missing."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    lines = np.zeros((len(vectors), dimension), dtype=np.float32)
+    for at, vector in enumerate(vectors):
+        if vector is not None:
+            if np.shape(vector) != (dimension,):
+                raise ValueError(f"a vector has shape {np.shape(vector)}; the store holds {dimension} dimensions")
+            lines[at] = vector
+    lengths = np.linalg.norm(lines, axis=1)
+    present = np.isfinite(lengths) & (lengths > 0)
+    lines[present] /= lengths[present, np.newaxis]
+    lines[~present] = 0
+    return pa.FixedSizeListArray.from_arrays(lines.ravel(), dimension, mask=pa.array(~present))
 
 
 def _clean(text: str) -> str:
-    """Return ``text`` with lone surrogates replaced: they exist in JSON, but not in UTF-8."""
+    """Return ``text`` with lone surrogates replaced."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
-
-
-_ENCODERS: dict[Cell, Callable[[Any], Any]] = {
-    "text": _clean,
-    "time": lambda moment: None if moment is None else to_ms(moment),
-    "int": int,
-    "float": float,
-    "bool": bool,
-    "texts": lambda texts: [_clean(text) for text in texts],
-    "json": json.dumps,
-}
-_DECODERS: dict[Cell, Callable[[Any], Any]] = {
-    "text": lambda text: text or "",
-    "time": lambda ms: None if ms is None else from_ms(ms),
-    "int": lambda number: number or 0,
-    "float": lambda number: 0.0 if number is None else number,
-    "bool": bool,
-    "texts": lambda texts: tuple(texts or ()),
-    "json": lambda text: json.loads(text) if text else {},
-}

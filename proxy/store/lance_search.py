@@ -1,0 +1,128 @@
+"""Search inside LanceDB for owners whose rows are too many to hold in memory, and the indices that it needs."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic
+
+from proxy.store.schema import LAYOUTS, Layout, Noun, T, Vector, decode
+
+if TYPE_CHECKING:
+    from lancedb.table import AsyncTable
+
+ROWS_BEFORE_INDEX = 8000
+_LONGEST_TOKEN = 64
+_BY_WORDS = 100
+_BY_VECTOR = 60
+_PARTITION_ROWS = 8192  # scanning quantised rows is cheap, so few partitions and all of them probed
+_MOST_PROBES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates(Generic[T]):
+    """The rows that may answer a query, with the scores that LanceDB gave them.
+
+    Args:
+        items: The values.
+        words: BM25 score by id; rows that were not found by words are missing.
+        cosines: By vector column, the cosine by id; likewise.
+    """
+
+    items: list[T]
+    words: dict[str, float]
+    cosines: dict[str, dict[str, float]]
+
+
+async def find(
+    table: AsyncTable, layout: Layout[T], terms: Collection[str], vector: Vector | None, *, where: str, limit: int
+) -> Candidates[T]:
+    """Return the rows that fit best by words or by any of their vectors, turns with their neighbours.
+
+    Args:
+        table: At its newest version.
+        layout: What it holds.
+        terms: Index terms of the query.
+        vector: Of the query; None searches by words alone.
+        where: If given, a filter that all rows must pass; it costs a scan.
+        limit: Most rows, neighbours aside.
+    """
+    names = ["words", *layout.vectors] if vector is not None else ["words"]
+    searches = [_by_words(table, terms, where)]
+    if vector is not None:
+        searches += [_by_vector(table, vector, name, where) for name in layout.vectors]
+    scores = dict(zip(names, await asyncio.gather(*searches), strict=True))
+    rows = _best(scores, limit)
+    if layout.noun == "episodes":  # written in order, so the rows before and after are mostly the neighbours
+        rows = list(dict.fromkeys(near for row in rows for near in (row, row - 1, row + 1) if near >= 0))
+    if not rows:
+        return Candidates([], {}, {name: {} for name in layout.vectors})
+    found = await table.take_row_ids(rows).select(["record"]).with_row_id().to_arrow()
+    items = decode(layout, found)
+    id_of = {row: item.id for row, item in zip(found.column("_rowid").to_pylist(), items, strict=True)}
+    by_id = {name: {id_of[row]: score for row, score in of.items() if row in id_of} for name, of in scores.items()}
+    return Candidates(items, by_id.pop("words"), by_id)
+
+
+async def index(table: AsyncTable, noun: Noun) -> list[str]:
+    """Make the indices that a large table lacks; return the columns that got one."""
+    indexed = {column for config in await table.list_indices() for column in config.columns}
+    made: list[str] = []
+    lancedb_index = importlib.import_module("lancedb.index")
+    if "tokens" not in indexed:
+        words = lancedb_index.FTS(
+            base_tokenizer="whitespace",
+            max_token_length=_LONGEST_TOKEN,
+            lower_case=False,
+            stem=False,
+            remove_stop_words=False,
+            ascii_folding=False,
+        )
+        await table.create_index("tokens", config=words)
+        made.append("tokens")
+    for name in LAYOUTS[noun].vectors:
+        embedded = await table.count_rows(f"{name} IS NOT NULL")
+        if name not in indexed and embedded >= ROWS_BEFORE_INDEX:  # smaller ones are scanned
+            partitions = max(1, embedded // _PARTITION_ROWS)
+            quantised = lancedb_index.IvfRq(distance_type="cosine", num_bits=4, num_partitions=partitions)
+            await table.create_index(name, config=quantised)
+            made.append(name)
+    return made
+
+
+async def _by_words(table: AsyncTable, terms: Collection[str], where: str) -> dict[int, float]:
+    if not terms:
+        return {}
+    query = importlib.import_module("lancedb.query").MatchQuery(" ".join(terms), "tokens")
+    found = table.query().nearest_to_text(query).limit(_BY_WORDS)
+    return await _scores(found, where, "_score")
+
+
+async def _by_vector(table: AsyncTable, vector: Vector, column: str, where: str) -> dict[int, float]:
+    found = table.query().nearest_to(vector).column(column).distance_type("cosine").limit(_BY_VECTOR)
+    # with a filter that lets few rows pass, a search without an open end would stop after the first partitions
+    found = found.minimum_nprobes(_MOST_PROBES).maximum_nprobes(0)
+    return await _scores(found, where, "_distance")
+
+
+async def _scores(query: Any, where: str, column: str) -> dict[int, float]:
+    if where:
+        query = query.where(where)
+    rows = await query.select([column]).with_row_id().to_arrow()
+    values = rows.column(column).to_pylist()
+    ids = rows.column("_rowid").to_pylist()
+    return {row: value if column == "_score" else 1 - value for row, value in zip(ids, values, strict=True)}
+
+
+def _best(scores: Mapping[str, Mapping[int, float]], limit: int) -> list[int]:
+    """Return the rows with the highest sum of scores, each list stretched to [0, 1]."""
+    total: defaultdict[int, float] = defaultdict(float)
+    for of in scores.values():
+        if of:
+            low, high = min(of.values()), max(of.values())
+            for row, score in of.items():
+                total[row] += (score - low) / (high - low) if high > low else 1.0
+    return sorted(total, key=lambda row: -total[row])[:limit]
