@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -20,16 +21,8 @@ class Prepared:
     """
 
     def __init__(self, statement: Any, dialect: sa.Dialect, *, columns: Sequence[str] | None = None) -> None:
-        compiled = statement.compile(dialect=dialect, column_keys=columns)
-        self._sql = str(compiled)
+        self._statement, self._dialect, self._columns = statement, dialect, columns
         self._failures = dialect.loaded_dbapi.Error
-        self._parameters = [
-            (name, compiled.params[name], compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect))
-            for name in compiled.positiontup
-        ]
-        columns_out = getattr(statement, "selected_columns", ())
-        decoders = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns_out]
-        self._decoders = [decode or _as_is for decode in decoders] if any(decoders) else []
 
     def execute(self, connection: sa.Connection, values: Mapping[str, Any]) -> None:
         """Run it once, for its effect."""
@@ -43,14 +36,28 @@ class Prepared:
     def fetch(self, connection: sa.Connection, values: Mapping[str, Any]) -> Sequence[Sequence[Any]]:
         """Run it and return its rows."""
         rows = self._run(connection, "execute", self._bind(values), is_query=True)
-        if not self._decoders:
+        decoders = self._compiled.decoders
+        if not decoders:
             return rows
-        return [tuple(decode(value) for decode, value in zip(self._decoders, row, strict=True)) for row in rows]
+        return [tuple(decode(value) for decode, value in zip(decoders, row, strict=True)) for row in rows]
+
+    @cached_property
+    def _compiled(self) -> _Compiled:
+        # On first use: a long statement takes milliseconds, and most processes never need some of them.
+        dialect = self._dialect
+        compiled = self._statement.compile(dialect=dialect, column_keys=self._columns)
+        parameters = [
+            (name, compiled.params[name], compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect))
+            for name in compiled.positiontup
+        ]
+        columns = getattr(self._statement, "selected_columns", ())
+        decoders = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+        return _Compiled(str(compiled), parameters, [decode or _as_is for decode in decoders] if any(decoders) else [])
 
     def _run(self, connection: sa.Connection, method: str, parameters: Any, *, is_query: bool = False) -> Sequence[Any]:
         cursor = connection.connection.cursor()
         try:
-            getattr(cursor, method)(self._sql, parameters)
+            getattr(cursor, method)(self._compiled.sql, parameters)
             return cursor.fetchall() if is_query else ()
         except self._failures as error:
             raise StoreUnavailable(f"the database refused a statement: {type(error).__name__}") from error
@@ -60,8 +67,14 @@ class Prepared:
     def _bind(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(
             values.get(name, default) if encode is None else encode(values.get(name, default))
-            for name, default, encode in self._parameters
+            for name, default, encode in self._compiled.parameters
         )
+
+
+class _Compiled(NamedTuple):
+    sql: str
+    parameters: list[tuple[str, Any, Callable[[Any], Any] | None]]
+    decoders: list[Callable[[Any], Any]]
 
 
 def _as_is(value: Any) -> Any:

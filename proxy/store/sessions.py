@@ -16,7 +16,7 @@ from proxy.store.sql import Database
 from proxy.store.tables import chain, metadata, sessions
 from proxy.types import Scope
 
-_SIZES = (8, 64, 512)  # lengths of IN lists: few statements to compile; shorter lists repeat their last value
+_SIZES = (8, 32, 128)  # lengths of IN lists: few statements to compile; shorter lists repeat their last value
 _MAX_PAGE = 1000
 
 

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from proxy.store.erase import OWNED, Erasure
+from proxy.store.history import History
+from proxy.store.journal import Journal
+from proxy.store.leases import Leases
+from proxy.store.sessions import Sessions
+from proxy.store.sql import Database
+from proxy.store.tables import keys, leases, metadata
+from proxy.types import Memory, Scope
+from tests.store.sql_rows import NOW, make_record, make_scope
+from tests.store.test_history import Step
+
+pytestmark = pytest.mark.anyio
+
+ANNA, BEN = make_scope("anna"), make_scope("ben")
+TURNS = 200
+OPERATOR_TABLES = {keys}  # whom a key stands for is the operator's data, revoked apart
+
+
+async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int = 0) -> None:
+    """Leave each owner's word in every table.
+
+    Keys in no order and values of all sizes: rows of several owners share the pages of an index, which split in the
+    middle, overflow and are reused.
+    """
+    journal, history, dice = Journal(db), History(db), random.Random(seed)
+    for n in range(turns):
+        word = dice.choice(sorted(owners))
+        scope = replace(owners[word], session=f"{dice.random()}{word}", agent=make_scope(word).user if n % 3 else "")
+        text = f"{word} " * dice.choice([1, 5, 20, 100, 500])
+        await journal.record(scope, make_record(scope, f"{dice.random()}{word}", text=text, name=f"{word}{n}"))
+        memory = Memory(f"mem_{dice.random()}{word}", "fact", text, NOW, NOW, NOW)
+        await history.append(scope, [Step("add", memory, memory)])
+        if n % 20 == 19:
+            seqs = [item.seq for item in await journal.items(scope)]
+            await journal.plan(scope, seqs[:4], {"changes": word * dice.choice([3, 300])})
+            await journal.retry(scope, seqs[:3], due=NOW, error=word)
+            await journal.finish(scope, seqs[:2], now=NOW)
+            await journal.prune(before=NOW + timedelta(days=1))
+
+
+def found(folder: Path, word: str) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file() and word.encode() in path.read_bytes()]
+
+
+def test_every_table_is_an_owners_or_the_operators() -> None:
+    assert set(OWNED) | {leases} | OPERATOR_TABLES == set(metadata.sorted_tables)
+
+
+@pytest.mark.parametrize("seed", [0, 5, 6])  # without VACUUM each of them leaves bytes behind
+async def test_erasing_leaves_no_byte_of_the_owner_in_any_file(db: Database, tmp_path: Path, seed: int) -> None:
+    await fill(db, {"heather": BEN, "magnolia": ANNA}, turns=TURNS, seed=seed)
+    assert await Leases(db).acquire(ANNA, "magnolia", 10, NOW)
+    before = await Erasure(db).count(ANNA)
+    assert all(before.values())
+    assert found(tmp_path, "magnolia")
+    erased = await Erasure(db).erase(ANNA)
+    await Leases(db).release(ANNA, "magnolia")
+    assert erased.rows == before
+    assert await db.scrub()
+    assert found(tmp_path, "magnolia") == []
+    assert found(tmp_path, ANNA.user) == []
+    assert not any((await Erasure(db).count(ANNA)).values())
+
+
+async def test_erasing_one_owner_leaves_the_others_whole(db: Database) -> None:
+    await fill(db, {"heather": BEN, "magnolia": ANNA}, turns=40)
+    before = await Erasure(db).count(BEN)
+    await Erasure(db).erase(ANNA)
+    assert await Erasure(db).count(BEN) == before
+
+
+async def test_a_deleted_conversation_leaves_the_disk_with_the_next_scrub(db: Database, tmp_path: Path) -> None:
+    await fill(db, {"heather": BEN}, turns=20)
+    for session in ("magnolia1", "magnolia2"):
+        scope = make_scope("anna", session=session)
+        await Journal(db).record(scope, make_record(scope, session, text=session, name=session))
+        await Sessions(db).delete(scope, scope.session)
+    assert await db.scrub()
+    assert found(tmp_path, "magnolia") == []

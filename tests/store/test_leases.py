@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from proxy.clock import ManualClock
+from proxy.errors import StoreUnavailable
+from proxy.store.leases import Leases
+from proxy.store.sql import Database
+from tests.store.sql_rows import NOW, make_scope
+
+pytestmark = pytest.mark.anyio
+
+ANNA, BEN = make_scope("anna"), make_scope("ben")
+LATER = NOW + timedelta(seconds=10)
+
+
+@pytest.fixture
+async def elsewhere(db: Database, tmp_path: Path) -> AsyncIterator[Database]:
+    """The same database as another process has it."""
+    database = await Database.open(f"sqlite:///{tmp_path}/sql.db")
+    yield database
+    await database.close()
+
+
+async def test_a_lease_has_one_holder(db: Database, elsewhere: Database) -> None:
+    here, there = Leases(db), Leases(elsewhere)
+    assert await here.acquire(ANNA, "a", 10, NOW)
+    assert not await there.acquire(ANNA, "b", 10, NOW)
+    assert await there.acquire(BEN, "b", 10, NOW)
+
+
+async def test_its_holder_may_take_it_again(db: Database) -> None:
+    leases = Leases(db)
+    assert await leases.acquire(ANNA, "a", 10, NOW)
+    assert await leases.acquire(ANNA, "a", 20, NOW)
+    assert not await leases.acquire(ANNA, "b", 10, LATER)
+
+
+async def test_a_lease_that_ran_out_is_taken_over(db: Database) -> None:
+    leases = Leases(db)
+    assert await leases.acquire(ANNA, "a", 10, NOW)
+    assert await leases.acquire(ANNA, "b", 10, LATER)
+    assert not await leases.renew(ANNA, "a", 10, LATER)
+    await leases.release(ANNA, "a")
+    assert not await leases.acquire(ANNA, "c", 10, LATER)
+
+
+async def test_renewing_holds_it_longer(db: Database) -> None:
+    leases = Leases(db)
+    assert await leases.acquire(ANNA, "a", 10, NOW)
+    assert await leases.renew(ANNA, "a", 10, LATER)
+    assert not await leases.acquire(ANNA, "b", 10, LATER)
+
+
+async def test_many_contenders_get_one_lease(db: Database, elsewhere: Database) -> None:
+    sides = Leases(db), Leases(elsewhere)
+    won = await asyncio.gather(*(sides[n % 2].acquire(ANNA, f"h{n}", 10, NOW) for n in range(20)))
+    assert won.count(True) == 1
+
+
+async def test_blocks_of_one_owner_run_one_after_another(db: Database, elsewhere: Database) -> None:
+    sides = Leases(db), Leases(elsewhere)
+    inside: list[int] = []
+
+    async def write(n: int) -> None:
+        async with sides[n % 2].held(ANNA):
+            inside.append(n)
+            await asyncio.sleep(0)
+            assert inside == [n]
+            inside.remove(n)
+
+    await asyncio.gather(*(write(n) for n in range(12)))
+    assert await sides[0].acquire(ANNA, "after", 10, NOW)
+
+
+async def test_blocks_of_two_owners_run_side_by_side(db: Database) -> None:
+    leases = Leases(db)
+    async with leases.held(ANNA, wait_s=0.5), leases.held(BEN, wait_s=0.5):
+        pass
+
+
+async def test_waiting_ends_with_an_error_and_leaves_nothing_behind(db: Database) -> None:
+    leases = Leases(db, ManualClock(NOW))
+    assert await leases.acquire(ANNA, "worker", 10, NOW)
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            async with leases.held(ANNA, wait_s=0.02):
+                pytest.fail("entered")
+    await leases.release(ANNA, "worker")
+    async with leases.held(ANNA, wait_s=1):
+        pass
+
+
+async def test_waiting_behind_a_block_of_this_process_ends_as_well(db: Database) -> None:
+    leases = Leases(db)
+    async with leases.held(ANNA):
+        with pytest.raises(StoreUnavailable):
+            async with leases.held(ANNA, wait_s=0.02):
+                pytest.fail("entered")
+
+
+async def test_a_dead_holder_is_waited_out(db: Database) -> None:
+    clock = ManualClock(NOW)
+    leases = Leases(db, clock)
+    assert await leases.acquire(ANNA, "dead", 10, NOW)
+    clock.advance(timedelta(seconds=10))
+    async with leases.held(ANNA, wait_s=1):
+        pass
+
+
+async def test_a_failing_or_cancelled_block_gives_the_lease_back(db: Database) -> None:
+    leases = Leases(db)
+    entered = asyncio.Event()
+
+    async def hang() -> None:
+        async with leases.held(ANNA):
+            entered.set()
+            await asyncio.Event().wait()
+
+    async def fail() -> None:
+        async with leases.held(ANNA):
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await fail()
+    task = asyncio.ensure_future(hang())
+    await entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with leases.held(ANNA, wait_s=1):
+        pass
+
+
+async def test_a_long_block_keeps_its_lease(db: Database) -> None:
+    leases = Leases(db, lease_s=0.06)
+    async with leases.held(ANNA):
+        for _ in range(20):
+            assert not await Leases(db).acquire(ANNA, "thief", 1, leases._clock.now())
+            await asyncio.sleep(0.01)
