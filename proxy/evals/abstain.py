@@ -31,14 +31,14 @@ class Quiet:
     on_turn: bool
 
 
-async def abstain(client: Client, dataset: Dataset, concurrency: int) -> Report:
+async def abstain(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = PROMPTS) -> Report:
     """Replay a set; then ask unrelated things, things never said, and things that were said."""
     progress = Progress(f"abstain {dataset.name}", sum(len(person.sessions) for person in dataset.people))
     heard: list[Quiet] = []
 
     async def one(person: Person) -> None:
         await Replay(client, Person(person.id, person.sessions, ())).run()
-        for number, (group, text) in enumerate(requests(dataset, person)):
+        for number, (group, text) in enumerate(requests(dataset, person, prompts)):
             asked = await client.chat(
                 [{"role": "user", "content": text}],
                 user=person.id,
@@ -54,14 +54,14 @@ async def abstain(client: Client, dataset: Dataset, concurrency: int) -> Report:
     return tabulate(dataset.name, heard)
 
 
-def requests(dataset: Dataset, person: Person) -> list[tuple[str, str]]:
+def requests(dataset: Dataset, person: Person, prompts: Sequence[str] = PROMPTS) -> list[tuple[str, str]]:
     """Return what one person asks, by group; the prompts and the own questions are dealt out among all."""
     place, people = dataset.people.index(person), len(dataset.people)
     own = [one.text for one in person.questions if one.category not in _UNANSWERABLE]
     step = max(1, len(own) * people // _OWN_QUESTIONS)
     never = [(f"never said ({one.category})", one.text) for one in person.questions if one.category in _UNANSWERABLE]
     return [
-        *(("unrelated prompts", prompt) for prompt in PROMPTS[place::people]),
+        *(("unrelated prompts", prompt) for prompt in prompts[place::people]),
         *never,
         *(("own questions, for comparison", text) for text in own[::step]),
     ]

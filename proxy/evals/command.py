@@ -69,29 +69,27 @@ class Options:
         return load_set(folder, self.name or default_set(folder)).limited(self.limit)
 
 
-Part = Callable[[Client, Options], Awaitable[Report]]
+Work = Callable[[Client], Awaitable[Report]]
+Part = Callable[[Options], Work]  # reads its data at once, so that nothing is started in vain
 
 
-async def _recall(client: Client, options: Options) -> Report:
-    return await recall(client, options.dataset(), options.budgets, options.concurrency)
+def _recall(options: Options) -> Work:
+    dataset = options.dataset()
+    return lambda client: recall(client, dataset, options.budgets, options.concurrency)
 
 
-async def _forget(client: Client, options: Options) -> Report:
+def _forget(options: Options) -> Work:
     cases = load_cases(data_folder(options.data))
     step = max(1, len(cases) // options.limit) if options.limit else 1
-    return await forget(client, cases[::step][: options.limit], options.concurrency)
+    return lambda client: forget(client, cases[::step][: options.limit], options.concurrency)
 
 
-async def _junk(client: Client, options: Options) -> Report:
-    return await junk(client, options.dataset(), options.concurrency)
+def _on_set(part: Callable[[Client, Dataset, int], Awaitable[Report]]) -> Part:
+    def prepare(options: Options) -> Work:
+        dataset = options.dataset()
+        return lambda client: part(client, dataset, options.concurrency)
 
-
-async def _abstain(client: Client, options: Options) -> Report:
-    return await abstain(client, options.dataset(), options.concurrency)
-
-
-async def _cache(client: Client, options: Options) -> Report:
-    return await cache(client, options.dataset(), options.concurrency)
+    return prepare
 
 
 def _command(doc: str, *parts: Part) -> Callable[..., None]:
@@ -127,19 +125,20 @@ app.callback(invoke_without_command=True)(
 )
 app.command("recall")(_command("How much of the evidence for a question is injected, within a budget.", _recall))
 app.command("forget")(_command("Whether what was taken back stays away, and nothing else goes with it.", _forget))
-app.command("junk")(_command("How much is learned that should not be.", _junk))
-app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _abstain))
-app.command("cache")(_command("What memory costs where a repeated prefix is billed at a discount.", _cache))
+app.command("junk")(_command("How much is learned that should not be.", _on_set(junk)))
+app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _on_set(abstain)))
+app.command("cache")(_command("What memory costs where a repeated prefix is billed at a discount.", _on_set(cache)))
 
 
 async def measure(parts: Sequence[Part], options: Options) -> Report:
     """Run parts against one server, each with a key of its own, and return all that they found."""
+    prepared = [part(options) for part in parts]
     quiet_libraries()
     tokens.load()
     whole = Report(settings=_described(options))
     async with _server(options) as (base_url, upstream), http_session() as http:
-        for part in parts:
-            whole.add(await part(Client(http, base_url, upstream, f"eval-{secrets.token_hex(16)}"), options))
+        for work in prepared:
+            whole.add(await work(Client(http, base_url, upstream, f"eval-{secrets.token_hex(16)}")))
     return whole
 
 

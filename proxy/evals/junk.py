@@ -18,9 +18,9 @@ _LONG_WORDS = 40
 _ASKER = "asks-only"
 
 
-async def junk(client: Client, dataset: Dataset, concurrency: int) -> Report:
+async def junk(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = PROMPTS) -> Report:
     """Replay a set, and post prompts that state nothing; then look at what was learned."""
-    learned = await _learned_from_prompts(client)
+    learned = await _learned_from_prompts(client, prompts)
     progress = Progress(f"junk {dataset.name}", sum(len(person.sessions) for person in dataset.people))
     audits: list[dict[str, float]] = []
 
@@ -34,12 +34,12 @@ async def junk(client: Client, dataset: Dataset, concurrency: int) -> Report:
     rows = [(name, sum(one[name] for one in audits)) for name in audits[0]] if audits else []
     facts = dict(rows).get("facts", 0)
     shares = tuple((name, int(count), count / facts if facts else None) for name, count in rows)
-    from_prompts = ("learned from them", len(learned), len(learned) / len(PROMPTS))
+    from_prompts = ("learned from them", len(learned), len(learned) / len(prompts))
     return Report(
         tables=[
             Table(f"{dataset.name}: what was learned", ("", "count", "of the facts"), shares),
             Table(
-                f"{len(PROMPTS)} prompts that state nothing about the user",
+                f"{len(prompts)} prompts that state nothing about the user",
                 ("", "count", "per prompt"),
                 (from_prompts,),
             ),
@@ -67,9 +67,9 @@ def audit(memories: Sequence[Mapping[str, Any]], person: Person) -> dict[str, fl
     }
 
 
-async def _learned_from_prompts(client: Client) -> list[dict[str, Any]]:
-    progress = Progress("junk prompts", len(PROMPTS))
-    for number, prompt in enumerate(PROMPTS):
+async def _learned_from_prompts(client: Client, prompts: Sequence[str]) -> list[dict[str, Any]]:
+    progress = Progress("junk prompts", len(prompts))
+    for number, prompt in enumerate(prompts):
         await client.chat([{"role": "user", "content": prompt}], user=_ASKER, session=f"{_ASKER}-{number}")
         progress.advance()
     await client.settle(_ASKER)

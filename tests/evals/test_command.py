@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from proxy.errors import ConfigError
+from proxy.evals.abstain import abstain
+from proxy.evals.cache import cache
+from proxy.evals.client import Client
+from proxy.evals.command import Options, Work, app, measure
+from proxy.evals.forget import forget, load_cases
+from proxy.evals.junk import junk
+from proxy.evals.recall import recall
+from proxy.evals.report import Report
+from proxy.evals.unrelated import PROMPTS
+
+pytestmark = pytest.mark.anyio
+
+
+def every_part(options: Options) -> Work:
+    dataset = options.dataset()
+    assert options.data is not None
+    cases = load_cases(options.data)
+
+    async def work(client: Client) -> Report:
+        report = await recall(client, dataset, options.budgets, 2)
+        report.add(await forget(client, cases, 1))
+        report.add(await junk(client, dataset, 1, PROMPTS[:2]))
+        report.add(await abstain(client, dataset, 1, PROMPTS[:2]))
+        report.add(await cache(client, dataset, 1))
+        return report
+
+    return work
+
+
+async def test_small_set_is_replayed_against_a_real_server(sample):
+    found = await measure([every_part], Options(data=sample, budgets=(400,)))
+    tables = {table.title: table for table in found.tables}
+    table = tables["own: evidence injected in 400 tokens"]
+    every = dict(zip(table.columns, table.rows[1], strict=True))
+    assert (every["category"], every["questions"], every["evidence"]) == ("all", 2, 1.0)
+    assert 0 < every["tokens"] <= 400
+    assert "8-grams of other users injected: 0" in table.notes[0]
+    assert tables["own: ranking, from the receipts"].rows[-1] == ("all", 2, 1.0, 1.0)
+    assert [item["passed"] for item in found.items if item["part"] == "forget"] == [True]
+    assert tables["own: memory injected"].rows[0][:2] == ("unrelated prompts", 2)
+    assert tables["own: input cost with prompt caching"].rows[0][0] == "no memory"
+
+
+def test_missing_data_is_explained(tmp_path):
+    with pytest.raises(ConfigError, match="sessions"):
+        CliRunner().invoke(app, ["recall", "--data", str(tmp_path)], catch_exceptions=False)
