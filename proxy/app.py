@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import structlog
@@ -31,17 +31,18 @@ def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
         services = await open_services(settings, clock=clock)
         install(app, services)
         warming = spawn(services.warm(), "warm")
-        worker = Worker(services) if settings.worker.enabled else None
-        schedule = Schedule(services) if settings.worker.enabled else None
-        if worker is not None and schedule is not None:
+        # What lives in memory is this process's own: no other one can learn from it.
+        workers = [Worker(part) for part in services.both() if settings.worker.enabled or part.is_ephemeral]
+        schedule = Schedule(services, keeps_store=settings.worker.enabled)
+        for worker in workers:
             worker.start()
-            schedule.start()
+        schedule.start()
         try:
             yield
         finally:
             services.is_draining = True
             warming.cancel()
-            await drain_all(services, worker, schedule)
+            await drain_all(services, workers, schedule)
 
     app = FastAPI(
         title="Throughline", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
@@ -69,14 +70,13 @@ async def work(settings: Settings) -> None:
     schedule.start()
     await stop.wait()
     warming.cancel()
-    await drain_all(services, worker, schedule)
+    await drain_all(services, [worker], schedule)
 
 
-async def drain_all(services: Services, worker: Worker | None, schedule: Schedule | None) -> None:
+async def drain_all(services: Services, workers: Sequence[Worker], schedule: Schedule) -> None:
     """Let running work end, then close; what is left stays in the journal."""
-    if schedule is not None:
-        await schedule.stop()
-    if worker is not None:
+    await schedule.stop()
+    for worker in workers:
         await worker.stop(_WORK_DRAIN_S)
     await drain(_WORK_DRAIN_S)
     await services.close()

@@ -87,6 +87,9 @@ class MemorySettings(_Section):
     max_wait_s: float = Field(30.0, ge=0, description="Longest that a busy chat may put off learning.")
     max_facts_per_turn: int = Field(6, ge=1, description="Most facts learned from one turn.")
     max_closed_per_turn: int = Field(12, ge=1, description="Most memories that one turn may close.")
+    ephemeral_ttl_s: float = Field(
+        3600.0, gt=0, description="Idle seconds after which an ephemeral conversation is gone."
+    )
     conversation_fresh_s: float = Field(
         3600.0, ge=0, description="The same first message within this time is a replay, later a new statement."
     )

@@ -15,6 +15,7 @@ Language = Literal["english", "german", "spanish", "french", "italian", "portugu
 
 _LONGEST_TOKEN = 64
 _MOST_CACHED_WORDS = 50_000
+_FEW_TERMS = 6
 
 
 def _ranges(prefix: str) -> str:
@@ -48,6 +49,18 @@ _SMALL_WORDS: dict[Language, str] = {
     "dutch": "het een niet ik van mijn zijn met voor naar waar dat heb wanneer wie ook",
 }
 _CUES = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
+_LETTER_CUES: dict[str, Language] = {
+    "ß": "german",
+    "ä": "german",
+    "ö": "german",
+    "ü": "german",
+    "ñ": "spanish",
+    "ç": "french",
+    "è": "french",
+    "ê": "french",
+    "ã": "portuguese",
+    "õ": "portuguese",
+}
 _ANY_CUE = frozenset[str]().union(*_CUES.values())
 
 # Words that say nothing about what is sought: they weigh little in a query and stay in the index.
@@ -93,9 +106,16 @@ def tokens(text: str, language: Language | None = None) -> list[str]:
 
 
 def weights(text: str, language: Language | None = None) -> dict[str, float]:
-    """Return the distinct terms of a query with their weight: 1, or a trace for words that say nothing."""
-    found = dict.fromkeys(tokens(text, language), 1.0)
-    return {term: 0.05 if term in _STOP_TERMS else 1.0 for term in found}
+    """Return the distinct terms of a query with their weight: 1, or a trace for words that say nothing.
+
+    A few words that betray no language are stemmed in all of them, at half the weight.
+    """
+    found = {term: 0.05 if term in _STOP_TERMS else 1.0 for term in tokens(text, language)}
+    if language is None and len(found) <= _FEW_TERMS and _STOP_TERMS.isdisjoint(found):
+        for other in _CUES:
+            for term in tokens(text, other):
+                found.setdefault(term, 0.5)
+    return found
 
 
 def content(text: str, language: Language | None = None) -> list[str]:
@@ -106,7 +126,9 @@ def content(text: str, language: Language | None = None) -> list[str]:
 def _guess(words: list[str]) -> Language:
     """Return the language whose small words are most frequent, English where there are (almost) none."""
     if _ANY_CUE.isdisjoint(words):
-        return "english"
+        letters = "".join(words)
+        marks = () if letters.isascii() else (name for letter, name in _LETTER_CUES.items() if letter in letters)
+        return next(iter(marks), "english")
     distinct = set(words)
     best, count = max(((name, len(distinct & cues)) for name, cues in _CUES.items()), key=lambda pair: pair[1])
     return best if count >= 2 or len(words) <= 12 else "english"
@@ -114,7 +136,7 @@ def _guess(words: list[str]) -> Language:
 
 def _learn(word: str, language: Language) -> tuple[str, ...]:
     with _lock:
-        terms = tuple(dict.fromkeys(_expand(word, language)))
+        terms = tuple(dict.fromkeys(term for term in _expand(word, language) if term))
     if len(_cache) >= _MOST_CACHED_WORDS:
         _cache.clear()
     if len(word) <= _LONGEST_TOKEN:

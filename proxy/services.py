@@ -23,11 +23,12 @@ from proxy.store.keys import Keys
 from proxy.store.lance import LanceStore
 from proxy.store.leases import Leases
 from proxy.store.ledger import Ledger
+from proxy.store.ram import RamStore, Rows
 from proxy.store.receipts import Receipts
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.threads import in_thread
-from proxy.types import Scope
+from proxy.types import Mode, Scope
 from proxy.upstream.route import Routes
 
 _log = structlog.get_logger(__name__)
@@ -38,7 +39,7 @@ _REOPEN_S = 5.0
 class _Heavy:
     """What takes seconds to import and open."""
 
-    store: LanceStore
+    store: Rows
     index: IndexCache
     book: Book
 
@@ -66,10 +67,12 @@ class Services:
     is_embedder_warm: bool = False
     is_draining: bool = False
     written: set[Scope] = field(default_factory=set)
+    ephemeral: Services | None = None
+    last_used: dict[Scope, float] = field(default_factory=dict)  # ephemeral conversations, by the monotonic clock
     _heavy: _Heavy | None = None
 
     @property
-    def store(self) -> LanceStore:
+    def store(self) -> Rows:
         """The rows; raises ``StoreUnavailable`` while they cannot be opened."""
         return self._opened.store
 
@@ -104,6 +107,19 @@ class Services:
         self.written.add(Scope(scope.tenant, scope.user))
         self.wake.set()
 
+    @property
+    def is_ephemeral(self) -> bool:
+        """Whether nothing of this bag touches a disk."""
+        return self.ephemeral is None
+
+    def of(self, mode: Mode) -> Services:
+        """Return the parts that a request of this mode works with."""
+        return self.ephemeral if mode == "ephemeral" and self.ephemeral is not None else self
+
+    def both(self) -> tuple[Services, ...]:
+        """Return the lasting parts and the ephemeral ones."""
+        return (self,) if self.ephemeral is None else (self, self.ephemeral)
+
     def take_written(self) -> list[Scope]:
         """Return the owners written for since the last call."""
         taken = list(self.written)
@@ -118,6 +134,8 @@ class Services:
     async def close(self) -> None:
         """Close everything, the last opened first."""
         await self.routes.aclose()
+        if self.ephemeral is not None:
+            await self.ephemeral.database.close()
         if self._heavy is not None:
             self._heavy.store.close()
         await self.embedder.close()
@@ -139,7 +157,8 @@ class Services:
                 _log.error("the embedder does not load, words alone find memories", error=error.code)
                 await asyncio.sleep(_REOPEN_S)
             else:
-                self.is_embedder_warm = True
+                for part in self.both():
+                    part.is_embedder_warm = True
                 return
 
     async def open_store(self) -> None:
@@ -154,7 +173,11 @@ class Services:
             dimension=self.embedder.dimension,
             metadata_cache_bytes=settings.store.metadata_cache_bytes,
         )
-        index = IndexCache(store, model=self.embedder.model, max_bytes=settings.store.index_cache_bytes)
+        self.use_store(store)
+
+    def use_store(self, store: Rows) -> None:
+        """Work with these rows from now on."""
+        index = IndexCache(store, model=self.embedder.model, max_bytes=self.settings.store.index_cache_bytes)
         self._heavy = _Heavy(store, index, Book(store, self.embedder, self.history, self.ledger))
         self.warmed.set()
 
@@ -177,27 +200,52 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
     quiet_libraries()
     settings.server.data_dir.mkdir(parents=True, exist_ok=True)
     clock = clock or Clock()
-    memory = settings.memory
-    database = await Database.open(settings.database_url, synchronous=settings.store.synchronous)
-    journal = Journal(database, debounce_s=memory.model_debounce_s, max_wait_s=memory.max_wait_s)
     routes = _routes(settings)
+    shared = _Shared(
+        settings,
+        clock,
+        Hasher.load(settings.auth, settings.server.data_dir),
+        _embedder(settings, routes),
+        select_extractor(
+            settings.memory, builtin=BuiltinExtractor(), connect=lambda access: _completer(routes, access)
+        ),
+        routes,
+    )
+    lasting = _assemble(shared, await Database.open(settings.database_url, synchronous=settings.store.synchronous))
+    lasting.ephemeral = _assemble(shared, await Database.open("sqlite://"))
+    lasting.ephemeral.use_store(RamStore(shared.embedder.dimension))
+    return lasting
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What the lasting and the ephemeral parts have in common."""
+
+    settings: Settings
+    clock: Clock
+    hasher: Hasher
+    embedder: Embedder
+    extractor: Extractor
+    routes: Routes
+
+
+def _assemble(shared: _Shared, database: Database) -> Services:
+    memory = shared.settings.memory
     return Services(
-        settings=settings,
-        clock=clock,
-        hasher=Hasher.load(settings.auth, settings.server.data_dir),
+        settings=shared.settings,
+        clock=shared.clock,
+        hasher=shared.hasher,
+        embedder=shared.embedder,
+        extractor=shared.extractor,
+        routes=shared.routes,
         database=database,
-        journal=journal,
+        journal=Journal(database, debounce_s=memory.model_debounce_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),
         ledger=Ledger(database),
         receipts=Receipts(database),
         history=History(database),
         keys=Keys(database),
-        leases=Leases(database, clock),
-        embedder=_embedder(settings, routes),
-        extractor=select_extractor(
-            memory, builtin=BuiltinExtractor(), connect=lambda access: _completer(routes, access)
-        ),
-        routes=routes,
+        leases=Leases(database, shared.clock),
     )
 
 

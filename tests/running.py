@@ -6,9 +6,10 @@ import asyncio
 import socket
 import threading
 import time
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import uvicorn
@@ -17,6 +18,8 @@ from openai import OpenAI
 from proxy.app import create_app
 from proxy.config import Settings, load_settings
 from proxy.services import Services
+
+T = TypeVar("T")
 
 WAIT_S = 30.0
 
@@ -50,6 +53,7 @@ class Running:
             server_header=False,
         )
         self._server = uvicorn.Server(config)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     @property
@@ -97,5 +101,14 @@ class Running:
                 assert time.monotonic() < deadline, state
                 time.sleep(0.02)
 
+    def call(self, function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        """Run a coroutine on the server's own loop."""
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(function(*args), self._loop).result(WAIT_S)
+
     def _run(self) -> None:
-        asyncio.run(self._server.serve(sockets=[self._socket]))
+        async def serve() -> None:
+            self._loop = asyncio.get_running_loop()
+            await self._server.serve(sockets=[self._socket])
+
+        asyncio.run(serve())

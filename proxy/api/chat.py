@@ -17,6 +17,7 @@ from proxy.api.asgi import (
     send_head,
     until_hang_up,
 )
+from proxy.api.coding import plain
 from proxy.dialects.base import Dialect
 from proxy.errors import ProxyError
 from proxy.pipeline.exchange import Exchange
@@ -40,7 +41,8 @@ class Completions:
         headers = headers_of(scope)
         exchange = Exchange("POST", self._path, scope["query_string"].decode("latin-1"), headers, b"", self._dialect)
         try:
-            exchange.body = await read_body(receive, limit=self._services.settings.server.max_body_bytes)
+            limit = self._services.settings.server.max_body_bytes
+            exchange.body, exchange.headers = plain(await read_body(receive, limit=limit), headers, limit=limit)
         except ClientGone:
             return
         except ProxyError as error:

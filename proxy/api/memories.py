@@ -170,9 +170,15 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
 
     def change(row: Memory) -> Change:
         edited = edit_memory(
-            row, now, text=body.text, kind=body.kind, value=body.object_value, pinned=body.pinned, priority=body.priority,
+            row,
+            now,
+            text=body.text,
+            kind=body.kind,
+            value=body.object_value,
+            pinned=body.pinned,
+            priority=body.priority,
             expires_at=body.expires_at,
-        )  # fmt: skip
+        )
         if "expires_at" in body.model_fields_set and body.expires_at is None:
             edited = replace(edited, memory=replace(edited.memory, expires_at=None))
         return edited

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
+from proxy.errors import NotFound
 from proxy.services import Services
 from proxy.types import Scope
 
@@ -16,13 +18,20 @@ router = APIRouter(prefix="/v1/receipts")
 @router.get("/{receipt_id}")
 async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Return a receipt; texts are looked up now, so that what was erased since is gone from it too."""
-    body = await services.receipts.get(scope, receipt_id)
-    texts = await _texts(services, scope)
+    part, body = await _found(services, scope, receipt_id)
+    texts = await _texts(part, scope)
     for name in ("injected", "considered"):
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
     for name in ("learned", "removed"):
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
     return {"object": "receipt", **body}
+
+
+async def _found(services: Services, scope: Scope, receipt_id: str) -> tuple[Services, dict[str, Any]]:
+    for part in services.both():
+        with suppress(NotFound):
+            return part, await part.receipts.get(scope, receipt_id)
+    raise NotFound(f"There is no receipt {receipt_id[:80]!r}.", param="id")
 
 
 async def _texts(services: Services, scope: Scope) -> dict[str, str]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 from proxy.api.caller import Caller, Parts
 from proxy.api.shapes import episode_shape, listing, session_shape
+from proxy.errors import NotFound
 from proxy.services import Services
 from proxy.store.sessions import Session
 from proxy.threads import shielded
 from proxy.types import Scope
+from proxy.worker.sweep import forget_conversation
 
 router = APIRouter(prefix="/v1/sessions")
 
@@ -28,8 +32,8 @@ async def list_sessions(
 @router.get("/{session_id:path}")
 async def get_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Return a conversation with what was said in it."""
-    session = await _one(services, scope, session_id)
-    episodes = await services.store.episodes(scope, session=session.id)
+    part, session = await _found(services, scope, session_id)
+    episodes = await part.store.episodes(scope, session=session.id)
     messages = [episode_shape(episode) for episode in episodes if scope.sees(episode.agent)]
     return {**session_shape(session), "messages": messages}
 
@@ -37,16 +41,24 @@ async def get_session(session_id: str, scope: Caller, services: Parts) -> dict[s
 @router.post("/{session_id:path}/end")
 async def end_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """End a conversation; a further turn opens it again."""
-    session = await _one(services, scope, session_id)
-    return session_shape(await services.sessions.end(scope, session.id, now=services.clock.now()))
+    part, session = await _found(services, scope, session_id)
+    return session_shape(await part.sessions.end(scope, session.id, now=services.clock.now()))
 
 
 @router.delete("/{session_id:path}")
 async def delete_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Destroy a conversation: its turns, what was injected into it and its receipts; facts learned from it stay."""
-    session = await _one(services, scope, session_id)
-    await shielded(_destroy(services, scope, session.id), "delete session")
+    part, session = await _found(services, scope, session_id)
+    await shielded(_destroy(part, scope, session.id), "delete session")
     return {"id": session_id, "object": "session.deleted", "deleted": True}
+
+
+async def _found(services: Services, scope: Scope, session_id: str) -> tuple[Services, Session]:
+    """Return a conversation and the parts that keep it, the lasting ones or those in memory."""
+    for part in services.both():
+        with suppress(NotFound):
+            return part, await _one(part, scope, session_id)
+    raise NotFound(f"There is no conversation {session_id[:80]!r}.", param="id")
 
 
 async def _one(services: Services, scope: Scope, session_id: str) -> Session:
@@ -55,6 +67,9 @@ async def _one(services: Services, scope: Scope, session_id: str) -> Session:
 
 
 async def _destroy(services: Services, scope: Scope, session_id: str) -> None:
+    if services.is_ephemeral:
+        await forget_conversation(services, replace(scope, session=session_id))
+        return
     async with services.leases.held(scope):
         await services.sessions.delete(scope, session_id)
         await services.store.remove_episodes(scope, session=session_id)

@@ -21,7 +21,7 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
             by_status[row.status] = by_status.get(row.status, 0) + 1
     return {
         "object": "state",
-        "pending_turns": await services.journal.pending(scope),
+        "pending_turns": sum([await part.journal.pending(scope) for part in services.both()]),
         "dead_turns": len(await services.journal.dead(scope)),
         "memories": by_status,
         "episodes": (await services.store.counts(scope)).get("episodes", 0),

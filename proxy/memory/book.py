@@ -12,9 +12,9 @@ from proxy.memory.changes import Change
 from proxy.memory.embed import Embedder
 from proxy.memory.visibility import ClosedValues
 from proxy.store.history import History
-from proxy.store.lance import LanceStore
 from proxy.store.ledger import Ledger
 from proxy.store.passages import dense_text, window_texts
+from proxy.store.ram import Rows
 from proxy.store.schema import Vector
 from proxy.telemetry import LEARNED
 from proxy.types import Episode, Memory, Scope
@@ -26,7 +26,7 @@ _CLOSING = frozenset({"supersede", "retract"})
 class Book:
     """The writing side of the rows; the caller holds the owner's lease."""
 
-    def __init__(self, store: LanceStore, embedder: Embedder, history: History, ledger: Ledger) -> None:
+    def __init__(self, store: Rows, embedder: Embedder, history: History, ledger: Ledger) -> None:
         self._store, self._embedder, self._history, self._ledger = store, embedder, history, ledger
 
     async def apply(self, scope: Scope, changes: Sequence[Change]) -> None:

@@ -12,8 +12,8 @@ from typing import Any, cast
 from proxy.lexical import content
 from proxy.memory.index import FactShelf, Shelf, TurnShelf
 from proxy.memory.query import Query
-from proxy.store.lance import LanceStore
 from proxy.store.lance_search import ROWS_BEFORE_INDEX
+from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS, Noun
 from proxy.threads import in_thread
 from proxy.types import Scope
@@ -42,7 +42,7 @@ class IndexCache:
         max_bytes: Of all shelves together; the one just used stays in any case.
     """
 
-    def __init__(self, store: LanceStore, *, model: str, max_bytes: int = 96 * 2**20) -> None:
+    def __init__(self, store: Rows, *, model: str, max_bytes: int = 96 * 2**20) -> None:
         self.store = store
         self.model = model
         self.max_bytes = max_bytes

@@ -51,6 +51,7 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
     with exchange.timings.step("identify"):
         await identify(exchange, services)
     exchange.upstream_body = exchange.body
+    services = services.of(exchange.mode)
     if exchange.scope is not None and exchange.mode != "off":
         await recall(exchange, services)
         assemble(exchange, services.settings.memory)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from proxy.dialects.base import Message
 from proxy.memory.chain import chain, place
+from proxy.memory.embed import EmbeddingFailed
 from proxy.memory.index import FactShelf
 from proxy.memory.query import Query, widen
 from proxy.memory.sources import recall as search
@@ -79,8 +80,10 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
 
 
 async def _vector(services: Services, query: Query) -> NDArray[np.float32] | None:
-    if not query.text or not services.is_embedder_warm:
+    if not query.text:
         return None
+    if not services.is_embedder_warm:
+        raise EmbeddingFailed("The embedder is still loading.")
     vectors = await services.embedder.embed([query.dense_text], purpose="query")
     first: NDArray[np.float32] = vectors[0]
     return first

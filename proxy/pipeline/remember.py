@@ -25,6 +25,8 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
         return
     with exchange.timings.step("journal"), best_effort(exchange, "journal"):
         is_new = await services.journal.record(exchange.scope, _record(exchange, services, finish, status))
+        if services.is_ephemeral:
+            services.last_used[exchange.scope] = services.clock.monotonic()
         if is_new:
             services.note_written(exchange.scope)
 

@@ -13,7 +13,7 @@ from proxy.memory.reconcile import Limits, reconcile
 from proxy.memory.transcript import episodes_of
 from proxy.services import Services
 from proxy.store.journal import TO_INDEX, TO_LEARN, Claim, Item
-from proxy.telemetry import EXTRACTION_COST, JOBS
+from proxy.telemetry import JOBS
 from proxy.types import Memory, Turn
 
 
@@ -75,8 +75,6 @@ async def _learn_group(
     turns = [item.turn for item in items if item.turn is not None]
     heard = await heard_before(services.index, claim.scope, turns)
     extraction = await services.extractor.extract(turns, [m for m in memories if m.status == "active"], heard)
-    if extraction.cost_usd:
-        EXTRACTION_COST.labels(extraction.model).inc(extraction.cost_usd)
     for item in items:
         assert item.turn is not None
         changes = _changes(services, item.turn, extraction, memories)

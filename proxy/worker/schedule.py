@@ -12,6 +12,7 @@ from proxy.services import Services
 from proxy.telemetry import JOURNAL_TURNS
 from proxy.threads import spawn
 from proxy.types import Scope
+from proxy.worker.sweep import sweep
 
 _log = structlog.get_logger(__name__)
 _TICK_S = 15.0
@@ -21,8 +22,9 @@ _PRUNE_EVERY = 40  # ticks: some ten minutes
 class Schedule:
     """Runs upkeep in moments without work; every step may fail and is tried again at the next tick."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, *, keeps_store: bool = True) -> None:
         self._services = services
+        self._keeps_store = keeps_store
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -36,12 +38,15 @@ class Schedule:
             await asyncio.wait([self._task])
 
     async def _run(self) -> None:
-        await self._services.warmed.wait()
         tick = 0
         while True:
             await self._attempt("depth", self._measure())
             await asyncio.sleep(_TICK_S)
             tick += 1
+            if self._services.ephemeral is not None:
+                await self._attempt("sweep", sweep(self._services.ephemeral))
+            if not self._keeps_store:
+                continue
             for owner in self._services.take_written():
                 await self._attempt("maintain", self._maintain(owner))
             if tick % _PRUNE_EVERY == 0:

@@ -1,0 +1,183 @@
+"""Memories and turns of ephemeral conversations: the lasting store's interface over plain memory, never on a disk."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from proxy.lexical import tokens
+from proxy.store.lance import LanceStore, StoreHealth
+from proxy.store.lance_search import Candidates
+from proxy.store.passages import dense_text, lexical_text
+from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun, Vector
+from proxy.types import Episode, Memory, Scope
+
+# The two kinds of rows there are; whoever holds one does not care which.
+Rows: TypeAlias = "LanceStore | RamStore"
+
+
+@dataclass(slots=True)
+class _Row:
+    item: Any
+    vectors: tuple[Vector | None, ...]
+    model: str
+    stamp: int
+
+
+@dataclass(slots=True)
+class _Table:
+    rows: dict[str, _Row] = field(default_factory=dict)
+    version: int = 0
+
+
+class RamStore:
+    """What ``LanceStore`` does, in this process and for as long as it runs."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self._tables: dict[tuple[str, Noun], _Table] = {}
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._tables.clear()
+
+    async def memories(self, scope: Scope) -> list[Memory]:
+        """Return all memories of the owner."""
+        return [row.item for row in self._table(scope, "memories").rows.values()]
+
+    async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
+        """Return one memory of the owner, None if there is none of that id."""
+        row = self._table(scope, "memories").rows.get(memory_id)
+        return None if row is None else row.item
+
+    async def put_memories(
+        self, scope: Scope, memories: Sequence[Memory], vectors: Mapping[str, Vector | None], model: str
+    ) -> None:
+        """Write memories over those of the same id."""
+        self._put(scope, "memories", memories, {key: (vector,) for key, vector in vectors.items()}, model)
+
+    async def remove_memories(self, scope: Scope, ids: Collection[str]) -> None:
+        """Forget memories."""
+        self._remove(scope, "memories", ids)
+
+    async def episodes(self, scope: Scope, *, session: str | None = None, limit: int | None = None) -> list[Episode]:
+        """Return the owner's turns in order of time, of one conversation where given, the newest ``limit`` of them."""
+        rows = [row.item for row in self._table(scope, "episodes").rows.values()]
+        rows = [row for row in rows if session is None or row.session == session]
+        rows.sort(key=lambda row: (row.at, row.session, row.seq, row.piece))
+        return rows if limit is None else rows[max(0, len(rows) - limit) :]
+
+    async def put_episodes(
+        self,
+        scope: Scope,
+        episodes: Sequence[Episode],
+        vectors: Mapping[str, tuple[Vector | None, Vector | None] | None],
+        model: str,
+    ) -> None:
+        """Write turns over those of the same id."""
+        self._put(scope, "episodes", episodes, {key: pair or (None, None) for key, pair in vectors.items()}, model)
+
+    async def remove_episodes(self, scope: Scope, *, session: str) -> None:
+        """Forget a conversation's turns."""
+        rows = self._table(scope, "episodes").rows
+        self._remove(scope, "episodes", [key for key, row in rows.items() if row.item.session == session])
+
+    async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
+        """Return id and text to embed of the rows without a vector of ``model``."""
+        rows = self._table(scope, noun).rows
+        return [(key, dense_text(row.item)) for key, row in rows.items() if row.model != model]
+
+    async def load(
+        self, scope: Scope, noun: Noun, *, above_stamp: int | None = None, ids: Collection[str] | None = None
+    ) -> Batch[Any]:
+        """Return rows with terms and vectors, for the search index."""
+        rows = list(self._table(scope, noun).rows.values())
+        rows = [row for row in rows if above_stamp is None or row.stamp > above_stamp]
+        rows = [row for row in rows if ids is None or row.item.id in ids]
+        return Batch(
+            items=[row.item for row in rows],
+            tokens=[tokens(lexical_text(row.item)) for row in rows],
+            vectors={
+                name: np.array([self._filled(row.vectors[at]) for row in rows], np.float32).reshape(-1, self.dimension)
+                for at, name in enumerate(LAYOUTS[noun].vectors)
+            },
+            models=[row.model for row in rows],
+            stamp=max((row.stamp for row in rows), default=0),
+        )
+
+    async def candidates(
+        self, scope: Scope, noun: Noun, terms: Collection[str], vector: Vector | None, *, limit: int = 60
+    ) -> Candidates[Any]:
+        """Find nothing: a conversation that lives in memory is never too large to load."""
+        del scope, terms, vector, limit
+        return Candidates([], {}, {name: {} for name in LAYOUTS[noun].vectors})
+
+    async def ids(self, scope: Scope, noun: Noun) -> list[str]:
+        """Return the ids of all rows."""
+        return list(self._table(scope, noun).rows)
+
+    async def count(self, scope: Scope, noun: Noun) -> int:
+        """Return the number of rows."""
+        return len(self._table(scope, noun).rows)
+
+    async def counts(self, scope: Scope) -> dict[str, int]:
+        """Return the number of rows by noun."""
+        return {noun: await self.count(scope, noun) for noun in NOUNS}
+
+    def revision(self, scope: Scope, noun: Noun) -> tuple[str, str]:
+        """Return a value that changes with every write; as with tables, later ones sort first."""
+        return ("ram", f"{2**63 - self._table(scope, noun).version:020d}")
+
+    async def drop_owner(self, scope: Scope) -> None:
+        """Forget everything of the owner."""
+        for noun in NOUNS:
+            self._tables.pop((scope.user, noun), None)
+
+    async def purge(self, scope: Scope) -> None:
+        """Nothing is left behind by what was forgotten."""
+
+    async def maintain(self, scope: Scope) -> None:
+        """Nothing to compact."""
+
+    async def heal(self, scope: Scope) -> list[str]:
+        """Nothing can break."""
+        del scope
+        return []
+
+    async def flush(self, scope: Scope) -> None:
+        """Nothing goes to a disk."""
+
+    async def verify(self) -> StoreHealth:
+        """Return that all is well."""
+        return StoreHealth(len(self._tables), ())
+
+    def _table(self, scope: Scope, noun: Noun) -> _Table:
+        return self._tables.setdefault((scope.user, noun), _Table())
+
+    def _put(
+        self,
+        scope: Scope,
+        noun: Noun,
+        items: Sequence[Memory | Episode],
+        vectors: Mapping[str, tuple[Vector | None, ...]],
+        model: str,
+    ) -> None:
+        table = self._table(scope, noun)
+        table.version += 1
+        none: tuple[Vector | None, ...] = (None,) * len(LAYOUTS[noun].vectors)
+        for item in items:
+            given = vectors.get(item.id, none)
+            has_all = all(vector is not None for vector in given)
+            table.rows[item.id] = _Row(item, given, model if has_all else "", table.version)
+
+    def _remove(self, scope: Scope, noun: Noun, ids: Collection[str]) -> None:
+        table = self._table(scope, noun)
+        table.version += 1
+        for gone in ids:
+            table.rows.pop(gone, None)
+
+    def _filled(self, vector: Vector | None) -> Vector:
+        return np.zeros(self.dimension, np.float32) if vector is None else vector

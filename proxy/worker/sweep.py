@@ -1,0 +1,34 @@
+"""Ends ephemeral conversations: by the clock, or because their owner says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from proxy.services import Services
+from proxy.store.erase import Erasure
+from proxy.types import Scope
+
+
+async def sweep(services: Services) -> int:
+    """Forget the conversations that have been idle for too long; return how many."""
+    long_ago = services.clock.monotonic() - services.settings.memory.ephemeral_ttl_s
+    idle = [scope for scope, used in services.last_used.items() if used <= long_ago]
+    for scope in idle:
+        await forget_conversation(services, scope)
+    return len(idle)
+
+
+async def forget_conversation(services: Services, scope: Scope) -> None:
+    """Forget one conversation that lives in memory, and with an owner's last one everything of the owner."""
+    for known in [one for one in services.last_used if one.user == scope.user and one.session == scope.session]:
+        del services.last_used[known]
+    async with services.leases.held(scope):
+        learned = [row.id for row in await services.store.memories(scope) if row.session == scope.session]
+        await services.store.remove_memories(scope, learned)
+        await services.store.remove_episodes(scope, session=scope.session)
+        await services.history.purge(scope, learned)
+        await services.sessions.delete(scope, scope.session)
+        if not any(one.user == scope.user for one in services.last_used):
+            await services.store.drop_owner(scope)
+            await Erasure(services.database).erase(replace(scope, session=""))
+    services.index.forget(scope)
