@@ -17,7 +17,7 @@ _COORDINATORS = (
     "and|or|but|plus|&|und|oder|aber|sowie|sondern|außerdem|y|e|o|u|pero|sino|además|и|а|но|или|да|либо|еще|ещё"
 )
 _SUBORDINATORS = (
-    "because|so|since|although|though|while|whereas|weil|denn|obwohl|während|porque|aunque|así que|mientras|"
+    "because|although|though|while|whereas|weil|obwohl|während|porque|aunque|así que|mientras|"
     "потому что|так что|хотя|поэтому"
 )
 _SEPARATOR = re.compile(
@@ -314,12 +314,14 @@ class Unit:
         end: Offset after it, without the separator.
         member: It looks like a member of a list, not like a clause.
         coordinated: The separator before it is one that lists use ("," "and").
+        joined: That separator is a word ("and").
     """
 
     start: int
     end: int
     member: bool
     coordinated: bool
+    joined: bool = False
 
 
 def sentences(text: str) -> list[Span]:
@@ -338,12 +340,13 @@ def sentences(text: str) -> list[Span]:
 def units(text: str, sentence: Span) -> list[Unit]:
     """Return the clauses and list members of one sentence."""
     found: list[Unit] = []
-    start, listed = sentence[0], False
+    start, listed, joined = sentence[0], False, False
     last = sentence[0] + len(text[slice(*sentence)].rstrip(".!?…。！？ "))
     for match in _SEPARATOR.finditer(text, sentence[0], last):
-        _append_unit(found, text, (start, match.start()), listed=listed)
-        start, listed = match.end(), bool(re.search(r"[,，、]|\w|&", match[0]))
-    _append_unit(found, text, (start, last), listed=listed)
+        _append_unit(found, text, (start, match.start()), listed=listed, joined=joined)
+        joined = bool(re.search(r"\w|&", match[0]))
+        start, listed = match.end(), joined or bool(re.search(r"[,，、]", match[0]))
+    _append_unit(found, text, (start, last), listed=listed, joined=joined)
     return found
 
 
@@ -358,10 +361,12 @@ def _append(spans: list[Span], text: str, start: int, end: int) -> None:
         spans.append((start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())))
 
 
-def _append_unit(found: list[Unit], text: str, span: Span, *, listed: bool) -> None:
+def _append_unit(found: list[Unit], text: str, span: Span, *, listed: bool, joined: bool) -> None:
     piece = text[slice(*span)]
     if WORD.search(piece):
-        found.append(Unit(*span, member=bool(found) and _is_member(piece), coordinated=bool(found) and listed))
+        found.append(
+            Unit(*span, member=bool(found) and _is_member(piece), coordinated=bool(found) and listed, joined=joined)
+        )
 
 
 def _is_member(piece: str) -> bool:

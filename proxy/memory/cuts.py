@@ -83,7 +83,8 @@ def _cut_sentence(text: str, sentence: Span, gone: Sequence[Span], held: Sequenc
     spans += [span for span in gone if not any(start <= span[0] < end for start, end in spans)]
     rest = _without(text, sentence, spans)
     lead_is_gone = bool(members) and any(span == (members[0].start, members[0].end) for span in spans)
-    if lead_is_gone and is_question(rest) and not held:
+    left = sum(not any(start <= unit.start < end for start, end in spans) for unit in members)
+    if lead_is_gone and left <= 1 and is_question(rest) and not held:
         return ""
     return rest if _is_worth_quoting(rest) else ""
 
@@ -102,9 +103,10 @@ def _removal(text: str, members: Sequence[Unit], index: int, gone: Sequence[Span
     kept = any(unit.start <= span[0] < unit.end for span in held)
     if kept or _is_cjk_list(text, unit, inside) or (unit.member and tail):
         return [_phrase(text, unit, span) for span in inside]
+    start = members[index - 1].start if index and _is_equated(text, members[index - 1], unit, held) else unit.start
     if following is not None and _hangs(text, following, held):
-        return [(unit.start, following.end)]
-    return [(unit.start, unit.end)]
+        return [(start, following.end)]
+    return [(start, unit.end)]
 
 
 def _leads_list(text: str, unit: Unit, following: Unit, last: Span) -> bool:
@@ -112,6 +114,13 @@ def _leads_list(text: str, unit: Unit, following: Unit, last: Span) -> bool:
     if unit.member or not (following.member and following.coordinated) or text[last[1] : unit.end].strip():
         return False
     return _NAMING.search(text[unit.start : last[0]]) is None
+
+
+def _is_equated(text: str, before: Unit, unit: Unit, held: Sequence[Span]) -> bool:
+    """Whether a dash or colon makes the unit what the one before is said to be ("my browser: …")."""
+    if any(before.start <= span[0] < before.end for span in held) or len(words(text[before.start : before.end])) > 5:
+        return False
+    return re.search("[:：—–]|\\s-\\s", text[before.end : unit.start]) is not None
 
 
 def _hangs(text: str, following: Unit, held: Sequence[Span]) -> bool:

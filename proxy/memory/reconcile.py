@@ -131,7 +131,7 @@ class _Ledger:
     def _is_target(self, memory: Memory, term: str, candidate: Candidate) -> bool:
         if candidate.forget:
             return any(mentions(part, term) for part in (memory.object, memory.text))
-        if not memory.object or not _names(memory.object, term) or fold(memory.subject) != fold(candidate.subject):
+        if not memory.object or not _names(memory.object, term) or not _same_subject(memory, candidate):
             return False
         return not candidate.relation or not memory.relation or fold(memory.relation) == fold(candidate.relation)
 
@@ -190,7 +190,7 @@ class _Ledger:
             self._add(fresh, candidate)
 
     def _is_same(self, memory: Memory, candidate: Candidate) -> bool:
-        if fold(memory.subject) != fold(candidate.subject) and not memory.metadata.get(TOMBSTONE):
+        if not _same_subject(memory, candidate) and not memory.metadata.get(TOMBSTONE):
             return False
         if not candidate.object or not memory.object:
             return fold(memory.text) == fold(candidate.text)
@@ -318,6 +318,10 @@ def _names(value: str, term: str) -> bool:
     return same_value(value, term) or contains_value(value, term) or contains_value(term, value)
 
 
+def _same_subject(memory: Memory, candidate: Candidate) -> bool:
+    return fold(memory.subject) == fold(candidate.subject) or same_value(memory.subject, candidate.subject)
+
+
 def _related(memory: Memory, candidate: Candidate) -> bool:
     return not memory.relation or not candidate.relation or fold(memory.relation) == fold(candidate.relation)
 
@@ -326,7 +330,7 @@ def _is_rival(memory: Memory, candidate: Candidate) -> bool:
     if not candidate.relation or not memory.object:
         return False
     return (
-        fold(memory.subject) == fold(candidate.subject)
+        _same_subject(memory, candidate)
         and fold(memory.relation) == fold(candidate.relation)
         and not same_value(memory.object, candidate.object)
     )

@@ -101,7 +101,10 @@ def _closed(memory: Memory, active: Sequence[Memory]) -> _Closed | None:
     keep = [
         fold(other.quote or other.text)
         for other in active
-        if other.id != memory.id and other.valid_from <= until and next(value.find(words(other.object)), None)
+        if other.id != memory.id
+        and (not memory.quote or other.quote != memory.quote)
+        and other.valid_from <= until
+        and next(value.find(words(other.object)), None)
     ]
     replaced = memory.status == "superseded" or bool(memory.metadata.get(REPLACED))
     return _Closed(value, until, replaced, tuple(keep))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -114,7 +115,7 @@ class Value:
 
 
 def _is_one_phrase(found: Sequence[Word]) -> bool:
-    return all(right.start - left.end <= 2 for left, right in zip(found, found[1:], strict=False))
+    return all(right.start - left.end <= 2 for left, right in itertools.pairwise(found))
 
 
 def mentions(text: str, term: str) -> bool:

@@ -7,11 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, Heard, Mention
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence
 from proxy.memory.words import HAS_CJK, words
 
 Reason = Literal["retract", "forget", "replace", "correct"]
+_ELLIPTIC_WORDS = 6
+_POINTS = re.compile(
+    r"\b(?:it|them|that|him|her|those|this|es|ihn|sie|ihm|das|den|damit|davon|daran|lo|la|los|las|le|ello|eso|"
+    r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там)\b|[它他她这那]|(?:lo|la|los|las)$"
+)
+_SPEAKER = re.compile(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
 
@@ -82,7 +89,8 @@ class Endings:
         """Find "Callum, not Colin" where Colin was said before."""
         for pattern in self._lexicon.contrast:
             for match in pattern.finditer(sentence.flat):
-                start, end = (sentence.start + offset for offset in match.span("old"))
+                old = group_of(match, "old") or match.span()
+                start, end = (sentence.start + offset for offset in old)
                 for mention in self._mentions[sentence.start]:
                     if (
                         start <= mention.start < end
@@ -95,7 +103,9 @@ class Endings:
         for clause in sentence.clauses:
             if clause.asks or not self._lexicon.slip.search(clause.flat):
                 continue
-            inside = self._within(clause, sentence)
+            inside = self._within(clause, sentence) or [
+                m for m in self._mentions[sentence.start] if m.end <= clause.start
+            ]
             best = self._best(inside, floor=NAME) or [m for m in inside if m.rank == NOUN and len(inside) == 1]
             for mention in best:
                 yield Ending(mention.surface, "correct", sentence, mention)
@@ -114,11 +124,11 @@ class Endings:
                 continue
             clause = self._clause_at(sentence, mention)
             subject = self._third(sentence, clause, [mention])
-            if subject is not None and not self._is_void(clause):
+            negated = self._lexicon.negation.search(before[clause.start - sentence.start :])
+            if negated and not self._lexicon.ended.search(clause.flat):
+                continue
+            if subject is not None and not self._lexicon.hedge.search(clause.flat):
                 yield Ending(mention.surface, "replace", sentence, mention, subject)
-
-    def _is_void(self, clause: Clause) -> bool:
-        return bool(self._lexicon.hedge.search(clause.flat) or self._lexicon.limited.search(clause.flat))
 
     # --- ended
 
@@ -157,16 +167,22 @@ class Endings:
         """Return what ends: named in the clause, else in the clauses around it, else in the sentence before."""
         around = [clause, *reversed(sentence.clauses[:index]), *sentence.clauses[index + 1 : index + 2]]
         for candidate in around:
-            if candidate.asks:
+            if candidate.asks or (candidate is not clause and not self._leans(clause, candidate)):
                 continue
             targets = self._nearest(self._best(self._within(candidate, sentence), floor=NOUN), cue)
             if targets:
                 return targets
-        if place and len(self._reading.sentences[place].words) <= 12:
+        if place and len(self._reading.sentences[place].words) <= 12 and _POINTS.search(sentence.flat):
             before = self._reading.sentences[place - 1]
             if not before.asks:
                 return self._nearest(self._best(self._mentions[before.start], floor=NOUN), cue)
         return []
+
+    def _leans(self, clause: Clause, named: Clause) -> bool:
+        """Whether a clause leaves it to another one to name what ends."""
+        if any(p.search(named.flat) for p in (self._lexicon.limited, self._lexicon.hedge, self._lexicon.negation)):
+            return False
+        return len(words(clause.flat)) <= _ELLIPTIC_WORDS or _POINTS.search(clause.flat) is not None
 
     def _nearest(self, mentions: Sequence[Mention], cue: tuple[int, int]) -> list[Mention]:
         """Return the mention nearest to the cue and those listed with it."""
@@ -199,6 +215,12 @@ class Endings:
             (clause for clause in sentence.clauses if clause.start <= mention.start < clause.end), sentence.clauses[0]
         )
 
+    def _is_idle(self, sentence: Sentence, mention: Mention) -> bool:
+        clause = self._clause_at(sentence, mention)
+        return clause.asks or any(
+            pattern.search(clause.flat) for pattern in (self._lexicon.hedge, self._lexicon.past, self._lexicon.limited)
+        )
+
     def _is_asked(self, sentence: Sentence, mention: Mention) -> bool:
         return self._clause_at(sentence, mention).asks
 
@@ -209,9 +231,12 @@ class Endings:
             match = self._inherited(sentence, clause)
         if match is None:
             return "user"
-        who = match["who"]
+        where = group_of(match, "who") or group_of(match, "whom") or match.span()
+        if match.string is clause.flat and self._acts(clause, where[1], targets):
+            return "user"
+        who = clause.flat[slice(*where)] if match.string is clause.flat else match.string[slice(*where)]
         if any(
-            mention.start < clause.start + match.end() and mention.end > clause.start + match.start("who") - 1
+            mention.start < clause.start + match.end() and mention.end > clause.start + where[0] - 1
             for mention in targets
             if mention.rank >= NAME and clause.start <= mention.start < clause.end
         ):
@@ -221,6 +246,11 @@ class Endings:
                 if any(_same_person(word.text, who) for word in words(text)) or (HAS_CJK.search(who) and who in text):
                     return who
         return None
+
+    def _acts(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
+        """Whether the speaker is the subject between somebody else and the value."""
+        stop = min((m.start for m in targets if clause.start + start <= m.start < clause.end), default=clause.end)
+        return _SPEAKER.search(clause.flat[start : stop - clause.start]) is not None
 
     def _inherited(self, sentence: Sentence, clause: Clause) -> re.Match[str] | None:
         """Return the somebody of an earlier clause where this one names no subject of its own."""

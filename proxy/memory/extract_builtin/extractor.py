@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from proxy.memory.cuts import cut
+from proxy.memory.extract_builtin.chinese import CHINESE
 from proxy.memory.extract_builtin.endings import Ending, Endings
 from proxy.memory.extract_builtin.english import ENGLISH
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
-from proxy.memory.extract_builtin.lexicon import Lexicon
-from proxy.memory.extract_builtin.mentions import Heard
+from proxy.memory.extract_builtin.german import GERMAN
+from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
+from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.pairs import Pair, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Sentence, read
-from proxy.memory.words import Value, fold, same_value, words
+from proxy.memory.extract_builtin.russian import RUSSIAN
+from proxy.memory.extract_builtin.spanish import SPANISH
+from proxy.memory.words import HAS_CJK, Value, contains_value, fold, same_value, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
-LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH,)}
+LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
 _ENDING_CONFIDENCE = 0.85
 _FACT_CONFIDENCE = 0.8
 
@@ -59,11 +64,12 @@ class _Extraction:
         endings = Endings(self._reading, heard).find()
         closing = [self._closing(ending) for ending in endings]
         gone = [ending.value for ending in endings]
-        updates = [c for c in self._updates() if not any(same_value(c.object, value) for value in gone)]
+        updates = [c for c in self._updates() if not any(_touches(c.object, value) for value in gone)]
         facts = list(
             self._facts(gone, {sentence.start for sentence in (e.sentence for e in endings if e.reason == "forget")})
         )
-        return _unique([*closing, *updates, *facts][: MAX_FACTS * 2])
+        back = list(self._back(heard, gone))
+        return _unique([*closing, *updates, *facts, *back][: MAX_FACTS * 3])
 
     # --- what ends
 
@@ -112,30 +118,61 @@ class _Extraction:
     def _replacement(self, ending: Ending) -> tuple[str, str]:
         """Return the value that takes the place of an ended one, and a sentence that states it."""
         sentence = ending.sentence
-        local = [span for span in Value.of(ending.value).find(words(sentence.text))]
+        local = list(Value.of(ending.value).find(words(sentence.text)))
         new = self._new_value(ending, sentence)
         if new and ending.mention is not None:
             for earlier in ending.mention.said:
                 text = _remodelled(earlier, ending.value, new, self._lexicon)
                 if text:
                     return new, text
-        rest = cut(
-            sentence.text, local, held=[span for span in Value.of(new).find(words(sentence.text))] if new else []
-        )
+        rest = cut(sentence.text, local, held=list(Value.of(new).find(words(sentence.text))) if new else [])
         return new, rest or ""
 
     def _new_value(self, ending: Ending, sentence: Sentence) -> str:
         """Return what is named as the new value, after the old one if possible."""
         spans = list(Value.of(ending.value).find(words(sentence.text)))
         after = spans[-1][1] if spans else 0
-        found: list[tuple[bool, str]] = []
+        found: list[tuple[bool, bool, str]] = []
         for pattern in (*self._lexicon.contrast, self._lexicon.target):
-            for match in pattern.finditer(sentence.flat):
-                start, end = match.span("new")
+            for match in _overlapping(pattern, sentence.flat):
+                start, end = group_of(match, "new") or match.span()
                 value = _clipped(sentence.text[start:end], self._lexicon)
                 if value and not _overlap(value, ending.value):
-                    found.append((start < after, value))
-        return min(found, key=lambda entry: entry[0])[1] if found else ""
+                    plain = not (
+                        value[0].isupper() or value[0].isdigit() or (self._lexicon.code == "ru" and value[0].isascii())
+                    )
+                    found.append((plain, start < after, value))
+        return min(found, key=lambda entry: entry[:2])[2] if found else ""
+
+    # --- what holds again
+
+    def _back(self, heard: Heard, gone: Sequence[str]) -> Iterator[Candidate]:
+        """Yield the values said before that a clause says to hold again."""
+        lexicon = self._lexicon
+        for sentence in self._reading.sentences:
+            mentions = heard.mentions(sentence, self._said.text, lexicon)
+            for clause in sentence.clauses:
+                blocked = clause.asks or any(
+                    pattern.search(clause.flat)
+                    for pattern in (lexicon.hedge, lexicon.ended, lexicon.ceased, lexicon.parted)
+                )
+                if blocked or not lexicon.again.search(clause.flat):
+                    continue
+                inside = [m for m in mentions if clause.start <= m.start < clause.end and m.rank >= NOUN]
+                top = max((m.rank for m in inside), default=0)
+                for mention in inside:
+                    if mention.rank == top and not any(_touches(mention.surface, value) for value in gone):
+                        text = self._said.text[clause.start : clause.end].strip()
+                        yield Candidate(
+                            "add",
+                            "fact",
+                            text,
+                            sentence.text,
+                            self._said.id,
+                            object=mention.surface,
+                            confidence=_FACT_CONFIDENCE,
+                            again=True,
+                        )
 
     # --- what changes
 
@@ -162,36 +199,26 @@ class _Extraction:
     # --- what is stated
 
     def _facts(self, gone: Sequence[str], private: set[int]) -> Iterator[Candidate]:
-        count = 0
-        for fact in stated(self._reading):
-            if (
-                count >= MAX_FACTS
-                or fact.sentence.start in private
-                or any(same_value(fact.object, value) for value in gone)
-            ):
+        """Yield what is stated, each object once, without what the same message ends or asks to forget."""
+        found = [(fact.span, fact.sentence, fact.object, self._fact(fact)) for fact in stated(self._reading)]
+        found += [(pair.span, pair.sentence, pair.value, self._pair(pair)) for pair in pairs(self._reading)]
+        taken: list[tuple[int, int]] = []
+        for span, sentence, value, candidate in found:
+            if sentence.asks or sentence.start in private or any(_touches(value, other) for other in gone):
                 continue
-            count += 1
-            yield self._fact(fact)
-        for pair in pairs(self._reading):
-            if (
-                count >= MAX_FACTS
-                or pair.sentence.start in private
-                or any(same_value(pair.value, value) for value in gone)
-                or pair.sentence.asks
-            ):
-                continue
-            count += 1
-            yield self._pair(pair)
+            if len(taken) < MAX_FACTS and not any(start < span[1] and span[0] < end for start, end in taken):
+                taken.append(span)
+                yield candidate
 
     def _fact(self, fact: Stated) -> Candidate:
         statement, additive = fact.statement, self._is_additive(fact.sentence)
-        replaces = ()
+        replaces: tuple[str, ...] = ()
         if statement.single and not additive:
             replaces = tuple(
                 before.object
                 for before in self._stated_before
                 if before.statement.relation == statement.relation
-                and before.subject == fact.subject
+                and same_value(before.subject, fact.subject)
                 and not same_value(before.object, fact.object)
             )
         return Candidate(
@@ -228,13 +255,32 @@ class _Extraction:
 
 
 def _remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
-    """Return the earlier statement of ``old`` with ``new`` in its place, where it is a short statement."""
-    for sentence in read(earlier, {lexicon.code: lexicon, "en": lexicon, "de": lexicon, "es": lexicon}).sentences:
+    """Return the clause that stated ``old`` earlier with ``new`` in its place."""
+    for sentence in read(earlier, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon)).sentences:
         spans = list(Value.of(old).find(words(sentence.text)))
-        if len(spans) == 1 and not sentence.asks and len(sentence.words) <= 24:
-            start, end = spans[0]
-            return sentence.text[:start] + new + sentence.text[end:]
+        if len(spans) != 1:
+            continue
+        start, end = spans[0]
+        clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
+        if clause is None or clause.asks:
+            continue
+        first, last = clause.start - sentence.start, clause.end - sentence.start
+        text = sentence.text[first:start] + new + sentence.text[end:last]
+        if len(words(text)) > len(words(new)) + 1:
+            return text.strip()
     return ""
+
+
+def _overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield every match, also those that start inside another."""
+    match = pattern.search(text)
+    while match is not None:
+        yield match
+        match = pattern.search(text, match.start() + 1)
+
+
+def _touches(value: str, other: str) -> bool:
+    return same_value(value, other) or contains_value(value, other)
 
 
 def _overlap(value: str, old: str) -> bool:
@@ -244,13 +290,18 @@ def _overlap(value: str, old: str) -> bool:
 
 def _clipped(value: str, lexicon: Lexicon) -> str:
     """Return the leading words of ``value`` up to the first that is no part of a name."""
-    found = words(value)
-    keep = 0
+    found, keep = words(value), 0
+    is_name = value[:1].isupper()
+    if lexicon.code == "de" and not is_name and not value[:1].isdigit():
+        return ""
     for word in found:
-        if keep and word.text in lexicon.stop:
+        surface = value[word.start : word.end]
+        if keep and (word.text in lexicon.stop or (is_name and not HAS_CJK.search(value) and surface.islower())):
             break
         keep += 1
     clipped = value[: found[keep - 1].end] if keep else ""
+    if any(pattern.search(clipped.lower()) for pattern in (lexicon.switch, lexicon.ceased)):
+        return ""
     return "" if all(word.text in lexicon.stop for word in words(clipped)) else clipped.strip()
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.memory.clauses import Unit
 from proxy.memory.cuts import cut
-from proxy.memory.extract_builtin.lexicon import Lexicon, Statement
+from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read
 from proxy.memory.words import HAS_CJK, Span, flat, words
 
@@ -23,16 +24,20 @@ _TAIL = re.compile(
     r"para|por|con|en|como|desde|cuando|porque|que|a|al|y|o|los|las|cada|todos|todas|"
     r"в|во|на|с|со|для|из|от|по|к|у|как|когда|чтобы|потому|уже|каждый|каждую|и|или)\s"
 )
+_CJK_LIST = re.compile("[、和跟与及]|以及|还有")
 _LEAD = re.compile(
     r"(?:(?:a|an|the|my|our|some|both|either|only|mainly|mostly|also|still|just|"
     r"der|die|das|den|dem|ein|eine|einen|einem|einer|mein|meine|meinen|meinem|unser|unsere|auch|noch|"
     r"el|la|los|las|un|una|unos|unas|mi|mis|también|"
     r"тоже|также|ещё|еще|свой|свою|мой|мою)\s+)+"
 )
+_NEGATED = re.compile(r"\s*(?:(?:gar|auch|leider|really|even|все|вовсе) )?(?:not|no|nicht|kein\w*|nie|не|нет|没|不)\b")
 _NOT_A_VALUE = re.compile(
     r"(?:it|that|this|them|these|those|one|ones|him|her|you|me|us|something|anything|nothing|everything|someone|lot|lots|more|"
     r"much|many|some|any|all|things?|stuff|es|das|ihn|sie|ihm|mir|etwas|nichts|alles|viel|mehr|eso|esto|algo|nada|todo|"
     r"mucho|más|lo|la|это|то|его|её|ее|их|что|все|всё|ничего|много|больше|"
+    r"in|im|on|at|am|an|auf|mit|to|for|from|with|bei|von|nach|zu|zum|zur|en|con|para|por|de|a|al|в|на|с|для|по|без|из|от|о|"
+    r"not|no|nicht|kein\w*|gar|не|нет|"
     r"what|how|why|where|who|when|was|wie|warum|wo|wer|que|qué|cómo|какой|как|где)\b"
 )
 
@@ -68,7 +73,7 @@ def stated(reading: Reading) -> Iterator[Stated]:
 @lru_cache(maxsize=2_000)
 def stated_in(text: str, lexicon: Lexicon) -> tuple[Stated, ...]:
     """Return what an earlier message of the user states."""
-    return tuple(stated(read(text, {lexicon.code: lexicon, "en": lexicon, "de": lexicon, "es": lexicon})))
+    return tuple(stated(read(text, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon))))
 
 
 def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[Stated]:
@@ -77,9 +82,10 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
         clause = next((clause for clause in sentence.clauses if clause.start <= place < clause.end + 1), None)
         if clause is None or not _asserts(clause, reading.lexicon, sentence, match.span()):
             continue
-        start = sentence.start + (match.start("v") if "v" in match.re.groupindex and match["v"] else match.end())
-        end = sentence.start + match.end("v") if "v" in match.re.groupindex and match["v"] else None
-        subject = (match.groupdict().get("who") or "").strip() or "user"
+        value = group_of(match, "v")
+        start = sentence.start + (value[0] if value else match.end())
+        end = sentence.start + value[1] if value else None
+        subject = _subject(match, sentence, reading)
         members = list(_members(sentence, start, end, reading))
         if statement.single:
             members = members[:1]
@@ -92,6 +98,19 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
         return
 
 
+def _subject(match: re.Match[str], sentence: Sentence, reading: Reading) -> str:
+    """Return whose statement it is: a pronoun stands for the last person named before."""
+    who = group_of(match, "who") or group_of(match, "whose")
+    if who is None:
+        return "user"
+    surface = match.string[slice(*who)]
+    if reading.lexicon.kin.fullmatch(surface):
+        return surface
+    before = flat(reading.text[: sentence.start + who[0]])
+    named = [found[0] for found in reading.lexicon.kin.finditer(before)]
+    return named[-1] if named else "user"
+
+
 def _clause_end(sentence: Sentence, span: Span) -> int:
     return next((unit.end for unit in sentence.units if unit.start <= span[0] < unit.end), sentence.end)
 
@@ -100,25 +119,39 @@ def _asserts(clause: Clause, lexicon: Lexicon, sentence: Sentence, head: Span) -
     before = sentence.flat[max(0, head[0] - 40) : head[1]]
     if clause.asks:
         return False
+    if _NEGATED.match(sentence.flat[head[1] :]):
+        return False
     return not (lexicon.hedge.search(before) or lexicon.ended.search(clause.flat) or lexicon.past.search(clause.flat))
 
 
 def _members(sentence: Sentence, start: int, end: int | None, reading: Reading) -> Iterator[Span]:
     """Yield the objects from ``start`` on: the rest of its clause and the list members that follow."""
     if end is not None:
-        yield from _trimmed(reading, start, end)
+        place = start
+        for match in _CJK_LIST.finditer(reading.text, start, end):
+            yield from _trimmed(reading, place, match.start())
+            place = match.end()
+        yield from _trimmed(reading, place, end)
         return
-    first = True
+    run: list[tuple[Unit, Span]] = []
     for unit in sentence.units:
         if unit.end <= start:
             continue
-        if unit.start > start and (first or not (unit.member and unit.coordinated)):
+        if unit.start > start and not (run and unit.member and unit.coordinated):
             break
         found = list(_trimmed(reading, max(unit.start, start), unit.end))
-        if not found and not first:
+        if not found:
             break
-        yield from found
-        first = False
+        run.append((unit, found[0]))
+    joined = max((place for place, (unit, _) in enumerate(run) if unit.joined), default=0)
+    for place, (_, span) in enumerate(run):
+        if place > joined and not all(_is_name(reading, run[k][1]) for k in (0, place)):
+            break
+        yield span
+
+
+def _is_name(reading: Reading, span: Span) -> bool:
+    return reading.text[span[0]].isupper() or reading.text[span[0]].isdigit()
 
 
 def _trimmed(reading: Reading, start: int, end: int) -> Iterator[Span]:
@@ -127,6 +160,8 @@ def _trimmed(reading: Reading, start: int, end: int) -> Iterator[Span]:
     offset = lead.end() if lead else 0
     tail = _TAIL.search(piece + " ", offset)
     stop = tail.start() if tail else len(piece)
+    if HAS_CJK.search(piece) and "的" in piece[offset + 1 :]:
+        stop = min(stop, piece.index("的", offset + 1))
     body = piece[offset:stop]
     offset += len(body) - len(body.lstrip(" \"'«“„《*_"))
     stop = offset + len(piece[offset:stop].rstrip(" .!?。！？\"'»”》*_:)"))

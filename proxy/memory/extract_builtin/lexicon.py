@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
+from proxy.memory.words import Span
 from proxy.types import Kind
 
 
 def one_of(*alternatives: str) -> re.Pattern[str]:
-    """Compile alternatives over lower-case text into one pattern; white space in them is any white space."""
+    """Compile alternatives over lower-case text into one pattern.
+
+    White space in them is any white space; a group may be named in several alternatives, see ``group_of``.
+    """
     joined = "|".join(f"(?:{part})" for part in alternatives if part)
-    return re.compile(re.sub(r" (?![?*+{])", r"\\s+", joined))
+    counts: Counter[str] = Counter()
+
+    def numbered(match: re.Match[str]) -> str:
+        counts[match[1]] += 1
+        return f"(?P<{match[1]}>" if counts[match[1]] == 1 else f"(?P<{match[1]}_{counts[match[1]]}>"
+
+    return re.compile(re.sub(r"\(\?P<(\w+)>", numbered, re.sub(r" (?![?*+{])", r"\\s+", joined)))
+
+
+def group_of(match: re.Match[str], name: str) -> Span | None:
+    """Return where the group ``name`` of whichever alternative matched stands, None where it has none."""
+    for key in match.re.groupindex:
+        if (key == name or key.startswith(name + "_")) and match[key] is not None:
+            return match.span(key)
+    return None
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -7,15 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read
-from proxy.memory.words import HAS_CJK, Span, Word, same_value, same_word
+from proxy.memory.words import Span, Word, same_value, same_word
 
 _QUOTED = re.compile(r"[«“„\"《]([^»“”\"《》]{1,60})[»“”\"》]")
-_QUALIFIERS = frozenset(["of", "aller", "de", "del", "von", "im", "для", "на"])
+_QUALIFIERS = frozenset(("of", "aller", "de", "del", "von", "im", "для", "на"))
 _MAX_ATTRIBUTE_WORDS = 3
 _MAX_LINKS = 5
 _MAX_VALUE_WORDS = 4
+_BREAK = re.compile(r"[.!?;()]")
+_HAN_VALUE = re.compile(
+    r"(?:的|号码?|名字|现在|已经|目前)*(?:改?(?:是|叫做?|在|为|成了?|换成了?|变成了?|：|:)\s*(?:一?[名位个]|《)?"
+    r"(?P<v>[^，。！？；、,!?;\s》了吗呢吧]{1,14})"
+    r"|(?P<code>[A-Za-z0-9][A-Za-z0-9-]*)|(?P<name>[\u4e00-\u9fff]{2,3}?)(?=给|说|让|要|把|跟|对|教|帮|建议|觉得|带|发|想|今天|昨天))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,36 +31,34 @@ class Pair:
     Args:
         attribute: The words between "my" and the link, folded.
         value: As written.
+        start: Where the attribute starts in the message.
         span: Where the value stands in the message.
         sentence: Its sentence.
-        linked: A link such as "is" joins them; else they stand side by side.
     """
 
     attribute: tuple[str, ...]
     value: str
+    start: int
     span: Span
     sentence: Sentence
-    linked: bool
 
     @property
     def text(self) -> str:
-        """The clause that states it."""
-        clause = next((c for c in self.sentence.clauses if c.start <= self.span[0] < c.end), None)
-        start = clause.start if clause else self.sentence.start
-        end = max(clause.end if clause else self.sentence.end, self.span[1])
+        """The clauses that state it."""
+        units = self.sentence.units
+        start = max((unit.start for unit in units if unit.start <= self.start), default=self.sentence.start)
+        end = min((unit.end for unit in units if unit.end >= self.span[1]), default=self.sentence.end)
         return self.sentence.text[start - self.sentence.start : end - self.sentence.start].strip().rstrip(",;: ")
-
-    @property
-    def head(self) -> str:
-        """The noun that the attribute is."""
-        return self.attribute[-1]
 
 
 def pairs(reading: Reading) -> Iterator[Pair]:
     """Yield the pairs that a message states with a possessive."""
     for sentence in reading.sentences:
         for match in reading.lexicon.owned.finditer(sentence.flat):
-            pair = _pair_after(sentence, sentence.start + match.end(), reading)
+            if reading.lexicon.code == "zh":
+                pair = _han_pair(match, sentence, reading)
+            else:
+                pair = _pair_after(sentence, sentence.start + match.end(), reading)
             if pair is not None:
                 yield pair
 
@@ -62,7 +66,7 @@ def pairs(reading: Reading) -> Iterator[Pair]:
 @lru_cache(maxsize=2_000)
 def pairs_in(text: str, lexicon: Lexicon) -> tuple[Pair, ...]:
     """Return the pairs of an earlier message of the user."""
-    return tuple(pairs(read(text, {lexicon.code: lexicon, "en": lexicon, "de": lexicon, "es": lexicon})))
+    return tuple(pairs(read(text, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon))))
 
 
 def renewed(reading: Reading, earlier: Sequence[Pair]) -> Iterator[tuple[Pair, Pair]]:
@@ -74,31 +78,54 @@ def renewed(reading: Reading, earlier: Sequence[Pair]) -> Iterator[tuple[Pair, P
                 yield old, new
 
 
+def _han_pair(match: re.Match[str], sentence: Sentence, reading: Reading) -> Pair | None:
+    attribute, value = group_of(match, "attr"), group_of(match, "v")
+    if attribute is None or value is None:
+        return None
+    span = (sentence.start + value[0], sentence.start + value[1])
+    name = match.string[slice(*attribute)]
+    return Pair((name,), reading.text[slice(*span)], sentence.start + match.start(), span, sentence)
+
+
 def _same_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | None:
+    if reading.lexicon.code == "zh":
+        return _same_han_attribute(sentence, old, reading)
     found = sentence.words
-    size = len(old.attribute) if HAS_CJK.search(old.head) else 1
-    wanted = old.attribute[-size:]
-    for place in range(len(found) - size + 1):
-        if all(same_word(found[place + k].text, wanted[k]) for k in range(size)):
-            value = _value_after(sentence, place + size, reading)
-            if value is not None:
-                span, linked = value
-                return Pair(old.attribute, reading.text[slice(*span)], span, sentence, linked)
+    for wanted in reversed(old.attribute):
+        for place, word in enumerate(found):
+            if not same_word(word.text, wanted):
+                continue
+            span = _value_after(sentence, place + 1, reading)
+            if span is not None:
+                return Pair(old.attribute, reading.text[slice(*span)], word.start, span, sentence)
     return None
+
+
+def _same_han_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | None:
+    place = sentence.flat.find(old.attribute[-1])
+    if place < 0:
+        return None
+    match = _HAN_VALUE.match(sentence.text, place + len(old.attribute[-1]))
+    value = match and (group_of(match, "v") or group_of(match, "code") or group_of(match, "name"))
+    if not value:
+        return None
+    span = (sentence.start + value[0], sentence.start + value[1])
+    return Pair(old.attribute, reading.text[slice(*span)], sentence.start + place, span, sentence)
 
 
 def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None:
     """Read an attribute that starts at ``start``, then its value."""
     found = [index for index, word in enumerate(sentence.words) if word.start >= start]
     attribute: list[str] = []
-    qualified = False  # "my favourite film of all time"
+    qualified = is_person = False  # "my favourite film of all time"; "my wife"
     for index in found[: _MAX_ATTRIBUTE_WORDS + 4]:
-        if attribute:
-            value = _value_after(sentence, index, reading)
-            if value is not None:
-                span, linked = value
-                return Pair(tuple(attribute), reading.text[slice(*span)], span, sentence, linked)
         word = sentence.words[index]
+        if attribute:
+            span = _value_after(sentence, index, reading)
+            if span is not None:
+                return Pair(tuple(attribute), reading.text[slice(*span)], start, span, sentence)
+            if is_person or _BREAK.search(reading.text[sentence.words[index - 1].end : word.start]):
+                return None
         qualified = qualified or bool(attribute and word.text in _QUALIFIERS)
         if qualified:
             continue
@@ -109,31 +136,35 @@ def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None
         ):
             return None
         attribute.append(word.text)
+        is_person = reading.lexicon.kin.fullmatch(word.text) is not None
     return None
 
 
-def _value_after(sentence: Sentence, index: int, reading: Reading) -> tuple[Span, bool] | None:
-    """Return the value that follows word ``index - 1``, and whether a link stands between."""
+def _value_after(sentence: Sentence, index: int, reading: Reading) -> Span | None:
+    """Return the value that follows word ``index - 1``, with or without a link between."""
     found, links = sentence.words, 0
     while index + links < len(found) and links < _MAX_LINKS and _is_link(found[index + links], reading.lexicon):
         links += 1
     place = index + links
-    if place >= len(found):
+    if place >= len(found) or index == 0:
         return None
-    gap = reading.text[found[place - 1].end : found[place].start]
-    if re.search(r"[.!?;()]", gap) or (not links and re.search(r"[,，]", gap) and not _is_code(found[place].text)):
+    gaps = [
+        reading.text[left.end : right.start]
+        for left, right in zip(found[index - 1 : place], found[index : place + 1], strict=True)
+    ]
+    if any(_BREAK.search(gap) for gap in gaps):
         return None
-    quoted = _QUOTED.match(reading.text, found[place].start - 1) if found[place].start else None
+    if any("," in gap for gap in gaps) and not _is_code(found[place].text):
+        return None
+    quoted = _QUOTED.match(reading.text, found[place].start - 1)
     if quoted:
-        return quoted.span(1), True
+        return quoted.span(1)
     last = place
     while (
         last < len(found) and last - place < _MAX_VALUE_WORDS and _is_valuelike(found, last, place, sentence, reading)
     ):
         last += 1
-    if last == place:
-        return None
-    return (found[place].start, found[last - 1].end), bool(links)
+    return (found[place].start, found[last - 1].end) if last > place else None
 
 
 def _is_valuelike(found: Sequence[Word], place: int, first: int, sentence: Sentence, reading: Reading) -> bool:
@@ -143,15 +174,11 @@ def _is_valuelike(found: Sequence[Word], place: int, first: int, sentence: Sente
     if _is_code(word.text):
         return True
     surface = reading.text[word.start : word.end]
-    if reading.lexicon.code == "zh":
-        return surface.isascii() or (place > first and False)
-    if not surface[0].isupper() or word.start == sentence.start:
-        return False
-    return word.text not in reading.lexicon.stop
+    return surface[0].isupper() and word.start > sentence.start and word.text not in reading.lexicon.stop
 
 
 def _is_code(word: str) -> bool:
-    return (bool(re.search(r"\d", word)) and len(word) > 1) or (len(word) == 1 and word.isdigit())
+    return any(char.isdigit() for char in word)
 
 
 def _is_link(word: Word, lexicon: Lexicon) -> bool:

@@ -1,0 +1,320 @@
+"""What German speakers say when something ends, changes, begins or is a mere thought."""
+
+from __future__ import annotations
+
+from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, one_of, word_set
+
+_KIN = r"bruder|brüder|schwester|mutter|mama|vater|papa|mann|frau|ehemann|ehefrau|partner|partnerin|freund|freundin|verlobter?|sohn|tochter|cousine?|onkel|tante|neffe|nichte|oma|opa|großmutter|großvater|eltern|schwager|schwägerin|schwiegermutter|schwiegervater|mitbewohner(?:in)?|nachbar(?:in)?|kollege|kollegin|chefin?|vermieter(?:in)?|hund|hündin|katze|kater|papagei|pferd|kaninchen|hamster|schildkröte|baby|kinder|kind"
+_ADV = r"(?: (?:auch|jetzt|nun|noch|immer|meist|meistens|gerade|aktuell|derzeit|schon|seit \w+|inzwischen|mittlerweile|täglich|jeden \w+|oft|gern|gerne|am liebsten|total gerne|sehr gerne|hauptsächlich|vor allem|regelmäßig|wieder|nun doch wieder|doch|ebenfalls|zusätzlich|seit kurzem|daheim|zuhause|privat|beruflich))*"
+_ICH = r"(?:\b(?:ich|wir)\b)"
+_MEIN = r"\b(?:mein|meine|unser|unsere) (?:\w+ ){0,1}?(?P<who>" + _KIN + r")(?: \w+)?"
+
+
+def _verb(*verbs: str) -> str:
+    """Match subject and verb in both orders ("ich nutze", "nutze ich")."""
+    group = "(?:" + "|".join(verbs) + ")"
+    return rf"(?:{_ICH} {group}|\b{group} {_ICH}){_ADV} "
+
+
+GERMAN = Lexicon(
+    code="de",
+    stop=word_set(
+        """ich mich mir mein meine meinen meinem meiner meines wir uns unser unsere unserem unseren du dich dir dein deine deinem
+        er ihn ihm sein seine seinem seinen sie ihr ihre ihrem es man der die das den dem des ein eine einen einem einer eines
+        kein keine keinen keinem und oder aber sondern denn weil dass ob wenn als wie so also auch noch nur schon sehr mehr
+        nicht nie nein ja doch mal bitte danke hallo hey moin was wer wo wann warum welche welcher welches welchen
+        bin bist ist sind seid war waren gewesen habe hast hat haben hatte hatten hab wird werden wurde worden kann kannst
+        könnte muss soll sollte will möchte mag darf in im ins an am auf aus bei beim mit nach seit von vom vor zu zum zur für
+        gegen ohne um über unter durch zwischen jetzt nun da dann dort hier heute gestern morgen immer wieder alles alle etwas
+        nichts viel viele ganz gar eigentlich übrigens endlich endgültig zwei drei woche monat jahr tag tage zeit mache macht
+        gemacht nutze benutze nutzen nehme esse trinke spiele lerne lese gehe fahre arbeite wohne heißt heisst heiße gibt gibts
+        dir daheim halt eben"""
+    ),
+    generic=word_set(
+        """app apps programm programme tool tools abo abos abonnement konto konten vertrag verträge mitgliedschaft dienst
+        dienste gebühr gebühren software verein club klub studio karte job arbeit firma büro stadt ort haus wohnung nummer
+        telefonnummer adresse leute freund freunde familie kinder kind hund katze haustier medikament tabletten tablette
+        arzt kurs kurse sprache instrument sport buch film musik auto wagen rad gruppe band chor schule kiste beitrag kasse
+        geschenk sache info infos information daten angabe angaben rest urlaub praxis gedächtnis speicher notizen liste"""
+    ),
+    first=one_of(r"\b(?:ich|wir|mich|mir|uns|mein\w*|unser\w*|hab|bin)\b"),
+    third=one_of(
+        r"^(?:\W|und |aber |also |denn |weil |dass |obwohl |übrigens |gestern |heute |auch |ja )*(?:(?:mein|meine|meinem|meiner|unser|unsere|sein|seine|ihr|ihre|der|die|das|den|dem|ein|eine|jeder|alle|viele|manche) )?(?:\w+ ){0,2}?(?P<who>"
+        + _KIN
+        + r"|freunde|freundinnen|kumpel|nachbarn|nachbarskater|nachbarshund|kollegen|kolleginnen|team|trainer(?:in)?|lehrer(?:in)?|leute|jemand|niemand|viele|alle|kunden|direktor|forum|blog|artikel|firma|er|sie(?! ist| sind)|man|die anderen)\b"
+    ),
+    ended=one_of(
+        r"\bnicht (?:länger|mehr)\b",
+        r"\bkein(?:e|en|em|er)? .{0,40}\bmehr\b",
+        r"\bnie (?:wieder|mehr)\b",
+        r"\bschluss\b",
+        r"\bvorbei\b",
+        r"\bgeschichte\b(?= *$|[,.!])",
+        r"\bpassé\b",
+        r"\bvergangenheit\b",
+        r"\bade\b|\btschüss\b|\blebe? ?wohl\b|\badieu\b|\bbye\b",
+        r"\bhinter mir\b",
+        r"\bweg\b(?= *$|[,.!])",
+        r"\berledigt\b(?= *$|[,.!])",
+        r"\bgestorben\b|\bverstorben\b|\beingeschläfert\b",
+        r"\bvom tisch\b",
+        r"\bist raus\b|\bfliegt raus\b|\brausgeflogen\b",
+        r"\bnichts mehr\b",
+        r"\bkann mir gestohlen bleiben\b",
+        r"\bhabe? ich durch\b",
+        r"\b(?:ex|früherer|ehemalige[rsn]?)\b",
+        r"\blos(?:geworden)?\b(?= *$|[,.!])",
+        r"\bohne (?:ihn|sie|es) (?:weiter|aus)\b",
+        r"\bdie nase voll\b",
+        r"\babgehakt\b",
+        r"\bzu ende\b",
+        r"\bruhestand\b",
+    ),
+    ceased=one_of(
+        r"\b(?:auf|ab)gehört\b|\bhöre? .{0,30}\bauf\b",
+        r"\b(?:ge|auf|ab)?kündigt\b|\bgekündigt\b|\bkündigte\b",
+        r"\bauf(?:ge)geben\b|\baufgegeben\b|\bgebe? .{0,30} auf\b",
+        r"\babgegeben\b|\bweggegeben\b|\bhergegeben\b|\bzurückgegeben\b|\bverschenkt\b|\bverkauft\b|\bgespendet\b|\bverkaufte\b",
+        r"\babgemeldet\b|\babbestellt\b|\babbestellte\b|\bstorniert\b|\bwiderrufen\b|\bausgetreten\b|\btrat .{0,30} aus\b|\bbeendet\b|\beingestellt\b|\babgebrochen\b|\babgesetzt\b",
+        r"\b(?:de|des)?installiert\b(?<!installiert)|\bdeinstalliert\b|\bgelöscht\b|\brunter(?:geworfen|geschmissen|genommen)\b|\b(?:raus|weg|hin|über bord )(?:geworfen|geschmissen)\b|\bentsorgt\b|\bentfernt\b|\babgeschafft\b|\bausgemustert\b|\bentlassen\b|\bgefeuert\b",
+        r"\bverlassen\b|\bverließ\b",
+        r"\bausgestiegen\b|\bausgezogen\b|\babgesprungen\b|\bausgeschieden\b",
+        r"\bsein (?:ge)?lassen\b|\bsein lassen\b|\bbleiben (?:ge)?lassen\b|\blasse? .{0,40}\b(?:sein|bleiben)\b",
+        r"\bhingeschmissen\b|\bgeschmissen\b|\ban den nagel\b|\bverabschiedet\b|\bden rücken gekehrt\b|\btrenn(?:e|te|en)\b|\bgetrennt\b",
+        r"\babgewöhnt\b|\bverzichte\b|\babgeschworen\b|\bausgelaufen\b|\babgelaufen\b|\bverlängert .{0,20}nicht\b|\bnicht verlängert\b|\bstillgelegt\b|\bquittiert\b|\babgestoßen\b|\bin zahlung\b|\bweggetan\b|\bexmatrikuliert\b|\bgeschlossen\b|\baufgelöst\b|\bausrangiert\b|\babgewandt\b|\bweggefallen\b|\bfällt weg\b|\bgestrichen\b",
+    ),
+    negation=one_of(
+        r"\bnie\b", r"\bniemals\b", r"\bnicht\b(?! mehr)", r"\bkein(?:e|en|em|er)?\b", r"\bohne\b", r"\bweder\b"
+    ),
+    parted=one_of(
+        r"\bgetrennt\b",
+        r"\bschluss gemacht\b",
+        r"\bauseinander(?:gegangen)?\b",
+        r"\bgeschieden\b",
+        r"\bausgezogen\b",
+        r"\bverlassen\b",
+        r"\bkein paar mehr\b",
+        r"\bist aus\b",
+        r"\bist vorbei\b",
+        r"\bnicht mehr zusammen\b",
+        r"\bzerstritten\b|\bverkracht\b|\btrennung\b|\bscheidung\b|\bentlobt\b",
+    ),
+    hedge=one_of(
+        r"\b(?:wenn|falls|ob|würde|würden|sollte|sollten|sollen|soll|könnte|könnten|vielleicht|eventuell|womöglich|angenommen|hätte|wäre|möchte|wollte|überlege|überlegt|überlegen|nachdenken|erwäge|spiele mit dem gedanken|mal sehen|hoffentlich|fast|beinahe|demnächst|irgendwann|bald)\b",
+        r"\bdenke .{0,20}(?:nach|daran|darüber)\b",
+        r"\bwill\b|\bwollen\b|\bwerde\b(?! ich nie)",
+        r"\bhabe? vor\b|\bplane\b|\bversuch(?:e|t|en)\b",
+        r"\bmeint, ich\b|\bsagt, ich\b|\brät\b|\braten\b|\bempfiehlt\b|\bverlangt\b|\bdroht\b",
+        r"\bscherz\b|\bwitz\b|\btraum\b|\bgeträumt\b|\btu(?:e|n)? so\b",
+    ),
+    past=one_of(
+        r"\bfrüher\b(?!e)",
+        r"\bals kind(?:er)?\b",
+        r"\bals (?:jugendliche[rs]?|teenager|schüler(?:in)?|student(?:in)?)\b",
+        r"\bdamals\b",
+        r"\bin meiner (?:jugend|kindheit|schulzeit)\b",
+        r"\bals ich (?:klein|jung|noch)\b",
+        r"\beinst\b",
+    ),
+    limited=one_of(
+        r"\bam wochenende\b|\ban? wochenenden\b",
+        r"\bim urlaub\b|\bin den ferien\b|\bauf (?:reisen|dienstreisen?)\b|\bunterwegs\b",
+        r"\b(?:mon|diens|mitt?woch|donners|frei|sams|sonn)(?:tag)?s\b|\bsonntags\b|\bfeiertags\b|\bwerktags\b|\bwochentags\b",
+        r"\bnachts\b|\babends\b|\bmorgens\b|\bvormittags\b|\bnachmittags\b|\bmittags\b",
+        r"\bwährend\b",
+        r"\bnach \d|\bab \d{1,2} uhr\b|\bvor dem (?:schlafen|essen)\b",
+        r"\b(?:diese|für eine|für zwei|ein paar|nur) (?:woche|wochen|tage|tag)\b|\bheute\b",
+        r"\bvorübergehend\b|\bpausier|\bpause\b",
+        r"\bin der fastenzeit\b",
+        r"\bbeim (?:essen|fahren|sport)\b",
+        r"\bim (?:auto|bett|sommer|winter|meeting)\b",
+        r"\bauf dem handy\b",
+    ),
+    again=one_of(
+        r"\bwieder\b",
+        r"\bzurück(?:gekehrt|gewechselt|gekommen)?\b",
+        r"\berneut\b",
+        r"\bnochmal\b|\bnoch einmal\b",
+        r"\breaktiviert\b",
+    ),
+    additive=one_of(
+        r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b"
+    ),
+    forget=one_of(
+        r"\b(?:vergiss|vergesst|vergessen sie)\b",
+        r"\b(?:lösch|lösche|löschen|tilge|tilgen|entferne?|entfernen|streich|streiche|streichen|radiere?|bereinige)\b.{0,80}",
+        r"\b(?:merk|merke|speicher|speichere|behalte?|notier|notiere|protokollier\w*|bewahre?)\b.{1,80}\b(?:nicht|nie|keinesfalls|bloß nicht)\b",
+        r"\bnicht .{0,40}\b(?:merken|speichern|behalten|notieren|abspeichern|festhalten|aufheben|aufbewahren)\b",
+        r"\btu(?:e|n sie)? (?:bitte |doch |einfach |mal )*so\b.{0,20}\bals\b",
+        r"\bals (?:hätte|wäre|ob|hätten) .{0,60}\b(?:nie|nicht)\b",
+        r"\b(?:aus|von) (?:deinem|deinen|dem|den) (?:speicher|gedächtnis|notizen|erinnerungen|kopf|aufzeichnungen|daten)\b",
+        r"\b(?:soll|darf|möchte|will) .{0,60}\b(?:nirgends|nirgendwo|nicht|nie|keinem)\b.{0,40}(?:gespeichert|gemerkt|auftauch|stehen|festgehalten)",
+        r"\bstreichst du\b|\bvergisst du\b",
+        r"\baus dem gedächtnis\b",
+    ),
+    remember=one_of(
+        r"\bvergiss (?:bitte )?nicht\b",
+        r"\bnicht vergessen\b|\bnie vergessen\b",
+        r"\bvergesse (?:ich|immer|nie)\b",
+        r"\bich (?:habe? .{0,20}vergessen|vergesse)\b",
+        r"\bwie (?:kann|lösche|entferne)\b",
+        r"\blösch\w* .{0,20}(?:datei|dateien|zeile|zeilen|spalte|ordner|absatz|satz|tabelle|cache|cookies|fotos|e-?mails)\b",
+        r"\bgelöscht\b|\bgestrichen\b",
+    ),
+    correction=one_of(
+        r"\bkorrektur\b|\bkorrigier\w*\b|\bberichtig\w*\b|\brichtigstell\w*\b",
+        r"\bquatsch\b|\bunsinn\b|\bblödsinn\b",
+        r"\bmein(?:te|e)\b.{0,15}|\bmeinte ich\b|\bich meinte\b",
+        r"\bvertan\b|\bverschrieben\b|\bvertippt\b|\bverwechselt\b|\bgeirrt\b|\birrtum\b|\birrtümlich\b|\bversehentlich\b|\bfehler\b|\bfalsch\b|\bverhört\b|\bvertauscht\b|\bdurcheinander\b",
+        r"\btatsächlich\b|\bin wirklichkeit\b|\bin wahrheit\b|\beigentlich\b|\bstellt sich heraus\b|\bherausgestellt\b|\bwie sich zeigt\b",
+        r"\bsorry\b|\bentschuldig\w*\b|\bpardon\b|\bmoment\b|\bhalt\b|\bstopp?\b|\bups\b|\bnee\b|^nein\b|\bach\b",
+        r"\bsondern\b",
+        r"\bgar nicht\b|\bgar kein\w*\b",
+        r"\brecht\b",
+        r"\bich hatte .{0,40}(?:geschrieben|gesagt|erzählt|getippt)\b",
+        r"\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht .{2,40}, (?:es ist|das ist)\b",
+    ),
+    slip=one_of(
+        r"\bnicht\b|\bkein(?:e|en|em|er)?\b|\bnie\b",
+        r"\bstatt\b|\banstatt\b",
+        r"\bfalsch\b|\bfehler\b|\birrtum\b|\btippfehler\b",
+        r"\b(?:geschrieben|gesagt|getippt|genannt|erzählt|behauptet|erwähnt|schrieb|sagte|hingeschrieben|eingegeben)\b",
+        r"\brausgerutscht\b|\bherausgerutscht\b|\bausgerutscht\b|\beingebildet\b|\bausgedacht\b|\bverwechs\w*|\bvertan\b|\bvertippt\b|\bverschrieben\b",
+        r"\bautokorrektur\b",
+        r"\bdachte\b|\bmeinte nur\b",
+        r"\bwar (?:ein|eine|nur|bloß)\b|\bwar früher\b|\bist (?:jemand|etwas|was) ander",
+        r"\bgehört\b|\bkam (?:mir|von)\b",
+    ),
+    contrast=(
+        one_of(
+            r"(?:\b(?:ist|sind|heißt|heisst|war|meinte|in|bei|nehme|fahre|eine?n?|der|die|das)\b )(?P<new>[\w .&'-]{2,40}?)(?:, (?:und )?| und )(?:nicht|kein|keine|keinen) (?:ein |eine |einen |der |die |das |den |in |bei |zu |aus )*(?P<old>[\w .&'-]{2,30})"
+        ),
+        one_of(
+            r"\b(?:nicht|kein|keine|keinen|keiner) (?:ein |eine |einen |der |die |das |den |in |bei |zu |aus |mehr )*(?P<old>[\w .&'-]{2,30}?),? sondern (?:ein |eine |einen |der |die |das |den |in |bei |zu |aus )*(?P<new>[\w .&'-]{2,30})"
+        ),
+    ),
+    source=one_of(
+        r"(?:von|vom|aus|statt|anstatt|anstelle|weg von|durch|gegen|ersetz(?:e|t|te)|tausch(?:e|te)|gewechselt von|wechsel von|habe|hab|wechselte von)(?: (?:der|die|das|den|dem|des|mein|meine|meinen|meinem|alten|alte|altes|guten|von|der firma)){0,3} $"
+    ),
+    source_after=one_of(
+        r"^ (?:durch|gegen) .{2,40}(?:ersetzt|getauscht|eingetauscht|ausgetauscht|ausgewechselt)",
+        r"^ (?:in zahlung|eingetauscht|ausgetauscht|ersetzt|abgelöst)",
+        r"^ (?:gegen) ",
+        r"^ ?(?:→|->)",
+        r"^ (?:wurde|ist|wird) .{0,20}(?:durch|von) .{2,40}(?:ersetzt|abgelöst)",
+        r"^ (?:wich|weicht|musste .{0,20}weichen)",
+    ),
+    switch=one_of(
+        r"\bgewechselt\b|\bwechs(?:le|el|eln|elte)\b|\bumgestiegen\b|\bumgezogen\b|\bgezogen\b|\bumgestellt\b|\bgetauscht\b|\bein(?:ge)?tausch\w*|\bersetz\w*|\bstatt\b|\banstatt\b|\banstelle\b|\bin zahlung\b|\bweg von\b|\bwechsel\b|\bmigrier\w*|\bübergelaufen\b|\bumgesattelt\b|\bausgetauscht\b|\bsteige? .{0,20}um\b|\bziehe?n? .{0,40}um\b|\bverlassen\b|\bumgeschwenkt\b|\bgelandet\b|\babgelöst\b|\bübergesiedelt\b|\bgeholt\b|\bwegge\w+"
+    ),
+    target=one_of(
+        r"\b(?:auf|zu|zum|zur|nach|gegen|durch|mit|bei|ist|heißt|heisst|meinte|sondern|ein|eine|einen|jetzt|nun|inzwischen|dafür|den|hin zu) (?:(?:ein|eine|einen|der|die|das|den|dem|neuen?|jetzt|zu|zur|zum|bei) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"
+    ),
+    asks=one_of(
+        r"(?:soll|sollte|kann|könnte|könntest|kannst|muss|darf|hast|hat|habe ich|bin ich|ist das|ist es|sind|gibt es|gibts|gibt's|würdest|weißt|würde|magst|findest|meinst|denkst|glaubst|passt|braucht|brauche|lohnt|macht|stimmt|reicht|steht) ",
+        r"(?:was|wer|wen|wem|wie|wo|wohin|woher|wann|warum|wieso|weshalb|welche[rsnm]?|womit|wofür|worauf)\b",
+        r"(?:und )?(?:hast|passt|kennst) du\b",
+    ),
+    kin=one_of(r"\b(?:" + _KIN + r")\b"),
+    many=one_of(
+        r"^(?:.* )?(?:bruder|schwester|cousine?|onkel|tante|neffe|nichte|freund|freundin|kollege|kollegin|nachbar(?:in)?|sohn|tochter|kind|hund|katze|kater|haustier|papagei|hobby|sprache|allergie|instrument|projekt|abo|medikament|mitbewohner(?:in)?|enkel(?:in)?|sport|pflanze|ziel|kurs|tool|app|frage|problem|idee|plan|leben|tag|woche|zeit|meinung|kopf|haus|team|schwager|schwägerin)e?n?s?$"
+    ),
+    link=one_of(
+        r"(?:ist|sind|war|lautet|heißt|heisst|der|die|das|ein|eine|den|dem|im|in|bei|von|vom|aus|nummer|jetzt|nun|aktuell|auf|hat|endet|steht|namens|mit|neu|neue|amt|sitzt|liegt)"
+    ),
+    owned=one_of(r"\b(?:mein|meine|meinen|meinem|meiner|unser|unsere|unserem|unseren|unserer|seine|ihre)\b"),
+    statements=(
+        Statement(
+            "name",
+            one_of(r"\bmein (?:vor|nach)?name ist ", r"\bich heiße ", r"\b(?:nenn|nenne) mich "),
+            single=True,
+            profile=True,
+        ),
+        Statement(
+            "reply language",
+            one_of(r"\b(?:antworte|antworten sie|schreib|sprich)(?: mir)?(?: bitte)?(?: immer| nur| stets)? auf "),
+            "procedure",
+            single=True,
+            profile=True,
+        ),
+        Statement(
+            "live in",
+            one_of(
+                r"(?:" + _ICH + r" (?:wohnen?|leben?)|\b(?:wohnen?|leben?) " + _ICH + r")" + _ADV + r" in ",
+                _MEIN + r" (?:wohnt|lebt|wohnen|leben) in ",
+            ),
+            single=True,
+        ),
+        Statement(
+            "profession",
+            one_of(
+                r"\b(?:ich arbeite|arbeite ich|(?P<who>er|sie) arbeitet) als (?:eine? )?",
+                r"\bmein(?:e)? (?P<whose>" + _KIN + r") arbeitet als (?:eine? )?",
+                r"\bich bin (?=\w+(?:er|erin|in|ist|istin|or|eur|euse|mann|frau|wirt|kraft)(?: von beruf|[,.!]| und| in| bei|$))",
+            ),
+            single=True,
+        ),
+        Statement(
+            "employer",
+            one_of(
+                r"(?:ich arbeite|arbeite ich)" + _ADV + r" (?:bei|für) (?:der firma |der )?",
+                _MEIN + r" arbeitet (?:bei|für) (?:der firma |der )?",
+                r"\bbin ich (?:ja )?(?:noch )?bei der firma ",
+                r"\bich bin bei der firma ",
+            ),
+            single=True,
+        ),
+        Statement("health insurer", one_of(r"\bich bin bei der (?:krankenkasse|kasse) "), single=True),
+        Statement(
+            "use",
+            one_of(
+                _verb("nutze", "benutze", "verwende", "nutzen", "benutzen", "verwenden"),
+                r"(?:ich arbeite|arbeite ich)" + _ADV + r" mit ",
+                r"(?:ich|wir) (?:programmiere|schreibe|organisiere|mache|bearbeite|plane|telefoniere)"
+                + _ADV
+                + r"(?: \w+){0,3} (?:in|mit|über) ",
+                r"\b(?:bin|sind)(?: jetzt| nun)? (?:auf|zu) (?=\w+ (?:umgestiegen|gewechselt))",
+                r"\bwir haben daheim ",
+            ),
+        ),
+        Statement("play", one_of(_verb("spiele", "spielen", "übe"))),
+        Statement("sport", one_of(r"(?:ich mache|mache ich|ich trainiere|ich betreibe)" + _ADV + " ")),
+        Statement("speak", one_of(_verb("spreche", "sprechen") + r"(?:fließend |etwas |gut )?")),
+        Statement("learn", one_of(_verb("lerne", "lernen", "studiere"))),
+        Statement(
+            "like",
+            one_of(
+                _verb("mag", "liebe", "mögen", "lieben", "bevorzuge", "vergöttere"),
+                r"\bich (?:esse|trinke|höre|lese|schaue) (?:total |sehr |am )?(?:gerne?|liebsten) ",
+            ),
+            "preference",
+        ),
+        Statement("dislike", one_of(_verb("hasse", "verabscheue") + "", r"\bich mag (?:keinen?|keine) "), "preference"),
+        Statement("allergic to", one_of(r"\b(?:allergisch (?:auf|gegen)) ", r"\bich vertrage keine?n? ")),
+        Statement("take", one_of(_verb("nehme"))),
+        Statement("drive", one_of(_verb("fahre", "fahren"))),
+        Statement(
+            "have",
+            one_of(
+                r"\b(?:ich habe|wir haben|habe ich|haben wir|ich halte)" + _ADV + r" (?:einen?|eine|zwei|drei|vier) ",
+                r"\bich habe (?=\w+(?:itis|ose|ie|allergie|migräne|asthma|diabetes|zöliakie|rosazea|schuppenflechte|neurodermitis|adhs)\b)",
+            ),
+        ),
+        Statement(
+            "be",
+            one_of(
+                r"\bich bin(?: jetzt| seit \w+)? (?=(?:vegan|veganer|vegetarier|vegetarisch|verheiratet|single|ledig|geschieden|verlobt|schwanger|rentner|linkshänder|diabetiker))"
+            ),
+        ),
+        Statement(
+            "member of",
+            one_of(
+                r"\bich (?:bin|singe|trainiere|bin mitglied) (?:im|in der|beim|bei der) ",
+                r"\b(?:helfe|engagiere) ich(?: mich)? .{0,30}(?:bei der|beim|im) ",
+            ),
+        ),
+        Statement(
+            "born in", one_of(r"\bich (?:komme|stamme) (?:aus) ", r"\bich bin (?:in) (?=\w+ (?:geboren|aufgewachsen))")
+        ),
+    ),
+)

@@ -1,0 +1,294 @@
+"""What Spanish speakers say when something ends, changes, begins or is a mere thought."""
+
+from __future__ import annotations
+
+from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, one_of, word_set
+
+_KIN = r"hermano|hermana|madre|mamá|padre|papá|marido|mujer|esposo|esposa|pareja|novio|novia|prometid[oa]|hijo|hija|niñ[oa]|primo|prima|tío|tía|sobrino|sobrina|abuelo|abuela|padres|cuñado|cuñada|suegro|suegra|compañer[oa] de piso|vecin[oa]|compañer[oa]|jef[ea]|caser[oa]|perr[oa]|gat[oa]|loro|caballo|conejo|hámster|tortuga|bebé"
+_ADV = r"(?: (?:también|ahora|todavía|aún|siempre|casi siempre|normalmente|actualmente|ya|mucho|sobre todo|además|desde hace [\w ]{2,20}?|cada día|todos los días|a diario|en casa|por la mañana|de nuevo|otra vez))*"
+_MI = r"\b(?:mi|nuestr[oa]) (?P<who>" + _KIN + r")(?: \w+)?"
+
+
+def _verb(*verbs: str) -> str:
+    return r"\b(?:yo )?(?:" + "|".join(verbs) + r")\b" + _ADV + r" "
+
+
+SPANISH = Lexicon(
+    code="es",
+    stop=word_set(
+        """yo me mí mi mis nosotros nos nuestro nuestra nuestros nuestras tú te ti tu tus usted él ella lo la le los las les
+        su sus se un una unos unas el al del de a ante con contra desde en entre hacia hasta para por según sin sobre tras y e
+        o u pero sino que qué quién cuál cuándo cómo dónde porque si sí no ni ya muy más menos tan tanto también tampoco
+        además aunque mientras cuando como donde es son era soy eres somos estoy está están estaba fue ser estar he ha han
+        hemos había hay tengo tiene tienen tenemos voy va vamos puedo puede puedes quiero hago hace hacer uso usar tomo como
+        toco hablo vivo trabajo estudio llevo gusta gustan encanta esto eso este esta ese esa aquí allí hoy ayer mañana semana
+        mes año día días tiempo vez veces siempre nunca todo toda todos todas algo nada alguien bien mal bueno buena hola
+        gracias favor porfa oye vale ok pues entonces luego así dos tres otra otro llama llaman nuevo nueva tenido dejado
+        dejo dejé he"""
+    ),
+    generic=word_set(
+        """app apps aplicación aplicaciones herramienta herramientas suscripción suscripciones cuenta cuentas servicio servicios
+        cuota recibo plan planes programa programas club gimnasio tarjeta trabajo empresa oficina ciudad pueblo lugar casa piso
+        número teléfono correo dirección gente persona personas amigo amiga amigos familia niños niña niño hijo hija perro
+        perra gato gata mascota medicamento pastilla pastillas médico clase clases curso idioma lengua instrumento deporte
+        libro película música juego coche moto bici grupo banda coro colegio escuela memoria notas datos dato información
+        detalle resto editorial dieta revista planta plaza mañanas tostada desayuno"""
+    ),
+    first=one_of(
+        r"\b(?:yo|me|mí|mi|mis|nos|nosotr[oa]s|nuestr[oa]s?|he|hemos|conmigo)\b",
+        r"\b\w{3,}(?:é|í)\b(?= )",
+        r"\b(?:tengo|estoy|soy|voy|hago|puedo|quiero|uso|vivo|vuelvo|dejo|sigo)\b",
+        r"\b\w+(?:amos|emos|imos)\b",
+    ),
+    third=one_of(
+        r"^(?:\W|y |pero |porque |que |es que |resulta que |ayer |hoy |también |bueno |pues )*(?:(?:mi|mis|nuestr[oa]s?|su|sus|el|la|los|las|un|una|otro|otra|cada|todos los|muchos) )(?:\w+ ){0,1}?(?P<who>"
+        + _KIN
+        + r"|herman[oa]s|amig[oa]s?|vecin[oa]s|compañer[oa]s|coleg[ao]s?|director[a]?|entrenador[a]?|profesor[a]?|profe|equipo|clientes?|gente|blog|foro|artículo|empresa|tipo|señor[a]?)\b",
+        r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
+    ),
+    ended=one_of(
+        r"\bya no\b",
+        r"\bno .{1,40} (?:más|nunca más)\b",
+        r"\bnunca más\b",
+        r"\bse (?:me )?(?:acabó|terminó|ha acabado|ha terminado|murió|ha muerto|fue|rompió)\b|\bse acabaron\b|\bha muerto\b|\bfalleció\b|\bha fallecido\b",
+        r"\bfuera\b(?= *$|[,.!])",
+        r"\bes historia\b|\bpasó a la historia\b|\bcosa del pasado\b|\bquedó atrás\b|\bquedan? atrás\b",
+        r"\badiós (?:a|al)\b|\badiós\b",
+        r"\bhe terminado con\b|\bterminé con\b|\bacabé con\b|\bhe acabado con\b",
+        r"\bpara siempre\b",
+        r"\bdefinitivamente\b",
+        r"\bex\b|\bantigu[oa] \b",
+        r"\bse acabó\b",
+        r"\bno pienso (?:volver|seguir|renovar)\b",
+        r"\bpunto final\b",
+        r"\bme (?:deshice|he deshecho|libré|desprendí|he desprendido) de\b",
+        r"\bestoy hart[oa] de\b(?=.*(?:dejo|fuera|baja))",
+        r"\b(?:está|queda|quedó) (?:cancelad|descartad|vendid|cerrad|anulad)[oa]\b",
+        r"\bharé sin\b|\bsin .{2,20} desde\b",
+    ),
+    ceased=one_of(
+        r"\b(?:he|hemos|ha) dejado\b|\bdejé\b|\bdejamos\b|\bdejado\b|\bdejo\b",
+        r"\babandon(?:é|ado|amos|o)\b",
+        r"\bcancel(?:é|ado|ada|amos|o)\b|\banul(?:é|ado|ada|amos)\b",
+        r"\b(?:de|di|dio|dimos|dado|dada|dar(?:me)?) (?:de )?baja\b|\bde baja\b",
+        r"\bvend(?:í|ido|ida|imos)\b",
+        r"\bregal(?:é|ado|ada|amos)\b|\bdon(?:é|ado|ada)\b",
+        r"\b(?:des|de)?instal(?:é|ado|ada)\b(?<!instalado)(?<!instalada)(?<!instalé)|\bdesinstal(?:é|ado|ada|amos)\b",
+        r"\bborr(?:é|ado|ada)\b|\belimin(?:é|ado|ada)\b|\bquit(?:é|ado|ada|amos)\b|\btir(?:é|ado|ada)\b",
+        r"\bcerr(?:é|ado|ada|amos)\b",
+        r"\brompí\b|\broto\b|\brompimos\b",
+        r"\bme (?:fui|he ido|salí|he salido|borré|marché|retiré|jubilé|divorcié)\b",
+        r"\bdesapunt(?:é|ado|ada|amos)\b|\bapunté de baja\b",
+        r"\brenunci(?:é|ado|amos)\b|\bdimit(?:í|ido)\b",
+        r"\bcolg(?:ué|ado)\b",
+        r"\bsac(?:amos|ué|ado)\b",
+        r"\bdevolv(?:í|imos)\b|\bdevuelto\b",
+        r"\bcaduc(?:ó|ado)\b|\bvenci(?:ó|do)\b|\bexpir(?:ó|ado)\b|\bno (?:la|lo|he|les)? ?renov(?:é|ado)\b",
+        r"\babandono\b",
+        r"\bretir(?:é|ado)\b",
+        r"\bsuspend(?:í|ido) definitivamente\b",
+        r"\bdespedí\b|\bme despidieron\b|\bme echaron\b|\bme han (?:echado|despedido)\b",
+        r"\bjubil(?:é|ado)\b",
+        r"\bdescart(?:é|ado)\b|\baparqu(?:é|ado)\b",
+        r"\b(?:me (?:lo|la)|nos (?:lo|la)) (?:quitó|retiró|ha quitado|ha retirado)\b",
+        r"\bdar de baja\b",
+    ),
+    negation=one_of(r"\bno\b", r"\bnunca\b", r"\bjamás\b", r"\bsin\b", r"\btampoco\b", r"\bni\b"),
+    parted=one_of(
+        r"\bromp(?:í|imos|ió|ido)\b|\broto con\b|\bcort(?:é|amos|ado)\b",
+        r"\bnos (?:hemos )?(?:separa(?:do|mos)|divorcia(?:do|mos)|dejado)\b|\bnos dejamos\b",
+        r"\blo mío con\b|\blo nuestro\b",
+        r"\bse (?:fue|ha ido|mudó|ha mudado) (?:de casa|del piso|el|ayer|la)\b",
+        r"\bme dej(?:ó|ado)\b",
+        r"\bterminamos\b|\bhemos terminado\b",
+        r"\bya no (?:estamos|estoy|somos|vivimos|salgo|salimos)\b",
+        r"\bdivorci(?:é|ado|ada|amos)\b",
+    ),
+    hedge=one_of(
+        r"(?<!\w)si\b",
+        r"\b(?:debería|deberíamos|podría|podríamos|quizás?|tal vez|a lo mejor|igual|ojalá|sería|habría|tendría|dejaría)\b",
+        r"\b(?:pienso|pensando|pensado|planeo|quiero|quería|querría|me gustaría|considero|planteo|planteando|planteado|estoy pensando|voy a|vamos a|a punto de|casi|tentad[oa]|intento|intentando|dudo|dudando|dudo si|imagina|suponiendo)\b(?! volver)",
+        r"\bdice que (?:deje|debo|tengo)\b|\brecomienda\b|\baconseja\b|\bsugiere\b|\bme pide\b|\binsiste\b",
+        r"\bcómo\b",
+        r"\bbroma\b|\bsoñé\b|\ben sueños\b",
+        r"\baunque quisiera\b",
+    ),
+    past=one_of(
+        r"\bde (?:pequeñ[oa]|niñ[oa]|joven|chic[oa]|crí[oa]|adolescente)\b",
+        r"\bcuando era\b",
+        r"\bantes (?:no |lo |la |me )?\w+(?:aba|ía)\b",
+        r"\ben mi (?:infancia|juventud)\b",
+        r"\bhace (?:muchos )?años\b",
+        r"\bsolía\b",
+        r"\ben aquella época\b|\bpor entonces\b",
+    ),
+    limited=one_of(
+        r"\blos (?:fines de semana|findes?|lunes|martes|miércoles|jueves|viernes|sábados|domingos|festivos)\b",
+        r"\ben (?:vacaciones|verano|invierno|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|navidad(?:es)?|fiestas|cuaresma|reuniones|el coche|la cama)\b",
+        r"\bde (?:viaje|vacaciones|noche|lunes a)\b",
+        r"\bpor (?:la|las) (?:noche|noches|tarde|tardes|mañanas)\b",
+        r"\b(?:durante|mientras)\b",
+        r"\bdespués de las\b|\ba partir de las\b|\bantes de (?:dormir|acostarme|comer)\b",
+        r"\b(?:hoy|esta (?:noche|tarde|mañana))\b(?= no|.{0,15}$)",
+        r"\bfuera de casa\b|\bfuera del trabajo\b",
+        r"\bel fin de semana\b",
+        r"\btemporal|\bpausa\b",
+        r"\bcuando (?:viajo|estoy|conduzco|salgo|voy)\b",
+        r"\b(?:una|un par de|dos|esta) semanas?\b(?! después)",
+    ),
+    again=one_of(
+        r"\bde nuevo\b|\botra vez\b|\bnuevamente\b",
+        r"\b(?:he )?v(?:uelvo|olví|uelto|olvemos|olvimos|olver)\b",
+        r"\bretom(?:o|é|ado|amos)\b|\breanud\w+\b|\bregres(?:o|é|ado)\b|\breinstal\w+\b|\bme reincorpor\w+\b",
+        r"\bcomo antes\b",
+    ),
+    additive=one_of(
+        r"\b(?:también|además|otr[oa]s?|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
+    ),
+    forget=one_of(
+        r"\b(?:olvida|olvídate|olvide|olvídese|olvidad)\b",
+        r"\b(?:borra|bórrame|elimina|elimíname|quita|suprime|limpia|tacha|destruye|borre|elimine|bórralo|elimínalo)\b",
+        r"\bno (?:\w+ )?(?:guardes|recuerdes|memorices|almacenes|registres|anotes|apuntes|conserves|retengas|guarde|recuerde|menciones|tengas en cuenta)\b",
+        r"\b(?:haz|actúa|haga) (?:como )?(?:si|que|de cuenta)\b.{0,40}\b(?:nunca|no|jamás)\b|\bcomo si (?:nunca|no|jamás)\b",
+        r"\b(?:puedes|podrías|quieres|puede) (?:\w+ )?(?:borrar|olvidar|eliminar|quitar|suprimir)\w*\b",
+        r"\bno quiero que (?:\w+ )?(?:conste|guardes|recuerdes|quede|se guarde|aparezca)\b",
+        r"\bque no (?:quede|conste|salga)\b",
+    ),
+    remember=one_of(
+        r"\bno (?:te )?olvides\b|\bno (?:se )?olvide\b|\bno me olvid\w+\b|\bsin olvidar\b",
+        r"\b(?:borr|elimin|quit)\w+ .{0,20}(?:archivos?|ficheros?|líneas?|filas?|columnas?|tabla|carpeta|párrafo|frase|cookies|caché|fotos|correos|mensajes|mancha|logo|fondo)\b",
+        r"\bcómo (?:borro|elimino|quito|olvido|se borra|puedo)\b",
+        r"\bquita el\b",
+    ),
+    correction=one_of(
+        r"\bcorrijo\b|\bcorrección\b|\bcorregir\w*\b|\brectific\w+\b|\baclaro\b",
+        r"\bquise decir\b|\bquería decir\b|\bme refería\b|\bquiero decir\b",
+        r"\bme (?:equivoqué|confundí|he equivocado|he confundido|lié|he liado|colé)\b|\bequivocad[oa]\b|\berror\b|\berrata\b|\bmal\b|\bpor error\b",
+        r"\ben realidad\b|\bde hecho\b|\bresulta que\b|\bal final resulta\b|\bla verdad es que\b",
+        r"\bperdona\b|\bperdón\b|\bdisculpa\b|\blo siento\b|\buy\b|\bay\b|\bups\b|\besper[ae]\b|^no[,.]",
+        r"\bte (?:dije|puse|escribí|conté|he dicho)\b|\bdije\b|\bpuse\b|\bescribí\b",
+        r"\bsino\b",
+        r"\bno sé (?:en qué|por qué|de dónde)\b",
+        r"\bme (?:he )?inventé\b|\bme lo inventé\b|\bconfusión\b|\blapsus\b|\bdesliz\b",
+        r"\bno es .{2,30}[,;:] (?:es|sino|resulta)\b",
+    ),
+    slip=one_of(
+        r"\bno\b|\bnunca\b|\bni\b",
+        r"\ben vez de\b|\ben lugar de\b",
+        r"\bmal\b|\berror\b|\berrata\b|\bequivoc\w+|\bconfund\w+|\bconfusión\b|\blapsus\b|\bmezcl\w+",
+        r"\b(?:dije|puse|escribí|conté|llamé|mencioné|dicho|puesto|escrito|tecleé|solté)\b",
+        r"\bme lo inventé\b|\binvent\w+",
+        r"\b(?:ha|había) salido\b|\bsalió\b|\bse me (?:coló|escapó|fue|cruzó)\b",
+        r"\blo de\b|\blo del\b",
+        r"\bautocorrector\b",
+        r"\bcreía\b|\bpensaba\b",
+        r"\b(?:era|fue) (?:otr[oa]|mi antigu[oa]|el de|la de)\b",
+    ),
+    contrast=(
+        one_of(
+            r"\b(?:es|está|son|era|llama|en|a|con|quise decir|tomo|uso|el|la) (?P<new>[\w .&'-]{2,40}?)(?:, (?:y )?| y )no (?:es )?(?:un |una |el |la |en |a |con |de |del )*(?P<old>[\w .&'-]{2,30})"
+        ),
+        one_of(
+            r"\bno (?:es |era |son |está |en |se llama |tomo |uso |vivo |un |una |el |la |a |de )*(?P<old>[\w .&'-]{2,30}?)[,;]? (?:sino|es|resulta que es|es que es|más bien) (?:que )?(?:es |un |una |el |la |en |a |de )*(?P<new>[\w .&'-]{2,30})"
+        ),
+    ),
+    source=one_of(
+        r"(?:de|del|desde|en vez de|en lugar de|sustitu(?:í|ido|imos)|sustituyo|reemplac(?:é|ado|amos)|reemplazado|cambi(?:é|ado|amos|o)|troqué|dej(?:é|ado|amos|o)|vend(?:í|ido)|abandon(?:é|ado)|adiós a|fuera|por|ni)(?: (?:el|la|los|las|mi|nuestr[oa]|viej[oa]|antigu[oa]|a)){0,3} $"
+    ),
+    source_after=one_of(
+        r"^ (?:por|con)(?= (?:un |una |el |la )?\w+)",
+        r"^ ?(?:→|->)",
+        r"^ (?:fue|ha sido|quedó|está) (?:sustituid|reemplazad|cambiad)",
+    ),
+    switch=one_of(
+        r"\bcambi(?:é|o|ado|amos|ando|arme|e)\b|\bme pas(?:é|o)\b|\bpasad[oa]\b|\bpasé\b|\bpasamos\b|\bmud(?:é|amos|ado|anza|a)\b|\btraslad\w+\b|\bsustitu\w+\b|\breemplaz\w+\b|\breemplac\w+\b|\btroqu\w+\b|\bmigr(?:é|ado|amos)\b|\ben vez de\b|\ben lugar de\b|\bnos hemos ido\b|\bme he ido\b|\bme fui\b|\bnos fuimos\b|\bsac(?:amos|ué)\b|\bdej(?:é|ado|amos)\b|\bsalt(?:é|ado)\b|\bpermut\w+|\bintercambi\w+|\bvend(?:í|ido)\b|\bpas(?:é|o|ado|ada)\b|\bentregu?é\b|\bahora\b"
+    ),
+    target=one_of(
+        r"\b(?:a|al|por|con|en|es|sino|ahora(?: uso| tomo| tengo| vivo en| conduzco| voy a| estoy en)?|llama|decir|una?|colegio|empresa) (?:(?:un|una|el|la|mi|nuev[oa]|es|a|en|al|colegio|empresa|que) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"
+    ),
+    asks=one_of(
+        r"(?:qué|quién|cuál|cuáles|cuándo|cómo|dónde|adónde|por qué|cuánt[oa]s?|me (?:ayudas|recomiendas|escribes|redactas|haces)|puedes|podrías|crees|tú crees|debería|debo|sabes|tienes|hay|alguna?|ideas|te acuerdas|y (?:para|si|qué|cómo)|se (?:puede|llevarán)|oye)\b"
+    ),
+    kin=one_of(r"\b(?:" + _KIN + r")\b"),
+    many=one_of(
+        r"^(?:.* )?(?:herman[oa]|prim[oa]|tí[oa]|sobrin[oa]|amig[oa]|compañer[oa]|vecin[oa]|hij[oa]|perr[oa]|gat[oa]|mascota|loro|tortuga|afición|hobby|idioma|lengua|alergia|instrumento|proyecto|suscripción|medicamento|niet[oa]|deporte|planta|curso|herramienta|aplicación|app|pregunta|problema|idea|vida|día|semana|tiempo|opinión|cabeza|casa|equipo|cuñad[oa]|abuel[oa]|novela|lista|familia|dinero)s?$"
+    ),
+    link=one_of(
+        r"(?:es|son|está|era|se|llama|el|la|los|un|una|en|de|del|con|número|ahora|actualmente|termina|tiene|queda|la|por|como|a|al|al|va)"
+    ),
+    owned=one_of(r"\b(?:mi|nuestr[oa]|su)\b"),
+    statements=(
+        Statement("name", one_of(r"\bme llamo ", r"\bmi nombre es ", r"\bllámame "), single=True, profile=True),
+        Statement(
+            "reply language",
+            one_of(r"\b(?:contéstame|respóndeme|responde|contesta|escríbeme)(?: siempre| por favor| solo)* en "),
+            "procedure",
+            single=True,
+            profile=True,
+        ),
+        Statement(
+            "live in", one_of(_verb("vivo", "vivimos", "resido") + "en ", _MI + r" (?:vive|viven) en "), single=True
+        ),
+        Statement(
+            "profession",
+            one_of(
+                r"\b(?:trabajo|trabajamos) (?:como|de) (?:un |una )?",
+                r"\bsoy (?=(?!aleg|alerg|socia|socio|de |muy |yo|el |la |un |una |miembro|vegan|vegetar|fan|capaz|nuev|intoler|diab|celiac|celíac)\w+(?:er[oa]|ista|or|ora|ic[oa]|nte|ólog[oa]|ad[oa]|ent[ae]|ario|aria|et[ao]|ic)\b)",
+                r"\bmi (?P<who>"
+                + _KIN
+                + r") (?:trabaja (?:como|de) |es )(?=(?:un |una )?\w+(?:er[oa]|ista|or|ora|ic[oa]|nte|ólog[oa]|ario)\b)",
+            ),
+            single=True,
+        ),
+        Statement(
+            "employer",
+            one_of(
+                r"\btrabajo (?:en|para) (?:la empresa )?", _MI + r" trabaja (?:en|para) (?:la planta de |la empresa )?"
+            ),
+            single=True,
+        ),
+        Statement("school", one_of(_MI + r" va al (?:colegio|instituto) ", r"\bva al colegio "), single=True),
+        Statement(
+            "use",
+            one_of(
+                _verb("uso", "usamos", "utilizo", "utilizamos", "empleo"),
+                r"\b(?:apunto|organizo|llevo|edito|hago|escribo) (?:todo|todos mis \w+|todas mis \w+|mis \w+|mi \w+) (?:en|con) ",
+                r"\b(?:tengo|tenemos) (?:contratad[oa]s?|instalad[oa]s?) ",
+            ),
+        ),
+        Statement(
+            "play", one_of(_verb("toco", "tocamos", "juego", "juego al?", "jugamos al?"), r"\btocando (?:el|la) ")
+        ),
+        Statement("sport", one_of(r"\b(?:hago|practico|entreno)" + _ADV + " ")),
+        Statement("speak", one_of(_verb("hablo", "hablamos"))),
+        Statement("learn", one_of(_verb("estudio", "aprendo", "estoy aprendiendo", "estoy estudiando"))),
+        Statement(
+            "like",
+            one_of(r"\b(?:me|nos) (?:gustan?|encantan?|fascinan?|chiflan?)(?: mucho)? ", _verb("adoro", "prefiero")),
+            "preference",
+        ),
+        Statement(
+            "dislike", one_of(r"\b(?:odio|detesto|aborrezco) ", r"\bno (?:me gustan?|soporto|aguanto) "), "preference"
+        ),
+        Statement("allergic to", one_of(r"\b(?:alérgic[oa]|intolerante) (?:al?) ")),
+        Statement("take", one_of(_verb("tomo"))),
+        Statement("drive", one_of(_verb("conduzco", "manejo"))),
+        Statement(
+            "have",
+            one_of(
+                r"\b(?:tengo|tenemos|adopté|adoptamos|compré)" + _ADV + r" (?:una?|dos|tres) ",
+                r"\btengo (?=\w+(?:itis|osis|ia|gia|algia|alergia|migrañas?|asma|diabetes|tdah)\b)",
+            ),
+        ),
+        Statement(
+            "be",
+            one_of(
+                r"\bsoy (?=(?:vegan[oa]|vegetarian[oa]|celíac[oa]|solter[oa]|casad[oa]|divorciad[oa]|zurd[oa]|diabétic[oa]))",
+                r"\bestoy (?=(?:casad[oa]|divorciad[oa]|embarazada|jubilad[oa]|prometid[oa]))",
+            ),
+        ),
+        Statement("member of", one_of(r"\b(?:soy (?:soci[oa]|miembro) (?:del?|de la) |bailo en |canto en )")),
+        Statement("subscribed to", one_of(r"\b(?:estoy )?suscrit[oa] a (?:la revista )?")),
+        Statement("born in", one_of(r"\bnací en ", r"\bsoy de ")),
+    ),
+)
