@@ -2,16 +2,210 @@
 
 from __future__ import annotations
 
-from proxy.errors import NotFound
-from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse
+import importlib
+import importlib.util
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from proxy.config import quiet_libraries, set_default_variable
+from proxy.errors import InvalidRequest, NotFound, ProxyError, Unauthorized, UpstreamUnreachable
+from proxy.threads import in_thread
+from proxy.upstream import headers as crossing
+from proxy.upstream import litellm_reply as reply
+from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse
+from proxy.upstream.litellm_error import error_object, translate
+from proxy.upstream.litellm_request import arguments
+from proxy.upstream.litellm_stream import Failure, LiteLLMStream, outcome
+
+_LONGEST_SILENCE_S = 3600.0
+_OPENAI_SDK_PROVIDERS = frozenset({"azure", "azure_ai", "openai"})
+
+
+async def load() -> Any:
+    """Return LiteLLM's module, imported in a thread the first time (seconds of CPU, some 200 MB)."""
+    return await in_thread("load", _import)
 
 
 class LiteLLMUpstream:
     """Translates chat completions by LiteLLM."""
 
     async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
-        """Send a chat completion; other paths are a 404."""
-        raise NotFound(f"{target.provider} does not serve {request.path!r} here yet.")
+        """Send a chat completion and return when it, or its first event, is there; other paths are a 404.
+
+        Raises:
+            UpstreamUnreachable: If the provider could not be heard.
+            UpstreamTimeout: If it stayed silent for too long.
+            Unauthorized: If there is no key to send.
+        """
+        if request.method != "POST" or request.path != "/chat/completions":
+            raise NotFound(f"{target.provider!r} does not serve {request.path!r} here; only /chat/completions.")
+        body = _parsed(request.body)
+        litellm = await load()
+        call = {
+            **arguments(
+                body,
+                model=target.model or str(body.get("model")),
+                provider=target.provider,
+                params=target.params,
+                takes_extra_body=_takes_extra_body(litellm, target.provider),
+            ),
+            **_address(request, target),
+        }
+        response = await outcome(litellm.acompletion(**call))
+        if isinstance(response, Failure):
+            return _failed(response.error, target.provider)
+        if not call["stream"]:
+            return _whole(response)
+        options = call.get("stream_options") or {}
+        stream = LiteLLMStream(response, include_usage=options.get("include_usage") is True)
+        failure = await stream.begin()
+        if failure is not None:
+            await stream.aclose()
+            return _failed(failure.error, target.provider)
+        return stream
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Close LiteLLM's connections, where it was loaded at all."""
+        if _import.cache_info().currsize:
+            await _import().close_litellm_async_clients()
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a background call got.
+
+    Args:
+        text: The reply, JSON where a schema was asked for; a model may still not have kept to it.
+        usage: As the provider counted.
+        cost_usd: By LiteLLM's price list; None: not in it.
+    """
+
+    text: str
+    usage: Mapping[str, Any] | None = None
+    cost_usd: float | None = None
+
+
+async def complete(
+    *,
+    model: str,
+    messages: Sequence[Mapping[str, Any]],
+    schema: Mapping[str, Any] | None = None,
+    api_key: str | None = None,
+    base_url: str | None = None,
+    timeout_s: float = 60.0,
+    params: Mapping[str, Any] | None = None,
+) -> Completion:
+    """Ask a model on our own behalf, with the operator's key.
+
+    Args:
+        model: As LiteLLM names it.
+        messages: In OpenAI's form.
+        schema: JSON schema that the reply shall keep to.
+        api_key: None: the provider's own variable.
+        base_url: None: the provider's.
+        timeout_s: For the whole call.
+        params: Further arguments, as ``temperature`` or ``max_tokens``.
+
+    Raises:
+        UpstreamUnreachable: If the provider failed; the message says how.
+        UpstreamTimeout: If it took too long.
+    """
+    litellm = await load()
+    shape = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}}
+    call = {
+        **(params or {}),
+        **({"response_format": shape} if schema is not None else {}),
+        "model": model,
+        "messages": list(messages),
+        "api_key": api_key,
+        "api_base": base_url,
+        "timeout": timeout_s,
+        "drop_params": True,
+        "max_retries": 0,
+        "num_retries": 0,
+    }
+    response = await outcome(litellm.acompletion(**call))
+    if isinstance(response, Failure):
+        failed = _failed(response.error, model)
+        said = error_object(response.error)["message"]
+        raise UpstreamUnreachable(f"{model} answered {failed.status}: {said}") from response.error
+    hidden = getattr(response, "_hidden_params", None) or {}
+    text = response.choices[0].message.content if response.choices else None
+    return Completion(text or "", reply.usage(response), hidden.get("response_cost"))
+
+
+@lru_cache(maxsize=1)
+def _import() -> Any:
+    quiet_libraries()
+    # DEV would read a .env file of the working directory into the environment.
+    set_default_variable("LITELLM_MODE", "PRODUCTION")
+    set_default_variable("LITELLM_LOG", "CRITICAL")
+    # A hundred equal chunks are no loop: it would abort the stream.
+    set_default_variable("REPEATED_STREAMING_CHUNK_LIMIT", str(10**9))
+    found = importlib.util.find_spec("litellm")
+    for folder in found.submodule_search_locations or () if found else ():
+        set_default_variable("TIKTOKEN_CACHE_DIR", str(Path(folder) / "litellm_core_utils" / "tokenizers"))
+    litellm: Any = importlib.import_module("litellm")
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.disable_hf_tokenizer_download = True
+    litellm.turn_off_message_logging = True
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        # Its lines may hold prompts and keys.
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    return litellm
+
+
+def _parsed(raw: object) -> dict[str, Any]:
+    try:
+        body = orjson.loads(raw) if isinstance(raw, bytes) else None
+    except orjson.JSONDecodeError as error:
+        raise InvalidRequest(f"The body is not valid JSON: {error}.") from error
+    if not isinstance(body, dict):
+        raise InvalidRequest("The body must be a JSON object.")
+    if not isinstance(body.get("messages"), list) or not body["messages"]:
+        raise InvalidRequest("'messages' must be a list of at least one message.", param="messages")
+    return body
+
+
+def _address(request: UpstreamRequest, target: Target) -> dict[str, Any]:
+    """Return where to, with which key and how long: from the route, never from the body."""
+    key = target.api_key or (crossing.client_key(request.headers) if target.forwards_auth else None)
+    if key is None and not target.uses_ambient:
+        raise Unauthorized(
+            f"There is no key for {target.provider!r}. "
+            "Send one as a bearer token, or set the provider's key on the server."
+        )
+    return {"api_key": key, "api_base": target.base_url or None, "timeout": _silence_s(request, target)}
+
+
+def _silence_s(request: UpstreamRequest, target: Target) -> float:
+    asked = crossing.find(request.headers, "x-stainless-read-timeout")
+    if asked is not None:
+        with suppress(ValueError):
+            if 0 < float(asked) < math.inf:
+                return float(asked)
+    return target.timeout_s or _LONGEST_SILENCE_S
+
+
+def _takes_extra_body(litellm: Any, provider: str) -> bool:
+    return provider in _OPENAI_SDK_PROVIDERS or provider in litellm.openai_compatible_providers
+
+
+def _whole(response: Any) -> WholeResponse:
+    return WholeResponse(200, reply.response_headers(response, "application/json"), reply.completion(response))
+
+
+def _failed(error: Exception, place: str) -> WholeResponse:
+    translated = translate(error, place)
+    if isinstance(translated, ProxyError):
+        raise translated from error
+    return WholeResponse(translated.status, translated.headers, translated.body)
