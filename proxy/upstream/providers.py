@@ -48,13 +48,21 @@ class Provider:
     def base_from(self, environ: Mapping[str, str]) -> str:
         """Return the base URL from the environment, else the provider's own, without a slash at the end."""
         named = next((environ[name] for name in self.base_variables if environ.get(name)), None)
-        return normal_base(named) if named else self.base_url
+        return self.normal(named) if named else self.base_url
+
+    def normal(self, base_url: str) -> str:
+        """Return a base URL as this provider's wire has it."""
+        return normal_base(base_url) if self.wire == "openai" else base_url.strip().rstrip("/")
+
+    def is_redirected(self, environ: Mapping[str, str]) -> bool:
+        """Whether the environment names another server than the provider's own."""
+        base_url = self.base_from(environ)
+        return bool(base_url) and base_url != self.base_url and not self.owns(base_url)
 
     def owns(self, base_url: str) -> bool:
-        """Whether a base URL is on the provider's own host or below its domain."""
+        """Whether a base URL is on the provider's own host or below it, as ``eu.api.openai.com``."""
         own, host = urlsplit(self.base_url).hostname or "", urlsplit(base_url).hostname or ""
-        domain = ".".join(own.split(".")[-2:])
-        return bool(own) and (host == own or host.endswith("." + domain))
+        return bool(own) and (host == own or host.endswith(f".{own}"))
 
 
 def normal_base(url: str) -> str:

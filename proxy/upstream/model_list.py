@@ -1,0 +1,158 @@
+"""LiteLLM's ``model_list:`` as it stands, made into routes; and the routes that the environment gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from proxy.errors import ConfigError
+from proxy.upstream import providers
+from proxy.upstream.providers import Provider, normal_base
+
+_ENVIRON_PREFIX = "os.environ/"
+_ADDRESS = frozenset({"model", "api_key", "api_base", "base_url", "custom_llm_provider"})
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way to a provider.
+
+    Args:
+        provider: Whose form of key and which wire.
+        model: Name to send; None: as the client wrote it.
+        base_url: Up to and with ``/v1``; empty where LiteLLM knows it.
+        api_key: The route's own key.
+        params: ``litellm_params`` that are neither name, key nor base URL.
+    """
+
+    provider: Provider
+    model: str | None = None
+    base_url: str = ""
+    api_key: str | None = field(default=None, repr=False)
+    params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the list; ``*`` in its name stands for anything, in its model for what that matched."""
+
+    name: str
+    params: Mapping[str, Any] = field(repr=False)
+    environ: Mapping[str, str] = field(repr=False)
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether the name stands for many."""
+        return "*" in self.name
+
+    def route(self, requested: str) -> Route | None:
+        """Return the route for a model's name; None: the entry is not about it.
+
+        Raises:
+            ConfigError: If the entry cannot work.
+        """
+        match = re.fullmatch(re.escape(self.name).replace(r"\*", "(.*)"), requested, re.DOTALL)
+        if match is None:
+            return None
+        pieces = iter(match.groups())
+        model = re.sub(r"\*", lambda _: next(pieces, ""), str(self.params["model"])) if match.groups() else None
+        return _route(self, model or str(self.params["model"]))
+
+
+def entry(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Entry:
+    """Return a checked entry.
+
+    Args:
+        raw: ``{"model_name": …, "litellm_params": {"model": …, …}}``.
+        environ: Where values ``os.environ/NAME`` are looked up.
+
+    Raises:
+        ConfigError: If it cannot work; the message names it and the mend.
+    """
+    name, params = raw.get("model_name"), raw.get("litellm_params")
+    if not isinstance(name, str) or not name or not isinstance(params, Mapping) or not params.get("model"):
+        raise ConfigError(
+            f"The model_list entry {name!r} needs `model_name` and `litellm_params` with `model`, for example "
+            "{model_name: gpt-4o, litellm_params: {model: openai/gpt-4o, api_key: os.environ/OPENAI_API_KEY}}."
+        )
+    made = Entry(name, {key: _resolved(key, value, environ, name) for key, value in params.items()}, environ)
+    made.route(name)
+    return made
+
+
+def everything(url: str, api_key: str | None, environ: Mapping[str, str]) -> Route:
+    """Return the route of one server that gets all requests, names as they are."""
+    base_url = normal_base(url)
+    # A key from the environment goes to its own provider's host, or where the environment itself points.
+    owner = next((known for known in providers.known() if known.owns(base_url)), None) or next(
+        (known for known in providers.known() if known.is_redirected(environ) and known.base_from(environ) == base_url),
+        None,
+    )
+    if owner is None or owner.wire != "openai":
+        return Route(Provider("openai_like"), None, base_url, api_key)
+    return Route(owner, None, base_url, api_key or owner.key_from(environ))
+
+
+def from_environment(known: Provider, name: str, environ: Mapping[str, str]) -> Route:
+    """Return the route that the environment gives to a provider.
+
+    Args:
+        known: The provider.
+        name: The model's, without the provider's prefix.
+        environ: Holds its key or its base URL.
+    """
+    key = None if known.is_ambient else known.key_from(environ)
+    return Route(known, _name_to_send(known, name), known.base_from(environ), key)
+
+
+def _route(listed: Entry, model: str) -> Route:
+    params = listed.params
+    base = params.get("api_base") or params.get("base_url")
+    known, rest = _provider_of(model, params.get("custom_llm_provider"), has_base=bool(base))
+    own_base = known.base_from(listed.environ)
+    base_url = known.normal(str(base)) if base else own_base
+    if known.wire == "openai" and not base_url:
+        raise ConfigError(f"The model_list entry {listed.name!r} needs litellm_params.api_base: {known.name} has none.")
+    key = params.get("api_key")
+    if not key and not known.is_ambient and (base_url == own_base or known.owns(base_url)):
+        key = known.key_from(listed.environ)
+    others = {name: value for name, value in params.items() if name not in _ADDRESS}
+    return Route(known, _name_to_send(known, rest), base_url, str(key) if key else None, others)
+
+
+def _provider_of(model: str, named: object, *, has_base: bool) -> tuple[Provider, str]:
+    """Return the provider of a ``litellm_params.model``, and the name without its prefix."""
+    prefix, slash, rest = model.partition("/")
+    if isinstance(named, str) and named:
+        return _known(named), rest if slash and prefix == named else model
+    if slash and providers.provider(prefix):
+        return _known(prefix), rest
+    bare = providers.of_bare_name(model)
+    if bare is not None:
+        return bare, model
+    # With an address and no provider it is LiteLLM's custom OpenAI server.
+    return (_known(prefix), rest) if slash and not has_base else (_known("openai"), model)
+
+
+def _known(name: str) -> Provider:
+    return providers.provider(name) or providers.unlisted(name)
+
+
+def _name_to_send(known: Provider, name: str) -> str:
+    if known.wire == "litellm":
+        return f"{known.name}/{name}"
+    if not known.model_prefix or name.startswith("accounts/") or "#" in name:
+        return name
+    return known.model_prefix + name
+
+
+def _resolved(key: str, value: Any, environ: Mapping[str, str], name: str) -> Any:
+    if not isinstance(value, str) or not value.startswith(_ENVIRON_PREFIX):
+        return value
+    variable = value.removeprefix(_ENVIRON_PREFIX)
+    if variable not in environ and key != "api_key":
+        raise ConfigError(f"The model_list entry {name!r} asks for the environment variable {variable!r}; set it.")
+    # Without the key the client's own may still do.
+    return environ.get(variable)

@@ -1,0 +1,276 @@
+"""Which upstream serves a name, and whose key goes there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proxy.errors import ConfigError, ModelNotFound
+from proxy.upstream.base import Target
+from proxy.upstream.route import Routes
+
+PLACEHOLDERS = ("EMPTY", "none", "sk-no-key-required")
+OPENAI = "https://api.openai.com/v1"
+
+
+def routes(environ: dict[str, str] | None = None, **more: Any) -> Routes:
+    return Routes.from_settings(environ=environ or {}, placeholder_keys=PLACEHOLDERS, **more)
+
+
+def listed(name: str, model: str, **params: Any) -> dict[str, Any]:
+    return {"model_name": name, "litellm_params": {"model": model, **params}}
+
+
+def place(target: Target) -> tuple[str, str, str | None]:
+    return target.provider, target.base_url, target.model
+
+
+def sent_key(target: Target, client_key: str | None) -> str | None:
+    """The key that would go up."""
+    return target.api_key or (client_key if target.forwards_auth else None)
+
+
+# Names
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "claude-x", "gemini-x", "groq/x", "openai/gpt-4o", "anything"])
+def test_on_a_fresh_machine_only_the_demo_is_served(model):
+    fresh = routes()
+    assert (fresh.resolve("demo", None).provider, fresh.models(), fresh.is_configured) == ("demo", ["demo"], False)
+    with pytest.raises(ModelNotFound, match=r"OPENAI_API_KEY.*--upstream URL.*model_list.*'demo'") as caught:
+        fresh.resolve(model, "any-key")
+    assert (caught.value.status, caught.value.body()["error"]["code"]) == (404, "model_not_found")
+    assert fresh.default(None) is None
+
+
+def test_one_upstream_gets_everything_under_its_own_name():
+    one = routes(upstream_url="http://127.0.0.1:8000")
+    for model in ("gpt-4o", "demo", "groq/x", "meta-llama/Llama-3"):
+        assert place(one.resolve(model, None)) == ("openai_like", "http://127.0.0.1:8000/v1", None)
+    assert one.models() == []
+    assert one.default(None).base_url == "http://127.0.0.1:8000/v1"
+
+
+@pytest.mark.parametrize("url", ["http://h:1/api/v3", "http://h:1/api/v3/", " http://h:1/api/v3 "])
+def test_a_base_url_with_a_path_is_taken_as_it_is(url):
+    assert routes(upstream_url=url).resolve("m", None).base_url == "http://h:1/api/v3"
+
+
+def test_exact_names_come_before_patterns_and_narrow_patterns_before_wide_ones():
+    several = routes(
+        model_list=[
+            listed("*", "openai/*", api_base="http://wide:1/v1"),
+            listed("gpt-*", "openai/gpt-*", api_base="http://narrow:1/v1"),
+            listed("gpt-4o", "openai/other", api_base="http://exact:1/v1"),
+            listed("gpt-4o", "openai/second", api_base="http://second:1/v1"),
+        ]
+    )
+    assert place(several.resolve("gpt-4o", None)) == ("openai", "http://exact:1/v1", "other")
+    assert place(several.resolve("gpt-5", None)) == ("openai", "http://narrow:1/v1", None)
+    assert place(several.resolve("x/y", None)) == ("openai", "http://wide:1/v1", None)
+    assert several.models() == ["gpt-4o"]
+
+
+def test_a_pattern_for_everything_leaves_the_provider_to_the_name():
+    any_model = routes({"GROQ_API_KEY": "gsk_1"}, model_list=[listed("*", "*")])
+    assert place(any_model.resolve("groq/llama", None)) == ("groq", "https://api.groq.com/openai/v1", "llama")
+    assert any_model.resolve("anthropic/claude-x", None).model == "anthropic/claude-x"
+
+
+def test_the_list_comes_before_the_upstream():
+    both = routes(upstream_url="http://all:1", model_list=[listed("mine", "groq/llama")])
+    assert both.resolve("mine", None).provider == "groq"
+    assert both.resolve("other", None).base_url == "http://all:1/v1"
+
+
+def test_the_list_may_claim_the_demo():
+    assert routes(model_list=[listed("demo", "groq/llama")]).resolve("demo", None).provider == "groq"
+    assert routes(model_list=[listed("demo", "groq/llama")]).models() == ["demo"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "model", "expected"),
+    [
+        ("GROQ_API_KEY", "groq/llama-3/8b", ("groq", "https://api.groq.com/openai/v1", "llama-3/8b")),
+        ("OPENAI_API_KEY", "openai/gpt-4o", ("openai", OPENAI, "gpt-4o")),
+        ("OPENAI_API_KEY", "gpt-4o", ("openai", OPENAI, None)),
+        ("OPENAI_API_KEY", "o4-mini", ("openai", OPENAI, None)),
+        ("OPENAI_API_KEY", "chatgpt-4o-latest", ("openai", OPENAI, None)),
+        ("OPENAI_API_KEY", "text-embedding-3-small", ("openai", OPENAI, None)),
+        ("ANTHROPIC_API_KEY", "claude-sonnet-4-5", ("anthropic", "", "anthropic/claude-sonnet-4-5")),
+        ("GEMINI_API_KEY", "gemini-2.5-flash", ("gemini", "", "gemini/gemini-2.5-flash")),
+        ("OPENROUTER_API_KEY", "openrouter/openai/gpt-4o", ("openrouter", "https://openrouter.ai/api/v1", "openai/gpt-4o")),
+        (
+            "FIREWORKS_API_KEY",
+            "fireworks_ai/llama",
+            ("fireworks_ai", "https://api.fireworks.ai/inference/v1", "accounts/fireworks/models/llama"),
+        ),
+        ("NEWCOMER_API_KEY", "newcomer/model-1", ("newcomer", "", "newcomer/model-1")),
+    ],
+)  # fmt: skip
+def test_a_key_in_the_environment_is_enough(variable, model, expected):
+    found = routes({variable: "k"}).resolve(model, "EMPTY")
+    assert (place(found), found.api_key) == (expected, "k")
+
+
+def test_an_empty_variable_is_no_key():
+    with pytest.raises(ModelNotFound):
+        routes({"OPENAI_API_KEY": ""}).resolve("gpt-4o", None)
+
+
+def test_a_clients_own_key_of_the_providers_form_opens_the_prefix():
+    fresh = routes()
+    assert fresh.resolve("groq/llama", "gsk_client").forwards_auth
+    with pytest.raises(ModelNotFound):
+        fresh.resolve("groq/llama", "sk-proj-openai")
+    with pytest.raises(ModelNotFound):
+        routes(auth_mode="keys").resolve("groq/llama", "gsk_client")
+
+
+def test_own_servers_need_no_key():
+    assert place(routes().resolve("ollama/llama3", "ollama")) == ("ollama", "http://localhost:11434/v1", "llama3")
+    vllm = routes({"HOSTED_VLLM_API_BASE": "http://gpu:8000"})
+    assert place(vllm.resolve("hosted_vllm/org/m", None)) == ("hosted_vllm", "http://gpu:8000/v1", "org/m")
+    with pytest.raises(ModelNotFound):
+        routes().resolve("hosted_vllm/org/m", None)
+
+
+def test_another_openai_base_url_takes_every_name_as_written():
+    other = routes({"OPENAI_BASE_URL": "http://gateway:9/v1/", "OPENAI_API_KEY": "sk-env"})
+    for model in ("gpt-4o", "openai/gpt-oss-20b", "qwen3", "anthropic/claude-x"):
+        assert place(other.resolve(model, None)) == ("openai", "http://gateway:9/v1", None)
+    assert other.resolve("demo", None).provider == "demo"
+    assert other.default(None).base_url == "http://gateway:9/v1"
+
+
+def test_openais_own_regional_host_is_no_other_server():
+    regional = routes({"OPENAI_BASE_URL": "https://eu.api.openai.com/v1", "OPENAI_API_KEY": "sk-env"})
+    assert regional.resolve("openai/gpt-4o", None).model == "gpt-4o"
+    with pytest.raises(ModelNotFound):
+        regional.resolve("qwen3", None)
+
+
+# The list, as LiteLLM writes it
+
+
+def test_values_from_the_environment_are_resolved():
+    entry = listed("m", "openai/x", api_base="os.environ/BASE", api_key="os.environ/KEY")
+    target = routes({"BASE": "http://h:1", "KEY": "k"}, model_list=[entry]).resolve("m", "EMPTY")
+    assert (target.base_url, target.api_key) == ("http://h:1/v1", "k")
+
+
+def test_a_key_variable_that_is_not_set_leaves_the_clients_key():
+    target = routes(model_list=[listed("m", "openai/x", api_key="os.environ/KEY")]).resolve("m", "sk-client")
+    assert sent_key(target, "sk-client") == "sk-client"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {},
+        {"model_name": "m"},
+        {"model_name": "m", "litellm_params": {}},
+        {"model_name": "m", "litellm_params": {"model": "hosted_vllm/x"}},
+        {"model_name": "m", "litellm_params": {"model": "openai/x", "api_base": "os.environ/NOT_SET"}},
+    ],
+)
+def test_an_entry_that_cannot_work_is_refused_at_start(entry):
+    with pytest.raises(ConfigError, match="model_list entry"):
+        routes(model_list=[entry])
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        (listed("m", "azure/dep", api_base="https://x.azure.com", api_version="v"), ("azure", "https://x.azure.com", "azure/dep")),
+        (listed("m", "gpt-4o"), ("openai", OPENAI, "gpt-4o")),
+        (listed("m", "claude-x"), ("anthropic", "", "anthropic/claude-x")),
+        (listed("m", "mymodel", api_base="http://h:1"), ("openai", "http://h:1/v1", "mymodel")),
+        (listed("m", "org/mymodel", api_base="http://h:1"), ("openai", "http://h:1/v1", "org/mymodel")),
+        (listed("m", "org/x", custom_llm_provider="openai", base_url="http://h:1/v1"), ("openai", "http://h:1/v1", "org/x")),
+        (listed("m", "bedrock/anthropic.claude"), ("bedrock", "", "bedrock/anthropic.claude")),
+        (listed("m", "watsonx/ibm/granite"), ("watsonx", "", "watsonx/ibm/granite")),
+        (listed("m", "anthropic/c", api_base="http://h:1"), ("anthropic", "http://h:1", "anthropic/c")),
+    ],
+)  # fmt: skip
+def test_litellms_ways_to_name_a_model(entry, expected):
+    assert place(routes(model_list=[entry]).resolve("m", None)) == expected
+
+
+def test_other_params_come_along_and_the_timeout_counts():
+    entry = listed("m", "azure/d", api_base="https://x", api_version="v1", timeout=7, api_key="k")
+    target = routes(model_list=[entry], timeout_s=99).resolve("m", None)
+    assert (dict(target.params), target.timeout_s) == ({"api_version": "v1", "timeout": 7}, 7)
+
+
+def test_a_key_from_the_environment_goes_to_its_own_provider_only():
+    environ = {"OPENAI_API_KEY": "sk-env"}
+    foreign = listed("m", "openai/x", api_base="http://stranger:1/v1")
+    own = listed("m", "openai/x", api_base="https://eu.api.openai.com/v1")
+    assert routes(environ, model_list=[foreign]).resolve("m", "EMPTY").api_key is None
+    assert routes(environ, model_list=[own]).resolve("m", "EMPTY").api_key == "sk-env"
+    assert routes(environ, upstream_url="http://stranger:1").resolve("m", "EMPTY").api_key is None
+    assert routes(environ, upstream_url=OPENAI).resolve("m", "EMPTY").api_key == "sk-env"
+    redirected = {**environ, "OPENAI_BASE_URL": "http://stranger:1/v1"}
+    assert routes(redirected, upstream_url="http://stranger:1").resolve("m", "EMPTY").api_key == "sk-env"
+
+
+def test_a_list_about_one_server_names_where_other_paths_go():
+    base = "http://h:1/v1"
+    one = routes(model_list=[listed("a", "openai/x", api_base=base), listed("b", "openai/y", api_base=base)])
+    assert place(one.default(None)) == ("openai", base, None)
+    two = routes(model_list=[listed("a", "openai/x", api_base=base), listed("b", "groq/y")])
+    assert two.default(None) is None
+
+
+# Keys: the contract's table, row by row
+
+
+@pytest.mark.parametrize(
+    ("route_key", "client_key", "expected"),
+    [
+        (None, "sk-client", "sk-client"),
+        (None, "whatever", "whatever"),
+        (None, "EMPTY", "EMPTY"),
+        (None, None, None),
+        ("sk-route", "sk-client", "sk-client"),
+        ("sk-route", "EMPTY", "sk-route"),
+        ("sk-route", "sk-no-key-required", "sk-route"),
+        ("sk-route", "gsk_other_provider", "sk-route"),
+        ("sk-route", "sk-ant-other-provider", "sk-route"),
+        ("sk-route", "tl_ours", "sk-route"),
+        ("sk-route", None, None),
+    ],
+)
+def test_keys_in_passthrough(route_key, client_key, expected):
+    given = {"api_key": route_key} if route_key else {}
+    target = routes(model_list=[listed("m", "openai/x", **given)]).resolve("m", client_key)
+    assert sent_key(target, client_key) == expected
+
+
+@pytest.mark.parametrize("client_key", ["tl_ours", "sk-client", "EMPTY", None])
+@pytest.mark.parametrize("route_key", ["sk-route", None])
+def test_keys_of_ours_never_go_up(route_key, client_key):
+    given = {"api_key": route_key} if route_key else {}
+    target = routes(auth_mode="keys", model_list=[listed("m", "openai/x", **given)]).resolve("m", client_key)
+    assert sent_key(target, client_key) == route_key
+
+
+def test_the_one_upstreams_own_key_is_sent_for_keys_without_its_form():
+    target = routes(upstream_url="http://h:1", upstream_api_key="secret").resolve("m", "sk-anything")
+    assert sent_key(target, "sk-anything") == "secret"
+
+
+def test_the_hosts_credentials_are_for_those_who_brought_a_key():
+    ambient = {"AWS_PROFILE": "p"}
+    assert routes(ambient).resolve("bedrock/x", "any").uses_ambient
+    assert not routes(ambient).resolve("bedrock/x", None).uses_ambient
+    assert routes(ambient, auth_mode="keys").resolve("bedrock/x", None).uses_ambient
+    assert sent_key(routes(ambient).resolve("bedrock/x", "any"), "any") is None
+
+
+def test_keys_do_not_show():
+    target = routes({"OPENAI_API_KEY": "sk-secret"}).resolve("gpt-4o", "EMPTY")
+    assert target.api_key == "sk-secret"
+    assert "sk-secret" not in repr(target)
