@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import structlog
 from prometheus_client import REGISTRY, Counter, Gauge, Histogram, generate_latest
@@ -40,13 +43,14 @@ def configure_logging(settings: TelemetrySettings) -> None:
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper("iso"),
+        _without_content,
     ]
     is_json = settings.log_format == "json"
     renderer = (
         structlog.processors.JSONRenderer() if is_json else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     structlog.configure(
-        processors=[*shared, structlog.processors.format_exc_info, renderer] if is_json else [*shared, renderer],
+        processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
@@ -54,6 +58,17 @@ def configure_logging(settings: TelemetrySettings) -> None:
     logging.basicConfig(
         level=max(level, logging.WARNING), stream=sys.stderr, format="%(levelname)s %(name)s %(message)s"
     )
+
+
+def _without_content(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Replace an exception by where it came from: its message and its frames' values may hold keys and prompts."""
+    given = event.pop("exc_info", None)
+    error = given if isinstance(given, BaseException) else sys.exc_info()[1] if given else None
+    if error is not None:
+        frames = traceback.extract_tb(error.__traceback__)
+        event["error"] = type(error).__name__
+        event["at"] = " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
+    return event
 
 
 def metrics_page() -> bytes:

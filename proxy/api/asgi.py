@@ -58,17 +58,20 @@ async def body_chunks(receive: Receive) -> AsyncIterator[bytes]:
 
 
 async def until_hang_up(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
-    """Run ``work``; cancel it as soon as the client hangs up."""
-    async with anyio.create_task_group() as group:
+    """Run ``work``; cancel it as soon as the client hangs up. What it raises comes out as it is."""
+    try:
+        async with anyio.create_task_group() as group:
 
-        async def watch() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
+            async def watch() -> None:
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+                group.cancel_scope.cancel()
+
+            group.start_soon(watch)
+            await work()
             group.cancel_scope.cancel()
-
-        group.start_soon(watch)
-        await work()
-        group.cancel_scope.cancel()
+    except ExceptionGroup as wrapped:
+        raise wrapped.exceptions[0] from None
 
 
 async def send_head(send: Send, status: int, headers: Iterable[tuple[str, str]]) -> None:

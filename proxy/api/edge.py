@@ -38,19 +38,22 @@ class Edge:
                     message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
             await send(message)
 
-        path = canonical(scope["path"])
-        if path != scope["path"]:
-            scope = {**scope, "path": path, "raw_path": path.encode()}
+        scope = {**scope, "path": canonical(scope["path"])}
+        if raw := scope.get("raw_path"):
+            scope["raw_path"] = canonical(raw.partition(b"?")[0].decode("latin-1")).encode("latin-1")
         try:
             await self._app(scope, receive, named)
-        except Exception as error:
-            if started:
-                raise
-            await send_error(named, _shaped(error, path), [])
+        except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
+            shaped = _shaped(error)
+            if not started:
+                await send_error(named, shaped, [])
 
 
 def canonical(path: str) -> str:
-    """Return the path under ``/v1`` without doubled or trailing slashes, so that every spelling of a base URL works."""
+    """Return the path under ``/v1`` without doubled or trailing slashes, so that every spelling of a base URL works.
+
+    Escapes are left alone: ``%2F`` in a model's name is no slash.
+    """
     path = _SLASHES.sub("/", path)
     path = path.rstrip("/") or "/"
     while path.startswith("/v1/v1/"):
@@ -60,8 +63,8 @@ def canonical(path: str) -> str:
     return f"/v1{path}"
 
 
-def _shaped(error: Exception, path: str) -> ProxyError:
+def _shaped(error: Exception) -> ProxyError:
     if isinstance(error, ProxyError):
         return error
-    _log.exception("unexpected error", path=path.partition("?")[0][:80], error=type(error).__name__)
+    _log.exception("unexpected error", error=type(error).__name__)
     return ProxyError("Something went wrong inside Throughline; its log says what. The request was not answered.")

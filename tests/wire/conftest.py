@@ -1,0 +1,130 @@
+"""One server and one scripted provider for all rows; each test is a user of its own."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+from openai import OpenAI
+
+from tests.fakes.provider import FakeProvider, Seen
+from tests.fakes.replies import Hang, Raw, Reply
+from tests.running import Running
+from tests.wire.rawhttp import Answer, Wiretap, send
+
+KEY = "sk-test-wire"
+FACT = "I use Shram and Magnet as productivity tools"
+QUESTION = "What are the productivity tools that I use?"
+
+_BLOCK = re.compile(rb'\\n\\n<memory(?: kind=\\"profile\\")?>.*?</memory>', re.DOTALL)
+_EMPTY_PART = re.compile(rb',?\{"type":"text","text":""\}')
+
+
+@dataclass
+class Wire:
+    """The proxy between a client and the scripted provider, memory off or on."""
+
+    server: Running
+    provider: FakeProvider
+    memory: str = "off"
+    user: str = field(default_factory=lambda: f"user-{secrets.token_hex(6)}")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {
+            "authorization": f"Bearer {KEY}",
+            "content-type": "application/json",
+            "x-memory-user": self.user,
+            "x-memory-mode": "off" if self.memory == "off" else "full",
+        }
+
+    @property
+    def openai(self) -> OpenAI:
+        return OpenAI(
+            base_url=self.server.base_url, api_key=KEY, default_headers=self.headers, max_retries=0, timeout=20
+        )
+
+    @property
+    def api(self) -> httpx.Client:
+        return self.server.http(KEY, x_memory_user=self.user)
+
+    def learn(self, text: str = FACT) -> None:
+        """Store a memory of this test's user."""
+        with self.api as api:
+            assert api.post("/memories", json={"text": text}).status_code == 200
+
+    def send(self, body: Any, path: str = "/v1/chat/completions", method: str = "POST", **headers: str) -> Answer:
+        """Send bytes, or JSON of anything else."""
+        raw = body if isinstance(body, bytes) else orjson.dumps(body)
+        named = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        return send(self.server.origin, method, path, named.items(), raw)
+
+    def tap(self, body: Any, **headers: str) -> Wiretap:
+        """Send a chat request on a raw socket."""
+        raw = body if isinstance(body, bytes) else orjson.dumps(body)
+        named = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        return Wiretap(self.server.origin, "POST", "/v1/chat/completions", named.items(), raw)
+
+    def through(self, reply: Reply | Raw | Hang, body: Any) -> Answer:
+        """Send a request that the provider answers with ``reply``."""
+        self.provider.then(reply)
+        return self.send(body)
+
+    @property
+    def seen(self) -> Seen:
+        return self.provider.last
+
+
+def without_memory(body: bytes) -> bytes:
+    """Return a request body as it was before blocks were put into it."""
+    return _EMPTY_PART.sub(b"", _BLOCK.sub(b"", body))
+
+
+def ask(text: str = QUESTION, **more: Any) -> dict[str, Any]:
+    return {"model": "gpt-4o", "messages": [{"role": "user", "content": text}], **more}
+
+
+@pytest.fixture(scope="session")
+def shared_provider() -> Iterator[FakeProvider]:
+    fake = FakeProvider().start()
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_server(tmp_path_factory: pytest.TempPathFactory, shared_provider: FakeProvider) -> Iterator[Running]:
+    """Waits long for memory, so that a busy machine does not change what is injected."""
+    data_dir = tmp_path_factory.mktemp("wire")
+    patient = {"deadline_ms": 10_000}
+    with Running(data_dir, upstream=shared_provider.base_url, memory=patient) as server:
+        yield server
+
+
+@pytest.fixture
+def plain(shared_server: Running, shared_provider: FakeProvider) -> Wire:
+    """With memory off."""
+    shared_provider.clear()
+    return Wire(shared_server, shared_provider)
+
+
+@pytest.fixture(params=["off", "empty", "full"])
+def wire(request: pytest.FixtureRequest, plain: Wire) -> Wire:
+    """With memory off, on with nothing to say, and on with something to inject."""
+    plain.memory = request.param
+    if request.param == "full":
+        plain.learn()
+    return plain
+
+
+@pytest.fixture
+def remembering(plain: Wire) -> Wire:
+    """With memory on and something to inject."""
+    plain.memory = "full"
+    plain.learn()
+    return plain

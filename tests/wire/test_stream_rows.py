@@ -1,0 +1,193 @@
+"""What the client gets of a stream: the provider's bytes as they come, and an end that is the provider's end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.fakes import replies
+from tests.fakes.provider import FakeProvider
+from tests.fakes.replies import DONE, SSE_HEADERS, Gate, Raw, Reply
+from tests.running import Running
+from tests.wire.conftest import Wire, ask
+from tests.wire.rawhttp import ended_whole
+
+STREAM = ask(stream=True)
+
+
+def events(*texts: str) -> list[bytes]:
+    return [replies.event(chunk) for text in texts for chunk in replies.chunks(text)[1:-1]]
+
+
+def sse(*pieces: bytes | Gate, **more: Any) -> Reply:
+    return Reply(pieces, headers=SSE_HEADERS, framing="chunked", **more)
+
+
+def assert_unchanged(wire: Wire, *pieces: bytes) -> None:
+    answer = wire.through(sse(*pieces), STREAM)
+    assert (answer.status, answer.body) == (200, b"".join(pieces))
+
+
+def test_row_29_null_finish_reasons_are_kept(wire: Wire) -> None:
+    pieces = [replies.event(chunk) for chunk in replies.chunks()]
+    assert all(b'"finish_reason":null' in piece for piece in pieces[:-1])
+    assert_unchanged(wire, *pieces, DONE)
+
+
+def test_row_30_usage_chunk_comes_last_where_asked_for(wire: Wire) -> None:
+    options = {"include_usage": True}
+    answer = wire.send(ask(stream=True, stream_options=options))
+    chunks = [orjson.loads(line[6:]) for line in answer.body.splitlines() if line.startswith(b"data: {")]
+    assert wire.seen.json["stream_options"] == options
+    assert (chunks[-1]["choices"], chunks[-1]["usage"]["total_tokens"]) == ([], 16)
+    assert all(chunk["usage"] is None for chunk in chunks[:-1])
+
+
+def test_row_31_no_usage_chunk_where_not_asked_for(wire: Wire) -> None:
+    answer = wire.send(STREAM)
+    assert b'"usage"' not in answer.body
+    assert "stream_options" not in wire.seen.json
+
+
+def test_row_32_done_once_last_and_closed_while_memory_work_is_pending(tmp_path: Path, provider: FakeProvider) -> None:
+    with Running(tmp_path, upstream=provider.base_url, worker={"gather_s": 3600.0}) as server:
+        wire = Wire(server, provider, memory="full")
+        with wire.tap(STREAM, connection="close") as tap:
+            received = tap.rest()
+        with wire.api as api:
+            state = api.get("/state").json()
+    assert state["pending_turns"] == 1
+    assert ended_whole(received)
+    assert received.count(b"[DONE]") == 1
+    assert received.replace(b"\r\n0\r\n\r\n", b"").endswith(DONE)
+
+
+def test_row_32_done_waits_for_the_journal_and_the_end_follows(remembering: Wire) -> None:
+    """The provider keeps its connection open after ``[DONE]``: what was sent stands, and the turn is durable."""
+    gate = Gate()
+    remembering.provider.then(sse(*events("Noted."), DONE, gate))
+    with remembering.tap(STREAM) as tap:
+        tap.until(DONE)
+        with remembering.api as api:
+            assert api.get("/sessions").json()["data"][0]["turns"] == 1
+        gate.open()
+        tap.until(b"\r\n0\r\n\r\n")
+
+
+def test_row_33_no_done_is_invented(wire: Wire) -> None:
+    assert_unchanged(wire, *events("Azure and others", "end so"))
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [b"data: {}\r\n\r\n", b"data: [DONE]\r\n\r\n"],
+        [b'data: {"a":\ndata: 1}\n\n', DONE],
+        [b": comment\n\n", b":\n\n", b"data: {}\n\n: between\ndata: [DONE]\n\n"],
+        [b"\xef\xbb\xbfdata: {}\n\n", DONE],
+        [b"data:{}\r\rdata:[DONE]\r\r"],
+        [b"\n\n\n", b"data: [DONE]"],
+        [b"data: [DONE] \n\n"],
+    ],
+    ids=["crlf", "multi-line", "comments", "bom", "cr", "no last line end", "space after done"],
+)
+def test_row_34_every_way_to_write_events_is_kept(wire: Wire, pieces: list[bytes]) -> None:
+    assert_unchanged(wire, *pieces)
+
+
+def test_row_35_heartbeats_of_the_provider_are_forwarded(wire: Wire) -> None:
+    gate = Gate()
+    wire.provider.then(sse(b": OPENROUTER PROCESSING\n\n", gate, *events("Hi"), DONE))
+    with wire.tap(STREAM) as tap:
+        tap.until(b": OPENROUTER PROCESSING\n\n")
+        gate.open()
+        tap.until(DONE)
+
+
+def test_row_36_and_37_nothing_is_added(wire: Wire) -> None:
+    """No heartbeat, no ``id:``, ``retry:`` or ``event:`` line of ours, also while the provider is silent."""
+    gate = Gate()
+    pieces = [*events("Hi"), DONE]
+    wire.provider.then(sse(pieces[0], gate, *pieces[1:]))
+    with wire.tap(STREAM, connection="close") as tap:
+        tap.until(pieces[0])
+        gate.open()
+        tap.rest()
+        data = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+        assert _dechunked(tap.body) == _dechunked(data + b"0\r\n\r\n")
+
+
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_row_38_characters_split_over_chunks_survive(wire: Wire, cut: int) -> None:
+    event = replies.event(replies.chunks("é漢😀")[1])
+    at = event.index("é".encode()) + cut - 2
+    assert_unchanged(wire, event[:at], event[at:], DONE)
+
+
+def test_row_39_each_event_leaves_before_the_next_arrives(wire: Wire) -> None:
+    gates = [Gate() for _ in range(4)]
+    pieces = [*events("A reply of some words"), DONE]
+    scripted: list[bytes | Gate] = []
+    for piece, gate in zip(pieces, [*gates, Gate()], strict=True):
+        scripted += [piece, gate]
+    wire.provider.then(sse(*scripted[:-1]))
+    with wire.tap(STREAM) as tap:
+        for piece, gate in zip(pieces, gates, strict=False):
+            tap.until(piece)
+            assert not [later for later in pieces[pieces.index(piece) + 1 :] if later in tap.received]
+            gate.open()
+        tap.until(DONE)
+
+
+def test_row_39_head_leaves_before_the_first_event(wire: Wire) -> None:
+    gate = Gate()
+    wire.provider.then(sse(gate, *events("Hi"), DONE))
+    with wire.tap(STREAM) as tap:
+        assert tap.until(b"\r\n\r\n").startswith(b"HTTP/1.1 200")
+        gate.open()
+        tap.until(DONE)
+
+
+def test_row_40_error_in_the_middle_is_verbatim(wire: Wire) -> None:
+    error = b'data: {"error":{"message":"overloaded","type":"server_error","code":null}}\n\n'
+    assert_unchanged(wire, *events("Half a"), error)
+
+
+@pytest.mark.parametrize("framing", ["chunked", "given"])
+def test_row_41_cut_stream_never_looks_like_success(wire: Wire, framing: str) -> None:
+    length = (("Content-Length", "9999"),) if framing == "given" else ()
+    wire.provider.then(Reply(events("Half a reply"), headers=(*SSE_HEADERS, *length), framing=framing, cut=True))
+    with wire.tap(STREAM) as tap:
+        received = tap.rest()
+    assert events("Half a reply")[0] in received
+    assert not ended_whole(received)
+    assert b"[DONE]" not in received
+
+
+def test_row_41_cut_body_never_looks_like_success(wire: Wire) -> None:
+    headers = (("Content-Type", "application/json"), ("Content-Length", "999"))
+    wire.provider.then(Reply([b'{"id":"x","choices":[', b'{"index":0'], headers=headers, framing="given", cut=True))
+    with wire.tap(ask()) as tap:
+        received = tap.rest()
+    assert b"HTTP/1.1 502" in received or len(tap.body) < 999
+
+
+def test_row_42_error_before_the_first_byte_keeps_its_status(wire: Wire) -> None:
+    answer = wire.through(replies.error(429, "slow", "rate_limit_exceeded", retry_after="1"), STREAM)
+    assert (answer.status, answer.header("content-type")) == (429, "application/json")
+
+
+def test_row_42_provider_that_closes_before_the_first_byte_is_502(wire: Wire) -> None:
+    answer = wire.through(Raw(), STREAM)
+    assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (502, "upstream_unreachable")
+
+
+def _dechunked(body: bytes) -> bytes:
+    out = b""
+    while body:
+        size, _, rest = body.partition(b"\r\n")
+        out, body = out + rest[: int(size, 16)], rest[int(size, 16) + 2 :]
+    return out
