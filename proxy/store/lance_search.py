@@ -19,7 +19,7 @@ _LONGEST_TOKEN = 64
 _BY_WORDS = 100
 _BY_VECTOR = 60
 _PARTITION_ROWS = 8192  # scanning quantised rows is cheap, so few partitions and all of them probed
-_MOST_PROBES = 32
+_PROBES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ async def _by_words(table: AsyncTable, terms: Collection[str], where: str) -> di
 async def _by_vector(table: AsyncTable, vector: Vector, column: str, where: str) -> dict[int, float]:
     found = table.query().nearest_to(vector).column(column).distance_type("cosine").limit(_BY_VECTOR)
     # with a filter that lets few rows pass, a search without an open end would stop after the first partitions
-    found = found.minimum_nprobes(_MOST_PROBES).maximum_nprobes(0)
+    found = found.maximum_nprobes(0).minimum_nprobes(_PROBES)
     return await _scores(found, where, "_distance")
 
 

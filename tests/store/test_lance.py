@@ -1,0 +1,359 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from proxy.clock import from_ms
+from proxy.errors import StoreUnavailable
+from proxy.store import filters
+from proxy.store import lance_disk as disk
+from proxy.store.lance import LanceStore
+from proxy.store.schema import EPISODES, MEMORIES, decode, from_arrow, to_arrow
+from proxy.types import KINDS, STATUSES, Episode, Memory, Scope
+
+pytestmark = pytest.mark.anyio
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ANNE, BOB = Scope("0" * 32, "a" * 32), Scope("0" * 32, "b" * 32)
+DIMENSION = 8
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[LanceStore]:
+    opened = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
+    yield opened
+    opened.close()
+
+
+def fact(number: int, text: str = "likes tea", **fields) -> Memory:
+    return Memory(f"mem_{number:024x}", "fact", text, NOW, NOW, NOW, **fields)
+
+
+def turn(number: int, session: str = "ses_1", text: str = "hello", **fields) -> Episode:
+    return Episode(f"{session}-{number}", session, f"turn-{number}", number, "user", text, NOW, **fields)
+
+
+def vector(seed: int) -> np.ndarray:
+    line = np.random.default_rng(seed).standard_normal(DIMENSION).astype(np.float32)
+    return line / np.linalg.norm(line)
+
+
+def bytes_of(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+async def test_memories_come_back_as_they_were(store):
+    memory = fact(
+        1,
+        'O\'Brien said "no"; DROP TABLE\n\0 猫',
+        valid_to=NOW + timedelta(days=1),
+        expires_at=NOW + timedelta(days=2),
+        turns=("t1", "t2"),
+        metadata={"a": [1, None, {"b": "ü"}]},
+        pinned=True,
+        priority=-3,
+        confidence=0.25,
+        status="superseded",
+    )
+    await store.put_memories(ANNE, [memory], {}, "m")
+    assert await store.memories(ANNE) == [memory]
+    assert await store.memory(ANNE, memory.id) == memory
+
+
+async def test_putting_twice_changes_nothing_and_the_last_of_an_id_counts(store):
+    await store.put_memories(ANNE, [fact(1, "old"), fact(2), fact(1, "new")], {}, "m")
+    await store.put_memories(ANNE, [fact(1, "new"), fact(2)], {}, "m")
+    assert sorted(memory.text for memory in await store.memories(ANNE)) == ["likes tea", "new"]
+
+
+async def test_a_batch_is_one_commit(store):
+    await store.put_memories(ANNE, [fact(0)], {}, "m")
+    table = await store._tables.open("memories", ANNE.user)
+    before = await table.version()
+    await store.put_memories(ANNE, [fact(number) for number in range(50)], {}, "m")
+    await table.checkout_latest()
+    assert await table.version() == before + 1
+
+
+async def test_vectors_are_kept_while_the_text_stays(store):
+    await store.put_memories(ANNE, [fact(1), fact(2)], {fact(1).id: 3 * vector(1), fact(2).id: None}, "m")
+    await store.put_memories(ANNE, [fact(1, status="retracted")], {}, "m2")
+    batch = await store.load(ANNE, "memories")
+    line = [item.id for item in batch.items].index(fact(1).id)
+    assert batch.models[line] == "m"
+    assert batch.vectors["vector"][line] == pytest.approx(vector(1), abs=1e-6)
+    await store.put_memories(ANNE, [fact(1, "another text")], {}, "m")
+    assert {key for key, _ in await store.pending_vectors(ANNE, "memories", "m")} == {fact(1).id, fact(2).id}
+
+
+async def test_another_model_makes_vectors_pending(store):
+    await store.put_episodes(ANNE, [turn(1)], {turn(1).id: (vector(1), vector(2))}, "m")
+    assert await store.pending_vectors(ANNE, "episodes", "m") == []
+    [(pending, text)] = await store.pending_vectors(ANNE, "episodes", "m2")
+    assert pending == turn(1).id
+    assert text == "1 March 2026, user: hello"
+
+
+async def test_a_zero_or_broken_vector_is_pending(store):
+    broken = np.full(DIMENSION, np.nan, dtype=np.float32)
+    given_ = {fact(1).id: np.zeros(DIMENSION, dtype=np.float32), fact(2).id: broken}
+    await store.put_memories(ANNE, [fact(1), fact(2)], given_, "m")
+    assert not (await store.load(ANNE, "memories")).vectors["vector"].any()
+
+
+async def test_a_vector_of_another_length_is_refused(store):
+    with pytest.raises(ValueError, match="dimensions"):
+        await store.put_memories(ANNE, [fact(1)], {fact(1).id: np.ones(3, dtype=np.float32)}, "m")
+
+
+async def test_owners_do_not_meet(store):
+    await store.put_memories(ANNE, [fact(1, "anne's")], {}, "m")
+    await store.put_memories(BOB, [fact(1, "bob's")], {}, "m")
+    await store.put_episodes(ANNE, [turn(1)], {}, "m")
+    await store.remove_memories(BOB, [fact(1).id])
+    assert [memory.text for memory in await store.memories(ANNE)] == ["anne's"]
+    assert await store.memory(BOB, fact(1).id) is None
+    assert await store.counts(BOB) == {"memories": 0, "episodes": 0}
+
+
+async def test_an_owner_without_tables_has_nothing(store):
+    assert await store.memories(ANNE) == []
+    assert await store.episodes(ANNE, session="ses_1") == []
+    assert await store.memory(ANNE, "mem_1") is None
+    assert await store.pending_vectors(ANNE, "memories", "m") == []
+    assert store.revision(ANNE, "memories") == ("", "")
+    await store.remove_memories(ANNE, ["mem_1"])
+    await store.remove_episodes(ANNE, session="ses_1")
+    for act in (store.purge, store.maintain, store.drop_owner, store.flush):
+        await act(ANNE)
+
+
+@pytest.mark.parametrize("hostile", ["' OR 1=1 --", "", "a'b", "x" * 200, "a b", "ü", "a\\"])
+async def test_what_cannot_be_an_id_finds_nothing(store, hostile):
+    await store.put_memories(ANNE, [fact(1)], {}, "m")
+    assert await store.memory(ANNE, hostile) is None
+
+
+@given(st.text())
+def test_a_filter_takes_ids_only(value):
+    plain = value == "" or filters.is_id(value)
+    if plain:
+        assert filters.any_of("id", [value]) == f"id IN ('{value}')"
+        assert "'" not in value
+        assert "\\" not in value
+    else:
+        with pytest.raises(ValueError, match="id of ours"):
+            filters.any_of("id", [value])
+    if len(value) != 32:
+        with pytest.raises(ValueError, match="32 hex"):
+            filters.owner(value)
+
+
+async def test_episodes_are_in_order_and_by_conversation(store):
+    later = Episode("ses_2-0", "ses_2", "t", 0, "assistant", "later", NOW + timedelta(hours=1))
+    await store.put_episodes(ANNE, [later, turn(2), turn(1), turn(1, piece=0)], {}, "m")
+    assert [row.id for row in await store.episodes(ANNE)] == ["ses_1-1", "ses_1-2", "ses_2-0"]
+    assert [row.id for row in await store.episodes(ANNE, limit=1)] == ["ses_2-0"]
+    assert [row.id for row in await store.episodes(ANNE, session="ses_1")] == ["ses_1-1", "ses_1-2"]
+    assert await store.episodes(ANNE, limit=0) == []
+    await store.remove_episodes(ANNE, session="ses_1")
+    assert [row.id for row in await store.episodes(ANNE)] == ["ses_2-0"]
+
+
+async def test_the_revision_changes_with_every_commit_and_only_then(store):
+    seen = [store.revision(ANNE, "memories")]
+    await store.put_memories(ANNE, [fact(1)], {}, "m")
+    seen.append(store.revision(ANNE, "memories"))
+    await store.memories(ANNE)
+    assert store.revision(ANNE, "memories") == seen[-1]
+    await store.remove_memories(ANNE, [fact(1).id])
+    seen.append(store.revision(ANNE, "memories"))
+    assert len(set(seen)) == 3
+
+
+async def test_a_second_store_sees_what_the_first_writes_and_drops(store, tmp_path):
+    other = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
+    await store.put_memories(ANNE, [fact(1)], {}, "m")
+    assert len(await other.memories(ANNE)) == 1
+    await store.put_memories(ANNE, [fact(2)], {}, "m")
+    assert len(await other.memories(ANNE)) == 2
+    await store.drop_owner(ANNE)
+    assert await other.memories(ANNE) == []
+    await other.put_memories(ANNE, [fact(3)], {}, "m")  # a stale handle must not bring the dropped table back
+    assert [memory.id for memory in await store.memories(ANNE)] == [fact(3).id]
+
+
+async def test_loading_above_a_stamp_gives_what_came_since(store):
+    await store.put_memories(ANNE, [fact(1), fact(2)], {}, "m")
+    first = await store.load(ANNE, "memories")
+    await store.maintain(ANNE)
+    await store.put_memories(ANNE, [fact(2, "changed"), fact(3)], {}, "m")
+    since = await store.load(ANNE, "memories", above_stamp=first.stamp)
+    assert {item.id for item in since.items} == {fact(2).id, fact(3).id}
+    assert since.stamp > first.stamp
+
+
+async def test_purged_text_leaves_the_disk(store, tmp_path):
+    rows = [fact(number, f"harmless {number}") for number in range(40)]
+    await store.put_memories(ANNE, [*rows, fact(99, "xylophone-secret"), fact(98, "quagga-old")], {}, "m")
+    await store.put_memories(ANNE, [fact(98, "replaced")], {}, "m")
+    await store.remove_memories(ANNE, [fact(99).id])
+    assert b"xylophone-secret" in bytes_of(tmp_path)
+    await store.purge(ANNE)
+    left = bytes_of(tmp_path)
+    assert b"xylophone" not in left
+    assert b"quagga" not in left
+    assert len(await store.memories(ANNE)) == 41
+
+
+async def test_nothing_of_a_dropped_owner_stays_on_the_disk(store, tmp_path):
+    await store.put_memories(ANNE, [fact(1, "xylophone")], {}, "m")
+    await store.put_episodes(ANNE, [turn(1)], {}, "m")
+    await store.put_memories(BOB, [fact(1)], {}, "m")
+    await store.drop_owner(ANNE)
+    assert not [path for path in tmp_path.rglob("*") if ANNE.user in path.name]
+    assert b"xylophone" not in bytes_of(tmp_path)
+    assert len(await store.memories(BOB)) == 1
+
+
+async def test_maintenance_merges_fragments_and_keeps_rows(store):
+    for number in range(9):
+        await store.put_memories(ANNE, [fact(number)], {fact(number).id: vector(number)}, "m")
+    await store.maintain(ANNE)
+    batch = await store.load(ANNE, "memories")
+    assert len(batch.items) == 9
+    assert batch.vectors["vector"].any(axis=1).all()
+
+
+async def test_a_write_runs_to_its_end_when_the_caller_is_cancelled(store):
+    await store.put_memories(ANNE, [fact(0)], {}, "m")
+    for number in range(1, 6):
+        task = asyncio.ensure_future(store.put_memories(ANNE, [fact(number)], {}, "m"))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    await store.put_memories(ANNE, [fact(6)], {}, "m")  # waits behind the cancelled ones
+    assert len(await store.memories(ANNE)) == 7
+
+
+async def test_writers_of_one_owner_take_turns(store):
+    await asyncio.gather(*(store.put_memories(ANNE, [fact(number % 3)], {}, "m") for number in range(9)))
+    assert len(await store.memories(ANNE)) == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"cut"])
+async def test_a_broken_newest_version_is_set_aside(store, tmp_path, content):
+    await store.put_memories(ANNE, [fact(1)], {}, "m")
+    await store.put_memories(ANNE, [fact(2)], {}, "m")
+    [folder] = (tmp_path / "lance" / "aa").glob("memories_*.lance")
+    (folder / "_versions" / disk.head(folder)).write_bytes(content)
+    fresh = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
+    assert (await fresh.verify()).broken == (folder.stem,)
+    with pytest.raises(StoreUnavailable):
+        await fresh.memories(ANNE)
+    assert len(await fresh.heal(ANNE)) == 1
+    assert [memory.id for memory in await fresh.memories(ANNE)] == [fact(1).id]
+    await fresh.put_memories(ANNE, [fact(2)], {}, "m")
+    assert (await fresh.counts(ANNE))["memories"] == 2
+    assert (await fresh.verify()).broken == ()
+
+
+async def test_a_new_dimension_rebuilds_the_table_and_leaves_vectors_pending(store, tmp_path):
+    await store.put_memories(ANNE, [fact(1)], {fact(1).id: vector(1)}, "m")
+    wider = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION * 2)
+    assert not (await wider.load(ANNE, "memories")).vectors["vector"].any()
+    await wider.put_memories(ANNE, [fact(2)], {fact(2).id: np.ones(DIMENSION * 2, dtype=np.float32)}, "m2")
+    assert [key for key, _ in await wider.pending_vectors(ANNE, "memories", "m2")] == [fact(1).id]
+    assert len(list((tmp_path / "lance" / "aa").glob("memories_*"))) == 1
+
+
+async def test_leftovers_of_an_interrupted_rebuild_are_swept(store, tmp_path):
+    await store.put_memories(ANNE, [fact(1)], {}, "m")
+    half = tmp_path / "lance" / "aa" / f"new_memories_{ANNE.user}_g9.lance"
+    half.mkdir()
+    (half / "x").write_bytes(b"x")
+    assert disk.sweep(tmp_path / "lance", older_than=half.stat().st_mtime + 1) == 1
+    assert not half.exists()
+    assert len(await store.memories(ANNE)) == 1
+
+
+async def test_a_large_owner_is_searched_by_the_store(store, monkeypatch):
+    monkeypatch.setattr("proxy.store.lance_search.ROWS_BEFORE_INDEX", 300)
+    rows = [fact(number, f"topic{number % 50} thing{number}") for number in range(600)]
+    vectors = {row.id: vector(at % 50) for at, row in enumerate(rows)}
+    await store.put_memories(ANNE, rows, vectors, "m")
+    await store.maintain(ANNE)
+    by_words = await store.candidates(ANNE, "memories", ["thing123"], None)
+    assert by_words.items[0].id == rows[123].id
+    assert by_words.words[rows[123].id] > 0
+    by_vector = await store.candidates(ANNE, "memories", [], vector(7))
+    best = max(by_vector.cosines["vector"], key=by_vector.cosines["vector"].__getitem__)
+    assert best in {row.id for at, row in enumerate(rows) if at % 50 == 7}
+
+
+async def test_an_agents_few_rows_are_found_among_many(store):
+    agent = "c" * 32
+    rows = [fact(number, "tea") for number in range(300)] + [fact(999, "tea for two", agent=agent)]
+    await store.put_memories(ANNE, [*rows, *(fact(2000 + n, "tea", agent="d" * 32) for n in range(400))], {}, "m")
+    found = await store.candidates(Scope(ANNE.tenant, ANNE.user, agent), "memories", ["tea"], None, limit=400)
+    assert all(item.agent in ("", agent) for item in found.items)
+    assert found.items
+
+
+hostile_text = st.text(max_size=30)
+moments = st.integers(0, 4 * 10**12).map(from_ms)
+memories = st.builds(
+    Memory,
+    id=st.from_regex(r"mem_[0-9a-f]{24}", fullmatch=True),
+    kind=st.sampled_from(KINDS),
+    text=hostile_text,
+    created_at=moments,
+    updated_at=moments,
+    valid_from=moments,
+    subject=hostile_text,
+    relation=hostile_text,
+    object=hostile_text,
+    quote=hostile_text,
+    confidence=st.floats(0, 1),
+    status=st.sampled_from(STATUSES),
+    valid_to=st.none() | moments,
+    expires_at=st.none() | moments,
+    uses=st.integers(0, 2**40),
+    turns=st.lists(hostile_text, max_size=3).map(tuple),
+    metadata=st.dictionaries(hostile_text, st.none() | st.booleans() | st.integers(-(2**53), 2**53) | hostile_text),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
+@given(st.lists(memories, max_size=4))
+def test_any_memory_survives_its_row(items):
+    table = to_arrow(MEMORIES, items, {"vector": [None] * len(items)}, [None] * len(items), dimension=4, stamp=1)
+    assert from_arrow(MEMORIES, table, dimension=4).items == items
+    assert decode(MEMORIES, table) == items
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=5
+)
+@given(items=st.lists(memories, min_size=1, max_size=3, unique_by=lambda memory: memory.id))
+async def test_any_memory_survives_the_store(items, tmp_path_factory):
+    store = await LanceStore.open(tmp_path_factory.mktemp("lance"), dimension=DIMENSION)
+    await store.put_memories(ANNE, items, {}, "m")
+    await store.put_memories(ANNE, items, {}, "m")
+    found = {memory.id: memory for memory in await store.memories(ANNE)}
+    assert found == {memory.id: memory for memory in items}
+
+
+def test_lone_surrogates_are_mended_not_refused():
+    row = turn(1, text=json.loads('"a\\ud800b"'))
+    table = to_arrow(EPISODES, [row], {name: [None] for name in EPISODES.vectors}, [None], dimension=4, stamp=1)
+    assert decode(EPISODES, table)[0].text == "a\ufffdb"
