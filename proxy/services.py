@@ -15,8 +15,9 @@ from proxy.errors import ProxyError, StoreUnavailable
 from proxy.memory.book import Book
 from proxy.memory.cache import IndexCache
 from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
-from proxy.memory.extract import Complete, Extractor, ModelAccess, ModelExtractor, select_extractor
+from proxy.memory.extract import Extractor, ModelExtractor, select_extractor
 from proxy.memory.extract_builtin import BuiltinExtractor
+from proxy.memory.model_call import connect
 from proxy.store.history import History
 from proxy.store.journal import Journal
 from proxy.store.keys import Keys
@@ -29,6 +30,7 @@ from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.threads import in_thread
 from proxy.types import Mode, Scope
+from proxy.upstream import litellm
 from proxy.upstream.route import Routes
 
 _log = structlog.get_logger(__name__)
@@ -205,10 +207,8 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         settings,
         clock,
         Hasher.load(settings.auth, settings.server.data_dir),
-        _embedder(settings, routes),
-        select_extractor(
-            settings.memory, builtin=BuiltinExtractor(), connect=lambda access: _completer(routes, access)
-        ),
+        _embedder(settings),
+        select_extractor(settings.memory, builtin=BuiltinExtractor(), connect=connect),
         routes,
     )
     lasting = _assemble(shared, await Database.open(settings.database_url, synchronous=settings.store.synchronous))
@@ -263,7 +263,7 @@ def _routes(settings: Settings) -> Routes:
     )
 
 
-def _embedder(settings: Settings, routes: Routes) -> Embedder:
+def _embedder(settings: Settings) -> Embedder:
     chosen = settings.embedder
     if chosen.model == "builtin":
         inner: Embedder = EmbeddedEmbedder(threads=chosen.threads)
@@ -273,11 +273,6 @@ def _embedder(settings: Settings, routes: Routes) -> Embedder:
             api_key=chosen.api_key.get_secret_value() if chosen.api_key else None,
             api_base=chosen.base_url,
             dimension=chosen.dimension,
-            load=routes.litellm.load,
+            load=litellm.load,
         )
     return CachedEmbedder(inner, max_bytes=chosen.cache_bytes)
-
-
-def _completer(routes: Routes, access: ModelAccess) -> Complete:
-    """Return the call to the extraction model, with the operator's own access."""
-    return routes.litellm.completer(api_key=access.api_key, base_url=access.base_url)
