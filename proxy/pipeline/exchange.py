@@ -119,7 +119,8 @@ class Exchange:
         if self.scope is None or self.mode == "off":
             reason = self.identity.reason if self.scope is None else ""
             return "off; n=0; tokens=0" + (f"; reason={reason}" if reason else "")
-        injected = len(self.assembly.hits) + len(self.assembly.carried) if self.upstream_body is not self.body else 0
+        shown = {hit.id for hit in self.assembly.hits} | self.assembly.carried
+        injected = len(shown) if self.upstream_body is not self.body else 0
         tokens = self.assembly.tokens if injected else 0
         outcome: Outcome = "degraded" if self.reasons else "used" if injected else "none"
         reason = self.reasons[0] if self.reasons else "observe" if self.mode == "observe" else ""

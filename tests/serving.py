@@ -1,0 +1,39 @@
+"""A server and a provider that the tests of one module share; each test is a client of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fakes.provider import FakeProvider
+from tests.running import Running
+from tests.talking import Speaker, speaking
+
+
+@pytest.fixture(scope="module")
+def lasting_provider() -> Iterator[FakeProvider]:
+    fake = FakeProvider().start()
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvider) -> Iterator[Running]:
+    with Running(tmp_path_factory.mktemp("data"), upstream=lasting_provider.base_url) as running:
+        yield running
+
+
+@pytest.fixture
+def upstream(lasting_provider: FakeProvider) -> Iterator[FakeProvider]:
+    """The shared provider without what earlier tests scripted."""
+    lasting_provider.clear()
+    yield lasting_provider
+    lasting_provider.clear()
+
+
+@pytest.fixture
+def alice(server: Running) -> Iterator[Speaker]:
+    """A client nobody has seen before."""
+    with speaking(server) as speaker:
+        yield speaker

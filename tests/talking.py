@@ -1,0 +1,108 @@
+"""What tests say to a running server, and what they read back."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+
+from tests.running import Running
+
+Message = dict[str, Any]
+
+
+def new_key() -> str:
+    """A key nobody used before: a tenant of its own on a server that several tests share."""
+    return f"sk-test-{secrets.token_hex(12)}"
+
+
+def user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str = "Noted.") -> Message:
+    return {"role": "assistant", "content": text}
+
+
+def conversation(*texts: str) -> list[Message]:
+    """User turns with answers between them, as a client resends them."""
+    messages: list[Message] = []
+    for text in texts:
+        messages += [user(text), assistant()]
+    return messages[:-1]
+
+
+class Speaker:
+    """One client: a key and headers of its own."""
+
+    def __init__(self, server: Running, key: str, **headers: str) -> None:
+        self.server, self.key, self.named = server, key, headers
+        self.http = server.http(key, **headers)
+
+    def post(
+        self, messages: Sequence[Message], *, model: str = "gpt-4o", body: Message | None = None, **headers: str
+    ) -> httpx.Response:
+        """Post a chat request and return the whole response."""
+        sent = {"model": model, "messages": list(messages), **(body or {})}
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        response = self.http.post("/chat/completions", json=sent, headers=named)
+        assert response.status_code == 200, response.text
+        return response
+
+    def say(self, *texts: str, **options: Any) -> httpx.Response:
+        """Post user turns with answers between them."""
+        return self.post(conversation(*texts), **options)
+
+    def tell(self, *texts: str, **options: Any) -> httpx.Response:
+        """Say it and wait until it is learned."""
+        response = self.say(*texts, **options)
+        self.wait()
+        return response
+
+    def wait(self) -> None:
+        self.server.wait_learned(self.key, **self.named)
+
+    def get(self, path: str, **params: Any) -> Any:
+        response = self.http.get(path, params=params)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def memories(self, **params: Any) -> list[Message]:
+        return list(self.get("/memories", **params)["data"])
+
+    def values(self, **params: Any) -> set[str]:
+        return {memory["object_value"] for memory in self.memories(**params)}
+
+    def sessions(self) -> list[Message]:
+        return list(self.get("/sessions", limit=1000)["data"])
+
+    def episodes(self, session: str) -> list[Message]:
+        return list(self.get(f"/sessions/{session}")["messages"])
+
+    def all_episodes(self) -> list[Message]:
+        return [episode for session in self.sessions() for episode in self.episodes(session["id"])]
+
+    def receipt(self, response: httpx.Response) -> Message:
+        return dict(self.get(f"/receipts/{response.headers['x-memory-receipt']}"))
+
+    def close(self) -> None:
+        self.http.close()
+
+
+@contextmanager
+def speaking(server: Running, key: str = "", **headers: str) -> Iterator[Speaker]:
+    """A client for the length of a block."""
+    speaker = Speaker(server, key or new_key(), **headers)
+    try:
+        yield speaker
+    finally:
+        speaker.close()
+
+
+def outcome(response: httpx.Response) -> dict[str, str]:
+    """``X-Memory`` taken apart: ``outcome``, ``n``, ``tokens`` and, where given, ``reason``."""
+    first, *rest = response.headers["x-memory"].split("; ")
+    return {"outcome": first, **dict(part.split("=", 1) for part in rest)}
