@@ -28,6 +28,7 @@ _NEW_COLUMNS = (
     *("owner", "tenant", "agent", "session"),
     *("turn", "kind", "stage", "payload", "due_ms", "created_ms", "attempts", "error"),
 )
+_WHOLE, _PARTIAL = "turn", "partial"  # kinds of rows, beside "change"
 _CLAIM_TRIES = 3
 _MAX_ERROR_CHARS = 1000
 
@@ -103,8 +104,20 @@ class Journal:
         self._sessions = Sessions(db)
         self._ledger = Ledger(db)
         self._receipts = Receipts(db)
-        insert = db.insert(journal).on_conflict_do_nothing().returning(journal.c.seq)
-        self._insert = db.prepare(insert, columns=_NEW_COLUMNS)
+        insert = db.insert(journal)
+        # A reply that broke off is completed by the client's retry; anything else that is known already adds nothing.
+        completed = insert.on_conflict_do_update(
+            index_elements=["owner", "session", "turn"],
+            set_={
+                "kind": insert.excluded.kind,
+                "payload": insert.excluded.payload,
+                "plan": None,
+                "stage": insert.excluded.stage,
+                "due_ms": insert.excluded.due_ms,
+            },
+            where=(journal.c.kind == _PARTIAL) & (insert.excluded.kind == _WHOLE),
+        )
+        self._insert = db.prepare(completed.returning(journal.c.created_ms), columns=_NEW_COLUMNS)
         self._put_off = db.prepare(_PUT_OFF)
         self._lease = _lease_statement(db)
 
@@ -112,7 +125,7 @@ class Journal:
         """Write all of an exchange in one transaction; durable when this returns.
 
         Returns:
-            True if the turn was new; False for a replay, or where there is no turn.
+            True if the turn was new, or completes one that broke off; False for a replay, or where there is no turn.
 
         Raises:
             ValueError: If the turn belongs to another owner.
@@ -123,10 +136,11 @@ class Journal:
             raise ValueError("the turn belongs to another owner")
         row = None
         if turn is not None:
-            row = _row(scope, turn.id, "turn", codec.turn_to_json(turn), now=record.now, due=record.due)
+            kind = _WHOLE if turn.finish == "complete" else _PARTIAL
+            row = _row(scope, turn.id, kind, codec.turn_to_json(turn), now=record.now, due=record.due)
 
         def write(connection: sa.Connection) -> bool:
-            is_new = row is not None and self._add(connection, row)
+            is_news, is_new = (False, False) if row is None else self._add(connection, row)
             if scope.session and record.is_visit:
                 said_at = record.said_at or record.now
                 self._sessions.touch(scope, connection, name=record.session_name, turns=int(is_new), now=said_at)
@@ -134,18 +148,18 @@ class Journal:
                 self._ledger.put(scope, connection, record.ledger)
             if record.receipt is not None:
                 self._receipts.put(scope, connection, record.receipt, now=record.now)
-            if is_new:
+            if is_news:
                 until_ms = to_ms(record.now + self._debounce)
                 values = {"o": scope.user, "until": until_ms, "wait": self._max_wait_ms}
                 self._put_off.execute(connection, values)
-            return is_new
+            return is_news
 
         return await self._db.submit(write)
 
     async def change(self, scope: Scope, change: str, payload: Any, *, now: datetime, due: datetime) -> bool:
         """Journal a change asked for by API under an id of its own; False if that id is known already."""
         row = _row(scope, change, "change", codec.dumps(payload), now=now, due=due)
-        return await self._db.submit(lambda connection: self._add(connection, row))
+        return await self._db.submit(lambda connection: self._add(connection, row)[0])
 
     async def claim(self, holder: str, *, now: datetime, lease_s: float) -> Claim | None:
         """Take the lease of one owner who has due work that nobody else holds; None if there is none.
@@ -231,8 +245,10 @@ class Journal:
         update = journal.update().where(is_old, journal.c.done_ms < to_ms(before)).values(payload=None, plan=None)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
-    def _add(self, connection: sa.Connection, row: Mapping[str, Any]) -> bool:
-        return bool(self._insert.fetch(connection, row))
+    def _add(self, connection: sa.Connection, row: Mapping[str, Any]) -> tuple[bool, bool]:
+        """Insert a row; say whether anything changed, and whether the row is a new one."""
+        found = self._insert.fetch(connection, row)
+        return bool(found), bool(found) and found[0][0] == row["created_ms"]
 
     def _align(self, scope: Scope, connection: sa.Connection) -> None:
         last_retry_ms, last_ms = connection.execute(_LAST_DUE, {"o": scope.user}).one()
@@ -333,12 +349,12 @@ def _items(connection: sa.Connection, owner: str, *, is_dead: bool = False) -> t
 
 
 def _item(owner: str, row: sa.Row[Any]) -> Item:
-    is_turn = row.kind == "turn"
+    is_turn = row.kind != "change"
     return Item(
         seq=row.seq,
         scope=Scope(row.tenant, owner, row.agent, row.session),
         id=row.turn,
-        kind=row.kind,
+        kind="turn" if is_turn else "change",
         stage=row.stage,
         turn=codec.turn_from_json(row.payload) if is_turn else None,
         change=None if is_turn else codec.loads(row.payload),

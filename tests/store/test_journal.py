@@ -65,6 +65,24 @@ async def test_a_replayed_turn_adds_nothing(db: Database, journal: Journal) -> N
     assert (await Sessions(db).get(ANNA, ANNA.session)).turns == 1
 
 
+async def test_a_retry_completes_a_turn_that_broke_off_but_nothing_undoes_a_whole_one(
+    db: Database, journal: Journal
+) -> None:
+    scope = make_scope("alice")
+    whole = make_record(scope, "one")
+    assert whole.turn is not None
+    cut = replace(whole, turn=replace(whole.turn, finish="client_closed", reply="Not"))
+    later = replace(whole, now=NOW + SECOND, due=NOW + SECOND)
+    assert await journal.record(scope, cut)
+    assert not await journal.record(scope, cut)
+    assert await journal.record(scope, later)
+    assert not await journal.record(scope, replace(cut, now=NOW + SECOND))
+    (item,) = await journal.items(scope)
+    assert item.turn is not None
+    assert (item.turn.reply, item.turn.finish) == ("Noted.", "complete")
+    assert (await Sessions(db).get(scope, scope.session)).turns == 1
+
+
 async def test_a_done_turn_is_still_known(journal: Journal) -> None:
     await journal.record(ANNA, make_record(ANNA, "1"))
     await journal.finish(ANNA, [item.seq for item in await journal.items(ANNA)], now=NOW)

@@ -6,11 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
-from proxy.clock import ManualClock
+from proxy.clock import ManualClock, to_ms
 from proxy.errors import StoreUnavailable
 from proxy.store.leases import Leases
 from proxy.store.sql import Database
+from proxy.store.tables import leases as leases_table
 from tests.store.sql_rows import NOW, make_scope
 
 pytestmark = pytest.mark.anyio
@@ -138,8 +140,10 @@ async def test_a_failing_or_cancelled_block_gives_the_lease_back(db: Database) -
 
 
 async def test_a_long_block_keeps_its_lease(db: Database) -> None:
-    leases = Leases(db, lease_s=0.06)
-    async with leases.held(ANNA):
-        for _ in range(20):
-            assert not await Leases(db).acquire(ANNA, "thief", 1, leases._clock.now())
-            await asyncio.sleep(0.01)
+    clock = ManualClock(NOW)
+    until = sa.select(leases_table.c.until_ms)
+    async with Leases(db, clock, lease_s=0.1).held(ANNA):
+        clock.advance(timedelta(seconds=5))
+        async with asyncio.timeout(10):
+            while await db.query(lambda connection: connection.execute(until).scalar_one()) < to_ms(clock.now()):
+                await asyncio.sleep(0.01)
