@@ -1,0 +1,159 @@
+"""The processes of a run: started, waited for, weighed by ``/proc``, and stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from proxy.config import environment
+
+ROOT = Path(__file__).parents[2]
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_START_S = 120.0
+_STOP_S = 20.0
+
+
+class Process:
+    """A server of the run, with whatever processes it starts itself."""
+
+    def __init__(self, command: Sequence[str], log: Path, extra: Mapping[str, str] | None = None) -> None:
+        self._started_at = time.perf_counter()
+        self._log = log
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(
+                list(command), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                env={**environment(), **(extra or {})},
+            )  # fmt: skip
+        self.ready_after_s = self.ready_cpu_s = 0.0
+
+    def wait_ready(self, url: str) -> None:
+        """Wait until ``url`` answers with 200, and keep how long that took since the start."""
+        while time.perf_counter() - self._started_at < _START_S:
+            if self._process.poll() is not None:
+                break
+            if _answers(url):
+                self.ready_after_s = time.perf_counter() - self._started_at
+                self.ready_cpu_s = self.cpu_s()
+                return
+            time.sleep(0.02)
+        raise SystemExit(f"{url} did not answer.\n{self._log.read_text(errors='replace')[-2000:]}")
+
+    def cpu_s(self) -> float:
+        """Return the CPU time that the process and its living descendants have used so far."""
+        return sum(_cpu_ticks(pid) for pid in _family(self._process.pid)) * _TICK_S
+
+    def rss_bytes(self) -> int:
+        """Return the resident memory of the process and its descendants."""
+        return sum(_rss_pages(pid) for pid in _family(self._process.pid)) * _PAGE_BYTES
+
+    def stop(self) -> None:
+        """Ask it to end, and make it end."""
+        self._process.terminate()
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+class Load:
+    """The load client, one process for the whole run."""
+
+    def __init__(self) -> None:
+        self._seed = time.time_ns() // 1_000_000 % 100_000_000
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.bench.load"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def burst(self, **job: Any) -> dict[str, Any]:
+        """Run one burst and return its times; every request of a run is another conversation."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({**job, "seed": self._seed}) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise SystemExit("The load client ended.")
+        result: dict[str, Any] = json.loads(answer)
+        self._seed += result["done"] + result["failed"] + 1
+        return result
+
+    def stop(self) -> None:
+        """End it."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(_STOP_S)
+
+
+@contextmanager
+def running(processes: list[Process | Load]) -> Iterator[list[Process | Load]]:
+    """Stop everything that was put into the list, the last first."""
+    try:
+        yield processes
+    finally:
+        for process in reversed(processes):
+            process.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def get_json(url: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    with urllib.request.urlopen(urllib.request.Request(url, headers=dict(headers)), timeout=10) as response:
+        found: dict[str, Any] = json.load(response)
+        return found
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as response:
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _family(root: int) -> list[int]:
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (fields := _stat(int(entry.name))):
+            parents[int(entry.name)] = int(fields[1])
+    family = [root]
+    for pid in family:
+        family += [child for child, parent in parents.items() if parent == pid]
+    return family
+
+
+def _stat(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _cpu_ticks(pid: int) -> int:
+    fields = _stat(pid)
+    return sum(int(field) for field in fields[11:15]) if fields else 0
+
+
+def _rss_pages(pid: int) -> int:
+    fields = _stat(pid)
+    return int(fields[21]) if fields else 0

@@ -1,0 +1,99 @@
+"""What is compared: the provider itself, Throughline in its modes, and LiteLLM's proxy where it is installed."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.bench.figures import Figures
+from tests.bench.fill import KEY
+from tests.bench.processes import ROOT, Process, free_port
+
+PEER = ROOT / ".bench-venv" / "bin" / "litellm"
+_PEER_CONFIG = """model_list:
+  - model_name: bench
+    litellm_params: {{model: openai/bench, api_base: "{url}", api_key: {key}}}
+litellm_settings: {{telemetry: false}}
+general_settings: {{master_key: {key}}}
+"""
+_IDLE_S = 0.25
+_IDLE_SHARE = 0.08  # of one core
+_SETTLE_S = 20.0
+
+
+@dataclass(slots=True)
+class Target:
+    """One way to the provider.
+
+    Args:
+        learns: Work goes on after the replies; its CPU time counts, and it must not disturb the next burst.
+    """
+
+    name: str
+    port: int
+    process: Process | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    learns: bool = False
+    figures: Figures = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.figures = Figures(self.name)
+        self.headers = {"Authorization": f"Bearer {KEY}", **self.headers}
+
+    def cpu_s(self) -> float:
+        return self.process.cpu_s() if self.process is not None else 0.0
+
+    def weigh(self) -> None:
+        """Note the server's memory, and what its start took."""
+        if self.process is not None:
+            self.figures.rss_bytes = self.process.rss_bytes()
+            self.figures.ready_after_s = self.process.ready_after_s
+            self.figures.ready_cpu_s = self.process.ready_cpu_s
+
+    def settle(self) -> None:
+        """Wait until the server is idle, at most some seconds."""
+        if self.process is None or not self.learns:
+            return
+        deadline = time.perf_counter() + _SETTLE_S
+        before = self.process.cpu_s()
+        while time.perf_counter() < deadline:
+            time.sleep(_IDLE_S)
+            now = self.process.cpu_s()
+            if now - before <= _IDLE_SHARE * _IDLE_S:
+                return
+            before = now
+
+
+def start_upstream(work: Path) -> tuple[Process, int]:
+    port = free_port()
+    process = Process([sys.executable, "-m", "tests.bench.upstream", str(port)], work / "upstream.log")
+    return process, port
+
+
+def start_throughline(upstream_port: int, memories: int, folder: Path, work: Path) -> tuple[Process, int]:
+    """Start ``throughline serve`` on a data folder with so many memories, filled now if it is not yet."""
+    data = folder / str(memories) if memories else work / "empty"
+    if memories:
+        subprocess.run([sys.executable, "-m", "tests.bench.fill", str(data), str(memories)], cwd=ROOT, check=True)
+    port = free_port()
+    command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data)]
+    process = Process(
+        [*command, "--upstream", f"http://127.0.0.1:{upstream_port}/v1"], work / f"throughline-{memories}.log"
+    )
+    process.wait_ready(f"http://127.0.0.1:{port}/readyz")
+    return process, port
+
+
+def start_peer(upstream_port: int, work: Path) -> Target:
+    key = f"sk-{secrets.token_hex(32)}"  # it refuses to start without one, or with a weak one
+    config = work / "litellm.yaml"
+    config.write_text(_PEER_CONFIG.format(url=f"http://127.0.0.1:{upstream_port}/v1", key=key))
+    port = free_port()
+    quiet = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_TELEMETRY": "False", "LITELLM_LOG": "ERROR"}
+    process = Process([str(PEER), "--config", str(config), "--port", str(port)], work / "litellm.log", quiet)
+    process.wait_ready(f"http://127.0.0.1:{port}/health/liveliness")
+    return Target("LiteLLM", port, process, {"Authorization": f"Bearer {key}"})
