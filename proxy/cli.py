@@ -15,6 +15,7 @@ from proxy.app import work
 from proxy.clock import Clock, iso
 from proxy.config import Settings, environment, export_settings, load_settings, quiet_libraries
 from proxy.errors import ConfigError, ProxyError
+from proxy.evals.command import app as evals
 from proxy.store.keys import Keys
 from proxy.store.sql import Database
 from proxy.telemetry import configure_logging
@@ -28,6 +29,7 @@ app = typer.Typer(
 
 keys = typer.Typer(help="Keys of this server, for auth.mode: keys.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
+app.add_typer(evals, name="eval")
 
 Config = Annotated[Path | None, typer.Option("--config", help="YAML file; see config.example.yaml.")]
 DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder that keeps everything.")]
