@@ -13,6 +13,7 @@ from proxy.types import Kind, Memory, Scope
 
 CLOSED_AT = "closed_at_ms"  # metadata of a memory that was closed once and holds again
 REPLACED = "replaced"  # metadata of a tombstone that gave way to another value
+SUCCEEDS = "succeeds"  # metadata of a memory that took the place of these values
 PROFILE = "profile"  # metadata of a memory that belongs in every prompt
 TOMBSTONE = "tombstone"  # metadata of a closed value that was never stored as a memory
 

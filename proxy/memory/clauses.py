@@ -365,17 +365,17 @@ def _append_unit(found: list[Unit], text: str, span: Span, *, listed: bool, join
     piece = text[slice(*span)]
     if WORD.search(piece):
         found.append(
-            Unit(*span, member=bool(found) and _is_member(piece), coordinated=bool(found) and listed, joined=joined)
+            Unit(*span, member=bool(found) and _is_member(piece, enumerated=joined or text[span[0] - 1] == "、"), coordinated=bool(found) and listed, joined=joined)
         )
 
 
-def _is_member(piece: str) -> bool:
+def _is_member(piece: str, *, enumerated: bool) -> bool:
     head: Sequence[str] = [fold(word) for word in re.findall(r"[\w'’]+", piece[: _end_of_head(piece)])]
     first = fold(re.findall(r"[\w'’]+", piece)[0])
     if first in _CLAUSE_OPENERS or (first[:1] in _CLAUSE_OPENERS and re.match(f"[{CJK}]", first)):
         return False
     if re.match(f"[{CJK}]", first):
-        return len(first) <= 8
+        return enumerated and len(first) <= 12
     return len(head) <= _MAX_MEMBER
 
 

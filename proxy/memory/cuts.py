@@ -28,6 +28,11 @@ _NAMING = re.compile(
     r"(?:\b(?:called|named|is|heißt|heissen|heißen|namens|llama[mn]?|llamado|llamada|es|зовут|имени)|叫做?|名叫|是)\s*$",
     re.IGNORECASE,
 )
+_INSTEAD = re.compile(
+    r"(?:\b(?:instead of|rather than|statt|anstatt|anstelle (?:von|des|der)|en vez de|en lugar de|вместо)\s+(?:\w+\s+){0,2}|代替|取代|而不是)$",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=\s)[A-ZÄÖÜА-ЯÁÉÍÓÚÑ][a-zäöüßа-яáéíóúñ]{2,}")
 _CJK_LIST = re.compile(r"[、和与跟及]")
 _MIN_WORDS = 2
 _AND = r"(?:and|or|plus|und|oder|sowie|y|e|o|и|или|а)"
@@ -101,7 +106,7 @@ def _removal(text: str, members: Sequence[Unit], index: int, gone: Sequence[Span
         phrases = [_phrase(text, unit, span) for span in inside]
         return [*phrases[:-1], (phrases[-1][0], following.start)]
     kept = any(unit.start <= span[0] < unit.end for span in held)
-    if kept or _is_cjk_list(text, unit, inside) or (unit.member and tail):
+    if kept or _is_cjk_list(text, unit, inside) or (unit.member and tail) or _is_aside(text, unit, inside):
         return [_phrase(text, unit, span) for span in inside]
     start = members[index - 1].start if index and _is_equated(text, members[index - 1], unit, held) else unit.start
     if following is not None and _hangs(text, following, held):
@@ -114,6 +119,18 @@ def _leads_list(text: str, unit: Unit, following: Unit, last: Span) -> bool:
     if unit.member or not (following.member and following.coordinated) or text[last[1] : unit.end].strip():
         return False
     return _NAMING.search(text[unit.start : last[0]]) is None
+
+
+def _is_aside(text: str, unit: Unit, inside: Sequence[Span]) -> bool:
+    """Whether the unit is about something else: the value is what something came instead of, or a mere number."""
+    if len(inside) != 1:
+        return False
+    start, end = inside[0]
+    if _INSTEAD.search(text[unit.start : start]):
+        return True
+    rest = text[unit.start : start] + " " + text[end : unit.end]
+    is_number = any(char.isdigit() for char in text[start:end])
+    return is_number and _NAME.search(rest[1:]) is not None and not _NAMING.search(text[unit.start : start])
 
 
 def _is_equated(text: str, before: Unit, unit: Unit, held: Sequence[Span]) -> bool:

@@ -9,6 +9,7 @@ from datetime import datetime
 from proxy.memory.changes import (
     PROFILE,
     REPLACED,
+    SUCCEEDS,
     TOMBSTONE,
     Action,
     Change,
@@ -215,6 +216,7 @@ class _Ledger:
 
     def _revive(self, closed: Sequence[Memory], candidate: Candidate) -> None:
         """Let the latest closed memory of this value hold again, in the words of now."""
+        self._give_way(closed)
         latest = max(
             closed,
             key=lambda memory: (not memory.metadata.get(TOMBSTONE), memory.valid_to or memory.updated_at, memory.id),
@@ -228,6 +230,14 @@ class _Ledger:
                 )
             if memory.id == latest.id:
                 self._put("restore", holds, "stated again")
+
+    def _give_way(self, back: Sequence[Memory]) -> None:
+        """Close what had taken the place of a value that holds again."""
+        ends = {(memory.valid_to, fold(memory.subject)) for memory in back if memory.status == "superseded" or memory.metadata.get(REPLACED)}
+        for memory in sorted(self._rows.values(), key=lambda row: row.id):
+            took_over = memory.status == "active" and (memory.valid_from, fold(memory.subject)) in ends
+            if took_over and memory.metadata.get(SUCCEEDS) and memory.valid_from < self._turn.at:
+                self._put("supersede", replace(memory, status="superseded", valid_to=self._turn.at, updated_at=self._now), "gave way again")
 
     def _add(self, fresh: Memory, candidate: Candidate) -> None:
         if self._added >= self._limits.max_added:
@@ -337,7 +347,7 @@ def _is_rival(memory: Memory, candidate: Candidate) -> bool:
 
 
 def _extra(candidate: Candidate) -> dict[str, object]:
-    extra: dict[str, object] = {}
+    extra: dict[str, object] = {SUCCEEDS: list(candidate.replaces)} if candidate.action == "replace" else {}
     if candidate.profile:
         extra[PROFILE] = True
     if candidate.at is not None:

@@ -23,6 +23,9 @@ _MARKS = str.maketrans(
 )
 _FLAT = str.maketrans({"’": "'", "‘": "'", "`": "'", "ё": "е", "\u00a0": " "})
 _NAME_ENDINGS = ("", "s", "es", "n")  # a capitalised name takes a genitive or plural ending, nothing else
+_CASE_ENDINGS = frozenset(
+    ("", *"аяйьеоыиую", "ой", "ей", "ом", "ем", "ым", "им", "ою", "ею", "ью", "ам", "ям", "ах", "ях", "ов", "ев", "ами", "ями", "ого", "его", "ому")
+)
 _LANGUAGES = ("english", "german", "spanish")
 _STEMMERS = {name: snowballstemmer.stemmer(name) for name in (*_LANGUAGES, "russian")}
 
@@ -81,9 +84,17 @@ def same_word(left: str, right: str, *, name: bool = False) -> bool:
     if name and not _CYRILLIC.search(left):
         short, long = sorted((left, right), key=len)
         return len(short) > 2 and long.startswith(short) and long[len(short) :] in _NAME_ENDINGS
+    if _CYRILLIC.search(left) and _is_declined(*sorted((left, right), key=len)):
+        return True
     if min(len(left), len(right)) < 4:
         return False
     return any(a == b for a, b in zip(stems(left), stems(right), strict=False))
+
+
+def _is_declined(short: str, long: str) -> bool:
+    """Whether two Cyrillic words differ by a case ending alone; the stemmer takes more than that off many names."""
+    base = short[:-1] if short[-1] in "аяйьеоыиуюё" and len(short) > 3 else short
+    return len(base) > 2 and long.startswith(base) and long[len(base) :] in _CASE_ENDINGS
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from proxy.memory.extract_builtin.lexicon import group_of
-from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, Heard, Mention
+from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, VALUE, Heard, Mention
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence
 from proxy.memory.words import HAS_CJK, words
 
@@ -17,6 +17,13 @@ _ELLIPTIC_WORDS = 6
 _POINTS = re.compile(
     r"\b(?:it|them|that|him|her|those|this|es|ihn|sie|ihm|das|den|damit|davon|daran|lo|la|los|las|le|ello|eso|"
     r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там)\b|[它他她这那]|(?:lo|la|los|las)$"
+)
+# Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
+_HALTS = re.compile(r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|停)")
+# Something came in its place.
+_GAINS = re.compile(
+    r"\b(?:bought|got (?:a|an|myself)|joined|started (?:at|with|using)|gekauft|geholt|zugelegt|angefangen bei|compr(?:é|ado|amos)|"
+    r"купил\w?|взял\w?|завел\w?|приобрел\w?)\b|买了|入手|换了|换成"
 )
 _SPEAKER = re.compile(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|,? and)\s*(?:the |my |die |den |das |el |la )?")
@@ -101,14 +108,18 @@ class Endings:
 
     def _disowned(self, sentence: Sentence) -> Iterator[Ending]:
         for clause in sentence.clauses:
-            if clause.asks or not self._lexicon.slip.search(clause.flat):
+            if clause.asks or not (self._lexicon.slip.search(clause.flat) or self._is_anothers(clause, sentence)):
                 continue
-            inside = self._within(clause, sentence) or [
-                m for m in self._mentions[sentence.start] if m.end <= clause.start
-            ]
+            inside = self._within(clause, sentence)
+            inside = inside or [m for m in self._mentions[sentence.start] if m.end <= clause.start and m.rank >= NAME]
             best = self._best(inside, floor=NAME) or [m for m in inside if m.rank == NOUN and len(inside) == 1]
             for mention in best:
                 yield Ending(mention.surface, "correct", sentence, mention)
+
+    def _is_anothers(self, clause: Clause, sentence: Sentence) -> bool:
+        """Whether a clause gives a known value to somebody else ("metoprolol is what my father takes")."""
+        known = [m for m in self._within(clause, sentence) if m.rank >= VALUE]
+        return bool(known) and self._lexicon.kin.search(clause.flat) is not None
 
     # --- given up for another
 
@@ -120,7 +131,8 @@ class Endings:
                 continue
             before = sentence.flat[: mention.start - sentence.start]
             after = sentence.flat[mention.end - sentence.start :]
-            if not (self._lexicon.source.search(before) or self._lexicon.source_after.search(after)):
+            marked = self._lexicon.source.search(before) or self._lexicon.source_after.search(after)
+            if not marked and not self._is_left_behind(sentence, mention):
                 continue
             clause = self._clause_at(sentence, mention)
             subject = self._third(sentence, clause, [mention])
@@ -142,7 +154,8 @@ class Endings:
         if subject is None and not mutual:
             return
         for mention in targets:
-            yield Ending(mention.surface, "retract", sentence, mention, subject or "user")
+            reason: Reason = "replace" if _GAINS.search(sentence.flat) else "retract"
+            yield Ending(mention.surface, reason, sentence, mention, subject or "user")
 
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
         lexicon = self._lexicon
@@ -151,13 +164,12 @@ class Endings:
         parted = lexicon.parted.search(clause.flat)
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
-        if lexicon.limited.search(clause.flat):
-            return None
+        limited = lexicon.limited.search(clause.flat) is not None
         ended = lexicon.ended.search(clause.flat)
-        if ended:
+        if ended and not limited:
             return clause.start + ended.start(), clause.start + ended.end(), False
         ceased = lexicon.ceased.search(clause.flat)
-        if ceased and not lexicon.negation.search(clause.flat):
+        if ceased and not lexicon.negation.search(clause.flat) and not (limited and _HALTS.match(ceased[0])):
             return clause.start + ceased.start(), clause.start + ceased.end(), False
         return None
 
@@ -214,6 +226,19 @@ class Endings:
         return next(
             (clause for clause in sentence.clauses if clause.start <= mention.start < clause.end), sentence.clauses[0]
         )
+
+    def _is_left_behind(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether another clause of the sentence moves to something new and this is the only old value in it."""
+        clause = self._clause_at(sentence, mention)
+        rivals = [m for m in self._mentions[sentence.start] if m.rank >= NAME]
+        if mention.rank < NAME or len(rivals) != 1 or self._lexicon.switch.search(clause.flat):
+            return False
+        for other in sentence.clauses:
+            if other is clause or other.asks or not self._lexicon.switch.search(other.flat):
+                continue
+            if self._lexicon.first.search(other.flat) and self._lexicon.target.search(other.flat):
+                return True
+        return False
 
     def _is_idle(self, sentence: Sentence, mention: Mention) -> bool:
         clause = self._clause_at(sentence, mention)

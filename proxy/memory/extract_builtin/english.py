@@ -31,7 +31,9 @@ ENGLISH = Lexicon(
     ),
     first=one_of(r"\b(?:i|we|i'm|i've|i'd|we've|we're|my|our|me|us)\b"),
     third=one_of(
-        r"^(?:\W|and |but |so |because |since |even |though |while |well |yeah |oh |today |yesterday |also )*(?:(?:my|our|his|her|their|the|a|an|some|one of my|most of my|all of my|both|half|that|another|every) )?(?:\w+(?:-\w+)? ){0,2}?(?P<who>brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|kid|kids|child|children|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|parents|in-laws?|friend|friends|buddy|mate|flatmate|roommate|housemate|neighbou?r|neighbou?rs|colleague|colleagues|coworkers?|co-workers?|boss|manager|teammates?|team|coach|trainer|teacher|classmates?|customers?|clients?|director|landlord|landlady|ex|guy|someone|somebody|everyone|everybody|people|nobody|blog|article|forum|post|podcast|company|he|she|they|folks|dog|cat|pet)\b(?!'s)"
+        r"^(?:\W|and |but |so |because |since |even |though |while |well |yeah |oh |today |yesterday |also )*(?:(?:my|our|his|her|their|the|a|an|some|one of my|most of my|all of my|both|half|that|another|every) )?(?:\w+(?:-\w+)? ){0,2}?(?P<who>brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|kid|kids|child|children|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|parents|in-laws?|friend|friends|buddy|mate|flatmate|roommate|housemate|neighbou?r|neighbou?rs|colleague|colleagues|coworkers?|co-workers?|boss|manager|teammates?|team|coach|trainer|teacher|classmates?|customers?|clients?|director|landlord|landlady|ex|guy|someone|somebody|everyone|everybody|people|nobody|blog|article|forum|post|podcast|company|folks|dog|cat|pet)\b(?!'s)",
+        r"^(?:\W|and |but |so |because |since |though |that )*(?P<whom>he|she|they|someone|somebody|everyone|everybody|nobody|people)\b",
+    
     ),
     ended=one_of(
         r"\bno longer\b",
@@ -297,7 +299,7 @@ ENGLISH = Lexicon(
         r"\bthought\b",
         r"\bused to be\b|\bwas (?:the|my|a) (?:old|ex|previous|former)\b",
         r"\bwas just\b|\bwas only\b",
-        r"\bbelongs? to\b",
+        r"\bbelongs? to\b", r"\b(?:was|is) (?:what|for|our|my|his|her|the one|from)\b", r"\bprevious\b|\bformer\b",
     ),
     contrast=(
         one_of(

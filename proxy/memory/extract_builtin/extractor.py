@@ -12,12 +12,12 @@ from proxy.memory.extract_builtin.english import ENGLISH
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
 from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
-from proxy.memory.extract_builtin.mentions import NOUN, Heard
+from proxy.memory.extract_builtin.mentions import NOUN, Heard, is_name
 from proxy.memory.extract_builtin.pairs import Pair, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Sentence, read
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.spanish import SPANISH
-from proxy.memory.words import HAS_CJK, Value, contains_value, fold, same_value, words
+from proxy.memory.words import HAS_CJK, Value, contains_value, fold, same_value, stems, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
@@ -62,7 +62,7 @@ class _Extraction:
         values += [pair.value for pair in self._pairs_before]
         heard = Heard([*self._earlier, *(memory.text for memory in self._known)], values)
         endings = Endings(self._reading, heard).find()
-        closing = [self._closing(ending) for ending in endings]
+        closing = [self._closing(ending) for ending in endings] or list(self._amended())
         gone = [ending.value for ending in endings]
         updates = [c for c in self._updates() if not any(_touches(c.object, value) for value in gone)]
         facts = list(
@@ -143,6 +143,47 @@ class _Extraction:
                     )
                     found.append((plain, start < after, value))
         return min(found, key=lambda entry: entry[:2])[2] if found else ""
+
+    def _amended(self) -> Iterator[Candidate]:
+        """Yield what a correction puts right that names the new value alone ("actually it is Berlin")."""
+        for sentence in self._reading.sentences:
+            if sentence.asks or not self._lexicon.correction.search(sentence.flat):
+                continue
+            new = self._new_name(sentence)
+            old = new and self._meant_before(sentence, new)
+            if new and old:
+                text = _remodelled(old[1], old[0], new, self._lexicon) or sentence.text
+                yield Candidate(
+                    "replace", "fact", text, sentence.text, self._said.id, object=new, replaces=(old[0],),
+                    relation=old[2], confidence=_FACT_CONFIDENCE,
+                )
+                return
+
+    def _new_name(self, sentence: Sentence) -> str:
+        for match in _overlapping(self._lexicon.target, sentence.flat):
+            start, end = group_of(match, "new") or match.span()
+            value = _clipped(sentence.text[start:end], self._lexicon)
+            if value and (is_name(value, self._lexicon.code) or value[0].isdigit() or self._lexicon.code in ("de", "zh")):
+                return value
+        return ""
+
+    def _meant_before(self, sentence: Sentence, new: str) -> tuple[str, str, str] | None:
+        """Return the one value (with its text and relation) that the latest fitting utterance gave."""
+        topic = {stem for word in sentence.words if word.text not in self._lexicon.stop for stem in stems(word.text)}
+        ordered = sorted(
+            enumerate(self._earlier),
+            key=lambda entry: (any(topic & set(stems(word.text)) for word in words(entry[1])), entry[0]),
+            reverse=True,
+        )
+        for _, text in ordered[:1]:
+            values = {fact.object: fact.statement.relation for fact in stated_in(text, self._lexicon)}
+            values.update({pair.value: " ".join(pair.attribute) for pair in pairs_in(text, self._lexicon)})
+            found = [(value, text, relation) for value, relation in values.items() if not _overlap(value, new)]
+            if not found and self._lexicon.code not in ("de", "zh"):
+                found = [(name, text, "") for name in _names(text) if not _overlap(name, new)]
+            if len(found) == 1:
+                return found[0]
+        return None
 
     # --- what holds again
 
@@ -271,6 +312,14 @@ def _remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
     return ""
 
 
+_NAMES = re.compile(r"(?<=[^.!?:] )[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*")
+
+
+def _names(text: str) -> list[str]:
+    """Return the names of a text, by their capitals within a sentence."""
+    return [match[0] for match in _NAMES.finditer(text) if match[0] not in ("I", "I'm", "I've", "I'd", "I'll")]
+
+
 def _overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """Yield every match, also those that start inside another."""
     match = pattern.search(text)
@@ -284,8 +333,7 @@ def _touches(value: str, other: str) -> bool:
 
 
 def _overlap(value: str, old: str) -> bool:
-    ours = {word.text for word in words(value)}
-    return any(word.text in ours for word in words(old))
+    return same_value(value, old) or contains_value(value, old) or contains_value(old, value)
 
 
 def _clipped(value: str, lexicon: Lexicon) -> str:

@@ -41,7 +41,7 @@ GERMAN = Lexicon(
     third=one_of(
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl |übrigens |gestern |heute |auch |ja )*(?:(?:mein|meine|meinem|meiner|unser|unsere|sein|seine|ihr|ihre|der|die|das|den|dem|ein|eine|jeder|alle|viele|manche) )?(?:\w+ ){0,2}?(?P<who>"
         + _KIN
-        + r"|freunde|freundinnen|kumpel|nachbarn|nachbarskater|nachbarshund|kollegen|kolleginnen|team|trainer(?:in)?|lehrer(?:in)?|leute|jemand|niemand|viele|alle|kunden|direktor|forum|blog|artikel|firma|er|sie(?! ist| sind)|man|die anderen)\b"
+        + r"|freunde|freundinnen|kumpel|nachbarn|nachbarskater|nachbarshund|kollegen|kolleginnen|team|trainer(?:in)?|lehrer(?:in)?|leute|jemand|niemand|viele|alle|kunden|direktor|forum|blog|artikel|firma|die anderen)\b", r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?P<whom>er|sie(?! ist| sind)|man)\b"
     ),
     ended=one_of(
         r"\bnicht (?:länger|mehr)\b",
@@ -68,7 +68,7 @@ GERMAN = Lexicon(
         r"\bdie nase voll\b",
         r"\babgehakt\b",
         r"\bzu ende\b",
-        r"\bruhestand\b",
+        r"\bruhestand\b", r"\beingegangen\b",
     ),
     ceased=one_of(
         r"\b(?:auf|ab)gehört\b|\bhöre? .{0,30}\bauf\b",
@@ -164,7 +164,7 @@ GERMAN = Lexicon(
     correction=one_of(
         r"\bkorrektur\b|\bkorrigier\w*\b|\bberichtig\w*\b|\brichtigstell\w*\b",
         r"\bquatsch\b|\bunsinn\b|\bblödsinn\b",
-        r"\bmein(?:te|e)\b.{0,15}|\bmeinte ich\b|\bich meinte\b",
+        r"\bmeinte\b|\bich meine\b",
         r"\bvertan\b|\bverschrieben\b|\bvertippt\b|\bverwechselt\b|\bgeirrt\b|\birrtum\b|\birrtümlich\b|\bversehentlich\b|\bfehler\b|\bfalsch\b|\bverhört\b|\bvertauscht\b|\bdurcheinander\b",
         r"\btatsächlich\b|\bin wirklichkeit\b|\bin wahrheit\b|\beigentlich\b|\bstellt sich heraus\b|\bherausgestellt\b|\bwie sich zeigt\b",
         r"\bsorry\b|\bentschuldig\w*\b|\bpardon\b|\bmoment\b|\bhalt\b|\bstopp?\b|\bups\b|\bnee\b|^nein\b|\bach\b",
@@ -199,7 +199,7 @@ GERMAN = Lexicon(
     source_after=one_of(
         r"^ (?:durch|gegen) .{2,40}(?:ersetzt|getauscht|eingetauscht|ausgetauscht|ausgewechselt)",
         r"^ (?:in zahlung|eingetauscht|ausgetauscht|ersetzt|abgelöst)",
-        r"^ (?:gegen) ",
+        r"^ (?:gegen) ", r"^ (?:habe?|haben) (?:ich|wir) (?:\w+ ){0,3}?(?:gegen|durch|für) .{2,40}(?:tauscht|ersetzt|gewechselt|hergegeben)",
         r"^ ?(?:→|->)",
         r"^ (?:wurde|ist|wird) .{0,20}(?:durch|von) .{2,40}(?:ersetzt|abgelöst)",
         r"^ (?:wich|weicht|musste .{0,20}weichen)",
@@ -208,7 +208,7 @@ GERMAN = Lexicon(
         r"\bgewechselt\b|\bwechs(?:le|el|eln|elte)\b|\bumgestiegen\b|\bumgezogen\b|\bgezogen\b|\bumgestellt\b|\bgetauscht\b|\bein(?:ge)?tausch\w*|\bersetz\w*|\bstatt\b|\banstatt\b|\banstelle\b|\bin zahlung\b|\bweg von\b|\bwechsel\b|\bmigrier\w*|\bübergelaufen\b|\bumgesattelt\b|\bausgetauscht\b|\bsteige? .{0,20}um\b|\bziehe?n? .{0,40}um\b|\bverlassen\b|\bumgeschwenkt\b|\bgelandet\b|\babgelöst\b|\bübergesiedelt\b|\bgeholt\b|\bwegge\w+"
     ),
     target=one_of(
-        r"\b(?:auf|zu|zum|zur|nach|gegen|durch|mit|bei|ist|heißt|heisst|meinte|sondern|ein|eine|einen|jetzt|nun|inzwischen|dafür|den|hin zu) (?:(?:ein|eine|einen|der|die|das|den|dem|neuen?|jetzt|zu|zur|zum|bei) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"
+        r"\b(?:auf|zu|zum|zur|nach|gegen|durch|mit|bei|in|ist|heißt|heisst|meinte|sondern|ein|eine|einen|jetzt|nun|inzwischen|dafür|den|hin zu) (?:(?:ein|eine|einen|der|die|das|den|dem|neuen?|jetzt|zu|zur|zum|bei) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"
     ),
     asks=one_of(
         r"(?:soll|sollte|kann|könnte|könntest|kannst|muss|darf|hast|hat|habe ich|bin ich|ist das|ist es|sind|gibt es|gibts|gibt's|würdest|weißt|würde|magst|findest|meinst|denkst|glaubst|passt|braucht|brauche|lohnt|macht|stimmt|reicht|steht) ",

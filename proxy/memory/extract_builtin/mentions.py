@@ -17,6 +17,7 @@ _CJK_EDGE = frozenset(
     "我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条家吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
     "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
 )
+_CJK_TRAILING = frozenset("的了是在就都也又还再吗呢吧啊呀啦哦嘛着过去来会要想能可我你他她它这那有没不很太最从把被")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +141,18 @@ def _is_inside(surface: str, value: str) -> bool:
 
 def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon) -> tuple[int, int]:
     """Drop words from both ends that are never a value by themselves."""
-    while first < last and _is_edge(found[first].text, lexicon):
+    run = [word.text for word in found[first:last]]
+    if run and all(_is_edge(word, lexicon) for word in run):
+        return first, first
+    floor = 2 if run and HAS_CJK.search(run[0]) else 1  # a name of two characters may hold a common one
+    while last - first > floor and _is_edge(found[first].text, lexicon):
         first += 1
-    while last > first and _is_edge(found[last - 1].text, lexicon):
+    while last - first > floor and _is_edge(found[last - 1].text, lexicon, trailing=True):
         last -= 1
     return first, last
 
 
-def _is_edge(word: str, lexicon: Lexicon) -> bool:
+def _is_edge(word: str, lexicon: Lexicon, *, trailing: bool = False) -> bool:
     if HAS_CJK.search(word):
-        return word in _CJK_EDGE
+        return word in (_CJK_TRAILING if trailing else _CJK_EDGE)
     return word in lexicon.stop or (len(word) == 1 and not word.isdigit())

@@ -31,6 +31,7 @@ class Pair:
     Args:
         attribute: The words between "my" and the link, folded.
         value: As written.
+        qualifier: What stands between attribute and link ("of all time").
         start: Where the attribute starts in the message.
         span: Where the value stands in the message.
         sentence: Its sentence.
@@ -41,6 +42,7 @@ class Pair:
     start: int
     span: Span
     sentence: Sentence
+    qualifier: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -95,9 +97,12 @@ def _same_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | N
         for place, word in enumerate(found):
             if not same_word(word.text, wanted):
                 continue
-            span = _value_after(sentence, place + 1, reading)
+            skip = place + 1
+            for other in old.qualifier:
+                skip += skip < len(found) and same_word(found[skip].text, other)
+            span = _value_after(sentence, skip, reading)
             if span is not None:
-                return Pair(old.attribute, reading.text[slice(*span)], word.start, span, sentence)
+                return Pair(old.attribute, reading.text[slice(*span)], word.start, span, sentence, old.qualifier)
     return None
 
 
@@ -117,23 +122,22 @@ def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None
     """Read an attribute that starts at ``start``, then its value."""
     found = [index for index, word in enumerate(sentence.words) if word.start >= start]
     attribute: list[str] = []
-    qualified = is_person = False  # "my favourite film of all time"; "my wife"
+    qualifier: list[str] = []  # "of all time" of "my favourite film of all time"
+    is_person = False  # "my wife"
     for index in found[: _MAX_ATTRIBUTE_WORDS + 4]:
         word = sentence.words[index]
         if attribute:
             span = _value_after(sentence, index, reading)
             if span is not None:
-                return Pair(tuple(attribute), reading.text[slice(*span)], start, span, sentence)
+                return Pair(tuple(attribute), reading.text[slice(*span)], start, span, sentence, tuple(qualifier))
             if is_person or _BREAK.search(reading.text[sentence.words[index - 1].end : word.start]):
                 return None
-        qualified = qualified or bool(attribute and word.text in _QUALIFIERS)
-        if qualified:
+        if qualifier or (attribute and word.text in _QUALIFIERS):
+            qualifier.append(word.text)
             continue
-        if (
-            _is_link(word, reading.lexicon)
-            or word.text in reading.lexicon.stop
-            or len(attribute) > _MAX_ATTRIBUTE_WORDS
-        ):
+        is_noun = not attribute and word.text in reading.lexicon.generic
+        linked = _is_link(word, reading.lexicon) or word.text in reading.lexicon.stop
+        if (linked and not is_noun) or len(attribute) > _MAX_ATTRIBUTE_WORDS:
             return None
         attribute.append(word.text)
         is_person = reading.lexicon.kin.fullmatch(word.text) is not None
@@ -152,13 +156,15 @@ def _value_after(sentence: Sentence, index: int, reading: Reading) -> Span | Non
         reading.text[left.end : right.start]
         for left, right in zip(found[index - 1 : place], found[index : place + 1], strict=True)
     ]
-    if any(_BREAK.search(gap) for gap in gaps):
+    if any(_BREAK.search(gap) and not _is_title(left.text) for left, gap in zip(found[index - 1 : place], gaps, strict=True)):
         return None
     if any("," in gap for gap in gaps) and not _is_code(found[place].text):
         return None
     quoted = _QUOTED.match(reading.text, found[place].start - 1)
     if quoted:
         return quoted.span(1)
+    if _is_title(found[place].text) and place + 1 < len(found):
+        place += 1
     last = place
     while (
         last < len(found) and last - place < _MAX_VALUE_WORDS and _is_valuelike(found, last, place, sentence, reading)
@@ -175,6 +181,10 @@ def _is_valuelike(found: Sequence[Word], place: int, first: int, sentence: Sente
         return True
     surface = reading.text[word.start : word.end]
     return surface[0].isupper() and word.start > sentence.start and word.text not in reading.lexicon.stop
+
+
+def _is_title(word: str) -> bool:
+    return word in ("dr", "mr", "mrs", "ms", "prof", "sr", "sra", "herr", "frau")
 
 
 def _is_code(word: str) -> bool:

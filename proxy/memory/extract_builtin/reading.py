@@ -11,9 +11,9 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.statements import user_spans
 from proxy.memory.words import Word, flat, words
 
-_CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
+_CYRILLIC = re.compile(r"[а-яё]+", re.IGNORECASE)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile(r"[a-zà-ÿ]+", re.IGNORECASE)
 _MAX_SENTENCES = 60  # of a message; what is longer is a document
 
 
@@ -74,10 +74,10 @@ def read(text: str, lexicons: Mapping[str, Lexicon], *, hint: str = "en") -> Rea
 
 def language(text: str, lexicons: Mapping[str, Lexicon], *, hint: str = "en") -> str:
     """Return the code of the language in which ``text`` is written, by its script and its small words."""
-    letters = len(_LETTER.findall(text)) or 1
-    if len(_CYRILLIC.findall(text)) * 3 > letters:
+    latin = len(_LATIN.findall(text))
+    if len(_CYRILLIC.findall(text)) >= max(1, latin):
         return "ru"
-    if len(_HAN.findall(text)) * 4 > letters:
+    if len(_HAN.findall(text)) >= max(2, latin):
         return "zh"
     found = [word.text for word in words(text[:1000])]
     scores = {

@@ -91,7 +91,7 @@ SPANISH = Lexicon(
         r"\bjubil(?:é|ado)\b",
         r"\bdescart(?:é|ado)\b|\baparqu(?:é|ado)\b",
         r"\b(?:me (?:lo|la)|nos (?:lo|la)) (?:quitó|retiró|ha quitado|ha retirado)\b",
-        r"\bdar de baja\b",
+        r"\bdar de baja\b", r"\bme (?:ha )?(?:quitó|quitado|retiró|retirado|suspendió|suspendido|prohibió|prohibido)\b",
     ),
     negation=one_of(r"\bno\b", r"\bnunca\b", r"\bjamás\b", r"\bsin\b", r"\btampoco\b", r"\bni\b"),
     parted=one_of(
