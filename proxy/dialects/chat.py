@@ -15,7 +15,7 @@ from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EndWatch
 from proxy.errors import InvalidRequest, MissingModel, ProxyError
 
-__all__ = ["EndWatch", "ReplyAccumulator", "accumulator", "error_body", "insert", "read", "replace_model"]
+__all__ = ["EndWatch", "ReplyAccumulator", "accumulator", "ends", "error_body", "insert", "read", "replace_model"]
 
 
 def read(body: bytes) -> ChatRequest:
@@ -85,6 +85,11 @@ def replace_model(body: bytes, name: str) -> bytes:
 def accumulator() -> ReplyAccumulator:
     """Return a fresh accumulator."""
     return ReplyAccumulator()
+
+
+def ends(chunk: bytes) -> bool:
+    """Whether a piece holds the whole terminal event; see ``EndWatch`` for streams cut anywhere."""
+    return EndWatch().feed(chunk)
 
 
 def error_body(error: ProxyError) -> bytes:

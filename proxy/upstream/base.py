@@ -108,6 +108,13 @@ class Target:
     uses_ambient: bool = False
 
 
+async def whole_body(request: UpstreamRequest) -> bytes:
+    """Return a request's body, collected where it comes in pieces."""
+    if isinstance(request.body, bytes):
+        return request.body
+    return b"".join([piece async for piece in request.body])
+
+
 @dataclass(slots=True)
 class WholeResponse:
     """A reply that is there in full, made by us in the shape of a provider's."""

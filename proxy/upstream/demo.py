@@ -11,7 +11,7 @@ import orjson
 
 from proxy.clock import Clock
 from proxy.errors import InvalidRequest, ModelNotFound, NotFound, ProxyError
-from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse
+from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
 from proxy.upstream.extract import answer
 
 MODEL = "demo"
@@ -43,7 +43,7 @@ class DemoUpstream:
         """Nothing to let go of."""
 
     async def _chat(self, request: UpstreamRequest) -> UpstreamResponse:
-        body = _parse(await _whole(request))
+        body = _parse(await whole_body(request))
         if body.get("model") not in (None, MODEL):
             raise ModelNotFound(f"The model {body['model']!r} is not served here, only {MODEL!r}.", param="model")
         text = answer(body["messages"])
@@ -118,12 +118,6 @@ class _EventResponse:
 
     async def aclose(self) -> None:
         """Nothing to let go of."""
-
-
-async def _whole(request: UpstreamRequest) -> bytes:
-    if isinstance(request.body, bytes):
-        return request.body
-    return b"".join([piece async for piece in request.body])
 
 
 def _parse(raw: bytes) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import logging
 import math
 from collections.abc import Mapping, Sequence
@@ -13,14 +14,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from proxy.config import quiet_libraries, set_default_variable
 from proxy.errors import InvalidRequest, NotFound, ProxyError, Unauthorized, UpstreamUnreachable
 from proxy.threads import in_thread
 from proxy.upstream import headers as crossing
 from proxy.upstream import litellm_reply as reply
-from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse
+from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
 from proxy.upstream.litellm_error import error_object, translate
 from proxy.upstream.litellm_request import arguments
 from proxy.upstream.litellm_stream import Failure, LiteLLMStream, outcome
@@ -47,7 +46,7 @@ class LiteLLMUpstream:
         """
         if request.method != "POST" or request.path != "/chat/completions":
             raise NotFound(f"{target.provider!r} does not serve {request.path!r} here; only /chat/completions.")
-        body = _parsed(request.body)
+        body = _parsed(await whole_body(request))
         litellm = await load()
         call = {
             **arguments(
@@ -161,13 +160,26 @@ def _import() -> Any:
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         # Its lines may hold prompts and keys.
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    _warm(litellm)
     return litellm
 
 
-def _parsed(raw: object) -> dict[str, Any]:
+def _warm(litellm: Any) -> None:
+    """Make one call that leaves the machine out, for LiteLLM's second half second of imports on first use."""
+    tool = {"type": "function", "function": {"name": "none", "parameters": {"type": "object", "properties": {}}}}
+    litellm.completion(
+        model="anthropic/claude-sonnet-4-5",
+        messages=[{"role": "user", "content": "-"}],
+        tools=[tool],
+        api_key="-",
+        mock_response="-",
+    )
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
     try:
-        body = orjson.loads(raw) if isinstance(raw, bytes) else None
-    except orjson.JSONDecodeError as error:
+        body = json.loads(raw)
+    except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"The body is not valid JSON: {error}.") from error
     if not isinstance(body, dict):
         raise InvalidRequest("The body must be a JSON object.")

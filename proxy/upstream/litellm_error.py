@@ -42,14 +42,16 @@ def translate(error: Exception, place: str) -> ProviderError | ProxyError:
     if isinstance(error, ProxyError):
         return error
     told = next((one for one in _chain(error) if _status(one) and _headers(one)), None)
-    if told is not None:
+    if told is not None and not _is_html(told):
         return _provider_error(error, told)
-    status = _status(error) or 500
+    status = _status(told or error) or 500
     if type(error).__name__ == "Timeout" or isinstance(error, TimeoutError) or status == 408:
         return UpstreamTimeout(f"{place} did not answer in time. Raise the client's timeout.")
     if status < 500:
         return _provider_error(error, error)
     *_, root = _chain(error)
+    if told is not None:
+        return UpstreamUnreachable(f"{place} answered {status} with an HTML page, not with an API error. Try again.")
     if any(_is_of_the_network(one) for one in _chain(error)):
         mend = "Check the network, and api_base if it is set; then try again."
         return UpstreamUnreachable(f"Cannot reach {place} ({type(root).__name__}). {mend}")
@@ -118,6 +120,11 @@ def _inner(text: str) -> dict[str, Any]:
         found = found[0] if found else {}
     error = found.get("error", found) if isinstance(found, dict) else {}
     return error if isinstance(error, dict) else {"message": str(error)}
+
+
+def _is_html(error: BaseException) -> bool:
+    kinds = [value for name, value in _headers(error) if name.lower() == "content-type"]
+    return (_status(error) or 0) >= 500 and any("html" in kind.lower() for kind in kinds)
 
 
 def _is_of_the_network(error: BaseException) -> bool:

@@ -8,10 +8,12 @@ from typing import Any
 
 import orjson
 
+from proxy.upstream.headers import HOP_BY_HOP
+
 DONE = b"data: [DONE]\n\n"
 
 _MESSAGE_EXTRAS = ("reasoning_content", "thinking_blocks", "annotations", "audio", "images")
-_NOT_DOWN = frozenset({"connection", "content-encoding", "content-length", "content-type", "date", "server"})
+_NOT_DOWN = HOP_BY_HOP | {"content-encoding", "content-length", "content-type", "date", "server"}
 _PROVIDER_PREFIX = "llm_provider-"
 
 
@@ -125,19 +127,16 @@ def response_headers(response: Any, content_type: str) -> list[tuple[str, str]]:
         for name, value in given.items()
         if str(name).startswith((_PROVIDER_PREFIX, "x-ratelimit-"))
     }
-    made = provider_headers(own.items())
-    if all(name != "x-request-id" for name, _ in made):
-        # Clients rely on one; some adapters of LiteLLM keep no headers.
-        made.append(("x-request-id", "req_" + secrets.token_hex(16)))
-    return [("content-type", content_type), *made]
+    return [("content-type", content_type), *provider_headers(own.items())]
 
 
 def provider_headers(given: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return headers of a provider's reply that mean something to clients, its request id under OpenAI's name."""
+    """Return headers of a provider's reply that mean something to clients.
+
+    The request id comes under OpenAI's name; clients rely on one, so it is made where LiteLLM kept none.
+    """
     kept = {name.lower(): value for name, value in given if name.lower() not in _NOT_DOWN}
-    kept.pop("transfer-encoding", None)
-    if "request-id" in kept:
-        kept.setdefault("x-request-id", kept["request-id"])
+    kept.setdefault("x-request-id", kept.get("request-id") or "req_" + secrets.token_hex(16))
     return list(kept.items())
 
 

@@ -216,9 +216,12 @@ class _Connection(asyncio.Protocol):
             self._finish(seen, close=True, abort=reply.abort)
             return
         framing = _framing(seen, reply)
-        self._write(_head(reply, framing))
-        if seen.method != "HEAD":
-            await self._pieces(reply.chunks, framing)
+        pieces = () if seen.method == "HEAD" else reply.chunks
+        if framing == "length":
+            self._write(_head(reply, framing) + b"".join(one for one in pieces if isinstance(one, bytes)))
+        else:
+            self._write(_head(reply, framing))
+            await self._pieces(pieces, framing)
         if framing == "chunked" and not reply.cut:
             self._write(b"0\r\n\r\n")
         wants_close = (seen.header("connection") or "").lower() == "close"

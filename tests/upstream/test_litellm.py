@@ -16,11 +16,8 @@ from proxy.upstream import litellm
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.litellm import LiteLLMUpstream
 from tests.fakes import replies
-from tests.fakes.fixtures import provider
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, Hang, Reply
-
-__all__ = ["provider"]
 
 pytestmark = [
     pytest.mark.anyio,
@@ -312,6 +309,18 @@ async def test_row_41_a_cut_stream_never_looks_like_success(upstream, provider, 
     assert "error" in last
     assert b"[DONE]" not in raw
     assert all(chunk["choices"][0]["finish_reason"] is None for chunk in said)
+
+
+async def test_row_49_an_html_error_page_is_a_502_in_shape(upstream, provider):
+    provider.then(replies.html(503))
+    with pytest.raises(UpstreamUnreachable, match="503 with an HTML page"):
+        await upstream.send(chat(), to(upstream, provider))
+
+
+async def test_row_47_there_is_always_a_request_id(upstream, provider):
+    provider.then(replies.json_reply({"type": "error", "error": {"type": "x", "message": "no"}}, 400, ()))
+    _, headers, _ = await ask(upstream, chat(), to(upstream, provider))
+    assert headers["x-request-id"].startswith("req_")
 
 
 async def test_a_provider_out_of_reach_is_a_502(upstream, provider):

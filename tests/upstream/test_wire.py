@@ -7,17 +7,17 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+import anyio
+import orjson
 import pytest
 
+from proxy.dialects.chat import ReplyAccumulator
 from proxy.errors import UpstreamTimeout, UpstreamUnreachable
 from proxy.upstream.base import Target, UpstreamCut, UpstreamRequest
 from proxy.upstream.wire import WireUpstream
 from tests.fakes import replies
-from tests.fakes.fixtures import provider
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, Hang, Raw, Reply
-
-__all__ = ["provider"]
 
 pytestmark = pytest.mark.anyio
 
@@ -139,8 +139,6 @@ async def test_hang_up_in_the_middle_reaches_the_provider_at_once(wire, provider
 
 
 async def test_cancelled_send_hangs_up(wire, provider):
-    import anyio
-
     provider.then(Hang())
     async with anyio.create_task_group() as group:
         group.start_soon(wire.send, chat(), to(wire, provider))
@@ -241,3 +239,25 @@ async def test_cookies_stay_where_they_are(wire, provider):
     assert headers["set-cookie"] == "a=1; Path=/"
     await whole(wire, chat(), to(wire, provider))
     assert [seen.header("cookie") for seen in provider.seen] == [None, None]
+
+
+async def test_row_69_a_hundred_streams_do_not_mix(wire, provider):
+    said: dict[int, bytes] = {}
+
+    async def one(number: int) -> None:
+        body = orjson.dumps(
+            {"model": "m", "stream": True, "messages": [{"role": "user", "content": f"number {number}"}]}
+        )
+        _, _, said[number] = await whole(wire, chat(body, stream=True), to(wire, provider))
+
+    async with anyio.create_task_group() as group:
+        for number in range(100):
+            group.start_soon(one, number)
+    texts = {number: replies_text(stream) for number, stream in said.items()}
+    assert texts == {number: f"echo: number {number}" for number in range(100)}
+
+
+def replies_text(stream: bytes) -> str:
+    accumulator = ReplyAccumulator()
+    accumulator.feed(stream)
+    return accumulator.result(content_type="text/event-stream").text
