@@ -93,7 +93,7 @@ def _on_set(part: Callable[[Client, Dataset, int], Awaitable[Report]]) -> Part:
 
 
 def _command(doc: str, *parts: Part) -> Callable[..., None]:
-    """Return a command that measures some parts; all take the same options, before or after their name."""
+    """Return a command that measures some parts; all take the same options."""
 
     def command(
         context: typer.Context,
@@ -108,10 +108,11 @@ def _command(doc: str, *parts: Part) -> Callable[..., None]:
         as_json: AsJson = False,  # noqa: FBT002 - a flag of the command line
         report: ReportFile = None,
     ) -> None:
-        if context.invoked_subcommand is not None:
-            return
         budgets = tuple(budget or BUDGETS)
         options = Options(data, name, budgets, limit, base_url, upstream_port, config, concurrency, as_json, report)
+        if context.invoked_subcommand is not None:
+            _refuse_misplaced(options, context.invoked_subcommand)
+            return
         _show(asyncio.run(measure(parts, options)), options)
 
     command.__doc__ = doc
@@ -150,6 +151,11 @@ async def _server(options: Options) -> AsyncIterator[tuple[str, ScriptedUpstream
             return
         async with served(upstream.url, options.config) as base_url:
             yield base_url, upstream
+
+
+def _refuse_misplaced(options: Options, part: str) -> None:
+    if options != Options():
+        raise typer.BadParameter(f"Put the options behind the part's name: throughline eval {part} --limit 20.")
 
 
 def _described(options: Options) -> dict[str, str]:
