@@ -212,6 +212,7 @@ class PostgresEngine:
             )
         except ModuleNotFoundError as error:
             raise ConfigError("Postgres needs the extra: pip install 'throughline[postgres]'") from error
+        self._snapshots = self._engine.execution_options(isolation_level="REPEATABLE READ")
         self.dialect = self._engine.dialect
 
     async def prepare(self) -> None:
@@ -219,7 +220,7 @@ class PostgresEngine:
 
     async def run(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work`` in a read transaction."""
-        async with self._engine.connect() as connection:
+        async with self._snapshots.connect() as connection:
             return await connection.run_sync(work)
 
     async def commit(self, work: Callable[[sa.Connection], T]) -> T:
@@ -230,7 +231,7 @@ class PostgresEngine:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """Yield a connection in a read transaction."""
-        async with self._engine.connect() as connection:
+        async with self._snapshots.connect() as connection:
             yield connection
 
     @asynccontextmanager

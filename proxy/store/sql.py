@@ -22,6 +22,7 @@ T = TypeVar("T")
 Work = Callable[[sa.Connection], Any]
 
 _BATCH = 256
+_OUTAGES = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError, OSError)
 
 
 class Database:
@@ -53,7 +54,7 @@ class Database:
         except ProxyError:
             await engine.close()
             raise
-        except (sa.exc.DBAPIError, sqlite3.Error, OSError) as error:
+        except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError) as error:
             await engine.close()
             raise StoreUnavailable(f"the database cannot be opened: {type(error).__name__}") from error
         return database
@@ -77,14 +78,14 @@ class Database:
         """Run ``work`` in one read transaction and return its result.
 
         Args:
-            work: Runs on another thread; it may only use the connection and what nobody else changes.
+            work: May run on another thread; it only uses the connection and what nobody else changes.
 
         Raises:
             StoreUnavailable: If the database cannot be read.
         """
         try:
             return await self._engine.run(work)
-        except sa.exc.OperationalError as error:
+        except _OUTAGES as error:
             raise _unavailable(error) from error
 
     async def submit(self, work: Callable[[sa.Connection], T]) -> T:
@@ -94,7 +95,7 @@ class Database:
         A cancelled caller does not undo what it submitted.
 
         Args:
-            work: Runs on another thread; it may only use the connection and what nobody else changes.
+            work: May run on another thread; it only uses the connection and what nobody else changes.
 
         Raises:
             StoreUnavailable: If the transaction could not be committed.
@@ -166,7 +167,7 @@ def _run_one(connection: sa.Connection, work: Work) -> tuple[Any, Exception | No
 
 
 def _unavailable(error: Exception) -> Exception:
-    if not isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError | OSError):
+    if not isinstance(error, _OUTAGES):
         return error
     failure = StoreUnavailable(f"the database cannot be used right now: {type(error).__name__}")
     failure.__cause__ = error
