@@ -30,7 +30,8 @@ class UpstreamRequest:
         headers: The client's, in order; the upstream leaves out what must not go up.
         body: Whole, or in pieces that are sent on as they come.
         stream: Whether the client asked for a stream of events.
-        readable: The reply is going to be read by us: only content codings that we can decode are offered.
+        readable: The reply is going to be read by us: only content codings that we can decode are offered, for a
+            stream none, so that its end can be seen going by.
     """
 
     method: str

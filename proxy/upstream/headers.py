@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 # RFC 9110 section 7.6.1, and the older ones that still occur.
 HOP_BY_HOP = frozenset(
@@ -27,11 +27,18 @@ _NOT_UP = HOP_BY_HOP | {"host", "content-length", "cookie", "expect"}
 KEY_HEADERS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key"})
 
 _OURS = "x-memory-"
-_READABLE_CODINGS = frozenset({"gzip", "deflate", "identity"})
+
+# What the standard library decodes once a reply is whole; and what can be read while it streams by.
+READABLE_WHOLE = frozenset({"gzip", "deflate", "identity"})
+READABLE_AT_ONCE = frozenset({"identity"})
 
 
 def upward(
-    headers: Iterable[tuple[str, str]], *, api_key: str | None, forwards_auth: bool = True, readable: bool = False
+    headers: Iterable[tuple[str, str]],
+    *,
+    api_key: str | None,
+    forwards_auth: bool = True,
+    codings: Collection[str] | None = None,
 ) -> list[tuple[str, str]]:
     """Return the client's headers that go on to the provider, in order.
 
@@ -39,7 +46,7 @@ def upward(
         headers: As the client sent them, values decoded as latin-1.
         api_key: Replaces the client's key, in the header in which that one came.
         forwards_auth: Without ``api_key``: whether the client's own key goes on.
-        readable: Offer the provider only content codings that the standard library decodes.
+        codings: Offer the provider only these content codings; None: whatever the client takes.
     """
     given = list(headers)
     dropped = _NOT_UP | _named_by_connection(given)
@@ -53,8 +60,8 @@ def upward(
             if api_key is not None and not has_key:
                 kept.append((name, f"Bearer {api_key}" if lower == "authorization" else api_key))
                 has_key = True
-        elif lower == "accept-encoding" and readable:
-            kept.append((name, _readable_codings(value)))
+        elif lower == "accept-encoding" and codings is not None:
+            kept.append((name, _only(codings, value)))
         else:
             kept.append((name, value if value.isascii() else _as_utf8(value)))
     if api_key is not None and not has_key:
@@ -92,9 +99,9 @@ def _named_by_connection(headers: Iterable[tuple[str, str]]) -> frozenset[str]:
     return frozenset(named - KEY_HEADERS - {"close", "keep-alive", "content-type", ""})
 
 
-def _readable_codings(value: str) -> str:
+def _only(codings: Collection[str], value: str) -> str:
     offered = [part.strip() for part in value.split(",")]
-    kept = [part for part in offered if part.partition(";")[0].strip().lower() in _READABLE_CODINGS]
+    kept = [part for part in offered if part.partition(";")[0].strip().lower() in codings]
     return ", ".join(kept) or "identity"
 
 

@@ -113,8 +113,12 @@ def _url(request: UpstreamRequest, target: Target) -> URL:
 
 
 def _headers(request: UpstreamRequest, target: Target) -> list[tuple[str, str]]:
+    codings = crossing.READABLE_AT_ONCE if request.stream else crossing.READABLE_WHOLE
     kept = crossing.upward(
-        request.headers, api_key=target.api_key, forwards_auth=target.forwards_auth, readable=request.readable
+        request.headers,
+        api_key=target.api_key,
+        forwards_auth=target.forwards_auth,
+        codings=codings if request.readable else None,
     )
     extra = target.params.get("extra_headers")
     if isinstance(extra, dict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.upstream.headers import client_key, downward, upward
+from proxy.upstream.headers import READABLE_AT_ONCE, READABLE_WHOLE, client_key, downward, upward
 
 CLIENT = [
     ("Host", "localhost:8787"),
@@ -55,8 +55,8 @@ def test_rows_13_14_what_goes_up():
 
 
 def test_codings_that_we_cannot_read_are_not_offered_where_we_read():
-    assert ("Accept-Encoding", "gzip, deflate") in upward(CLIENT, api_key=None, readable=True)
-    assert upward([("Accept-Encoding", "br")], api_key=None, readable=True) == [("Accept-Encoding", "identity")]
+    assert ("Accept-Encoding", "gzip, deflate") in upward(CLIENT, api_key=None, codings=READABLE_WHOLE)
+    assert ("Accept-Encoding", "identity") in upward(CLIENT, api_key=None, codings=READABLE_AT_ONCE)
 
 
 def test_connection_cannot_take_the_key_or_the_type_away():

@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 import pytest
+from openai.lib.streaming.chat import ChatCompletionStreamState
+from openai.types.chat import ChatCompletionChunk
 
 from proxy.dialects.chat import ReplyAccumulator
 from proxy.errors import InvalidRequest, NotFound, Unauthorized, UpstreamTimeout, UpstreamUnreachable
@@ -223,7 +225,7 @@ async def test_tool_calls_stream_with_each_id_and_name_once(upstream, provider):
     assert reply.finish_reason == "tool_calls"
 
 
-async def test_streamed_thoughts_have_an_index(upstream, provider):
+def thinking_stream() -> Reply:
     start, *_ = replies.anthropic("", stream_asked=True).chunks
     made: list[dict[str, Any]] = [
         {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
@@ -236,7 +238,11 @@ async def test_streamed_thoughts_have_an_index(upstream, provider):
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}},
         {"type": "message_stop"},
     ]
-    provider.then(Reply([start, *map(replies.anthropic_event, made)], headers=replies.SSE_HEADERS))
+    return Reply([start, *map(replies.anthropic_event, made)], headers=replies.SSE_HEADERS)
+
+
+async def test_streamed_thoughts_have_an_index(upstream, provider):
+    provider.then(thinking_stream())
     _, _, raw = await ask(upstream, chat(stream=True), to(upstream, provider))
     deltas = [chunk["choices"][0]["delta"] for chunk in events(raw)[:-1]]
     blocks = [block for delta in deltas for block in delta.get("thinking_blocks", [])]
@@ -244,6 +250,19 @@ async def test_streamed_thoughts_have_an_index(upstream, provider):
     assert {block["index"] for block in blocks} == {0}
     assert "".join(delta.get("reasoning_content", "") for delta in deltas) == "hmm"
     assert "".join(delta.get("content") or "" for delta in deltas) == "yes"
+
+
+@pytest.mark.parametrize("scripted", [tool_stream, thinking_stream])
+async def test_openais_own_sdk_accumulates_the_stream(upstream, provider, scripted):
+    provider.then(scripted())
+    options = {"include_usage": True}
+    _, _, raw = await ask(upstream, chat(stream=True, stream_options=options), to(upstream, provider))
+    state = ChatCompletionStreamState()
+    for chunk in events(raw)[:-1]:
+        state.handle_chunk(ChatCompletionChunk.model_validate(chunk))
+    whole = state.get_final_completion()
+    assert whole.choices[0].finish_reason in ("stop", "tool_calls")
+    assert whole.usage is not None
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,13 @@ async def test_compressed_bodies_pass_undecoded(wire, provider):
     assert (headers["content-encoding"], body) == ("gzip", b"\x1f\x8bnot really")
 
 
+@pytest.mark.parametrize(("stream", "offered"), [(True, "identity"), (False, "gzip")])
+async def test_a_reply_that_we_read_comes_in_a_coding_that_we_can_read(wire, provider, stream, offered):
+    request = chat(headers=[("Accept-Encoding", "gzip, br")], stream=stream, readable=True)
+    await whole(wire, request, to(wire, provider))
+    assert provider.last.header("accept-encoding") == offered
+
+
 async def test_each_event_leaves_before_the_next_arrives(wire, provider):
     gate = Gate()
     provider.then(replies.gated(replies.stream(), gate, after=2))
