@@ -41,9 +41,10 @@ async def shielded(work: Coroutine[Any, Any, T], name: str) -> T:
 
 
 async def drain(timeout_s: float) -> None:
-    """Wait for spawned tasks to end, at most so long."""
-    if _tasks:
-        await asyncio.wait(set(_tasks), timeout=timeout_s)
+    """Wait for the tasks spawned on this loop to end, at most so long."""
+    loop = asyncio.get_running_loop()
+    if mine := {task for task in _tasks if task.get_loop() is loop}:
+        await asyncio.wait(mine, timeout=timeout_s)
 
 
 def _ended(task: asyncio.Task[Any]) -> None:

@@ -13,18 +13,20 @@ router = APIRouter(prefix="/v1/state")
 
 @router.get("")
 async def state(scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return counts; ``pending_turns`` 0 means that everything said can be recalled."""
+    """Return counts of what the scope sees; ``pending_turns`` 0 means that everything said can be recalled."""
     rows = await services.store.memories(scope)
     by_status: dict[str, int] = {}
     for row in rows:
         if scope.sees(row.agent):
             by_status[row.status] = by_status.get(row.status, 0) + 1
+    waiting = [item for part in services.both() for item in await part.journal.items(scope)]
+    episodes = await services.store.episodes(scope)
     return {
         "object": "state",
-        "pending_turns": sum([await part.journal.pending(scope) for part in services.both()]),
-        "dead_turns": len(await services.journal.dead(scope)),
+        "pending_turns": sum(scope.sees(item.scope.agent) for item in waiting),
+        "dead_turns": sum(scope.sees(item.scope.agent) for item in await services.journal.dead(scope)),
         "memories": by_status,
-        "episodes": (await services.store.counts(scope)).get("episodes", 0),
+        "episodes": sum(scope.sees(episode.agent) for episode in episodes),
         "ready": services.is_ready,
         "embedder": services.embedder.model,
         "extractor": "model" if services.uses_model else "builtin",
