@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -102,15 +103,27 @@ async def test_stream_has_openais_shape(upstream, provider, model, include_usage
     assert (reply.text, reply.complete, reply.finish_reason) == ("echo: hi", True, "stop")
 
 
-async def test_first_event_leaves_before_the_next_arrives_and_hang_up_reaches_the_provider(upstream, provider):
-    scripted = replies.anthropic("one two three four", stream_asked=True)
-    provider.then(replies.gated(scripted, Gate(), after=4))
-    response = await upstream.send(chat(stream=True), to(upstream, provider))
+@pytest.mark.parametrize(("model", "held_after", "text"), [(CLAUDE, 4, "one"), (GEMINI, 1, "one two")])
+async def test_events_leave_at_once_and_a_hang_up_reaches_the_provider(upstream, provider, model, held_after, text):
+    made = replies.anthropic if model == CLAUDE else replies.gemini
+    provider.then(replies.gated(made("one two three four", stream_asked=True), Gate(), after=held_after))
+    response = await upstream.send(chat(stream=True), to(upstream, provider, model))
     first = await anext(response.chunks())
-    assert events(first)[0]["choices"][0]["delta"]["content"] == "one"
+    assert events(first)[0]["choices"][0]["delta"]["content"].startswith(text)
     closed_at = time.monotonic()
     await response.aclose()
     assert await provider.hung_up(provider.last) - closed_at < 1.0
+
+
+async def test_row_80_neither_keys_nor_prompts_are_written_anywhere(upstream, provider, capfd, caplog):
+    secret_prompt = [{"role": "user", "content": "my diary"}]
+    provider.then(replies.json_reply({"error": {"type": "x", "message": "no"}}, 400), Hang())
+    for sent in ([], [("x-stainless-read-timeout", "0.2")], []):
+        with suppress(UpstreamTimeout):
+            await ask(upstream, chat(*sent, messages=secret_prompt), to(upstream, provider, api_key="sk-ant-secret"))
+    written = "".join(capfd.readouterr()) + caplog.text
+    assert "sk-ant-secret" not in written
+    assert "my diary" not in written
 
 
 async def test_clients_own_key_goes_up_where_the_route_has_none(upstream, provider):
