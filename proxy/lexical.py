@@ -108,13 +108,13 @@ def tokens(text: str, language: Language | None = None) -> list[str]:
 def weights(text: str, language: Language | None = None) -> dict[str, float]:
     """Return the distinct terms of a query with their weight: 1, or a trace for words that say nothing.
 
-    A few words that betray no language are stemmed in all of them, at half the weight.
+    A few words that betray no language are stemmed in all of them, at a quarter of the weight.
     """
     found = {term: 0.05 if term in _STOP_TERMS else 1.0 for term in tokens(text, language)}
     if language is None and len(found) <= _FEW_TERMS and _STOP_TERMS.isdisjoint(found):
         for other in _CUES:
             for term in tokens(text, other):
-                found.setdefault(term, 0.5)
+                found.setdefault(term, 0.25)
     return found
 
 

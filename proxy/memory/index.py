@@ -21,6 +21,7 @@ from proxy.types import Episode, Memory, Scope
 
 T = TypeVar("T", Memory, Episode)
 _NEVER = np.iinfo(np.int64).max
+_FEW_LINES = 20
 _BYTES_PER_ITEM = 1200  # of a value with its strings, about
 
 
@@ -143,6 +144,11 @@ class Shelf(Generic[T]):
             cosines[lines] = (matrix @ unit)[lines] if len(lines) > len(matrix) // 2 else matrix[lines] @ unit
         return cosines
 
+    def typical(self, cosines: Scores) -> float:
+        """Return the median of all cosines, 0 where only those of the best are known."""
+        known = cosines[~np.isnan(cosines)]
+        return 0.0 if self._given is not None or len(known) < _FEW_LINES else float(np.median(known))
+
     def vectors(self, lines: Lines, name: str = "vector") -> Vector:
         """Return the vectors of ``lines``; a line of zeros where one is pending."""
         return self._vectors[name].values[lines]
@@ -202,11 +208,25 @@ class TurnShelf(Shelf[Episode]):
         self._before = _Column(np.int64)
         self._after = _Column(np.int64)
         self._by_user = _Column(np.bool_)
+        self._length = _Column(np.int32)
+        self._saying: defaultdict[int, list[int]] = defaultdict(list)  # hash of a text: lines
 
     @property
     def by_user(self) -> Mask:
         """Which lines the user said."""
         return self._by_user.values
+
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        """Characters of each line's text."""
+        return self._length.values
+
+    def standing(self, texts: Collection[str], session: str) -> list[int]:
+        """Return the lines whose text stands in ``texts``: as a whole, or as a piece if of this conversation."""
+        whole = [line for text in texts for line in self._saying.get(hash(text.strip()), ())]
+        joined = "\n".join(texts)
+        pieces = [line for _, _, line in self._order.get(session, ()) if self.items[line].text.strip() in joined]
+        return whole + pieces
 
     @property
     def neighbours(self) -> Neighbours:
@@ -227,12 +247,15 @@ class TurnShelf(Shelf[Episode]):
         self._before.append(order[at - 1][2] if at else -1)
         self._after.append(order[at + 1][2] if at + 1 < len(order) else -1)
         self._by_user.append(item.role == "user")
+        self._length.append(len(item.text))
+        self._saying[hash(item.text.strip())].append(line)
         self._link(self._before.values[line], line)
         self._link(line, self._after.values[line])
 
     def _removed(self, line: int) -> None:
         item = self.items[line]
         self._order[item.session].remove((item.seq, item.piece, line))
+        self._saying[hash(item.text.strip())].remove(line)
         self._link(self._before.values[line], self._after.values[line])
 
     def _link(self, first: int, second: int) -> None:

@@ -5,35 +5,52 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ParamSpec, Protocol
 
 import numpy as np
 
-from proxy.clock import from_ms
-from proxy.lexical import tokens, weights
+from proxy.clock import from_ms, to_ms
+from proxy.lexical import content, tokens, weights
 from proxy.memory.cache import IndexCache
 from proxy.memory.gate import Evidence, admit
 from proxy.memory.index import FactShelf, Shelf, TurnShelf
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query
-from proxy.memory.rank import best, fuse
+from proxy.memory.rank import best, economy, fuse, newest_first, priors
+from proxy.memory.when import span
 from proxy.threads import in_thread
 from proxy.types import Episode, Hit, Memory, Scope, Source
 
 _CONTEXT_WEIGHT = 0.35
 _MOST_FACTS = 30
+_MOST_LEADS = 12
+_SPARE = 10  # turns that may turn out to repeat others
+_TELLING = 0.3  # weight of a term from which on it counts for the gate
+_COVERING = 3  # texts of which one must hold the words
+_PAIR_GENEROSITY = 2.0
+_IN_TIME = 1.2
+_FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
+_SIMILAR = 0.7
 _LINES_ON_LOOP = 2000
 
 P = ParamSpec("P")
+AnyShelf = Shelf[Memory] | Shelf[Episode]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one source has to offer: hits, best first, and how well the best of them fits."""
+    """What one source has to offer.
+
+    Args:
+        hits: Best first; scores in [0, 1] or a little above.
+        evidence: How well the best of them fits.
+        leads: How many hits at the start stand in front of those of every other source.
+    """
 
     hits: list[Hit]
     evidence: Evidence
+    leads: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +93,18 @@ class FactSource:
         return await _beside_loop(shelf, self.search, shelf, scope, query, limit)
 
     def search(self, shelf: FactShelf, scope: Scope, query: Query, limit: int) -> Found:
-        """Rank the memories on a shelf."""
+        """Rank the memories on a shelf; those that fit on their own lead."""
         mask = shelf.visible(scope, query.now, query.as_of)
         terms = _terms(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
-        fused = fuse([(lexical, 0.5), (dense, 0.5)], mask)
-        lines = best(fused, min(limit, _MOST_FACTS))
-        hits = [_fact_hit(shelf.items[line], float(fused[line])) for line in lines]
-        return Found(hits, _evidence(shelf, terms, mask, lexical, dense))
+        scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
+        lines = best(scores * _in_time(shelf, query), min(limit, _MOST_FACTS))
+        chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
+        hits = [_fact_hit(shelf.items[line], score) for line, score in chosen]
+        share = lexical / max(float(lexical.max(initial=0)), 1e-9)
+        evidence = replace(_evidence(shelf, terms, mask, lexical, dense), brief=True)
+        leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line, _ in chosen)
+        return Found(hits, evidence, min(leads, _MOST_LEADS))
 
 
 class EpisodeSource:
@@ -97,16 +118,20 @@ class EpisodeSource:
         return await _beside_loop(shelf, self.search, shelf, scope, query, limit)
 
     def search(self, shelf: TurnShelf, scope: Scope, query: Query, limit: int) -> Found:
-        """Rank the turns on a shelf."""
-        mask = _not_quoted(shelf, shelf.seen_by(scope), query)
+        """Rank the turns on a shelf by themselves and by the window of three around them."""
+        mask = shelf.seen_by(scope)
+        mask[shelf.standing(query.exclude_texts, query.session)] = False
         terms = _terms(query)
-        lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
-        window_lexical = shelf.window_lexical(terms, mask)
-        window_dense = shelf.dense(query.vector, mask, "window_vector")
-        fused = fuse([(lexical, 0.3), (window_lexical, 0.3), (dense, 0.2), (window_dense, 0.2)], mask)
-        fused *= np.where(shelf.by_user, np.float32(1), np.float32(0.8))
-        hits = [_turn_hit(shelf, line, float(fused[line])) for line in best(fused, limit)]
-        return Found(hits, _evidence(shelf, terms, mask, lexical, dense))
+        lexical, around = shelf.lexical(terms, mask), shelf.window_lexical(terms, mask)
+        dense, dense_around = shelf.dense(query.vector, mask), shelf.dense(query.vector, mask, "window_vector")
+        scores = fuse([(lexical, 0.1), (around, 0.4), (dense, 0.15), (dense_around, 0.35)], mask)
+        scores *= economy(shelf.lengths, shelf.by_user) * _in_time(shelf, query)
+        lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
+        hits = [_turn_hit(shelf, line, float(scores[line])) for line in lines]
+        evidence = _evidence(shelf, terms, mask, lexical, dense)
+        if evidence.cosine is not None and not np.isnan(dense_around).all():
+            evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(dense_around))) / 2)
+        return Found(hits, evidence)
 
 
 SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource())
@@ -134,12 +159,26 @@ async def recall(
     started = time.perf_counter()
     asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
-    hits = [hit for one in found for hit in one.hits if sources is None or hit.source in sources]
-    verdict = admit([one.evidence for one in found if one.hits])
+    found = [_only(one, sources) for one in found if one.hits]
+    verdict = admit([one.evidence for one in found], f"{query.context}\n{query.text}")
+    passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
+    silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
-    if not verdict.admitted:
-        return Recalled([], hits[:limit], admitted=False, reason=verdict.reason, timings_ms=timings_ms)
-    return Recalled(hits[:limit], hits[limit:], admitted=True, reason=verdict.reason, timings_ms=timings_ms)
+    return Recalled(passed[:limit], (passed[limit:] + silent)[:limit], verdict.admitted, verdict.reason, timings_ms)
+
+
+def _merged(found: Sequence[Found]) -> list[Hit]:
+    """Return the hits that lead, then all others by score."""
+    leading = [hit for one in found for hit in one.hits[: one.leads]]
+    rest = [hit for one in found for hit in one.hits[one.leads :]]
+    return leading + sorted(rest, key=lambda hit: -hit.score)
+
+
+def _only(found: Found, sources: Collection[Source] | None) -> Found:
+    if sources is None:
+        return found
+    leads = sum(hit.source in sources for hit in found.hits[: found.leads])
+    return replace(found, hits=[hit for hit in found.hits if hit.source in sources], leads=leads)
 
 
 async def _beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
@@ -157,34 +196,82 @@ def _terms(query: Query) -> dict[str, float]:
     return terms | weights(query.text)
 
 
-def _evidence(
-    shelf: Shelf[Memory] | Shelf[Episode], terms: dict[str, float], mask: Mask, lexical: Scores, dense: Scores
-) -> Evidence:
-    cosine = None if np.isnan(dense).all() else float(np.nanmax(dense))
-    return Evidence(cosine, _coverage(shelf, terms, mask, lexical))
+def _evidence(shelf: AnyShelf, terms: dict[str, float], mask: Mask, lexical: Scores, dense: Scores) -> Evidence:
+    coverage = _coverage(shelf, terms, mask, lexical)
+    if np.isnan(dense).all():
+        return Evidence(None, 0.0, coverage)
+    return Evidence(float(np.nanmax(dense)), shelf.typical(dense), coverage)
 
 
-def _coverage(shelf: Shelf[Memory] | Shelf[Episode], terms: dict[str, float], mask: Mask, lexical: Scores) -> float:
-    """Return the share of the query's telling words, weighted by rarity, that the best-matching text holds."""
-    if not lexical.any():
-        return 0.0
-    total = int(mask.sum())
-    held = set(tokens(shelf.items[int(np.argmax(lexical))].text))
+def _coverage(shelf: AnyShelf, terms: dict[str, float], mask: Mask, lexical: Scores) -> float:
+    """Return the share of the query's telling words, weighted by rarity, that one of the best-matching texts holds.
+
+    Pairs of characters of a script without spaces mostly straddle words, so that fewer of them can be met.
+    """
+    texts = int(mask.sum())
     masses = {
-        term: weight * float(np.log1p(total / (1 + shelf.postings.rarity(term, mask))))
+        term: weight * float(np.log1p(texts / (1 + max(1, shelf.postings.rarity(term, mask)))))
         for term, weight in terms.items()
+        if weight >= _TELLING
     }
-    return sum(mass for term, mass in masses.items() if term in held) / max(sum(masses.values()), 1e-9)
+    whole = sum(masses.values())
+    if not lexical.any() or not whole:
+        return 0.0
+    pairs = sum(len(term) == 2 and not term.isascii() for term in masses)
+    generosity = 1 + _PAIR_GENEROSITY * pairs / len(masses)
+    held = [set(tokens(shelf.items[line].text)) for line in best(lexical, _COVERING)]
+    share = max(sum(mass for term, mass in masses.items() if term in terms_held) for terms_held in held) / whole
+    return min(1.0, generosity * share)
 
 
-def _not_quoted(shelf: TurnShelf, mask: Mask, query: Query) -> Mask:
-    """Return ``mask`` without the turns whose text stands in the request already."""
-    standing = {text.strip() for text in query.exclude_texts}
-    if standing:
-        for line in np.flatnonzero(mask):
-            if shelf.items[line].text.strip() in standing:
-                mask[line] = False
-    return mask
+def _fits(cosine: float, share: float, evidence: Evidence) -> bool:
+    """Whether a fact is relevant on its own: about as similar as the best, or holding most of what was sought."""
+    if evidence.coverage * share >= _FIT_COVERAGE:
+        return True
+    return evidence.cosine is not None and cosine >= max(_FIT_COSINE, _FIT_SHARE * evidence.cosine)
+
+
+def _in_time(shelf: AnyShelf, query: Query) -> Scores:
+    """Return a factor per line that favours the time that the query speaks of."""
+    factors = np.ones(len(shelf.items), dtype=np.float32)
+    if (meant := span(query.text, query.as_of or query.now)) is not None:
+        first, last = map(to_ms, meant)
+        factors[(shelf.times >= first) & (shelf.times <= last)] = _IN_TIME
+    return factors
+
+
+def _priors(shelf: FactShelf, lines: Sequence[int], query: Query) -> Scores:
+    facts = [shelf.items[line] for line in lines]
+    return priors(
+        confidence=[fact.confidence for fact in facts],
+        uses=[fact.uses for fact in facts],
+        ages_days=[(query.now - (fact.last_used_at or fact.updated_at)).total_seconds() / 86_400 for fact in facts],
+        pinned=[fact.pinned for fact in facts],
+    )
+
+
+def _newest_of_similar(shelf: FactShelf, lines: list[int], scores: Scores) -> list[tuple[int, float]]:
+    """Order facts best first: of those that say the same only the newest, of similar ones the newest in front."""
+    order = np.argsort(-scores, kind="stable")
+    lines = [lines[at] for at in order]
+    vectors = shelf.vectors(np.asarray(lines, dtype=np.int64))
+    alike = vectors @ vectors.T
+    np.fill_diagonal(alike, 1.0)
+    ages = [-float(shelf.times[line]) for line in lines]
+    mended = newest_first([float(scores[at]) for at in order], ages, alike >= _SIMILAR)
+    newest: dict[frozenset[str], int] = {}
+    for at in sorted(range(len(lines)), key=ages.__getitem__):
+        newest.setdefault(frozenset(content(shelf.items[lines[at]].text)) or frozenset([str(at)]), at)
+    kept = newest.values()
+    return sorted(((lines[at], mended[at]) for at in kept), key=lambda pair: -pair[1])
+
+
+def _each_text_once(shelf: TurnShelf, lines: Sequence[int]) -> list[int]:
+    """Return ``lines`` without repetitions of a text; the first, of equals the newest, stays."""
+    seen: dict[str, int] = {}
+    for line in lines:
+        seen.setdefault(" ".join(shelf.items[line].text.casefold().split()), line)
+    return list(seen.values())
 
 
 def _fact_hit(memory: Memory, score: float) -> Hit:
