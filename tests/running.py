@@ -28,16 +28,22 @@ class Running:
     """A running Throughline; ``with Running(...) as server`` starts it and waits until it is ready."""
 
     def __init__(
-        self, data_dir: Path, *, upstream: str | None = None, wait: bool = True, **sections: dict[str, Any]
+        self,
+        data_dir: Path,
+        *,
+        upstream: str | None = None,
+        wait: bool = True,
+        models: list[dict[str, Any]] | None = None,
+        **sections: dict[str, Any],
     ) -> None:
-        flags: dict[str, dict[str, Any]] = {
+        flags: dict[str, Any] = {
             "server": {"data_dir": data_dir, "port": 0},
             "upstream": {"url": upstream},
             "telemetry": {"log_level": "error"},
         }
         for name, values in sections.items():
             flags[name] = {**flags.get(name, {}), **values}
-        self.settings: Settings = load_settings(flags=flags)
+        self.settings: Settings = load_settings(flags={**flags, "model_list": models or []})
         self._wait = wait
         self._app = create_app(self.settings)
         self._socket = socket.socket()

@@ -9,6 +9,7 @@ import anyio
 import orjson
 
 from proxy.errors import BodyTooLarge, ProxyError
+from proxy.upstream.headers import find
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -21,24 +22,31 @@ class ClientGone(Exception):
     """The client hung up before its request was read."""
 
 
-async def read_body(receive: Receive, *, limit: int) -> bytes:
+async def read_body(receive: Receive, headers: Headers, *, limit: int) -> bytes:
     """Return the whole request body, counted while it arrives.
 
     Raises:
-        BodyTooLarge: As soon as it exceeds ``limit`` bytes.
+        BodyTooLarge: As soon as it exceeds ``limit`` bytes, or says that it will.
         ClientGone: If the client hangs up meanwhile.
     """
+    declared = find(headers, "content-length") or ""
+    size = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
+    if size > limit:
+        raise _too_large(limit)
     chunks = []
     size = 0
     async for chunk in body_chunks(receive):
         size += len(chunk)
         if size > limit:
-            raise BodyTooLarge(
-                f"The request body has more than {limit} bytes. Send less, or have the operator raise "
-                "server.max_body_bytes."
-            )
+            raise _too_large(limit)
         chunks.append(chunk)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _too_large(limit: int) -> BodyTooLarge:
+    return BodyTooLarge(
+        f"The request body has more than {limit} bytes. Send less, or have the operator raise server.max_body_bytes."
+    )
 
 
 async def body_chunks(receive: Receive) -> AsyncIterator[bytes]:

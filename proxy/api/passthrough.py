@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import re
 
 import orjson
 
@@ -11,7 +11,6 @@ from proxy.api.asgi import (
     Receive,
     Scope,
     Send,
-    body_chunks,
     headers_of,
     read_body,
     send_chunk,
@@ -21,7 +20,8 @@ from proxy.api.asgi import (
     send_whole,
     until_hang_up,
 )
-from proxy.errors import BodyTooLarge, NotFound, ProxyError
+from proxy.dialects import chat
+from proxy.errors import NotFound, ProxyError
 from proxy.pipeline.identify import identity_of
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
@@ -37,6 +37,9 @@ _WITH_MODEL = (
     "/rerank",
 )
 
+# The provider's other paths are none of the client's business where the key is the operator's.
+_CLIMBS = re.compile(r"(?:^|/|%2f)(?:\.|%2e){1,2}(?:/|%2f|$)", re.IGNORECASE)
+
 
 class Passthrough:
     """The catch-all endpoint."""
@@ -50,55 +53,29 @@ class Passthrough:
         path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0].removeprefix("/v1")
         try:
             await identity_of(headers, self._services)
-            body: bytes | AsyncIterator[bytes]
-            if path in _WITH_MODEL:
-                body = await read_body(receive, limit=self._limit)
-                target = self._by_model(body, headers)
-            else:
-                target = self._services.routes.default(client_key(headers))
-                body = self._counted(receive)
+            body = await read_body(receive, headers, limit=self._services.settings.server.max_body_bytes)
+            if _CLIMBS.search(path):
+                raise NotFound("There is nothing at a path with dot segments.")
+            model = _model_of(body) if path in _WITH_MODEL else ""
+            target = self._target(model, client_key(headers))
             if target is None:
                 await self._unserved(scope, path, send)
                 return
-            request = UpstreamRequest(
-                scope["method"], path, scope["query_string"].decode("latin-1"), headers, await self._whole(scope, body)
-            )
+            if model and target.model is not None and target.model != model:
+                body = chat.replace_model(body, target.model)
+            query = scope["query_string"].decode("latin-1")
+            request = UpstreamRequest(scope["method"], path, query, headers, body)
             await until_hang_up(receive, lambda: _relay(request, target, send))
         except ClientGone:
             return
         except ProxyError as error:
             await send_error(send, error, [])
 
-    @property
-    def _limit(self) -> int:
-        return self._services.settings.server.max_body_bytes
-
-    def _by_model(self, body: bytes, headers: list[tuple[str, str]]) -> Target | None:
-        try:
-            model = orjson.loads(body).get("model")
-        except (orjson.JSONDecodeError, AttributeError):
-            model = None
-        key = client_key(headers)
-        if isinstance(model, str) and model:
-            target = self._services.routes.resolve(model, key)
-            return target if target.upstream is self._services.routes.wire else self._services.routes.default(key)
-        return self._services.routes.default(key)
-
-    async def _whole(self, scope: Scope, body: bytes | AsyncIterator[bytes]) -> bytes:
-        """Collect the body before the watch for hang-ups takes over ``receive``."""
-        if isinstance(body, bytes):
-            return body
-        return b"".join([chunk async for chunk in body])
-
-    async def _counted(self, receive: Receive) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in body_chunks(receive):
-            size += len(chunk)
-            if size > self._limit:
-                raise BodyTooLarge(
-                    f"The request body has more than {self._limit} bytes, the limit server.max_body_bytes."
-                )
-            yield chunk
+    def _target(self, model: str, key: str | None) -> Target | None:
+        """Return where a request goes: by the model that it names, where that is a server of OpenAI's wire."""
+        routes = self._services.routes
+        target = routes.resolve(model, key) if model else None
+        return target if target is not None and target.upstream is routes.wire else routes.default(key)
 
     async def _unserved(self, scope: Scope, path: str, send: Send) -> None:
         """Without a provider, only the list of models can be answered."""
@@ -117,6 +94,14 @@ class Passthrough:
             f"No provider is configured that could answer {scope['method']} /v1{path[:120]}. Set OPENAI_API_KEY or "
             "OPENAI_BASE_URL, or start with --upstream URL."
         )
+
+
+def _model_of(body: bytes) -> str:
+    try:
+        model = orjson.loads(body).get("model")
+    except (orjson.JSONDecodeError, AttributeError):
+        return ""
+    return model if isinstance(model, str) else ""
 
 
 async def _relay(request: UpstreamRequest, target: Target, send: Send) -> None:

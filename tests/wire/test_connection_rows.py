@@ -1,0 +1,191 @@
+"""Connections: hang-ups, sizes, silence, many at once, and what HTTP/1.1 has in store."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.fakes import replies
+from tests.fakes.provider import FakeProvider, Seen
+from tests.fakes.replies import DONE, SSE_HEADERS, Gate, Hang, Reply
+from tests.running import Running
+from tests.wire.conftest import KEY, Wire, ask, without_memory
+from tests.wire.rawhttp import Wiretap, send
+
+_SOON_S = 1.0
+
+
+def hung_up_within(wire: Wire, seen: Seen, closed_at: float) -> float:
+    wire.provider.wait(lambda: seen.hung_up_at is not None)
+    assert seen.hung_up_at is not None
+    return seen.hung_up_at - closed_at
+
+
+def await_request(wire: Wire) -> Seen:
+    wire.provider.wait(lambda: bool(wire.provider.seen))
+    return wire.provider.last
+
+
+@pytest.mark.parametrize("how", ["close", "reset"])
+def test_row_53_client_gone_in_the_middle(wire: Wire, how: str) -> None:
+    wire.provider.then(replies.gated(replies.stream(), Gate(), after=2))
+    tap = wire.tap(ask(stream=True))
+    tap.until(b"Hello")
+    getattr(tap, how)()
+    assert hung_up_within(wire, wire.seen, time.monotonic()) < _SOON_S
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
+def test_row_54_and_55_client_gone_before_the_first_byte(wire: Wire, stream: bool) -> None:
+    wire.provider.then(Hang())
+    tap = wire.tap(ask(stream=stream))
+    seen = await_request(wire)
+    tap.close()
+    assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S
+
+
+def test_row_55_client_gone_in_the_middle_of_a_whole_reply(wire: Wire) -> None:
+    headers = (("Content-Type", "application/json"),)
+    wire.provider.then(Reply([b'{"choices":', b"[", Gate()], headers=headers, framing="chunked"))
+    tap = wire.tap(ask())
+    seen = await_request(wire)
+    tap.close()
+    assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S
+
+
+@pytest.mark.parametrize("path", ["/v1/embeddings", "/v1/files"])
+def test_client_gone_on_other_paths(wire: Wire, path: str) -> None:
+    wire.provider.then(Hang())
+    tap = Wiretap(wire.server.origin, "POST", path, wire.headers.items(), b'{"model":"m"}')
+    seen = await_request(wire)
+    tap.close()
+    assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S
+
+
+def test_row_67_large_body_works(wire: Wire) -> None:
+    picture = "data:image/png;base64," + "iVBORw0KGgo" * 1_900_000
+    parts = [{"type": "image_url", "image_url": {"url": picture}}, {"type": "text", "text": "What is in it?"}]
+    body = orjson.dumps({"model": "gpt-4o", "messages": [{"role": "user", "content": parts}]})
+    assert len(body) > 20_000_000
+    assert wire.send(body).status == 200
+    assert without_memory(wire.seen.body) == body
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/v1/files"])
+def test_row_67_over_the_cap_is_413(plain: Wire, path: str) -> None:
+    pieces = (b" " * 2**20 for _ in range(65))
+    answer = send(plain.server.origin, "POST", path, plain.headers.items(), pieces)
+    assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (413, "body_too_large")
+    assert not plain.provider.seen
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/v1/files"])
+def test_row_67_length_over_the_cap_is_413_before_the_body_comes(plain: Wire, path: str) -> None:
+    headers = {**plain.headers, "Content-Length": str(500 * 2**20)}
+    with Wiretap(plain.server.origin, "POST", path, headers.items()) as tap:
+        assert tap.until(b"}}").startswith(b"HTTP/1.1 413")
+
+
+def test_row_69_a_hundred_streams_do_not_mix(plain: Wire) -> None:
+    plain.memory = "empty"
+
+    def one(number: int) -> tuple[int, bytes]:
+        answer = plain.send(ask(f"number {number} of many", stream=True), x_memory_user=f"{plain.user}-{number}")
+        return number, answer.body
+
+    with ThreadPoolExecutor(100) as pool:
+        for number, body in pool.map(one, range(100)):
+            expected = replies.stream(replies.Text(f"echo: number {number} of many", model="gpt-4o"))
+            assert body == b"".join(piece for piece in expected.chunks if isinstance(piece, bytes))
+
+
+def test_row_79_connections_are_kept_alive(wire: Wire) -> None:
+    body = orjson.dumps(ask())
+    with wire.tap(body) as tap:
+        tap.until(b"service_tier")
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**wire.headers, "Content-Length": len(body)}.items())
+        tap.received = b""
+        tap._socket.sendall(f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode() + body)
+        assert b"HTTP/1.1 200" in tap.until(b"service_tier")
+
+
+def test_row_79_chunked_request_is_read(wire: Wire) -> None:
+    raw = orjson.dumps(ask())
+    pieces = (raw[at : at + 7] for at in range(0, len(raw), 7))
+    assert send(wire.server.origin, "POST", "/v1/chat/completions", wire.headers.items(), pieces).status == 200
+    assert without_memory(wire.seen.body) == raw
+
+
+def test_row_79_expect_continue_is_answered(wire: Wire) -> None:
+    raw = orjson.dumps(ask())
+    headers = [*wire.headers.items(), ("Expect", "100-continue"), ("Content-Length", str(len(raw)))]
+    with Wiretap(wire.server.origin, "POST", "/v1/chat/completions", headers) as tap:
+        tap.until(b"HTTP/1.1 100 Continue\r\n\r\n")
+        tap._socket.sendall(raw)
+        tap.until(b"HTTP/1.1 200")
+    assert wire.seen.header("expect") is None
+
+
+def test_row_66_realtime_is_answered_cleanly(plain: Wire) -> None:
+    upgrade = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
+               ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ("Authorization", f"Bearer {KEY}")]  # fmt: skip
+    with Wiretap(plain.server.origin, "GET", "/v1/realtime?model=gpt-realtime", upgrade) as tap:
+        status = int(tap.until(b"\r\n\r\n").split()[1])
+    assert 200 <= status < 500
+    assert status != 101
+
+
+@pytest.mark.parametrize("target", ["/v1/models/org%2Fname", "/v1/models/org/name", "/v1/models?limit=2"])
+def test_row_58_models_pass_through(wire: Wire, target: str) -> None:
+    assert wire.send(b"", target, "GET").status == 200
+    assert wire.seen.target == target
+
+
+def test_row_59_embeddings_pass_through(wire: Wire) -> None:
+    body = b'{"model": "text-embedding-3-small","input":[[1,2,3]] , "encoding_format":"base64","dimensions":256}'
+    assert wire.send(body, "/v1/embeddings").status == 200
+    assert wire.seen.body == body
+
+
+def test_row_62_binary_bodies_pass_both_ways(wire: Wire) -> None:
+    blob = bytes(range(256)) * 2000
+    wire.provider.then(Reply([blob], headers=(("Content-Type", "application/octet-stream"),)))
+    answer = wire.send(blob, "/v1/uploads/u1/parts", content_type="application/octet-stream")
+    assert (answer.body, wire.seen.body) == (blob, blob)
+    assert wire.seen.header("content-type") == "application/octet-stream"
+
+
+def test_row_64_stored_completions_pass_through(wire: Wire) -> None:
+    for method, target in [("GET", "/v1/chat/completions?limit=1"), ("DELETE", "/v1/chat/completions/c1"),
+                           ("GET", "/v1/chat/completions/c1/messages")]:  # fmt: skip
+        assert wire.send(b"", target, method).status == 200
+        assert (wire.seen.method, wire.seen.target) == (method, target)
+
+
+def test_events_of_other_paths_leave_as_they_come(wire: Wire) -> None:
+    gate = Gate()
+    wire.provider.then(Reply([b"data: {}\n\n", gate, DONE], headers=SSE_HEADERS, framing="chunked"))
+    with Wiretap(wire.server.origin, "POST", "/v1/completions", wire.headers.items(), b'{"model":"m"}') as tap:
+        tap.until(b"data: {}\n\n")
+        gate.open()
+        tap.until(DONE)
+
+
+def test_alias_of_an_embedding_model_is_replaced(tmp_path: Path, provider: FakeProvider) -> None:
+    served = {"model": "openai/text-embedding-3-small", "api_base": provider.base_url, "api_key": "sk-route"}
+    models = [{"model_name": "emb", "litellm_params": served}]
+    with Running(tmp_path, wait=False, models=models) as server:
+        body = b'{"model": "emb" ,"input":"hi"}'
+        answer = send(server.origin, "POST", "/v1/embeddings", [("authorization", f"Bearer {KEY}")], body)
+    assert (answer.status, provider.last.body) == (200, b'{"model": "text-embedding-3-small" ,"input":"hi"}')
+
+
+@pytest.mark.parametrize("target", ["/v1/../admin", "/v1/files/%2e%2e/%2E./admin", "/v1/files/..", "/v1/a/%2e%2e%2fb"])
+def test_path_that_climbs_is_404(plain: Wire, target: str) -> None:
+    with Wiretap(plain.server.origin, "GET", target, plain.headers.items()) as tap:
+        assert tap.until(b"}}").startswith(b"HTTP/1.1 404")
+    assert not plain.provider.seen
