@@ -22,7 +22,7 @@ lint: install
 	$(BIN)/ruff format --check proxy tests deploy
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/deptry proxy
+	$(BIN)/deptry .
 
 bench: install
 	$(BIN)/python -m tests.bench $(ARGS)

@@ -10,12 +10,12 @@ import structlog
 from proxy import tokens
 from proxy.auth import Hasher
 from proxy.clock import Clock
-from proxy.config import Settings, environment, quiet_libraries
+from proxy.config import MemorySettings, Settings, environment, quiet_libraries
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.memory.book import Book
 from proxy.memory.cache import IndexCache
 from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
-from proxy.memory.extract import Extractor, ModelExtractor, select_extractor
+from proxy.memory.extract import Extractor, select_extractor
 from proxy.memory.extract_builtin import BuiltinExtractor
 from proxy.memory.model_call import connect
 from proxy.store.history import History
@@ -96,13 +96,12 @@ class Services:
     @property
     def uses_model(self) -> bool:
         """Whether facts are extracted by a model, several turns a call; the rules read turn by turn."""
-        return isinstance(self.extractor, ModelExtractor)
+        return self.extractor.batches
 
     @property
     def learn_pause_s(self) -> float:
         """How long a turn waits for the next one before it is learned from."""
-        memory = self.settings.memory
-        return memory.model_debounce_s if self.uses_model else memory.builtin_debounce_s
+        return _learn_pause_s(self.settings.memory, self.extractor)
 
     def note_written(self, scope: Scope) -> None:
         """Wake the worker: there is a new turn of this owner."""
@@ -231,6 +230,7 @@ class _Shared:
 
 def _assemble(shared: _Shared, database: Database) -> Services:
     memory = shared.settings.memory
+    pause_s = _learn_pause_s(memory, shared.extractor)
     return Services(
         settings=shared.settings,
         clock=shared.clock,
@@ -239,7 +239,7 @@ def _assemble(shared: _Shared, database: Database) -> Services:
         extractor=shared.extractor,
         routes=shared.routes,
         database=database,
-        journal=Journal(database, debounce_s=memory.model_debounce_s, max_wait_s=memory.max_wait_s),
+        journal=Journal(database, debounce_s=pause_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),
         ledger=Ledger(database),
         receipts=Receipts(database),
@@ -247,6 +247,10 @@ def _assemble(shared: _Shared, database: Database) -> Services:
         keys=Keys(database),
         leases=Leases(database, shared.clock),
     )
+
+
+def _learn_pause_s(settings: MemorySettings, extractor: Extractor) -> float:
+    return settings.model_debounce_s if extractor.batches else settings.builtin_debounce_s
 
 
 def _routes(settings: Settings) -> Routes:

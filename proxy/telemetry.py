@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import sys
 import time
-import traceback
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 import structlog
@@ -39,36 +39,49 @@ EXTRACTION_COST = Counter(
 def configure_logging(settings: TelemetrySettings) -> None:
     """Send our log lines and the libraries' to standard error, as text or one JSON object a line."""
     level = getattr(logging, settings.log_level.upper())
-    shared: list[structlog.typing.Processor] = [
+    is_json = settings.log_format == "json"
+    processors: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper("iso"),
-        _without_content,
+        _shorten_exception,
+        structlog.processors.JSONRenderer()
+        if is_json
+        else structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        ),
     ]
-    is_json = settings.log_format == "json"
-    renderer = (
-        structlog.processors.JSONRenderer() if is_json else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    )
     structlog.configure(
-        processors=[*shared, renderer],
+        processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
-    logging.basicConfig(
-        level=max(level, logging.WARNING), stream=sys.stderr, format="%(levelname)s %(name)s %(message)s"
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_PlainFormatter("%(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)
 
 
-def _without_content(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Replace an exception by where it came from: its message and its frames' values may hold keys and prompts."""
-    given = event.pop("exc_info", None)
-    error = given if isinstance(given, BaseException) else sys.exc_info()[1] if given else None
+def frames(error: BaseException) -> str:
+    """Return where an exception came from, innermost last; its own words are left out, they may hold content."""
+    places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in extract_tb(error.__traceback__)]
+    return f"{type(error).__name__} at {' > '.join(places)}"
+
+
+def _shorten_exception(logger: object, name: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    del logger, name
+    wanted = event.pop("exc_info", None)
+    error = wanted if isinstance(wanted, BaseException) else sys.exc_info()[1] if wanted else None
     if error is not None:
-        frames = traceback.extract_tb(error.__traceback__)
-        event["error"] = type(error).__name__
-        event["at"] = " > ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
+        event["trace"] = frames(error)
     return event
+
+
+class _PlainFormatter(logging.Formatter):
+    """Libraries' log lines, without the words of exceptions."""
+
+    def formatException(self, ei: Any) -> str:  # noqa: N802 - the base class names it so
+        return frames(ei[1]) if ei[1] is not None else ""
 
 
 def metrics_page() -> bytes:

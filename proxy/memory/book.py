@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import structlog
@@ -20,6 +20,7 @@ from proxy.telemetry import LEARNED
 from proxy.types import Episode, Memory, Scope
 
 _log = structlog.get_logger(__name__)
+_BATCH = 64
 _CLOSING = frozenset({"supersede", "retract"})
 
 
@@ -54,14 +55,35 @@ class Book:
             before += [row for row in stored if row.id not in {episode.id for episode in episodes}]
         windows = window_texts([*before, *episodes])
         rows = [*before[-1:], *episodes] if before else list(episodes)
-        turn_vectors = await self._vectors({row.id: dense_text(row) for row in rows})
-        window_vectors = await self._vectors({row.id: windows[row.id] for row in rows})
-        vectors = {
-            id_: (vector, window) if vector is not None and window is not None else None
-            for id_, vector in turn_vectors.items()
-            for window in (window_vectors[id_],)
-        }
+        await self._put_episodes(scope, rows, windows)
+
+    async def fill_in(self, scope: Scope) -> int:
+        """Embed the rows that wait for a vector of today's model; return how many there were."""
+        model, filled = self._embedder.model, 0
+        waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "memories", model)}
+        memories = [row for row in await self._store.memories(scope) if row.id in waiting] if waiting else []
+        for start in range(0, len(memories), _BATCH):
+            part = memories[start : start + _BATCH]
+            vectors = await self._vectors({row.id: dense_text(row) for row in part})
+            if not _all_there(vectors):
+                return filled
+            await self._store.put_memories(scope, part, vectors, model)
+            filled += len(part)
+        waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "episodes", model)}
+        episodes = await self._store.episodes(scope) if waiting else []
+        for session in {row.session for row in episodes if row.id in waiting}:
+            said = [row for row in episodes if row.session == session]
+            rows = [row for row in said if row.id in waiting]
+            filled += len(rows) * await self._put_episodes(scope, rows, window_texts(said))
+        return filled
+
+    async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], windows: Mapping[str, str]) -> bool:
+        """Store rows with the vectors of turn and window; say whether there were vectors."""
+        turns = await self._vectors({row.id: dense_text(row) for row in rows})
+        near = await self._vectors({row.id: windows[row.id] for row in rows})
+        vectors = {row.id: (turns[row.id], near[row.id]) for row in rows}
         await self._store.put_episodes(scope, rows, vectors, self._embedder.model)
+        return _all_there(turns) and _all_there(near)
 
     async def _vectors(self, texts: dict[str, str]) -> dict[str, Vector | None]:
         """Embed; where that fails the rows wait for their vectors, and words alone find them meanwhile."""
@@ -82,3 +104,7 @@ class Book:
         values = ClosedValues.from_memories(closed)
         long_ago = min(memory.valid_to or memory.updated_at for memory in closed) - timedelta(microseconds=1)
         await self._ledger.drop_text(scope, lambda text: values.visible(text, long_ago) != text)
+
+
+def _all_there(vectors: Mapping[str, Vector | None]) -> bool:
+    return all(vector is not None for vector in vectors.values())

@@ -46,9 +46,9 @@ def _work_out(scope: Scope, shelf: FactShelf) -> Standing:
 
 
 def is_profile(memory: Memory) -> bool:
-    """Whether a memory belongs in every prompt."""
+    """Whether a memory belongs in every prompt: by its kind, or because its owner pinned it."""
     metadata: dict[str, Any] = memory.metadata
-    return bool(metadata.get(PROFILE))
+    return memory.pinned or bool(metadata.get(PROFILE))
 
 
 def _living(shelf: FactShelf) -> list[Memory]:

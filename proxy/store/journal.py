@@ -114,6 +114,9 @@ class Journal:
                 "plan": None,
                 "stage": insert.excluded.stage,
                 "due_ms": insert.excluded.due_ms,
+                "done_ms": None,
+                "attempts": 0,
+                "error": "",
             },
             where=(journal.c.kind == _PARTIAL) & (insert.excluded.kind == _WHOLE),
         )

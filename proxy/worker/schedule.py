@@ -65,6 +65,7 @@ class Schedule:
     async def _maintain(self, scope: Scope) -> None:
         """Compact an owner's tables while nobody else writes them."""
         async with self._services.leases.held(scope):
+            await self._services.book.fill_in(scope)
             await self._services.store.maintain(scope)
             await self._services.store.flush(scope)
 

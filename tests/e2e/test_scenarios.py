@@ -34,22 +34,26 @@ def test_tools_are_remembered_forgotten_and_remembered_again(tmp_path: Path, str
         first_reply = ask(client, said, stream=stream)
         server.wait_learned()
         answer = ask(client, QUESTION, stream=stream)
-        assert "Shram" in answer and "Magnet" in answer
+        assert "Shram" in answer
+        assert "Magnet" in answer
 
         ask(client, "I don't use Magnet anymore", stream=stream)
         server.wait_learned()
         answer = ask(client, QUESTION + "?", stream=stream)
-        assert "Shram" in answer and "Magnet" not in answer
+        assert "Shram" in answer
+        assert "Magnet" not in answer
 
         ask(client, said, "thanks!", stream=stream, answers=(first_reply,))
         server.wait_learned()
         answer = ask(client, "Which productivity tools do I use?", stream=stream)
-        assert "Shram" in answer and "Magnet" not in answer
+        assert "Shram" in answer
+        assert "Magnet" not in answer
 
         ask(client, "I started using Magnet again", stream=stream)
         server.wait_learned()
         answer = ask(client, "Tell me the productivity tools I use", stream=stream)
-        assert "Shram" in answer and "Magnet" in answer
+        assert "Shram" in answer
+        assert "Magnet" in answer
 
 
 def test_upstream_is_sent_both_tools_on_the_last_user_turn(tmp_path: Path, provider: FakeProvider) -> None:
@@ -61,4 +65,5 @@ def test_upstream_is_sent_both_tools_on_the_last_user_turn(tmp_path: Path, provi
         sent = provider.seen[-1].json["messages"]
         assert len(sent) == 1
         assert sent[0]["content"].startswith(QUESTION)
-        assert "Shram" in sent[0]["content"] and "Magnet" in sent[0]["content"]
+        assert "Shram" in sent[0]["content"]
+        assert "Magnet" in sent[0]["content"]
