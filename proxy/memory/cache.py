@@ -21,7 +21,6 @@ from proxy.types import Scope
 _MOST_WASTE = 0.3
 _MANY_ROWS = 200
 _BYTES_PER_ENTRY = 500
-_MOST_ROWS = ROWS_BEFORE_INDEX  # held in memory; more are searched by the store
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +39,16 @@ class IndexCache:
         store: Where the rows are.
         model: The embedding model in use; vectors of another one do not count.
         max_bytes: Of all shelves together; the one just used stays in any case.
+        most_rows: Held in memory of one owner and noun; where there are more, the store searches.
     """
 
-    def __init__(self, store: Rows, *, model: str, max_bytes: int = 96 * 2**20) -> None:
+    def __init__(
+        self, store: Rows, *, model: str, max_bytes: int = 96 * 2**20, most_rows: int = ROWS_BEFORE_INDEX
+    ) -> None:
         self.store = store
         self.model = model
         self.max_bytes = max_bytes
+        self.most_rows = most_rows
         self._entries: OrderedDict[tuple[str, Noun], _Entry] = OrderedDict()
         self._locks: weakref.WeakValueDictionary[tuple[str, Noun], asyncio.Lock] = weakref.WeakValueDictionary()
 
@@ -98,7 +101,7 @@ class IndexCache:
 
     async def _loaded(self, scope: Scope, noun: Noun) -> Shelf[Any] | None:
         """Return a shelf with all rows, None if there are too many of them."""
-        if await self.store.count(scope, noun) > _MOST_ROWS:
+        if await self.store.count(scope, noun) > self.most_rows:
             return None
         shelf = _KINDS[noun](self.store.dimension, self.model)
         await self._fill(shelf, await self.store.load(scope, noun))
@@ -110,7 +113,7 @@ class IndexCache:
         """Return the shelf there is with the changes since, None if it must be built anew."""
         if entry is None or entry.shelf is None or not _is_later(revision, entry.revision):
             return None
-        if entry.shelf.waste > _MOST_WASTE or len(entry.shelf) > _MOST_ROWS:
+        if entry.shelf.waste > _MOST_WASTE or len(entry.shelf) > self.most_rows:
             return None
         await self._catch_up(scope, noun, entry.shelf)
         return entry.shelf

@@ -32,6 +32,7 @@ _PAIR_GENEROSITY = 2.0
 _IN_TIME = 1.2
 _FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
 _SIMILAR = 0.7
+_FACT_FLOOR, _TURN_FLOOR = 0.5, 0.3  # of the best score: facts are right or wrong, turns carry each other
 _LINES_ON_LOOP = 2000
 
 P = ParamSpec("P")
@@ -46,11 +47,13 @@ class Found:
         hits: Best first; scores in [0, 1] or a little above.
         evidence: How well the best of them fits.
         leads: How many hits at the start stand in front of those of every other source.
+        rest: What is too far behind the best to be injected.
     """
 
     hits: list[Hit]
     evidence: Evidence
     leads: int = 0
+    rest: list[Hit] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class FactSource:
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
         evidence = replace(_evidence(shelf, terms, mask, lexical, dense), brief=True)
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line, _ in chosen)
-        return Found(hits, evidence, min(leads, _MOST_LEADS))
+        return _cut(Found(hits, evidence, min(leads, _MOST_LEADS)), _FACT_FLOOR)
 
 
 class EpisodeSource:
@@ -131,7 +134,7 @@ class EpisodeSource:
         evidence = _evidence(shelf, terms, mask, lexical, dense)
         if evidence.cosine is not None and not np.isnan(dense_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(dense_around))) / 2)
-        return Found(hits, evidence)
+        return _cut(Found(hits, evidence), _TURN_FLOOR)
 
 
 SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource())
@@ -164,7 +167,16 @@ async def recall(
     passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
     silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
-    return Recalled(passed[:limit], (passed[limit:] + silent)[:limit], verdict.admitted, verdict.reason, timings_ms)
+    rest = sorted((hit for one in found for hit in one.rest), key=lambda hit: -hit.score)
+    considered = (passed[limit:] + silent + rest)[:limit]
+    return Recalled(passed[:limit], considered, verdict.admitted, verdict.reason, timings_ms)
+
+
+def _cut(found: Found, floor: float) -> Found:
+    """Set aside the hits that score less than ``floor`` of the best."""
+    least = floor * max((hit.score for hit in found.hits), default=0.0)
+    kept = [hit for at, hit in enumerate(found.hits) if at < found.leads or hit.score >= least]
+    return replace(found, hits=kept, rest=[hit for hit in found.hits if hit not in kept])
 
 
 def _merged(found: Sequence[Found]) -> list[Hit]:
@@ -178,7 +190,8 @@ def _only(found: Found, sources: Collection[Source] | None) -> Found:
     if sources is None:
         return found
     leads = sum(hit.source in sources for hit in found.hits[: found.leads])
-    return replace(found, hits=[hit for hit in found.hits if hit.source in sources], leads=leads)
+    kept, rest = ([hit for hit in hits if hit.source in sources] for hits in (found.hits, found.rest))
+    return replace(found, hits=kept, leads=leads, rest=rest)
 
 
 async def _beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:

@@ -63,8 +63,9 @@ class LanceStore:
     as ``StoreUnavailable``.
     """
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, *, index_above_rows: int = lance_search.ROWS_BEFORE_INDEX) -> None:
         self._tables = tables
+        self._index_above_rows = index_above_rows
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
         self._flushed_at: dict[str, float] = {}
 
@@ -76,8 +77,17 @@ class LanceStore:
         dimension: int,
         metadata_cache_bytes: int = 32 * 2**20,
         index_cache_bytes: int = 64 * 2**20,
+        index_above_rows: int = lance_search.ROWS_BEFORE_INDEX,
     ) -> LanceStore:
-        """Return the store below ``folder``; imports LanceDB in a thread, which takes seconds the first time."""
+        """Return the store below ``folder``; imports LanceDB in a thread, which takes seconds the first time.
+
+        Args:
+            folder: Made where it is missing.
+            dimension: Length of the vectors written from now on.
+            metadata_cache_bytes: LanceDB's cache of manifests and file footers.
+            index_cache_bytes: Its cache of indices, for large owners only.
+            index_above_rows: Tables of more rows get indices, when they are maintained.
+        """
         lancedb = await in_thread("load", importlib.import_module, "lancedb")
         with guarded("open the memory store"):
             await in_thread("load", folder.mkdir, parents=True, exist_ok=True)
@@ -85,7 +95,7 @@ class LanceStore:
                 index_cache_size_bytes=index_cache_bytes, metadata_cache_size_bytes=metadata_cache_bytes
             )
             await in_thread("load", disk.sweep, folder, older_than=time.time() - _LEFTOVER_AGE_S)
-        return cls(Tables(folder, lancedb, session, dimension))
+        return cls(Tables(folder, lancedb, session, dimension), index_above_rows=index_above_rows)
 
     @property
     def dimension(self) -> int:
@@ -353,8 +363,8 @@ class LanceStore:
                     if path is not None and disk.count_fragments(path) >= _FRAGMENTS_BEFORE_COMPACTION:
                         await self._tables.compact(noun, scope.user)
                     table = await self._tables.open(noun, scope.user)
-                    if table is not None and await table.count_rows() >= lance_search.ROWS_BEFORE_INDEX:
-                        await lance_search.index(table, noun)
+                    if table is not None:
+                        await lance_search.index(table, noun, above_rows=self._index_above_rows)
 
     async def _heal(self, noun: Noun, owner: str) -> list[str]:
         with guarded(f"heal {noun}"):

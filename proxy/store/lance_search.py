@@ -67,8 +67,10 @@ async def find(
     return Candidates(items, by_id.pop("words"), by_id)
 
 
-async def index(table: AsyncTable, noun: Noun) -> list[str]:
-    """Make the indices that a large table lacks; return the columns that got one."""
+async def index(table: AsyncTable, noun: Noun, *, above_rows: int) -> list[str]:
+    """Make the indices that a table of more than ``above_rows`` lacks; return the columns that got one."""
+    if await table.count_rows() <= above_rows:
+        return []
     indexed = {column for config in await table.list_indices() for column in config.columns}
     made: list[str] = []
     lancedb_index = importlib.import_module("lancedb.index")
@@ -85,7 +87,7 @@ async def index(table: AsyncTable, noun: Noun) -> list[str]:
         made.append("tokens")
     for name in LAYOUTS[noun].vectors:
         embedded = await table.count_rows(f"{name} IS NOT NULL")
-        if name not in indexed and embedded >= ROWS_BEFORE_INDEX:  # smaller ones are scanned
+        if name not in indexed and embedded > above_rows:  # a smaller part is scanned
             partitions = max(1, embedded // _PARTITION_ROWS)
             quantised = lancedb_index.IvfRq(distance_type="cosine", num_bits=4, num_partitions=partitions)
             await table.create_index(name, config=quantised)

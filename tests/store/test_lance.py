@@ -286,8 +286,8 @@ async def test_leftovers_of_an_interrupted_rebuild_are_swept(store, tmp_path):
     assert len(await store.memories(ANNE)) == 1
 
 
-async def test_a_large_owner_is_searched_by_the_store(store, monkeypatch):
-    monkeypatch.setattr("proxy.store.lance_search.ROWS_BEFORE_INDEX", 300)
+async def test_a_large_owner_is_searched_by_the_store(tmp_path):
+    store = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION, index_above_rows=300)
     rows = [fact(number, f"topic{number % 50} thing{number}") for number in range(600)]
     vectors = {row.id: vector(at % 50) for at, row in enumerate(rows)}
     await store.put_memories(ANNE, rows, vectors, "m")

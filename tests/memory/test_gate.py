@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.gate import Evidence, admit, is_personal, strength
+
+units = st.floats(0, 1)
+
+
+def passes(evidence, text="what is it"):
+    return admit([evidence], text).admitted
+
+
+def test_nothing_found_is_nothing_admitted():
+    verdict = admit([], "anything")
+    assert not verdict.admitted
+    assert verdict.reason == "empty"
+
+
+def test_similarity_admits_and_its_lack_does_not():
+    assert passes(Evidence(0.5))
+    assert not passes(Evidence(0.2, coverage=0.1))
+
+
+def test_words_help_a_weak_similarity():
+    assert not passes(Evidence(0.36))
+    assert passes(Evidence(0.36, coverage=0.5))
+
+
+def test_without_vectors_rare_words_decide():
+    assert passes(Evidence(None, coverage=0.6))
+    assert not passes(Evidence(None, coverage=0.2))
+    assert admit([Evidence(None, coverage=0.6)], "x").reason == "words"
+
+
+def test_a_language_that_the_embedder_does_not_know_is_not_taken_for_similar():
+    assert not passes(Evidence(0.5, typical=0.4))
+    assert passes(Evidence(0.5, typical=0.05))
+
+
+def test_a_source_may_be_silent_beside_one_that_speaks():
+    assert admit([Evidence(0.6), Evidence(0.1)], "x").passed == (True, False)
+    assert admit([Evidence(0.6), Evidence(0.43)], "x").passed == (True, True)
+    assert admit([Evidence(0.43)], "x").passed == (False,)
+
+
+@pytest.mark.parametrize(
+    "text", ["what is my dog's name", "where do I live?", "Wie heißt mein Hund", "我住在哪里", "как зовут мою собаку"]
+)
+def test_questions_about_oneself_are_known(text):
+    assert is_personal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a haiku about autumn",
+        "What is the capital of Australia?",
+        "法国的首都是哪里",
+        "Wer hat die WM gewonnen",
+        "How do I center a div?",
+        "给我讲个笑话",
+    ],
+)
+def test_other_questions_are_not(text):
+    assert not is_personal(text)
+
+
+@given(units, units, units, units, st.booleans())
+def test_more_evidence_is_never_weaker(cosine, typical, coverage, more, personal):
+    base = strength(Evidence(cosine, typical, coverage), personal=personal)
+    assert strength(Evidence(min(1, cosine + more), typical, coverage), personal=personal) >= base
+    assert strength(Evidence(cosine, typical, min(1, coverage + more)), personal=personal) >= base

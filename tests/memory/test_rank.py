@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as nps
+
+from proxy.memory.rank import best, diverse, economy, fuse, newest_first, priors, reciprocal_ranks
+
+scores = nps.arrays(np.float32, 6, elements=st.floats(0, 100, width=32))
+
+
+@given(st.lists(st.tuples(scores, st.floats(0.1, 1)), min_size=1, max_size=4))
+def test_fused_scores_stay_between_0_and_1(lists):
+    mask = np.array([True] * 5 + [False])
+    fused = fuse(lists, mask)
+    assert (fused >= 0).all()
+    assert (fused <= 1 + 1e-5).all()
+    assert fused[5] == 0
+
+
+@given(scores)
+def test_one_list_keeps_its_order(values):
+    mask = np.ones(6, dtype=bool)
+    fused = fuse([(values, 0.3)], mask)
+    for one in range(6):
+        for other in range(6):
+            if values[one] > values[other]:
+                assert fused[one] >= fused[other]
+
+
+def test_a_line_that_a_list_cannot_judge_is_scored_by_the_others():
+    lexical = np.array([2.0, 1.0, 0.0], dtype=np.float32)
+    dense = np.array([np.nan, 0.9, 0.1], dtype=np.float32)
+    fused = fuse([(lexical, 0.5), (dense, 0.5)], np.ones(3, dtype=bool))
+    assert fused[0] == pytest.approx(1)
+    assert fused[1] == pytest.approx(0.75)
+
+
+def test_reciprocal_ranks_favour_what_several_lists_rank_high():
+    first = np.array([3.0, 2.0, 0.0], dtype=np.float32)
+    second = np.array([0.0, 2.0, 1.0], dtype=np.float32)
+    fused = reciprocal_ranks([(first, 1.0), (second, 1.0)], np.ones(3, dtype=bool))
+    assert int(fused.argmax()) == 1
+    assert reciprocal_ranks([(np.zeros(3, dtype=np.float32), 1.0)], np.ones(3, dtype=bool)).tolist() == [0, 0, 0]
+
+
+def test_of_equal_scores_the_newer_line_comes_first():
+    assert best(np.array([0.5, 0.9, 0.5, 0.0], dtype=np.float32), 3) == [1, 2, 0]
+    assert best(np.array([0.1, 0.2, 0.3], dtype=np.float32), 1) == [2]
+
+
+def test_the_newest_of_similar_statements_takes_the_best_score():
+    similar = np.array([[True, True, False], [True, True, False], [False, False, True]])
+    assert newest_first([0.9, 0.8, 0.7], [10, 1, 5], similar) == [0.8, 0.9, 0.7]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=5), st.data())
+def test_preferring_the_newest_only_permutes_scores(values, data):
+    count = len(values)
+    flags = data.draw(nps.arrays(np.bool_, (count, count)))
+    similar = flags | flags.T | np.eye(count, dtype=bool)
+    ages = data.draw(st.lists(st.floats(0, 100), min_size=count, max_size=count))
+    assert sorted(newest_first(sorted(values, reverse=True), ages, similar)) == sorted(values)
+
+
+def test_priors_are_weak():
+    factors = priors(confidence=[1, 0], uses=[100, 0], ages_days=[0, 1000], pinned=[True, False])
+    assert 1.1 < factors[0] / factors[1] < 1.6
+
+
+def test_long_replies_give_way_and_users_do_not():
+    factors = economy(np.array([50, 2000, 2000], dtype=np.int32), np.array([False, False, True]))
+    assert factors.tolist() == [1.0, 0.5, 1.0]
+
+
+def test_diversity_puts_something_else_before_a_repetition():
+    same, other = [1.0, 0.0], [0.0, 1.0]
+    assert diverse([0.9, 0.85, 0.8], np.array([same, same, other], dtype=np.float32)) == [0, 2, 1]
