@@ -22,13 +22,19 @@ _LEAST_TURNS = 4
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """The input cost of one conversation in fresh tokens, as sent by the client and in other ways."""
+    """The input cost of one conversation in fresh tokens, as sent by the client and in other ways.
+
+    Args:
+        kept: Share of requests of which the whole request before is a prefix.
+        added: Tokens of memory put on the newest messages.
+    """
 
     turns: int
     plain: float
     with_memory: float
     in_front: float
     kept: float
+    added: int
 
 
 async def cache(client: Client, dataset: Dataset, concurrency: int) -> Report:
@@ -58,7 +64,7 @@ def bill(turns: Sequence[Asked]) -> Bill:
     received = [rendered(turn.received) for turn in turns]
     naive = [f"{_last_insertion(turn)}\n{text}" for turn, text in zip(turns, sent, strict=True)]
     kept = [right.startswith(left) for left, right in pairwise(received)]
-    return Bill(len(turns), cost(sent), cost(received), cost(naive), mean(kept) or 0.0)
+    return Bill(len(turns), cost(sent), cost(received), cost(naive), mean(kept) or 0.0, sum(map(_added, turns)))
 
 
 def cost(requests: Sequence[str]) -> float:
@@ -90,6 +96,7 @@ def tabulate(name: str, bills: Sequence[Bill]) -> Report:
     notes = (
         f"{len(bills)} conversations, {turns} turns; a cached token costs {CACHED_PRICE} of a "
         f"fresh one. The whole previous request is a prefix of the next in {mean(one.kept for one in bills) or 0:.0%}.",
+        f"New memory on the newest message: {sum(one.added for one in bills) / turns:.0f} tokens a turn.",
     )
     columns = ("", "fresh-token cost a turn", "to no memory")
     return Report(tables=[Table(f"{name}: input cost with prompt caching", columns, rows, notes)])
@@ -97,3 +104,8 @@ def tabulate(name: str, bills: Sequence[Bill]) -> Report:
 
 def _last_insertion(turn: Asked) -> str:
     return turn.insertions[-1] if turn.insertions else ""
+
+
+def _added(turn: Asked) -> int:
+    texts = [flatten(messages[-1].get("content")) for messages in (turn.sent, turn.received)]
+    return tokens.count(texts[1]) - tokens.count(texts[0])

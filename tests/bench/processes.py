@@ -49,6 +49,15 @@ class Process:
             time.sleep(0.02)
         raise SystemExit(f"{url} did not answer.\n{self._log.read_text(errors='replace')[-2000:]}")
 
+    def wait_listening(self, port: int) -> None:
+        """Wait until somebody listens on a port."""
+        while time.perf_counter() - self._started_at < _START_S:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise SystemExit(f"Nobody listens on port {port}.")
+
     def cpu_s(self) -> float:
         """Return the CPU time that the process and its living descendants have used so far."""
         return sum(_cpu_ticks(pid) for pid in _family(self._process.pid)) * _TICK_S
@@ -95,9 +104,9 @@ class Load:
 
     def stop(self) -> None:
         """End it."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(_STOP_S)
+        with self._process:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
 
 
 @contextmanager

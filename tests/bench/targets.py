@@ -71,6 +71,7 @@ class Target:
 def start_upstream(work: Path) -> tuple[Process, int]:
     port = free_port()
     process = Process([sys.executable, "-m", "tests.bench.upstream", str(port)], work / "upstream.log")
+    process.wait_listening(port)
     return process, port
 
 

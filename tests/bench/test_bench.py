@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.bench.figures import Figures, table
+from tests.bench.processes import Load, Process, free_port, running
+from tests.bench.upstream import CHUNKS, completion, stream
+
+
+def test_stream_has_the_announced_chunks_and_ends_once():
+    whole = b"".join(stream())
+    assert whole.count(b"chat.completion.chunk") == CHUNKS
+    assert whole.count(b"data: [DONE]") == 1
+    assert whole.endswith(b"0\r\n\r\n")
+    assert completion().startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_load_client_counts_every_reply(is_stream, tmp_path):
+    port = free_port()
+    with running([]) as processes:
+        upstream = Process([sys.executable, "-m", "tests.bench.upstream", str(port)], tmp_path / "log")
+        processes.append(upstream)
+        upstream.wait_listening(port)
+        load = Load()
+        processes.append(load)
+        result = load.burst(port=port, clients=4, seconds=20.0, most=40, is_stream=is_stream, headers={})
+        assert (result["done"], result["failed"], len(result["end_ms"])) == (40, 0, 40)
+        assert all(first <= end for first, end in zip(result["first_ms"], result["end_ms"], strict=True))
+        assert upstream.rss_bytes() > 2**20
+
+
+def test_table_compares_with_the_direct_way_and_with_the_peer():
+    figures = [Figures("direct"), Figures("off"), Figures("LiteLLM")]
+    for one, ms in zip(figures, (1.0, 2.0, 21.0), strict=True):
+        burst = {"first_ms": [ms], "end_ms": [ms], "done": 10, "failed": 0, "wall_s": ms}
+        one.add(burst, ms / 100, clients=1, is_stream=False)
+        one.add(burst, ms / 100, clients=1, is_stream=True)
+    lines = {line.split("  ")[0].strip(): line.split() for line in table(figures).splitlines()}
+    assert lines["whole reply p50, to direct"][-3:] == ["1x", "2x", "21x"]
+    assert lines["added to whole reply p50, to LiteLLM"][-2:] == ["0.05x", "1x"]
+    assert lines["CPU-ms a request"][-2:] == ["2.00", "21.00"]
