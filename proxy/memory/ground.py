@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from proxy.memory.statements import user_spans
@@ -53,7 +53,7 @@ def _with_supported_text(candidate: Candidate) -> Candidate | None:
     return replace(candidate, object="")
 
 
-def _derivable(surface: str, quoted: list[Word]) -> bool:
+def _derivable(surface: str, quoted: Sequence[Word]) -> bool:
     wanted = Value.of(surface).words
     if not wanted:
         return False

@@ -54,9 +54,13 @@ def flat(text: str) -> str:
     return lowered if lowered.isascii() else lowered.translate(_FLAT)
 
 
-def words(text: str) -> list[Word]:
+@lru_cache(maxsize=1_024)
+def words(text: str) -> tuple[Word, ...]:
     """Return the words of ``text``; each CJK character is a word, offsets are those of ``text``."""
-    return [Word(fold(match[0]), match.start(), match.end()) for match in WORD.finditer(text)]
+    if text.isascii():
+        lowered = text.lower()
+        return tuple(Word(lowered[m.start() : m.end()], m.start(), m.end()) for m in WORD.finditer(text))
+    return tuple(Word(fold(match[0]), match.start(), match.end()) for match in WORD.finditer(text))
 
 
 @lru_cache(maxsize=20_000)

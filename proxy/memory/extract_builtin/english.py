@@ -8,6 +8,9 @@ _ADVERBS = r"(?: (?:also|now|still|currently|just|usually|often|always|mostly|ma
 _I = r"\b(?:i|we)(?:'ve|'m|'re)?" + _ADVERBS
 _DET = r"(?:(?:my|our|the|old|her|his|their|a|an|that|this|entire|whole|beloved|trusty) ){0,3}"
 
+# A request opens its clause, perhaps after a polite word or "can you".
+_ASK = r"^(?:\W|please|ok|okay|and|so|also|just|then|thanks?|now|but|oh|hey|actually|kindly|go ahead and|let's|can you|could you|would you|will you|i want you to|i need you to|i'd like you to|i would like you to|you can|you should|you may|would you mind|feel free to)*"
+
 ENGLISH = Lexicon(
     code="en",
     stop=word_set(
@@ -19,7 +22,16 @@ ENGLISH = Lexicon(
         lots bit quite rather well know think want need like get got go going went use used using make made take took let
         say said tell told anyway today yesterday tomorrow week month year day days time times don't doesn't didn't i've
         it's that's there's can't won't isn't s t d ll ve re m been because since while until during always never ever
-        new old good bad first last next best your really stuff thing things way name called"""
+        new old good bad first last next best your really stuff thing things way name called
+        great nice cool awesome amazing fun happy sad glad sorry sure right wrong hard easy different same able ready busy free
+        important interesting exciting excited proud grateful close full whole high low big small little long short early late
+        wait see look feel feels felt try keep give gave giving find found help helps hope love like enjoy seem start started
+        starting stop stopped come came coming leave left put talk talking hear heard show share shared mean means bring turn
+        work working worked live lived play playing knowing thinking feeling looking getting making having being doing going
+        especially actually probably definitely maybe totally finally soon later almost around together alone along back away
+        idea ideas experience difference mind chance part kind sort way ways end side point moment moments life world everyone
+        someone everything something anything nothing today's worries worry change changes changed check chat haven hadn hasn isn aren wasn weren don didn doesn couldn wouldn shouldn won ain
+        scratch outdated passion passionate deal dealing determination win winning lost lose block break game"""
     ),
     generic=word_set(
         """app apps application tool tools subscription subscriptions account accounts membership plan plans service
@@ -27,20 +39,20 @@ ENGLISH = Lexicon(
         number phone email address people person friend friends family kid kids children dog cat pet pets medication
         medicine pill pills tablet tablets drug doctor class classes course lessons lesson language instrument sport
         sports diet food book books film movie show music game games car bike team group band choir school memory notes
-        records record info information data detail details amount figure"""
+        records record info information data detail details amount figure bank community project business event trip studio class party"""
     ),
     first=one_of(r"\b(?:i|we|i'm|i've|i'd|we've|we're|my|our|me|us)\b"),
     third=one_of(
         r"^(?:\W|and |but |so |because |since |even |though |while |well |yeah |oh |today |yesterday |also )*(?:(?:my|our|his|her|their|the|a|an|some|one of my|most of my|all of my|both|half|that|another|every) )?(?:\w+(?:-\w+)? ){0,2}?(?P<who>brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|kid|kids|child|children|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|parents|in-laws?|friend|friends|buddy|mate|flatmate|roommate|housemate|neighbou?r|neighbou?rs|colleague|colleagues|coworkers?|co-workers?|boss|manager|teammates?|team|coach|trainer|teacher|classmates?|customers?|clients?|director|landlord|landlady|ex|guy|someone|somebody|everyone|everybody|people|nobody|blog|article|forum|post|podcast|company|folks|dog|cat|pet)\b(?!'s)",
         r"^(?:\W|and |but |so |because |since |though |that )*(?P<whom>he|she|they|someone|somebody|everyone|everybody|nobody|people)\b",
-    
+
     ),
     ended=one_of(
         r"\bno longer\b",
         r"\bany ?more\b",
         r"\bany longer\b",
         r"\b(?:i'm|i am|we're|we are|am|are|is) (?:so |totally |completely |officially )?(?:done|finished|through) with\b",
-        r"\b(?:is|'s|are|was|were) (?:now |finally |also |long |officially )?(?:gone|history|over|finished|toast|cancell?ed|out|off|no more|dead|in the past)\b(?! there)",
+        r"\b(?:is|'s|are|was|were) (?:now |finally |also |long |officially )?(?:gone|history|over|finished|toast|cancell?ed|no more|dead|in the past)\b(?! there)",
         r"\bthing of the past\b",
         r"\bbehind (?:me|us)\b",
         r"\bout of my life\b",
@@ -51,10 +63,10 @@ ENGLISH = Lexicon(
         r"\brid of\b",
         r"\bcalled it quits\b",
         r"\bcalled it a day\b",
-        r"\bno more\b",
+        r"\bno more\b(?=.{1,40}\bfor (?:me|us)\b)",
         r"\bhad enough of\b",
         r"\boff (?:the )?\w+ (?:now|for good)\b",
-        r"\bfor good\b",
+        r"\bfor good\b(?= *(?:[.,!?]|$|now\b|after\b|and\b))",
         r"\bhaven't .{1,30} (?:in|for) (?:ages|years|months)\b",
         r"\b(?:my|our) (?:former|ex-?)\b",
         r"\b(?:i|we) don't have .{1,30} anymore\b",
@@ -88,7 +100,7 @@ ENGLISH = Lexicon(
         r"\bdonated\b",
         r"\breturned (?:my|the|our)\b",
         r"\bthr(?:ew|own) (?:\w+ ){0,4}?(?:away|out)\b",
-        r"\b(?:tossed|scrapped|binned|chucked|shelved|axed|ended|closed|terminated|discontinued|retired|resigned|rehomed|sacked|fired|kicked|withdrew|dissolved|disbanded|shut down|wiped|trashed|nuked|junked|offloaded)\b",
+        r"\b(?:tossed|scrapped|binned|chucked|shelved|axed|ended(?! up)|closed|terminated|discontinued|retired|resigned|rehomed|sacked|fired(?! up)|kicked(?! off)|withdrew|dissolved|disbanded|shut down|wiped|trashed|nuked|junked|offloaded)\b",
         r"\b(?:i|we|'ve|have|has|and|just|finally|recently) left\b",
         r"^left\b",
         r"\blet go of\b",
@@ -116,7 +128,7 @@ ENGLISH = Lexicon(
         r"\bdeactivated\b",
         r"\bwrapped up\b",
         r"\btaken off\b",
-        r"\b(?:i'm|i am|we're) off\b",
+        r"\b(?:i'm|i am|we're) off (?!to\b)",
         r"\bstopping\b",
         r"\bquitting\b",
         r"\bsigned out of\b",
@@ -140,7 +152,7 @@ ENGLISH = Lexicon(
         r"\brefus",
     ),
     parted=one_of(
-        r"\b(?:split|broke|broken|breaking) up\b",
+        r"\b(?:split|broke|broken) up\b(?! (?:my|the|this|it|into))",
         r"\bbroke it off\b",
         r"\bwent our separate ways\b",
         r"\bparted ways\b",
@@ -171,7 +183,7 @@ ENGLISH = Lexicon(
         r"\bhop(?:e|ing)\b|\bwish\b",
         r"\bhow (?:do|can|to)\b",
         r"\bwhenever\b",
-        r"\btr(?:y|ied|ying) to\b",
+        r"\btr(?:y|ied|ying)\b",
         r"\btold me to\b|\bsa(?:ys|id) (?:i|to|that i)\b|\bask(?:s|ed|ing) (?:me|if|whether|why|i)\b|\bsuggest|\brecommend|\badvi[sc]",
         r"\bassum(?:e|es|ed|ing)\b",
         r"\b(?:do|did) you\b",
@@ -225,9 +237,8 @@ ENGLISH = Lexicon(
         r"\b(?:also|too|as well|additionally|besides|furthermore|second|third|another|both|on top|in addition|added|plus|joined by|alongside|along with|other)\b"
     ),
     forget=one_of(
-        r"\bforget\b",
-        r"\b(?:delete|erase|wipe|scrub|purge|strike|expunge|clear)\b",
-        r"\b(?:remove|drop|take) .{1,60}\b(?:from|out of|off) (?:your|the|my|any|whatever|all)\b",
+        _ASK + r"(?:forget|delete|erase|wipe|scrub|purge|strike|expunge|clear|remove|drop)\b",
+        r"\b(?:remove|drop|take) .{1,60}\b(?:from|out of|off) (?:your|whatever you|any of your|all your)\b",
         r"\b(?:don't|do not|never|please not|not to|stop) (?:\w+ ){0,2}?(?:remember(?:ing)?|stor(?:e|ing)|sav(?:e|ing)|keep(?:ing)?|record(?:ing)?|memori[sz](?:e|ing)|retain(?:ing)?|log|note|hold on to|bring up|mention|track)\b",
         r"\b(?:pretend|act as if|act like|imagine|as if|as though) (?:that )?(?:i|you|we)(?:'ve|'d)? (?:had |have )?(?:never|not|didn't)\b",
         r"\b(?:pretend|act as if|act like|act as though) (?:i|you|we)(?:'ve|'d)? ?(?:had |have )?(?:never|not|didn't|don't)\b",
@@ -248,7 +259,7 @@ ENGLISH = Lexicon(
         r"\b(?:delete|erase|remove|wipe|clear) (?:the |this |that |a |an |my |these |all |some )?(?:\w+ ){0,2}(?:files?|folders?|rows?|columns?|tables?|branch|lines?|cookies|cache|disk|drive|data ?set|database|commits?|photos?|emails?|messages?|code|variables?|words?|paragraphs?|sentences?|section)\b",
     ),
     correction=one_of(
-        r"\bactually\b",
+
         r"\bcorrection\b",
         r"\bi (?:really )?meant\b",
         r"\bmeant to (?:say|write|type)\b",
@@ -261,31 +272,33 @@ ENGLISH = Lexicon(
         r"\bturns? out\b|\bturned out\b",
         r"\boops\b|\bwhoops\b|\boopsie\b",
         r"\bscratch that\b",
-        r"\bconfus(?:ed|ing)\b",
+
         r"\bmy bad\b",
         r"\bslip(?:ped)?\b",
         r"\bautocorrect\w*\b",
-        r"\bin fact\b",
+
         r"\bno idea (?:why|how)\b",
-        r"\bi (?:said|wrote|typed|told you)\b",
+        
         r"\bbrain ?fart\b",
-        r"\bsorry\b",
-        r"\bwait\b",
-        r"\bnope\b|^no\b",
+
+
+
         r"\bstrike that\b",
-        r"\berror\b",
+
         r"\bmisinformed\b",
         r"\bcorrected\b",
-        r"\bnot .{2,30}, (?:but|it's|it is)\b",
+        
         r"\bshould (?:have been|be|read)\b",
         r"\bi stand corrected\b",
         r"\bset the record straight\b",
         r"\bdon't know why\b",
     ),
+    murmur=one_of(r"\b(?:sorry|actually|nope|in fact|confused)\b|^no[,.]|^(?:oh |no |hmm |ah )*wait\b"),
+    memory=one_of(
+        r"\b(?:you know|your (?:\w+ )?(?:memory|memories|notes?|records?|files?|mind|head|data|logs?|database)|memory|about me|i (?:said|told|mentioned|shared|wrote)|(?:you|you've|have) (?:remember|stored|saved|noted|kept)|everything about|anything about|all about|the fact that|that i|what i|the (?:info|information|details?) (?:on|about)|mention)\b"
+    ),
+    copula=one_of(r"is|are|'s|s|called|named|was"),
     slip=one_of(
-        r"\bnot\b|n't\b",
-        r"\bno\b",
-        r"\bnever\b",
         r"\binstead of\b|\brather than\b",
         r"\bwrong\b|\bmistaken?\b|\berror\b|\btypo\b",
         r"\b(?:typed|wrote|said|told|put|mentioned|called it|called (?:him|her)|named|claimed|blurted)\b",
@@ -295,18 +308,20 @@ ENGLISH = Lexicon(
         r"\bimagin\w*|\bmade .{0,10}up\b|\binvent\w*",
         r"\blabel\b",
         r"\bautocorrect\w*",
-        r"\bmis\w+",
+        r"\bmis(?:spoke|typed|remembered|labell?ed|heard|read|took|named|spelled|spelt)\b",
         r"\bthought\b",
         r"\bused to be\b|\bwas (?:the|my|a) (?:old|ex|previous|former)\b",
         r"\bwas just\b|\bwas only\b",
         r"\bbelongs? to\b", r"\b(?:was|is) (?:what|for|our|my|his|her|the one|from)\b", r"\bprevious\b|\bformer\b",
     ),
+    denial=one_of(r"(?:\b(?:not|no|isn't|wasn't|aren't)|there's no|there is no) (?:\w+ ){0,2}$"),
+    amend=one_of(r"^(?:(?:no|oh|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make that|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"),
     contrast=(
         one_of(
             r"\b(?:is|are|'s|was|be|meant|called|named|in|at|with|to|for|from|it's) (?:\w+ ){0,3}?(?P<new>[\w .&'-]{2,40}?),? (?:and )?not (?:a |an |the |in |at |with |to |for |from |my |our )*(?P<old>[\w .&'-]{2,30})"
         ),
         one_of(
-            r"\b(?:isn't|not|aren't|wasn't|no) (?:a |an |the |in |at |with |called |named )*(?P<old>[\w .&'-]{2,30}?),? (?:but|it's|it is|he's|she's|they're|rather) (?:a |an |the |in |at |with |rather |actually |really )*(?P<new>[\w .&'-]{2,30})"
+            r"\b(?:isn't|not|aren't|wasn't|no) (?!only|just|simply|merely)(?:a |an |the |in |at |with |called |named )*(?P<old>[\w .&'-]{2,30}?),? (?:but|it's|it is|he's|she's|they're|rather) (?:a |an |the |in |at |with |rather |actually |really )*(?P<new>[\w .&'-]{2,30})"
         ),
     ),
     source=one_of(
@@ -315,7 +330,7 @@ ENGLISH = Lexicon(
         + "$"
     ),
     source_after=one_of(
-        r"^ (?:for|with|→|->|(?:was|is|got|has been|have been|been|made way|gave way) (?:replaced|swapped|succeeded|traded|exchanged)?(?: ?by| ?for| ?with| ?to))\b",
+        r"^ (?:→|->|(?:was|is|got|has been|have been|been|made way|gave way) (?:replaced|swapped|succeeded|traded|exchanged)?(?: ?by| ?for| ?with| ?to))\b",
         r"^ ?(?:→|->)",
     ),
     switch=one_of(
@@ -399,7 +414,7 @@ ENGLISH = Lexicon(
             "employer",
             one_of(
                 _I + r" (?:work|working|employed)(?: \w+)? (?:at|for) ",
-                _I + r" (?:joined|started (?:working )?(?:at|with)) ",
+                _I + r" (?:started (?:working )?at|got a job at|got hired (?:at|by)) ",
             ),
             single=True,
         ),
@@ -408,11 +423,12 @@ ENGLISH = Lexicon(
             "use",
             one_of(
                 _I
-                + r" (?:use|using|rely on|relying on|started using|switched to|work with|working with|swear by|run|running on|subscribe to|subscribed to|signed up for|got|commute on|commute by|program in|code in|write in)(?: (?:a|an|the|my))? ",
-                _I + r" \w+ (?:everything|all my \w+|my \w+(?: \w+)?|most of my \w+) (?:in|with|on|using) ",
+                + r" (?:use|using|rely on|relying on|started using|switched to|swear by|run|running on|subscribe to|subscribed to|signed up for|commute on|commute by|program in|code in|write in)(?: (?:a|an|the|my))? ",
+                _I + r" (?:keep|store|organi[sz]e|edit|write|track|manage|plan|do|make|build|host|run|save|back up|draw|record) (?:everything|all my \w+|my \w+(?: \w+)?|most of my \w+) (?:in|with|on|using) ",
             ),
         ),
-        Statement("play", one_of(_I + r" (?:play|playing|played|practi[sc]e|practi[sc]ing)(?: (?:a|an|the))? ")),
+        Statement("work with", one_of(_I + r" (?:work|working) with(?: (?:a|an|the|my))? ")),
+        Statement("play", one_of(_I + r" (?:play|playing|played)(?: (?:a|an|the))? ")),
         Statement("speak", one_of(_I + r" (?:speak|speaking|fluent in)(?: fluent)? ")),
         Statement(
             "learn", one_of(_I + r" (?:learn|learning|study|studying|started learning|taking lessons in)(?: to)? ")
@@ -447,7 +463,7 @@ ENGLISH = Lexicon(
         Statement(
             "have",
             one_of(
-                _I + r" (?:have|own|keep|adopted|have got|got|bought)(?: got)? (?:a|an|two|three|four|five|\d+) ",
+                _I + r" (?:have|own|keep|adopted|have got)(?: got)? (?:a|an|two|three|four|five|\d+) ",
                 _I
                 + r" (?:have|suffer from|diagnosed with|been diagnosed with)(?: (?:a|an))? (?=[\w -]{0,25}(?:allergy|disease|syndrome|disorder|diabetes|asthma|migraine|itis|osis|adhd|autism|celiac|coeliac|condition))",
             ),
@@ -464,7 +480,7 @@ ENGLISH = Lexicon(
             "member of",
             one_of(
                 _I
-                + r" (?:a member of|in the|sing in|volunteer (?:at|for|with)|go to the|train at|work out at|rejoined|back in|back at|coach at)(?: (?:a|an|the))? "
+                + r" (?:a member of|in the (?=[\w -]{2,30}(?:choir|band|team|club|gym|group|society|orchestra|league|union)\b)|sing in|volunteer (?:at|for|with)|go to the|train at|work out at|rejoined|back in|back at|coach at)(?: (?:a|an|the))? "
             ),
         ),
         Statement(

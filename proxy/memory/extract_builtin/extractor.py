@@ -23,6 +23,7 @@ from proxy.types import Candidate, Episode, Memory, Said, Turn
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
 _ENDING_CONFIDENCE = 0.85
 _FACT_CONFIDENCE = 0.8
+_MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
 
 
 class BuiltinExtractor:
@@ -147,7 +148,8 @@ class _Extraction:
     def _amended(self) -> Iterator[Candidate]:
         """Yield what a correction puts right that names the new value alone ("actually it is Berlin")."""
         for sentence in self._reading.sentences:
-            if sentence.asks or not self._lexicon.correction.search(sentence.flat):
+            cue = self._lexicon.correction.search(sentence.flat) or self._lexicon.murmur.search(sentence.flat)
+            if sentence.asks or not cue or len(sentence.words) > _MAX_AMENDMENT or self._lexicon.hedge.search(sentence.flat):
                 continue
             new = self._new_name(sentence)
             old = new and self._meant_before(sentence, new)
@@ -160,9 +162,12 @@ class _Extraction:
                 return
 
     def _new_name(self, sentence: Sentence) -> str:
-        for match in _overlapping(self._lexicon.target, sentence.flat):
-            start, end = group_of(match, "new") or match.span()
-            value = _clipped(sentence.text[start:end], self._lexicon)
+        for clause in sentence.clauses:
+            match = self._lexicon.amend.search(clause.flat)
+            where = match and group_of(match, "new")
+            if clause.asks or not where:
+                continue
+            value = _clipped(self._said.text[clause.start + where[0] : clause.start + where[1]], self._lexicon)
             if value and (is_name(value, self._lexicon.code) or value[0].isdigit() or self._lexicon.code in ("de", "zh")):
                 return value
         return ""
@@ -221,13 +226,15 @@ class _Extraction:
         for old, new in renewed(self._reading, self._pairs_before):
             if self._lexicon.many.match(" ".join(old.attribute)) or self._is_additive(new.sentence):
                 continue
+            subject, relation = self._slot(old)
             yield Candidate(
                 "replace",
                 "fact",
                 new.text,
                 new.sentence.text,
                 self._said.id,
-                relation=" ".join(old.attribute),
+                subject=subject,
+                relation=relation,
                 object=new.value,
                 replaces=(old.value,),
                 single=True,
@@ -242,7 +249,7 @@ class _Extraction:
     def _facts(self, gone: Sequence[str], private: set[int]) -> Iterator[Candidate]:
         """Yield what is stated, each object once, without what the same message ends or asks to forget."""
         found = [(fact.span, fact.sentence, fact.object, self._fact(fact)) for fact in stated(self._reading)]
-        found += [(pair.span, pair.sentence, pair.value, self._pair(pair)) for pair in pairs(self._reading)]
+        found += [(pair.span, pair.sentence, pair.value, self._pair(pair)) for pair in pairs(self._reading) if self._is_told(pair)]
         taken: list[tuple[int, int]] = []
         for span, sentence, value, candidate in found:
             if sentence.asks or sentence.start in private or any(_touches(value, other) for other in gone):
@@ -250,6 +257,9 @@ class _Extraction:
             if len(taken) < MAX_FACTS and not any(start < span[1] and span[0] < end for start, end in taken):
                 taken.append(span)
                 yield candidate
+
+    def _is_told(self, pair: Pair) -> bool:
+        return pair.is_stated or self._lexicon.kin.fullmatch(pair.attribute[-1]) is not None
 
     def _fact(self, fact: Stated) -> Candidate:
         statement, additive = fact.statement, self._is_additive(fact.sentence)
@@ -279,20 +289,27 @@ class _Extraction:
         )
 
     def _pair(self, pair: Pair) -> Candidate:
-        attribute = " ".join(pair.attribute)
-        several = self._lexicon.many.match(attribute) or self._is_additive(pair.sentence)
+        subject, relation = self._slot(pair)
+        several = subject != "user" or self._lexicon.many.match(" ".join(pair.attribute)) is not None
         return Candidate(
             "add",
             "fact",
             pair.text,
             pair.sentence.text,
             self._said.id,
-            relation=attribute,
+            subject=subject,
+            relation=relation,
             object=pair.value,
             confidence=_FACT_CONFIDENCE,
-            single=not several,
+            single=not several and not self._is_additive(pair.sentence),
             again=self._lexicon.again.search(pair.sentence.flat) is not None,
         )
+
+    def _slot(self, pair: Pair) -> tuple[str, str]:
+        """Return subject and relation of an attribute: a person of the user's, or something of the user."""
+        head = pair.attribute[-1]
+        is_person = self._lexicon.kin.fullmatch(head) is not None
+        return (head, "is") if is_person else ("user", " ".join(pair.attribute))
 
 
 def _remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:

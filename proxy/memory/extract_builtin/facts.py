@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.clauses import Unit
-from proxy.memory.cuts import cut
 from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read
 from proxy.memory.words import HAS_CJK, Span, flat, words
@@ -38,6 +37,7 @@ _NOT_A_VALUE = re.compile(
     r"mucho|más|lo|la|это|то|его|её|ее|их|что|все|всё|ничего|много|больше|"
     r"in|im|on|at|am|an|auf|mit|to|for|from|with|bei|von|nach|zu|zum|zur|en|con|para|por|de|a|al|в|на|с|для|по|без|из|от|о|"
     r"not|no|nicht|kein\w*|gar|не|нет|"
+    r"i|we|you|he|she|they|i'm|we'll|i'll|ton|tons|bit|good|time|fun|idea|"
     r"what|how|why|where|who|when|was|wie|warum|wo|wer|que|qué|cómo|какой|как|где)\b"
 )
 
@@ -70,7 +70,7 @@ def stated(reading: Reading) -> Iterator[Stated]:
             yield from _by(statement, sentence, reading)
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=512)
 def stated_in(text: str, lexicon: Lexicon) -> tuple[Stated, ...]:
     """Return what an earlier message of the user states."""
     return tuple(stated(read(text, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon))))
@@ -89,12 +89,15 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
         members = list(_members(sentence, start, end, reading))
         if statement.single:
             members = members[:1]
-        first, last = clause.start, max((_clause_end(sentence, span) for span in members), default=clause.end)
-        whole = reading.text[first:last]
+        if statement.kind == "preference" and _DEICTIC.match(sentence.flat, match.end()):
+            return
+        if not members:
+            return
+        lead = reading.text[clause.start : members[0][0]]
+        tail = reading.text[members[-1][1] : _clause_end(sentence, members[-1])]
         for span in members:
-            others = [(other[0] - first, other[1] - first) for other in members if other != span]
-            text = cut(whole, others, held=[(span[0] - first, span[1] - first)])
-            yield Stated(statement, subject, reading.text[slice(*span)], _plain(text or whole), span, sentence)
+            value = reading.text[slice(*span)]
+            yield Stated(statement, subject, value, _plain(lead + value + tail), span, sentence)
         return
 
 
@@ -167,6 +170,9 @@ def _trimmed(reading: Reading, start: int, end: int) -> Iterator[Span]:
     stop = offset + len(piece[offset:stop].rstrip(" .!?。！？\"'»”》*_:)"))
     if _is_value(piece[offset:stop], reading.lexicon):
         yield start + offset, start + stop
+
+
+_DEICTIC = re.compile(r"(?:the|your|their|his|her|its|that|this|these|those|how|when|such|it|being able|seeing)\s")
 
 
 def _is_value(body: str, lexicon: Lexicon) -> bool:

@@ -149,7 +149,7 @@ GERMAN = Lexicon(
         r"\bals (?:hätte|wäre|ob|hätten) .{0,60}\b(?:nie|nicht)\b",
         r"\b(?:aus|von) (?:deinem|deinen|dem|den) (?:speicher|gedächtnis|notizen|erinnerungen|kopf|aufzeichnungen|daten)\b",
         r"\b(?:soll|darf|möchte|will) .{0,60}\b(?:nirgends|nirgendwo|nicht|nie|keinem)\b.{0,40}(?:gespeichert|gemerkt|auftauch|stehen|festgehalten)",
-        r"\bstreichst du\b|\bvergisst du\b",
+        r"\bnicht\b.{0,60}\b(?:speicherst|merkst|behältst|notierst|aufhebst)\b", r"\bstreichst du\b|\bvergisst du\b",
         r"\baus dem gedächtnis\b",
     ),
     remember=one_of(
@@ -166,7 +166,7 @@ GERMAN = Lexicon(
         r"\bquatsch\b|\bunsinn\b|\bblödsinn\b",
         r"\bmeinte\b|\bich meine\b",
         r"\bvertan\b|\bverschrieben\b|\bvertippt\b|\bverwechselt\b|\bgeirrt\b|\birrtum\b|\birrtümlich\b|\bversehentlich\b|\bfehler\b|\bfalsch\b|\bverhört\b|\bvertauscht\b|\bdurcheinander\b",
-        r"\btatsächlich\b|\bin wirklichkeit\b|\bin wahrheit\b|\beigentlich\b|\bstellt sich heraus\b|\bherausgestellt\b|\bwie sich zeigt\b",
+        r"\btatsächlich\b|\bin wirklichkeit\b|\bin wahrheit\b|\bstellt sich heraus\b|\bherausgestellt\b|\bwie sich zeigt\b",
         r"\bsorry\b|\bentschuldig\w*\b|\bpardon\b|\bmoment\b|\bhalt\b|\bstopp?\b|\bups\b|\bnee\b|^nein\b|\bach\b",
         r"\bsondern\b",
         r"\bgar nicht\b|\bgar kein\w*\b",
@@ -174,8 +174,10 @@ GERMAN = Lexicon(
         r"\bich hatte .{0,40}(?:geschrieben|gesagt|erzählt|getippt)\b",
         r"\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht .{2,40}, (?:es ist|das ist)\b",
     ),
+    murmur=one_of(r"\b(?:sorry|entschuldig\w*|pardon|moment|halt|stopp?|ups|nee|ach|eigentlich)\b|^nein[,.]"),
+    memory=one_of(r"\b(?:du (?:\w+ ){0,4}(?:weißt|wissen|kennst|gespeichert|gemerkt)|weißt|gespeichert\w*|gedächtnis|speicher|notizen|erinnerung\w*|aufzeichnung\w*|daten|über mich|dass ich|was ich|alles (?:zu|über|von)|die (?:info|information|angabe|sache)\w*|erzählt|gesagt|erwähnt)\b"),
+    copula=one_of(r"ist|sind|heißt|heisst|lautet|war|namens|endet"),
     slip=one_of(
-        r"\bnicht\b|\bkein(?:e|en|em|er)?\b|\bnie\b",
         r"\bstatt\b|\banstatt\b",
         r"\bfalsch\b|\bfehler\b|\birrtum\b|\btippfehler\b",
         r"\b(?:geschrieben|gesagt|getippt|genannt|erzählt|behauptet|erwähnt|schrieb|sagte|hingeschrieben|eingegeben)\b",
@@ -185,12 +187,14 @@ GERMAN = Lexicon(
         r"\bwar (?:ein|eine|nur|bloß)\b|\bwar früher\b|\bist (?:jemand|etwas|was) ander",
         r"\bgehört\b|\bkam (?:mir|von)\b",
     ),
+    denial=one_of(r"\b(?:nicht|kein(?:e|en|em|er)?|nie)\s+(?:\w+\s+){0,2}$"),
+    amend=one_of(r"^(?:(?:nein|nee|halt|moment|sorry|quatsch|korrektur|ups|ach|eigentlich|unsinn|tatsächlich)\W+)*(?:es ist|das ist|es war|ich meinte|gemeint (?:war|ist)|richtig (?:ist|wäre)|es heißt|ist es)(?: (?:eigentlich|doch|in|bei|der|die|das|ein|eine|einen|natürlich))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})", r"^(?:quatsch|nein|nee|sorry|halt)?\W*(?P<new>[\w-]+) (?:meinte|meine) ich"),
     contrast=(
         one_of(
             r"(?:\b(?:ist|sind|heißt|heisst|war|meinte|in|bei|nehme|fahre|eine?n?|der|die|das)\b )(?P<new>[\w .&'-]{2,40}?)(?:, (?:und )?| und )(?:nicht|kein|keine|keinen) (?:ein |eine |einen |der |die |das |den |in |bei |zu |aus )*(?P<old>[\w .&'-]{2,30})"
         ),
         one_of(
-            r"\b(?:nicht|kein|keine|keinen|keiner) (?:ein |eine |einen |der |die |das |den |in |bei |zu |aus |mehr )*(?P<old>[\w .&'-]{2,30}?),? sondern (?:ein |eine |einen |der |die |das |den |in |bei |zu |aus )*(?P<new>[\w .&'-]{2,30})"
+            r"\b(?:nicht|kein|keine|keinen|keiner) (?!nur|bloß)(?:ein |eine |einen |der |die |das |den |in |bei |zu |aus |mehr )*(?P<old>[\w .&'-]{2,30}?),? sondern (?:ein |eine |einen |der |die |das |den |in |bei |zu |aus )*(?P<new>[\w .&'-]{2,30})"
         ),
     ),
     source=one_of(
@@ -199,7 +203,7 @@ GERMAN = Lexicon(
     source_after=one_of(
         r"^ (?:durch|gegen) .{2,40}(?:ersetzt|getauscht|eingetauscht|ausgetauscht|ausgewechselt)",
         r"^ (?:in zahlung|eingetauscht|ausgetauscht|ersetzt|abgelöst)",
-        r"^ (?:gegen) ", r"^ (?:habe?|haben) (?:ich|wir) (?:\w+ ){0,3}?(?:gegen|durch|für) .{2,40}(?:tauscht|ersetzt|gewechselt|hergegeben)",
+        r"^ (?:habe?|haben) (?:ich|wir) (?:\w+ ){0,3}?(?:gegen|durch|für) .{2,40}(?:tauscht|ersetzt|gewechselt|hergegeben)",
         r"^ ?(?:→|->)",
         r"^ (?:wurde|ist|wird) .{0,20}(?:durch|von) .{2,40}(?:ersetzt|abgelöst)",
         r"^ (?:wich|weicht|musste .{0,20}weichen)",

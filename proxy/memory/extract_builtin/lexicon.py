@@ -79,7 +79,12 @@ class Lexicon:
         forget: Asks to delete or not to keep.
         remember: Asks not to forget.
         correction: Announces that something said was wrong.
+        murmur: May announce a correction, or nothing at all ("sorry", "wait").
+        memory: Speaks of what the assistant has stored.
+        copula: Those of the links that equate.
         slip: Disowns a value within a clause.
+        denial: A negation right before the value that it denies.
+        amend: Names the right value alone, group ``new`` ("I meant Ghent").
         contrast: Names both values, ``new`` and ``old``, as groups.
         source: Text right before a value that is given up for another.
         source_after: Text right after such a value.
@@ -110,7 +115,12 @@ class Lexicon:
     forget: re.Pattern[str]
     remember: re.Pattern[str]
     correction: re.Pattern[str]
+    murmur: re.Pattern[str]
+    memory: re.Pattern[str]
+    copula: re.Pattern[str]
     slip: re.Pattern[str]
+    denial: re.Pattern[str]
+    amend: re.Pattern[str]
     contrast: tuple[re.Pattern[str], ...]
     source: re.Pattern[str]
     source_after: re.Pattern[str]

@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.words import HAS_CJK, Word, same_value, same_word, stems, words
 
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
-_DIGITS = re.compile(r"\d{2}|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
+_DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
 _CJK_EDGE = frozenset(
     "我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条家吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
     "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
@@ -45,7 +45,7 @@ class Heard:
     def __init__(self, texts: Iterable[str], values: Iterable[str]) -> None:
         self.texts = list(dict.fromkeys(text for text in texts if text))
         self.values = list(dict.fromkeys(value for value in values if value))
-        self._words: list[list[Word]] = [words(text) for text in self.texts]
+        self._words: list[Sequence[Word]] = [words(text) for text in self.texts]
         self._index: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number, found in enumerate(self._words):
             for place, word in enumerate(found):
@@ -58,6 +58,9 @@ class Heard:
         mentions: list[Mention] = []
         place = 0
         while place < len(found):
+            if found[place].text in lexicon.stop:
+                place += 1
+                continue
             size, sources = self._longest(found, place)
             first, last = _trim(found, place, place + size, lexicon)
             if last > first and (mention := self._mention(found[first:last], sources, message, sentence, lexicon)):
@@ -108,9 +111,12 @@ class Heard:
             return GENERIC
         if _DIGITS.search(surface):
             return CODE
+        if surface.isdigit():
+            return GENERIC
         if any(same_value(surface, value) or _is_inside(surface, value) for value in self.values):
             return VALUE
-        if is_name(surface, lexicon.code) and (run[0].start > sentence.start or self._is_name_in(run[0], sources)):
+        capital = all(is_name(w, lexicon.code) for w in surface.split() if w.lower() not in lexicon.stop)
+        if capital and is_name(surface, lexicon.code) and (run[0].start > sentence.start or self._is_name_in(run[0], sources)):
             return NAME
         return NOUN
 

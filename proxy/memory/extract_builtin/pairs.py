@@ -16,6 +16,13 @@ _QUALIFIERS = frozenset(("of", "aller", "de", "del", "von", "im", "для", "н�
 _MAX_ATTRIBUTE_WORDS = 3
 _MAX_LINKS = 5
 _MAX_VALUE_WORDS = 4
+_MIN_DIGITS = 3
+_MEASURED = re.compile(r"\s?[%°€$£]|[-\s][^\W\d]|[.,]\d")
+_DATED = re.compile(  # names of months and days make no attribute
+    r"jan|feb|mar(?:ch|z|zo)?$|apr|may$|mai$|jun|jul|aug|ago|sep|oct|okt|nov|de[cz]|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+    r"(?:январ|феврал|март|апрел|мая|июн|июл|август|сентябр|октябр|ноябр|декабр)"
+)
+_NEUTRAL = frozenset(("the", "a", "an", "number", "no", "nr", "der", "die", "das", "den", "nummer", "el", "la", "los", "número", "номер", "id"))
 _BREAK = re.compile(r"[.!?;()]")
 _HAN_VALUE = re.compile(
     r"(?:的|号码?|名字|现在|已经|目前)*(?:改?(?:是|叫做?|在|为|成了?|换成了?|变成了?|：|:)\s*(?:一?[名位个]|《)?"
@@ -33,6 +40,7 @@ class Pair:
         value: As written.
         qualifier: What stands between attribute and link ("of all time").
         start: Where the attribute starts in the message.
+        is_stated: A link equates them, or the value is a code; else they merely stand side by side.
         span: Where the value stands in the message.
         sentence: Its sentence.
     """
@@ -43,6 +51,7 @@ class Pair:
     span: Span
     sentence: Sentence
     qualifier: tuple[str, ...] = ()
+    is_stated: bool = True
 
     @property
     def text(self) -> str:
@@ -65,7 +74,7 @@ def pairs(reading: Reading) -> Iterator[Pair]:
                 yield pair
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=512)
 def pairs_in(text: str, lexicon: Lexicon) -> tuple[Pair, ...]:
     """Return the pairs of an earlier message of the user."""
     return tuple(pairs(read(text, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon))))
@@ -76,7 +85,7 @@ def renewed(reading: Reading, earlier: Sequence[Pair]) -> Iterator[tuple[Pair, P
     for sentence in reading.sentences:
         for old in earlier:
             new = _same_attribute(sentence, old, reading)
-            if new is not None and not same_value(new.value, old.value):
+            if new is not None and (old.is_stated or new.is_stated) and not same_value(new.value, old.value):
                 yield old, new
 
 
@@ -102,7 +111,7 @@ def _same_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | N
                 skip += skip < len(found) and same_word(found[skip].text, other)
             span = _value_after(sentence, skip, reading)
             if span is not None:
-                return Pair(old.attribute, reading.text[slice(*span)], word.start, span, sentence, old.qualifier)
+                return Pair(old.attribute, reading.text[slice(*span)], word.start, span, sentence, old.qualifier, _is_stated(sentence, word.start, span, reading))
     return None
 
 
@@ -129,7 +138,7 @@ def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None
         if attribute:
             span = _value_after(sentence, index, reading)
             if span is not None:
-                return Pair(tuple(attribute), reading.text[slice(*span)], start, span, sentence, tuple(qualifier))
+                return Pair(tuple(attribute), reading.text[slice(*span)], start, span, sentence, tuple(qualifier), _is_stated(sentence, start, span, reading))
             if is_person or _BREAK.search(reading.text[sentence.words[index - 1].end : word.start]):
                 return None
         if qualifier or (attribute and word.text in _QUALIFIERS):
@@ -137,7 +146,7 @@ def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None
             continue
         is_noun = not attribute and word.text in reading.lexicon.generic
         linked = _is_link(word, reading.lexicon) or word.text in reading.lexicon.stop
-        if (linked and not is_noun) or len(attribute) > _MAX_ATTRIBUTE_WORDS:
+        if (linked and not is_noun) or not word.text.isalpha() or _DATED.match(word.text) or len(attribute) > _MAX_ATTRIBUTE_WORDS:
             return None
         attribute.append(word.text)
         is_person = reading.lexicon.kin.fullmatch(word.text) is not None
@@ -170,7 +179,9 @@ def _value_after(sentence: Sentence, index: int, reading: Reading) -> Span | Non
         last < len(found) and last - place < _MAX_VALUE_WORDS and _is_valuelike(found, last, place, sentence, reading)
     ):
         last += 1
-    return (found[place].start, found[last - 1].end) if last > place else None
+    if last == place or (last - place == 1 and found[place].text.isdigit() and _counts(reading.text, found[last - 1].end)):
+        return None
+    return found[place].start, found[last - 1].end
 
 
 def _is_valuelike(found: Sequence[Word], place: int, first: int, sentence: Sentence, reading: Reading) -> bool:
@@ -183,12 +194,30 @@ def _is_valuelike(found: Sequence[Word], place: int, first: int, sentence: Sente
     return surface[0].isupper() and word.start > sentence.start and word.text not in reading.lexicon.stop
 
 
+def _is_stated(sentence: Sentence, start: int, span: Span, reading: Reading) -> bool:
+    between = [word for word in sentence.words if start <= word.start < span[0]]
+    if any(reading.lexicon.copula.fullmatch(word.text) for word in between):
+        return True
+    if _is_code(reading.text[span[0] : span[1]].lower()):
+        links = [word for word in between if _is_link(word, reading.lexicon) and word.text not in _QUALIFIERS]
+        return all(word.text in _NEUTRAL for word in links)
+    return bool(between) and re.search("[:：—–]|\\s-\\s", reading.text[between[-1].end : span[0]]) is not None
+
+
 def _is_title(word: str) -> bool:
     return word in ("dr", "mr", "mrs", "ms", "prof", "sr", "sra", "herr", "frau")
 
 
 def _is_code(word: str) -> bool:
-    return any(char.isdigit() for char in word)
+    if " " in word or "-" in word:
+        return any(_is_code(part) for part in re.split("[ -]", word))
+    digits = sum(char.isdigit() for char in word)
+    return digits > 0 and (digits >= _MIN_DIGITS or not word.isdigit())
+
+
+def _counts(text: str, end: int) -> bool:
+    """Whether a number is a measure ("75 %", "1,200 words"), not a name of something."""
+    return _MEASURED.match(text, end) is not None
 
 
 def _is_link(word: Word, lexicon: Lexicon) -> bool:

@@ -163,8 +163,8 @@ SPANISH = Lexicon(
     correction=one_of(
         r"\bcorrijo\b|\bcorrección\b|\bcorregir\w*\b|\brectific\w+\b|\baclaro\b",
         r"\bquise decir\b|\bquería decir\b|\bme refería\b|\bquiero decir\b",
-        r"\bme (?:equivoqué|confundí|he equivocado|he confundido|lié|he liado|colé)\b|\bequivocad[oa]\b|\berror\b|\berrata\b|\bmal\b|\bpor error\b",
-        r"\ben realidad\b|\bde hecho\b|\bresulta que\b|\bal final resulta\b|\bla verdad es que\b",
+        r"\bme (?:equivoqué|confundí|he equivocado|he confundido|lié|he liado|colé)\b|\bequivocad[oa]\b|\berror\b|\berrata\b|\b(?:dije|puse|escribí|conté) mal\b|\bmal el nombre\b|\bpor error\b",
+        r"\ben realidad\b|\bresulta que\b|\bal final resulta\b",
         r"\bperdona\b|\bperdón\b|\bdisculpa\b|\blo siento\b|\buy\b|\bay\b|\bups\b|\besper[ae]\b|^no[,.]",
         r"\bte (?:dije|puse|escribí|conté|he dicho)\b|\bdije\b|\bpuse\b|\bescribí\b",
         r"\bsino\b",
@@ -172,8 +172,10 @@ SPANISH = Lexicon(
         r"\bme (?:he )?inventé\b|\bme lo inventé\b|\bconfusión\b|\blapsus\b|\bdesliz\b",
         r"\bno es .{2,30}[,;:] (?:es|sino|resulta)\b",
     ),
+    murmur=one_of(r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^no[,.]"),
+    memory=one_of(r"\b(?:sepas|sabes|tu (?:memoria|registro\w*)|tus (?:notas|datos|registros|archivos)|memoria|notas|guardad[oa]s?|recuerdes|recuerdas|que (?:te )?(?:conté|dije|he dicho|mencioné)|todo (?:lo|sobre|acerca)|lo de(?:l)?|que tengo|que soy|sobre mí|sobre|mi \w+|la información|los datos|hablado)\b"),
+    copula=one_of(r"es|son|era|llama|termina|está|queda"),
     slip=one_of(
-        r"\bno\b|\bnunca\b|\bni\b",
         r"\ben vez de\b|\ben lugar de\b",
         r"\bmal\b|\berror\b|\berrata\b|\bequivoc\w+|\bconfund\w+|\bconfusión\b|\blapsus\b|\bmezcl\w+",
         r"\b(?:dije|puse|escribí|conté|llamé|mencioné|dicho|puesto|escrito|tecleé|solté)\b",
@@ -184,19 +186,21 @@ SPANISH = Lexicon(
         r"\bcreía\b|\bpensaba\b",
         r"\b(?:era|fue) (?:otr[oa]|mi antigu[oa]|el de|la de)\b",
     ),
+    denial=one_of(r"\b(?:no|ni) (?:\w+ ){0,2}$"),
+    amend=one_of(r"^(?:(?:no|perdona|perdón|uy|ay|espera|corrección|en realidad|de hecho|disculpa)\W+)*(?:en realidad )?(?:es|era|quise decir|quería decir|quiero decir|me refería a|debería ser|son)(?: (?:en|a|el|la|un|una|con|que))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"),
     contrast=(
         one_of(
             r"\b(?:es|está|son|era|llama|en|a|con|quise decir|tomo|uso|el|la) (?P<new>[\w .&'-]{2,40}?)(?:, (?:y )?| y )no (?:es )?(?:un |una |el |la |en |a |con |de |del )*(?P<old>[\w .&'-]{2,30})"
         ),
         one_of(
-            r"\bno (?:es |era |son |está |en |se llama |tomo |uso |vivo |un |una |el |la |a |de )*(?P<old>[\w .&'-]{2,30}?)[,;]? (?:sino|es|resulta que es|es que es|más bien) (?:que )?(?:es |un |una |el |la |en |a |de )*(?P<new>[\w .&'-]{2,30})"
+            r"\bno (?!sol[oa]|sólo|solamente|únicamente)(?:es |era |son |está |en |se llama |tomo |uso |vivo |un |una |el |la |a |de )*(?P<old>[\w .&'-]{2,30}?)[,;]? (?:sino|es|resulta que es|es que es|más bien) (?:que )?(?:es |un |una |el |la |en |a |de )*(?P<new>[\w .&'-]{2,30})"
         ),
     ),
     source=one_of(
         r"(?:de|del|desde|en vez de|en lugar de|sustitu(?:í|ido|imos)|sustituyo|reemplac(?:é|ado|amos)|reemplazado|cambi(?:é|ado|amos|o)|troqué|dej(?:é|ado|amos|o)|vend(?:í|ido)|abandon(?:é|ado)|adiós a|fuera|por|ni)(?: (?:el|la|los|las|mi|nuestr[oa]|viej[oa]|antigu[oa]|a)){0,3} $"
     ),
     source_after=one_of(
-        r"^ (?:por|con)(?= (?:un |una |el |la )?\w+)",
+
         r"^ ?(?:→|->)",
         r"^ (?:fue|ha sido|quedó|está) (?:sustituid|reemplazad|cambiad)",
     ),
