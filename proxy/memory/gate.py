@@ -20,8 +20,8 @@ _PERSONAL_COVERAGE = 0.15
 _MOST = 1.0
 
 _OF_ONESELF = re.compile(
-    r"\b(?:my|mine|(?:did|am|was|have) i|(?:where|what|which|who|when)\b.{0,40}\bdo i|remind me|mein\w*|mich|mir|mis?|mío|mon|ma|mes|"
-    r"мо(?:й|я|е|ё|и|ю|его|ему|ей|их|им|ими|ём|ем)|меня|мне)\b|(?<![给帮跟让])我|私の|僕の|내|나의",
+    r"\b(?:my|mine|(?:did|am|was|have) i|(?:where|what|which|who|when)\b.{0,40}\bdo i|remind me|"
+    r"mein\w*|mich|mir|mis?|mío|mon|ma|mes|мо(?:й|я|е|ё|и|ю|его|ему|ей|их|им|ими|ём|ем)|меня|мне)\b|(?<![给帮跟让])我|私の|僕の|내|나의",
     re.IGNORECASE,
 )
 

@@ -11,24 +11,22 @@ from typing import Any, ParamSpec, Protocol
 import numpy as np
 
 from proxy.clock import from_ms, to_ms
-from proxy.lexical import content, tokens, weights
+from proxy.lexical import content, weights
 from proxy.memory.cache import IndexCache
+from proxy.memory.evidence import AnyShelf, weigh
 from proxy.memory.gate import Evidence, admit
 from proxy.memory.index import FactShelf, Shelf, TurnShelf
-from proxy.memory.postings import Mask, Scores
+from proxy.memory.postings import Scores
 from proxy.memory.query import Query
 from proxy.memory.rank import best, economy, fuse, newest_first, priors
 from proxy.memory.when import span
 from proxy.threads import in_thread
-from proxy.types import Episode, Hit, Memory, Scope, Source
+from proxy.types import Hit, Memory, Scope, Source
 
 _CONTEXT_WEIGHT = 0.35
 _MOST_FACTS = 30
 _MOST_LEADS = 12
 _SPARE = 10  # turns that may turn out to repeat others
-_TELLING = 0.3  # weight of a term from which on it counts for the gate
-_COVERING = 3  # texts of which one must hold the words
-_PAIR_GENEROSITY = 2.0
 _IN_TIME = 1.2
 _FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
 _SIMILAR = 0.7
@@ -36,7 +34,6 @@ _FACT_FLOOR, _TURN_FLOOR = 0.5, 0.3  # of the best score: facts are right or wro
 _LINES_ON_LOOP = 2000
 
 P = ParamSpec("P")
-AnyShelf = Shelf[Memory] | Shelf[Episode]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +102,7 @@ class FactSource:
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         hits = [_fact_hit(shelf.items[line], score) for line, score in chosen]
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
-        evidence = replace(_evidence(shelf, terms, mask, lexical, dense), brief=True)
+        evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line, _ in chosen)
         return _cut(Found(hits, evidence, min(leads, _MOST_LEADS)), _FACT_FLOOR)
 
@@ -131,7 +128,7 @@ class EpisodeSource:
         scores *= economy(shelf.lengths, shelf.by_user) * _in_time(shelf, query)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
         hits = [_turn_hit(shelf, line, float(scores[line])) for line in lines]
-        evidence = _evidence(shelf, terms, mask, lexical, dense)
+        evidence = weigh(shelf, terms, mask, lexical, dense)
         if evidence.cosine is not None and not np.isnan(dense_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(dense_around))) / 2)
         return _cut(Found(hits, evidence), _TURN_FLOOR)
@@ -207,34 +204,6 @@ async def _beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.a
 def _terms(query: Query) -> dict[str, float]:
     terms = {term: weight * _CONTEXT_WEIGHT for term, weight in weights(query.context).items()}
     return terms | weights(query.text)
-
-
-def _evidence(shelf: AnyShelf, terms: dict[str, float], mask: Mask, lexical: Scores, dense: Scores) -> Evidence:
-    coverage = _coverage(shelf, terms, mask, lexical)
-    if np.isnan(dense).all():
-        return Evidence(None, 0.0, coverage)
-    return Evidence(float(np.nanmax(dense)), shelf.typical(dense), coverage)
-
-
-def _coverage(shelf: AnyShelf, terms: dict[str, float], mask: Mask, lexical: Scores) -> float:
-    """Return the share of the query's telling words, weighted by rarity, that one of the best-matching texts holds.
-
-    Pairs of characters of a script without spaces mostly straddle words, so that fewer of them can be met.
-    """
-    texts = int(mask.sum())
-    masses = {
-        term: weight * float(np.log1p(texts / (1 + max(1, shelf.postings.rarity(term, mask)))))
-        for term, weight in terms.items()
-        if weight >= _TELLING
-    }
-    whole = sum(masses.values())
-    if not lexical.any() or not whole:
-        return 0.0
-    pairs = sum(len(term) == 2 and not term.isascii() for term in masses)
-    generosity = 1 + _PAIR_GENEROSITY * pairs / len(masses)
-    held = [set(tokens(shelf.items[line].text)) for line in best(lexical, _COVERING)]
-    share = max(sum(mass for term, mass in masses.items() if term in terms_held) for terms_held in held) / whole
-    return min(1.0, generosity * share)
 
 
 def _fits(cosine: float, share: float, evidence: Evidence) -> bool:

@@ -1,0 +1,52 @@
+"""What speaks for the relevance of the best that a search found: likeness, and rare words held in common; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from proxy.lexical import tokens
+from proxy.memory.gate import Evidence
+from proxy.memory.index import Shelf
+from proxy.memory.postings import Mask, Scores
+from proxy.memory.rank import best
+from proxy.store.passages import lexical_text
+from proxy.types import Episode, Memory
+
+AnyShelf = Shelf[Memory] | Shelf[Episode]
+
+_TELLING = 0.3  # weight of a term from which on it counts
+_COVERING = 3  # texts of which one must hold the words
+_PAIR_GENEROSITY = 2.0
+_RARE = 0.6  # of the rarity of a word that one text holds
+
+
+def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores, dense: Scores) -> Evidence:
+    """Return the evidence in the scores of all lines of a shelf."""
+    covered = coverage(shelf, terms, mask, lexical)
+    if np.isnan(dense).all():
+        return Evidence(None, 0.0, covered)
+    return Evidence(float(np.nanmax(dense)), shelf.typical(dense), covered)
+
+
+def coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores) -> float:
+    """Return the share of the query's telling words, weighted by rarity, that one of the best-matching texts holds.
+
+    Words that are common here prove little even if they are all there is. Pairs of characters of a script without
+    spaces mostly straddle words, so that fewer of them can be met.
+    """
+    texts = int(mask.sum())
+    masses = {
+        term: weight * float(np.log1p(texts / (1 + max(1, shelf.postings.rarity(term, mask)))))
+        for term, weight in terms.items()
+        if weight >= _TELLING
+    }
+    if not masses or not lexical.any():
+        return 0.0
+    held = [masses.keys() & set(tokens(lexical_text(shelf.items[line]))) for line in best(lexical, _COVERING)]
+    share = max(sum(masses[term] for term in found) for found in held) / sum(masses.values())
+    rarest = max((masses[term] for found in held for term in found), default=0.0)
+    pairs = sum(len(term) == 2 and not term.isascii() for term in masses)
+    generosity = 1 + _PAIR_GENEROSITY * pairs / len(masses)
+    return min(1.0, generosity * share) * min(1.0, rarest / (_RARE * float(np.log1p(texts / 2))))
