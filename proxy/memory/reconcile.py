@@ -187,7 +187,7 @@ class _Ledger:
         revived = [memory for memory in closed if candidate.again or _related(memory, candidate)]
         if revived and self._yields(fresh, candidate):
             self._revive(revived, candidate)
-        elif not revived:
+        elif not revived and not (candidate.again and not candidate.relation):
             self._add(fresh, candidate)
 
     def _is_same(self, memory: Memory, candidate: Candidate) -> bool:

@@ -1,0 +1,95 @@
+"""Placement: the profile once, earlier blocks byte for byte, and only what is new on the last user message."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.memory.blocks import EMPTY, Block
+from proxy.memory.chain import Point, chain
+from proxy.memory.ledger import NOTHING, Assembly, assemble
+from proxy.store.ledger import LedgerEntry
+from proxy.tokens import count
+from proxy.types import Hit, Scope
+
+ANNA = Scope("a" * 32, "b" * 32)
+PROFILE = Block("\n\n<profile>", (Hit("fact", "mem_p", "p", 1.0, 1),), 5)
+
+
+def points(*roles: str) -> list[Point]:
+    return chain(ANNA, [(role, f"{role} {at}".encode()) for at, role in enumerate(roles)])
+
+
+def facts(*names: str) -> list[Hit]:
+    return [Hit("fact", f"mem_{name}", f"the user likes {name}", 1.0, 0) for name in names]
+
+
+def laid_out(where: list[Point], ledger: list[LedgerEntry], hits: list[Hit], profile: Block = EMPTY) -> Assembly:
+    return assemble(where, ledger, profile, hits, 600, count)
+
+
+def kept(ledger: list[LedgerEntry], assembly: Assembly) -> list[LedgerEntry]:
+    """The ledger after the request, as the store keeps it."""
+    rows = {(entry.anchor, entry.kind): entry for entry in [*ledger, *assembly.entries]}
+    return list(rows.values())
+
+
+def test_the_profile_goes_on_the_first_user_message_and_the_block_on_the_last() -> None:
+    assembly = laid_out(points("system", "user", "assistant", "user"), [], facts("tea"), PROFILE)
+    assert [addition.index for addition in assembly.additions] == [1, 3]
+    assert assembly.additions[0].text == PROFILE.text
+    assert "tea" in assembly.additions[1].text
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdefgh")), min_size=1, max_size=6))
+def test_each_request_begins_with_the_one_before(recalled: list[set[str]]) -> None:
+    ledger: list[LedgerEntry] = []
+    before: list[tuple[int, str]] = []
+    roles: list[str] = []
+    for names in recalled:
+        roles += ["user"] if not roles else ["assistant", "user"]
+        assembly = laid_out(points(*roles), ledger, facts(*sorted(names)), PROFILE)
+        ledger = kept(ledger, assembly)
+        now = [(addition.index, addition.text) for addition in assembly.additions]
+        assert now[: len(before)] == before
+        before = now
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdefgh")), min_size=1, max_size=6))
+def test_nothing_is_injected_twice_in_a_conversation(recalled: list[set[str]]) -> None:
+    ledger: list[LedgerEntry] = []
+    seen: list[str] = []
+    roles: list[str] = []
+    for names in recalled:
+        roles += ["user"] if not roles else ["assistant", "user"]
+        assembly = laid_out(points(*roles), ledger, facts(*sorted(names)))
+        ledger = kept(ledger, assembly)
+        seen += [hit.id for hit in assembly.hits]
+    assert len(seen) == len(set(seen))
+
+
+def test_the_profile_is_frozen_even_where_there_was_none() -> None:
+    where = points("user")
+    ledger = kept([], laid_out(where, [], []))
+    later = laid_out(points("user", "assistant", "user"), ledger, [], PROFILE)
+    assert later.additions == ()
+
+
+def test_the_last_user_message_is_computed_afresh() -> None:
+    where = points("user")
+    ledger = kept([], laid_out(where, [], facts("tea")))
+    again = laid_out(where, ledger, facts("coffee"))
+    assert "coffee" in again.additions[0].text
+    assert "tea" not in again.additions[0].text
+
+
+def test_in_a_tool_loop_the_block_stays_and_nothing_touches_the_tools() -> None:
+    ledger = kept([], laid_out(points("user"), [], facts("tea")))
+    loop = laid_out(points("user", "assistant", "tool"), ledger, facts("coffee"))
+    assert [addition.index for addition in loop.additions] == [0]
+    assert "tea" in loop.additions[0].text
+    assert loop.hits == ()
+
+
+def test_without_a_user_message_nothing_is_injected() -> None:
+    assert laid_out(points("system", "assistant"), [], facts("tea"), PROFILE) == NOTHING
