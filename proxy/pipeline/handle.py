@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
+from proxy.errors import ProxyError
 from proxy.pipeline.assemble import assemble
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import forward
 from proxy.pipeline.identify import identify
 from proxy.pipeline.recall import recall
 from proxy.pipeline.relay import is_stream, relay
+from proxy.pipeline.remember import remember
 from proxy.services import Services
+from proxy.threads import shielded
 from proxy.upstream.base import UpstreamResponse
 from proxy.upstream.headers import find
 
@@ -55,5 +59,17 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
     if exchange.scope is not None and exchange.mode != "off":
         await recall(exchange, services)
         assemble(exchange, services.settings.memory)
-    response = await forward(exchange, services)
+    response = await _sent(exchange, services)
     return Answer(exchange, response, relay(exchange, services, response))
+
+
+async def _sent(exchange: Exchange, services: Services) -> UpstreamResponse:
+    """Forward; where no reply comes, what the user said, or the receipt, is kept all the same."""
+    try:
+        return await forward(exchange, services)
+    except asyncio.CancelledError:
+        await shielded(remember(exchange, services, "client_closed", status=200), "remember")
+        raise
+    except ProxyError as error:
+        await shielded(remember(exchange, services, "upstream_error", error.status), "remember")
+        raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -17,14 +18,19 @@ from proxy.types import Finish, Hit, Said, Turn
 
 _MOST_TEXT = 200_000  # characters of one message that are kept
 _MOST_CONSIDERED = 30
+_MOST_WAIT_S = 2.0
 
 
 async def remember(exchange: Exchange, services: Services, finish: Finish, status: int) -> None:
-    """Write the turn, its place in the conversation, what was injected and the receipt, in one transaction."""
+    """Write the turn, its place in the conversation, what was injected and the receipt, in one transaction.
+
+    A database that is locked does not hold up the reply for long; what was handed to it may still be written later.
+    """
     if exchange.scope is None or exchange.mode == "off":
         return
-    with exchange.timings.step("journal"), best_effort(exchange, "journal"):
-        is_new = await services.journal.record(exchange.scope, _record(exchange, services, finish, status))
+    with exchange.timings.step("journal"), best_effort(exchange, "journal", deadline_reason="journal"):
+        async with asyncio.timeout(_MOST_WAIT_S):
+            is_new = await services.journal.record(exchange.scope, _record(exchange, services, finish, status))
         if services.is_ephemeral:
             services.last_used[exchange.scope] = services.clock.monotonic()
         if is_new:
