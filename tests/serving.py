@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.fakes.provider import FakeProvider
+from tests.fakes.provider import FakeProvider, Seen
+from tests.fakes.replies import Reply, chat
 from tests.running import Running
 from tests.talking import Speaker, speaking
 
@@ -14,6 +15,7 @@ from tests.talking import Speaker, speaking
 @pytest.fixture(scope="module")
 def lasting_provider() -> Iterator[FakeProvider]:
     fake = FakeProvider().start()
+    fake.script(agreeing)
     yield fake
     fake.stop()
 
@@ -28,8 +30,10 @@ def server(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvi
 def upstream(lasting_provider: FakeProvider) -> Iterator[FakeProvider]:
     """The shared provider without what earlier tests scripted."""
     lasting_provider.clear()
+    lasting_provider.script(agreeing)
     yield lasting_provider
     lasting_provider.clear()
+    lasting_provider.script(agreeing)
 
 
 @pytest.fixture
@@ -37,3 +41,8 @@ def alice(server: Running) -> Iterator[Speaker]:
     """A client nobody has seen before."""
     with speaking(server) as speaker:
         yield speaker
+
+
+def agreeing(seen: Seen) -> Reply | None:
+    """Answer without a word of the question: an echo would be remembered like everything that is said."""
+    return chat("All right.", seen.json) if seen.path.endswith("/chat/completions") else None

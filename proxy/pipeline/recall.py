@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from proxy.dialects.base import Message
-from proxy.memory.chain import chain, place
+from proxy.memory.chain import chain, message_id, place, reply_hash
 from proxy.memory.embed import EmbeddingFailed
 from proxy.memory.index import FactShelf
 from proxy.memory.query import Query, widen
@@ -76,7 +76,8 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
             exchange.recalled = await search(scope, query, services.index, limit=_MOST_HITS)
             visible = [seen for hit in exchange.recalled.hits if (seen := _seen(hit, stands.closed.visible, exchange))]
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
-            exchange.hits = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
+            unsaid = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
+            exchange.hits = _without_own(unsaid, exchange)
 
 
 async def _vector(services: Services, query: Query) -> NDArray[np.float32] | None:
@@ -99,6 +100,15 @@ def _is_stated(hit: Hit, quote: str, stated: str) -> bool:
     """Whether the messages say it already: a fact by its quote or text, an old turn word for word."""
     texts = [hit.text, quote] if hit.source == "fact" else [hit.text]
     return any(text and " ".join(text.casefold().split()) in stated for text in texts)
+
+
+def _without_own(hits: list[Hit], exchange: Exchange) -> list[Hit]:
+    """Leave out replies to messages of this request: they stand there as the client shows them, or are sought anew."""
+    session = exchange.required_scope.session
+    if not any(hit.session == session and hit.source == "episode" for hit in hits):
+        return hits
+    replies = {message_id(session, reply_hash(point.hash)) for point in exchange.points if point.links}
+    return [hit for hit in hits if hit.source != "episode" or hit.id.partition(".")[0] not in replies]
 
 
 def _quote(shelf: FactShelf, hit: Hit) -> str:

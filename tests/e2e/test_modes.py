@@ -282,6 +282,7 @@ def test_the_header_counts_each_memory_once(alice: Speaker) -> None:
 
 
 def test_a_receipt_tells_what_was_injected_and_what_was_not(alice: Speaker) -> None:
+    alice.tell("My name is Robin")
     alice.tell(*chores())
     response = alice.say(QUESTION, x_memory_budget="200")
     receipt = alice.receipt(response)
@@ -300,6 +301,14 @@ def test_a_receipt_tells_what_was_injected_and_what_was_not(alice: Speaker) -> N
     assert not set(injected) & set(considered)
     assert len(set(injected)) == len(injected)
     assert len(set(considered)) == len(considered)
+
+
+def test_what_is_injected_whatever_the_question_is_not_called_considered(alice: Speaker) -> None:
+    alice.tell("My name is Robin")
+    receipt = alice.receipt(alice.say("What is the boiling point of tungsten?"))
+    (injected,) = receipt["injected"]
+    assert injected["text"] == "My name is Robin"
+    assert injected["id"] not in [entry["id"] for entry in receipt["considered"]]
 
 
 def test_a_receipt_tells_later_what_was_learned_and_removed(alice: Speaker) -> None:
