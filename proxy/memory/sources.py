@@ -172,8 +172,9 @@ async def recall(
 def _cut(found: Found, floor: float) -> Found:
     """Set aside the hits that score less than ``floor`` of the best."""
     least = floor * max((hit.score for hit in found.hits), default=0.0)
-    kept = [hit for at, hit in enumerate(found.hits) if at < found.leads or hit.score >= least]
-    return replace(found, hits=kept, rest=[hit for hit in found.hits if hit not in kept])
+    kept = [at < found.leads or hit.score >= least for at, hit in enumerate(found.hits)]
+    rest = [hit for hit, stays in zip(found.hits, kept, strict=True) if not stays]
+    return replace(found, hits=[hit for hit, stays in zip(found.hits, kept, strict=True) if stays], rest=rest)
 
 
 def _merged(found: Sequence[Found]) -> list[Hit]:
