@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from itertools import dropwhile
 from typing import Any
 
 from proxy.clock import iso
@@ -63,8 +64,11 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
     users = [point.index for point in links if point.role == "user"]
     last_user = users[-1] if users else -1
     start = min(exchange.first_new, last_user) if last_user >= 0 else exchange.first_new
+    fresh = exchange.points[max(start, 0) :]
+    if any(point.hash in exchange.known for point in links if point.index < start):
+        fresh = list(dropwhile(lambda point: point.role == "assistant", fresh))  # kept when it was given
     said = []
-    for point in exchange.points[max(start, 0) :]:
+    for point in fresh:
         text = redact(exchange.messages[point.index].text[:_MOST_TEXT]).strip()
         if point.role in ("user", "assistant") and text:
             live = point.index == last_user and exchange.first_new <= last_user
@@ -89,9 +93,8 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
 def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
     injected = exchange.assembly.hits
     shown = {hit.id for hit in injected} | exchange.assembly.carried
-    considered = [hit for hit in exchange.hits if hit.id not in shown]
-    if exchange.recalled is not None:
-        considered += exchange.recalled.considered
+    kept_out = exchange.recalled.considered if exchange.recalled is not None else []
+    considered = [hit for hit in (*exchange.hits, *kept_out) if hit.id not in shown]
     return {
         "id": exchange.receipt_id,
         "mode": exchange.mode,
