@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime, timedelta
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
 
 class Clock:
     """The wall clock in UTC and a monotonic one for durations."""
@@ -40,8 +43,8 @@ class ManualClock(Clock):
 
 
 def to_ms(moment: datetime) -> int:
-    """Return whole milliseconds since the epoch, the form in which times are stored."""
-    return round(moment.timestamp() * 1000)
+    """Return whole milliseconds since the epoch, cut off as ``iso`` does, the form in which times are stored."""
+    return (moment - _EPOCH) // _MILLISECOND
 
 
 def from_ms(ms: int) -> datetime:

@@ -43,7 +43,7 @@ class Speaker:
         self.http = server.http(key, **headers)
 
     def post(
-        self, messages: Sequence[Message], *, model: str = "gpt-4o", body: Message | None = None, **headers: str
+        self, messages: Sequence[Message], *, model: str = "gpt-4o", body: Message | None = None, **headers: str | bytes
     ) -> httpx.Response:
         """Post a chat request and return the whole response."""
         sent = {"model": model, "messages": list(messages), **(body or {})}

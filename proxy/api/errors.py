@@ -26,7 +26,7 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     problem = error.errors()[0]
-    where = ".".join(str(part) for part in problem["loc"] if part not in ("body", "query"))
+    where = ".".join(str(part) for part in problem["loc"][1:] if "[" not in str(part))  # a union names its branches
     what = f"{where}: {problem['msg']}" if where else str(problem["msg"])
     return await _ours(request, InvalidRequest(f"{what}.", param=where or None))
 

@@ -18,8 +18,8 @@ from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.changes import Change, edit_memory, restore_memory, retract_memory
 from proxy.memory.lookup import find
-from proxy.memory.reconcile import find_value
 from proxy.memory.stated import stated
+from proxy.memory.words import mentions
 from proxy.services import Services
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
 
@@ -143,8 +143,9 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
     now = services.clock.now()
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
-        active = [row for row in rows if row.status in ("active", "review", "archived")]
-        return [retract_memory(row, now) for row in find_value(body.text, active)]
+        living = [row for row in rows if row.status in ("active", "review", "archived")]
+        named = [row for row in living if mentions(row.object, body.text) or mentions(row.text, body.text)]
+        return [retract_memory(row, now) for row in named]
 
     if body.dry_run:
         rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]

@@ -37,6 +37,9 @@ _WITH_MODEL = (
     "/rerank",
 )
 
+# What is said to our memory must not go to a provider because the method is wrong.
+_OURS = frozenset({"memories", "receipts", "sessions", "state"})
+
 # The provider's other paths are none of the client's business where the key is the operator's.
 _CLIMBS = re.compile(r"(?:^|/|%2f)(?:\.|%2e){1,2}(?:/|%2f|$)", re.IGNORECASE)
 
@@ -56,6 +59,8 @@ class Passthrough:
             body = await read_body(receive, headers, limit=self._services.settings.server.max_body_bytes)
             if _CLIMBS.search(path):
                 raise NotFound("There is nothing at a path with dot segments.")
+            if path[1:].partition("/")[0] in _OURS:
+                raise NotFound(f"There is no {scope['method']} /v1{path[:120]} here.")
             model = _model_of(body) if path in _WITH_MODEL else ""
             target = self._target(model, client_key(headers))
             if target is None:

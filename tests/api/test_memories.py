@@ -1,0 +1,324 @@
+"""``/v1/memories`` over real sockets: create, list, search, change, undo, forget."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.running import Running
+from tests.talking import Message, Speaker, speaking
+
+FACT = "I use Shram and Magnet as productivity tools"
+
+
+def create(speaker: Speaker, text: str, **fields: Any) -> Message:
+    response = speaker.http.post("/memories", json={"text": text, **fields})
+    assert response.status_code == 200, response.text
+    return dict(response.json())
+
+
+def history(speaker: Speaker, memory_id: str) -> list[Message]:
+    return list(speaker.get(f"/memories/{memory_id}/history")["data"])
+
+
+def refused(response: httpx.Response, status: int, code: str) -> Message:
+    """Check that an error has OpenAI's shape, and return what it says."""
+    assert response.status_code == status, response.text
+    error = dict(response.json()["error"])
+    assert error.keys() == {"message", "type", "param", "code"}
+    assert error["code"] == code
+    assert response.headers["x-request-id"]
+    return error
+
+
+def test_a_learned_memory_has_every_field_of_the_contract(alice: Speaker) -> None:
+    alice.tell(FACT)
+    page = alice.get("/memories")
+    assert (page["object"], page["has_more"]) == ("list", False)
+    magnet = next(memory for memory in page["data"] if memory["object_value"] == "Magnet")
+    assert (magnet["object"], magnet["kind"], magnet["status"]) == ("memory", "fact", "active")
+    assert (magnet["subject"], magnet["relation"]) == ("user", "use")
+    assert magnet["text"] == "I use Magnet as productivity tools"
+    assert magnet["quote"] in FACT
+    assert magnet["source"].startswith("turn:")
+    assert 0 < magnet["confidence"] <= 1
+    assert magnet["valid_to"] is None
+    for name in ("valid_from", "created_at", "updated_at"):
+        assert magnet[name].endswith("Z")
+
+
+def test_what_is_created_can_be_read_listed_and_searched(alice: Speaker) -> None:
+    made = create(alice, "I play the harpsichord", kind="preference", pinned=True, metadata={"from": "a form"})
+    assert made["source"] == "api"
+    assert (made["kind"], made["pinned"], made["metadata"]["from"]) == ("preference", True, "a form")
+    assert alice.get(f"/memories/{made['id']}") == made
+    assert alice.memories() == [made]
+    found = alice.http.post("/memories/search", json={"query": "which instrument do I play"}).json()["data"]
+    assert found[0]["id"] == made["id"]
+
+
+def test_what_is_created_is_recalled_and_ended_by_the_users_own_words(alice: Speaker, upstream: Any) -> None:
+    create(alice, "I use Zorbek as a drawing tool")
+    alice.say("Which drawing tool do I use?", x_memory_mode="read")
+    assert "Zorbek" in upstream.last.json["messages"][-1]["content"]
+    alice.tell("I don't use Zorbek anymore")
+    assert alice.memories() == []
+
+
+def test_the_same_statement_twice_is_one_memory(alice: Speaker) -> None:
+    first = create(alice, "I live in Oslo")
+    assert create(alice, "I live in Oslo") == first
+    assert len(alice.memories(status="all")) == 1
+
+
+def test_pages_hold_everything_once_newest_first(alice: Speaker) -> None:
+    made = [create(alice, f"I own kayak number {number}")["id"] for number in range(7)]
+    seen: list[str] = []
+    after = ""
+    while True:
+        page = alice.get("/memories", limit=3, after=after)
+        assert page["first_id"] == page["data"][0]["id"]
+        seen += [memory["id"] for memory in page["data"]]
+        after = page["last_id"]
+        if not page["has_more"]:
+            break
+        assert len(page["data"]) == 3
+    assert seen == made[::-1]
+
+
+def test_filters_choose_by_kind_and_status(alice: Speaker) -> None:
+    create(alice, "I like tea", kind="preference")
+    gone = create(alice, "I play chess", kind="fact")
+    kept = create(alice, "I play go", kind="fact")
+    alice.http.delete(f"/memories/{gone['id']}")
+    assert [memory["text"] for memory in alice.memories(kind="preference")] == ["I like tea"]
+    assert [memory["id"] for memory in alice.memories(kind="fact")] == [kept["id"]]
+    assert [memory["id"] for memory in alice.memories(status="retracted")] == [gone["id"]]
+    assert len(alice.memories(status="all")) == 3
+    assert alice.memories(kind="task") == []
+
+
+def test_as_of_lists_what_held_then(alice: Speaker) -> None:
+    alice.tell("I live in Oslo", x_memory_time="2024-01-01T00:00:00Z")
+    alice.tell("I moved, I live in Lima now", x_memory_time="2025-01-01T00:00:00Z")
+    assert alice.values() == {"Lima"}
+    assert alice.values(as_of="2024-06-01T00:00:00Z") == {"Oslo"}
+    assert alice.values(as_of="2025-06-01") == {"Lima"}
+    assert alice.values(as_of="2023-06-01T00:00:00Z") == set()
+
+
+def test_a_query_ranks_the_list(alice: Speaker) -> None:
+    for text in ("I play chess", "My dog is called Bronko", "I live in Oslo"):
+        create(alice, text)
+    assert alice.memories(query="what is my dog's name")[0]["object_value"] == "Bronko"
+    assert alice.memories(query="dog", kind="task") == []
+
+
+def test_search_is_ranked_and_limited(alice: Speaker) -> None:
+    alice.tell("My dog is called Bronko", "I live in Oslo", "I play chess")
+    body = {"query": "what is my dog called", "limit": 3}
+    found = alice.http.post("/memories/search", json=body).json()
+    assert found["object"] == "list"
+    assert len(found["data"]) == 3
+    assert "Bronko" in found["data"][0]["text"]
+    assert found["data"][0].keys() >= {"source", "id", "text", "score", "tokens", "when", "session"}
+    scores = [entry["score"] for entry in found["data"]]
+    assert scores == sorted(scores, reverse=True)
+    for source in ("fact", "episode"):
+        only = alice.http.post("/memories/search", json={**body, "sources": [source]}).json()["data"]
+        assert {entry["source"] for entry in only} == {source}
+    assert alice.http.post("/memories/search", json={**body, "sources": ["chunk"]}).json()["data"] == []
+
+
+def test_a_search_shows_nothing_that_has_ended(alice: Speaker) -> None:
+    alice.tell(FACT)
+    alice.tell("I don't use Magnet anymore")
+    now = alice.http.post("/memories/search", json={"query": "productivity tools", "limit": 50}).json()["data"]
+    assert "Shram" in str(now)
+    assert "Magnet" not in str(now)
+
+
+def test_a_patch_corrects_and_leaves_the_rest(alice: Speaker) -> None:
+    made = create(alice, "I live in Oslo", priority=3)
+    patched = alice.http.patch(f"/memories/{made['id']}", json={"text": "I live in Bergen", "object_value": "Bergen"})
+    assert patched.status_code == 200
+    now = patched.json()
+    assert (now["text"], now["object_value"], now["priority"]) == ("I live in Bergen", "Bergen", 3)
+    assert (now["id"], now["created_at"]) == (made["id"], made["created_at"])
+    assert alice.get(f"/memories/{made['id']}") == now
+    found = alice.http.post("/memories/search", json={"query": "Bergen"}).json()["data"]
+    assert [entry["text"] for entry in found] == ["I live in Bergen"]
+    assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit"]
+
+
+def test_a_patch_sets_and_clears_an_expiry(alice: Speaker) -> None:
+    made = create(alice, "I am on leave")
+    past = {"expires_at": "2020-01-01T00:00:00Z"}
+    assert alice.http.patch(f"/memories/{made['id']}", json=past).json()["expires_at"] == "2020-01-01T00:00:00Z"
+    assert alice.memories() == []
+    assert alice.http.patch(f"/memories/{made['id']}", json={"expires_at": None}).json()["expires_at"] is None
+    assert len(alice.memories()) == 1
+
+
+def test_a_deletion_is_undone_by_restore(alice: Speaker, upstream: Any) -> None:
+    made = create(alice, "I use Zorbek as a drawing tool")
+    deleted = alice.http.delete(f"/memories/{made['id']}")
+    assert deleted.json() == {"id": made["id"], "object": "memory.deleted", "deleted": True}
+    assert alice.get(f"/memories/{made['id']}")["status"] == "retracted"
+    assert alice.memories() == []
+    alice.say("Which drawing tool do I use?", x_memory_mode="read")
+    assert "Zorbek" not in upstream.last.json["messages"][-1]["content"]
+    restored = alice.http.post(f"/memories/{made['id']}/restore").json()
+    assert (restored["status"], restored["valid_to"]) == ("active", None)
+    alice.say("Which drawing tool do I use?", x_memory_mode="read")
+    assert "Zorbek" in upstream.last.json["messages"][-1]["content"]
+    assert [step["action"] for step in history(alice, made["id"])] == ["add", "retract", "restore"]
+
+
+def test_a_retraction_by_the_users_words_is_undone_by_restore(alice: Speaker, upstream: Any) -> None:
+    alice.tell(FACT)
+    alice.tell("I don't use Magnet anymore")
+    (magnet,) = alice.memories(status="retracted")
+    assert magnet["object_value"] == "Magnet"
+    alice.http.post(f"/memories/{magnet['id']}/restore")
+    assert alice.values() == {"Shram", "Magnet"}
+    alice.say("What are the productivity tools that I use", x_memory_mode="read")
+    assert "Magnet" in upstream.last.json["messages"][-1]["content"]
+    steps = history(alice, magnet["id"])
+    assert [step["action"] for step in steps] == ["add", "retract", "restore"]
+
+
+def test_history_tells_every_step_with_before_after_and_cause(alice: Speaker) -> None:
+    alice.tell(FACT)
+    (magnet,) = [memory for memory in alice.memories() if memory["object_value"] == "Magnet"]
+    alice.tell("I use Magnet every day", x_memory_session="another")
+    alice.http.patch(f"/memories/{magnet['id']}", json={"pinned": True})
+    alice.tell("I don't use Magnet anymore")
+    steps = history(alice, magnet["id"])
+    actions = [step["action"] for step in steps]
+    assert actions[0] == "add"
+    assert actions[-2:] == ["edit", "retract"]
+    assert steps[0]["before"] is None
+    assert steps[0]["turn"] == magnet["source"].removeprefix("turn:")
+    for earlier, later in itertools.pairwise(steps):
+        assert later["before"] == earlier["after"]
+        assert later["at"] >= earlier["at"]
+    assert steps[-2]["turn"] is None
+    assert steps[-1]["turn"].startswith("turn_")
+    assert steps[-1]["after"] == alice.get(f"/memories/{magnet['id']}")
+
+
+def test_forget_says_what_would_go_and_then_takes_it(alice: Speaker) -> None:
+    create(alice, "I use Zorbek as a drawing tool")
+    create(alice, "My cat sleeps on Zorbek manuals")
+    kept = create(alice, "I live in Oslo")
+    dry = alice.http.post("/memories/forget", json={"text": "zorbek", "dry_run": True}).json()
+    assert dry["dry_run"] is True
+    assert len(dry["data"]) == 2
+    assert len(alice.memories()) == 3
+    wet = alice.http.post("/memories/forget", json={"text": "zorbek"}).json()
+    assert {memory["id"] for memory in wet["data"]} == {memory["id"] for memory in dry["data"]}
+    assert [memory["id"] for memory in alice.memories()] == [kept["id"]]
+    assert alice.http.post("/memories/forget", json={"text": "zorbek"}).json()["data"] == []
+
+
+def test_a_forgotten_value_is_gone_from_old_turns_too(alice: Speaker, upstream: Any) -> None:
+    alice.tell(FACT)
+    alice.http.post("/memories/forget", json={"text": "Magnet"})
+    alice.say("What are the productivity tools that I use", x_memory_mode="read")
+    assert "Shram" in upstream.last.json["messages"][-1]["content"]
+    assert "Magnet" not in upstream.last.json["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/memories/mem_{}", None),
+        ("PATCH", "/memories/mem_{}", {"text": "x"}),
+        ("DELETE", "/memories/mem_{}", None),
+        ("GET", "/memories/mem_{}/history", None),
+        ("POST", "/memories/mem_{}/restore", None),
+        ("GET", "/memories?after=mem_{}", None),
+        ("GET", "/memories/'%20OR%201=1%20--", None),
+        ("GET", "/receipts/rcpt_{}", None),
+    ],
+)
+def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: Any) -> None:
+    create(alice, "I live in Oslo")
+    refused(alice.http.request(method, path.format("0" * 24), json=body), 404, "not_found")
+    assert len(alice.memories()) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "param"),
+    [
+        ("POST", "/memories", {}, "text"),
+        ("POST", "/memories", {"text": ""}, "text"),
+        ("POST", "/memories", {"text": "x", "kind": "gossip"}, "kind"),
+        ("POST", "/memories", {"text": "x", "colour": "red"}, "colour"),
+        ("POST", "/memories", {"text": "x", "expires_at": "soon"}, "expires_at"),
+        ("POST", "/memories", {"text": "x", "confidence": 2}, "confidence"),
+        ("POST", "/memories", [], None),
+        ("POST", "/memories/search", {}, "query"),
+        ("POST", "/memories/search", {"query": "x", "limit": 0}, "limit"),
+        ("POST", "/memories/search", {"query": "x", "sources": ["rumour"]}, "sources.0"),
+        ("POST", "/memories/forget", {"text": ""}, "text"),
+        ("GET", "/memories?limit=0", None, "limit"),
+        ("GET", "/memories?limit=many", None, "limit"),
+        ("GET", "/memories?kind=gossip", None, "kind"),
+        ("GET", "/memories?status=gone", None, "status"),
+        ("GET", "/memories?as_of=yesterday", None, "as_of"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_by_name(
+    alice: Speaker, method: str, path: str, body: Any, param: str | None
+) -> None:
+    error = refused(alice.http.request(method, path, json=body), 400, "invalid_request")
+    assert error["type"] == "invalid_request_error"
+    assert error["param"] == param
+
+
+def test_a_patch_of_nothing_is_refused(alice: Speaker) -> None:
+    made = create(alice, "I live in Oslo")
+    refused(alice.http.patch(f"/memories/{made['id']}", json={}), 400, "invalid_request")
+    assert alice.get(f"/memories/{made['id']}") == made
+
+
+def test_a_null_where_a_value_must_stand_is_refused(alice: Speaker) -> None:
+    made = create(alice, "I live in Oslo")
+    for name in ("text", "kind", "pinned", "priority"):
+        alice.http.patch(f"/memories/{made['id']}", json={name: None})
+        assert alice.get(f"/memories/{made['id']}")[name] == made[name]
+
+
+def test_broken_json_is_refused(alice: Speaker) -> None:
+    response = alice.http.post("/memories", content=b'{"text": ', headers={"content-type": "application/json"})
+    refused(response, 400, "invalid_request")
+
+
+def test_a_method_that_is_none_is_refused_in_shape(alice: Speaker) -> None:
+    response = alice.http.put("/memories", json={"text": "x"})
+    refused(response, 404, "not_found")
+
+
+def test_without_a_key_there_is_nothing_to_see(server: Running) -> None:
+    refused(httpx.get(f"{server.base_url}/memories"), 401, "invalid_api_key")
+
+
+def test_an_error_names_no_text_of_the_user(alice: Speaker) -> None:
+    error = refused(
+        alice.http.post("/memories", json={"text": "my unmistakable secret", "kind": "gossip"}), 400, "invalid_request"
+    )
+    assert "unmistakable" not in str(error)
+
+
+def test_writes_are_there_when_they_are_answered(server: Running, alice: Speaker) -> None:
+    with speaking(server, alice.key) as second:
+        for number in range(5):
+            made = create(alice, f"I own kayak number {number}")
+            assert second.get(f"/memories/{made['id']}")["status"] == "active"
+            alice.http.delete(f"/memories/{made['id']}")
+            assert second.get(f"/memories/{made['id']}")["status"] == "retracted"
