@@ -47,6 +47,13 @@ class Asked:
     wall_ms: float
 
     @property
+    def outcome(self) -> str:
+        """What became of memory in one or two words: ``used``, ``none``, ``degraded (deadline)``."""
+        first, _, rest = self.memory.partition(";")
+        reason = rest.partition("reason=")[2].partition(";")[0].strip()
+        return f"{first} ({reason})" if reason else first
+
+    @property
     def text(self) -> str:
         """Everything that was injected."""
         return "\n".join(self.insertions)

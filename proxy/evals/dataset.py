@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from proxy.config import environment
 from proxy.errors import ConfigError
 
+T = TypeVar("T")
 DATA_VARIABLE = "THROUGHLINE_DATA"
 NEIGHBOUR = Path("../shared/data")
 APART = frozenset({"adversarial"})  # asked and shown, never part of a mean
@@ -102,13 +103,14 @@ class Dataset:
     gold_is_sessions: bool = False
 
     def limited(self, questions: int | None) -> Dataset:
-        """Return a quick look: the first person only, and that many of the questions, evenly spread."""
+        """Return a quick look: so many questions, evenly spread, of no more people than it takes."""
         if questions is None:
             return self
-        first = self.people[0]
-        step = max(1, len(first.questions) // max(1, questions))
-        few = first.questions[::step][:questions]
-        return Dataset(self.name, (Person(first.id, first.sessions, few),), self.gold_is_sessions)
+        each = max(1, *(len(person.questions) for person in self.people))
+        people = _spread(self.people, -(-questions // each))
+        share = -(-questions // len(people))
+        few = tuple(replace(person, questions=_spread(person.questions, share)) for person in people)
+        return replace(self, people=few)
 
 
 def data_folder(given: Path | None) -> Path:
@@ -147,6 +149,12 @@ def load_set(folder: Path, name: str) -> Dataset:
 def default_set(folder: Path) -> str:
     """Return the set to take when none is named: LoCoMo where it is, else the folder's own files."""
     return "locomo" if (folder / "traffic" / "locomo").is_dir() else "own"
+
+
+def _spread(items: Sequence[T], count: int) -> tuple[T, ...]:
+    """Return ``count`` of the items from the first on, evenly spaced."""
+    taken = min(count, len(items))
+    return tuple(items[len(items) * at // taken] for at in range(taken))
 
 
 def _file(place: Path, noun: str) -> Path:

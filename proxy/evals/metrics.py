@@ -18,6 +18,7 @@ _GRAM = 3
 _FOREIGN_GRAM = 8
 _MISSES = 50
 _WORD = re.compile(r"\w+")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _stemmer = snowballstemmer.stemmer("english")
 
 
@@ -79,7 +80,7 @@ class Injected:
         if not wanted:
             return None
         if self._stems is None:
-            self._stems = frozenset(map(stem, self._words))
+            self._stems = content_stems(self.text)
         return len(wanted & self._stems) >= ANSWER_SHARE * len(wanted)
 
     def foreign_grams(self, own: set[int], others: set[int]) -> int:
@@ -96,8 +97,14 @@ class Injected:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry content."""
-    return frozenset(stem(word) for word in words(text) if word not in _STOP_WORDS)
+    """Return the stems of the words that carry content; pairs of characters where words are not set apart."""
+    found: set[str] = set()
+    for word in words(text):
+        if _UNSPACED.search(word) is not None:
+            found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+        elif word not in _STOP_WORDS:
+            found.add(stem(word))
+    return frozenset(found)
 
 
 def fingerprints(found: Sequence[str]) -> set[int]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TypeVar
 
-from proxy.evals.client import Client
+from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import APART, Dataset, Person
 from proxy.evals.metrics import Gold, Injected, fingerprints, mean, oracle, percentile, random_control, words
 from proxy.evals.progress import Progress
@@ -45,13 +46,13 @@ class Recall:
                 mode="read",
                 budget=budget,
             )
-            self.scores.append(self._score(moment, gold, budget, Injected(asked.text), asked.wall_ms))
+            self.scores.append(self._score(moment, gold, budget, asked))
         if gold is not None and asked.receipt:
             entries = (await client.ranked(question.user, asked.receipt))[:TOP]
             self.ranks.append(rank(self._dataset, moment, gold, entries))
 
-    def _score(self, moment: Moment, gold: Gold | None, budget: int, text: Injected, wall_ms: float) -> Score:
-        question = moment.question
+    def _score(self, moment: Moment, gold: Gold | None, budget: int, asked: Asked) -> Score:
+        question, text = moment.question, Injected(asked.text)
         pool = [line.content for _, line in moment.stored]
         lot = random_control(pool, budget, question.id)
         known = oracle(gold, budget) if gold is not None else Injected("")
@@ -62,7 +63,8 @@ class Recall:
             question=question,
             budget=budget,
             tokens=text.tokens,
-            wall_ms=wall_ms,
+            wall_ms=asked.wall_ms,
+            outcome=asked.outcome,
             foreign=text.foreign_grams(self._own[question.user], self._everyone),
             evidence=found[0],
             random_evidence=found[1],
@@ -93,6 +95,7 @@ class Recall:
         notes = (
             f"{self.without_gold} questions without gold are left out; "
             f"8-grams of other users injected: {sum(score.foreign for score in scores)}; "
+            f"memory {_outcomes(scores)}; "
             f"request p50 {percentile(walls, 0.5) or 0:.1f} ms, p95 {percentile(walls, 0.95) or 0:.1f} ms.",
             "The answer columns of «all» leave out computed dates, which nobody said.",
         )
@@ -147,6 +150,11 @@ def _said_by(person: Person) -> set[int]:
     for _, line in person.lines():
         found |= fingerprints(words(line.content))
     return found
+
+
+def _outcomes(scores: Sequence[Score]) -> str:
+    counted = Counter(score.outcome for score in scores)
+    return ", ".join(f"{name} {count}" for name, count in counted.most_common())
 
 
 def _by_category(scores: Sequence[S]) -> list[tuple[str, list[S]]]:

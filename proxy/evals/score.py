@@ -16,13 +16,19 @@ _LEAST_WORDS = 4  # shorter messages stand in any text
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The figures of one question at one budget; ``None`` where there is nothing to compare with."""
+    """The figures of one question at one budget; ``None`` where there is nothing to compare with.
+
+    Args:
+        foreign: 8-grams injected that only other users said.
+        outcome: First word of ``X-Memory``, with its reason.
+    """
 
     question: Question
     budget: int
     tokens: int
     wall_ms: float
     foreign: int
+    outcome: str
     evidence: float | None
     random_evidence: float | None
     oracle_evidence: float | None
@@ -43,6 +49,7 @@ class Score:
             "evidence": self.evidence,
             "answer": self.answer,
             "tokens": self.tokens,
+            "outcome": self.outcome,
             "ms": round(self.wall_ms, 2),
         }
 

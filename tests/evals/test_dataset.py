@@ -33,6 +33,10 @@ def test_quick_look_takes_one_person_and_spreads_the_questions(sample):
     assert len(few.people[0].sessions) == 2
 
 
+def test_quick_look_takes_as_many_people_as_the_questions_need(sample):
+    assert [len(person.questions) for person in load_set(sample, "own").limited(3).people] == [2, 1]
+
+
 def test_missing_folder_tells_the_format(monkeypatch, tmp_path):
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "nowhere"))
     with pytest.raises(ConfigError, match="gold_src_ids"):

@@ -44,6 +44,13 @@ def test_answer_counts_by_stems_without_stop_words():
     assert text.answers(None) is None
 
 
+def test_answer_in_a_script_without_spaces_counts_by_pairs_of_characters():
+    text = Injected("我昨天去了上海出差。")
+    assert text.answers("上海")
+    assert text.answers("上海出差")
+    assert text.answers("北京") is False
+
+
 def test_newer_value_is_placed_by_the_words_of_its_own():
     old, new = "My server has 16 GB of memory", "My server has 64 GB of memory"
     text = Injected(f"{new}. {old}.")
