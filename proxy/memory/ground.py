@@ -15,8 +15,8 @@ _MIN_SHARE = 0.5  # of an object's words that must stand in the quote; the rest 
 def ground(candidates: Iterable[Candidate], turn: Turn) -> list[Candidate]:
     """Return the candidates whose quote stands in a user-authored span of the message that they name.
 
-    White space, Unicode form, case and quotation marks do not count. The object, and what ``replaces`` names, must occur in
-    the quote or, for what is being taken back, anywhere in the user's words of this turn.
+    White space, Unicode form, case and quotation marks do not count. The words of the object must stand in the quote; a
+    candidate without an object needs a text that is made of the quote's words.
     """
     authored = {said.id: _Authored(said) for said in turn.messages if said.role == "user"}
     return [found for candidate in candidates if (found := _grounded(candidate, authored)) is not None]

@@ -171,7 +171,7 @@ class _Ledger:
         if fresh.id in self._rows and self._turn.id in self._rows[fresh.id].turns:
             return
         same = [memory for memory in self._rows.values() if self._is_same(memory, candidate)]
-        if any(self._turn.id in memory.turns for memory in same):
+        if any(self._turn.id in memory.turns and _related(memory, candidate) for memory in same):
             return
         live = self._is_live(candidate)
         closed = [memory for memory in same if memory.status in ("retracted", "superseded")]
@@ -233,11 +233,19 @@ class _Ledger:
 
     def _give_way(self, back: Sequence[Memory]) -> None:
         """Close what had taken the place of a value that holds again."""
-        ends = {(memory.valid_to, fold(memory.subject)) for memory in back if memory.status == "superseded" or memory.metadata.get(REPLACED)}
+        ends = {
+            (memory.valid_to, fold(memory.subject))
+            for memory in back
+            if memory.status == "superseded" or memory.metadata.get(REPLACED)
+        }
         for memory in sorted(self._rows.values(), key=lambda row: row.id):
             took_over = memory.status == "active" and (memory.valid_from, fold(memory.subject)) in ends
             if took_over and memory.metadata.get(SUCCEEDS) and memory.valid_from < self._turn.at:
-                self._put("supersede", replace(memory, status="superseded", valid_to=self._turn.at, updated_at=self._now), "gave way again")
+                self._put(
+                    "supersede",
+                    replace(memory, status="superseded", valid_to=self._turn.at, updated_at=self._now),
+                    "gave way again",
+                )
 
     def _add(self, fresh: Memory, candidate: Candidate) -> None:
         if self._added >= self._limits.max_added:

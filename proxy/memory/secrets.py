@@ -33,7 +33,7 @@ _NAMED = re.compile(  # api_key=…, "client_secret": "…"
     r"auth[_-]?token|access[_-]?token|refresh[_-]?token|passwd|password|passphrase|_secret|_token|_pwd)[\"']?[ \t]{0,3}[:=][ \t]{0,3})"
     r"([\"']?)([^\s\"',;]{4,512})"
 )
-_PASSWORD_WORD = (
+_CALLED = (
     r"(?:(?:wi-?fi|login|mail|e-?mail|account|bank|master|root|admin|vpn|router|netflix|computer|laptop|phone|WLAN)[ -]?)?"
     r"(?:password|passphrase|passcode|pass ?word|pwd|pin(?: code| number)?|cvv2?|cvc|"
     r"passwort|kennwort|passphrase|pin(?:-?code|-?nummer)?|geheimzahl|"
@@ -42,7 +42,7 @@ _PASSWORD_WORD = (
 )
 _SPOKEN = re.compile(  # "my password is …"
     r"(?i)(?<![^\W_])("
-    + _PASSWORD_WORD
+    + _CALLED
     + r"(?:[ \t](?:for|to|of|on|at|für|zum|zur|beim|vom|von|de|del|para|от|для|на|к)(?:[ \t][^\s:=,.;?!]{1,30}){1,4}?)?"
     r"[ \t]{0,2}(?:[ \t](?:is|was|are|ist|lautet|war|heißt|es|era)[ \t]|[:=—–-]|[ \t](?:это)[ \t])[ \t]{0,3}(?:now[ \t]|jetzt[ \t]|ahora[ \t]|теперь[ \t])?)"
     r"([\"'«“„`]?)([^\s\"'»”“`]{3,200})"

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from proxy.memory.changes import CLOSED_AT, REPLACED
 from proxy.memory.cuts import cut
-from proxy.memory.words import HAS_CJK, Span, Value, Word, fold, words
+from proxy.memory.words import HAS_CJK, Span, Value, Word, fold, same_word, words
 from proxy.types import Memory
 
 _PREFIX = 3
 _RUN = re.compile(r"\w+")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +29,35 @@ class _Closed:
 
 @dataclass(frozen=True, slots=True)
 class ClosedValues:
-    """The values that have ended, compiled for looking them up in many texts."""
+    """The values that have ended, compiled for looking them up in many texts.
 
-    closed: tuple[_Closed, ...] = ()
-    prefixes: frozenset[str] = frozenset()
-    cjk: tuple[str, ...] = ()
-    held: tuple[Value, ...] = field(default=())
+    Args:
+        closed: By the first letters of their first word (the first character of Chinese).
+        held: The values that still hold, in the same way.
+    """
+
+    closed: Mapping[str, tuple[_Closed, ...]] = field(default_factory=dict)
+    held: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
 
     @classmethod
     def from_memories(cls, memories: Iterable[Memory]) -> ClosedValues:
         """Compile what ``memories`` (every status, tombstones included) say has ended."""
         rows = [memory for memory in memories if memory.object]
         active = [memory for memory in rows if memory.status == "active"]
-        closed = [found for memory in rows if (found := _closed(memory, active)) is not None]
-        firsts = [entry.value.words[0] for entry in closed if entry.value.words]
-        return cls(
-            tuple(closed),
-            frozenset(first[:_PREFIX] for first in firsts if not HAS_CJK.search(first)),
-            tuple({"".join(entry.value.words) for entry in closed if HAS_CJK.search("".join(entry.value.words[:1]))}),
-            tuple(Value.of(memory.object) for memory in active),
-        )
+        by_value: dict[str, list[Memory]] = {}
+        for memory in active:
+            for word in words(memory.object):
+                by_value.setdefault(_key(word.text), []).append(memory)
+        closed: dict[str, list[_Closed]] = {}
+        for memory in rows:
+            entry = _closed(memory, by_value)
+            if entry is not None and entry.value.words:
+                closed.setdefault(_key(entry.value.words[0]), []).append(entry)
+        held: dict[str, list[Value]] = {}
+        for memory in active if closed else ():
+            value = Value.of(memory.object)
+            held.setdefault(_key(value.words[0]) if value.words else "", []).append(value)
+        return cls({key: tuple(found) for key, found in closed.items()}, {key: tuple(v) for key, v in held.items()})
 
     def visible(self, text: str, at: datetime) -> str | None:
         """Return ``text``, said at ``at``, without what mentions a value that was closed then or later.
@@ -60,7 +68,12 @@ class ClosedValues:
         if not self._may_mention(text):
             return text
         found = words(text)
-        hidden = [(entry, span) for entry in self.closed if entry.until >= at for span in entry.value.find(found)]
+        hidden = [
+            (entry, (word.start, found[place + len(entry.value.words) - 1].end))
+            for place, word in enumerate(found)
+            for entry in self.closed.get(_key(word.text), ())
+            if entry.until >= at and entry.value.stands_at(found, place)
+        ]
         hidden = [(entry, span) for entry, span in hidden if not _is_kept(text, entry, span)]
         if not hidden:
             return text
@@ -73,34 +86,35 @@ class ClosedValues:
         folded = text.casefold()
         if not folded.isascii():
             folded = unicodedata.normalize("NFKC", folded).replace("ё", "е")
-            if any(value in folded for value in self.cjk):
-                return True
-            if self.cjk and any(value in re.sub(r"\s+", "", folded) for value in self.cjk):
-                return True
-        prefixes = self.prefixes
-        return any(word[:_PREFIX] in prefixes for word in _RUN.findall(folded)) or _has_inner_word(folded, prefixes)
+            if HAS_CJK.search(folded):
+                return any(_key(word.text) in self.closed for word in words(text))
+        closed = self.closed
+        near = [word for word in _RUN.findall(folded) if word[:_PREFIX] in closed]
+        return any(same_word(entry.value.words[0], word) for word in near for entry in closed[word[:_PREFIX]])
 
     def _held_spans(self, found: Sequence[Word], hidden: Sequence[tuple[_Closed, Span]]) -> list[Span]:
         gone = [span for _, span in hidden]
-        spans = [span for value in self.held for span in value.find(found)]
+        spans = [
+            (word.start, found[place + len(value.words) - 1].end)
+            for place, word in enumerate(found)
+            for value in self.held.get(_key(word.text), ())
+            if value.stands_at(found, place)
+        ]
         return [span for span in spans if not any(span[0] < end and start < span[1] for start, end in gone)]
 
 
-def _has_inner_word(folded: str, prefixes: frozenset[str]) -> bool:
-    """Look for Latin words inside CJK runs, which the quick look takes for one word."""
-    if folded.isascii() or not HAS_CJK.search(folded):
-        return False
-    return any(word.text[:_PREFIX] in prefixes for word in words(folded))
+def _key(word: str) -> str:
+    return word[:1] if HAS_CJK.match(word) else word[:_PREFIX]
 
 
-def _closed(memory: Memory, active: Sequence[Memory]) -> _Closed | None:
+def _closed(memory: Memory, active: Mapping[str, Sequence[Memory]]) -> _Closed | None:
     until = closed_until(memory)
-    if until is None:
-        return None
     value = Value.of(memory.object)
+    if until is None or not value.words:
+        return None
     keep = [
         fold(other.quote or other.text)
-        for other in active
+        for other in active.get(_key(value.words[0]), ())
         if other.id != memory.id
         and (not memory.quote or other.quote != memory.quote)
         and other.valid_from <= until

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import snowballstemmer
 
@@ -24,19 +25,46 @@ _MARKS = str.maketrans(
 _FLAT = str.maketrans({"’": "'", "‘": "'", "`": "'", "ё": "е", "\u00a0": " "})
 _NAME_ENDINGS = ("", "s", "es", "n")  # a capitalised name takes a genitive or plural ending, nothing else
 _CASE_ENDINGS = frozenset(
-    ("", *"аяйьеоыиую", "ой", "ей", "ом", "ем", "ым", "им", "ою", "ею", "ью", "ам", "ям", "ах", "ях", "ов", "ев", "ами", "ями", "ого", "его", "ому")
+    (
+        "",
+        *"аяйьеоыиую",
+        "ой",
+        "ей",
+        "ом",
+        "ем",
+        "ым",
+        "им",
+        "ою",
+        "ею",
+        "ью",
+        "ам",
+        "ям",
+        "ах",
+        "ях",
+        "ов",
+        "ев",
+        "ами",
+        "ями",
+        "ого",
+        "его",
+        "ому",
+    )
 )
 _LANGUAGES = ("english", "german", "spanish")
 _STEMMERS = {name: snowballstemmer.stemmer(name) for name in (*_LANGUAGES, "russian")}
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word of a text: its folded form and where it stands."""
 
     text: str
     start: int
     end: int
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of ``text`` as a set; how word lists are written here."""
+    return frozenset(text.split())
 
 
 def fold(text: str) -> str:
@@ -119,14 +147,18 @@ class Value:
 
     def find(self, text_words: Sequence[Word]) -> Iterator[Span]:
         """Yield where in the text the value stands, whatever its inflection."""
+        for first in range(len(text_words) - len(self.words) + 1):
+            if self.stands_at(text_words, first):
+                yield text_words[first].start, text_words[first + len(self.words) - 1].end
+
+    def stands_at(self, text_words: Sequence[Word], first: int) -> bool:
+        """Whether the value starts at word ``first`` of a text."""
         size = len(self.words)
-        if not size:
-            return
-        for first in range(len(text_words) - size + 1):
-            if all(
-                same_word(self.words[k], text_words[first + k].text, name=self.names[k]) for k in range(size)
-            ) and _is_one_phrase(text_words[first : first + size]):
-                yield text_words[first].start, text_words[first + size - 1].end
+        if not size or first + size > len(text_words):
+            return False
+        return all(
+            same_word(self.words[k], text_words[first + k].text, name=self.names[k]) for k in range(size)
+        ) and _is_one_phrase(text_words[first : first + size])
 
 
 def _is_one_phrase(found: Sequence[Word]) -> bool:
@@ -147,46 +179,9 @@ def same_value(left: str, right: str) -> bool:
     )
 
 
-_ARTICLES = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "my",
-        "our",
-        "der",
-        "die",
-        "das",
-        "den",
-        "dem",
-        "des",
-        "ein",
-        "eine",
-        "einen",
-        "einem",
-        "einer",
-        "mein",
-        "meine",
-        "meinen",
-        "meinem",
-        "meiner",
-        "el",
-        "la",
-        "los",
-        "las",
-        "un",
-        "una",
-        "mi",
-        "mis",
-        "nuestro",
-        "nuestra",
-        "мой",
-        "моя",
-        "мое",
-        "мои",
-        "наш",
-        "наша",
-    ]
+_ARTICLES = word_set(
+    """a an the my our der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner el la los las
+    un una mi mis nuestro nuestra мой моя мое мои наш наша"""
 )
 
 

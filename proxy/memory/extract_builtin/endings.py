@@ -30,7 +30,9 @@ _DELETES = re.compile(
     r"delet|eras|wip|scrub|purg|strik|expung|clear|remov|drop|lösch|entfern|streich|tilg|radier|borr|elimin|quit|suprim|limpi|"
     r"tach|удал|сотр|стер|стира|убер|убр|вычерк|очист|выкин|[删清抹擦移剔划]"
 )
-_WEAK = re.compile(r"^(?:removed|deleted|closed|ended|dropped|returned|cut|wiped|ran out|expired|shut down)")  # of things at work too
+_WEAK = re.compile(
+    r"^(?:removed|deleted|closed|ended|dropped|returned|cut|wiped|ran out|expired|shut down)"
+)  # of things at work too
 _SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
 _LONG = 30  # words; a correction or a switch is told in fewer
 _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
@@ -129,7 +131,11 @@ class Endings:
                 for mention in self._mentions[sentence.start]:
                     if not start <= mention.start < end or self._is_idle(sentence, mention):
                         continue
-                    plain = mention.rank == NOUN and self._is_personal(mention) and self._is_plain_contrast(mention, match, end)
+                    plain = (
+                        mention.rank == NOUN
+                        and self._is_personal(mention)
+                        and self._is_plain_contrast(mention, match, end)
+                    )
                     if mention.rank >= NAME or plain:
                         yield Ending(mention.surface, "correct", sentence, mention)
 
@@ -280,9 +286,7 @@ class Endings:
 
     def _is_personal(self, mention: Mention) -> bool:
         """Whether the speaker said of themselves, or of theirs, what a common word names."""
-        return mention.rank >= NAME or any(
-            _is_own(text, mention.surface, self._lexicon) for text in mention.said
-        )
+        return mention.rank >= NAME or any(_is_own(text, mention.surface, self._lexicon) for text in mention.said)
 
     # --- shared
 
@@ -317,7 +321,12 @@ class Endings:
         if len(words(self._reading.text[clause.start : mention.start])) > 1 or len(sentence.words) > _LONG:
             return False
         for other in sentence.clauses:
-            if other is clause or other.asks or not self._lexicon.switch.search(other.flat) or self._lexicon.hedge.search(other.flat):
+            if (
+                other is clause
+                or other.asks
+                or not self._lexicon.switch.search(other.flat)
+                or self._lexicon.hedge.search(other.flat)
+            ):
                 continue
             if self._lexicon.first.search(other.flat) and self._lexicon.target.search(other.flat):
                 return True
@@ -379,12 +388,16 @@ def _same_person(word: str, who: str) -> bool:
 def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether ``text`` names ``surface`` in a short statement of the speaker."""
     wanted = Value.of(surface)
-    for sentence in read(text, {code: lexicon for code in ("en", "de", "es", "ru", "zh")}).sentences:
+    for sentence in read(text, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon)).sentences:
         for start, _ in wanted.find(words(sentence.text)):
             clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
             if clause is None or clause.asks or lexicon.hedge.search(clause.flat):
                 continue
-            if lexicon.first.search(sentence.flat[: start + 1]) or lexicon.first.search(clause.flat) or lexicon.code == "zh":
+            if (
+                lexicon.first.search(sentence.flat[: start + 1])
+                or lexicon.first.search(clause.flat)
+                or lexicon.code == "zh"
+            ):
                 return len(words(clause.flat)) <= _LONG
             if lexicon.kin.search(clause.flat) or len(sentence.words) <= _SHORT:
                 return True

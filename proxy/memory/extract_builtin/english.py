@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, one_of, word_set
+from proxy.memory.extract_builtin.english_facts import ENGLISH_STATEMENTS
+from proxy.memory.extract_builtin.lexicon import Lexicon, one_of
+from proxy.memory.words import word_set
 
-_ADVERBS = r"(?: (?:also|now|still|currently|just|usually|often|always|mostly|mainly|really|only|recently|both|have|'ve|been|do|generally|normally|regularly|sometimes|finally|already|absolutely))*"
-_I = r"\b(?:i|we)(?:'ve|'m|'re)?" + _ADVERBS
 _DET = r"(?:(?:my|our|the|old|her|his|their|a|an|that|this|entire|whole|beloved|trusty) ){0,3}"
 
 # A request opens its clause, perhaps after a polite word or "can you".
@@ -45,7 +45,6 @@ ENGLISH = Lexicon(
     third=one_of(
         r"^(?:\W|and |but |so |because |since |even |though |while |well |yeah |oh |today |yesterday |also )*(?:(?:my|our|his|her|their|the|a|an|some|one of my|most of my|all of my|both|half|that|another|every) )?(?:\w+(?:-\w+)? ){0,2}?(?P<who>brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|kid|kids|child|children|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|parents|in-laws?|friend|friends|buddy|mate|flatmate|roommate|housemate|neighbou?r|neighbou?rs|colleague|colleagues|coworkers?|co-workers?|boss|manager|teammates?|team|coach|trainer|teacher|classmates?|customers?|clients?|director|landlord|landlady|ex|guy|someone|somebody|everyone|everybody|people|nobody|blog|article|forum|post|podcast|company|folks|dog|cat|pet)\b(?!'s)",
         r"^(?:\W|and |but |so |because |since |though |that )*(?P<whom>he|she|they|someone|somebody|everyone|everybody|nobody|people)\b",
-
     ),
     ended=one_of(
         r"\bno longer\b",
@@ -259,7 +258,6 @@ ENGLISH = Lexicon(
         r"\b(?:delete|erase|remove|wipe|clear) (?:the |this |that |a |an |my |these |all |some )?(?:\w+ ){0,2}(?:files?|folders?|rows?|columns?|tables?|branch|lines?|cookies|cache|disk|drive|data ?set|database|commits?|photos?|emails?|messages?|code|variables?|words?|paragraphs?|sentences?|section)\b",
     ),
     correction=one_of(
-
         r"\bcorrection\b",
         r"\bi (?:really )?meant\b",
         r"\bmeant to (?:say|write|type)\b",
@@ -272,22 +270,14 @@ ENGLISH = Lexicon(
         r"\bturns? out\b|\bturned out\b",
         r"\boops\b|\bwhoops\b|\boopsie\b",
         r"\bscratch that\b",
-
         r"\bmy bad\b",
         r"\bslip(?:ped)?\b",
         r"\bautocorrect\w*\b",
-
         r"\bno idea (?:why|how)\b",
-        
         r"\bbrain ?fart\b",
-
-
-
         r"\bstrike that\b",
-
         r"\bmisinformed\b",
         r"\bcorrected\b",
-        
         r"\bshould (?:have been|be|read)\b",
         r"\bi stand corrected\b",
         r"\bset the record straight\b",
@@ -312,10 +302,14 @@ ENGLISH = Lexicon(
         r"\bthought\b",
         r"\bused to be\b|\bwas (?:the|my|a) (?:old|ex|previous|former)\b",
         r"\bwas just\b|\bwas only\b",
-        r"\bbelongs? to\b", r"\b(?:was|is) (?:what|for|our|my|his|her|the one|from)\b", r"\bprevious\b|\bformer\b",
+        r"\bbelongs? to\b",
+        r"\b(?:was|is) (?:what|for|our|my|his|her|the one|from)\b",
+        r"\bprevious\b|\bformer\b",
     ),
     denial=one_of(r"(?:\b(?:not|no|isn't|wasn't|aren't)|there's no|there is no) (?:\w+ ){0,2}$"),
-    amend=one_of(r"^(?:(?:no|oh|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make that|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"),
+    amend=one_of(
+        r"^(?:(?:no|oh|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make that|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+    ),
     contrast=(
         one_of(
             r"\b(?:is|are|'s|was|be|meant|called|named|in|at|with|to|for|from|it's) (?:\w+ ){0,3}?(?P<new>[\w .&'-]{2,40}?),? (?:and )?not (?:a |an |the |in |at |with |to |for |from |my |our )*(?P<old>[\w .&'-]{2,30})"
@@ -379,114 +373,5 @@ ENGLISH = Lexicon(
         r"(?:is|are|'s|=|:|called|named|the|a|an|at|in|with|from|by|number|no|now|currently|always|named|on|under|it's|reads|has|goes|went|to|changed|new|my|of)"
     ),
     owned=one_of(r"\b(?:my|our)\b"),
-    statements=(
-        Statement(
-            "name",
-            one_of(
-                r"\bmy (?:first |full |last |real )?name is ",
-                r"\b(?:i am|i'm) called ",
-                r"\b(?:please |just |you can )?call me ",
-            ),
-            single=True,
-            profile=True,
-        ),
-        Statement(
-            "reply language",
-            one_of(r"\b(?:always |please )?(?:answer|reply|respond|write)(?: to me)? (?:always |only )?in "),
-            "procedure",
-            single=True,
-            profile=True,
-        ),
-        Statement(
-            "live in",
-            one_of(_I + r" (?:live|living|reside|based|moved|relocated|settled)(?: over| back)? (?:in|to|near) "),
-            single=True,
-        ),
-        Statement(
-            "profession",
-            one_of(
-                _I + r" (?:work|working|worked) as (?:a |an |the )?",
-                _I + r" (?:a|an) (?=(?:\w+ ){0,3}(?:by (?:trade|profession)|for a living))",
-            ),
-            single=True,
-        ),
-        Statement(
-            "employer",
-            one_of(
-                _I + r" (?:work|working|employed)(?: \w+)? (?:at|for) ",
-                _I + r" (?:started (?:working )?at|got a job at|got hired (?:at|by)) ",
-            ),
-            single=True,
-        ),
-        Statement("desk", one_of(_I + r" sit(?:ting)? at (?=desk )"), single=True),
-        Statement(
-            "use",
-            one_of(
-                _I
-                + r" (?:use|using|rely on|relying on|started using|switched to|swear by|run|running on|subscribe to|subscribed to|signed up for|commute on|commute by|program in|code in|write in)(?: (?:a|an|the|my))? ",
-                _I + r" (?:keep|store|organi[sz]e|edit|write|track|manage|plan|do|make|build|host|run|save|back up|draw|record) (?:everything|all my \w+|my \w+(?: \w+)?|most of my \w+) (?:in|with|on|using) ",
-            ),
-        ),
-        Statement("work with", one_of(_I + r" (?:work|working) with(?: (?:a|an|the|my))? ")),
-        Statement("play", one_of(_I + r" (?:play|playing|played)(?: (?:a|an|the))? ")),
-        Statement("speak", one_of(_I + r" (?:speak|speaking|fluent in)(?: fluent)? ")),
-        Statement(
-            "learn", one_of(_I + r" (?:learn|learning|study|studying|started learning|taking lessons in)(?: to)? ")
-        ),
-        Statement(
-            "like",
-            one_of(
-                _I
-                + r" (?:love|like|enjoy|adore|prefer|fond of|a (?:big |huge )?fan of|into|obsessed with|crazy about)(?: to)? "
-            ),
-            "preference",
-        ),
-        Statement(
-            "dislike",
-            one_of(
-                _I
-                + r" (?:hate|dislike|can't stand|cannot stand|don't like|do not like|don't enjoy|detest|loathe)(?: to)? "
-            ),
-            "preference",
-        ),
-        Statement(
-            "allergic to", one_of(_I + r" (?:severely |mildly |slightly )?(?:allergic to|intolerant to|intolerant of) ")
-        ),
-        Statement(
-            "take",
-            one_of(
-                _I
-                + r" (?:take|taking|on|was put on|prescribed) (?=\w+ (?:every|each|daily|twice|once|for my|for the|in the|before|at night|mg)|\d+ ?mg)"
-            ),
-        ),
-        Statement("drive", one_of(_I + r" (?:drive|driving|ride|riding)(?: (?:a|an|my|the))? ")),
-        Statement(
-            "have",
-            one_of(
-                _I + r" (?:have|own|keep|adopted|have got)(?: got)? (?:a|an|two|three|four|five|\d+) ",
-                _I
-                + r" (?:have|suffer from|diagnosed with|been diagnosed with)(?: (?:a|an))? (?=[\w -]{0,25}(?:allergy|disease|syndrome|disorder|diabetes|asthma|migraine|itis|osis|adhd|autism|celiac|coeliac|condition))",
-            ),
-        ),
-        Statement(
-            "be",
-            one_of(
-                _I
-                + r" (?=(?:fully |strictly |mostly )?(?:vegan|vegetarian|pescatarian|gluten[- ]free|married|single|divorced|engaged|pregnant|retired|left-handed|diabetic|lactose))"
-            ),
-        ),
-        Statement("age", one_of(_I + r" (?=\d{1,3} (?:years? old|yo\b))"), single=True),
-        Statement(
-            "member of",
-            one_of(
-                _I
-                + r" (?:a member of|in the (?=[\w -]{2,30}(?:choir|band|team|club|gym|group|society|orchestra|league|union)\b)|sing in|volunteer (?:at|for|with)|go to the|train at|work out at|rejoined|back in|back at|coach at)(?: (?:a|an|the))? "
-            ),
-        ),
-        Statement(
-            "born in",
-            one_of(_I + r" (?:was |were )?(?:born in|born on|from|grew up in|come from|originally from) "),
-            single=False,
-        ),
-    ),
+    statements=ENGLISH_STATEMENTS,
 )

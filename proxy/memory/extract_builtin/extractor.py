@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from proxy.memory.cuts import cut
 from proxy.memory.extract_builtin.chinese import CHINESE
+from proxy.memory.extract_builtin.dates import event_time
 from proxy.memory.extract_builtin.endings import Ending, Endings
 from proxy.memory.extract_builtin.english import ENGLISH
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
@@ -14,10 +16,10 @@ from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NOUN, Heard, is_name
 from proxy.memory.extract_builtin.pairs import Pair, pairs, pairs_in, renewed
-from proxy.memory.extract_builtin.reading import Sentence, read
+from proxy.memory.extract_builtin.reading import Sentence, language, read
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.spanish import SPANISH
-from proxy.memory.words import HAS_CJK, Value, contains_value, fold, same_value, stems, words
+from proxy.memory.words import HAS_CJK, Value, contains_value, flat, fold, same_value, stems, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
@@ -41,7 +43,8 @@ class BuiltinExtractor:
         earlier = [episode.text for episode in heard if episode.role == "user"]
         for said in turn.messages:
             if said.role == "user":
-                candidates += _Extraction(said, known, earlier).candidates()
+                found = _Extraction(said, known, earlier).candidates()
+                candidates += [_dated(candidate, turn) for candidate in found]
                 earlier.append(said.text)
         return candidates
 
@@ -51,7 +54,8 @@ class _Extraction:
 
     def __init__(self, said: Said, known: Sequence[Memory], earlier: Sequence[str]) -> None:
         self._said, self._known = said, known
-        self._reading = read(said.text, LEXICONS)
+        hint = language(earlier[-1], LEXICONS) if earlier else "en"
+        self._reading = read(said.text, LEXICONS, hint=hint)
         self._lexicon = self._reading.lexicon
         self._earlier = [text for text in earlier if text != said.text]
         self._stated_before = [fact for text in self._earlier for fact in stated_in(text, self._lexicon)]
@@ -149,15 +153,27 @@ class _Extraction:
         """Yield what a correction puts right that names the new value alone ("actually it is Berlin")."""
         for sentence in self._reading.sentences:
             cue = self._lexicon.correction.search(sentence.flat) or self._lexicon.murmur.search(sentence.flat)
-            if sentence.asks or not cue or len(sentence.words) > _MAX_AMENDMENT or self._lexicon.hedge.search(sentence.flat):
+            if (
+                sentence.asks
+                or not cue
+                or len(sentence.words) > _MAX_AMENDMENT
+                or self._lexicon.hedge.search(sentence.flat)
+            ):
                 continue
             new = self._new_name(sentence)
             old = new and self._meant_before(sentence, new)
             if new and old:
                 text = _remodelled(old[1], old[0], new, self._lexicon) or sentence.text
                 yield Candidate(
-                    "replace", "fact", text, sentence.text, self._said.id, object=new, replaces=(old[0],),
-                    relation=old[2], confidence=_FACT_CONFIDENCE,
+                    "replace",
+                    "fact",
+                    text,
+                    sentence.text,
+                    self._said.id,
+                    object=new,
+                    replaces=(old[0],),
+                    relation=old[2],
+                    confidence=_FACT_CONFIDENCE,
                 )
                 return
 
@@ -168,7 +184,9 @@ class _Extraction:
             if clause.asks or not where:
                 continue
             value = _clipped(self._said.text[clause.start + where[0] : clause.start + where[1]], self._lexicon)
-            if value and (is_name(value, self._lexicon.code) or value[0].isdigit() or self._lexicon.code in ("de", "zh")):
+            if value and (
+                is_name(value, self._lexicon.code) or value[0].isdigit() or self._lexicon.code in ("de", "zh")
+            ):
                 return value
         return ""
 
@@ -249,7 +267,11 @@ class _Extraction:
     def _facts(self, gone: Sequence[str], private: set[int]) -> Iterator[Candidate]:
         """Yield what is stated, each object once, without what the same message ends or asks to forget."""
         found = [(fact.span, fact.sentence, fact.object, self._fact(fact)) for fact in stated(self._reading)]
-        found += [(pair.span, pair.sentence, pair.value, self._pair(pair)) for pair in pairs(self._reading) if self._is_told(pair)]
+        found += [
+            (pair.span, pair.sentence, pair.value, self._pair(pair))
+            for pair in pairs(self._reading)
+            if self._is_told(pair)
+        ]
         taken: list[tuple[int, int]] = []
         for span, sentence, value, candidate in found:
             if sentence.asks or sentence.start in private or any(_touches(value, other) for other in gone):
@@ -310,6 +332,15 @@ class _Extraction:
         head = pair.attribute[-1]
         is_person = self._lexicon.kin.fullmatch(head) is not None
         return (head, "is") if is_person else ("user", " ".join(pair.attribute))
+
+
+def _dated(candidate: Candidate, turn: Turn) -> Candidate:
+    """Return the candidate with the day that its sentence names; what is had on a day to come is an event."""
+    at = event_time(flat(candidate.quote), turn.at, turn.zone) if candidate.action == "add" else None
+    if at is None:
+        return candidate
+    is_event = candidate.kind == "fact" and candidate.relation == "have" and at.date() >= turn.at.date()
+    return replace(candidate, at=at, kind="event" if is_event else candidate.kind)
 
 
 def _remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:

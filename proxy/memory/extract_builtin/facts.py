@@ -12,6 +12,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read
 from proxy.memory.words import HAS_CJK, Span, flat, words
 
+_WHOLE = ("task", "instruction")  # whose object is the rest of the clause
 MAX_FACTS = 6
 _MAX_OBJECT_WORDS = 6
 _MAX_CJK_CHARS = 14
@@ -86,7 +87,10 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
         start = sentence.start + (value[0] if value else match.end())
         end = sentence.start + value[1] if value else None
         subject = _subject(match, sentence, reading)
-        members = list(_members(sentence, start, end, reading))
+        if statement.relation in _WHOLE:
+            members = [(start, end or clause.end)]
+        else:
+            members = list(_members(sentence, start, end, reading))
         if statement.single:
             members = members[:1]
         if statement.kind == "preference" and _DEICTIC.match(sentence.flat, match.end()):
@@ -96,8 +100,8 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
         lead = reading.text[clause.start : members[0][0]]
         tail = reading.text[members[-1][1] : _clause_end(sentence, members[-1])]
         for span in members:
-            value = reading.text[slice(*span)]
-            yield Stated(statement, subject, value, _plain(lead + value + tail), span, sentence)
+            surface = reading.text[slice(*span)]
+            yield Stated(statement, subject, surface, _plain(lead + surface + tail), span, sentence)
         return
 
 

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, one_of, word_set
-
-_KIN = r"bruder|brüder|schwester|mutter|mama|vater|papa|mann|frau|ehemann|ehefrau|partner|partnerin|freund|freundin|verlobter?|sohn|tochter|cousine?|onkel|tante|neffe|nichte|oma|opa|großmutter|großvater|eltern|schwager|schwägerin|schwiegermutter|schwiegervater|mitbewohner(?:in)?|nachbar(?:in)?|kollege|kollegin|chefin?|vermieter(?:in)?|hund|hündin|katze|kater|papagei|pferd|kaninchen|hamster|schildkröte|baby|kinder|kind"
-_ADV = r"(?: (?:auch|jetzt|nun|noch|immer|meist|meistens|gerade|aktuell|derzeit|schon|seit \w+|inzwischen|mittlerweile|täglich|jeden \w+|oft|gern|gerne|am liebsten|total gerne|sehr gerne|hauptsächlich|vor allem|regelmäßig|wieder|nun doch wieder|doch|ebenfalls|zusätzlich|seit kurzem|daheim|zuhause|privat|beruflich))*"
-_ICH = r"(?:\b(?:ich|wir)\b)"
-_MEIN = r"\b(?:mein|meine|unser|unsere) (?:\w+ ){0,1}?(?P<who>" + _KIN + r")(?: \w+)?"
-
-
-def _verb(*verbs: str) -> str:
-    """Match subject and verb in both orders ("ich nutze", "nutze ich")."""
-    group = "(?:" + "|".join(verbs) + ")"
-    return rf"(?:{_ICH} {group}|\b{group} {_ICH}){_ADV} "
-
+from proxy.memory.extract_builtin.german_facts import GERMAN_STATEMENTS, KIN
+from proxy.memory.extract_builtin.lexicon import Lexicon, one_of
+from proxy.memory.words import word_set
 
 GERMAN = Lexicon(
     code="de",
@@ -40,8 +30,9 @@ GERMAN = Lexicon(
     first=one_of(r"\b(?:ich|wir|mich|mir|uns|mein\w*|unser\w*|hab|bin)\b"),
     third=one_of(
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl |übrigens |gestern |heute |auch |ja )*(?:(?:mein|meine|meinem|meiner|unser|unsere|sein|seine|ihr|ihre|der|die|das|den|dem|ein|eine|jeder|alle|viele|manche) )?(?:\w+ ){0,2}?(?P<who>"
-        + _KIN
-        + r"|freunde|freundinnen|kumpel|nachbarn|nachbarskater|nachbarshund|kollegen|kolleginnen|team|trainer(?:in)?|lehrer(?:in)?|leute|jemand|niemand|viele|alle|kunden|direktor|forum|blog|artikel|firma|die anderen)\b", r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?P<whom>er|sie(?! ist| sind)|man)\b"
+        + KIN
+        + r"|freunde|freundinnen|kumpel|nachbarn|nachbarskater|nachbarshund|kollegen|kolleginnen|team|trainer(?:in)?|lehrer(?:in)?|leute|jemand|niemand|viele|alle|kunden|direktor|forum|blog|artikel|firma|die anderen)\b",
+        r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?P<whom>er|sie(?! ist| sind)|man)\b",
     ),
     ended=one_of(
         r"\bnicht (?:länger|mehr)\b",
@@ -68,7 +59,8 @@ GERMAN = Lexicon(
         r"\bdie nase voll\b",
         r"\babgehakt\b",
         r"\bzu ende\b",
-        r"\bruhestand\b", r"\beingegangen\b",
+        r"\bruhestand\b",
+        r"\beingegangen\b",
     ),
     ceased=one_of(
         r"\b(?:auf|ab)gehört\b|\bhöre? .{0,30}\bauf\b",
@@ -149,7 +141,8 @@ GERMAN = Lexicon(
         r"\bals (?:hätte|wäre|ob|hätten) .{0,60}\b(?:nie|nicht)\b",
         r"\b(?:aus|von) (?:deinem|deinen|dem|den) (?:speicher|gedächtnis|notizen|erinnerungen|kopf|aufzeichnungen|daten)\b",
         r"\b(?:soll|darf|möchte|will) .{0,60}\b(?:nirgends|nirgendwo|nicht|nie|keinem)\b.{0,40}(?:gespeichert|gemerkt|auftauch|stehen|festgehalten)",
-        r"\bnicht\b.{0,60}\b(?:speicherst|merkst|behältst|notierst|aufhebst)\b", r"\bstreichst du\b|\bvergisst du\b",
+        r"\bnicht\b.{0,60}\b(?:speicherst|merkst|behältst|notierst|aufhebst)\b",
+        r"\bstreichst du\b|\bvergisst du\b",
         r"\baus dem gedächtnis\b",
     ),
     remember=one_of(
@@ -175,7 +168,9 @@ GERMAN = Lexicon(
         r"\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht .{2,40}, (?:es ist|das ist)\b",
     ),
     murmur=one_of(r"\b(?:sorry|entschuldig\w*|pardon|moment|halt|stopp?|ups|nee|ach|eigentlich)\b|^nein[,.]"),
-    memory=one_of(r"\b(?:du (?:\w+ ){0,4}(?:weißt|wissen|kennst|gespeichert|gemerkt)|weißt|gespeichert\w*|gedächtnis|speicher|notizen|erinnerung\w*|aufzeichnung\w*|daten|über mich|dass ich|was ich|alles (?:zu|über|von)|die (?:info|information|angabe|sache)\w*|erzählt|gesagt|erwähnt)\b"),
+    memory=one_of(
+        r"\b(?:du (?:\w+ ){0,4}(?:weißt|wissen|kennst|gespeichert|gemerkt)|weißt|gespeichert\w*|gedächtnis|speicher|notizen|erinnerung\w*|aufzeichnung\w*|daten|über mich|dass ich|was ich|alles (?:zu|über|von)|die (?:info|information|angabe|sache)\w*|erzählt|gesagt|erwähnt)\b"
+    ),
     copula=one_of(r"ist|sind|heißt|heisst|lautet|war|namens|endet"),
     slip=one_of(
         r"\bstatt\b|\banstatt\b",
@@ -188,7 +183,10 @@ GERMAN = Lexicon(
         r"\bgehört\b|\bkam (?:mir|von)\b",
     ),
     denial=one_of(r"\b(?:nicht|kein(?:e|en|em|er)?|nie)\s+(?:\w+\s+){0,2}$"),
-    amend=one_of(r"^(?:(?:nein|nee|halt|moment|sorry|quatsch|korrektur|ups|ach|eigentlich|unsinn|tatsächlich)\W+)*(?:es ist|das ist|es war|ich meinte|gemeint (?:war|ist)|richtig (?:ist|wäre)|es heißt|ist es)(?: (?:eigentlich|doch|in|bei|der|die|das|ein|eine|einen|natürlich))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})", r"^(?:quatsch|nein|nee|sorry|halt)?\W*(?P<new>[\w-]+) (?:meinte|meine) ich"),
+    amend=one_of(
+        r"^(?:(?:nein|nee|halt|moment|sorry|quatsch|korrektur|ups|ach|eigentlich|unsinn|tatsächlich)\W+)*(?:es ist|das ist|es war|ich meinte|gemeint (?:war|ist)|richtig (?:ist|wäre)|es heißt|ist es)(?: (?:eigentlich|doch|in|bei|der|die|das|ein|eine|einen|natürlich))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})",
+        r"^(?:quatsch|nein|nee|sorry|halt)?\W*(?P<new>[\w-]+) (?:meinte|meine) ich",
+    ),
     contrast=(
         one_of(
             r"(?:\b(?:ist|sind|heißt|heisst|war|meinte|in|bei|nehme|fahre|eine?n?|der|die|das)\b )(?P<new>[\w .&'-]{2,40}?)(?:, (?:und )?| und )(?:nicht|kein|keine|keinen) (?:ein |eine |einen |der |die |das |den |in |bei |zu |aus )*(?P<old>[\w .&'-]{2,30})"
@@ -219,7 +217,7 @@ GERMAN = Lexicon(
         r"(?:was|wer|wen|wem|wie|wo|wohin|woher|wann|warum|wieso|weshalb|welche[rsnm]?|womit|wofür|worauf)\b",
         r"(?:und )?(?:hast|passt|kennst) du\b",
     ),
-    kin=one_of(r"\b(?:" + _KIN + r")\b"),
+    kin=one_of(r"\b(?:" + KIN + r")\b"),
     many=one_of(
         r"^(?:.* )?(?:bruder|schwester|cousine?|onkel|tante|neffe|nichte|freund|freundin|kollege|kollegin|nachbar(?:in)?|sohn|tochter|kind|hund|katze|kater|haustier|papagei|hobby|sprache|allergie|instrument|projekt|abo|medikament|mitbewohner(?:in)?|enkel(?:in)?|sport|pflanze|ziel|kurs|tool|app|frage|problem|idee|plan|leben|tag|woche|zeit|meinung|kopf|haus|team|schwager|schwägerin)e?n?s?$"
     ),
@@ -227,98 +225,5 @@ GERMAN = Lexicon(
         r"(?:ist|sind|war|lautet|heißt|heisst|der|die|das|ein|eine|den|dem|im|in|bei|von|vom|aus|nummer|jetzt|nun|aktuell|auf|hat|endet|steht|namens|mit|neu|neue|amt|sitzt|liegt)"
     ),
     owned=one_of(r"\b(?:mein|meine|meinen|meinem|meiner|unser|unsere|unserem|unseren|unserer|seine|ihre)\b"),
-    statements=(
-        Statement(
-            "name",
-            one_of(r"\bmein (?:vor|nach)?name ist ", r"\bich heiße ", r"\b(?:nenn|nenne) mich "),
-            single=True,
-            profile=True,
-        ),
-        Statement(
-            "reply language",
-            one_of(r"\b(?:antworte|antworten sie|schreib|sprich)(?: mir)?(?: bitte)?(?: immer| nur| stets)? auf "),
-            "procedure",
-            single=True,
-            profile=True,
-        ),
-        Statement(
-            "live in",
-            one_of(
-                r"(?:" + _ICH + r" (?:wohnen?|leben?)|\b(?:wohnen?|leben?) " + _ICH + r")" + _ADV + r" in ",
-                _MEIN + r" (?:wohnt|lebt|wohnen|leben) in ",
-            ),
-            single=True,
-        ),
-        Statement(
-            "profession",
-            one_of(
-                r"\b(?:ich arbeite|arbeite ich|(?P<who>er|sie) arbeitet) als (?:eine? )?",
-                r"\bmein(?:e)? (?P<whose>" + _KIN + r") arbeitet als (?:eine? )?",
-                r"\bich bin (?=\w+(?:er|erin|in|ist|istin|or|eur|euse|mann|frau|wirt|kraft)(?: von beruf|[,.!]| und| in| bei|$))",
-            ),
-            single=True,
-        ),
-        Statement(
-            "employer",
-            one_of(
-                r"(?:ich arbeite|arbeite ich)" + _ADV + r" (?:bei|für) (?:der firma |der )?",
-                _MEIN + r" arbeitet (?:bei|für) (?:der firma |der )?",
-                r"\bbin ich (?:ja )?(?:noch )?bei der firma ",
-                r"\bich bin bei der firma ",
-            ),
-            single=True,
-        ),
-        Statement("health insurer", one_of(r"\bich bin bei der (?:krankenkasse|kasse) "), single=True),
-        Statement(
-            "use",
-            one_of(
-                _verb("nutze", "benutze", "verwende", "nutzen", "benutzen", "verwenden"),
-                r"(?:ich arbeite|arbeite ich)" + _ADV + r" mit ",
-                r"(?:ich|wir) (?:programmiere|schreibe|organisiere|mache|bearbeite|plane|telefoniere)"
-                + _ADV
-                + r"(?: \w+){0,3} (?:in|mit|über) ",
-                r"\b(?:bin|sind)(?: jetzt| nun)? (?:auf|zu) (?=\w+ (?:umgestiegen|gewechselt))",
-                r"\bwir haben daheim ",
-            ),
-        ),
-        Statement("play", one_of(_verb("spiele", "spielen", "übe"))),
-        Statement("sport", one_of(r"(?:ich mache|mache ich|ich trainiere|ich betreibe)" + _ADV + " ")),
-        Statement("speak", one_of(_verb("spreche", "sprechen") + r"(?:fließend |etwas |gut )?")),
-        Statement("learn", one_of(_verb("lerne", "lernen", "studiere"))),
-        Statement(
-            "like",
-            one_of(
-                _verb("mag", "liebe", "mögen", "lieben", "bevorzuge", "vergöttere"),
-                r"\bich (?:esse|trinke|höre|lese|schaue) (?:total |sehr |am )?(?:gerne?|liebsten) ",
-            ),
-            "preference",
-        ),
-        Statement("dislike", one_of(_verb("hasse", "verabscheue") + "", r"\bich mag (?:keinen?|keine) "), "preference"),
-        Statement("allergic to", one_of(r"\b(?:allergisch (?:auf|gegen)) ", r"\bich vertrage keine?n? ")),
-        Statement("take", one_of(_verb("nehme"))),
-        Statement("drive", one_of(_verb("fahre", "fahren"))),
-        Statement(
-            "have",
-            one_of(
-                r"\b(?:ich habe|wir haben|habe ich|haben wir|ich halte)" + _ADV + r" (?:einen?|eine|zwei|drei|vier) ",
-                r"\bich habe (?=\w+(?:itis|ose|ie|allergie|migräne|asthma|diabetes|zöliakie|rosazea|schuppenflechte|neurodermitis|adhs)\b)",
-            ),
-        ),
-        Statement(
-            "be",
-            one_of(
-                r"\bich bin(?: jetzt| seit \w+)? (?=(?:vegan|veganer|vegetarier|vegetarisch|verheiratet|single|ledig|geschieden|verlobt|schwanger|rentner|linkshänder|diabetiker))"
-            ),
-        ),
-        Statement(
-            "member of",
-            one_of(
-                r"\bich (?:bin|singe|trainiere|bin mitglied) (?:im|in der|beim|bei der) ",
-                r"\b(?:helfe|engagiere) ich(?: mich)? .{0,30}(?:bei der|beim|im) ",
-            ),
-        ),
-        Statement(
-            "born in", one_of(r"\bich (?:komme|stamme) (?:aus) ", r"\bich bin (?:in) (?=\w+ (?:geboren|aufgewachsen))")
-        ),
-    ),
+    statements=GERMAN_STATEMENTS,
 )

@@ -33,11 +33,6 @@ def group_of(match: re.Match[str], name: str) -> Span | None:
     return None
 
 
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of ``text`` as a set."""
-    return frozenset(text.split())
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
     """A way to state something: a head (subject and verb) before, around or after its objects.

@@ -116,7 +116,11 @@ class Heard:
         if any(same_value(surface, value) or _is_inside(surface, value) for value in self.values):
             return VALUE
         capital = all(is_name(w, lexicon.code) for w in surface.split() if w.lower() not in lexicon.stop)
-        if capital and is_name(surface, lexicon.code) and (run[0].start > sentence.start or self._is_name_in(run[0], sources)):
+        if (
+            capital
+            and is_name(surface, lexicon.code)
+            and (run[0].start > sentence.start or self._is_name_in(run[0], sources))
+        ):
             return NAME
         return NOUN
 

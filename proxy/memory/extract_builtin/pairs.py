@@ -22,7 +22,27 @@ _DATED = re.compile(  # names of months and days make no attribute
     r"jan|feb|mar(?:ch|z|zo)?$|apr|may$|mai$|jun|jul|aug|ago|sep|oct|okt|nov|de[cz]|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
     r"(?:январ|феврал|март|апрел|мая|июн|июл|август|сентябр|октябр|ноябр|декабр)"
 )
-_NEUTRAL = frozenset(("the", "a", "an", "number", "no", "nr", "der", "die", "das", "den", "nummer", "el", "la", "los", "número", "номер", "id"))
+_NEUTRAL = frozenset(
+    (
+        "the",
+        "a",
+        "an",
+        "number",
+        "no",
+        "nr",
+        "der",
+        "die",
+        "das",
+        "den",
+        "nummer",
+        "el",
+        "la",
+        "los",
+        "número",
+        "номер",
+        "id",
+    )
+)
 _BREAK = re.compile(r"[.!?;()]")
 _HAN_VALUE = re.compile(
     r"(?:的|号码?|名字|现在|已经|目前)*(?:改?(?:是|叫做?|在|为|成了?|换成了?|变成了?|：|:)\s*(?:一?[名位个]|《)?"
@@ -111,7 +131,15 @@ def _same_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | N
                 skip += skip < len(found) and same_word(found[skip].text, other)
             span = _value_after(sentence, skip, reading)
             if span is not None:
-                return Pair(old.attribute, reading.text[slice(*span)], word.start, span, sentence, old.qualifier, _is_stated(sentence, word.start, span, reading))
+                return Pair(
+                    old.attribute,
+                    reading.text[slice(*span)],
+                    word.start,
+                    span,
+                    sentence,
+                    old.qualifier,
+                    _is_stated(sentence, word.start, span, reading),
+                )
     return None
 
 
@@ -138,7 +166,15 @@ def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None
         if attribute:
             span = _value_after(sentence, index, reading)
             if span is not None:
-                return Pair(tuple(attribute), reading.text[slice(*span)], start, span, sentence, tuple(qualifier), _is_stated(sentence, start, span, reading))
+                return Pair(
+                    tuple(attribute),
+                    reading.text[slice(*span)],
+                    start,
+                    span,
+                    sentence,
+                    tuple(qualifier),
+                    _is_stated(sentence, start, span, reading),
+                )
             if is_person or _BREAK.search(reading.text[sentence.words[index - 1].end : word.start]):
                 return None
         if qualifier or (attribute and word.text in _QUALIFIERS):
@@ -146,7 +182,12 @@ def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None
             continue
         is_noun = not attribute and word.text in reading.lexicon.generic
         linked = _is_link(word, reading.lexicon) or word.text in reading.lexicon.stop
-        if (linked and not is_noun) or not word.text.isalpha() or _DATED.match(word.text) or len(attribute) > _MAX_ATTRIBUTE_WORDS:
+        if (
+            (linked and not is_noun)
+            or not word.text.isalpha()
+            or _DATED.match(word.text)
+            or len(attribute) > _MAX_ATTRIBUTE_WORDS
+        ):
             return None
         attribute.append(word.text)
         is_person = reading.lexicon.kin.fullmatch(word.text) is not None
@@ -165,7 +206,10 @@ def _value_after(sentence: Sentence, index: int, reading: Reading) -> Span | Non
         reading.text[left.end : right.start]
         for left, right in zip(found[index - 1 : place], found[index : place + 1], strict=True)
     ]
-    if any(_BREAK.search(gap) and not _is_title(left.text) for left, gap in zip(found[index - 1 : place], gaps, strict=True)):
+    if any(
+        _BREAK.search(gap) and not _is_title(left.text)
+        for left, gap in zip(found[index - 1 : place], gaps, strict=True)
+    ):
         return None
     if any("," in gap for gap in gaps) and not _is_code(found[place].text):
         return None
@@ -179,7 +223,9 @@ def _value_after(sentence: Sentence, index: int, reading: Reading) -> Span | Non
         last < len(found) and last - place < _MAX_VALUE_WORDS and _is_valuelike(found, last, place, sentence, reading)
     ):
         last += 1
-    if last == place or (last - place == 1 and found[place].text.isdigit() and _counts(reading.text, found[last - 1].end)):
+    if last == place or (
+        last - place == 1 and found[place].text.isdigit() and _counts(reading.text, found[last - 1].end)
+    ):
         return None
     return found[place].start, found[last - 1].end
 

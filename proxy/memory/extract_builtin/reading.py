@@ -14,6 +14,7 @@ from proxy.memory.words import Word, flat, words
 _CYRILLIC = re.compile(r"[а-яё]+", re.IGNORECASE)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LATIN = re.compile(r"[a-zà-ÿ]+", re.IGNORECASE)
+_LETTERS = {"de": re.compile("[äöüß]", re.IGNORECASE), "es": re.compile("[ñ¿¡áéíóú]", re.IGNORECASE)}
 _MAX_SENTENCES = 60  # of a message; what is longer is a document
 
 
@@ -83,6 +84,8 @@ def language(text: str, lexicons: Mapping[str, Lexicon], *, hint: str = "en") ->
     scores = {
         code: sum(word in lexicons[code].stop for word in found) for code in ("en", "de", "es") if code in lexicons
     }
+    for code, letters in _LETTERS.items():
+        scores[code] += letters.search(text) is not None
     best = max(scores, key=lambda code: (scores[code], code == hint))
     return best if scores[best] else (hint if hint in scores else "en")
 

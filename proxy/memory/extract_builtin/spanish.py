@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, one_of, word_set
-
-_KIN = r"hermano|hermana|madre|mamá|padre|papá|marido|mujer|esposo|esposa|pareja|novio|novia|prometid[oa]|hijo|hija|niñ[oa]|primo|prima|tío|tía|sobrino|sobrina|abuelo|abuela|padres|cuñado|cuñada|suegro|suegra|compañer[oa] de piso|vecin[oa]|compañer[oa]|jef[ea]|caser[oa]|perr[oa]|gat[oa]|loro|caballo|conejo|hámster|tortuga|bebé"
-_ADV = r"(?: (?:también|ahora|todavía|aún|siempre|casi siempre|normalmente|actualmente|ya|mucho|sobre todo|además|desde hace [\w ]{2,20}?|cada día|todos los días|a diario|en casa|por la mañana|de nuevo|otra vez))*"
-_MI = r"\b(?:mi|nuestr[oa]) (?P<who>" + _KIN + r")(?: \w+)?"
-
-
-def _verb(*verbs: str) -> str:
-    return r"\b(?:yo )?(?:" + "|".join(verbs) + r")\b" + _ADV + r" "
-
+from proxy.memory.extract_builtin.lexicon import Lexicon, one_of
+from proxy.memory.extract_builtin.spanish_facts import KIN, SPANISH_STATEMENTS
+from proxy.memory.words import word_set
 
 SPANISH = Lexicon(
     code="es",
@@ -23,7 +16,7 @@ SPANISH = Lexicon(
         hemos había hay tengo tiene tienen tenemos voy va vamos puedo puede puedes quiero hago hace hacer uso usar tomo como
         toco hablo vivo trabajo estudio llevo gusta gustan encanta esto eso este esta ese esa aquí allí hoy ayer mañana semana
         mes año día días tiempo vez veces siempre nunca todo toda todos todas algo nada alguien bien mal bueno buena hola
-        gracias favor porfa oye vale ok pues entonces luego así dos tres otra otro llama llaman nuevo nueva tenido dejado
+        gracias favor porfa oye vale ok pues entonces luego así dos tres otra otro llama llaman llamo nuevo nueva tenido dejado
         dejo dejé he"""
     ),
     generic=word_set(
@@ -42,7 +35,7 @@ SPANISH = Lexicon(
     ),
     third=one_of(
         r"^(?:\W|y |pero |porque |que |es que |resulta que |ayer |hoy |también |bueno |pues )*(?:(?:mi|mis|nuestr[oa]s?|su|sus|el|la|los|las|un|una|otro|otra|cada|todos los|muchos) )(?:\w+ ){0,1}?(?P<who>"
-        + _KIN
+        + KIN
         + r"|herman[oa]s|amig[oa]s?|vecin[oa]s|compañer[oa]s|coleg[ao]s?|director[a]?|entrenador[a]?|profesor[a]?|profe|equipo|clientes?|gente|blog|foro|artículo|empresa|tipo|señor[a]?)\b",
         r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
     ),
@@ -91,7 +84,8 @@ SPANISH = Lexicon(
         r"\bjubil(?:é|ado)\b",
         r"\bdescart(?:é|ado)\b|\baparqu(?:é|ado)\b",
         r"\b(?:me (?:lo|la)|nos (?:lo|la)) (?:quitó|retiró|ha quitado|ha retirado)\b",
-        r"\bdar de baja\b", r"\bme (?:ha )?(?:quitó|quitado|retiró|retirado|suspendió|suspendido|prohibió|prohibido)\b",
+        r"\bdar de baja\b",
+        r"\bme (?:ha )?(?:quitó|quitado|retiró|retirado|suspendió|suspendido|prohibió|prohibido)\b",
     ),
     negation=one_of(r"\bno\b", r"\bnunca\b", r"\bjamás\b", r"\bsin\b", r"\btampoco\b", r"\bni\b"),
     parted=one_of(
@@ -172,8 +166,12 @@ SPANISH = Lexicon(
         r"\bme (?:he )?inventé\b|\bme lo inventé\b|\bconfusión\b|\blapsus\b|\bdesliz\b",
         r"\bno es .{2,30}[,;:] (?:es|sino|resulta)\b",
     ),
-    murmur=one_of(r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^no[,.]"),
-    memory=one_of(r"\b(?:sepas|sabes|tu (?:memoria|registro\w*)|tus (?:notas|datos|registros|archivos)|memoria|notas|guardad[oa]s?|recuerdes|recuerdas|que (?:te )?(?:conté|dije|he dicho|mencioné)|todo (?:lo|sobre|acerca)|lo de(?:l)?|que tengo|que soy|sobre mí|sobre|mi \w+|la información|los datos|hablado)\b"),
+    murmur=one_of(
+        r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^no[,.]"
+    ),
+    memory=one_of(
+        r"\b(?:sepas|sabes|tu (?:memoria|registro\w*)|tus (?:notas|datos|registros|archivos)|memoria|notas|guardad[oa]s?|recuerdes|recuerdas|que (?:te )?(?:conté|dije|he dicho|mencioné)|todo (?:lo|sobre|acerca)|lo de(?:l)?|que tengo|que soy|sobre mí|sobre|mi \w+|la información|los datos|hablado)\b"
+    ),
     copula=one_of(r"es|son|era|llama|termina|está|queda"),
     slip=one_of(
         r"\ben vez de\b|\ben lugar de\b",
@@ -187,7 +185,9 @@ SPANISH = Lexicon(
         r"\b(?:era|fue) (?:otr[oa]|mi antigu[oa]|el de|la de)\b",
     ),
     denial=one_of(r"\b(?:no|ni) (?:\w+ ){0,2}$"),
-    amend=one_of(r"^(?:(?:no|perdona|perdón|uy|ay|espera|corrección|en realidad|de hecho|disculpa)\W+)*(?:en realidad )?(?:es|era|quise decir|quería decir|quiero decir|me refería a|debería ser|son)(?: (?:en|a|el|la|un|una|con|que))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"),
+    amend=one_of(
+        r"^(?:(?:no|perdona|perdón|uy|ay|espera|corrección|en realidad|de hecho|disculpa)\W+)*(?:en realidad )?(?:es|era|quise decir|quería decir|quiero decir|me refería a|debería ser|son)(?: (?:en|a|el|la|un|una|con|que))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+    ),
     contrast=(
         one_of(
             r"\b(?:es|está|son|era|llama|en|a|con|quise decir|tomo|uso|el|la) (?P<new>[\w .&'-]{2,40}?)(?:, (?:y )?| y )no (?:es )?(?:un |una |el |la |en |a |con |de |del )*(?P<old>[\w .&'-]{2,30})"
@@ -200,7 +200,6 @@ SPANISH = Lexicon(
         r"(?:de|del|desde|en vez de|en lugar de|sustitu(?:í|ido|imos)|sustituyo|reemplac(?:é|ado|amos)|reemplazado|cambi(?:é|ado|amos|o)|troqué|dej(?:é|ado|amos|o)|vend(?:í|ido)|abandon(?:é|ado)|adiós a|fuera|por|ni)(?: (?:el|la|los|las|mi|nuestr[oa]|viej[oa]|antigu[oa]|a)){0,3} $"
     ),
     source_after=one_of(
-
         r"^ ?(?:→|->)",
         r"^ (?:fue|ha sido|quedó|está) (?:sustituid|reemplazad|cambiad)",
     ),
@@ -213,7 +212,7 @@ SPANISH = Lexicon(
     asks=one_of(
         r"(?:qué|quién|cuál|cuáles|cuándo|cómo|dónde|adónde|por qué|cuánt[oa]s?|me (?:ayudas|recomiendas|escribes|redactas|haces)|puedes|podrías|crees|tú crees|debería|debo|sabes|tienes|hay|alguna?|ideas|te acuerdas|y (?:para|si|qué|cómo)|se (?:puede|llevarán)|oye)\b"
     ),
-    kin=one_of(r"\b(?:" + _KIN + r")\b"),
+    kin=one_of(r"\b(?:" + KIN + r")\b"),
     many=one_of(
         r"^(?:.* )?(?:herman[oa]|prim[oa]|tí[oa]|sobrin[oa]|amig[oa]|compañer[oa]|vecin[oa]|hij[oa]|perr[oa]|gat[oa]|mascota|loro|tortuga|afición|hobby|idioma|lengua|alergia|instrumento|proyecto|suscripción|medicamento|niet[oa]|deporte|planta|curso|herramienta|aplicación|app|pregunta|problema|idea|vida|día|semana|tiempo|opinión|cabeza|casa|equipo|cuñad[oa]|abuel[oa]|novela|lista|familia|dinero)s?$"
     ),
@@ -221,78 +220,5 @@ SPANISH = Lexicon(
         r"(?:es|son|está|era|se|llama|el|la|los|un|una|en|de|del|con|número|ahora|actualmente|termina|tiene|queda|la|por|como|a|al|al|va)"
     ),
     owned=one_of(r"\b(?:mi|nuestr[oa]|su)\b"),
-    statements=(
-        Statement("name", one_of(r"\bme llamo ", r"\bmi nombre es ", r"\bllámame "), single=True, profile=True),
-        Statement(
-            "reply language",
-            one_of(r"\b(?:contéstame|respóndeme|responde|contesta|escríbeme)(?: siempre| por favor| solo)* en "),
-            "procedure",
-            single=True,
-            profile=True,
-        ),
-        Statement(
-            "live in", one_of(_verb("vivo", "vivimos", "resido") + "en ", _MI + r" (?:vive|viven) en "), single=True
-        ),
-        Statement(
-            "profession",
-            one_of(
-                r"\b(?:trabajo|trabajamos) (?:como|de) (?:un |una )?",
-                r"\bsoy (?=(?!aleg|alerg|socia|socio|de |muy |yo|el |la |un |una |miembro|vegan|vegetar|fan|capaz|nuev|intoler|diab|celiac|celíac)\w+(?:er[oa]|ista|or|ora|ic[oa]|nte|ólog[oa]|ad[oa]|ent[ae]|ario|aria|et[ao]|ic)\b)",
-                r"\bmi (?P<who>"
-                + _KIN
-                + r") (?:trabaja (?:como|de) |es )(?=(?:un |una )?\w+(?:er[oa]|ista|or|ora|ic[oa]|nte|ólog[oa]|ario)\b)",
-            ),
-            single=True,
-        ),
-        Statement(
-            "employer",
-            one_of(
-                r"\btrabajo (?:en|para) (?:la empresa )?", _MI + r" trabaja (?:en|para) (?:la planta de |la empresa )?"
-            ),
-            single=True,
-        ),
-        Statement("school", one_of(_MI + r" va al (?:colegio|instituto) ", r"\bva al colegio "), single=True),
-        Statement(
-            "use",
-            one_of(
-                _verb("uso", "usamos", "utilizo", "utilizamos", "empleo"),
-                r"\b(?:apunto|organizo|llevo|edito|hago|escribo) (?:todo|todos mis \w+|todas mis \w+|mis \w+|mi \w+) (?:en|con) ",
-                r"\b(?:tengo|tenemos) (?:contratad[oa]s?|instalad[oa]s?) ",
-            ),
-        ),
-        Statement(
-            "play", one_of(_verb("toco", "tocamos", "juego", "juego al?", "jugamos al?"), r"\btocando (?:el|la) ")
-        ),
-        Statement("sport", one_of(r"\b(?:hago|practico|entreno)" + _ADV + " ")),
-        Statement("speak", one_of(_verb("hablo", "hablamos"))),
-        Statement("learn", one_of(_verb("estudio", "aprendo", "estoy aprendiendo", "estoy estudiando"))),
-        Statement(
-            "like",
-            one_of(r"\b(?:me|nos) (?:gustan?|encantan?|fascinan?|chiflan?)(?: mucho)? ", _verb("adoro", "prefiero")),
-            "preference",
-        ),
-        Statement(
-            "dislike", one_of(r"\b(?:odio|detesto|aborrezco) ", r"\bno (?:me gustan?|soporto|aguanto) "), "preference"
-        ),
-        Statement("allergic to", one_of(r"\b(?:alérgic[oa]|intolerante) (?:al?) ")),
-        Statement("take", one_of(_verb("tomo"))),
-        Statement("drive", one_of(_verb("conduzco", "manejo"))),
-        Statement(
-            "have",
-            one_of(
-                r"\b(?:tengo|tenemos|adopté|adoptamos|compré)" + _ADV + r" (?:una?|dos|tres) ",
-                r"\btengo (?=\w+(?:itis|osis|ia|gia|algia|alergia|migrañas?|asma|diabetes|tdah)\b)",
-            ),
-        ),
-        Statement(
-            "be",
-            one_of(
-                r"\bsoy (?=(?:vegan[oa]|vegetarian[oa]|celíac[oa]|solter[oa]|casad[oa]|divorciad[oa]|zurd[oa]|diabétic[oa]))",
-                r"\bestoy (?=(?:casad[oa]|divorciad[oa]|embarazada|jubilad[oa]|prometid[oa]))",
-            ),
-        ),
-        Statement("member of", one_of(r"\b(?:soy (?:soci[oa]|miembro) (?:del?|de la) |bailo en |canto en )")),
-        Statement("subscribed to", one_of(r"\b(?:estoy )?suscrit[oa] a (?:la revista )?")),
-        Statement("born in", one_of(r"\bnací en ", r"\bsoy de ")),
-    ),
+    statements=SPANISH_STATEMENTS,
 )

@@ -1,0 +1,129 @@
+"""How English speakers state facts, tastes, tasks and instructions."""
+
+from __future__ import annotations
+
+from proxy.memory.extract_builtin.lexicon import Statement, one_of
+
+_ADVERBS = r"(?: (?:also|now|still|currently|just|usually|often|always|mostly|mainly|really|only|recently|both|have|'ve|been|do|generally|normally|regularly|sometimes|finally|already|absolutely))*"
+_I = r"\b(?:i|we)(?:'ve|'m|'re)?" + _ADVERBS
+
+ENGLISH_STATEMENTS = (
+    Statement(
+        "name",
+        one_of(
+            r"\bmy (?:first |full |last |real )?name is ",
+            r"\b(?:i am|i'm) called ",
+            r"\b(?:please |just |you can )?call me ",
+        ),
+        single=True,
+        profile=True,
+    ),
+    Statement(
+        "reply language",
+        one_of(
+            r"\b(?:always |please )?(?:answer|reply|respond|write)(?: to me)? (?:always |only )?in (?=(?:english|german|french|spanish|italian|portuguese|russian|chinese|mandarin|japanese|korean|dutch|polish|turkish|arabic|hindi|swedish|danish|norwegian|finnish|ukrainian|czech|greek|hebrew)\b)"
+        ),
+        "procedure",
+        single=True,
+        profile=True,
+    ),
+    Statement(
+        "live in",
+        one_of(_I + r" (?:live|living|reside|based|moved|relocated|settled)(?: over| back)? (?:in|to|near) "),
+        single=True,
+    ),
+    Statement(
+        "profession",
+        one_of(
+            _I + r" (?:work|working|worked) as (?:a |an |the )?",
+            _I + r" (?:a|an) (?=(?:\w+ ){0,3}(?:by (?:trade|profession)|for a living))",
+        ),
+        single=True,
+    ),
+    Statement(
+        "employer",
+        one_of(
+            _I + r" (?:work|working|employed)(?: \w+)? (?:at|for) ",
+            _I + r" (?:started (?:working )?at|got a job at|got hired (?:at|by)) ",
+        ),
+        single=True,
+    ),
+    Statement("desk", one_of(_I + r" sit(?:ting)? at (?=desk )"), single=True),
+    Statement(
+        "use",
+        one_of(
+            _I
+            + r" (?:use|using|rely on|relying on|started using|switched to|swear by|run|running on|subscribe to|subscribed to|signed up for|commute on|commute by|program in|code in|write in)(?: (?:a|an|the|my))? ",
+            _I
+            + r" (?:keep|store|organi[sz]e|edit|write|track|manage|plan|do|make|build|host|run|save|back up|draw|record) (?:everything|all my \w+|my \w+(?: \w+)?|most of my \w+) (?:in|with|on|using) ",
+        ),
+    ),
+    Statement("work with", one_of(_I + r" (?:work|working) with(?: (?:a|an|the|my))? ")),
+    Statement("play", one_of(_I + r" (?:play|playing|played)(?: (?:a|an|the))? ")),
+    Statement("speak", one_of(_I + r" (?:speak|speaking|fluent in)(?: fluent)? ")),
+    Statement("learn", one_of(_I + r" (?:learn|learning|study|studying|started learning|taking lessons in)(?: to)? ")),
+    Statement(
+        "like",
+        one_of(
+            _I
+            + r" (?:love|like|enjoy|adore|prefer|fond of|a (?:big |huge )?fan of|into|obsessed with|crazy about)(?: to)? "
+        ),
+        "preference",
+    ),
+    Statement(
+        "dislike",
+        one_of(
+            _I + r" (?:hate|dislike|can't stand|cannot stand|don't like|do not like|don't enjoy|detest|loathe)(?: to)? "
+        ),
+        "preference",
+    ),
+    Statement(
+        "allergic to", one_of(_I + r" (?:severely |mildly |slightly )?(?:allergic to|intolerant to|intolerant of) ")
+    ),
+    Statement(
+        "take",
+        one_of(
+            _I
+            + r" (?:take|taking|on|was put on|prescribed) (?=\w+ (?:every|each|daily|twice|once|for my|for the|in the|before|at night|mg)|\d+ ?mg)"
+        ),
+    ),
+    Statement("drive", one_of(_I + r" (?:drive|driving|ride|riding)(?: (?:a|an|my|the))? ")),
+    Statement(
+        "have",
+        one_of(
+            _I + r" (?:have|own|keep|adopted|have got)(?: got)? (?:a|an|two|three|four|five|\d+) ",
+            _I
+            + r" (?:have|suffer from|diagnosed with|been diagnosed with)(?: (?:a|an))? (?=[\w -]{0,25}(?:allergy|disease|syndrome|disorder|diabetes|asthma|migraine|itis|osis|adhd|autism|celiac|coeliac|condition))",
+        ),
+    ),
+    Statement(
+        "be",
+        one_of(
+            _I
+            + r" (?=(?:fully |strictly |mostly )?(?:vegan|vegetarian|pescatarian|gluten[- ]free|married|single|divorced|engaged|pregnant|retired|left-handed|diabetic|lactose))"
+        ),
+    ),
+    Statement("age", one_of(_I + r" (?=\d{1,3} (?:years? old|yo\b))"), single=True),
+    Statement(
+        "member of",
+        one_of(
+            _I
+            + r" (?:a member of|in the (?=[\w -]{2,30}(?:choir|band|team|club|gym|group|society|orchestra|league|union)\b)|sing in|volunteer (?:at|for|with)|go to the|train at|work out at|rejoined|back in|back at|coach at)(?: (?:a|an|the))? "
+        ),
+    ),
+    Statement(
+        "born in",
+        one_of(_I + r" (?:was |were )?(?:born in|born on|from|grew up in|come from|originally from) "),
+        single=False,
+    ),
+    Statement("task", one_of(r"\b(?:please )?remind me (?:to|that|about) "), "task"),
+    Statement(
+        "instruction",
+        one_of(
+            r"^(?:please )?(?=(?:from now on|going forward|in future|in the future),? (?!i\b|we\b))",
+            r"^(?:please )?(?=(?:always|never) (?:use|answer|reply|give|keep|write|call|include|format|explain|start|end|avoid|respond|address|speak)\b)",
+        ),
+        "procedure",
+        profile=True,
+    ),
+)

@@ -1,0 +1,119 @@
+"""How German speakers state facts, tastes, tasks and instructions."""
+
+from __future__ import annotations
+
+from proxy.memory.extract_builtin.lexicon import Statement, one_of
+
+KIN = r"bruder|brüder|schwester|mutter|mama|vater|papa|mann|frau|ehemann|ehefrau|partner|partnerin|freund|freundin|verlobter?|sohn|tochter|cousine?|onkel|tante|neffe|nichte|oma|opa|großmutter|großvater|eltern|schwager|schwägerin|schwiegermutter|schwiegervater|mitbewohner(?:in)?|nachbar(?:in)?|kollege|kollegin|chefin?|vermieter(?:in)?|hund|hündin|katze|kater|papagei|pferd|kaninchen|hamster|schildkröte|baby|kinder|kind"
+_ADV = r"(?: (?:auch|jetzt|nun|noch|immer|meist|meistens|gerade|aktuell|derzeit|schon|seit \w+|inzwischen|mittlerweile|täglich|jeden \w+|oft|gern|gerne|am liebsten|total gerne|sehr gerne|hauptsächlich|vor allem|regelmäßig|wieder|nun doch wieder|doch|ebenfalls|zusätzlich|seit kurzem|daheim|zuhause|privat|beruflich))*"
+_ICH = r"(?:\b(?:ich|wir)\b)"
+_MEIN = r"\b(?:mein|meine|unser|unsere) (?:\w+ ){0,1}?(?P<who>" + KIN + r")(?: \w+)?"
+
+
+def _verb(*verbs: str) -> str:
+    """Match subject and verb in both orders ("ich nutze", "nutze ich")."""
+    group = "(?:" + "|".join(verbs) + ")"
+    return rf"(?:{_ICH} {group}|\b{group} {_ICH}){_ADV} "
+
+
+GERMAN_STATEMENTS = (
+    Statement(
+        "name",
+        one_of(r"\bmein (?:vor|nach)?name ist ", r"\bich heiße ", r"\b(?:nenn|nenne) mich "),
+        single=True,
+        profile=True,
+    ),
+    Statement(
+        "reply language",
+        one_of(r"\b(?:antworte|antworten sie|schreib|sprich)(?: mir)?(?: bitte)?(?: immer| nur| stets)? auf "),
+        "procedure",
+        single=True,
+        profile=True,
+    ),
+    Statement(
+        "live in",
+        one_of(
+            r"(?:" + _ICH + r" (?:wohnen?|leben?)|\b(?:wohnen?|leben?) " + _ICH + r")" + _ADV + r" in ",
+            _MEIN + r" (?:wohnt|lebt|wohnen|leben) in ",
+        ),
+        single=True,
+    ),
+    Statement(
+        "profession",
+        one_of(
+            r"\b(?:ich arbeite|arbeite ich|(?P<who>er|sie) arbeitet) als (?:eine? )?",
+            r"\bmein(?:e)? (?P<whose>" + KIN + r") arbeitet als (?:eine? )?",
+            r"\bich bin (?=\w+(?:er|erin|in|ist|istin|or|eur|euse|mann|frau|wirt|kraft)(?: von beruf|[,.!]| und| in| bei|$))",
+        ),
+        single=True,
+    ),
+    Statement(
+        "employer",
+        one_of(
+            r"(?:ich arbeite|arbeite ich)" + _ADV + r" (?:bei|für) (?:der firma |der )?",
+            _MEIN + r" arbeitet (?:bei|für) (?:der firma |der )?",
+            r"\bbin ich (?:ja )?(?:noch )?bei der firma ",
+            r"\bich bin bei der firma ",
+        ),
+        single=True,
+    ),
+    Statement("health insurer", one_of(r"\bich bin bei der (?:krankenkasse|kasse) "), single=True),
+    Statement(
+        "use",
+        one_of(
+            _verb("nutze", "benutze", "verwende", "nutzen", "benutzen", "verwenden"),
+            r"(?:ich arbeite|arbeite ich)" + _ADV + r" mit ",
+            r"(?:ich|wir) (?:programmiere|schreibe|organisiere|mache|bearbeite|plane|telefoniere)"
+            + _ADV
+            + r"(?: \w+){0,3} (?:in|mit|über) ",
+            r"\b(?:bin|sind)(?: jetzt| nun)? (?:auf|zu) (?=\w+ (?:umgestiegen|gewechselt))",
+            r"\bwir haben daheim ",
+        ),
+    ),
+    Statement("play", one_of(_verb("spiele", "spielen", "übe"))),
+    Statement("sport", one_of(r"(?:ich mache|mache ich|ich trainiere|ich betreibe)" + _ADV + " ")),
+    Statement("speak", one_of(_verb("spreche", "sprechen") + r"(?:fließend |etwas |gut )?")),
+    Statement("learn", one_of(_verb("lerne", "lernen", "studiere"))),
+    Statement(
+        "like",
+        one_of(
+            _verb("mag", "liebe", "mögen", "lieben", "bevorzuge", "vergöttere"),
+            r"\bich (?:esse|trinke|höre|lese|schaue) (?:total |sehr |am )?(?:gerne?|liebsten) ",
+        ),
+        "preference",
+    ),
+    Statement("dislike", one_of(_verb("hasse", "verabscheue") + "", r"\bich mag (?:keinen?|keine) "), "preference"),
+    Statement("allergic to", one_of(r"\b(?:allergisch (?:auf|gegen)) ", r"\bich vertrage keine?n? ")),
+    Statement("take", one_of(_verb("nehme"))),
+    Statement("drive", one_of(_verb("fahre", "fahren"))),
+    Statement(
+        "have",
+        one_of(
+            r"\b(?:ich habe|wir haben|habe ich|haben wir|ich halte)" + _ADV + r" (?:einen?|eine|zwei|drei|vier) ",
+            r"\bich habe (?=\w+(?:itis|ose|ie|allergie|migräne|asthma|diabetes|zöliakie|rosazea|schuppenflechte|neurodermitis|adhs)\b)",
+        ),
+    ),
+    Statement(
+        "be",
+        one_of(
+            r"\bich bin(?: jetzt| seit \w+)? (?=(?:vegan|veganer|vegetarier|vegetarisch|verheiratet|single|ledig|geschieden|verlobt|schwanger|rentner|linkshänder|diabetiker))"
+        ),
+    ),
+    Statement(
+        "member of",
+        one_of(
+            r"\bich (?:bin|singe|trainiere|bin mitglied) (?:im|in der|beim|bei der) ",
+            r"\b(?:helfe|engagiere) ich(?: mich)? .{0,30}(?:bei der|beim|im) ",
+        ),
+    ),
+    Statement(
+        "born in", one_of(r"\bich (?:komme|stamme) (?:aus) ", r"\bich bin (?:in) (?=\w+ (?:geboren|aufgewachsen))")
+    ),
+    Statement("task", one_of(r"\berinner(?:e)? mich (?:bitte )?(?:daran|an) "), "task"),
+    Statement(
+        "instruction",
+        one_of(r"^(?=(?:ab jetzt|ab sofort|von nun an|künftig|in zukunft) (?!\w+ ich\b|ich\b))"),
+        "procedure",
+        profile=True,
+    ),
+)

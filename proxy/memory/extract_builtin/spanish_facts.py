@@ -1,0 +1,85 @@
+"""How Spanish speakers state facts, tastes, tasks and instructions."""
+
+from __future__ import annotations
+
+from proxy.memory.extract_builtin.lexicon import Statement, one_of
+
+KIN = r"hermano|hermana|madre|mamá|padre|papá|marido|mujer|esposo|esposa|pareja|novio|novia|prometid[oa]|hijo|hija|niñ[oa]|primo|prima|tío|tía|sobrino|sobrina|abuelo|abuela|padres|cuñado|cuñada|suegro|suegra|compañer[oa] de piso|vecin[oa]|compañer[oa]|jef[ea]|caser[oa]|perr[oa]|gat[oa]|loro|caballo|conejo|hámster|tortuga|bebé"
+_ADV = r"(?: (?:también|ahora|todavía|aún|siempre|casi siempre|normalmente|actualmente|ya|mucho|sobre todo|además|desde hace [\w ]{2,20}?|cada día|todos los días|a diario|en casa|por la mañana|de nuevo|otra vez))*"
+_MI = r"\b(?:mi|nuestr[oa]) (?P<who>" + KIN + r")(?: \w+)?"
+
+
+def _verb(*verbs: str) -> str:
+    return r"\b(?:yo )?(?:" + "|".join(verbs) + r")\b" + _ADV + r" "
+
+
+SPANISH_STATEMENTS = (
+    Statement("name", one_of(r"\bme llamo ", r"\bmi nombre es ", r"\bllámame "), single=True, profile=True),
+    Statement(
+        "reply language",
+        one_of(r"\b(?:contéstame|respóndeme|responde|contesta|escríbeme)(?: siempre| por favor| solo)* en "),
+        "procedure",
+        single=True,
+        profile=True,
+    ),
+    Statement("live in", one_of(_verb("vivo", "vivimos", "resido") + "en ", _MI + r" (?:vive|viven) en "), single=True),
+    Statement(
+        "profession",
+        one_of(
+            r"\b(?:trabajo|trabajamos) (?:como|de) (?:un |una )?",
+            r"\bsoy (?=(?!aleg|alerg|socia|socio|de |muy |yo|el |la |un |una |miembro|vegan|vegetar|fan|capaz|nuev|intoler|diab|celiac|celíac)\w+(?:er[oa]|ista|or|ora|ic[oa]|nte|ólog[oa]|ad[oa]|ent[ae]|ario|aria|et[ao]|ic)\b)",
+            r"\bmi (?P<who>"
+            + KIN
+            + r") (?:trabaja (?:como|de) |es )(?=(?:un |una )?\w+(?:er[oa]|ista|or|ora|ic[oa]|nte|ólog[oa]|ario)\b)",
+        ),
+        single=True,
+    ),
+    Statement(
+        "employer",
+        one_of(r"\btrabajo (?:en|para) (?:la empresa )?", _MI + r" trabaja (?:en|para) (?:la planta de |la empresa )?"),
+        single=True,
+    ),
+    Statement("school", one_of(_MI + r" va al (?:colegio|instituto) ", r"\bva al colegio "), single=True),
+    Statement(
+        "use",
+        one_of(
+            _verb("uso", "usamos", "utilizo", "utilizamos", "empleo"),
+            r"\b(?:apunto|organizo|llevo|edito|hago|escribo) (?:todo|todos mis \w+|todas mis \w+|mis \w+|mi \w+) (?:en|con) ",
+            r"\b(?:tengo|tenemos) (?:contratad[oa]s?|instalad[oa]s?) ",
+        ),
+    ),
+    Statement("play", one_of(_verb("toco", "tocamos", "juego", "juego al?", "jugamos al?"), r"\btocando (?:el|la) ")),
+    Statement("sport", one_of(r"\b(?:hago|practico|entreno)" + _ADV + " ")),
+    Statement("speak", one_of(_verb("hablo", "hablamos"))),
+    Statement("learn", one_of(_verb("estudio", "aprendo", "estoy aprendiendo", "estoy estudiando"))),
+    Statement(
+        "like",
+        one_of(r"\b(?:me|nos) (?:gustan?|encantan?|fascinan?|chiflan?)(?: mucho)? ", _verb("adoro", "prefiero")),
+        "preference",
+    ),
+    Statement(
+        "dislike", one_of(r"\b(?:odio|detesto|aborrezco) ", r"\bno (?:me gustan?|soporto|aguanto) "), "preference"
+    ),
+    Statement("allergic to", one_of(r"\b(?:alérgic[oa]|intolerante) (?:al?) ")),
+    Statement("take", one_of(_verb("tomo"))),
+    Statement("drive", one_of(_verb("conduzco", "manejo"))),
+    Statement(
+        "have",
+        one_of(
+            r"\b(?:tengo|tenemos|adopté|adoptamos|compré)" + _ADV + r" (?:una?|dos|tres) ",
+            r"\btengo (?=\w+(?:itis|osis|ia|gia|algia|alergia|migrañas?|asma|diabetes|tdah)\b)",
+        ),
+    ),
+    Statement(
+        "be",
+        one_of(
+            r"\bsoy (?=(?:vegan[oa]|vegetarian[oa]|celíac[oa]|solter[oa]|casad[oa]|divorciad[oa]|zurd[oa]|diabétic[oa]))",
+            r"\bestoy (?=(?:casad[oa]|divorciad[oa]|embarazada|jubilad[oa]|prometid[oa]))",
+        ),
+    ),
+    Statement("member of", one_of(r"\b(?:soy (?:soci[oa]|miembro) (?:del?|de la) |bailo en |canto en )")),
+    Statement("subscribed to", one_of(r"\b(?:estoy )?suscrit[oa] a (?:la revista )?")),
+    Statement("born in", one_of(r"\bnací en ", r"\bsoy de ")),
+    Statement("task", one_of(r"\brecuérdame (?:que )?"), "task"),
+    Statement("instruction", one_of(r"^(?=(?:a partir de ahora|de ahora en adelante),? )"), "procedure", profile=True),
+)

@@ -1,0 +1,165 @@
+"""What the rules read in a message: facts one by one, tastes, tasks, instructions, endings; and what they leave alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proxy.memory.extract_builtin import BuiltinExtractor
+from proxy.memory.ground import ground
+from proxy.types import Candidate, Episode, Said, Scope, Turn
+
+AT = datetime(2026, 3, 10, 23, 30, tzinfo=UTC)
+
+
+def turn(text: str, zone: str = "UTC") -> Turn:
+    return Turn("t", Scope("0" * 32, "1" * 32), (Said("m", "user", text),), "", "complete", "m", AT, zone=zone)
+
+
+def extract(text: str, *before: str, zone: str = "UTC") -> list[Candidate]:
+    heard = [Episode(f"e{n}", "s", f"t{n}", n, "user", said, AT) for n, said in enumerate(before)]
+    step = turn(text, zone)
+    found = BuiltinExtractor().extract(step, (), heard)
+    assert ground(found, step) == found, "every quote is the user's"
+    return found
+
+
+def objects(text: str, *before: str) -> set[str]:
+    return {candidate.object for candidate in extract(text, *before) if candidate.action != "retract"}
+
+
+def ended(text: str, *before: str) -> set[str]:
+    return {value for candidate in extract(text, *before) for value in candidate.replaces}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I use Shram and Magnet as productivity tools", {"Shram", "Magnet"}),
+        ("I speak Dutch, Frisian and a little Welsh at home.", {"Dutch", "Frisian", "little Welsh"}),
+        ("Ich nutze Obsidian und Zotero für die Uni.", {"Obsidian", "Zotero"}),
+        ("Uso Inkscape y Krita en el trabajo.", {"Inkscape", "Krita"}),
+        ("Я использую Figma и Miro в работе.", {"Figma", "Miro"}),
+        ("我会弹钢琴和吉他。", {"钢琴", "吉他"}),
+    ],
+)
+def test_a_compound_object_becomes_one_fact_each(text: str, expected: set[str]) -> None:
+    assert objects(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("My name is Ines.", {"relation": "name", "object": "Ines", "profile": True, "single": True}),
+        ("Please always answer in German.", {"relation": "reply language", "kind": "procedure", "profile": True}),
+        ("From now on, keep answers short.", {"relation": "instruction", "kind": "procedure", "profile": True}),
+        ("Ich heiße Jonas.", {"relation": "name", "object": "Jonas", "profile": True}),
+        ("Me llamo Vera.", {"relation": "name", "object": "Vera", "profile": True}),
+        ("Меня зовут Глеб.", {"relation": "name", "object": "Глеб", "profile": True}),
+        ("我叫林森。", {"relation": "name", "object": "林森", "profile": True}),
+        ("I live in Leeds.", {"relation": "live in", "object": "Leeds", "single": True, "profile": False}),
+        ("I love olives.", {"kind": "preference", "object": "olives", "profile": False}),
+        ("My cat is called Miso.", {"subject": "cat", "object": "Miso"}),
+        ("Remind me to water the plants tomorrow", {"kind": "task"}),
+        ("My desk is 3F-118.", {"relation": "desk", "object": "3F-118", "single": True}),
+    ],
+)
+def test_what_is_stated_has_its_kind_and_slot(text: str, fields: dict[str, Any]) -> None:
+    (candidate,) = extract(text)
+    assert {name: getattr(candidate, name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you write a poem about autumn?",
+        "hello there, how are you?",
+        "Thanks, that was great!",
+        "Do I use Magnet?",
+        "If I used Magnet I would be faster.",
+        "Should I live in Leeds?",
+        "```\nI use Magnet\n```",
+        "> I use Magnet",
+        "What is the capital of France?",
+        "Kannst du mir ein Gedicht schreiben?",
+        "¿Puedes escribirme un poema?",
+        "Напиши мне стихотворение, пожалуйста.",
+        "帮我写一首诗吧。",
+    ],
+)
+def test_small_talk_questions_and_thoughts_give_nothing(text: str) -> None:
+    assert extract(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "day"),
+    [
+        ("I have a dentist appointment tomorrow", "UTC", 11),
+        ("I have a dentist appointment tomorrow", "Asia/Tokyo", 12),
+        ("I have a meeting on March 22", "UTC", 22),
+        ("Ich habe eine Prüfung in zwei Tagen", "UTC", 12),
+        ("I adopted a dog three days ago", "UTC", 7),
+    ],
+)
+def test_dates_are_resolved_against_the_turn(text: str, zone: str, day: int) -> None:
+    candidate = extract(text, zone=zone)[0]
+    assert candidate.at is not None
+    from zoneinfo import ZoneInfo
+
+    assert candidate.at.astimezone(ZoneInfo(zone)).day == day
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "value"),
+    [
+        ("I play the cello and the mandolin.", "The mandolin is gone too, sold it.", "mandolin"),
+        ("The wedding is in Lisbon.", "Actually it is Porto.", "Lisbon"),
+        ("My office extension is 4471.", "Extension is 5208, please.", "4471"),
+        ("We live in Leeds.", "We moved from Leeds to Aberdeen.", "Leeds"),
+        ("My plate is KX21 VDP.", "Don't remember my plate KX21 VDP please.", "KX21 VDP"),
+        ("Ich nutze Scrivener.", "Scrivener nutze ich nicht mehr.", "Scrivener"),
+        ("Toco la zampoña.", "Vendí la zampoña.", "zampoña"),
+        ("Учу суахили.", "Суахили я забросил.", "Суахили"),
+        ("我平时用幕布。", "幕布我已经不用了。", "幕布"),
+    ],
+)
+def test_what_ends_is_found_in_what_was_said_before(before: str, text: str, value: str) -> None:
+    assert ended(text, before) == {value}
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("I use Zulip all day.", "I don't use Zulip on weekends."),
+        ("I take levothyroxine.", "My friend stopped taking levothyroxine."),
+        ("I play the bassoon.", "I never stopped playing the bassoon."),
+        ("I edit in Darktable.", "Should I stop using Darktable?"),
+        ("I train with kettlebells.", 'The blog says "get rid of your kettlebells, they are a waste".'),
+        ("I go to Ironhaven.", "If they raise the fees, I would quit Ironhaven."),
+        ("I speak Catalan.", "I also speak Occitan."),
+        ("I use Magnet.", "Don't let me forget to update Magnet."),
+        ("I keep a notes file.", "Delete the second paragraph of the notes file."),
+    ],
+)
+def test_near_misses_end_nothing(before: str, text: str) -> None:
+    assert ended(text, before) == set()
+
+
+def test_forgetting_is_marked_and_restating_too() -> None:
+    assert extract("Forget everything you know about Gregor.", "My landlord is Gregor.")[0].forget
+    assert any(candidate.again for candidate in extract("I'm learning Welsh again!", "I'm learning Welsh."))
+
+
+def test_at_most_a_few_facts_come_of_one_message() -> None:
+    text = " ".join(f"I use Tool{letter}." for letter in "ABCDEFGHIJKLMNOP")
+    assert len(extract(text)) <= 6
+
+
+@given(st.text(max_size=400))
+@settings(deadline=None, max_examples=150)
+def test_any_text_can_be_read(text: str) -> None:
+    extract(text, "I use Magnet and live in Leeds.")

@@ -1,0 +1,85 @@
+"""Plays conversations about forgetting through the writing half and looks at the worst that could be injected."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proxy.memory.extract_builtin import BuiltinExtractor
+from proxy.memory.ground import ground
+from proxy.memory.reconcile import reconcile
+from proxy.memory.visibility import ClosedValues
+from proxy.memory.words import HAS_CJK, stems, words
+from proxy.types import Episode, Memory, Said, Scope, Turn
+
+OWN = Path(__file__).with_name("retract_own.jsonl")
+_DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
+PUBLIC = Path(os.environ.get("THROUGHLINE_DATA", _DEFAULT)) / "retract" / "open.jsonl"  # noqa: TID251
+SCOPE = Scope("0" * 32, "1" * 32)
+LEAST = {"en": 0.95, "de": 0.9, "es": 0.9, "ru": 0.9, "zh": 0.9}
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
+
+
+def content(text: str) -> set[str]:
+    """What the integrator matches on: stems of words and pairs of CJK characters."""
+    found = [word.text for word in words(text)]
+    pairs = {a + b for a, b in itertools.pairwise(found) if HAS_CJK.search(a) and HAS_CJK.search(b)}
+    return pairs | {stem[:6] for word in found if len(word) > 2 or word.isdigit() for stem in stems(word)}
+
+
+def play(case: dict[str, Any]) -> str:
+    """Return all active facts and all user utterances of a case as they could be injected after it."""
+    rows: dict[str, Memory] = {}
+    episodes: list[Episode] = []
+    at, extractor = datetime(2026, 1, 1, 9, tzinfo=UTC), BuiltinExtractor()
+    for conversation in case["conversations"]:
+        at += timedelta(days=3)
+        for text in conversation:
+            at += timedelta(minutes=5)
+            number = len(episodes)
+            turn = Turn(f"turn_{number}", SCOPE, (Said(f"msg_{number}", "user", text),), "ok", "complete", "m", at)
+            heard = [episode for episode in episodes if content(episode.text) & content(text)]
+            known = [row for row in rows.values() if row.status == "active"]
+            found = ground(extractor.extract(turn, known, heard), turn)
+            for change in reconcile(found, turn, list(rows.values()), now=at):
+                rows[change.memory.id] = change.memory
+            episodes.append(Episode(f"e{number}", "s", turn.id, number, "user", text, at))
+    closed = ClosedValues.from_memories(rows.values())
+    shown = [closed.visible(row.text, row.valid_from) for row in rows.values() if row.status == "active"]
+    shown += [closed.visible(episode.text, episode.at) for episode in episodes]
+    return "\n".join(text for text in shown if text).casefold()
+
+
+def fails(case: dict[str, Any]) -> bool:
+    injected = play(case)
+    missing = any(text.casefold() not in injected for text in case["present"])
+    return missing or any(text.casefold() in injected for text in case["absent"])
+
+
+def score(cases: list[dict[str, Any]]) -> tuple[dict[str, float], list[str]]:
+    wrong = [case["id"] for case in cases if fails(case)]
+    total, bad = Counter(case["lang"] for case in cases), Counter(name[:2] for name in wrong)
+    return {lang: 1 - bad[lang] / total[lang] for lang in total}, wrong
+
+
+@pytest.mark.parametrize("path", [OWN, PUBLIC], ids=["own", "public"])
+def test_what_ended_is_gone_and_what_holds_stays(path: Path) -> None:
+    share, wrong = score(load(path))
+    assert all(share[lang] >= LEAST[lang] for lang in share), wrong
+
+
+def test_our_own_cases_cover_every_language_and_kind() -> None:
+    counts = Counter((case["lang"], case["kind"]) for case in load(OWN))
+    assert len({lang for lang, _ in counts}) == 5
+    assert len(counts) == 40
+    assert min(counts.values()) >= 4
