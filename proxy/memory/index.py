@@ -10,10 +10,9 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from proxy.clock import to_ms
-from proxy.lexical import tokens
 from proxy.memory.postings import Lines, Mask, Neighbours, Postings, Scores
 from proxy.store.lance_search import Candidates
 from proxy.store.schema import EPISODES, MEMORIES, Batch, Vector
@@ -84,7 +83,7 @@ class Shelf(Generic[T]):
         """Take the rows that the store found for one query, with the scores it gave them."""
         width = next(iter(self._vectors.values())).values.shape[1]
         nothing = np.zeros((len(found.items), width), dtype=np.float32)
-        terms = [tokens(item.text) for item in found.items]
+        terms: list[list[str]] = [[]] * len(found.items)  # the scores are given, so nothing is counted
         self.put(Batch(found.items, terms, dict.fromkeys(self._vectors, nothing), [""] * len(found.items), 0))
         self._given = found
 
@@ -94,19 +93,22 @@ class Shelf(Generic[T]):
             self._drop(ids)
 
     def _put(self, batch: Batch[T]) -> None:
-        for at, item in enumerate(batch.items):
+        first = len(self.items)
+        current = np.array([model == self.model for model in batch.models], dtype=np.bool_)
+        self._alive.extend(np.ones(len(current), dtype=np.bool_))
+        self._agent.extend([self._agents.setdefault(item.agent, len(self._agents)) for item in batch.items])
+        self._time.extend([to_ms(_moment(item)) for item in batch.items])
+        self._has_vector.extend(current)
+        for name, column in self._vectors.items():
+            column.extend(batch.vectors[name] * current[:, np.newaxis] if len(current) else ())
+        self.items.extend(batch.items)
+        self._extended(batch.items)
+        for terms in batch.tokens:
+            self.postings.add(terms)
+        for line, item in enumerate(batch.items, start=first):
             self._drop([item.id])
-            self._line_of[item.id] = len(self.items)
-            self.items.append(item)
-            self.postings.add(batch.tokens[at])
-            self._alive.append(True)
-            self._agent.append(self._agents.setdefault(item.agent, len(self._agents)))
-            self._time.append(to_ms(_moment(item)))
-            current = batch.models[at] == self.model
-            self._has_vector.append(current)
-            for name, column in self._vectors.items():
-                column.append(batch.vectors[name][at] if current else 0.0)
-            self._added(item)
+            self._line_of[item.id] = line
+            self._added(item, line)
         self.stamp = max(self.stamp, batch.stamp)
 
     def _drop(self, ids: Collection[str]) -> None:
@@ -162,8 +164,11 @@ class Shelf(Generic[T]):
                 scores[line] = score
         return scores
 
-    def _added(self, item: T) -> None:
-        """Let a kind of shelf note what else it needs of a new line."""
+    def _extended(self, items: Sequence[T]) -> None:
+        """Let a kind of shelf note what else it needs of new lines."""
+
+    def _added(self, item: T, line: int) -> None:
+        """Let a kind of shelf put a new line into its place, once earlier lines of that id are gone."""
 
     def _removed(self, line: int) -> None:
         """Let a kind of shelf undo what ``_added`` did."""
@@ -190,13 +195,12 @@ class FactShelf(Shelf[Memory]):
             mask &= (self._current.values | self._closed.values) & (self._from.values <= moment)
         return mask
 
-    def _added(self, item: Memory) -> None:
-        self._current.append(item.status == "active")
-        self._closed.append(item.status == "superseded")
-        self._from.append(to_ms(item.valid_from))
-        lasting = item.valid_to is None or (item.kind == "event" and item.status == "active")  # events stay true
-        self._to.append(_NEVER if lasting else to_ms(cast("datetime", item.valid_to)))
-        self._expires.append(_NEVER if item.expires_at is None else to_ms(item.expires_at))
+    def _extended(self, items: Sequence[Memory]) -> None:
+        self._current.extend([item.status == "active" for item in items])
+        self._closed.extend([item.status == "superseded" for item in items])
+        self._from.extend([to_ms(item.valid_from) for item in items])
+        self._to.extend([_end(item) for item in items])
+        self._expires.extend([_NEVER if item.expires_at is None else to_ms(item.expires_at) for item in items])
 
 
 class TurnShelf(Shelf[Episode]):
@@ -239,18 +243,19 @@ class TurnShelf(Shelf[Episode]):
             return self.neighbours.spread(self.lexical(weights, mask))
         return self.postings.bm25(weights, mask, neighbours=self.neighbours)
 
-    def _added(self, item: Episode) -> None:
-        line = len(self.items) - 1
+    def _extended(self, items: Sequence[Episode]) -> None:
+        self._before.extend(np.full(len(items), -1))
+        self._after.extend(np.full(len(items), -1))
+        self._by_user.extend([item.role == "user" for item in items])
+        self._length.extend([len(item.text) for item in items])
+
+    def _added(self, item: Episode, line: int) -> None:
         order = self._order[item.session]
         at = bisect.bisect(order, (item.seq, item.piece, line))
         order.insert(at, (item.seq, item.piece, line))
-        self._before.append(order[at - 1][2] if at else -1)
-        self._after.append(order[at + 1][2] if at + 1 < len(order) else -1)
-        self._by_user.append(item.role == "user")
-        self._length.append(len(item.text))
         self._saying[hash(item.text.strip())].append(line)
-        self._link(self._before.values[line], line)
-        self._link(line, self._after.values[line])
+        self._link(order[at - 1][2] if at else -1, line)
+        self._link(line, order[at + 1][2] if at + 1 < len(order) else -1)
 
     def _removed(self, line: int) -> None:
         item = self.items[line]
@@ -270,7 +275,7 @@ class _Column:
 
     def __init__(self, kind: type[np.generic], width: int = 0) -> None:
         self._width = width
-        self._kept = np.zeros((16, width) if width else 16, dtype=kind)
+        self._kept = np.zeros((0, width) if width else 0, dtype=kind)
         self._count = 0
 
     @property
@@ -281,11 +286,22 @@ class _Column:
     def size_bytes(self) -> int:
         return self._kept.nbytes
 
-    def append(self, value: object) -> None:
-        if self._count == len(self._kept):
-            self._kept = np.concatenate((self._kept, np.zeros_like(self._kept)))
-        self._kept[self._count] = value
-        self._count += 1
+    def extend(self, values: ArrayLike) -> None:
+        added = np.asarray(values, dtype=self._kept.dtype)
+        needed = self._count + len(added)
+        if needed > len(self._kept):
+            room = needed if not self._count else max(needed + 16, len(self._kept) * 3 // 2)
+            grown = np.zeros((room, *self._kept.shape[1:]), dtype=self._kept.dtype)
+            grown[: self._count] = self.values
+            self._kept = grown
+        if len(added):
+            self._kept[self._count : needed] = added
+            self._count = needed
+
+
+def _end(item: Memory) -> int:
+    lasting = item.valid_to is None or (item.kind == "event" and item.status == "active")  # events stay true
+    return _NEVER if lasting else to_ms(cast("datetime", item.valid_to))
 
 
 def _moment(item: Memory | Episode) -> datetime:

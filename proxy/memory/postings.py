@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,9 @@ from numpy.typing import NDArray
 Scores = NDArray[np.float32]
 Lines = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+_COUNT_BITS = 16
+_MOST_COUNTED = 2**_COUNT_BITS - 1
 
 K1 = 1.1
 B = 0.3  # measured on conversations: lengths say little there
@@ -37,10 +39,9 @@ class Postings:
     """An inverted index whose lines are numbered from 0 in the order of ``add``."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, array[int]] = {}
-        self._counts: dict[str, array[int]] = {}
+        self._entries: dict[str, int | array[int]] = {}  # most terms occur once and need no array
         self._lengths = array("f")
-        self._entries = 0
+        self._count = 0
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -48,25 +49,30 @@ class Postings:
     @property
     def size_bytes(self) -> int:
         """About how much memory this takes."""
-        return 320 * len(self._lines) + 10 * self._entries + 4 * len(self._lengths)
+        return 200 * len(self._entries) + 8 * self._count + 4 * len(self._lengths)
 
     def add(self, terms: Sequence[str]) -> None:
         """Append one text."""
-        line = len(self._lengths)
-        counts = Counter(terms)
+        counts: dict[str, int] = {}
+        for term in terms:
+            counts[term] = counts.get(term, 0) + 1
+        entries, line = self._entries, len(self._lengths) << _COUNT_BITS
         for term, count in counts.items():
-            if term not in self._lines:
-                term = sys.intern(term)  # noqa: PLW2901 - owners share most of their words
-                self._lines[term], self._counts[term] = array("L"), array("H")
-            self._lines[term].append(line)
-            self._counts[term].append(min(count, 65_535))
-        self._entries += len(counts)
+            entry = line | min(count, _MOST_COUNTED)
+            known = entries.get(term)
+            if known is None:
+                entries[sys.intern(term)] = entry  # owners share most of their words
+            elif isinstance(known, int):
+                entries[term] = array("Q", (known, entry))
+            else:
+                known.append(entry)
+        self._count += len(counts)
         self._lengths.append(len(terms))
 
     def rarity(self, term: str, mask: Mask) -> int:
         """Return how many visible texts hold ``term``."""
-        lines = self._lines.get(term)
-        return 0 if lines is None else int(mask[np.array(lines)].sum())
+        packed = self._packed(term)
+        return 0 if packed is None else int(mask[packed >> _COUNT_BITS].sum())
 
     def bm25(
         self,
@@ -101,10 +107,11 @@ class Postings:
         return scores
 
     def _frequencies(self, term: str, mask: Mask, neighbours: Neighbours | None) -> tuple[Lines, Scores] | None:
-        if term not in self._lines:
+        packed = self._packed(term)
+        if packed is None:
             return None
-        lines = np.array(self._lines[term], dtype=np.int64)
-        counts = np.array(self._counts[term], dtype=np.float32)
+        lines = packed >> _COUNT_BITS
+        counts = (packed & _MOST_COUNTED).astype(np.float32)
         seen = mask[lines]
         lines, counts = lines[seen], counts[seen]
         if neighbours is None:
@@ -114,3 +121,10 @@ class Postings:
         reach = np.concatenate((lines, neighbours.before[lines], neighbours.after[lines]))
         reach = np.unique(reach[reach >= 0])
         return (reach, neighbours.spread(dense)[reach]) if len(lines) else None
+
+    def _packed(self, term: str) -> Lines | None:
+        """Return line and count of each text that holds ``term``, in one number."""
+        entry = self._entries.get(term)
+        if entry is None:
+            return None
+        return np.array([entry] if isinstance(entry, int) else entry, dtype=np.int64)

@@ -243,8 +243,10 @@ def _newest_of_similar(shelf: FactShelf, lines: list[int], scores: Scores) -> li
     ages = [-float(shelf.times[line]) for line in lines]
     mended = newest_first([float(scores[at]) for at in order], ages, alike >= _SIMILAR)
     newest: dict[frozenset[str], int] = {}
+    least = _FACT_FLOOR * max(mended, default=0.0)  # what lies below is left out anyway
     for at in sorted(range(len(lines)), key=ages.__getitem__):
-        newest.setdefault(frozenset(content(shelf.items[lines[at]].text)) or frozenset([str(at)]), at)
+        says = content(shelf.items[lines[at]].text) if mended[at] >= least else ()
+        newest.setdefault(frozenset(says) or frozenset([str(at)]), at)
     kept = newest.values()
     return sorted(((lines[at], mended[at]) for at in kept), key=lambda pair: -pair[1])
 
