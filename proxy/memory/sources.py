@@ -242,10 +242,12 @@ def _newest_of_similar(shelf: FactShelf, lines: list[int], scores: Scores) -> li
     np.fill_diagonal(alike, 1.0)
     ages = [-float(shelf.times[line]) for line in lines]
     mended = newest_first([float(scores[at]) for at in order], ages, alike >= _SIMILAR)
+    is_alone = ((alike >= _SIMILAR).sum(axis=1) == 1) & vectors.any(axis=1)
     newest: dict[frozenset[str], int] = {}
     least = _FACT_FLOOR * max(mended, default=0.0)  # what lies below is left out anyway
     for at in sorted(range(len(lines)), key=ages.__getitem__):
-        says = content(shelf.items[lines[at]].text) if mended[at] >= least else ()
+        may_repeat = mended[at] >= least and not is_alone[at]
+        says = content(shelf.items[lines[at]].text) if may_repeat else ()
         newest.setdefault(frozenset(says) or frozenset([str(at)]), at)
     kept = newest.values()
     return sorted(((lines[at], mended[at]) for at in kept), key=lambda pair: -pair[1])

@@ -351,6 +351,7 @@ class LanceStore:
                 with guarded(f"purge {noun}"):
                     if (path := self._tables.path(noun, scope.user)) is None:
                         continue
+                    disk.remove_table(path / disk.QUARANTINE)
                     await self._tables.compact(noun, scope.user, at_once=True)
                     if disk.has_deletions(path) or (path / "_indices").exists():
                         await self._tables.rebuild(noun, scope.user)
@@ -371,10 +372,24 @@ class LanceStore:
             moved: list[str] = []
             for name in disk.table_names(self._tables.shard(owner), owner, noun):
                 self._tables.forget(noun, owner)
-                moved += disk.set_aside_broken_heads(self._tables.shard(owner) / f"{name}.lance")
+                folder = self._tables.shard(owner) / f"{name}.lance"
+                moved += disk.set_aside_broken_heads(folder)
+                while disk.has_empty_files(folder) and not await self._is_readable(noun, owner):
+                    moved += disk.set_aside_head(folder)
             if moved:
                 _log.warning("broken table versions set aside", noun=noun, count=len(moved))
             return moved
+
+    async def _is_readable(self, noun: Noun, owner: str) -> bool:
+        """Whether the newest version can be read to its end."""
+        self._tables.forget(noun, owner)
+        try:
+            with guarded("read a table"):
+                if (table := await self._tables.open(noun, owner)) is not None:
+                    await table.query().to_arrow()
+        except StoreUnavailable:
+            return False
+        return True
 
     def _lock(self, scope: Scope) -> asyncio.Lock:
         return self._locks.setdefault(filters.owner(scope.user), asyncio.Lock())

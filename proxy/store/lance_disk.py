@@ -11,7 +11,7 @@ from pathlib import Path
 _TABLE = re.compile(r"(?P<noun>[a-z]+)_(?P<owner>[0-9a-f]{32})_g(?P<generation>\d+)\.lance")
 _MANIFEST = ".manifest"
 _MAGIC = b"LANC"  # the last four bytes of every complete manifest
-_QUARANTINE = "_quarantine"
+QUARANTINE = "_quarantine"
 
 
 def newest_generation(shard: Path, noun: str, owner: str) -> str | None:
@@ -65,17 +65,17 @@ def set_aside_broken_heads(table: Path) -> list[str]:
     """Move incomplete newest manifests out of the way, so that the version before them opens; return their names."""
     moved: list[str] = []
     while (name := head(table)) and not is_complete(table / "_versions" / name):
-        set_aside_head(table)
-        moved.append(name)
+        moved += set_aside_head(table)
     return moved
 
 
-def set_aside_head(table: Path) -> None:
-    """Move the newest manifest into the table's quarantine folder."""
+def set_aside_head(table: Path) -> list[str]:
+    """Move the newest manifest into the table's quarantine folder; return its name in a list, for lists of them."""
     name = head(table)
-    (table / _QUARANTINE).mkdir(exist_ok=True)
-    (table / "_versions" / name).replace(table / _QUARANTINE / name)
+    (table / QUARANTINE).mkdir(exist_ok=True)
+    (table / "_versions" / name).replace(table / QUARANTINE / name)
     (table / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
+    return [name]
 
 
 def has_empty_files(table: Path) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -112,6 +113,12 @@ async def test_a_zero_or_broken_vector_is_pending(store):
 async def test_a_vector_of_another_length_is_refused(store):
     with pytest.raises(ValueError, match="dimensions"):
         await store.put_memories(ANNE, [fact(1)], {fact(1).id: np.ones(3, dtype=np.float32)}, "m")
+
+
+def test_scope_comes_first():
+    for name, method in inspect.getmembers(LanceStore, inspect.isfunction):
+        if not name.startswith("_") and name not in ("close", "verify"):
+            assert [*inspect.signature(method).parameters][1] == "scope", name
 
 
 async def test_owners_do_not_meet(store):
@@ -265,6 +272,20 @@ async def test_a_broken_newest_version_is_set_aside(store, tmp_path, content):
     await fresh.put_memories(ANNE, [fact(2)], {}, "m")
     assert (await fresh.counts(ANNE))["memories"] == 2
     assert (await fresh.verify()).broken == ()
+
+
+async def test_a_version_whose_data_was_lost_is_set_aside(store, tmp_path):
+    await store.put_memories(ANNE, [fact(1)], {}, "m")
+    before = set((tmp_path / "lance" / "aa").rglob("data/*"))
+    await store.put_memories(ANNE, [fact(2)], {}, "m")
+    [lost] = set((tmp_path / "lance" / "aa").rglob("data/*")) - before
+    lost.write_bytes(b"")
+    fresh = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
+    assert len(await fresh.heal(ANNE)) == 1
+    assert [memory.id for memory in await fresh.memories(ANNE)] == [fact(1).id]
+    await fresh.put_memories(ANNE, [fact(2)], {}, "m")
+    assert await fresh.heal(ANNE) == []
+    assert (await fresh.counts(ANNE))["memories"] == 2
 
 
 async def test_a_new_dimension_rebuilds_the_table_and_leaves_vectors_pending(store, tmp_path):
