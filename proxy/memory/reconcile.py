@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from proxy.memory.changes import (
-    PROFILE,
     REPLACED,
     SUCCEEDS,
     TOMBSTONE,
@@ -19,7 +18,8 @@ from proxy.memory.changes import (
     retract_memory,
     revive,
 )
-from proxy.memory.words import contains_value, fold, mentions, same_value
+from proxy.memory.matching import extra, is_rival, names, related, same_subject
+from proxy.memory.words import fold, mentions, same_value
 from proxy.types import PROVENANCE_RANK, Candidate, Memory, Provenance, Said, Status, Turn
 
 __all__ = [
@@ -132,7 +132,7 @@ class _Ledger:
     def _is_target(self, memory: Memory, term: str, candidate: Candidate) -> bool:
         if candidate.forget:
             return any(mentions(part, term) for part in (memory.object, memory.text))
-        if not memory.object or not _names(memory.object, term) or not _same_subject(memory, candidate):
+        if not memory.object or not names(memory.object, term) or not same_subject(memory, candidate):
             return False
         return not candidate.relation or not memory.relation or fold(memory.relation) == fold(candidate.relation)
 
@@ -171,32 +171,32 @@ class _Ledger:
         if fresh.id in self._rows and self._turn.id in self._rows[fresh.id].turns:
             return
         same = [memory for memory in self._rows.values() if self._is_same(memory, candidate)]
-        if any(self._turn.id in memory.turns and _related(memory, candidate) for memory in same):
+        if any(self._turn.id in memory.turns and related(memory, candidate) for memory in same):
             return
         live = self._is_live(candidate)
         closed = [memory for memory in same if memory.status in ("retracted", "superseded")]
         if any(not live or self._turn.at <= (memory.valid_to or memory.updated_at) for memory in closed):
             return
-        active = [memory for memory in same if memory.status in ("active", "archived") and _related(memory, candidate)]
+        active = [memory for memory in same if memory.status in ("active", "archived") and related(memory, candidate)]
         if active:
             self._reinforce(active[0], candidate)
             return
         if candidate.confidence < self._limits.min_confidence:
             self._put("review", replace(fresh, status="review"), "uncertain")
             return
-        revived = [memory for memory in closed if candidate.again or _related(memory, candidate)]
+        revived = [memory for memory in closed if candidate.again or related(memory, candidate)]
         if revived and self._yields(fresh, candidate):
             self._revive(revived, candidate)
         elif not revived and not (candidate.again and not candidate.relation):
             self._add(fresh, candidate)
 
     def _is_same(self, memory: Memory, candidate: Candidate) -> bool:
-        if not _same_subject(memory, candidate) and not memory.metadata.get(TOMBSTONE):
+        if not same_subject(memory, candidate) and not memory.metadata.get(TOMBSTONE):
             return False
         if not candidate.object or not memory.object:
             return fold(memory.text) == fold(candidate.text)
         return same_value(memory.object, candidate.object) or (
-            candidate.again and _names(memory.object, candidate.object)
+            candidate.again and names(memory.object, candidate.object)
         )
 
     def _reinforce(self, memory: Memory, candidate: Candidate) -> None:
@@ -262,7 +262,7 @@ class _Ledger:
         rivals = [
             memory
             for memory in self._rows.values()
-            if memory.status == "active" and memory.id != fresh.id and _is_rival(memory, candidate)
+            if memory.status == "active" and memory.id != fresh.id and is_rival(memory, candidate)
         ]
         for memory in sorted(rivals, key=lambda rival: rival.id):
             if memory.valid_from > self._turn.at:
@@ -307,7 +307,7 @@ class _Ledger:
             session=owner.session,
             turns=(self._turn.id,),
             single=candidate.single,
-            metadata=_extra(candidate),
+            metadata=extra(candidate),
         )
 
     def _provenance_of(self, candidate: Candidate) -> Provenance:
@@ -330,34 +330,3 @@ class _Ledger:
 
 def _closing(candidate: Candidate) -> tuple[Status, Action]:
     return ("superseded", "supersede") if candidate.action == "replace" else ("retracted", "retract")
-
-
-def _names(value: str, term: str) -> bool:
-    return same_value(value, term) or contains_value(value, term) or contains_value(term, value)
-
-
-def _same_subject(memory: Memory, candidate: Candidate) -> bool:
-    return fold(memory.subject) == fold(candidate.subject) or same_value(memory.subject, candidate.subject)
-
-
-def _related(memory: Memory, candidate: Candidate) -> bool:
-    return not memory.relation or not candidate.relation or fold(memory.relation) == fold(candidate.relation)
-
-
-def _is_rival(memory: Memory, candidate: Candidate) -> bool:
-    if not candidate.relation or not memory.object:
-        return False
-    return (
-        _same_subject(memory, candidate)
-        and fold(memory.relation) == fold(candidate.relation)
-        and not same_value(memory.object, candidate.object)
-    )
-
-
-def _extra(candidate: Candidate) -> dict[str, object]:
-    extra: dict[str, object] = {SUCCEEDS: list(candidate.replaces)} if candidate.action == "replace" else {}
-    if candidate.profile:
-        extra[PROFILE] = True
-    if candidate.at is not None:
-        extra["event_at"] = candidate.at.isoformat()
-    return extra

@@ -236,7 +236,12 @@ ENGLISH = Lexicon(
         r"\b(?:also|too|as well|additionally|besides|furthermore|second|third|another|both|on top|in addition|added|plus|joined by|alongside|along with|other)\b"
     ),
     forget=one_of(
-        _ASK + r"(?:forget|delete|erase|wipe|scrub|purge|strike|expunge|clear|remove|drop)\b",
+        _ASK
+        + r"(?:forget(?:ting)?|delet(?:e|ing)|eras(?:e|ing)|wip(?:e|ing)|scrub|purg(?:e|ing)|strik(?:e|ing)|expunge|clear(?:ing)?|remov(?:e|ing)|drop|disregard|is it possible to (?:forget|delete|erase|remove))\b",
+        r"\b(?:i'd|i would) (?:rather|prefer)(?: it)?(?: if| that)? you (?:didn't|don't|not|forgot|deleted|erased|removed)\b",
+        r"\b(?:can|could|should) .{2,50} be (?:forgotten|deleted|erased|removed|wiped)\b",
+        r"\bi (?:want|would like|need) .{2,50} (?:forgotten|deleted|erased|removed|wiped|gone) (?:from|out of)\b",
+        r"\bdon't want you (?:to (?:remember|keep|store|save|know)|remembering|keeping|storing|knowing)\b",
         r"\b(?:remove|drop|take) .{1,60}\b(?:from|out of|off) (?:your|whatever you|any of your|all your)\b",
         r"\b(?:don't|do not|never|please not|not to|stop) (?:\w+ ){0,2}?(?:remember(?:ing)?|stor(?:e|ing)|sav(?:e|ing)|keep(?:ing)?|record(?:ing)?|memori[sz](?:e|ing)|retain(?:ing)?|log|note|hold on to|bring up|mention|track)\b",
         r"\b(?:pretend|act as if|act like|imagine|as if|as though) (?:that )?(?:i|you|we)(?:'ve|'d)? (?:had |have )?(?:never|not|didn't)\b",

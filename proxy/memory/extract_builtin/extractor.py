@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from proxy.memory.cuts import cut
 from proxy.memory.extract_builtin.chinese import CHINESE
 from proxy.memory.extract_builtin.dates import event_time
-from proxy.memory.extract_builtin.endings import Ending, Endings
+from proxy.memory.extract_builtin.endings import Endings
 from proxy.memory.extract_builtin.english import ENGLISH
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
 from proxy.memory.extract_builtin.german import GERMAN
@@ -17,9 +16,11 @@ from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NOUN, Heard, is_name
 from proxy.memory.extract_builtin.pairs import Pair, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Sentence, language, read
+from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, overlapping, remodelled, touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
+from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
-from proxy.memory.words import HAS_CJK, Value, contains_value, flat, fold, same_value, stems, words
+from proxy.memory.words import Value, flat, fold, same_value, stems, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
@@ -69,7 +70,7 @@ class _Extraction:
         endings = Endings(self._reading, heard).find()
         closing = [self._closing(ending) for ending in endings] or list(self._amended())
         gone = [ending.value for ending in endings]
-        updates = [c for c in self._updates() if not any(_touches(c.object, value) for value in gone)]
+        updates = [c for c in self._updates() if not any(touches(c.object, value) for value in gone)]
         facts = list(
             self._facts(gone, {sentence.start for sentence in (e.sentence for e in endings if e.reason == "forget")})
         )
@@ -127,7 +128,7 @@ class _Extraction:
         new = self._new_value(ending, sentence)
         if new and ending.mention is not None:
             for earlier in ending.mention.said:
-                text = _remodelled(earlier, ending.value, new, self._lexicon)
+                text = remodelled(earlier, ending.value, new, self._lexicon)
                 if text:
                     return new, text
         rest = cut(sentence.text, local, held=list(Value.of(new).find(words(sentence.text))) if new else [])
@@ -139,10 +140,10 @@ class _Extraction:
         after = spans[-1][1] if spans else 0
         found: list[tuple[bool, bool, str]] = []
         for pattern in (*self._lexicon.contrast, self._lexicon.target):
-            for match in _overlapping(pattern, sentence.flat):
+            for match in overlapping(pattern, sentence.flat):
                 start, end = group_of(match, "new") or match.span()
-                value = _clipped(sentence.text[start:end], self._lexicon)
-                if value and not _overlap(value, ending.value):
+                value = clipped(sentence.text[start:end], self._lexicon)
+                if value and not overlap(value, ending.value):
                     plain = not (
                         value[0].isupper() or value[0].isdigit() or (self._lexicon.code == "ru" and value[0].isascii())
                     )
@@ -163,7 +164,7 @@ class _Extraction:
             new = self._new_name(sentence)
             old = new and self._meant_before(sentence, new)
             if new and old:
-                text = _remodelled(old[1], old[0], new, self._lexicon) or sentence.text
+                text = remodelled(old[1], old[0], new, self._lexicon) or sentence.text
                 yield Candidate(
                     "replace",
                     "fact",
@@ -183,7 +184,7 @@ class _Extraction:
             where = match and group_of(match, "new")
             if clause.asks or not where:
                 continue
-            value = _clipped(self._said.text[clause.start + where[0] : clause.start + where[1]], self._lexicon)
+            value = clipped(self._said.text[clause.start + where[0] : clause.start + where[1]], self._lexicon)
             if value and (
                 is_name(value, self._lexicon.code) or value[0].isdigit() or self._lexicon.code in ("de", "zh")
             ):
@@ -201,9 +202,9 @@ class _Extraction:
         for _, text in ordered[:1]:
             values = {fact.object: fact.statement.relation for fact in stated_in(text, self._lexicon)}
             values.update({pair.value: " ".join(pair.attribute) for pair in pairs_in(text, self._lexicon)})
-            found = [(value, text, relation) for value, relation in values.items() if not _overlap(value, new)]
+            found = [(value, text, relation) for value, relation in values.items() if not overlap(value, new)]
             if not found and self._lexicon.code not in ("de", "zh"):
-                found = [(name, text, "") for name in _names(text) if not _overlap(name, new)]
+                found = [(name, text, "") for name in names_in(text) if not overlap(name, new)]
             if len(found) == 1:
                 return found[0]
         return None
@@ -225,7 +226,7 @@ class _Extraction:
                 inside = [m for m in mentions if clause.start <= m.start < clause.end and m.rank >= NOUN]
                 top = max((m.rank for m in inside), default=0)
                 for mention in inside:
-                    if mention.rank == top and not any(_touches(mention.surface, value) for value in gone):
+                    if mention.rank == top and not any(touches(mention.surface, value) for value in gone):
                         text = self._said.text[clause.start : clause.end].strip()
                         yield Candidate(
                             "add",
@@ -274,7 +275,7 @@ class _Extraction:
         ]
         taken: list[tuple[int, int]] = []
         for span, sentence, value, candidate in found:
-            if sentence.asks or sentence.start in private or any(_touches(value, other) for other in gone):
+            if sentence.asks or sentence.start in private or any(touches(value, other) for other in gone):
                 continue
             if len(taken) < MAX_FACTS and not any(start < span[1] and span[0] < end for start, end in taken):
                 taken.append(span)
@@ -341,64 +342,6 @@ def _dated(candidate: Candidate, turn: Turn) -> Candidate:
         return candidate
     is_event = candidate.kind == "fact" and candidate.relation == "have" and at.date() >= turn.at.date()
     return replace(candidate, at=at, kind="event" if is_event else candidate.kind)
-
-
-def _remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
-    """Return the clause that stated ``old`` earlier with ``new`` in its place."""
-    for sentence in read(earlier, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon)).sentences:
-        spans = list(Value.of(old).find(words(sentence.text)))
-        if len(spans) != 1:
-            continue
-        start, end = spans[0]
-        clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
-        if clause is None or clause.asks:
-            continue
-        first, last = clause.start - sentence.start, clause.end - sentence.start
-        text = sentence.text[first:start] + new + sentence.text[end:last]
-        if len(words(text)) > len(words(new)) + 1:
-            return text.strip()
-    return ""
-
-
-_NAMES = re.compile(r"(?<=[^.!?:] )[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*")
-
-
-def _names(text: str) -> list[str]:
-    """Return the names of a text, by their capitals within a sentence."""
-    return [match[0] for match in _NAMES.finditer(text) if match[0] not in ("I", "I'm", "I've", "I'd", "I'll")]
-
-
-def _overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Yield every match, also those that start inside another."""
-    match = pattern.search(text)
-    while match is not None:
-        yield match
-        match = pattern.search(text, match.start() + 1)
-
-
-def _touches(value: str, other: str) -> bool:
-    return same_value(value, other) or contains_value(value, other)
-
-
-def _overlap(value: str, old: str) -> bool:
-    return same_value(value, old) or contains_value(value, old) or contains_value(old, value)
-
-
-def _clipped(value: str, lexicon: Lexicon) -> str:
-    """Return the leading words of ``value`` up to the first that is no part of a name."""
-    found, keep = words(value), 0
-    is_name = value[:1].isupper()
-    if lexicon.code == "de" and not is_name and not value[:1].isdigit():
-        return ""
-    for word in found:
-        surface = value[word.start : word.end]
-        if keep and (word.text in lexicon.stop or (is_name and not HAS_CJK.search(value) and surface.islower())):
-            break
-        keep += 1
-    clipped = value[: found[keep - 1].end] if keep else ""
-    if any(pattern.search(clipped.lower()) for pattern in (lexicon.switch, lexicon.ceased)):
-        return ""
-    return "" if all(word.text in lexicon.stop for word in words(clipped)) else clipped.strip()
 
 
 def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -49,7 +49,7 @@ class Heard:
         self._index: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number, found in enumerate(self._words):
             for place, word in enumerate(found):
-                for key in {word.text, *stems(word.text)}:
+                for key in _keys(word.text):
                     self._index[key].append((number, place))
 
     def mentions(self, sentence: Sentence, message: str, lexicon: Lexicon) -> list[Mention]:
@@ -75,7 +75,7 @@ class Heard:
         return all(self._hits(word) for word in words(surface))
 
     def _hits(self, word: Word) -> list[tuple[int, int]]:
-        keys = {word.text, *stems(word.text)}
+        keys = _keys(word.text)
         hits = {hit for key in keys for hit in self._index.get(key, ())}
         return sorted(hit for hit in hits if same_word(word.text, self._words[hit[0]][hit[1]].text))
 
@@ -130,6 +130,11 @@ class Heard:
                 if place and same_word(word.text, other.text) and self.texts[number][other.start].isupper():
                     return True
         return False
+
+
+def _keys(word: str) -> set[str]:
+    """Return what a word is looked up by; the Russian stemmer keeps some cases of a name apart."""
+    return {word, *stems(word), *([word[:4] + "*"] if len(word) > 3 and "а" <= word[0] <= "я" else [])}
 
 
 def is_name(surface: str, code: str) -> bool:

@@ -41,6 +41,7 @@ SPANISH = Lexicon(
     ),
     ended=one_of(
         r"\bya no\b",
+        r"\b(?:murió|falleció)\b",
         r"\bno .{1,40} (?:más|nunca más)\b",
         r"\bnunca más\b",
         r"\bse (?:me )?(?:acabó|terminó|ha acabado|ha terminado|murió|ha muerto|fue|rompió)\b|\bse acabaron\b|\bha muerto\b|\bfalleció\b|\bha fallecido\b",
@@ -140,6 +141,7 @@ SPANISH = Lexicon(
         r"\b(?:también|además|otr[oa]s?|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
+        r"\b(?:importaría|podrías|puedes|quieres|puede|podría|gustaría que|quiero que|necesito que|prefiero que|agradecería)\b.{0,40}\b(?:borr|olvid|elimin|quit|suprim)\w*",
         r"\b(?:olvida|olvídate|olvide|olvídese|olvidad)\b",
         r"\b(?:borra|bórrame|elimina|elimíname|quita|suprime|limpia|tacha|destruye|borre|elimine|bórralo|elimínalo)\b",
         r"\bno (?:\w+ )?(?:guardes|recuerdes|memorices|almacenes|registres|anotes|apuntes|conserves|retengas|guarde|recuerde|menciones|tengas en cuenta)\b",

@@ -1,0 +1,74 @@
+"""Finds values that a message disowns: "Callum, not Colin", "no idea why I typed Fabia"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from proxy.memory.extract_builtin.lexicon import group_of
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, VALUE, Mention
+from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.scan import Ending, Scan
+from proxy.memory.words import words
+
+_LONG = 30  # words; a correction or a switch is told in fewer
+_DENIAL_WORDS = 4
+_MAX_PLAIN = 8  # words (characters of Chinese) of the new value in "Y, not X"
+
+
+class Corrections(Scan):
+    """Reads what a message takes back as wrong."""
+
+    def _contrasted(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find "Callum, not Colin" where Colin was said before."""
+        for pattern in self._lexicon.contrast:
+            for match in pattern.finditer(sentence.flat):
+                old = group_of(match, "old") or match.span()
+                start, end = (sentence.start + offset for offset in old)
+                for mention in self._mentions[sentence.start]:
+                    if not start <= mention.start < end or self._is_idle(sentence, mention):
+                        continue
+                    plain = (
+                        mention.rank == NOUN
+                        and self._is_personal(mention)
+                        and self._is_plain_contrast(mention, match, end)
+                    )
+                    if mention.rank >= NAME or plain:
+                        yield Ending(mention.surface, "correct", sentence, mention)
+
+    def _is_plain_contrast(self, mention: Mention, match: re.Match[str], end: int) -> bool:
+        """Whether a common word is all that is denied, in a message that corrects something."""
+        if not (self._corrects or self._murmurs or self._lexicon.code in ("de", "zh", "ru")):
+            return False
+        new = group_of(match, "new") or match.span()
+        rest = self._reading.text[mention.end : end].split()
+        return len(rest) <= 1 and len(words(match.string[slice(*new)])) <= _MAX_PLAIN
+
+    def _disowned(self, place: int, sentence: Sentence) -> Iterator[Ending]:
+        near = self._reading.sentences[max(0, place - 1) : place + 2]
+        corrects = any(self._lexicon.correction.search(other.flat) for other in near)
+        idle = (self._lexicon.ceased, self._lexicon.limited, self._lexicon.hedge)
+        for clause in sentence.clauses:
+            if clause.asks or any(pattern.search(clause.flat) for pattern in idle):
+                continue
+            for mention in self._disowned_in(clause, sentence, corrects=corrects):
+                yield Ending(mention.surface, "correct", sentence, mention)
+
+    def _disowned_in(self, clause: Clause, sentence: Sentence, *, corrects: bool) -> list[Mention]:
+        inside = self._within(clause, sentence)
+        if not (self._lexicon.slip.search(clause.flat) or self._is_anothers(clause, sentence)):
+            inside = [m for m in inside if self._lexicon.denial.search(clause.flat[: m.start - clause.start])]
+        elif corrects and not inside:
+            inside = [m for m in self._mentions[sentence.start] if m.end <= clause.start and m.rank >= NAME]
+        denies = len(words(clause.flat)) <= _DENIAL_WORDS  # "not Lisbon"
+        if len(sentence.words) > _LONG and self._lexicon.code != "zh":
+            inside = [m for m in inside if m.rank == VALUE]
+        best = self._best(inside, floor=NAME if corrects or denies else VALUE)
+        if not best and corrects and len(inside) == 1 and inside[0].rank == NOUN and self._is_personal(inside[0]):
+            best = inside
+        return best
+
+    def _is_anothers(self, clause: Clause, sentence: Sentence) -> bool:
+        """Whether a clause gives a known value to somebody else ("metoprolol is what my father takes")."""
+        known = [m for m in self._within(clause, sentence) if m.rank >= VALUE]
+        return bool(known) and self._lexicon.kin.search(clause.flat) is not None

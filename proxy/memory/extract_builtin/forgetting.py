@@ -1,0 +1,41 @@
+"""Finds what a message asks to delete or not to keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from proxy.memory.extract_builtin.mentions import NAME, NOUN
+from proxy.memory.extract_builtin.reading import Sentence
+from proxy.memory.extract_builtin.scan import Ending, Scan
+
+_DELETES = re.compile(
+    r"delet|eras|wip|scrub|purg|strik|expung|clear|remov|drop|lösch|entfern|streich|tilg|radier|borr|elimin|quit|suprim|limpi|"
+    r"tach|удал|сотр|стер|стира|убер|убр|вычерк|очист|выкин|[删清抹擦移剔划]"
+)
+_MAX_COMMON = 3  # common nouns that one request to forget may name
+
+
+class Forgetting(Scan):
+    """Reads requests to forget."""
+
+    def _asks_to_forget(self, sentence: Sentence) -> bool:
+        lexicon = self._lexicon
+        if lexicon.remember.search(sentence.flat):
+            return False
+        texts = [*(clause.flat for clause in sentence.clauses), sentence.flat]
+        match = next((found for text in texts if (found := lexicon.forget.search(text))), None)
+        if match is None:
+            return False
+        # One deletes files and paragraphs too: the memory must be meant.
+        return not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat) is not None
+
+    def _forgotten(self, place: int, sentence: Sentence) -> Iterator[Ending]:
+        best = self._best(self._mentions[sentence.start], floor=NAME)
+        if not best:
+            near = self._reading.sentences[max(0, place - 1) : place + 2]
+            best = self._best([m for other in near for m in self._mentions[other.start]], floor=NAME)
+        if not best:
+            best = [m for m in self._mentions[sentence.start] if m.rank == NOUN and self._is_personal(m)][:_MAX_COMMON]
+        for mention in best:
+            yield Ending(mention.surface, "forget", sentence, mention)

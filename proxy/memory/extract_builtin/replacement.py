@@ -1,0 +1,69 @@
+"""Forms the value that takes the place of another, and the sentence that states it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.reading import read
+from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, words
+
+_NAMES = re.compile(r"(?<=[^.!?:] )[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*")
+
+
+def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
+    """Return the clause that stated ``old`` earlier with ``new`` in its place."""
+    for sentence in read(earlier, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon)).sentences:
+        spans = list(Value.of(old).find(words(sentence.text)))
+        if len(spans) != 1:
+            continue
+        start, end = spans[0]
+        clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
+        if clause is None or clause.asks:
+            continue
+        first, last = clause.start - sentence.start, clause.end - sentence.start
+        text = sentence.text[first:start] + new + sentence.text[end:last]
+        if len(words(text)) > len(words(new)) + 1:
+            return text.strip()
+    return ""
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names of a text, by their capitals within a sentence."""
+    return [match[0] for match in _NAMES.finditer(text) if match[0] not in ("I", "I'm", "I've", "I'd", "I'll")]
+
+
+def overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield every match, also those that start inside another."""
+    match = pattern.search(text)
+    while match is not None:
+        yield match
+        match = pattern.search(text, match.start() + 1)
+
+
+def overlap(value: str, old: str) -> bool:
+    """Whether one value is the other or a part of it."""
+    return same_value(value, old) or contains_value(value, old) or contains_value(old, value)
+
+
+def clipped(value: str, lexicon: Lexicon) -> str:
+    """Return the leading words of ``value`` up to the first that is no part of a name."""
+    found, keep = words(value), 0
+    is_name = value[:1].isupper()
+    if lexicon.code == "de" and not is_name and not value[:1].isdigit():
+        return ""
+    for word in found:
+        surface = value[word.start : word.end]
+        if keep and (word.text in lexicon.stop or (is_name and not HAS_CJK.search(value) and surface.islower())):
+            break
+        keep += 1
+    clipped = value[: found[keep - 1].end] if keep else ""
+    if any(pattern.search(clipped.lower()) for pattern in (lexicon.switch, lexicon.ceased)):
+        return ""
+    return "" if all(word.text in lexicon.stop for word in words(clipped)) else clipped.strip()
+
+
+def touches(value: str, other: str) -> bool:
+    """Whether ``value`` is ``other`` or holds it."""
+    return same_value(value, other) or contains_value(value, other)

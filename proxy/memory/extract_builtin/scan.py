@@ -1,0 +1,166 @@
+"""What every search for an ending shares: mentions, whose they are, and which of them is meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
+from proxy.memory.extract_builtin.mentions import NAME, Heard, Mention
+from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read
+from proxy.memory.words import HAS_CJK, Value, words
+
+_OWNS = re.compile(r"['’]s\s")
+_SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
+_LONG = 30  # words; a correction or a switch is told in fewer
+_SPEAKER = re.compile(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
+_LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|,? and)\s*(?:the |my |die |den |das |el |la )?")
+
+Reason = Literal["retract", "forget", "replace", "correct"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A value that a message ends.
+
+    Args:
+        value: As written in the message.
+        reason: Why it ends.
+        sentence: Where that is said.
+        mention: What it refers back to, None where nothing of it was heard.
+        subject: Whose value it is.
+    """
+
+    value: str
+    reason: Reason
+    sentence: Sentence
+    mention: Mention | None
+    subject: str = "user"
+
+
+class Scan:
+    """The mentions of one message and what stands around them."""
+
+    def __init__(self, reading: Reading, heard: Heard) -> None:
+        self._reading, self._lexicon = reading, reading.lexicon
+        self._mentions = {
+            sentence.start: heard.mentions(sentence, reading.text, reading.lexicon) for sentence in reading.sentences
+        }
+        self._heard = heard
+        self._corrects = self._murmurs = False
+
+    def _within(self, clause: Clause, sentence: Sentence) -> list[Mention]:
+        return [
+            m
+            for m in self._mentions[sentence.start]
+            if clause.start <= m.start < clause.end and not self._owns(m, clause)
+        ]
+
+    def _owns(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a clause is about somebody of the one mentioned ("Hugo's brother")."""
+        after = clause.flat[mention.end - clause.start :]
+        return _OWNS.match(after) is not None and self._lexicon.kin.match(after[3:].lstrip()) is not None
+
+    def _best(self, mentions: Sequence[Mention], *, floor: int) -> list[Mention]:
+        rank = max((m.rank for m in mentions), default=0)
+        return [m for m in mentions if m.rank == rank and self._is_personal(m)] if rank >= floor else []
+
+    def _nearest(self, mentions: Sequence[Mention], cue: tuple[int, int]) -> list[Mention]:
+        """Return the mention nearest to the cue and those listed with it."""
+        if not mentions:
+            return []
+        ordered = sorted(mentions, key=lambda m: m.start)
+        closest = min(ordered, key=lambda m: max(m.start - cue[1], cue[0] - m.end, 0))
+        chosen, at = [closest], ordered.index(closest)
+        for step in (-1, 1):
+            index = at + step
+            while 0 <= index < len(ordered):
+                left, right = sorted((ordered[index], ordered[index - step]), key=lambda m: m.start)
+                if not _LIST.fullmatch(self._reading.text[left.end : right.start].lower()):
+                    break
+                chosen.append(ordered[index])
+                index += step
+        return chosen
+
+    def _is_personal(self, mention: Mention) -> bool:
+        """Whether the speaker said of themselves, or of theirs, what a common word names."""
+        return mention.rank >= NAME or any(_is_own(text, mention.surface, self._lexicon) for text in mention.said)
+
+    def _clause_at(self, sentence: Sentence, mention: Mention) -> Clause:
+        return next(
+            (clause for clause in sentence.clauses if clause.start <= mention.start < clause.end), sentence.clauses[0]
+        )
+
+    def _is_asked(self, sentence: Sentence, mention: Mention) -> bool:
+        return self._clause_at(sentence, mention).asks
+
+    def _is_idle(self, sentence: Sentence, mention: Mention) -> bool:
+        clause = self._clause_at(sentence, mention)
+        return clause.asks or any(
+            pattern.search(clause.flat) for pattern in (self._lexicon.hedge, self._lexicon.past, self._lexicon.limited)
+        )
+
+    def _third(self, sentence: Sentence, clause: Clause, targets: Sequence[Mention]) -> str | None:
+        """Return whose value ends: "user", a person's noun said with it before, None for somebody else's."""
+        match = self._lexicon.third.search(clause.flat)
+        if match is None and not self._lexicon.first.search(clause.flat):
+            match = self._inherited(sentence, clause)
+        if match is None:
+            return "user"
+        where = group_of(match, "who") or group_of(match, "whom") or match.span()
+        if match.string is clause.flat and self._acts(clause, where[1], targets):
+            return "user"
+        who = clause.flat[slice(*where)] if match.string is clause.flat else match.string[slice(*where)]
+        if any(
+            mention.start < clause.start + match.end() and mention.end > clause.start + where[0] - 1
+            for mention in targets
+            if mention.rank >= NAME and clause.start <= mention.start < clause.end
+        ):
+            return "user"
+        for mention in targets:
+            for text in mention.said:
+                if any(_same_person(word.text, who) for word in words(text)) or (HAS_CJK.search(who) and who in text):
+                    return who
+        return None
+
+    def _acts(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
+        """Whether the speaker is the subject between somebody else and the value."""
+        stop = min((m.start for m in targets if clause.start + start <= m.start < clause.end), default=clause.end)
+        return _SPEAKER.search(clause.flat[start : stop - clause.start]) is not None
+
+    def _inherited(self, sentence: Sentence, clause: Clause) -> re.Match[str] | None:
+        """Return the somebody of an earlier clause where this one names no subject of its own."""
+        for earlier in reversed([other for other in sentence.clauses if other.end <= clause.start]):
+            match = self._lexicon.third.search(earlier.flat)
+            if match is not None:
+                return match
+            if self._lexicon.first.search(earlier.flat):
+                return None
+        return None
+
+
+def _same_person(word: str, who: str) -> bool:
+    return word == who or (len(who) > 3 and word[: len(who) - 1] == who[:-1] and abs(len(word) - len(who)) <= 2)
+
+
+@lru_cache(maxsize=512)
+def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
+    """Whether ``text`` names ``surface`` in a short statement of the speaker."""
+    wanted = Value.of(surface)
+    for sentence in read(text, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon)).sentences:
+        for start, _ in wanted.find(words(sentence.text)):
+            clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
+            if clause is None or clause.asks or lexicon.hedge.search(clause.flat):
+                continue
+            if (
+                lexicon.first.search(sentence.flat[: start + 1])
+                or lexicon.first.search(clause.flat)
+                or lexicon.code == "zh"
+            ):
+                return len(words(clause.flat)) <= _LONG
+            if lexicon.kin.search(clause.flat) or len(sentence.words) <= _SHORT:
+                return True
+    return False

@@ -1,0 +1,69 @@
+"""Finds values that a message gives up for others: "switched from X to Y"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from proxy.memory.extract_builtin.mentions import GENERIC, NAME, Mention
+from proxy.memory.extract_builtin.reading import Sentence
+from proxy.memory.extract_builtin.scan import Ending, Scan
+from proxy.memory.words import words
+
+_LONG = 30  # words; a correction or a switch is told in fewer
+_FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
+_TOWARDS = re.compile(r"\s*(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调))")
+_INSTEAD = re.compile(r"(?:instead of|rather than|statt|anstatt|en vez de|en lugar de|вместо|不[吃喝用])\s*(?:\w+\s)?$")
+
+
+class Switches(Scan):
+    """Reads what took the place of what."""
+
+    def _switched(self, sentence: Sentence) -> Iterator[Ending]:
+        if not self._lexicon.switch.search(sentence.flat):
+            return
+        for mention in self._mentions[sentence.start]:
+            if mention.rank == GENERIC or self._is_asked(sentence, mention):
+                continue
+            before = sentence.flat[: mention.start - sentence.start]
+            after = sentence.flat[mention.end - sentence.start :]
+            marked = self._lexicon.source.search(before) or self._lexicon.source_after.search(after)
+            if not (marked and self._is_exchange(mention, after)) and not self._is_left_behind(sentence, mention):
+                continue
+            clause = self._clause_at(sentence, mention)
+            subject = self._third(sentence, clause, [mention])
+            negated = self._lexicon.negation.search(before[clause.start - sentence.start :])
+            if negated and not self._lexicon.ended.search(clause.flat):
+                continue
+            if subject is not None and not self._lexicon.hedge.search(clause.flat):
+                yield Ending(mention.surface, "replace", sentence, mention, subject)
+
+    def _is_exchange(self, mention: Mention, after: str) -> bool:
+        """Whether something comes in place of a common word; a name needs no such proof."""
+        if not self._is_personal(mention):
+            return False
+        before = self._reading.text[: mention.start].lower()
+        given_up = _INSTEAD.search(before) is not None
+        if mention.rank < NAME and not given_up and _FROM.search(before):
+            return _TOWARDS.match(after) is not None
+        return given_up or mention.rank >= NAME or self._lexicon.target.search(after) is not None
+
+    def _is_left_behind(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether another clause of the sentence moves to something new and this is the only old value in it."""
+        clause = self._clause_at(sentence, mention)
+        rivals = [m for m in self._mentions[sentence.start] if m.rank >= NAME]
+        if mention.rank < NAME or len(rivals) != 1 or self._lexicon.switch.search(clause.flat):
+            return False
+        if len(words(self._reading.text[clause.start : mention.start])) > 1 or len(sentence.words) > _LONG:
+            return False
+        for other in sentence.clauses:
+            if (
+                other is clause
+                or other.asks
+                or not self._lexicon.switch.search(other.flat)
+                or self._lexicon.hedge.search(other.flat)
+            ):
+                continue
+            if self._lexicon.first.search(other.flat) and self._lexicon.target.search(other.flat):
+                return True
+        return False

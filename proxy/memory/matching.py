@@ -1,0 +1,43 @@
+"""Whether a memory and a candidate speak of the same subject, relation or value."""
+
+from __future__ import annotations
+
+from proxy.memory.changes import PROFILE, SUCCEEDS
+from proxy.memory.words import contains_value, fold, same_value
+from proxy.types import Candidate, Memory
+
+
+def names(value: str, term: str) -> bool:
+    """Whether a value names a term: the same, a part, or more of it."""
+    return same_value(value, term) or contains_value(value, term) or contains_value(term, value)
+
+
+def same_subject(memory: Memory, candidate: Candidate) -> bool:
+    """Whether a memory and a candidate are about the same."""
+    return fold(memory.subject) == fold(candidate.subject) or same_value(memory.subject, candidate.subject)
+
+
+def related(memory: Memory, candidate: Candidate) -> bool:
+    """Whether their relations agree, as far as both have one."""
+    return not memory.relation or not candidate.relation or fold(memory.relation) == fold(candidate.relation)
+
+
+def is_rival(memory: Memory, candidate: Candidate) -> bool:
+    """Whether only one of them can hold at a time."""
+    if not candidate.relation or not memory.object:
+        return False
+    return (
+        same_subject(memory, candidate)
+        and fold(memory.relation) == fold(candidate.relation)
+        and not same_value(memory.object, candidate.object)
+    )
+
+
+def extra(candidate: Candidate) -> dict[str, object]:
+    """Return what of a candidate has no column of its own."""
+    extra: dict[str, object] = {SUCCEEDS: list(candidate.replaces)} if candidate.action == "replace" else {}
+    if candidate.profile:
+        extra[PROFILE] = True
+    if candidate.at is not None:
+        extra["event_at"] = candidate.at.isoformat()
+    return extra
