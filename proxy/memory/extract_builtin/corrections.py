@@ -16,6 +16,9 @@ _DENIAL_WORDS = 4
 _MAX_PLAIN = 8  # words (characters of Chinese) of the new value in "Y, not X"
 
 
+_WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
+
+
 class Corrections(Scan):
     """Reads what a message takes back as wrong."""
 
@@ -60,6 +63,8 @@ class Corrections(Scan):
             inside = [m for m in inside if self._lexicon.denial.search(clause.flat[: m.start - clause.start])]
         elif corrects and not inside:
             inside = [m for m in self._mentions[sentence.start] if m.end <= clause.start and m.rank >= NAME]
+        if corrects and not inside:
+            inside = [m for m in self._within(clause, sentence) if m.rank >= NOUN and self._was_another(m, clause)]
         denies = len(words(clause.flat)) <= _DENIAL_WORDS  # "not Lisbon"
         if len(sentence.words) > _LONG and self._lexicon.code != "zh":
             inside = [m for m in inside if m.rank == VALUE]
@@ -67,6 +72,11 @@ class Corrections(Scan):
         if not best and corrects and len(inside) == 1 and inside[0].rank == NOUN and self._is_personal(inside[0]):
             best = inside
         return best
+
+    def _was_another(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a clause opens by saying what the value was instead ("Howland was last year's")."""
+        opens = len(words(clause.flat[: mention.start - clause.start])) <= 1
+        return opens and _WAS.match(clause.flat[mention.end - clause.start :]) is not None
 
     def _is_anothers(self, clause: Clause, sentence: Sentence) -> bool:
         """Whether a clause gives a known value to somebody else ("metoprolol is what my father takes")."""

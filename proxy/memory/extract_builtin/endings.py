@@ -25,7 +25,7 @@ _GAINS = re.compile(
     r"\b(?:bought|got (?:a|an|myself)|joined|started (?:at|with|using)|gekauft|geholt|zugelegt|angefangen bei|compr(?:é|ado|amos)|"
     r"купил\w?|взял\w?|завел\w?|приобрел\w?)\b|买了|入手|换了|换成|改[吃喝用骑开学练看听去]"
 )
-_NOW = re.compile(r"\b(?:now|ahora|jetzt|nun|inzwischen|теперь|нынче)\b")
+_NOW = re.compile(r"\b(?:now|these days|nowadays|ahora|jetzt|nun|inzwischen|mittlerweile|теперь|нынче)\b|现在")
 _WEAK = re.compile(
     r"^(?:removed|deleted|closed|ended|dropped|returned|cut|wiped|ran out|expired|shut down)"
 )  # of things at work too

@@ -48,6 +48,7 @@ ENGLISH = Lexicon(
     ),
     ended=one_of(
         r"\bno longer\b",
+        r"\b(?:didn't make it|bit the dust)\b",
         r"\bany ?more\b",
         r"\bany longer\b",
         r"\b(?:i'm|i am|we're|we are|am|are|is) (?:so |totally |completely |officially )?(?:done|finished|through) with\b",
@@ -236,6 +237,7 @@ ENGLISH = Lexicon(
         r"\b(?:also|too|as well|additionally|besides|furthermore|second|third|another|both|on top|in addition|added|plus|joined by|alongside|along with|other)\b"
     ),
     forget=one_of(
+        r"\b(?:isn't|is not|not|never|aren't) (?:being |be )?(?:kept|stored|saved|remembered|recorded|logged)\b",
         _ASK
         + r"(?:forget(?:ting)?|delet(?:e|ing)|eras(?:e|ing)|wip(?:e|ing)|scrub|purg(?:e|ing)|strik(?:e|ing)|expunge|clear(?:ing)?|remov(?:e|ing)|drop|disregard|is it possible to (?:forget|delete|erase|remove))\b",
         r"\b(?:i'd|i would) (?:rather|prefer)(?: it)?(?: if| that)? you (?:didn't|don't|not|forgot|deleted|erased|removed)\b",

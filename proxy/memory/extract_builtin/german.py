@@ -133,6 +133,7 @@ GERMAN = Lexicon(
         r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b"
     ),
     forget=one_of(
+        r"\b(?:nirgends|nirgendwo|nie|niemals)\b.{0,30}\b(?:merken|speichern|behalten|notieren|abspeichern|festhalten)\b",
         r"\b(?:kannst|könntest|würdest|magst|kann|können|könnten|bitte|möchte|will|wäre)\b.{0,80}\b(?:vergessen|vergisst|löschen|löschst|entfernen|streichen|tilgen|rausnehmen|ausradieren)\b",
         r"\b(?:vergiss|vergesst|vergessen sie)\b",
         r"\b(?:lösch|lösche|löschen|tilge|tilgen|entferne?|entfernen|streich|streiche|streichen|radiere?|bereinige)\b.{0,80}",

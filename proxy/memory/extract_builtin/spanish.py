@@ -157,6 +157,7 @@ SPANISH = Lexicon(
         r"\bquita el\b",
     ),
     correction=one_of(
+        r"\bqué despiste\b|\bdespiste\b",
         r"\bcorrijo\b|\bcorrección\b|\bcorregir\w*\b|\brectific\w+\b|\baclaro\b",
         r"\bquise decir\b|\bquería decir\b|\bme refería\b|\bquiero decir\b",
         r"\bme (?:equivoqué|confundí|he equivocado|he confundido|lié|he liado|colé)\b|\bequivocad[oa]\b|\berror\b|\berrata\b|\b(?:dije|puse|escribí|conté) mal\b|\bmal el nombre\b|\bpor error\b",
