@@ -25,7 +25,9 @@ _WARM_UP = 20
 def main() -> None:
     options = _options()
     started_at = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="throughline-bench-") as work, running([]) as processes:
+    options.folder.mkdir(parents=True, exist_ok=True)
+    # Beside the filled folders, so that their files can be linked.
+    with tempfile.TemporaryDirectory(prefix="run-", dir=options.folder) as work, running([]) as processes:
         targets = _start(options, Path(work), processes)
         load = Load()
         processes.append(load)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import shutil
 import subprocess
 import sys
 import time
@@ -20,6 +22,7 @@ _PEER_CONFIG = """model_list:
 litellm_settings: {{telemetry: false}}
 general_settings: {{master_key: {key}}}
 """
+_NEVER_CHANGED = frozenset({".lance", ".manifest", ".txn"})
 _IDLE_S = 0.25
 _IDLE_SHARE = 0.08  # of one core
 _SETTLE_S = 20.0
@@ -76,10 +79,12 @@ def start_upstream(work: Path) -> tuple[Process, int]:
 
 
 def start_throughline(upstream_port: int, memories: int, folder: Path, work: Path) -> tuple[Process, int]:
-    """Start ``throughline serve`` on a data folder with so many memories, filled now if it is not yet."""
-    data = folder / str(memories) if memories else work / "empty"
+    """Start ``throughline serve`` with so many memories; the filled folder itself stays as it is."""
+    data = work / f"data-{memories}"
     if memories:
-        subprocess.run([sys.executable, "-m", "tests.bench.fill", str(data), str(memories)], cwd=ROOT, check=True)
+        filled = folder / str(memories)
+        subprocess.run([sys.executable, "-m", "tests.bench.fill", str(filled), str(memories)], cwd=ROOT, check=True)
+        shutil.copytree(filled, data, copy_function=_link)
     port = free_port()
     command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data)]
     process = Process(
@@ -98,3 +103,8 @@ def start_peer(upstream_port: int, work: Path) -> Target:
     process = Process([str(PEER), "--config", str(config), "--port", str(port)], work / "litellm.log", quiet)
     process.wait_ready(f"http://127.0.0.1:{port}/health/liveliness")
     return Target("LiteLLM", port, process, {"Authorization": f"Bearer {key}"})
+
+
+def _link(source: str, target: str) -> None:
+    """Link what LanceDB never changes, copy the rest."""
+    (os.link if Path(source).suffix in _NEVER_CHANGED else shutil.copy2)(source, target)
