@@ -69,4 +69,7 @@ def parse_time(text: str) -> datetime:
         return datetime.fromtimestamp(float(stripped), UTC)
     except (ValueError, OverflowError, OSError):
         moment = datetime.fromisoformat(stripped)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    try:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{stripped[:60]!r} in UTC is before the year 1 or after 9999") from error

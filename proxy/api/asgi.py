@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import orjson
+from starlette.exceptions import HTTPException
 
 from proxy.errors import BodyTooLarge, ProxyError
 from proxy.upstream.headers import find
@@ -22,31 +23,47 @@ class ClientGone(Exception):
     """The client hung up before its request was read."""
 
 
-async def read_body(receive: Receive, headers: Headers, *, limit: int) -> bytes:
-    """Return the whole request body, counted while it arrives.
+class TooMuch(HTTPException):
+    """The request body is larger than ``server.max_body_bytes``; of the one kind that FastAPI lets through as it is."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            BodyTooLarge.status,
+            f"The request body has more than {limit} bytes. Send less, or have the operator raise "
+            "server.max_body_bytes.",
+        )
+
+
+async def read_body(receive: Receive) -> bytes:
+    """Return the whole request body; how much that may be is for ``limited`` to say.
 
     Raises:
-        BodyTooLarge: As soon as it exceeds ``limit`` bytes, or says that it will.
         ClientGone: If the client hangs up meanwhile.
     """
-    declared = find(headers, "content-length") or ""
-    size = int(declared) if declared.isdecimal() and len(declared) < 20 else 0
-    if size > limit:
-        raise _too_large(limit)
-    chunks = []
-    size = 0
-    async for chunk in body_chunks(receive):
-        size += len(chunk)
-        if size > limit:
-            raise _too_large(limit)
-        chunks.append(chunk)
+    chunks = [chunk async for chunk in body_chunks(receive)]
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def _too_large(limit: int) -> BodyTooLarge:
-    return BodyTooLarge(
-        f"The request body has more than {limit} bytes. Send less, or have the operator raise server.max_body_bytes."
-    )
+def limited(scope: Scope, receive: Receive, limit: int) -> Receive:
+    """Return a ``receive`` that counts the body while it arrives.
+
+    Raises:
+        TooMuch: At once where the length is declared, else as soon as there are more than ``limit`` bytes.
+    """
+    declared = find(headers_of(scope), "content-length") or ""
+    if declared.isdecimal() and (len(declared) > 18 or int(declared) > limit):
+        raise TooMuch(limit)
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > limit:
+            raise TooMuch(limit)
+        return message
+
+    return counted
 
 
 async def body_chunks(receive: Receive) -> AsyncIterator[bytes]:

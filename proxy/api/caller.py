@@ -10,6 +10,7 @@ from proxy.errors import Unauthorized
 from proxy.pipeline.identify import identity_of, scope_for
 from proxy.services import Services
 from proxy.types import Scope
+from proxy.upstream.headers import by_name
 
 
 def services_of(request: Request) -> Services:
@@ -27,7 +28,7 @@ async def _caller(request: Request) -> Scope:
             "Memory is kept by key, and this request has none that identifies anybody. Send the same key as in your "
             "chat requests as `Authorization: Bearer KEY`."
         )
-    return scope_for(identity, dict(request.headers), _NO_BODY, services)
+    return scope_for(identity, by_name(pairs), _NO_BODY, services)
 
 
 _NO_BODY: dict[str, Any] = {}

@@ -42,9 +42,7 @@ class Completions:
         exchange = Exchange("POST", self._path, scope["query_string"].decode("latin-1"), headers, b"", self._dialect)
         try:
             limit = self._services.settings.server.max_body_bytes
-            exchange.body, exchange.headers = plain(
-                await read_body(receive, headers, limit=limit), headers, limit=limit
-            )
+            exchange.body, exchange.headers = plain(await read_body(receive), headers, limit=limit)
         except ClientGone:
             return
         except ProxyError as error:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import secrets
+from urllib.parse import quote, unquote
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proxy.api.asgi import send_error
-from proxy.errors import ProxyError
+from proxy.api.asgi import TooMuch, limited, send_error
+from proxy.errors import BodyTooLarge, ProxyError
 
 _log = structlog.get_logger(__name__)
 _OURS = ("/healthz", "/readyz", "/health/", "/metrics")
@@ -38,11 +39,11 @@ class Edge:
                     message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
             await send(message)
 
-        scope = {**scope, "path": canonical(scope["path"])}
-        if raw := scope.get("raw_path"):
-            scope["raw_path"] = canonical(raw.partition(b"?")[0].decode("latin-1")).encode("latin-1")
+        raw = canonical((scope.get("raw_path") or quote(scope["path"]).encode()).partition(b"?")[0].decode("latin-1"))
+        scope = {**scope, "path": unquote(raw), "raw_path": raw.encode("latin-1")}
+        limit = scope["app"].state.services.settings.server.max_body_bytes
         try:
-            await self._app(scope, receive, named)
+            await self._app(scope, limited(scope, receive, limit), named)
         except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
             shaped = _shaped(error)
             if not started:
@@ -66,5 +67,7 @@ def canonical(path: str) -> str:
 def _shaped(error: Exception) -> ProxyError:
     if isinstance(error, ProxyError):
         return error
+    if isinstance(error, TooMuch):
+        return BodyTooLarge(error.detail)
     _log.exception("unexpected error", error=type(error).__name__)
     return ProxyError("Something went wrong inside Throughline; its log says what. The request was not answered.")

@@ -7,7 +7,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from proxy.errors import InvalidRequest, NotFound, ProxyError
+from proxy.api.asgi import TooMuch
+from proxy.errors import BodyTooLarge, InvalidRequest, NotFound, ProxyError
 
 
 def install(app: FastAPI) -> None:
@@ -33,6 +34,8 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 async def _other(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if isinstance(error, TooMuch):
+        return await _ours(request, BodyTooLarge(error.detail))
     if error.status_code == 404:
         return await _ours(request, NotFound(f"There is no {request.method} {request.url.path[:120]} here."))
     shaped = {"message": str(error.detail), "type": "invalid_request_error", "param": None, "code": None}

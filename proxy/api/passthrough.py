@@ -56,7 +56,7 @@ class Passthrough:
         path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0].removeprefix("/v1")
         try:
             await identity_of(headers, self._services)
-            body = await read_body(receive, headers, limit=self._services.settings.server.max_body_bytes)
+            body = await read_body(receive)
             if _CLIMBS.search(path):
                 raise NotFound("There is nothing at a path with dot segments.")
             if path[1:].partition("/")[0] in _OURS:

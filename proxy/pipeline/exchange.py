@@ -17,6 +17,7 @@ from proxy.store.ledger import LedgerEntry
 from proxy.telemetry import Timings
 from proxy.types import Hit, Memory, Mode, Scope
 from proxy.upstream.base import Target
+from proxy.upstream.headers import by_name
 
 Outcome = Literal["used", "none", "off", "degraded"]
 
@@ -107,7 +108,7 @@ class Exchange:
     @property
     def header_map(self) -> Mapping[str, str]:
         """Header values by lower-case name, the last of repeats, as UTF-8 where they are."""
-        return {name.lower(): _as_text(value) for name, value in self.headers}
+        return by_name(self.headers)
 
     def degrade(self, reason: str) -> None:
         """Note that something of memory is missing from this request."""
@@ -144,10 +145,3 @@ class Exchange:
         if name and len(name) <= 256 and name.isascii() and name.isprintable():
             return name
         return self.scope.session if self.scope else ""
-
-
-def _as_text(value: str) -> str:
-    try:
-        return value.encode("latin-1").decode()
-    except UnicodeError:
-        return value

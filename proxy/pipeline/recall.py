@@ -33,7 +33,8 @@ _MOST_HITS = 80
 async def recall(exchange: Exchange, services: Services) -> None:
     """Fill in the conversation and, where the mode reads, what was recalled."""
     scope = exchange.required_scope
-    exchange.points = chain(scope, [(message.role, _canonical(message)) for message in exchange.messages])
+    with best_effort(exchange, "memory"):
+        exchange.points = chain(scope, [(message.role, _canonical(message)) for message in exchange.messages])
     known: list[ChainRow] = []
     deadline_s = services.settings.memory.deadline_ms / 1000
     with exchange.timings.step("recall"), best_effort(exchange, "memory"):
@@ -126,4 +127,12 @@ def _dumped(data: object) -> bytes:
     try:
         return orjson.dumps(data, option=orjson.OPT_SORT_KEYS, default=dict)
     except orjson.JSONEncodeError:
-        return repr(data).encode()
+        return _written_out(data).encode("utf-8", "surrogatepass")
+
+
+def _written_out(data: object) -> str:
+    """Return what orjson refuses, numbers beyond 64 bits, in some stable form; nesting beyond sense is all alike."""
+    try:
+        return repr(data)
+    except RecursionError:
+        return ""

@@ -78,5 +78,5 @@ def _one(scope: Scope, receipt: str) -> tuple[sa.ColumnElement[bool], ...]:
 def _find(scope: Scope, connection: sa.Connection, receipt: str) -> dict[str, Any]:
     body = connection.execute(sa.select(receipts.c.body).where(*_one(scope, receipt))).scalar()
     if body is None:
-        raise NotFound(f"no receipt {receipt!r}")
+        raise NotFound(f"no receipt {receipt[:80]!r}")
     return dict(body)

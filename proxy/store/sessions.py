@@ -257,7 +257,7 @@ def _one(scope: Scope, session: str) -> tuple[sa.ColumnElement[bool], ...]:
 def _find(scope: Scope, connection: sa.Connection, session: str) -> Session:
     row = connection.execute(sa.select(*_COLUMNS).where(*_one(scope, session))).first()
     if row is None:
-        raise NotFound(f"no conversation {session!r}")
+        raise NotFound(f"no conversation {session[:80]!r}")
     return _session(row)
 
 

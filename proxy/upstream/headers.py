@@ -81,6 +81,11 @@ def find(headers: Iterable[tuple[str, str]], name: str) -> str | None:
     return next((value for key, value in headers if key.lower() == name), None)
 
 
+def by_name(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the values by lower-case name, the last of repeats, as UTF-8 where they are."""
+    return {name.lower(): value if value.isascii() else _as_utf8(value) for name, value in headers}
+
+
 def client_key(headers: Iterable[tuple[str, str]]) -> str | None:
     """Return the key that the client sent, in whichever header; an empty one counts as none."""
     by_name: Mapping[str, str] = {name.lower(): value for name, value in reversed(list(headers))}

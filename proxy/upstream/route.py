@@ -223,7 +223,7 @@ class Routes:
     def _mend(self, model: str) -> str:
         offered = ", ".join(repr(name) for name in self.models()) or "none"
         return (
-            f"No route serves the model {model!r}. Set the provider's key in the environment (OPENAI_API_KEY, "
+            f"No route serves the model {model[:200]!r}. Set the provider's key in the environment (OPENAI_API_KEY, "
             "ANTHROPIC_API_KEY, GROQ_API_KEY …), start with --upstream URL, or add it to model_list in the config. "
             f"Served without more: {offered}."
         )

@@ -53,7 +53,7 @@ def test_row_31_no_usage_chunk_where_not_asked_for(wire: Wire) -> None:
 
 
 def test_row_32_done_once_last_and_closed_while_memory_work_is_pending(tmp_path: Path, provider: FakeProvider) -> None:
-    with Running(tmp_path, upstream=provider.base_url, worker={"gather_s": 3600.0}) as server:
+    with Running(tmp_path, upstream=provider.base_url, worker={"enabled": False}) as server:
         wire = Wire(server, provider, memory="full")
         with wire.tap(STREAM, connection="close") as tap:
             received = tap.rest()
@@ -170,7 +170,7 @@ def test_row_41_cut_stream_never_looks_like_success(wire: Wire, framing: str) ->
 def test_row_41_cut_body_never_looks_like_success(wire: Wire) -> None:
     headers = (("Content-Type", "application/json"), ("Content-Length", "999"))
     wire.provider.then(Reply([b'{"id":"x","choices":[', b'{"index":0'], headers=headers, framing="given", cut=True))
-    with wire.tap(ask()) as tap:
+    with wire.tap(ask(), connection="close") as tap:
         received = tap.rest()
     assert b"HTTP/1.1 502" in received or len(tap.body) < 999
 
