@@ -18,8 +18,10 @@ router = APIRouter(prefix="/v1/receipts")
 @router.get("/{receipt_id}")
 async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Return a receipt; texts are looked up now, so that what was erased since is gone from it too."""
-    part, body = await _found(services, scope, receipt_id)
-    texts = await _texts(part, scope)
+    body = await _found(services, scope, receipt_id)
+    texts: dict[str, str] = {}
+    for part in services.both():
+        texts |= await _texts(part, scope)
     for name in ("injected", "considered"):
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
     for name in ("learned", "removed"):
@@ -27,10 +29,10 @@ async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[s
     return {"object": "receipt", **body}
 
 
-async def _found(services: Services, scope: Scope, receipt_id: str) -> tuple[Services, dict[str, Any]]:
+async def _found(services: Services, scope: Scope, receipt_id: str) -> dict[str, Any]:
     for part in services.both():
         with suppress(NotFound):
-            return part, await part.receipts.get(scope, receipt_id)
+            return await part.receipts.get(scope, receipt_id)
     raise NotFound(f"There is no receipt {receipt_id[:80]!r}.", param="id")
 
 

@@ -36,6 +36,19 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             services.last_used[exchange.scope] = services.clock.monotonic()
         if is_new:
             services.note_written(exchange.scope)
+    if "journal" in exchange.reasons:
+        await _tell_in_memory(exchange, services, finish)
+
+
+async def _tell_in_memory(exchange: Exchange, services: Services, finish: Finish) -> None:
+    """Keep for a while, in memory, the receipt that could not be written: the head of a stream is long sent."""
+    ram = services.ephemeral
+    if ram is None:
+        return
+    scope, body, now = exchange.required_scope, _receipt(exchange, finish), services.clock.now()
+    with best_effort(exchange, "journal"):
+        await ram.database.submit(lambda connection: ram.receipts.put(scope, connection, body, now=now))
+        await ram.receipts.prune(before=now - timedelta(seconds=ram.settings.memory.ephemeral_ttl_s))
 
 
 def _record(exchange: Exchange, services: Services, finish: Finish, status: int) -> Record:

@@ -1,0 +1,342 @@
+"""When a part of memory is broken or slow, the chat goes on, says so, and recovers where it can."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from proxy import services as services_module
+from tests.fakes.provider import FakeProvider, Seen
+from tests.fakes.replies import Gate, Hang, Reply, chat, error, gated, json_reply
+from tests.running import Running
+from tests.serving import agreeing
+from tests.talking import Speaker, outcome, speaking, user
+
+FACT = "I use Shram and Magnet as productivity tools"
+QUESTION = "What are the productivity tools that I use"
+WAIT_S = 30.0
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services_module, "_REOPEN_S", 0.1)
+
+
+@pytest.fixture
+def provider(provider: FakeProvider) -> FakeProvider:
+    provider.script(agreeing)
+    return provider
+
+
+@pytest.fixture
+def backend() -> Iterator[FakeProvider]:
+    """A second server, for embeddings or extraction."""
+    fake = FakeProvider().start()
+    yield fake
+    fake.stop()
+
+
+def until(is_so: Callable[[], bool], complaint: str) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not is_so():
+        assert time.monotonic() < deadline, complaint
+        time.sleep(0.02)
+
+
+def metric(server: Running, name: str) -> float:
+    page = httpx.get(f"{server.origin}/metrics").text
+    return next(float(line.rpartition(" ")[2]) for line in page.splitlines() if line.startswith(name))
+
+
+def sent(provider: FakeProvider) -> str:
+    return str(provider.last.json["messages"][-1]["content"])
+
+
+def assert_degraded(response: httpx.Response, reason: str) -> None:
+    shown = outcome(response)
+    assert (shown["outcome"], shown["reason"]) == ("degraded", reason)
+
+
+# The store
+
+
+def test_a_file_in_the_place_of_the_stores_folder(tmp_path: Path, provider: FakeProvider) -> None:
+    (tmp_path / "lance").write_text("in the way")
+    with Running(tmp_path, upstream=provider.base_url, wait=False) as server, speaking(server) as speaker:
+        until(lambda: server.services.is_embedder_warm, "the embedder did not load")
+        response = speaker.say(FACT)
+        assert response.json()["choices"][0]["message"]["content"] == "All right."
+        assert_degraded(response, "store")
+        assert httpx.get(f"{server.origin}/readyz").status_code == 503
+        for path in ("/memories", "/state"):
+            refused = speaker.http.get(path)
+            assert refused.status_code == 503
+            assert refused.json()["error"]["code"] == "store_unavailable"
+        (tmp_path / "lance").unlink()
+        server.wait_ready()
+        speaker.wait()
+        assert speaker.values() == {"Shram", "Magnet"}
+        assert outcome(speaker.say(QUESTION))["outcome"] == "used"
+
+
+def newest_manifests(folder: Path, noun: str) -> list[Path]:
+    tables = (folder / "lance").glob(f"*/{noun}_*.lance/_versions")
+    return [min(table.glob("*.manifest")) for table in tables]
+
+
+@pytest.mark.parametrize("size", [0, 40])
+def test_a_cut_manifest_of_a_table(tmp_path: Path, provider: FakeProvider, size: int) -> None:
+    key = "sk-cut-manifest"
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, key) as speaker:
+        speaker.tell(FACT)
+    (manifest,) = newest_manifests(tmp_path, "memories")
+    manifest.write_bytes(manifest.read_bytes()[:size])
+    with (
+        Running(tmp_path, upstream=provider.base_url) as server,
+        speaking(server, key) as speaker,
+        speaking(server) as other,
+    ):
+        response = speaker.say(QUESTION)
+        assert response.json()["choices"][0]["message"]["content"] == "All right."
+        assert_degraded(response, "store")
+        assert speaker.http.get("/memories").status_code == 503
+        other.tell("I live in Oslo")
+        assert other.values() == {"Oslo"}
+
+
+def test_a_table_whose_files_are_gone_while_it_is_open(tmp_path: Path, provider: FakeProvider) -> None:
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
+        speaker.tell(FACT)
+        for file in (tmp_path / "lance").glob("*/memories_*.lance/data/*"):
+            file.write_bytes(b"")
+        with speaking(server) as other:
+            other.tell("I live in Oslo")
+            assert other.values() == {"Oslo"}
+        assert speaker.say(QUESTION).status_code == 200
+
+
+# The embedder
+
+
+def embeddings(size: int = 8) -> Callable[[Seen], Reply | None]:
+    """Answer with vectors made from the letters of the texts."""
+
+    def vector(text: str) -> list[float]:
+        return [float(sum(ord(letter) * (at + 1) for letter in text[at::size])) for at in range(size)]
+
+    def script(seen: Seen) -> Reply | None:
+        if not seen.path.endswith("/embeddings"):
+            return None
+        texts = seen.json["input"]
+        data = [{"object": "embedding", "index": at, "embedding": vector(text)} for at, text in enumerate(texts)]
+        return json_reply(
+            {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+        )
+
+    return script
+
+
+def with_embedder(url: str) -> dict[str, dict[str, Any]]:
+    return {"embedder": {"model": "openai/emb", "base_url": url, "api_key": "sk-emb", "dimension": 8}}
+
+
+def test_an_embedder_behind_a_closed_port(tmp_path: Path, provider: FakeProvider) -> None:
+    sections = with_embedder("http://127.0.0.1:9/v1")
+    with Running(tmp_path, upstream=provider.base_url, wait=False, **sections) as server, speaking(server) as speaker:
+        until(server.services.warmed.is_set, "the store did not open")
+        assert_degraded(speaker.say(FACT), "embedder")
+        speaker.wait()
+        assert speaker.values() == {"Shram", "Magnet"}
+        response = speaker.say(QUESTION)
+        assert_degraded(response, "embedder")
+        assert "Magnet" in sent(provider)
+        assert "embedder" in speaker.receipt(response)["degraded"]
+        found = speaker.http.post("/memories/search", json={"query": "productivity tools"}).json()["data"]
+        assert "Magnet" in str(found)
+
+
+@pytest.mark.parametrize(
+    "broken", [error(500, "no"), json_reply({"data": "nonsense"}), Hang()], ids=["500", "junk", "hang"]
+)
+def test_an_embedder_that_fails_for_a_while(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider, broken: Reply | Hang
+) -> None:
+    backend.script(embeddings())
+    with (
+        Running(tmp_path, upstream=provider.base_url, **with_embedder(backend.base_url)) as server,
+        speaking(server) as speaker,
+    ):
+        speaker.tell(FACT)
+        backend.script(lambda _: broken)
+        started = time.monotonic()
+        response = speaker.say(QUESTION, x_memory_mode="read")
+        assert time.monotonic() - started < 3
+        assert_degraded(response, "embedder")
+        assert "Magnet" in sent(provider)
+        backend.script(embeddings())
+        response = speaker.say(QUESTION, x_memory_mode="read")
+        assert outcome(response)["outcome"] == "used"
+
+
+def test_what_is_said_while_the_embedder_fails_is_learned_and_embedded_later(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
+) -> None:
+    backend.script(embeddings())
+    with (
+        Running(tmp_path, upstream=provider.base_url, **with_embedder(backend.base_url)) as server,
+        speaking(server) as speaker,
+    ):
+        backend.script(lambda _: error(500, "no"))
+        speaker.tell(FACT)
+        assert speaker.values() == {"Shram", "Magnet"}
+        backend.script(embeddings())
+        services = server.services
+        (owner,) = services.written or server.call(owners, services)
+        server.call(services.book.fill_in, owner)
+        for noun in ("memories", "episodes"):
+            assert server.call(services.store.pending_vectors, owner, noun, services.embedder.model) == []
+
+
+async def owners(services: Any) -> list[Any]:
+    return services.take_written()
+
+
+# The extractor
+
+
+def with_extractor(url: str) -> dict[str, dict[str, Any]]:
+    memory = {
+        "extractor": "model",
+        "extraction_model": "openai/extractor",
+        "extraction_base_url": url,
+        "extraction_api_key": "sk-extract",
+        "extraction_timeout_s": 2.0,
+        "model_debounce_s": 0.0,
+    }
+    return {"memory": memory, "worker": {"max_attempts": 2, "retry_base_s": 0.02, "poll_s": 0.05}}
+
+
+@pytest.mark.parametrize("how", ["500", "garbage"])
+def test_an_extractor_that_fails_sets_turns_aside_and_leaves_the_chat_alone(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider, how: str
+) -> None:
+    backend.script(lambda seen: error(500, "no") if how == "500" else chat("%% no json {{{", seen.json))
+    with (
+        Running(tmp_path, upstream=provider.base_url, **with_extractor(backend.base_url)) as server,
+        speaking(server) as speaker,
+    ):
+        response = speaker.say(FACT)
+        assert outcome(response)["outcome"] == "none"
+        until(lambda: speaker.get("/state")["dead_turns"] == 1, "the turn was never set aside")
+        state = speaker.get("/state")
+        assert (state["pending_turns"], state["memories"], state["extractor"]) == (0, {}, "model")
+        assert state["episodes"] == 2
+        assert len(backend.seen) >= 2
+        assert metric(server, 'throughline_journal_turns{state="dead"}') == 1
+        assert metric(server, 'throughline_jobs_total{kind="turn",outcome="failed"}') >= 2
+        response = speaker.say(QUESTION)
+        assert outcome(response)["outcome"] == "used"
+        assert FACT in sent(provider)
+
+
+def test_an_extractor_that_hangs_holds_up_nothing(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
+) -> None:
+    backend.script(lambda _: Hang())
+    with (
+        Running(tmp_path, upstream=provider.base_url, **with_extractor(backend.base_url)) as server,
+        speaking(server) as speaker,
+    ):
+        started = time.monotonic()
+        for number in range(5):
+            assert outcome(speaker.say(f"hello number {number}"))["outcome"] in ("none", "used")
+        assert time.monotonic() - started < 5
+        assert speaker.get("/state")["pending_turns"] > 0
+
+
+# The deadline
+
+
+def test_a_deadline_that_has_passed(tmp_path: Path, provider: FakeProvider) -> None:
+    sections = {"memory": {"deadline_ms": 1}}
+    with Running(tmp_path, upstream=provider.base_url, **sections) as server, speaking(server) as speaker:
+        body = b'{"model":"m","messages":[{"role":"user","content":"' + FACT.encode() + b'"}]}'
+        response = speaker.http.post("/chat/completions", content=body)
+        assert_degraded(response, "deadline")
+        assert provider.last.body == body
+        speaker.wait()
+        assert speaker.values() == {"Shram", "Magnet"}
+        assert [session["turns"] for session in speaker.sessions()] == [1]
+        speaker.tell(FACT)
+        assert [session["turns"] for session in speaker.sessions()] == [1]
+
+
+# The journal
+
+
+class Locked:
+    """The database as another process finds it: not writable for a while."""
+
+    def __init__(self, folder: Path, how: str) -> None:
+        self._how = how
+        self._connection = sqlite3.connect(folder / "throughline.db", isolation_level=None, timeout=5)
+
+    def __enter__(self) -> Locked:
+        if self._how == "locked":
+            self._connection.execute("BEGIN IMMEDIATE")
+        else:
+            self._connection.execute("ALTER TABLE journal RENAME TO journal_elsewhere")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._how == "locked":
+            self._connection.execute("ROLLBACK")
+        else:
+            self._connection.execute("ALTER TABLE journal_elsewhere RENAME TO journal")
+        self._connection.close()
+
+
+@pytest.mark.parametrize("how", ["locked", "broken"])
+def test_a_journal_that_cannot_be_written(tmp_path: Path, provider: FakeProvider, how: str) -> None:
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
+        speaker.tell(FACT)
+        with Locked(tmp_path, how):
+            started = time.monotonic()
+            response = speaker.say(QUESTION)
+            assert time.monotonic() - started < 8
+            assert response.json()["choices"][0]["message"]["content"] == "All right."
+            assert_degraded(response, "journal")
+            assert "Magnet" in sent(provider)
+            stream = speaker.say("I live in Oslo", body={"stream": True})
+            assert stream.text.endswith("data: [DONE]\n\n")
+            told = told_reasons(speaker, stream)
+            assert "journal" in told
+        assert outcome(speaker.tell("I play the harpsichord"))["outcome"] in ("none", "used")
+        assert "harpsichord" in speaker.values()
+
+
+def told_reasons(speaker: Speaker, response: httpx.Response) -> set[str]:
+    """What the header or the receipt says is missing."""
+    receipt = speaker.http.get(f"/receipts/{response.headers['x-memory-receipt']}")
+    reasons = set(receipt.json()["degraded"]) if receipt.status_code == 200 else set()
+    return reasons | {outcome(response).get("reason", "")}
+
+
+def test_a_journal_that_fails_under_a_hang_up_leaves_the_server_up(tmp_path: Path, provider: FakeProvider) -> None:
+    gate = Gate()
+    provider.script(lambda seen: gated(chat("a b c d e f", seen.json), gate, 3))
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
+        with Locked(tmp_path, "broken"):
+            body = {"model": "m", "stream": True, "messages": [user(FACT)]}
+            with speaker.http.stream("POST", "/chat/completions", json=body) as response:
+                next(response.iter_lines())
+            gate.open()
+        provider.script(agreeing)
+        speaker.tell(FACT)
+        assert speaker.values() == {"Shram", "Magnet"}
