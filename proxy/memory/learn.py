@@ -15,17 +15,22 @@ from proxy.store.codec import dumps, loads, memory_from_json
 from proxy.types import Episode, Scope, Turn
 
 _MOST_HEARD = 40
+_JUST_BEFORE = 2
 
 
 async def heard_before(index: IndexCache, scope: Scope, turns: Sequence[Turn]) -> list[Episode]:
-    """Return earlier messages of the user that share telling words with these turns, most alike first."""
+    """Return what the user said shortly before in these conversations, then what else shares telling words with it."""
     text = "\n".join(said.text for turn in turns for said in turn.messages if said.role == "user" and said.live)
     new = {said.id for turn in turns for said in turn.messages}
+    before: list[Episode] = []
+    for session in {turn.scope.session for turn in turns}:
+        rows = await index.store.episodes(scope, session=session)
+        before += [row for row in rows if row.role == "user" and row.id not in new][-_JUST_BEFORE:]
     shelf = await index.turns(scope, Query(text, "", None, turns[0].at))
-    mask = shelf.seen_by(scope) & shelf.by_user
-    scores = shelf.lexical(weights(text), mask)
+    scores = shelf.lexical(weights(text), shelf.seen_by(scope) & shelf.by_user)
     best = [int(line) for line in np.argsort(-scores)[: _MOST_HEARD + len(new)] if scores[line] > 0]
-    return [shelf.items[line] for line in best if shelf.items[line].id not in new][:_MOST_HEARD]
+    alike = [shelf.items[line] for line in best if shelf.items[line].id not in new]
+    return list({row.id: row for row in [*before, *alike]}.values())[:_MOST_HEARD]
 
 
 def changes_to_json(changes: Sequence[Change]) -> list[dict[str, Any]]:
