@@ -7,6 +7,7 @@ from starlette.routing import Route
 
 from proxy.api import errors, memories, ops, receipts, sessions, state
 from proxy.api.chat import Completions
+from proxy.api.cors import Cors
 from proxy.api.edge import Edge
 from proxy.api.passthrough import Passthrough
 from proxy.dialects import chat
@@ -17,6 +18,7 @@ _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
 
 def wrap(app: FastAPI) -> None:
     """Add what stands around every route; to be called before the application starts."""
+    app.add_middleware(Cors)
     app.add_middleware(Edge)
     errors.install(app)
 

@@ -12,9 +12,10 @@ from proxy.errors import Forbidden, InvalidHeader, Unauthorized
 from proxy.memory.chain import named_session
 from proxy.memory.statements import is_utility_call
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.origin import is_foreign_page, is_named_here
 from proxy.services import Services
 from proxy.types import Mode, Scope
-from proxy.upstream.headers import client_key
+from proxy.upstream.headers import by_name, client_key
 
 _MAX_HEADER = 16_384
 
@@ -54,11 +55,12 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
 
     Raises:
         Unauthorized: In ``keys`` mode, without a key of ours.
+        Forbidden: If a page of another site comes with a placeholder.
     """
     settings = services.settings
     key = client_key(headers) or ""
     if settings.auth.mode == "passthrough":
-        return passthrough_identity(key, settings.auth, services.hasher, settings.server.host)
+        return _brought(key, by_name(headers), services)
     if not key:
         raise Unauthorized(
             "You didn't provide an API key. Send one of this server's keys as `Authorization: Bearer KEY`; "
@@ -72,6 +74,17 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
         )
     tenant = services.hasher.digest("tenant", "keys", found.tenant)
     return Identity(key, tenant, found.user, found.id, may_name=found.may_name_users and not found.user)
+
+
+def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identity:
+    """Identify a client that brings its provider's key, or a placeholder, which identifies this machine's user only."""
+    settings = services.settings
+    host = settings.server.host
+    if key in settings.auth.placeholder_keys:
+        if is_foreign_page(headers):
+            raise Forbidden("A page of another site may not use a placeholder key here. Send a key of your provider.")
+        host = host if is_named_here(headers) else ""
+    return passthrough_identity(key, settings.auth, services.hasher, host)
 
 
 def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str, object], services: Services) -> Scope:

@@ -57,6 +57,58 @@ def test_row_55_client_gone_in_the_middle_of_a_whole_reply(wire: Wire) -> None:
     assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S
 
 
+@pytest.mark.parametrize("base", ["/v1", ""])
+@pytest.mark.parametrize("path", ["/chat/completions", "/embeddings", "/memories/m1"])
+def test_row_57_preflight_is_answered(plain: Wire, base: str, path: str) -> None:
+    asked = [("Origin", "https://app.example"), ("Access-Control-Request-Method", "POST"),
+             ("Access-Control-Request-Headers", "authorization,content-type,x-stainless-os")]  # fmt: skip
+    answer = send(plain.server.origin, "OPTIONS", base + path, asked)
+    assert (answer.status, answer.header("access-control-allow-origin")) == (204, "*")
+    assert "POST" in (answer.header("access-control-allow-methods") or "")
+    assert answer.header("access-control-allow-headers") == "authorization,content-type,x-stainless-os"
+    assert not plain.provider.seen
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/v1/memories"])
+def test_row_57_page_may_read_reply_and_request_id(wire: Wire, path: str) -> None:
+    theirs = (*replies.JSON_HEADERS, ("Access-Control-Allow-Origin", "https://other.example"))
+    wire.provider.script(lambda _: Reply([b"{}"], headers=theirs))
+    answer = wire.send(ask() if path != "/v1/memories" else {"text": "likes tea"}, path, origin="https://app.example")
+    assert answer.status == 200
+    assert [value for name, value in answer.headers if name.lower() == "access-control-allow-origin"] == ["*"]
+    assert "x-request-id" in (answer.header("access-control-expose-headers") or "")
+
+
+def test_row_57_without_an_origin_nothing_is_added(wire: Wire) -> None:
+    assert wire.send(ask()).header("access-control-allow-origin") is None
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/models", "/v1/memories"])
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1.evil.example", "null"])
+def test_foreign_page_with_a_placeholder_key_is_refused(plain: Wire, path: str, origin: str) -> None:
+    method = "POST" if path.endswith("completions") else "GET"
+    body = ask() if method == "POST" else b""
+    answer = plain.send(body, path, method, origin=origin, authorization="Bearer EMPTY")
+    assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (403, "forbidden")
+    assert not plain.provider.seen
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://localhost:3000", "http://127.0.0.1", "http://[::1]:80", "app://obsidian.md"]
+)
+def test_page_of_this_machine_may_use_a_placeholder_key(plain: Wire, origin: str) -> None:
+    answer = plain.send(b"", "/v1/state", "GET", origin=origin, authorization="Bearer EMPTY")
+    assert answer.status == 200
+
+
+def test_rebound_name_with_a_placeholder_key_has_no_memory(plain: Wire) -> None:
+    named = [("Host", "evil.example:8787"), ("Authorization", "Bearer EMPTY")]
+    with Wiretap(plain.server.origin, "GET", "/v1/memories", named) as tap:
+        assert tap.until(b"}}").startswith(b"HTTP/1.1 401")
+    with Wiretap(plain.server.origin, "POST", "/v1/chat/completions", named, orjson.dumps(ask())) as tap:
+        assert b"off; n=0; tokens=0; reason=no-identity" in tap.until(b"service_tier")
+
+
 @pytest.mark.parametrize("path", ["/v1/embeddings", "/v1/files"])
 def test_client_gone_on_other_paths(wire: Wire, path: str) -> None:
     wire.provider.then(Hang())
