@@ -9,6 +9,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
 class Clock:
     """The wall clock in UTC and a monotonic one for durations."""
 
@@ -49,7 +52,7 @@ def to_ms(moment: datetime) -> int:
 
 def from_ms(ms: int) -> datetime:
     """Return the aware UTC time of a stored number of milliseconds."""
-    return datetime.fromtimestamp(ms / 1000, UTC)
+    return _EPOCH + timedelta(milliseconds=ms)
 
 
 def iso(moment: datetime) -> str:

@@ -16,7 +16,7 @@ from proxy.store.lance_search import ROWS_BEFORE_INDEX
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS, Noun
 from proxy.threads import in_thread
-from proxy.types import Scope
+from proxy.types import Memory, Scope
 
 _MOST_WASTE = 0.3
 _MANY_ROWS = 200
@@ -70,7 +70,12 @@ class IndexCache:
         for noun in NOUNS:
             self._entries.pop((scope.user, noun), None)
 
-    async def _shelf(self, scope: Scope, noun: Noun, query: Query) -> Shelf[Any]:
+    async def marked(self, scope: Scope) -> list[Memory]:
+        """Return the owner's memories that count whatever is asked: at least those that ended, and the profile."""
+        entry = await self._entry(scope, "memories")
+        return await self.store.marked(scope) if entry.shelf is None else entry.shelf.living()
+
+    async def _entry(self, scope: Scope, noun: Noun) -> _Entry:
         key = (scope.user, noun)
         revision = self.store.revision(scope, noun)
         entry = self._entries.get(key)
@@ -79,6 +84,10 @@ class IndexCache:
                 entry = await self._fresh(scope, noun)
         if key in self._entries:
             self._entries.move_to_end(key)
+        return entry
+
+    async def _shelf(self, scope: Scope, noun: Noun, query: Query) -> Shelf[Any]:
+        entry = await self._entry(scope, noun)
         if entry.shelf is not None:
             return entry.shelf
         shelf = _KINDS[noun](self.store.dimension, self.model)

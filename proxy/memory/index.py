@@ -118,6 +118,11 @@ class Shelf(Generic[T]):
                 self._alive.values[line] = False
                 self._removed(line)
 
+    def living(self) -> list[T]:
+        """Return all living rows, the oldest line first."""
+        with self.lock:
+            return [self.items[line] for line in sorted(self._line_of.values())]
+
     def line(self, item_id: str) -> int | None:
         """Return the line of a living row."""
         return self._line_of.get(item_id)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from proxy.memory.cache import IndexCache
 from proxy.memory.changes import PROFILE
-from proxy.memory.index import FactShelf
 from proxy.memory.visibility import ClosedValues
 from proxy.types import Memory, Scope
 
@@ -25,22 +27,26 @@ class Standing:
         return [memory for memory in self.profile if memory.expires_at is None or memory.expires_at > now]
 
 
-_Key = tuple[int, int, str]
-_known: weakref.WeakKeyDictionary[FactShelf, dict[str, tuple[_Key, Standing]]] = weakref.WeakKeyDictionary()
+_Known = OrderedDict[tuple[str, str], tuple[tuple[str, str], Standing]]
+_known: weakref.WeakKeyDictionary[IndexCache, _Known] = weakref.WeakKeyDictionary()
+_MOST_KNOWN = 2000
 
 
-def standing(scope: Scope, shelf: FactShelf) -> Standing:
-    """Return what stands for ``scope``; worked out once for each state of the shelf."""
-    key = (shelf.stamp, len(shelf.items), scope.agent)
-    by_agent = _known.setdefault(shelf, {})
-    found = by_agent.get(scope.agent)
-    if found is None or found[0] != key:
-        found = by_agent[scope.agent] = (key, _work_out(scope, shelf))
+async def standing(scope: Scope, index: IndexCache) -> Standing:
+    """Return what stands for ``scope``; worked out once for each state of the owner's memories."""
+    known = _known.setdefault(index, OrderedDict())
+    key, revision = (scope.user, scope.agent), index.store.revision(scope, "memories")
+    found = known.get(key)
+    if found is None or found[0] != revision:
+        found = known[key] = (revision, _work_out(scope, await index.marked(scope)))
+        if len(known) > _MOST_KNOWN:
+            known.popitem(last=False)
+    known.move_to_end(key)
     return found[1]
 
 
-def _work_out(scope: Scope, shelf: FactShelf) -> Standing:
-    rows = [row for row in _living(shelf) if scope.sees(row.agent)]
+def _work_out(scope: Scope, memories: Sequence[Memory]) -> Standing:
+    rows = [row for row in memories if scope.sees(row.agent)]
     profile = [row for row in rows if row.status == "active" and is_profile(row)]
     return Standing(tuple(profile), ClosedValues.from_memories(rows))
 
@@ -49,8 +55,3 @@ def is_profile(memory: Memory) -> bool:
     """Whether a memory belongs in every prompt: by its kind, or because its owner pinned it."""
     metadata: dict[str, Any] = memory.metadata
     return memory.pinned or bool(metadata.get(PROFILE))
-
-
-def _living(shelf: FactShelf) -> list[Memory]:
-    with shelf.lock:
-        return [row for line, row in enumerate(shelf.items) if shelf.line(row.id) == line]

@@ -71,7 +71,7 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
             query = replace(query, vector=await _vector(services, query))
     with best_effort(exchange, "store", deadline_reason="deadline"), exchange.timings.step("search"):
         shelf = await services.index.facts(scope, query)
-        stands = standing(scope, shelf)
+        stands = await standing(scope, services.index)
         exchange.profile = stands.profile_at(exchange.moment)
         if text:
             exchange.recalled = await search(scope, query, services.index, limit=_MOST_HITS)

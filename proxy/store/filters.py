@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+_PART = re.compile(r'"[a-z_]{1,32}":(?:"[a-z]{1,16}"|true)?')
 _OWNER = re.compile(r"[0-9a-f]{32}")
 
 
@@ -52,6 +53,17 @@ def missing(column: str) -> str:
 def either(*filters: str) -> str:
     """Return the filter for rows that pass any of ``filters``, each made here."""
     return " OR ".join(f"({one})" for one in filters)
+
+
+def tells(column: str, part: str) -> str:
+    """Return the filter for rows whose JSON ``column`` has this key and value of ours, as ``"pinned":true``.
+
+    Raises:
+        ValueError: If it is anything else.
+    """
+    if _PART.fullmatch(part) is None:
+        raise ValueError(f"{part!r} is no key and value of ours")
+    return f"{_column(column)} LIKE '%{part}%'"
 
 
 def both(*filters: str) -> str:

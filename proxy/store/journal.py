@@ -231,6 +231,12 @@ class Journal:
         update = journal.update().where(journal.c.owner == scope.user, _DEAD).values(values)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
+    async def replay(self, scope: Scope, *, now: datetime) -> int:
+        """Start everything of the owner again that the journal still holds, because the rows lost some of it."""
+        is_held = (journal.c.owner == scope.user) & (journal.c.stage == DONE) & journal.c.payload.is_not(None)
+        update = journal.update().where(is_held).values(stage=TO_INDEX, attempts=0, due_ms=to_ms(now), done_ms=None)
+        return await self._db.submit(lambda connection: connection.execute(update).rowcount)
+
     async def depth(self) -> dict[str, int]:
         """Return how many rows of all owners wait at ``index`` and at ``learn``, and how many are ``dead``."""
         count = sa.select(journal.c.stage, sa.func.count()).group_by(journal.c.stage)

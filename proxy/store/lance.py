@@ -117,6 +117,12 @@ class LanceStore:
         found = await self._values(MEMORIES, scope, where=filters.any_of("id", [memory_id]))
         return found[0] if found else None
 
+    async def marked(self, scope: Scope) -> list[Memory]:
+        """Return the memories that ended or held again after an end, and those for every prompt; reads all rows."""
+        parts = ('"status":"superseded"', '"status":"retracted"', '"profile":true', '"pinned":true', '"closed_at_ms":')
+        where = filters.either(*(filters.tells("record", part) for part in parts))
+        return await self._values(MEMORIES, scope, where=where)
+
     async def put_memories(
         self, scope: Scope, memories: Sequence[Memory], vectors: Mapping[str, Vector | None], model: str
     ) -> None:

@@ -53,6 +53,10 @@ class RamStore:
         row = self._table(scope, "memories").rows.get(memory_id)
         return None if row is None else row.item
 
+    async def marked(self, scope: Scope) -> list[Memory]:
+        """Return all memories: those that count whatever is asked are among them."""
+        return await self.memories(scope)
+
     async def put_memories(
         self, scope: Scope, memories: Sequence[Memory], vectors: Mapping[str, Vector | None], model: str
     ) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import structlog
 
-from proxy.errors import ProxyError
+from proxy.errors import ProxyError, StoreUnavailable
 from proxy.services import Services
 from proxy.store.journal import Claim, Item
 from proxy.telemetry import JOBS
@@ -73,6 +73,8 @@ class Worker:
         try:
             await work_off(self._services, claim)
         except Exception as error:  # noqa: BLE001 - a job that fails in whatever way is retried, then set aside
+            if isinstance(error, StoreUnavailable):
+                await self._heal(claim)
             await self._put_off(claim, error)
         finally:
             keeper.cancel()
@@ -89,6 +91,16 @@ class Worker:
             await self._services.leases.release(claim.scope, claim.holder)
         except ProxyError as error:
             _log.warning("a lease could not be released, it will run out", error=error.code)
+
+    async def _heal(self, claim: Claim) -> None:
+        """Set aside what a power loss broke in the owner's tables, and do again what the journal still holds."""
+        try:
+            broken = await self._services.store.heal(claim.scope)
+            if broken:
+                turns = await self._services.journal.replay(claim.scope, now=self._services.clock.now())
+                _log.warning("broken table versions were set aside", versions=len(broken), replayed=turns)
+        except ProxyError as error:
+            _log.warning("a table cannot be healed", error=error.code)
 
     async def _put_off(self, claim: Claim, error: Exception) -> None:
         name = error.code if isinstance(error, ProxyError) else type(error).__name__
