@@ -19,7 +19,7 @@ from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.changes import Change, edit_memory, restore_memory, retract_memory
 from proxy.memory.lookup import find
 from proxy.memory.stated import stated
-from proxy.memory.words import mentions
+from proxy.memory.words import mentions, same_value
 from proxy.services import Services
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
 
@@ -169,20 +169,20 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
         raise InvalidRequest("The body changes nothing. Send `text`, `kind`, `pinned`, `priority` or `expires_at`.")
     now = services.clock.now()
 
-    def change(row: Memory) -> Change:
+    def change(row: Memory) -> list[Change]:
         edited = edit_memory(
             row,
             now,
             text=body.text,
             kind=body.kind,
-            value=body.object_value,
+            value=_value(body, row, scope, now),
             pinned=body.pinned,
             priority=body.priority,
             expires_at=body.expires_at,
         )
         if "expires_at" in body.model_fields_set and body.expires_at is None:
             edited = replace(edited, memory=replace(edited.memory, expires_at=None))
-        return edited
+        return [edited, *_former(row, edited.memory, now)]
 
     return memory_shape(await _change(services, scope, memory_id, change))
 
@@ -191,7 +191,7 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
 async def delete_memory(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Retract a memory; ``restore`` undoes it until it is purged."""
     now = services.clock.now()
-    await _change(services, scope, memory_id, lambda row: retract_memory(row, now))
+    await _change(services, scope, memory_id, lambda row: [retract_memory(row, now)])
     return {"id": memory_id, "object": "memory.deleted", "deleted": True}
 
 
@@ -199,7 +199,7 @@ async def delete_memory(memory_id: str, scope: Caller, services: Parts) -> dict[
 async def restore(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Undo what closed a memory."""
     now = services.clock.now()
-    return memory_shape(await _change(services, scope, memory_id, lambda row: restore_memory(row, now)))
+    return memory_shape(await _change(services, scope, memory_id, lambda row: [restore_memory(row, now)]))
 
 
 @router.get("/{memory_id}/history")
@@ -245,11 +245,27 @@ async def _one(services: Services, scope: Scope, memory_id: str) -> Memory:
     return row
 
 
-async def _change(services: Services, scope: Scope, memory_id: str, change: Callable[[Memory], Change]) -> Memory:
+def _value(body: MemoryPatch, row: Memory, scope: Scope, now: datetime) -> str | None:
+    """Return the value that a patch states, where it says or its text tells one; None leaves it as it is."""
+    if body.object_value is not None or body.text is None:
+        return body.object_value
+    return stated(scope, body.text, now, kind=row.kind, id_=row.id).object or None
+
+
+def _former(row: Memory, edited: Memory, now: datetime) -> list[Change]:
+    """Keep a corrected value as one that has ended, so that old turns do not bring it up as if it held."""
+    if row.status != "active" or not row.object or same_value(row.object, edited.object):
+        return []
+    id_ = f"mem_{secrets.token_hex(12)}"
+    former = replace(row, id=id_, status="superseded", valid_to=now, updated_at=now, pinned=False)
+    return [Change("supersede", former, None, "", "corrected")]
+
+
+async def _change(services: Services, scope: Scope, memory_id: str, change: Callable[[Memory], list[Change]]) -> Memory:
     await _one(services, scope, memory_id)
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
-        return [change(row) for row in rows if row.id == memory_id]
+        return [one for row in rows if row.id == memory_id for one in change(row)]
 
     changes = await write(services, scope, plan)
     if not changes:

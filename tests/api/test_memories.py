@@ -154,6 +154,17 @@ def test_a_patch_corrects_and_leaves_the_rest(alice: Speaker) -> None:
     assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit"]
 
 
+def test_a_corrected_value_is_not_brought_up_by_old_turns(alice: Speaker, upstream: Any) -> None:
+    alice.tell("I live in Oslo")
+    (memory,) = alice.memories()
+    alice.http.patch(f"/memories/{memory['id']}", json={"text": "I live in Bergen"})
+    assert alice.values() == {"Bergen"}
+    assert alice.values(status="superseded") == {"Oslo"}
+    alice.say("In which city do I live?", x_memory_mode="read")
+    assert "Bergen" in upstream.last.json["messages"][-1]["content"]
+    assert "Oslo" not in upstream.last.json["messages"][-1]["content"]
+
+
 def test_a_patch_sets_and_clears_an_expiry(alice: Speaker) -> None:
     made = create(alice, "I am on leave")
     past = {"expires_at": "2020-01-01T00:00:00Z"}
