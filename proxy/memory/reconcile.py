@@ -99,6 +99,7 @@ class _Ledger:
         self._before = {memory.id: memory for memory in memories if turn.scope.sees(memory.agent)}
         self._rows = dict(self._before)
         self._changes: dict[str, Change] = {}
+        self._from_history: set[str] = set()
         self._closed = self._added = 0
 
     def changes(self) -> list[Change]:
@@ -122,9 +123,19 @@ class _Ledger:
         for memory in active:
             if memory.valid_from > self._turn.at or self._is_of_this_turn(memory, candidate):
                 continue
-            self._close_memory(memory, candidate)
-        if not any(same_value(memory.object, term) for memory in named):
+            if self._may_end(memory, candidate):
+                self._close_memory(memory, candidate)
+        if not any(same_value(memory.object, term) for memory in named) and not self._is_held(term, candidate):
             self._bury(term, candidate)
+
+    def _may_end(self, memory: Memory, candidate: Candidate) -> bool:
+        """Whether the candidate speaks of a later time: history that came along is older than what holds today."""
+        return self._is_live(candidate) or memory.status != "active" or memory.id in self._from_history
+
+    def _is_held(self, term: str, candidate: Candidate) -> bool:
+        return not self._is_live(candidate) and any(
+            memory.status == "active" and mentions(memory.object, term) for memory in self._rows.values()
+        )
 
     def _is_of_this_turn(self, memory: Memory, candidate: Candidate) -> bool:
         return memory.turns[-1:] == (self._turn.id,) and memory.valid_from == self._turn.at and not candidate.forget
@@ -254,6 +265,8 @@ class _Ledger:
             return
         self._added += 1
         self._put("add", fresh, "stated")
+        if not self._is_live(candidate):
+            self._from_history.add(fresh.id)
 
     def _yields(self, fresh: Memory, candidate: Candidate) -> bool:
         """Close what a single-valued relation held until now; False where the older or stronger value stays."""
@@ -265,8 +278,9 @@ class _Ledger:
             if memory.status == "active" and memory.id != fresh.id and is_rival(memory, candidate)
         ]
         for memory in sorted(rivals, key=lambda rival: rival.id):
-            if memory.valid_from > self._turn.at:
-                late = replace(fresh, status="superseded", valid_to=memory.valid_from)
+            if memory.valid_from > self._turn.at or not self._may_end(memory, candidate):
+                since = min(fresh.valid_from, memory.valid_from)
+                late = replace(fresh, status="superseded", valid_from=since, valid_to=memory.valid_from)
                 self._put("add", late, "older than the present value")
                 return False
             if self._rank(candidate) < PROVENANCE_RANK[memory.provenance]:

@@ -96,6 +96,35 @@ def test_history_never_revives_what_was_taken_back() -> None:
     assert active(rows) == set()
 
 
+@given(candidate_lists, candidate_lists)
+@settings(deadline=None)
+def test_history_never_ends_what_holds(live: list[Candidate], replayed: list[Candidate]) -> None:
+    before = run((turn(0), [replace(entry, message_id="msg_0") for entry in live]))
+    step = turn(1, live=False)
+    after = apply(before, reconcile(replayed, step, list(before.values()), now=step.at))
+    assert {key for key, row in before.items() if row.status == "active"} <= {
+        key for key, row in after.items() if row.status == "active"
+    }
+
+
+@given(st.booleans())
+def test_an_old_retraction_that_comes_along_ends_nothing_said_later(forget: bool) -> None:
+    first, ended, again = says(0, "Magnet"), ends(1, "Magnet", forget=forget), says(2, "Magnet", again=True)
+    old = turn(3, live=False)
+    replayed = [replace(entry, message_id="msg_3") for entry in (first, ended)]
+    assert active(run((turn(0), [first]), (turn(1), [ended]), (turn(2), [again]), (old, replayed))) == {"Magnet"}
+
+
+def test_an_old_value_that_comes_along_leaves_the_present_one() -> None:
+    rows = run((turn(0), [says(0, "Munich", single=True)]), (turn(1, live=False), [says(1, "Berlin", single=True)]))
+    assert active(rows) == {"Munich"}
+
+
+def test_within_a_history_the_later_value_holds() -> None:
+    rows = run((turn(0, live=False), [says(0, "Berlin", single=True), says(0, "Munich", single=True)]))
+    assert active(rows) == {"Munich"}
+
+
 def test_the_users_new_word_revives_it() -> None:
     rows = run((turn(0), [says(0, "Magnet")]), (turn(1), [ends(1, "Magnet")]), (turn(2), [says(2, "Magnet")]))
     assert active(rows) == {"Magnet"}
