@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 import orjson
 
@@ -37,8 +38,10 @@ _WITH_MODEL = (
     "/rerank",
 )
 
-# What is said to our memory must not go to a provider because the method is wrong.
+# What is said to our memory must not go to a provider because the method is wrong, or because we cannot take it yet.
 _OURS = frozenset({"memories", "receipts", "sessions", "state"})
+_OURS_LATER = frozenset({"agents", "documents", "erase", "export", "import", "reviews", "tasks"})
+_IMAGE_MODELS = frozenset({"generations", "edits", "variations"})
 
 # The provider's other paths are none of the client's business where the key is the operator's.
 _CLIMBS = re.compile(r"(?:^|/|%2f)(?:\.|%2e){1,2}(?:/|%2f|$)", re.IGNORECASE)
@@ -59,8 +62,7 @@ class Passthrough:
             body = await read_body(receive)
             if _CLIMBS.search(path):
                 raise NotFound("There is nothing at a path with dot segments.")
-            if path[1:].partition("/")[0] in _OURS:
-                raise NotFound(f"There is no {scope['method']} /v1{path[:120]} here.")
+            _refuse_ours(scope["method"], path)
             model = _model_of(body) if path in _WITH_MODEL else ""
             target = self._target(model, client_key(headers))
             if target is None:
@@ -99,6 +101,15 @@ class Passthrough:
             f"No provider is configured that could answer {scope['method']} /v1{path[:120]}. Set OPENAI_API_KEY or "
             "OPENAI_BASE_URL, or start with --upstream URL."
         )
+
+
+def _refuse_ours(method: str, path: str) -> None:
+    """Keep what was meant for our memory, however it is spelt, from going to the provider."""
+    first, _, rest = unquote(path).lower()[1:].partition("/")
+    if first in _OURS:
+        raise NotFound(f"There is no {method} /v1{path[:120]} here.")
+    if first in _OURS_LATER or (first == "images" and rest.partition("/")[0] not in _IMAGE_MODELS):
+        raise NotFound(f"{method} /v1{path[:120]} is not available in this version; nothing was sent to the provider.")
 
 
 def _model_of(body: bytes) -> str:
