@@ -89,6 +89,7 @@ class Episode:
     at: datetime
     agent: str = ""
     piece: int = 0
+    live: bool = True  # False for history that came along with a request: it may be older than it says
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ class Hit:
     kind: Kind | None = None
     confidence: float = 1.0
     seq: int = 0  # position within its conversation or document
+    live: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,12 +230,9 @@ class TurnShelf(Shelf[Episode]):
         """Characters of each line's text."""
         return self._length.values
 
-    def standing(self, texts: Collection[str], session: str) -> list[int]:
-        """Return the lines whose text stands in ``texts``: as a whole, or as a piece if of this conversation."""
-        whole = [line for text in texts for line in self._saying.get(hash(text.strip()), ())]
-        joined = "\n".join(texts)
-        pieces = [line for _, _, line in self._order.get(session, ()) if self.items[line].text.strip() in joined]
-        return whole + pieces
+    def standing(self, texts: Collection[str]) -> list[int]:
+        """Return the lines whose text is one of ``texts``."""
+        return [line for text in texts for line in self._saying.get(hash(text.strip()), ())]
 
     @property
     def neighbours(self) -> Neighbours:

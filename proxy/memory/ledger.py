@@ -50,7 +50,7 @@ NOTHING = Assembly((), (), (), frozenset(), 0)
 def assemble(
     points: Sequence[Point],
     ledger: Sequence[LedgerEntry],
-    profile: Block,
+    profile: Block | None,
     hits: Sequence[Hit],
     budget: int,
     count: Count,
@@ -60,7 +60,8 @@ def assemble(
     Args:
         points: The request's messages by name.
         ledger: What was injected earlier in this conversation.
-        profile: What the profile would be now; used only where the conversation has none yet.
+        profile: What the profile would be now, used only where the conversation has none yet; None where it could not
+            be looked up.
         hits: What was recalled for the last user message, best first.
         budget: Most tokens of the fresh block and a fresh profile together.
         count: Counts tokens.
@@ -75,10 +76,11 @@ def assemble(
     entries: list[LedgerEntry] = []
     fresh: list[Hit] = []
     if frozen is None:
-        frozen = LedgerEntry(first.hash, "profile", profile.text, tuple(hit.id for hit in profile.hits))
-        entries.append(frozen)
-        fresh += profile.hits
-        budget -= profile.tokens
+        chosen = profile or EMPTY
+        frozen = LedgerEntry(first.hash, "profile", chosen.text, tuple(hit.id for hit in chosen.hits))
+        entries += [frozen] if profile is not None else []
+        fresh += chosen.hits
+        budget -= chosen.tokens
     texts = {point.index: entry for point in users[:-1] if (entry := stored.get((point.hash, "block")))}
     carried = frozenset(id_ for entry in (frozen, *texts.values()) for id_ in entry.memory_ids)
     current = stored.get((last.hash, "block")) if in_tool_loop else None

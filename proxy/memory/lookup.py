@@ -35,7 +35,6 @@ async def find(
     recalled = await recall(scope, query, index, sources=sources, limit=limit)
     hits = (recalled.hits or recalled.considered)[:limit]
     if as_of is None:
-        closed = (await standing(scope, index)).closed
-        seen = [(hit, closed.visible(hit.text, hit.when or now)) for hit in hits]
-        hits = [replace(hit, text=text_left) for hit, text_left in seen if text_left is not None]
+        stands = await standing(scope, index)
+        hits = [seen for hit in hits if (seen := stands.seen(hit, now)) is not None]
     return [replace(hit, tokens=count(hit.text)) for hit in hits]

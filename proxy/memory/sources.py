@@ -120,7 +120,7 @@ class EpisodeSource:
     def search(self, shelf: TurnShelf, scope: Scope, query: Query, limit: int) -> Found:
         """Rank the turns on a shelf by themselves and by the window of three around them."""
         mask = shelf.seen_by(scope)
-        mask[shelf.standing(query.exclude_texts, query.session)] = False
+        mask[shelf.standing(query.exclude_texts)] = False
         terms = _terms(query)
         lexical, around = shelf.lexical(terms, mask), shelf.window_lexical(terms, mask)
         dense, dense_around = shelf.dense(query.vector, mask), shelf.dense(query.vector, mask, "window_vector")
@@ -279,4 +279,15 @@ def _fact_hit(memory: Memory, score: float) -> Hit:
 def _turn_hit(shelf: TurnShelf, line: int, score: float) -> Hit:
     turn = shelf.items[line]
     when = from_ms(int(shelf.times[line]))
-    return Hit("episode", turn.id, turn.text, score, 0, when=when, session=turn.session, role=turn.role, seq=turn.seq)
+    return Hit(
+        "episode",
+        turn.id,
+        turn.text,
+        score,
+        0,
+        when=when,
+        session=turn.session,
+        role=turn.role,
+        seq=turn.seq,
+        live=turn.live,
+    )

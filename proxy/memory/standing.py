@@ -5,14 +5,17 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from proxy.memory.cache import IndexCache
 from proxy.memory.changes import PROFILE
 from proxy.memory.visibility import ClosedValues
-from proxy.types import Memory, Scope
+from proxy.store.ledger import LedgerEntry
+from proxy.types import Hit, Memory, Scope
+
+LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,24 @@ class Standing:
 
     profile: tuple[Memory, ...]
     closed: ClosedValues
+    gone: ClosedValues  # those that have not come back
+    closed_ids: frozenset[str]
+
+    def seen(self, hit: Hit, now: datetime) -> Hit | None:
+        """Return the hit without what has ended; None where nothing is left.
+
+        Only what the user says in so many words brings a value back: a reply that repeats one, or history that came
+        along later, counts as older than its end.
+        """
+        is_statement = hit.source != "episode" or (hit.role == "user" and hit.live)
+        text = self.closed.visible(hit.text, (hit.when or now) if is_statement else LONG_AGO)
+        return None if text is None else hit if text == hit.text else replace(hit, text=text)
+
+    def still_holds(self, entry: LedgerEntry) -> bool:
+        """Whether what a conversation carries may go on being carried."""
+        if not self.closed_ids.isdisjoint(entry.memory_ids):
+            return False
+        return self.gone.visible(entry.text, LONG_AGO) == entry.text
 
     def profile_at(self, now: datetime) -> list[Memory]:
         """Return the profile's memories that have not expired."""
@@ -48,7 +69,9 @@ async def standing(scope: Scope, index: IndexCache) -> Standing:
 def _work_out(scope: Scope, memories: Sequence[Memory]) -> Standing:
     rows = [row for row in memories if scope.sees(row.agent)]
     profile = [row for row in rows if row.status == "active" and is_profile(row)]
-    return Standing(tuple(profile), ClosedValues.from_memories(rows))
+    gone = [row for row in rows if row.status in ("retracted", "superseded")]
+    closed_ids = frozenset(row.id for row in rows if row.status != "active")
+    return Standing(tuple(profile), ClosedValues.from_memories(rows), ClosedValues.from_memories(gone), closed_ids)
 
 
 def is_profile(memory: Memory) -> bool:

@@ -17,21 +17,29 @@ _BREAKS = (
 
 def episodes_of(turn: Turn) -> list[Episode]:
     """Return what a turn adds to its conversation, in order; ids are equal for every replay."""
-    messages = [(said.id, said.seq, said.role, said.text) for said in turn.messages]
-    messages.append((turn.reply_id, turn.reply_seq, "assistant", turn.reply))
+    messages = [(said.id, said.seq, said.role, said.text, said.live) for said in turn.messages]
+    messages.append((turn.reply_id, turn.reply_seq, "assistant", turn.reply, True))
     return [episode for message in messages for episode in _pieces(turn, *message)]
 
 
 def split(text: str, most: int) -> list[str]:
     """Cut a text at paragraphs, lines, sentences or blanks, so that no piece is longer than ``most`` characters."""
-    text = text.strip()
-    if len(text) <= most:
-        return [text] if text else []
-    cut = _cut(text, most)
-    return [*split(text[:cut], most), *split(text[cut:], most)] if cut < len(text) else [text]
+    pieces, start, end = [], 0, len(text.rstrip())
+    while start < end:
+        start += len(text[start : start + most]) - len(text[start : start + most].lstrip())
+        cut = end if end - start <= most else start + _cut(text[start : start + most], most)
+        if piece := text[start:cut].strip():
+            pieces.append(piece)
+        start = cut
+    return pieces
 
 
-def _pieces(turn: Turn, id_: str, seq: int, role: Role, text: str) -> list[Episode]:
+def as_pieces(text: str) -> list[str]:
+    """Return the pieces in which a message would be stored, whoever said it."""
+    return [piece for most in _PIECE_CHARACTERS.values() for piece in split(text, most)]
+
+
+def _pieces(turn: Turn, id_: str, seq: int, role: Role, text: str, live: bool) -> list[Episode]:  # noqa: FBT001
     return [
         Episode(
             id=id_ if number == 0 else f"{id_}.{number}",
@@ -43,6 +51,7 @@ def _pieces(turn: Turn, id_: str, seq: int, role: Role, text: str) -> list[Episo
             at=turn.at,
             agent=turn.scope.agent,
             piece=number,
+            live=live or role == "assistant",
         )
         for number, piece in enumerate(split(text, _PIECE_CHARACTERS[role]))
     ]

@@ -50,9 +50,10 @@ class Exchange:
     points: list[Point] = field(default_factory=list)
     known: Collection[str] = ()  # links of this conversation that were learned from
     first_new: int = 0
-    is_placed: bool = False
+    is_located: bool = False  # by what the store knows
+    named_session: str = ""  # our id of the conversation that the client named
     ledger: Sequence[LedgerEntry] = ()
-    profile: Sequence[Memory] = ()
+    profile: Sequence[Memory] | None = None  # None: not known
     recalled: Recalled | None = None
     hits: list[Hit] = field(default_factory=list)  # recalled, still true, not said in the request
     query_text: str = ""

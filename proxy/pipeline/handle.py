@@ -58,7 +58,7 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
     services = services.of(exchange.mode)
     if exchange.scope is not None and exchange.mode != "off":
         await recall(exchange, services)
-        assemble(exchange, services.settings.memory)
+        await assemble(exchange, services.settings.memory)
     response = await _sent(exchange, services)
     return Answer(exchange, response, relay(exchange, services, response))
 

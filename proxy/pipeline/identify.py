@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
 from proxy.auth import Identity, passthrough_identity, scope_of, session_name
 from proxy.clock import parse_time
+from proxy.dialects.base import ChatRequest
 from proxy.errors import Forbidden, InvalidHeader, Unauthorized
 from proxy.memory.chain import named_session
 from proxy.memory.statements import is_utility_call
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.origin import is_foreign_page, is_named_here
 from proxy.services import Services
+from proxy.threads import in_thread
 from proxy.types import Mode, Scope
 from proxy.upstream.headers import by_name, client_key
 
+LARGE_BYTES = 500_000
 _MAX_HEADER = 16_384
 
 
@@ -31,7 +35,7 @@ async def identify(exchange: Exchange, services: Services) -> None:
     headers = exchange.header_map
     exchange.now = services.clock.now()
     exchange.identity = await identity_of(exchange.headers, services)
-    request = exchange.request = exchange.dialect.read(exchange.body)
+    request = exchange.request = await _read(exchange)
     exchange.target = services.routes.resolve(request.model, client_key(exchange.headers))
     exchange.mode = requested_mode(headers, services)
     exchange.budget = _budget(headers, services)
@@ -43,11 +47,17 @@ async def identify(exchange: Exchange, services: Services) -> None:
     exchange.scope = scope_for(exchange.identity, headers, request.body, services)
     exchange.session_name = session_name(headers, request.body)
     if exchange.session_name:
-        session = named_session(exchange.scope, exchange.session_name)
-        scope = exchange.scope
-        exchange.scope = Scope(scope.tenant, scope.user, scope.agent, session)
+        exchange.named_session = named_session(exchange.scope, exchange.session_name)
+        exchange.scope = replace(exchange.scope, session=exchange.named_session)
     if is_utility_call("\n".join(message.text for message in request.messages[-1:])):
         exchange.mode = "off"
+
+
+async def _read(exchange: Exchange) -> ChatRequest:
+    """Parse the body, a large one beside the event loop."""
+    if len(exchange.body) < LARGE_BYTES:
+        return exchange.dialect.read(exchange.body)
+    return await in_thread("cpu", exchange.dialect.read, exchange.body)
 
 
 async def identity_of(headers: Iterable[tuple[str, str]], services: Services) -> Identity:

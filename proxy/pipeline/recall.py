@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from proxy.dialects.base import Message
-from proxy.memory.chain import chain, message_id, place, reply_hash
+from proxy.memory.chain import chain, message_id, reply_hash
 from proxy.memory.embed import EmbeddingFailed
 from proxy.memory.index import FactShelf
 from proxy.memory.query import Query, widen
 from proxy.memory.sources import recall as search
 from proxy.memory.standing import standing
+from proxy.memory.transcript import as_pieces
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.placement import locate, place_by
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
-from proxy.store.sessions import ChainRow
 from proxy.types import Hit, Scope
-
-Visible = Callable[[str, datetime], str | None]
 
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
 _MOST_HITS = 80
@@ -35,27 +33,15 @@ async def recall(exchange: Exchange, services: Services) -> None:
     scope = exchange.required_scope
     with best_effort(exchange, "memory"):
         exchange.points = chain(scope, [(message.role, _canonical(message)) for message in exchange.messages])
-    known: list[ChainRow] = []
     deadline_s = services.settings.memory.deadline_ms / 1000
     with exchange.timings.step("recall"), best_effort(exchange, "memory"):
         async with asyncio.timeout(deadline_s):
             with best_effort(exchange, "store"):
-                known = await services.sessions.locate(scope, [p.hash for p in exchange.points if p.links])
-            _place(exchange, services, known)
+                await locate(exchange, services)
             if exchange.reads:
                 await _look_up(exchange, services, exchange.required_scope, deadline_s)
-    if not exchange.is_placed:
-        _place(exchange, services, known)
-
-
-def _place(exchange: Exchange, services: Services, known: list[ChainRow]) -> None:
-    scope = exchange.required_scope
-    fresh = timedelta(seconds=services.settings.memory.conversation_fresh_s)
-    placement = place(scope, exchange.points, known, named=scope.session, now=exchange.moment, fresh=fresh)
-    exchange.scope = replace(scope, session=placement.session)
-    exchange.first_new = placement.first_new
-    exchange.known = {row.hash for row in known if row.session == placement.session and row.learned}
-    exchange.is_placed = True
+    if not exchange.is_located:
+        place_by(exchange, services, ())
 
 
 async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadline_s: float) -> None:
@@ -63,7 +49,7 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
     answers = [message.text for message in exchange.messages if message.role == "assistant" and message.text]
     text, context = widen(said, reply=answers[-1] if answers else "")
     exchange.query_text = text
-    query = Query(text, context, None, exchange.moment, session=scope.session, exclude_texts=(*said, *answers))
+    query = Query(text, context, None, exchange.moment, session=scope.session, exclude_texts=_as_stored(said, answers))
     with best_effort(exchange, "store"):
         exchange.ledger = await services.ledger.read(scope, scope.session)
     with best_effort(exchange, "embedder", deadline_reason="embedder"), exchange.timings.step("embed"):
@@ -73,9 +59,10 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
         shelf = await services.index.facts(scope, query)
         stands = await standing(scope, services.index)
         exchange.profile = stands.profile_at(exchange.moment)
+        exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
         if text:
             exchange.recalled = await search(scope, query, services.index, limit=_MOST_HITS)
-            visible = [seen for hit in exchange.recalled.hits if (seen := _seen(hit, stands.closed.visible, exchange))]
+            visible = [seen for hit in exchange.recalled.hits if (seen := stands.seen(hit, exchange.moment))]
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
             exchange.hits = _without_own(unsaid, exchange)
@@ -91,10 +78,9 @@ async def _vector(services: Services, query: Query) -> NDArray[np.float32] | Non
     return first
 
 
-def _seen(hit: Hit, visible: Visible, exchange: Exchange) -> Hit | None:
-    """Return the hit without what has ended; None where nothing is left."""
-    text = visible(hit.text, hit.when or exchange.moment)
-    return None if text is None else hit if text == hit.text else replace(hit, text=text)
+def _as_stored(said: Sequence[str], answers: Sequence[str]) -> tuple[str, ...]:
+    """Return the messages whole and in the pieces in which they would be stored."""
+    return tuple(piece for text in (*said, *answers) for piece in (text, *as_pieces(text)))
 
 
 def _is_stated(hit: Hit, quote: str, stated: str) -> bool:

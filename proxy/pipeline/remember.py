@@ -11,6 +11,7 @@ from proxy.clock import iso
 from proxy.memory.chain import message_id, reply_hash, turn_id
 from proxy.memory.secrets import redact
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
 from proxy.store.journal import Record
@@ -31,9 +32,11 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
         return
     with exchange.timings.step("journal"), best_effort(exchange, "journal", deadline_reason="journal"):
         async with asyncio.timeout(_MOST_WAIT_S):
+            if not exchange.is_located:  # too slow before the first token; here it can be waited for
+                await locate(exchange, services)
+            if services.is_ephemeral:
+                services.last_used[exchange.scope] = services.clock.monotonic()
             is_new = await services.journal.record(exchange.scope, _record(exchange, services, finish, status))
-        if services.is_ephemeral:
-            services.last_used[exchange.scope] = services.clock.monotonic()
         if is_new:
             services.note_written(exchange.scope)
     if "journal" in exchange.reasons:
@@ -66,6 +69,7 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
         now=now,
         due=now + timedelta(seconds=services.settings.worker.gather_s),
         said_at=exchange.moment,
+        is_repeat=bool(links) and links[-1].hash in exchange.known,
         is_visit=answered,
     )
 
@@ -76,7 +80,8 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
     links = [point for point in exchange.points if point.links]
     users = [point.index for point in links if point.role == "user"]
     last_user = users[-1] if users else -1
-    start = min(exchange.first_new, last_user) if last_user >= 0 else exchange.first_new
+    is_step = links[-1].role != "user"  # of a tool loop: what the user said was kept with the first
+    start = exchange.first_new if is_step or last_user < 0 else min(exchange.first_new, last_user)
     fresh = exchange.points[max(start, 0) :]
     if any(point.hash in exchange.known for point in links if point.index < start):
         fresh = list(dropwhile(lambda point: point.role == "assistant", fresh))  # kept when it was given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -46,6 +46,7 @@ class Record:
         now: When.
         due: When the worker may start on the turn.
         said_at: Time of the conversation, where it is not ``now``.
+        is_repeat: Whether the turn's last message is known already: then it may complete a reply that broke off.
         is_visit: Whether the conversation is to be known from now on; else only the receipt is kept.
     """
 
@@ -58,6 +59,7 @@ class Record:
     due: datetime
     said_at: datetime | None = None
     is_visit: bool = True
+    is_repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,8 @@ class Journal:
             row = _row(scope, turn.id, kind, codec.turn_to_json(turn), now=record.now, due=record.due)
 
         def write(connection: sa.Connection) -> bool:
+            if turn is not None and row is not None and record.is_repeat:
+                row["payload"] = _completed(connection, scope, turn)
             is_news, is_new = (False, False) if row is None else self._add(connection, row)
             if scope.session and record.is_visit:
                 said_at = record.said_at or record.now
@@ -355,6 +359,17 @@ def _row(scope: Scope, turn: str, kind: str, payload: bytes, *, now: datetime, d
 def _items(connection: sa.Connection, owner: str, *, is_dead: bool = False) -> tuple[Item, ...]:
     rows = connection.execute(_ITEMS.where(_DEAD if is_dead else _OPEN), {"owner": owner})
     return tuple(_item(owner, row) for row in rows)
+
+
+def _completed(connection: sa.Connection, scope: Scope, turn: Turn) -> bytes:
+    """Return a turn with the messages that were journalled with its first, broken reply, where that is still there."""
+    same = sa.select(journal.c.payload).where(
+        journal.c.owner == scope.user, journal.c.session == scope.session, journal.c.turn == turn.id
+    )
+    stored = connection.execute(same.where(journal.c.kind == _PARTIAL)).scalar()
+    if stored is None:
+        return codec.turn_to_json(turn)
+    return codec.turn_to_json(replace(turn, messages=codec.turn_from_json(stored).messages))
 
 
 def _item(owner: str, row: sa.Row[Any]) -> Item:

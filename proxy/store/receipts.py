@@ -65,6 +65,11 @@ class Receipts:
 
         return await self._db.submit(update)
 
+    async def remove(self, scope: Scope, session: str) -> int:
+        """Delete the receipts of one conversation; return how many."""
+        gone = receipts.delete().where(receipts.c.owner == scope.user, receipts.c.session == session)
+        return await self._db.submit(lambda connection: connection.execute(gone).rowcount)
+
     async def prune(self, *, before: datetime) -> int:
         """Delete the receipts of all owners that are older than ``before``; return how many."""
         old = receipts.delete().where(receipts.c.created_ms < to_ms(before))
