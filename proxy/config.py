@@ -53,6 +53,10 @@ class AuthSettings(_Section):
     secret: SecretStr | None = Field(
         None, description="Secret for hashing keys and user ids; unset: made once and kept in the data folder."
     )
+    share_provider_account: bool = Field(
+        False,
+        description="In `keys` mode, let every key reach files, batches … of the operator's provider account.",
+    )
 
 
 class UpstreamSettings(_Section):

@@ -22,7 +22,7 @@ from proxy.api.asgi import (
     until_hang_up,
 )
 from proxy.dialects import chat
-from proxy.errors import NotFound, ProxyError
+from proxy.errors import Forbidden, NotFound, ProxyError
 from proxy.pipeline.identify import identity_of
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
@@ -42,6 +42,22 @@ _WITH_MODEL = (
 _OURS = frozenset({"memories", "receipts", "sessions", "state"})
 _OURS_LATER = frozenset({"agents", "documents", "erase", "export", "import", "reviews", "tasks"})
 _IMAGE_MODELS = frozenset({"generations", "edits", "variations"})
+
+# What leaves nothing in the account that asks; the rest of it is not for every key that the operator hands out.
+_STATELESS = frozenset(
+    {
+        "/embeddings",
+        "/completions",
+        "/moderations",
+        "/rerank",
+        "/audio/speech",
+        "/audio/transcriptions",
+        "/audio/translations",
+        "/images/generations",
+        "/images/edits",
+        "/images/variations",
+    }
+)
 
 # The provider's other paths are none of the client's business where the key is the operator's.
 _CLIMBS = re.compile(r"(?:^|/|%2f)(?:\.|%2e){1,2}(?:/|%2f|$)", re.IGNORECASE)
@@ -68,6 +84,7 @@ class Passthrough:
             if target is None:
                 await self._unserved(scope, path, send)
                 return
+            self._refuse_account(scope["method"], path)
             if model and target.model is not None and target.model != model:
                 body = chat.replace_model(body, target.model)
             query = scope["query_string"].decode("latin-1")
@@ -83,6 +100,19 @@ class Passthrough:
         routes = self._services.routes
         target = routes.resolve(model, key) if model else None
         return target if target is not None and target.upstream is routes.wire else routes.default(key)
+
+    def _refuse_account(self, method: str, path: str) -> None:
+        """Keep tenants out of each other's files, batches and replies, which all stand in the operator's account."""
+        auth = self._services.settings.auth
+        if auth.mode != "keys" or auth.share_provider_account:
+            return
+        is_list = method in ("GET", "HEAD") and (path == "/models" or path.startswith("/models/"))
+        if is_list or (method == "POST" and path in _STATELESS):
+            return
+        raise Forbidden(
+            f"{method} /v1{path[:120]} reaches into the provider account that all keys of this server share. "
+            "Its operator may allow it with auth.share_provider_account: true."
+        )
 
     async def _unserved(self, scope: Scope, path: str, send: Send) -> None:
         """Without a provider, only the list of models can be answered."""

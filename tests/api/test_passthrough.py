@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
 import pytest
 
 from tests.fakes.provider import FakeProvider
+from tests.running import Running
 from tests.talking import Speaker
 
 
@@ -36,3 +41,64 @@ def test_a_wrong_method_of_the_memory_side_never_goes_to_the_provider(alice: Spe
         response = alice.http.put(path, json={"text": "I am allergic to nuts"})
         assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
     assert not upstream.seen
+
+
+@pytest.fixture(scope="module")
+def tenants(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvider) -> Iterator[Running]:
+    """A server with keys of its own."""
+    folder = tmp_path_factory.mktemp("tenants")
+    with Running(folder, upstream=lasting_provider.base_url, auth={"mode": "keys"}) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/files"), ("GET", "/files/f1/content"), ("POST", "/files"), ("DELETE", "/files/f1"),
+        ("GET", "/batches"), ("POST", "/batches"), ("GET", "/responses/r1"), ("POST", "/responses"),
+        ("GET", "/chat/completions"), ("GET", "/chat/completions/c1/messages"), ("POST", "/chat/completions/c1"),
+        ("GET", "/vector_stores"), ("GET", "/fine_tuning/jobs"), ("GET", "/something/new"),
+        ("DELETE", "/models/ft:mine"), ("GET", "/embeddings"), ("GET", "/modelsx"),
+        ("POST", "/audio/voices"), ("POST", "/images/generations/g1"),
+    ],
+)  # fmt: skip
+def test_keys_of_ours_do_not_open_the_operators_account(
+    tenants: Running, upstream: FakeProvider, method: str, path: str
+) -> None:
+    with tenants.http(made_key(tenants)) as http:
+        response = http.request(method, path, content=b"{}")
+    error = response.json()["error"]
+    assert (response.status_code, error["code"]) == (403, "forbidden")
+    assert "auth.share_provider_account" in error["message"]
+    assert not upstream.seen
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/embeddings"), ("POST", "/completions"), ("POST", "/moderations"), ("POST", "/rerank"),
+        ("POST", "/audio/speech"), ("POST", "/audio/transcriptions"), ("POST", "/audio/translations"),
+        ("POST", "/images/generations"), ("POST", "/images/edits"), ("POST", "/images/variations"),
+        ("GET", "/models"), ("GET", "/models/org%2Fname"), ("GET", "/models/org/name"), ("HEAD", "/models"),
+    ],
+)  # fmt: skip
+def test_keys_of_ours_may_ask_for_what_leaves_nothing_behind(
+    tenants: Running, upstream: FakeProvider, method: str, path: str
+) -> None:
+    with tenants.http(made_key(tenants)) as http:
+        assert http.request(method, path, content=b'{"model": "m"}').status_code == 200
+    assert (upstream.last.method, upstream.last.target) == (method, f"/v1{path}")
+
+
+def test_the_operator_may_share_the_account(tmp_path: Path, provider: FakeProvider) -> None:
+    sharing = {"mode": "keys", "share_provider_account": True}
+    with Running(tmp_path, upstream=provider.base_url, wait=False, auth=sharing) as server:
+        answer = httpx.get(f"{server.base_url}/files", headers={"authorization": f"Bearer {made_key(server)}"})
+    assert answer.status_code == 200
+    assert provider.last.target == "/v1/files"
+
+
+def made_key(server: Running) -> str:
+    services = server.services
+    text, _ = server.call(lambda: services.keys.create(now=services.clock.now()))
+    return text
