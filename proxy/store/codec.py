@@ -16,6 +16,8 @@ from proxy.types import Episode, Memory, Said, Scope, Turn
 # the standard library behind one blank, which orjson never starts with.
 _SLOW = b" "
 _TURN_FIELDS = frozenset(field.name for field in dataclasses.fields(Turn))
+_SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope))
+_SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
 _EPISODE_FIELDS = frozenset(field.name for field in dataclasses.fields(Episode))
 _MEMORY_TIMES = ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at")
@@ -46,8 +48,8 @@ def turn_to_json(turn: Turn) -> bytes:
 def turn_from_json(data: bytes) -> Turn:
     """Return the turn that ``turn_to_json`` wrote; fields that a later version added get their defaults."""
     fields = _known(loads(data), _TURN_FIELDS)
-    fields["scope"] = Scope(**fields["scope"])
-    fields["messages"] = tuple(Said(**said) for said in fields["messages"])
+    fields["scope"] = Scope(**_known(fields["scope"], _SCOPE_FIELDS))
+    fields["messages"] = tuple(Said(**_known(said, _SAID_FIELDS)) for said in fields["messages"])
     fields["at"] = datetime.fromisoformat(fields["at"])
     return Turn(**fields)
 

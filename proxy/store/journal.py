@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import sqlalchemy as sa
+import structlog
 
 from proxy.clock import from_ms, to_ms
 from proxy.store import codec
@@ -31,6 +32,9 @@ _NEW_COLUMNS = (
 _WHOLE, _PARTIAL = "turn", "partial"  # kinds of rows, beside "change"
 _CLAIM_TRIES = 3
 _MAX_ERROR_CHARS = 1000
+_UNREADABLE = "unreadable"
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One row of work: a turn, or a change that was asked for by API (then ``change`` holds its JSON)."""
+    """One row of work: a turn, or a change that was asked for by API (then ``change`` holds its JSON).
+
+    A dead row may have neither: then its payload cannot be read.
+    """
 
     seq: int
     scope: Scope
@@ -78,6 +85,15 @@ class Item:
     due: datetime
     created: datetime
     error: str
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the row's payload makes sense to this version."""
+        return self.turn is not None or self.change is not None
+
+    def waits(self, now: datetime) -> bool:
+        """Whether it failed and is put off."""
+        return bool(self.error) and self.due > now
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +187,8 @@ class Journal:
     async def claim(self, holder: str, *, now: datetime, lease_s: float) -> Claim | None:
         """Take the lease of one owner who has due work that nobody else holds; None if there is none.
 
+        Rows whose payload cannot be read are set aside as dead, each on its own.
+
         Args:
             holder: One line of work; tasks that run side by side need different ones.
             now: Work that is due by now counts.
@@ -183,8 +201,7 @@ class Journal:
             for _ in range(_CLAIM_TRIES):
                 owner = connection.execute(self._lease, values).scalar()
                 if owner is not None:
-                    items = _items(connection, owner)
-                    return Claim(Scope(items[0].scope.tenant, owner), holder, until, items) if items else None
+                    return _claim(connection, owner, holder, until)
                 if connection.execute(_ANY_DUE, values).first() is None:
                     return None
             return None
@@ -195,7 +212,8 @@ class Journal:
 
     async def items(self, scope: Scope) -> tuple[Item, ...]:
         """Return all unfinished work of the owner in order."""
-        return await self._db.query(lambda connection: _items(connection, scope.user))
+        items = await self._db.query(lambda connection: _items(connection, scope.user))
+        return tuple(item for item in items if item.is_readable)
 
     async def plan(self, scope: Scope, seqs: Sequence[int], plan: Any) -> None:
         """Keep with the rows what is about to be done (any JSON), so that a crash in the middle repeats the same."""
@@ -211,9 +229,20 @@ class Journal:
         """Mark rows as done; their payload stays until ``prune``."""
         await self._update(scope, seqs, {"stage": DONE, "done_ms": to_ms(now), "error": ""})
 
-    async def retry(self, scope: Scope, seqs: Sequence[int], *, due: datetime, error: str) -> None:
-        """Count a failed attempt and put the rows off until ``due``; learning from later ones waits as well."""
-        values = {"attempts": journal.c.attempts + 1, "due_ms": to_ms(due), "error": error[:_MAX_ERROR_CHARS]}
+    async def retry(
+        self, scope: Scope, seqs: Sequence[int], *, due: datetime, error: str, is_counted: bool = True
+    ) -> None:
+        """Put rows off until ``due`` after a failure; learning from later ones waits as well.
+
+        Args:
+            scope: Whose.
+            seqs: The rows that failed.
+            due: When to try again.
+            error: A constant word or two.
+            is_counted: Whether it was an attempt of theirs; not where a part that they need was away.
+        """
+        attempts = journal.c.attempts + int(is_counted)
+        values = {"attempts": attempts, "due_ms": to_ms(due), "error": error[:_MAX_ERROR_CHARS]}
         await self._update(scope, seqs, values, in_line=True)
 
     async def bury(self, scope: Scope, seqs: Sequence[int], error: str) -> None:
@@ -233,6 +262,12 @@ class Journal:
         """Start the owner's dead rows again from the first stage; return how many."""
         values = {"stage": TO_INDEX, "attempts": 0, "due_ms": to_ms(now), "error": ""}
         update = journal.update().where(journal.c.owner == scope.user, _DEAD).values(values)
+        return await self._db.submit(lambda connection: connection.execute(update).rowcount)
+
+    async def revive_all(self, *, now: datetime) -> int:
+        """Start all owners' dead rows again, as ``revive`` does; for a new start, which may have mended the cause."""
+        values = {"stage": TO_INDEX, "attempts": 0, "due_ms": to_ms(now), "error": ""}
+        update = journal.update().where(_DEAD).values(values)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     async def replay(self, scope: Scope, *, now: datetime) -> int:
@@ -289,9 +324,10 @@ _OPEN = journal.c.stage < sa.literal_column("2")
 _DEAD = journal.c.stage == sa.literal_column("9")
 _DEPTH_NAMES = (("index", TO_INDEX), ("learn", TO_LEARN), ("dead", DEAD))
 
+_RAW_PLAN = sa.type_coerce(journal.c.plan, sa.LargeBinary).label("raw_plan")  # read with its row, not with all of them
 _ITEMS = (
     sa.select(journal)
-    .with_only_columns(*(column for column in journal.c if column.name not in ("owner", "done_ms")))
+    .with_only_columns(*(column for column in journal.c if column.name not in ("owner", "done_ms", "plan")), _RAW_PLAN)
     .where(journal.c.owner == sa.bindparam("owner"))
     .order_by(journal.c.seq)
 )
@@ -299,7 +335,7 @@ _ITEMS = (
 # a turn that waits for its next attempt, and no row waits for later ones beyond its own longest wait.
 _LEARNING = (journal.c.owner == sa.bindparam("o")) & _OPEN & (journal.c.stage == TO_LEARN)
 _LAST_DUE = sa.select(
-    sa.func.max(sa.case((journal.c.attempts > 0, journal.c.due_ms))), sa.func.max(journal.c.due_ms)
+    sa.func.max(sa.case((journal.c.error != sa.literal_column("''"), journal.c.due_ms))), sa.func.max(journal.c.due_ms)
 ).where(_LEARNING)
 _QUEUE_UP = (
     journal.update().where(_LEARNING, journal.c.due_ms < sa.bindparam("until")).values(due_ms=sa.bindparam("until"))
@@ -372,19 +408,43 @@ def _completed(connection: sa.Connection, scope: Scope, turn: Turn) -> bytes:
     return codec.turn_to_json(replace(turn, messages=codec.turn_from_json(stored).messages))
 
 
+def _claim(connection: sa.Connection, owner: str, holder: str, until: datetime) -> Claim | None:
+    items = _items(connection, owner)
+    if not items:
+        return None
+    if unreadable := [item.seq for item in items if not item.is_readable]:
+        _log.error("work that cannot be read was set aside", rows=len(unreadable))
+        rows = journal.c.owner == owner, journal.c.seq.in_(unreadable)
+        connection.execute(journal.update().where(*rows).values(stage=DEAD, error=_UNREADABLE))
+    readable = tuple(item for item in items if item.is_readable)
+    return Claim(Scope(items[0].scope.tenant, owner), holder, until, readable)
+
+
 def _item(owner: str, row: sa.Row[Any]) -> Item:
-    is_turn = row.kind != "change"
+    kind: Literal["turn", "change"] = "change" if row.kind == "change" else "turn"
+    turn, change, plan = _contents(row)
     return Item(
         seq=row.seq,
         scope=Scope(row.tenant, owner, row.agent, row.session),
         id=row.turn,
-        kind="turn" if is_turn else "change",
+        kind=kind,
         stage=row.stage,
-        turn=codec.turn_from_json(row.payload) if is_turn else None,
-        change=None if is_turn else codec.loads(row.payload),
-        plan=row.plan,
+        turn=turn,
+        change=change,
+        plan=plan,
         attempts=row.attempts,
         due=from_ms(row.due_ms),
         created=from_ms(row.created_ms),
         error=row.error,
     )
+
+
+def _contents(row: sa.Row[Any]) -> tuple[Turn | None, Any, Any]:
+    """Return turn, change and plan of a row; nothing of what another version or a broken disk left unreadable."""
+    try:
+        plan = None if row.raw_plan is None else codec.loads(row.raw_plan)
+        if row.kind == "change":
+            return None, codec.loads(row.payload), plan
+        return codec.turn_from_json(row.payload), None, plan
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return None, None, None

@@ -92,3 +92,11 @@ def test_fields_of_a_later_version_are_ignored_and_missing_ones_get_their_defaul
     }
     row = orjson.dumps(episode | {"invented_later": 1})
     assert codec.episode_from_json(row).piece == 0
+
+
+def test_a_turn_of_a_later_version_is_read_with_what_is_known_of_it() -> None:
+    scope = {"tenant": "t", "user": "u", "region": "eu"}
+    said = {"id": "m", "role": "user", "text": "x", "tone": "glad"}
+    row = {"id": "1", "scope": scope, "messages": [said], "reply": "", "finish": "complete", "model": "m", "mood": 1}
+    turn = codec.turn_from_json(orjson.dumps(row | {"at": "2026-01-01T00:00:00Z"}))
+    assert (turn.scope, turn.messages) == (Scope("t", "u"), (Said("m", "user", "x"),))

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from proxy.errors import NotFound
 from proxy.store.journal import DONE, TO_INDEX, TO_LEARN, Claim, Journal
@@ -249,6 +250,44 @@ async def test_buried_turns_wait_to_be_revived(journal: Journal) -> None:
     assert len(dead.error) == 1000
     assert await journal.revive(ANNA, now=NOW) == 1
     assert (await take(journal)).items[0].attempts == 0
+
+
+async def test_a_new_start_revives_the_dead_of_all_owners(journal: Journal) -> None:
+    for scope in (ANNA, BEN):
+        await journal.record(scope, make_record(scope, "1"))
+        await journal.bury(scope, [item.seq for item in await journal.items(scope)], "x")
+    assert await journal.revive_all(now=NOW) == 2
+    assert await journal.depth() == {"index": 2, "learn": 0, "dead": 0}
+
+
+BROKEN = {"no json": ("payload", b"{nonsense"), "no turn": ("payload", b'{"id": 1}'), "plan": ("plan", b"{")}
+
+
+@pytest.mark.parametrize(("column", "value"), BROKEN.values(), ids=BROKEN)
+async def test_a_row_that_cannot_be_read_is_buried_alone(
+    db: Database, journal: Journal, column: str, value: bytes
+) -> None:
+    for n in range(3):
+        await journal.record(ANNA, make_record(ANNA, str(n)))
+    broken = (await journal.items(ANNA))[1].seq
+    raw = sa.table("journal", sa.column("seq"), sa.column(column))
+    update = raw.update().where(raw.c.seq == broken).values({column: value})
+    await db.submit(lambda connection: connection.execute(update).rowcount)
+    assert [item.id for item in (await take(journal)).items] == ["turn_0", "turn_2"]
+    assert [item.id for item in await journal.items(ANNA)] == ["turn_0", "turn_2"]
+    (dead,) = await journal.dead(ANNA)
+    assert (dead.seq, dead.is_readable) == (broken, False)
+
+
+async def test_work_put_off_by_an_outage_counts_no_attempt_and_is_not_overtaken(journal: Journal) -> None:
+    for n in range(2):
+        await journal.record(ANNA, make_record(ANNA, str(n)))
+    first, second = [item.seq for item in await journal.items(ANNA)]
+    await journal.advance(ANNA, [first, second], stage=TO_LEARN, due=NOW)
+    await journal.retry(ANNA, [first], due=NOW + 20 * SECOND, error="store", is_counted=False)
+    items = await journal.items(ANNA)
+    assert [(item.due, item.attempts) for item in items] == [(NOW + 20 * SECOND, 0)] * 2
+    assert [item.waits(NOW) for item in items] == [True, False]
 
 
 async def test_a_change_asked_for_by_api_is_work_too(journal: Journal) -> None:

@@ -22,6 +22,7 @@ CLASSES = [
 OPERATOR_WIDE = {
     "Journal.claim": "the worker serves whichever owner has due work, and gets that owner's scope with it",
     "Journal.depth": "counts for the operator's metrics, no content",
+    "Journal.revive_all": "a new start gives every owner's dead rows another chance, returns a count",
     "Journal.prune": "retention by age, the same for all, returns a count",
     "Receipts.prune": "retention by age, the same for all, returns a count",
 }
