@@ -114,6 +114,52 @@ def test_long_input_costs_linear_time(unit: str) -> None:
     assert large < max(small * 8 * 5, 0.5)
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "_",
+        "-",
+        "abc_",
+        "my password for ",
+        "-eyJ",
+        "key-",
+        "api_key",
+        "spin for ",
+        "PIN ",
+        "x_token=os" + "." * 500 + "# ",
+    ],
+)
+def test_no_input_is_slow(unit: str) -> None:
+    assert _timed((unit * (200_000 // len(unit) + 1))[:200_000]) < 1
+
+
+@given(
+    st.lists(
+        st.sampled_from([*"_-. \t:=aA4\"'", "my ", "password", "PIN", "token", "api_key", "for", " is ", "eyJ"]),
+        min_size=1,
+        max_size=6,
+    )
+)
+@settings(max_examples=25, deadline=None)
+def test_no_repetition_is_slow(parts: list[str]) -> None:
+    unit = "".join(parts)
+    assert _timed(unit * (50_000 // len(unit))) < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("my_client_secret_key=abcd1234", "abcd1234"),
+        ("Das WLANPasswort ist Zwiebel91", "Zwiebel91"),
+        ("the pin for spin for the phone is 4711", "4711"),
+        ("MY WI-FI PASSWORD: Tannenbaum77", "Tannenbaum77"),
+        ("İİİ password: Tannenbaum77", "Tannenbaum77"),
+    ],
+)
+def test_the_keyword_may_stand_anywhere(text: str, secret: str) -> None:
+    assert secret not in redact(text)
+
+
 def _timed(text: str) -> float:
     start = time.process_time()
     redact(text)
