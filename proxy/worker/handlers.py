@@ -19,18 +19,23 @@ from proxy.types import Memory, Turn
 
 async def work_off(services: Services, claim: Claim) -> None:
     """Do everything of the claim that is due, in order."""
-    await _apply_changes(services, claim)
     await _index(services, claim)
+    await _finish_begun(services, claim)
     await _learn(services, claim)
 
 
-async def _apply_changes(services: Services, claim: Claim) -> None:
-    """Apply what was asked for by API and did not get to its end, because the process died in the middle."""
-    for item in claim.items:
+async def _finish_begun(services: Services, claim: Claim) -> None:
+    """Apply what was decided before and did not get to its end, or is done again because rows were lost.
+
+    Turns and what was asked for by API in one order: a deletion must not be overtaken by the turn that it corrects.
+    """
+    for item in await services.journal.items(claim.scope):
         if item.kind == "change":
             await services.book.apply(item.scope, changes_from_json(item.change))
             await services.journal.finish(claim.scope, [item.seq], now=services.clock.now())
             JOBS.labels("change", "done").inc()
+        elif item.stage == TO_LEARN and item.plan is not None:
+            await _carry_out(services, item, changes_from_json(item.plan))
 
 
 async def _index(services: Services, claim: Claim) -> None:
@@ -54,12 +59,7 @@ async def _learn(services: Services, claim: Claim) -> None:
     )
     if not items or not due:
         return
-    planned = [item for item in items if item.plan is not None]
-    for item in planned:
-        await _carry_out(services, item, changes_from_json(item.plan))
-    fresh = [item for item in items if item.plan is None]
-    if fresh:
-        await _learn_afresh(services, claim, fresh)
+    await _learn_afresh(services, claim, items)
 
 
 async def _learn_afresh(services: Services, claim: Claim, items: Sequence[Item]) -> None:

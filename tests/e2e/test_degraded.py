@@ -95,6 +95,7 @@ def test_a_cut_manifest_of_a_table(tmp_path: Path, provider: FakeProvider, size:
     key = "sk-cut-manifest"
     with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, key) as speaker:
         speaker.tell(FACT)
+        speaker.tell("I live in Oslo")
     (manifest,) = newest_manifests(tmp_path, "memories")
     manifest.write_bytes(manifest.read_bytes()[:size])
     with (
@@ -105,9 +106,38 @@ def test_a_cut_manifest_of_a_table(tmp_path: Path, provider: FakeProvider, size:
         response = speaker.say(QUESTION)
         assert response.json()["choices"][0]["message"]["content"] == "All right."
         assert_degraded(response, "store")
-        assert speaker.http.get("/memories").status_code == 503
-        other.tell("I live in Oslo")
-        assert other.values() == {"Oslo"}
+        other.tell("I play chess")
+        assert other.values() == {"chess"}
+        until(lambda: outcome(speaker.say(QUESTION))["outcome"] == "used", "the table was never mended")
+        speaker.wait()
+        assert speaker.values() == {"Shram", "Magnet", "Oslo"}
+
+
+@pytest.mark.parametrize("how", ["said", "delete", "patch"])
+def test_mending_brings_back_nothing_that_was_taken_back(tmp_path: Path, provider: FakeProvider, how: str) -> None:
+    key = "sk-mended"
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, key) as speaker:
+        speaker.tell(FACT)
+        (magnet,) = [memory for memory in speaker.memories() if memory["object_value"] == "Magnet"]
+        if how == "said":
+            speaker.tell("I don't use Magnet anymore")
+        elif how == "delete":
+            speaker.http.delete(f"/memories/{magnet['id']}")
+        else:
+            speaker.http.patch(
+                f"/memories/{magnet['id']}", json={"text": "I use Rectangle", "object_value": "Rectangle"}
+            )
+        speaker.tell("I live in Oslo")
+        before = {memory["id"]: memory for memory in speaker.memories(status="all")}
+    (manifest,) = newest_manifests(tmp_path, "memories")
+    manifest.write_bytes(b"")
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, key) as speaker:
+        assert_degraded(speaker.say(QUESTION), "store")
+        until(lambda: outcome(speaker.say(QUESTION))["outcome"] == "used", "the table was never mended")
+        speaker.wait()
+        after = {memory["id"]: memory for memory in speaker.memories(status="all")}
+        assert {id_: row["status"] for id_, row in after.items()} == {id_: row["status"] for id_, row in before.items()}
+        assert "Magnet" not in speaker.values()
 
 
 def test_a_table_whose_files_are_gone_while_it_is_open(tmp_path: Path, provider: FakeProvider) -> None:
@@ -210,13 +240,13 @@ async def owners(services: Any) -> list[Any]:
 # The extractor
 
 
-def with_extractor(url: str) -> dict[str, dict[str, Any]]:
+def with_extractor(url: str, timeout_s: float = 20.0) -> dict[str, dict[str, Any]]:
     memory = {
         "extractor": "model",
         "extraction_model": "openai/extractor",
         "extraction_base_url": url,
         "extraction_api_key": "sk-extract",
-        "extraction_timeout_s": 2.0,
+        "extraction_timeout_s": timeout_s,
         "model_debounce_s": 0.0,
     }
     return {"memory": memory, "worker": {"max_attempts": 2, "retry_base_s": 0.02, "poll_s": 0.05}}
@@ -250,7 +280,7 @@ def test_an_extractor_that_hangs_holds_up_nothing(
 ) -> None:
     backend.script(lambda _: Hang())
     with (
-        Running(tmp_path, upstream=provider.base_url, **with_extractor(backend.base_url)) as server,
+        Running(tmp_path, upstream=provider.base_url, **with_extractor(backend.base_url, timeout_s=2.0)) as server,
         speaking(server) as speaker,
     ):
         started = time.monotonic()
