@@ -19,6 +19,7 @@ from tests.running import Running
 from tests.wire.rawhttp import Answer, Wiretap, send
 
 KEY = "sk-test-wire"
+PAGE = "https://app.example"
 FACT = "I use Shram and Magnet as productivity tools"
 QUESTION = "What are the productivity tools that I use?"
 
@@ -102,7 +103,8 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory, shared_provider: Fak
     """Waits long for memory, so that a busy machine does not change what is injected."""
     data_dir = tmp_path_factory.mktemp("wire")
     patient = {"deadline_ms": 10_000}
-    with Running(data_dir, upstream=shared_provider.base_url, memory=patient) as server:
+    open_to = {"cors_origins": [PAGE]}
+    with Running(data_dir, upstream=shared_provider.base_url, memory=patient, server=open_to) as server:
         yield server
 
 

@@ -13,7 +13,7 @@ from tests.fakes import replies
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import DONE, SSE_HEADERS, Gate, Hang, Reply
 from tests.running import Running
-from tests.wire.conftest import KEY, Wire, ask, without_memory
+from tests.wire.conftest import KEY, PAGE, Wire, ask, without_memory
 from tests.wire.rawhttp import Wiretap, send
 
 _SOON_S = 1.0
@@ -60,10 +60,10 @@ def test_row_55_client_gone_in_the_middle_of_a_whole_reply(wire: Wire) -> None:
 @pytest.mark.parametrize("base", ["/v1", ""])
 @pytest.mark.parametrize("path", ["/chat/completions", "/embeddings", "/memories/m1"])
 def test_row_57_preflight_is_answered(plain: Wire, base: str, path: str) -> None:
-    asked = [("Origin", "https://app.example"), ("Access-Control-Request-Method", "POST"),
+    asked = [("Origin", PAGE), ("Access-Control-Request-Method", "POST"),
              ("Access-Control-Request-Headers", "authorization,content-type,x-stainless-os")]  # fmt: skip
     answer = send(plain.server.origin, "OPTIONS", base + path, asked)
-    assert (answer.status, answer.header("access-control-allow-origin")) == (204, "*")
+    assert (answer.status, answer.header("access-control-allow-origin")) == (204, PAGE)
     assert "POST" in (answer.header("access-control-allow-methods") or "")
     assert answer.header("access-control-allow-headers") == "authorization,content-type,x-stainless-os"
     assert not plain.provider.seen
@@ -73,9 +73,10 @@ def test_row_57_preflight_is_answered(plain: Wire, base: str, path: str) -> None
 def test_row_57_page_may_read_reply_and_request_id(wire: Wire, path: str) -> None:
     theirs = (*replies.JSON_HEADERS, ("Access-Control-Allow-Origin", "https://other.example"))
     wire.provider.script(lambda _: Reply([b"{}"], headers=theirs))
-    answer = wire.send(ask() if path != "/v1/memories" else {"text": "likes tea"}, path, origin="https://app.example")
+    answer = wire.send(ask() if path != "/v1/memories" else {"text": "likes tea"}, path, origin=PAGE)
     assert answer.status == 200
-    assert [value for name, value in answer.headers if name.lower() == "access-control-allow-origin"] == ["*"]
+    assert [value for name, value in answer.headers if name.lower() == "access-control-allow-origin"] == [PAGE]
+    assert "Origin" in [value for name, value in answer.headers if name.lower() == "vary"]
     assert "x-request-id" in (answer.header("access-control-expose-headers") or "")
 
 
