@@ -15,6 +15,7 @@ ProxyError
 ├── UpstreamUnreachable (502)
 ├── UpstreamTimeout (504)
 ├── StoreUnavailable (503)
+│   └── LeaseLost (in proxy.store.leases)
 ├── EmbeddingFailed (503, in proxy.memory.embed)
 └── ConfigError (500, never over HTTP: refused at start)
 """

@@ -324,13 +324,11 @@ _OPEN = journal.c.stage < sa.literal_column("2")
 _DEAD = journal.c.stage == sa.literal_column("9")
 _DEPTH_NAMES = (("index", TO_INDEX), ("learn", TO_LEARN), ("dead", DEAD))
 
-_RAW_PLAN = sa.type_coerce(journal.c.plan, sa.LargeBinary).label("raw_plan")  # read with its row, not with all of them
-_ITEMS = (
-    sa.select(journal)
-    .with_only_columns(*(column for column in journal.c if column.name not in ("owner", "done_ms", "plan")), _RAW_PLAN)
-    .where(journal.c.owner == sa.bindparam("owner"))
-    .order_by(journal.c.seq)
+_READ_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
+    *(column for column in journal.c if column.name not in ("owner", "done_ms", "plan")),
+    sa.type_coerce(journal.c.plan, sa.LargeBinary).label("raw_plan"),  # each plan is read on its own
 )
+_ITEMS = sa.select(*_READ_COLUMNS).where(journal.c.owner == sa.bindparam("owner")).order_by(journal.c.seq)
 # Facts are learned in order and a pause at a time: the owner's rows at this stage are due together, nothing overtakes
 # a turn that waits for its next attempt, and no row waits for later ones beyond its own longest wait.
 _LEARNING = (journal.c.owner == sa.bindparam("o")) & _OPEN & (journal.c.stage == TO_LEARN)

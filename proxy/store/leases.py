@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from weakref import WeakValueDictionary
@@ -23,6 +23,10 @@ from proxy.types import Scope
 _log = structlog.get_logger(__name__)
 _FIRST_PAUSE_S = 0.005
 _LONGEST_PAUSE_S = 0.2
+
+
+class LeaseLost(StoreUnavailable):
+    """Another holder has taken the lease over, after this one could not renew it in time."""
 
 
 class Leases:
@@ -77,6 +81,7 @@ class Leases:
 
         Raises:
             StoreUnavailable: If another holder does not let go in time.
+            LeaseLost: As ``kept`` does.
         """
         holder = f"{self._process}.{next(self._numbers)}"
         line = self._lines.setdefault(scope.user, asyncio.Lock())
@@ -90,13 +95,31 @@ class Leases:
                     raise
         except TimeoutError:
             raise StoreUnavailable("this memory is being written by another process; try again") from None
-        keeper = spawn(self._keep(scope, holder), "lease")
         try:
-            yield
+            async with self.kept(scope, holder, self._lease_s):
+                yield
         finally:
-            keeper.cancel()
             line.release()
             await shielded(self._give_back(scope, holder), "lease")
+
+    @asynccontextmanager
+    async def kept(self, scope: Scope, holder: str, lease_s: float) -> AsyncIterator[None]:
+        """Renew a lease that the holder has for as long as a block of code runs; the block ends with the lease.
+
+        Raises:
+            LeaseLost: If another holder has taken it over; the block was cancelled where it stood.
+        """
+        try:
+            async with asyncio.timeout(None) as limit:
+                keeper = spawn(self._keep(scope, holder, lease_s, limit.reschedule), "lease")
+                try:
+                    yield
+                finally:
+                    keeper.cancel()
+        except TimeoutError:
+            if limit.expired():
+                raise LeaseLost("this memory was taken over by another process; try again") from None
+            raise
 
     async def _wait(self, scope: Scope, holder: str) -> None:
         pause_s = _FIRST_PAUSE_S
@@ -104,16 +127,17 @@ class Leases:
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
 
-    async def _keep(self, scope: Scope, holder: str) -> None:
+    async def _keep(self, scope: Scope, holder: str, lease_s: float, end: Callable[[float], None]) -> None:
         while True:
-            await asyncio.sleep(self._lease_s / 3)
+            await asyncio.sleep(lease_s / 3)
             try:
-                is_held = await self.renew(scope, holder, self._lease_s, self._clock.now())
+                is_held = await self.renew(scope, holder, lease_s, self._clock.now())
             except ProxyError as error:
                 _log.warning("a lease could not be renewed, trying again", error=error.code)
                 continue
             if not is_held:
                 _log.error("a lease was lost while it was in use")
+                end(asyncio.get_running_loop().time())
                 return
 
     async def _give_back(self, scope: Scope, holder: str) -> None:

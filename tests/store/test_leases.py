@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from structlog.testing import capture_logs
 
 from proxy.clock import ManualClock, to_ms
 from proxy.errors import StoreUnavailable
-from proxy.store.leases import Leases
+from proxy.store.leases import LeaseLost, Leases
 from proxy.store.sql import Database
 from proxy.store.tables import leases as leases_table
 from tests.store.sql_rows import NOW, make_scope
@@ -143,6 +144,39 @@ async def test_a_long_block_keeps_its_lease(db: Database) -> None:
     clock = ManualClock(NOW)
     until = sa.select(leases_table.c.until_ms)
     async with Leases(db, clock, lease_s=0.1).held(ANNA):
+        clock.advance(timedelta(seconds=5))
+        async with asyncio.timeout(10):
+            while await db.query(lambda connection: connection.execute(until).scalar_one()) < to_ms(clock.now()):
+                await asyncio.sleep(0.01)
+
+
+async def test_a_block_ends_with_its_lease(db: Database, elsewhere: Database) -> None:
+    clock = ManualClock(NOW)
+    leases = Leases(db, clock, lease_s=0.06)
+    other = Leases(elsewhere)
+
+    async def lose() -> None:
+        async with leases.held(ANNA):
+            assert await other.acquire(ANNA, "other", 60, NOW + timedelta(hours=1))
+            await asyncio.Event().wait()
+
+    async with asyncio.timeout(10):
+        with pytest.raises(LeaseLost):
+            await lose()
+    assert await other.renew(ANNA, "other", 60, NOW)
+
+
+async def test_a_hiccup_of_the_database_does_not_end_the_keeping(db: Database) -> None:
+    clock = ManualClock(NOW)
+    until = sa.select(leases_table.c.until_ms)
+    rename = "ALTER TABLE {} RENAME TO {}"
+    async with Leases(db, clock, lease_s=0.06).held(ANNA):
+        await db.submit(lambda connection: connection.exec_driver_sql(rename.format("leases", "elsewhere")).close())
+        with capture_logs() as lines:
+            async with asyncio.timeout(10):
+                while not any("could not be renewed" in line["event"] for line in lines):
+                    await asyncio.sleep(0.01)
+        await db.submit(lambda connection: connection.exec_driver_sql(rename.format("elsewhere", "leases")).close())
         clock.advance(timedelta(seconds=5))
         async with asyncio.timeout(10):
             while await db.query(lambda connection: connection.execute(until).scalar_one()) < to_ms(clock.now()):
