@@ -212,9 +212,11 @@ class Routes:
         """Return the route's key where it is to be sent, and whether the client's may go up instead."""
         if self._auth_mode == "keys":
             return route.api_key, False
-        if client_key is None or route.provider.is_ambient:
-            # Nothing is added for somebody who brought no key: the upstream decides.
+        if route.provider.is_ambient:
             return None, False
+        if client_key is None:
+            # Nothing is added for somebody who brought no key, and nothing taken away: the upstream decides.
+            return None, True
         is_theirs = client_key not in self._placeholder_keys and route.provider.has_form(client_key)
         if route.api_key is not None and not is_theirs:
             return route.api_key, False

@@ -249,6 +249,15 @@ def test_keys_in_passthrough(route_key, client_key, expected):
     assert sent_key(target, client_key) == expected
 
 
+@pytest.mark.parametrize("given", [{}, {"api_key": "sk-route"}])
+def test_credentials_that_are_no_key_are_not_taken_away(given):
+    model_list = [listed("m", "openai/x", **given)]
+    target = routes(model_list=model_list).resolve("m", None)
+    assert (target.api_key, target.forwards_auth) == (None, True)
+    assert not routes(auth_mode="keys", model_list=model_list).resolve("m", None).forwards_auth
+    assert not routes({"AWS_PROFILE": "p"}).resolve("bedrock/x", None).forwards_auth
+
+
 @pytest.mark.parametrize("client_key", ["tl_ours", "sk-client", "EMPTY", None])
 @pytest.mark.parametrize("route_key", ["sk-route", None])
 def test_keys_of_ours_never_go_up(route_key, client_key):

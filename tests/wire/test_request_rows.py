@@ -185,6 +185,14 @@ def test_row_13_openais_headers_are_forwarded(wire: Wire) -> None:
     assert wire.seen.header("authorization") == wire.headers["authorization"]
 
 
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
+@pytest.mark.parametrize("credentials", ["Basic x", "Digest username=a", "opaque"])
+def test_row_13_credentials_of_another_kind_are_forwarded(plain: Wire, path: str, credentials: str) -> None:
+    answer = plain.send(ask(), path, authorization=credentials)
+    assert (answer.status, plain.seen.header("authorization")) == (200, credentials)
+    assert (answer.header("x-memory") or "").startswith("off;")
+
+
 def test_row_14_hop_by_hop_and_own_headers_stay_here(wire: Wire) -> None:
     kept_back = {
         "connection": "keep-alive, x-hop",
