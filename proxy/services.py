@@ -16,8 +16,8 @@ from proxy.memory.book import Book
 from proxy.memory.cache import IndexCache
 from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
 from proxy.memory.extract import Extractor, select_extractor
-from proxy.memory.extract_builtin import BuiltinExtractor
 from proxy.memory.model_call import connect
+from proxy.memory.rules import LazyRules, rules
 from proxy.store.history import History
 from proxy.store.journal import Journal
 from proxy.store.keys import Keys
@@ -131,6 +131,7 @@ class Services:
         """Open the store and load the embedder; what fails is tried again until it works."""
         await in_thread("load", tokens.load)
         await asyncio.gather(self._warm_embedder(), self._open_store())
+        await in_thread("cpu", rules)
 
     async def close(self) -> None:
         """Close everything, the last opened first."""
@@ -207,7 +208,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         clock,
         Hasher.load(settings.auth, settings.server.data_dir),
         _embedder(settings),
-        select_extractor(settings.memory, builtin=BuiltinExtractor(), connect=connect),
+        select_extractor(settings.memory, builtin=LazyRules(), connect=connect),
         routes,
     )
     lasting = _assemble(shared, await Database.open(settings.database_url, synchronous=settings.store.synchronous))

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from proxy.config import MemorySettings, environment, is_loopback
 from proxy.errors import ConfigError
-from proxy.memory.extract_builtin import BuiltinExtractor
 from proxy.memory.extract_model import ModelExtractor
 from proxy.memory.extraction import (
     Complete,
@@ -19,6 +18,7 @@ from proxy.memory.extraction import (
     TurnExtractor,
 )
 from proxy.memory.model_output import ExtractionFailed, Refused
+from proxy.memory.rules import LazyRules
 from proxy.threads import in_thread
 from proxy.types import Candidate, Episode, Memory, Turn
 from proxy.upstream import providers
@@ -79,7 +79,7 @@ def select_extractor(
     Raises:
         ConfigError: If ``extractor`` is ``model`` and the model or its key is missing.
     """
-    rules = BuiltinTurns(builtin or BuiltinExtractor())
+    rules = BuiltinTurns(builtin or LazyRules())
     if settings.extractor == "builtin":
         return rules
     try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from proxy.memory.extract_builtin import BuiltinExtractor
 from proxy.memory.ground import ground
+from proxy.memory.rules import LazyRules
 from proxy.types import Kind, Memory, Said, Scope, Turn
 
-_RULES = BuiltinExtractor()
+_RULES = LazyRules()
 
 
 def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str) -> Memory:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import time
 import weakref
 from collections.abc import Collection, Mapping, Sequence
@@ -16,6 +15,7 @@ import structlog
 from proxy.errors import StoreUnavailable
 from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
+from proxy.store.lance_import import import_lancedb
 from proxy.store.lance_search import Candidates
 from proxy.store.lance_tables import Tables, guarded
 from proxy.store.passages import dense_text
@@ -88,7 +88,7 @@ class LanceStore:
             index_cache_bytes: Its cache of indices, for large owners only.
             index_above_rows: Tables of more rows get indices, when they are maintained.
         """
-        lancedb = await in_thread("load", importlib.import_module, "lancedb")
+        lancedb = await in_thread("load", import_lancedb)
         with guarded("open the memory store"):
             await in_thread("load", folder.mkdir, parents=True, exist_ok=True)
             session = lancedb.Session(
