@@ -9,7 +9,7 @@ from datetime import timedelta
 from proxy.memory.changes import Change
 from proxy.memory.learn import changes_to_json
 from proxy.services import Services
-from proxy.threads import shielded
+from proxy.threads import in_thread, shielded
 from proxy.types import Memory, Scope
 
 _TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes what a dead process began
@@ -25,7 +25,7 @@ async def _write(
 ) -> Sequence[Change]:
     async with services.leases.held(scope):
         rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
-        changes = plan(rows)
+        changes = await in_thread("cpu", plan, rows)
         if changes:
             now = services.clock.now()
             name = f"change_{secrets.token_hex(12)}"
