@@ -93,7 +93,7 @@ def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identi
     if key in settings.auth.placeholder_keys:
         if is_foreign_page(headers):
             raise Forbidden("A page of another site may not use a placeholder key here. Send a key of your provider.")
-        host = host if is_named_here(headers) else ""
+        host = host if "host" not in headers or is_named_here(headers) else ""
     return passthrough_identity(key, settings.auth, services.hasher, host)
 
 

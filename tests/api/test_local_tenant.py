@@ -1,0 +1,39 @@
+"""Who may be the one local user: a placeholder key opens memory only to what asks for this machine by a loopback name."""
+
+from __future__ import annotations
+
+import socket
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.running import Running
+
+
+def state(server: Running, host: str) -> int:
+    named = {"host": host, "authorization": "Bearer EMPTY"}
+    return httpx.get(f"{server.base_url}/state", headers=named).status_code
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:1", "LOCALHOST:8787", "127.0.0.1", "127.9.9.9:80", "[::1]", "[::1]:8787"]
+)
+def test_a_loopback_name_is_the_local_user(server: Running, host: str) -> None:
+    assert state(server, host) == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:8787", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.1", "0.0.0.0",
+     "[::2]:8787", "[", "127.0.0.1@evil.example", "evil.example#@127.0.0.1"],
+)  # fmt: skip
+def test_any_other_name_is_nobody(server: Running, host: str) -> None:
+    assert state(server, host) in (400, 401)
+
+
+def test_a_client_that_names_no_host_is_the_local_user(server: Running) -> None:
+    parts = urlsplit(server.origin)
+    with socket.create_connection((parts.hostname, parts.port), timeout=10) as client:
+        client.sendall(b"GET /v1/state HTTP/1.0\r\nAuthorization: Bearer EMPTY\r\n\r\n")
+        assert client.recv(65_536).split(b"\r\n")[0].endswith(b" 200 OK")
