@@ -5,21 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from proxy.memory.matching import names
 from proxy.memory.statements import user_spans
+from proxy.memory.support import is_supported
 from proxy.memory.words import Value, Word, fold, same_word, words
-from proxy.types import Candidate, Said, Turn
+from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 _MIN_SHARE = 0.5  # of an object's words that must stand in the quote; the rest may be inflection or word order
 
 
-def ground(candidates: Iterable[Candidate], turn: Turn) -> list[Candidate]:
+def ground(
+    candidates: Iterable[Candidate], turn: Turn, known: Sequence[Memory] = (), heard: Sequence[Episode] = ()
+) -> list[Candidate]:
     """Return the candidates whose quote stands in a user-authored span of the message that they name.
 
     White space, Unicode form, case and quotation marks do not count. The words of the object must stand in the quote; a
-    candidate without an object needs a text that is made of the quote's words.
+    candidate without an object needs a text that is made of the quote's words, and any other text that tells more than
+    the user did gives way to the quote. What ends must be named by the user or be the value of a memory.
+
+    Args:
+        candidates: What an extractor proposes.
+        turn: Where they come from.
+        known: The memories that the extractor was shown.
+        heard: What was said before, as far as the extractor was shown it.
     """
     authored = {said.id: _Authored(said) for said in turn.messages if said.role == "user"}
-    return [found for candidate in candidates if (found := _grounded(candidate, authored)) is not None]
+    before = [episode.text for episode in heard if episode.role == "user"]
+    said = "\n".join((*(span for message in authored.values() for span in message.spans), *before))
+    grounded = (_grounded(candidate, authored) for candidate in candidates)
+    named = words(said)
+    ending = (_with_known_ends(candidate, named, known) for candidate in grounded if candidate is not None)
+    return [_with_said_text(candidate, said, known) for candidate in ending if candidate is not None]
 
 
 class _Authored:
@@ -28,7 +44,6 @@ class _Authored:
     def __init__(self, said: Said) -> None:
         self.spans = [said.text[start:end] for start, end in user_spans(said.text)]
         self.folded = [_plain(span) for span in self.spans]
-        self.words = words(" ".join(self.spans))
 
     def holds(self, quote: str) -> bool:
         needle = _plain(quote)
@@ -51,6 +66,32 @@ def _with_supported_text(candidate: Candidate) -> Candidate | None:
     if not _derivable(candidate.text, words(candidate.quote)):
         return None
     return replace(candidate, object="")
+
+
+def _with_known_ends(candidate: Candidate, named: Sequence[Word], known: Sequence[Memory]) -> Candidate | None:
+    """Keep of what ends what the user names or a memory holds; a replacement of nothing is a mere statement."""
+
+    def is_known(term: str) -> bool:
+        return _derivable(term, named) or any(names(memory.object, term) for memory in known if memory.object)
+
+    ends = tuple(term for term in candidate.replaces if is_known(term))
+    if candidate.action == "retract":
+        is_named = bool(ends) if candidate.replaces else is_known(candidate.object)
+        return replace(candidate, replaces=ends) if is_named else None
+    if candidate.action == "replace" and not ends:
+        return replace(candidate, action="add", replaces=())
+    return replace(candidate, replaces=ends)
+
+
+def _with_said_text(candidate: Candidate, said: str, known: Sequence[Memory]) -> Candidate:
+    ended = [
+        memory.text
+        for memory in known
+        if any(names(memory.object, term) for term in candidate.replaces if memory.object)
+    ]
+    if candidate.action == "retract" or is_supported(candidate, "\n".join((said, *ended)), known):
+        return candidate
+    return replace(candidate, text=" ".join(candidate.quote.split()))
 
 
 def _derivable(surface: str, quoted: Sequence[Word]) -> bool:

@@ -93,6 +93,11 @@ def normal_fact(item: dict[Any, Any]) -> dict[str, Any]:
     return fact | _action(given.get("action"), fact)
 
 
+def relation_forms(relation: str) -> list[str]:
+    """Return the other forms in which models write a relation."""
+    return [form for form, plain in _RELATIONS.items() if plain == relation]
+
+
 def snake(key: Any) -> str:
     """Return a name in lower case with underscores, whatever style it is written in."""
     return _WORD_BREAK.sub("_", str(key).strip()).casefold() if isinstance(key, str) else ""

@@ -24,7 +24,7 @@ def extract(text: str, *before: str, zone: str = "UTC") -> list[Candidate]:
     heard = [Episode(f"e{n}", "s", f"t{n}", n, "user", said, AT) for n, said in enumerate(before)]
     step = turn(text, zone)
     found = BuiltinExtractor().extract(step, (), heard)
-    assert ground(found, step) == found, "every quote is the user's"
+    assert ground(found, step, heard=heard) == found, "every quote is the user's"
     return found
 
 
