@@ -19,13 +19,21 @@ _JUST_BEFORE = 2
 
 
 async def heard_before(index: IndexCache, scope: Scope, turns: Sequence[Turn]) -> list[Episode]:
-    """Return what the user said shortly before in these conversations, then what else shares telling words with it."""
+    """Return what the user said shortly before in these conversations, then what else shares telling words with it.
+
+    Args:
+        index: Of the owner.
+        scope: That of the turns, which are of one agent: what was said to another one stays out.
+        turns: Oldest first.
+    """
     text = "\n".join(said.text for turn in turns for said in turn.messages if said.role == "user" and said.live)
     new = {said.id for turn in turns for said in turn.messages}
     before: list[Episode] = []
     for session in {turn.scope.session for turn in turns}:
         rows = await index.store.episodes(scope, session=session)
-        before += [row for row in rows if row.role == "user" and row.id not in new][-_JUST_BEFORE:]
+        before += [row for row in rows if row.role == "user" and row.id not in new and scope.sees(row.agent)][
+            -_JUST_BEFORE:
+        ]
     shelf = await index.turns(scope, Query(text, "", None, turns[0].at))
     scores = shelf.lexical(weights(text), shelf.seen_by(scope) & shelf.by_user)
     best = [int(line) for line in np.argsort(-scores)[: _MOST_HEARD + len(new)] if scores[line] > 0]

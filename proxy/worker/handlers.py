@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from itertools import groupby
 
 from proxy.memory.changes import Change
 from proxy.memory.extract import Extraction
@@ -14,7 +15,7 @@ from proxy.memory.transcript import episodes_of
 from proxy.services import Services
 from proxy.store.journal import TO_INDEX, TO_LEARN, Claim, Item
 from proxy.telemetry import JOBS
-from proxy.types import Memory, Turn
+from proxy.types import Episode, Memory, Turn
 
 
 async def work_off(services: Services, claim: Claim) -> None:
@@ -64,29 +65,39 @@ async def _learn(services: Services, claim: Claim) -> None:
 
 async def _learn_afresh(services: Services, claim: Claim, items: Sequence[Item]) -> None:
     memories: Sequence[Memory] = await services.store.memories(claim.scope)
-    groups = [items] if services.uses_model else [[item] for item in items]
+    groups = _by_agent(items) if services.uses_model else [[item] for item in items]
     for group in groups:
         memories = await _learn_group(services, claim, group, memories)
+
+
+def _by_agent(items: Sequence[Item]) -> list[list[Item]]:
+    """Group neighbours of one agent: what one of them is told is no business of the others."""
+    return [list(group) for _, group in groupby(items, key=lambda item: item.turn and item.turn.scope.agent)]
 
 
 async def _learn_group(
     services: Services, claim: Claim, items: Sequence[Item], memories: Sequence[Memory]
 ) -> Sequence[Memory]:
     turns = [item.turn for item in items if item.turn is not None]
-    heard = await heard_before(services.index, claim.scope, turns)
-    extraction = await services.extractor.extract(turns, [m for m in memories if m.status == "active"], heard)
+    agent = turns[0].scope
+    heard = await heard_before(services.index, agent, turns)
+    active = [memory for memory in memories if memory.status == "active" and agent.sees(memory.agent)]
+    extraction = await services.extractor.extract(turns, active, heard)
     for item in items:
         assert item.turn is not None
-        changes = _changes(services, item.turn, extraction, memories)
+        changes = _changes(services, item.turn, extraction, memories, heard)
         await services.journal.plan(claim.scope, [item.seq], changes_to_json(changes))
         await _carry_out(services, item, changes)
         memories = _after(memories, changes)
     return memories
 
 
-def _changes(services: Services, turn: Turn, extraction: Extraction, memories: Sequence[Memory]) -> list[Change]:
+def _changes(
+    services: Services, turn: Turn, extraction: Extraction, memories: Sequence[Memory], heard: Sequence[Episode]
+) -> list[Change]:
     settings = services.settings.memory
-    candidates = ground(extraction.candidates.get(turn.id, []), turn)
+    seen = [memory for memory in memories if turn.scope.sees(memory.agent)]
+    candidates = ground(extraction.candidates.get(turn.id, []), turn, seen, heard)
     limits = Limits(max_closed=settings.max_closed_per_turn, max_added=settings.max_facts_per_turn)
     return reconcile(candidates, turn, memories, now=services.clock.now(), limits=limits)
 
