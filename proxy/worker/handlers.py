@@ -1,11 +1,16 @@
-"""What is done with a claim: index what was said, then learn from it; each step can be repeated without harm."""
+"""What is done with a claim: index what was said, then learn from it; each step can be repeated without harm.
+
+An item that cannot be done is named by ``WorkFailed``; an outage is raised as it is.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import groupby
 
+from proxy.clock import to_ms
 from proxy.memory.changes import Change
 from proxy.memory.extract import Extraction
 from proxy.memory.ground import ground
@@ -15,59 +20,69 @@ from proxy.memory.transcript import episodes_of
 from proxy.services import Services
 from proxy.store.journal import TO_INDEX, TO_LEARN, Claim, Item
 from proxy.telemetry import JOBS
-from proxy.types import Episode, Memory, Turn
+from proxy.types import Episode, Memory, Scope, Turn
+from proxy.worker.faults import WorkFailed, blaming
 
 
 async def work_off(services: Services, claim: Claim) -> None:
     """Do everything of the claim that is due, in order."""
-    await _index(services, claim)
-    await _finish_begun(services, claim)
-    await _learn(services, claim)
+    now = services.clock.now()
+    said = [item for item in claim.items if item.turn is not None and item.stage == TO_INDEX and not item.waits(now)]
+    await _index(services, claim.scope, said)
+    await _finish_begun(services, claim.scope)
+    await _learn(services, claim.scope)
 
 
-async def _finish_begun(services: Services, claim: Claim) -> None:
+async def _finish_begun(services: Services, scope: Scope) -> None:
     """Apply what was decided before and did not get to its end, or is done again because rows were lost.
 
     Turns and what was asked for by API in one order: a deletion must not be overtaken by the turn that it corrects.
     """
-    for item in await services.journal.items(claim.scope):
-        if item.kind == "change":
-            await services.book.apply(item.scope, changes_from_json(item.change))
-            await services.journal.finish(claim.scope, [item.seq], now=services.clock.now())
-            JOBS.labels("change", "done").inc()
-        elif item.stage == TO_LEARN and item.plan is not None:
-            await _carry_out(services, item, changes_from_json(item.plan))
-
-
-async def _index(services: Services, claim: Claim) -> None:
-    items = [item for item in claim.items if item.turn is not None and item.stage == TO_INDEX]
-    if not items:
-        return
-    episodes = [episode for item in items if item.turn for episode in episodes_of(item.turn)]
-    await services.book.keep(claim.scope, episodes)
-    for item in items:
-        due = item.created + timedelta(seconds=services.learn_pause_s)
-        await services.journal.advance(claim.scope, [item.seq], stage=TO_LEARN, due=due)
-        JOBS.labels("index", "done").inc()
-
-
-async def _learn(services: Services, claim: Claim) -> None:
     now = services.clock.now()
-    ready = await services.journal.items(claim.scope)
-    items = [item for item in ready if item.turn is not None and item.stage == TO_LEARN]
+    for item in await services.journal.items(scope):
+        if item.waits(now):
+            continue
+        with blaming(item):
+            if item.kind == "change":
+                changes = await _still_meant(services, scope, changes_from_json(item.change))
+                await services.book.apply(item.scope, changes)
+                await services.journal.finish(scope, [item.seq], now=services.clock.now())
+                JOBS.labels("change", "done").inc()
+            elif item.stage == TO_LEARN and item.plan is not None:
+                changes = await _still_meant(services, scope, changes_from_json(item.plan))
+                await _carry_out(services, item, changes)
+
+
+async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> None:
+    """Store what was said, all in one write; where that fails one after the other, to find the one at fault."""
+    try:
+        with blaming(*items):
+            episodes = [episode for item in items if item.turn for episode in episodes_of(item.turn)]
+            await services.book.keep(scope, episodes)
+            for item in items:
+                due = item.created + timedelta(seconds=services.learn_pause_s)
+                await services.journal.advance(scope, [item.seq], stage=TO_LEARN, due=due)
+                JOBS.labels("index", "done").inc()
+    except WorkFailed:
+        if len(items) == 1:
+            raise
+        for item in items:
+            await _index(services, scope, [item])
+
+
+async def _learn(services: Services, scope: Scope) -> None:
+    now = services.clock.now()
+    ready = await services.journal.items(scope)
+    items = [item for item in ready if item.turn is not None and item.stage == TO_LEARN and item.plan is None]
     due = all(item.due <= now for item in items) or any(
         item.created + timedelta(seconds=services.settings.memory.max_wait_s) <= now for item in items
     )
-    if not items or not due:
+    is_held_up = any(item.waits(now) for item in ready if item.stage == TO_LEARN)
+    if not items or not due or is_held_up:
         return
-    await _learn_afresh(services, claim, items)
-
-
-async def _learn_afresh(services: Services, claim: Claim, items: Sequence[Item]) -> None:
-    memories: Sequence[Memory] = await services.store.memories(claim.scope)
-    groups = _by_agent(items) if services.uses_model else [[item] for item in items]
-    for group in groups:
-        memories = await _learn_group(services, claim, group, memories)
+    memories: Sequence[Memory] = await services.store.memories(scope)
+    for group in _by_agent(items) if services.uses_model else [[item] for item in items]:
+        memories = await _learn_group(services, scope, group, memories)
 
 
 def _by_agent(items: Sequence[Item]) -> list[list[Item]]:
@@ -76,20 +91,42 @@ def _by_agent(items: Sequence[Item]) -> list[list[Item]]:
 
 
 async def _learn_group(
-    services: Services, claim: Claim, items: Sequence[Item], memories: Sequence[Memory]
+    services: Services, scope: Scope, items: Sequence[Item], memories: Sequence[Memory]
 ) -> Sequence[Memory]:
+    """Learn from turns read together, or each by itself where one of them spoils it; return the memories since."""
     turns = [item.turn for item in items if item.turn is not None]
-    agent = turns[0].scope
-    heard = await heard_before(services.index, agent, turns)
-    active = [memory for memory in memories if memory.status == "active" and agent.sees(memory.agent)]
-    extraction = await services.extractor.extract(turns, active, heard)
-    for item in items:
-        assert item.turn is not None
-        changes = _changes(services, item.turn, extraction, memories, heard)
-        await services.journal.plan(claim.scope, [item.seq], changes_to_json(changes))
-        await _carry_out(services, item, changes)
+    try:
+        with blaming(*items):
+            agent = turns[0].scope
+            heard = await heard_before(services.index, agent, turns)
+            active = [memory for memory in memories if memory.status == "active" and agent.sees(memory.agent)]
+            extraction = await services.extractor.extract(turns, active, heard)
+    except WorkFailed:
+        if len(items) == 1:
+            raise
+        for item in items:
+            memories = await _learn_group(services, scope, [item], memories)
+        return memories
+    for item, turn in zip(items, turns, strict=True):
+        with blaming(item):
+            changes = _changes(services, turn, extraction, memories, heard)
+            await services.journal.plan(scope, [item.seq], changes_to_json(changes))
+            await _carry_out(services, item, changes)
         memories = _after(memories, changes)
     return memories
+
+
+async def _still_meant(services: Services, scope: Scope, changes: Sequence[Change]) -> list[Change]:
+    """Return those of stored changes whose memory is at one of their own steps; a later word of the user's wins."""
+    steps: dict[str, set[int | None]] = defaultdict(set)
+    for change in changes:
+        steps[change.memory.id] |= {_version(change.before), _version(change.memory)}
+    rows = {memory.id: memory for memory in await services.store.memories(scope)} if changes else {}
+    return [change for change in changes if _version(rows.get(change.memory.id)) in steps[change.memory.id]]
+
+
+def _version(memory: Memory | None) -> int | None:
+    return None if memory is None else to_ms(memory.updated_at)  # rows are kept to the millisecond
 
 
 def _changes(

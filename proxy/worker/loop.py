@@ -11,11 +11,17 @@ import structlog
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.services import Services
 from proxy.store.journal import Claim, Item
+from proxy.store.leases import LeaseLost
 from proxy.telemetry import JOBS
 from proxy.threads import spawn
+from proxy.types import Scope
+from proxy.worker.faults import WorkFailed
 from proxy.worker.handlers import work_off
 
 _log = structlog.get_logger(__name__)
+_LONGEST_OUTAGE_PAUSE_S = 60.0
+_LONGEST_RETRY_PAUSE_S = 600.0
+_MOST_DOUBLINGS = 16
 
 
 class Worker:
@@ -26,12 +32,13 @@ class Worker:
         self._settings = services.settings.worker
         self._stopping = asyncio.Event()
         self._lines: list[asyncio.Task[None]] = []
+        self._outages: dict[str, int] = {}  # by owner, how many in a row
 
     def start(self) -> None:
         """Start as many lines of work as ``worker.concurrency``."""
         for number in range(self._settings.concurrency):
             holder = f"{secrets.token_hex(8)}.{number}"
-            self._lines.append(spawn(self._line(holder), f"worker {number}"))
+            self._lines.append(spawn(self._line(holder, is_first=number == 0), f"worker {number}"))
 
     async def stop(self, timeout_s: float) -> None:
         """Finish what is under way, at most so long; the rest stays in the journal."""
@@ -42,20 +49,29 @@ class Worker:
             for line in running:
                 line.cancel()
 
-    async def _line(self, holder: str) -> None:
+    async def _line(self, holder: str, *, is_first: bool) -> None:
         await self._services.warmed.wait()
+        must_revive = is_first
         while not self._stopping.is_set():
             try:
+                if must_revive:
+                    await self._revive()
+                    must_revive = False
                 claim = await self._services.journal.claim(
                     holder, now=self._services.clock.now(), lease_s=self._settings.lease_s
                 )
-            except ProxyError as error:
-                _log.warning("the journal cannot be read, trying again", error=error.code)
+                if claim is not None:
+                    await self._run(claim)
+            except Exception as error:  # noqa: BLE001 - a line that ends would end learning for everybody
+                _log.error("a line of work failed, going on", error=_name(error))
                 claim = None
             if claim is None:
                 await self._pause()
-            else:
-                await self._run(claim)
+
+    async def _revive(self) -> None:
+        """Give work that was set aside another chance: a new start may have mended the cause."""
+        if turns := await self._services.journal.revive_all(now=self._services.clock.now()):
+            _log.info("work that had been set aside is tried again", turns=turns)
 
     async def _pause(self) -> None:
         """Wait for a new turn; poll as well, for turns that are put off and those of other processes."""
@@ -69,22 +85,23 @@ class Worker:
         await asyncio.sleep(self._settings.gather_s)
 
     async def _run(self, claim: Claim) -> None:
-        keeper = spawn(self._keep_lease(claim), "lease")
+        try:
+            async with self._services.leases.kept(claim.scope, claim.holder, self._settings.lease_s):
+                await self._attempt(claim)
+        except LeaseLost:
+            _log.warning("work under way was left to the new holder of its lease", turns=len(claim.items))
+        finally:
+            await self._release(claim)
+
+    async def _attempt(self, claim: Claim) -> None:
         try:
             await work_off(self._services, claim)
         except Exception as error:  # noqa: BLE001 - a job that fails in whatever way is retried, then set aside
             if isinstance(error, StoreUnavailable):
                 await self._heal(claim)
             await self._put_off(claim, error)
-        finally:
-            keeper.cancel()
-            await self._release(claim)
-
-    async def _keep_lease(self, claim: Claim) -> None:
-        while True:
-            await asyncio.sleep(self._settings.lease_s / 3)
-            now = self._services.clock.now()
-            await self._services.leases.renew(claim.scope, claim.holder, self._settings.lease_s, now)
+        else:
+            self._outages.pop(claim.scope.user, None)
 
     async def _release(self, claim: Claim) -> None:
         try:
@@ -103,25 +120,41 @@ class Worker:
             _log.warning("a table cannot be healed", error=error.code)
 
     async def _put_off(self, claim: Claim, error: Exception) -> None:
-        name = error.code if isinstance(error, ProxyError) else type(error).__name__
-        _log.warning("work failed", error=name, turns=len(claim.items), exc_info=not isinstance(error, ProxyError))
+        failed = error.seqs if isinstance(error, WorkFailed) else None
+        cause = error.__cause__ or error if failed is not None else error
+        name = _name(cause)
+        _log.warning("work failed", error=name, turns=len(claim.items), exc_info=not isinstance(cause, ProxyError))
         JOBS.labels("turn", "failed").inc()
-        journal, now = self._services.journal, self._services.clock.now()
+        now = self._services.clock.now()
         try:
-            open_ = [item.seq for item in await journal.items(claim.scope)]
-            mine = [item for item in claim.items if item.seq in set(open_)]
-            given_up, again = _sort(mine, self._settings.max_attempts)
-            if given_up:
-                _log.error("turns set aside after too many tries", turns=len(given_up), error=name)
-                await journal.bury(claim.scope, given_up, name)
-            if again:
-                tries = max(item.attempts for item in mine)
-                pause = timedelta(seconds=min(self._settings.retry_base_s * 2**tries, 600))
-                await journal.retry(claim.scope, again, due=now + pause, error=name)
+            open_ = await self._services.journal.items(claim.scope)
+            if failed is None:
+                await self._wait(claim.scope, [item for item in open_ if item.due <= now], name)
+            else:
+                await self._count(claim.scope, [item for item in open_ if item.seq in failed], name)
         except ProxyError as broken:
-            _log.warning("a failed turn could not be put off, its lease will run out", error=broken.code)
+            _log.warning("failed work could not be put off", error=broken.code)
+            await asyncio.sleep(self._settings.poll_s)
+
+    async def _count(self, scope: Scope, items: list[Item], name: str) -> None:
+        """Count an attempt of the items that failed; put them off, or give them up after too many."""
+        settings, journal = self._settings, self._services.journal
+        for item in items:
+            if item.attempts + 1 >= settings.max_attempts:
+                _log.error("a turn was set aside after too many tries", error=name)
+                await journal.bury(scope, [item.seq], name)
+            else:
+                pause = min(settings.retry_base_s * 2.0**item.attempts, _LONGEST_RETRY_PAUSE_S)
+                due = self._services.clock.now() + timedelta(seconds=pause)
+                await journal.retry(scope, [item.seq], due=due, error=name)
+
+    async def _wait(self, scope: Scope, items: list[Item], name: str) -> None:
+        """Put the items off until what they need may be back; however long it takes, none of them is given up."""
+        outages = self._outages[scope.user] = self._outages.get(scope.user, 0) + 1
+        pause = min(self._settings.retry_base_s * 2.0 ** min(outages - 1, _MOST_DOUBLINGS), _LONGEST_OUTAGE_PAUSE_S)
+        due = self._services.clock.now() + timedelta(seconds=pause)
+        await self._services.journal.retry(scope, [item.seq for item in items], due=due, error=name, is_counted=False)
 
 
-def _sort(items: list[Item], max_attempts: int) -> tuple[list[int], list[int]]:
-    given_up = [item.seq for item in items if item.attempts + 1 >= max_attempts]
-    return given_up, [item.seq for item in items if item.seq not in given_up]
+def _name(error: BaseException) -> str:
+    return error.code if isinstance(error, ProxyError) else type(error).__name__

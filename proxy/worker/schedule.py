@@ -57,6 +57,8 @@ class Schedule:
             await work  # type: ignore[misc]
         except ProxyError as error:
             _log.warning("upkeep failed, it is tried again", step=name, error=error.code)
+        except Exception as error:  # noqa: BLE001 - one broken step must not end upkeep for everybody
+            _log.error("upkeep failed, it is tried again", step=name, error=type(error).__name__)
 
     async def _measure(self) -> None:
         for state, turns in (await self._services.journal.depth()).items():

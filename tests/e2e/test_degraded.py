@@ -252,11 +252,10 @@ def with_extractor(url: str, timeout_s: float = 20.0) -> dict[str, dict[str, Any
     return {"memory": memory, "worker": {"max_attempts": 2, "retry_base_s": 0.02, "poll_s": 0.05}}
 
 
-@pytest.mark.parametrize("how", ["500", "garbage"])
-def test_an_extractor_that_fails_sets_turns_aside_and_leaves_the_chat_alone(
-    tmp_path: Path, provider: FakeProvider, backend: FakeProvider, how: str
+def test_an_extractor_that_talks_nonsense_sets_turns_aside_and_leaves_the_chat_alone(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
 ) -> None:
-    backend.script(lambda seen: error(500, "no") if how == "500" else chat("%% no json {{{", seen.json))
+    backend.script(lambda seen: chat("%% no json {{{", seen.json))
     with (
         Running(tmp_path, upstream=provider.base_url, **with_extractor(backend.base_url)) as server,
         speaking(server) as speaker,
@@ -273,6 +272,23 @@ def test_an_extractor_that_fails_sets_turns_aside_and_leaves_the_chat_alone(
         response = speaker.say(QUESTION)
         assert outcome(response)["outcome"] == "used"
         assert FACT in sent(provider)
+
+
+def test_an_extractor_that_is_away_sets_nothing_aside(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
+) -> None:
+    backend.script(lambda _: error(500, "no"))
+    with (
+        Running(tmp_path, upstream=provider.base_url, **with_extractor(backend.base_url)) as server,
+        speaking(server) as speaker,
+    ):
+        speaker.say(FACT)
+        until(lambda: len(backend.seen) > 3, "the turn was not tried again")
+        state = speaker.get("/state")
+        assert (state["pending_turns"], state["dead_turns"]) == (1, 0)
+        backend.script(lambda seen: chat('{"facts": []}', seen.json))
+        until(lambda: speaker.get("/state")["pending_turns"] == 0, "the turn was never learned from")
+        assert speaker.get("/state")["dead_turns"] == 0
 
 
 def test_an_extractor_that_hangs_holds_up_nothing(

@@ -1,0 +1,24 @@
+"""What the worker's tests share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from proxy.clock import ManualClock
+from proxy.config import load_settings
+from proxy.services import Services, open_services
+from tests.store.sql_rows import NOW
+
+
+@pytest.fixture
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
+    """The parts that live in memory, with a clock that is turned by hand."""
+    worker = {"poll_s": 0.01, "gather_s": 0.0, "max_attempts": 3, "retry_base_s": 1.0, "concurrency": 1}
+    flags = {"server": {"data_dir": tmp_path}, "worker": worker, "memory": {"extractor": "builtin"}}
+    lasting = await open_services(load_settings(flags=flags), clock=ManualClock(NOW))
+    assert lasting.ephemeral is not None
+    yield lasting.ephemeral
+    await lasting.close()

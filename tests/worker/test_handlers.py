@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+
+from proxy.memory.changes import Change, restore_memory, retract_memory
+from proxy.memory.learn import changes_to_json
+from proxy.services import Services
+from proxy.store.journal import TO_LEARN
+from proxy.types import Memory
+from proxy.worker.handlers import work_off
+from tests.store.sql_rows import NOW, make_record, make_scope
+from tests.worker.test_loop import pass_by
+
+pytestmark = pytest.mark.anyio
+
+ANNA = make_scope("anna")
+SHRAM = Memory("mem_shram", "fact", "Uses Shram.", created_at=NOW, updated_at=NOW, valid_from=NOW)
+ADDED = Change("add", SHRAM, None, "turn_1", "stated")
+
+
+async def work(services: Services) -> None:
+    pass_by(services, 1)
+    claim = await services.journal.claim("w", now=services.clock.now(), lease_s=30)
+    assert claim is not None
+    await work_off(services, claim)
+    await services.leases.release(claim.scope, claim.holder)
+    assert await services.journal.pending(ANNA) == 0
+
+
+async def plan(services: Services, kind: str, *changes: Change) -> None:
+    """Leave changes in the journal as a process does that dies before they are finished."""
+    values, now = changes_to_json(changes), services.clock.now()
+    if kind == "change":
+        await services.journal.change(ANNA, "change_1", values, now=now, due=now)
+        return
+    await services.journal.record(ANNA, make_record(ANNA, "1"))
+    (item,) = await services.journal.items(ANNA)
+    await services.journal.plan(ANNA, [item.seq], values)
+    await services.journal.advance(ANNA, [item.seq], stage=TO_LEARN, due=now)
+
+
+async def status(services: Services) -> str | None:
+    row = await services.store.memory(ANNA, SHRAM.id)
+    return None if row is None else row.status
+
+
+@pytest.mark.parametrize("kind", ["change", "turn"])
+async def test_what_was_planned_and_not_begun_is_done(services: Services, kind: str) -> None:
+    await plan(services, kind, ADDED)
+    await work(services)
+    assert await status(services) == "active"
+
+
+@pytest.mark.parametrize("kind", ["change", "turn"])
+async def test_what_was_planned_and_done_leaves_its_history_once(services: Services, kind: str) -> None:
+    closed = retract_memory(SHRAM, NOW)
+    await services.book.apply(ANNA, [ADDED])
+    await plan(services, kind, ADDED, closed)
+    await work(services)
+    assert await status(services) == "retracted"
+    assert [step.action for step in await services.history.of(ANNA, SHRAM.id)] == ["add", "retract"]
+
+
+@pytest.mark.parametrize("kind", ["change", "turn"])
+async def test_a_later_delete_wins_over_a_stored_plan(services: Services, kind: str) -> None:
+    await plan(services, kind, ADDED)
+    pass_by(services, 1)
+    await services.book.apply(ANNA, [ADDED, retract_memory(SHRAM, services.clock.now())])
+    await work(services)
+    assert await status(services) == "retracted"
+
+
+@pytest.mark.parametrize("kind", ["change", "turn"])
+async def test_a_later_restore_wins_over_a_stored_plan(services: Services, kind: str) -> None:
+    pass_by(services, 1)
+    closing = retract_memory(SHRAM, services.clock.now())
+    await plan(services, kind, closing)
+    pass_by(services, 1)
+    await services.book.apply(ANNA, [ADDED, closing, restore_memory(closing.memory, services.clock.now())])
+    await work(services)
+    assert await status(services) == "active"
+
+
+@pytest.mark.parametrize("kind", ["change", "turn"])
+async def test_a_memory_that_is_gone_does_not_come_back(services: Services, kind: str) -> None:
+    pass_by(services, 1)
+    await plan(services, kind, retract_memory(SHRAM, services.clock.now()))
+    await work(services)
+    assert await status(services) is None
