@@ -68,6 +68,7 @@ class Services:
     warmed: asyncio.Event = field(default_factory=asyncio.Event)
     is_embedder_warm: bool = False
     is_draining: bool = False
+    needs_scrub: bool = False  # whether deleted rows are still to leave the SQL files
     written: set[Scope] = field(default_factory=set)
     ephemeral: Services | None = None
     last_used: dict[Scope, float] = field(default_factory=dict)  # ephemeral conversations, by the monotonic clock
@@ -200,7 +201,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         StoreUnavailable: If the journal cannot be opened.
     """
     quiet_libraries()
-    settings.server.data_dir.mkdir(parents=True, exist_ok=True)
+    settings.server.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     clock = clock or Clock()
     routes = _routes(settings)
     shared = _Shared(

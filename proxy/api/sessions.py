@@ -74,4 +74,4 @@ async def _destroy(services: Services, scope: Scope, session_id: str) -> None:
         await services.sessions.delete(scope, session_id)
         await services.store.remove_episodes(scope, session=session_id)
         await services.store.purge(scope)
-    await services.database.scrub()
+    services.needs_scrub = True

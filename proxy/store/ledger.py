@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import sqlalchemy as sa
 
 from proxy.store.sql import Database
 from proxy.store.tables import ledger
+from proxy.threads import in_thread
 from proxy.types import Scope
 
 
@@ -74,18 +75,22 @@ class Ledger:
         return await self._drop(scope, lambda entry: predicate(entry.text))
 
     async def _drop(self, scope: Scope, matches: Callable[[LedgerEntry], bool]) -> int:
-        def drop(connection: sa.Connection) -> int:
-            rows = connection.execute(_ALL, {"owner": scope.user}).all()
-            keys = [
-                {"o": scope.user, "s": session, "a": anchor, "k": kind}
-                for session, anchor, kind, text, ids in rows
-                if matches(LedgerEntry(anchor, kind, text, tuple(ids)))
-            ]
-            if keys:
-                connection.execute(_DELETE, keys)
-            return len(keys)
+        """Look for entries beside the writers, who must not wait for it; then delete those found by their keys."""
+        rows = await self._db.query(lambda connection: connection.execute(_ALL, {"owner": scope.user}).tuples().all())
+        keys = await in_thread("cpu", _matching, scope.user, rows, matches)
+        if keys:
+            await self._db.submit(lambda connection: connection.execute(_DELETE, keys).close())
+        return len(keys)
 
-        return await self._db.submit(drop)
+
+def _matching(
+    owner: str, rows: Sequence[tuple[str, str, Any, str, Sequence[str]]], matches: Callable[[LedgerEntry], bool]
+) -> list[dict[str, str]]:
+    return [
+        {"o": owner, "s": session, "a": anchor, "k": kind}
+        for session, anchor, kind, text, ids in rows
+        if matches(LedgerEntry(anchor, kind, text, tuple(ids)))
+    ]
 
 
 _READ = sa.select(ledger.c.anchor, ledger.c.kind, ledger.c.text, ledger.c.memory_ids).where(

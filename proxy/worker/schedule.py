@@ -32,10 +32,11 @@ class Schedule:
         self._task = spawn(self._run(), "schedule")
 
     async def stop(self) -> None:
-        """Stop before the next tick."""
+        """Stop before the next tick; what was to be destroyed by then is destroyed now."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
+            await self._attempt("scrub", self._scrub())
 
     async def _run(self) -> None:
         tick = 0
@@ -45,6 +46,7 @@ class Schedule:
             tick += 1
             if self._services.ephemeral is not None:
                 await self._attempt("sweep", sweep(self._services.ephemeral))
+            await self._attempt("scrub", self._scrub())
             if not self._keeps_store:
                 continue
             for owner in self._services.take_written():
@@ -63,6 +65,18 @@ class Schedule:
     async def _measure(self) -> None:
         for state, turns in (await self._services.journal.depth()).items():
             JOURNAL_TURNS.labels(state).set(turns)
+
+    async def _scrub(self) -> None:
+        """Make deleted rows leave the files, once for all requests since the last time: all writers wait meanwhile."""
+        services = self._services
+        if not services.needs_scrub:
+            return
+        services.needs_scrub = False
+        is_scrubbed = False
+        try:
+            is_scrubbed = await services.database.scrub()
+        finally:
+            services.needs_scrub |= not is_scrubbed
 
     async def _maintain(self, scope: Scope) -> None:
         """Compact an owner's tables while nobody else writes them."""

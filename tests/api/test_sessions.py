@@ -78,8 +78,8 @@ def test_a_destroyed_conversation_leaves_the_disk(tmp_path: Path, provider: Fake
         speaker.tell("The heron wore galoshes yesterday, said Xylophonia", x_memory_session="chat")
         assert speaker.memories(status="all") == []
         assert speaker.http.delete("/sessions/chat").status_code == 200
-        files = [path for path in tmp_path.rglob("*") if path.is_file()]
-        assert not [path for path in files if b"Xylophonia" in path.read_bytes() or b"xylophonia" in path.read_bytes()]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in files if b"Xylophonia" in path.read_bytes() or b"xylophonia" in path.read_bytes()]
 
 
 def test_a_destroyed_conversation_can_be_had_again(alice: Speaker) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Sequence
 
 import pytest
@@ -59,3 +61,21 @@ async def test_another_conversations_ledger_is_not_read(db: Database) -> None:
     await put(db, ANNA, [MAGNET])
     assert await read(db, OTHER) == set()
     assert await Ledger(db).read(BEN, ANNA.session) == []
+
+
+async def test_writers_do_not_wait_while_a_value_is_looked_for(db: Database) -> None:
+    await put(db, ANNA, [MAGNET])
+    looking, may_go_on = threading.Event(), threading.Event()
+
+    def look(text: str) -> bool:
+        looking.set()
+        return may_go_on.wait(10) and "Magnet" in text
+
+    dropping = asyncio.ensure_future(Ledger(db).drop_text(ANNA, look))
+    async with asyncio.timeout(10):
+        while not looking.is_set():
+            await asyncio.sleep(0.001)
+        await put(db, ANNA, [SHRAM])
+    may_go_on.set()
+    assert await dropping == 1
+    assert await read(db, ANNA) == {SHRAM}

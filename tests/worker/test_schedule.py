@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from proxy.config import load_settings
+from proxy.services import Services, open_services
+from proxy.worker import schedule as schedule_module
+from proxy.worker.schedule import Schedule
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule_module, "_TICK_S", 0.01)
+
+
+async def test_files_are_scrubbed_at_the_next_tick(services: Services) -> None:
+    schedule = Schedule(services)
+    schedule.start()
+    services.needs_scrub = True
+    async with asyncio.timeout(10):
+        while services.needs_scrub:
+            await asyncio.sleep(0.005)
+    await schedule.stop()
+
+
+async def test_files_are_scrubbed_before_the_end_at_the_latest(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule_module, "_TICK_S", 3600.0)
+    schedule = Schedule(services)
+    schedule.start()
+    services.needs_scrub = True
+    await schedule.stop()
+    assert not services.needs_scrub
+
+
+async def test_upkeep_outlives_whatever_a_step_raises(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = asyncio.Event()
+    failures = iter([KeyError("x")])
+
+    async def depth() -> dict[str, int]:
+        for failure in failures:
+            raise failure
+        measured.set()
+        return {}
+
+    monkeypatch.setattr(services.journal, "depth", depth)
+    schedule = Schedule(services)
+    schedule.start()
+    async with asyncio.timeout(10):
+        await measured.wait()
+    await schedule.stop()
+
+
+async def test_a_data_folder_that_we_make_is_ours_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    services = await open_services(load_settings(flags={"server": {"data_dir": folder}}))
+    await services.close()
+    assert folder.stat().st_mode & 0o777 == 0o700
