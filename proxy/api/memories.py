@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
 from proxy.api.shapes import hit_shape, listing, memory_shape
@@ -18,14 +18,19 @@ from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.changes import Change, edit_memory, restore_memory, retract_memory
 from proxy.memory.lookup import find
+from proxy.memory.secrets import redact, redact_values
 from proxy.memory.stated import stated
 from proxy.memory.words import mentions, same_value
 from proxy.services import Services
+from proxy.threads import in_thread
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
 
 router = APIRouter(prefix="/v1/memories")
 
-_Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+_Query = Annotated[str, Field(min_length=1, max_length=20_000)]
+_Text = Annotated[_Query, AfterValidator(redact)]  # what is stored, or looked for among what is
+_Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
+_Value = Annotated[str, Field(max_length=2000), AfterValidator(redact)]
 
 
 class _Body(BaseModel):
@@ -37,9 +42,9 @@ class NewMemory(_Body):
 
     text: _Text
     kind: Kind = "fact"
-    subject: str | None = Field(None, max_length=500)
-    relation: str | None = Field(None, max_length=500)
-    object_value: str | None = Field(None, max_length=2000)
+    subject: _Name | None = None
+    relation: _Name | None = None
+    object_value: _Value | None = None
     pinned: bool = False
     priority: int = Field(0, ge=-100, le=100)
     confidence: float = Field(1.0, ge=0, le=1)
@@ -52,7 +57,7 @@ class MemoryPatch(_Body):
 
     text: _Text | None = None
     kind: Kind | None = None
-    object_value: str | None = Field(None, max_length=2000)
+    object_value: _Value | None = None
     pinned: bool | None = None
     priority: int | None = Field(None, ge=-100, le=100)
     expires_at: AwareDatetime | None = None
@@ -61,7 +66,7 @@ class MemoryPatch(_Body):
 class SearchBody(_Body):
     """What ``POST /v1/memories/search`` takes."""
 
-    query: _Text
+    query: _Query
     limit: int = Field(10, ge=1, le=200)
     sources: list[Source] | None = None
     as_of: AwareDatetime | None = None
@@ -116,7 +121,7 @@ async def create_memory(scope: Caller, services: Parts, body: NewMemory) -> dict
         priority=body.priority,
         confidence=body.confidence,
         expires_at=body.expires_at,
-        metadata={**memory.metadata, **body.metadata},
+        metadata={**memory.metadata, **await in_thread("cpu", _metadata, body)},
     )
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
@@ -245,11 +250,22 @@ async def _one(services: Services, scope: Scope, memory_id: str) -> Memory:
     return row
 
 
+def _metadata(body: NewMemory) -> dict[str, Any]:
+    try:
+        return {name: redact_values(value, name) for name, value in body.metadata.items()}
+    except ValueError as error:
+        raise InvalidRequest(f"metadata cannot be kept: {error}.", param="metadata") from error
+
+
 def _value(body: MemoryPatch, row: Memory, scope: Scope, now: datetime) -> str | None:
-    """Return the value that a patch states, where it says or its text tells one; None leaves it as it is."""
+    """Return the value that a patch states, where it says or its text tells one; None leaves it as it is.
+
+    A text that does not name the old value and tells no other leaves the memory without one.
+    """
     if body.object_value is not None or body.text is None:
         return body.object_value
-    return stated(scope, body.text, now, kind=row.kind, id_=row.id).object or None
+    told = stated(scope, body.text, now, kind=row.kind, id_=row.id).object
+    return told or (None if mentions(body.text, row.object) else "")
 
 
 def _former(row: Memory, edited: Memory, now: datetime) -> list[Change]:

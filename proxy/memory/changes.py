@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from proxy.clock import to_ms
-from proxy.memory.words import fold
+from proxy.memory.words import fold, same_value
 from proxy.types import Kind, Memory, Scope
 
 CLOSED_AT = "closed_at_ms"  # metadata of a memory that was closed once and holds again
@@ -76,12 +76,18 @@ def edit_memory(
     priority: int | None = None,
     expires_at: datetime | None = None,
 ) -> Change:
-    """Return the change that rewrites what is not None; the owner's word is certain."""
+    """Return the change that rewrites what is not None; the owner's word is certain.
+
+    Another value holds from now on: up to now the old one did, or was thought to.
+    """
+    is_other = value not in (None, memory.object) and not same_value(memory.object, value or "")
     edited = replace(
         memory,
         text=memory.text if text is None else text,
         kind=memory.kind if kind is None else kind,
+        quote=memory.quote if text is None else text,
         object=memory.object if value is None else value,
+        valid_from=now if is_other else memory.valid_from,
         pinned=memory.pinned if pinned is None else pinned,
         priority=memory.priority if priority is None else priority,
         expires_at=memory.expires_at if expires_at is None else expires_at,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 REDACTED = "[redacted]"
+_DEEPEST = 64
 
 # Anchored on what providers print in front of their keys; every repeat is of one character class, so that time is linear.
 _TOKENS = re.compile(
@@ -81,6 +83,24 @@ def redact(text: str) -> str:
     text = _without_called(text, _SPOKEN_ZH)
     text = _CARD.sub(_without_card, text)
     return _IBAN.sub(_without_iban, text)
+
+
+def redact_values(value: Any, name: str = "", *, depth: int = 0) -> Any:
+    """Return a JSON value with every text in it redacted; a name such as "password" tells what its text is.
+
+    Raises:
+        ValueError: If the value is nested too deeply to be stored.
+    """
+    if depth > _DEEPEST:
+        raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
+    if isinstance(value, dict):
+        return {key: redact_values(inner, key, depth=depth + 1) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [redact_values(inner, name, depth=depth + 1) for inner in value]
+    if not isinstance(value, str):
+        return value
+    named = redact(f"{name}: {value}")
+    return named.removeprefix(f"{name}: ") if named.startswith(f"{name}: ") else redact(value)
 
 
 def _keep_word(match: re.Match[str]) -> str:

@@ -214,6 +214,15 @@ def test_the_owner_can_retract_edit_and_restore() -> None:
     assert edit_memory(row, START, text="I use Magnet daily").memory.text == "I use Magnet daily"
 
 
+def test_another_value_holds_from_the_edit_on() -> None:
+    (row,) = run((turn(0), [says(0, "Magnet")])).values()
+    later = START + timedelta(days=1)
+    assert edit_memory(row, later, value="Shram").memory.valid_from == later
+    assert edit_memory(row, later, value="magnet").memory.valid_from == START
+    bare = replace(row, object="")
+    assert edit_memory(bare, later, text="I use things", value="").memory.valid_from == START
+
+
 def test_values_are_found_in_any_inflection() -> None:
     rows = run((turn(0), [says(0, "kettlebells"), says(0, "мандолина"), says(0, "飞书")]))
     assert [row.object for row in find_value("kettlebell", rows.values())] == ["kettlebells"]

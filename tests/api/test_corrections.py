@@ -1,0 +1,88 @@
+"""A correction over ``/v1/memories`` ends what it corrects, and no secret passes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.test_memories import create, history
+from tests.talking import Message, Speaker
+
+KEY = "sk-" + "a1B2c3D4e5" * 4
+
+
+def patch(speaker: Speaker, memory_id: str, **fields: Any) -> Message:
+    response = speaker.http.patch(f"/memories/{memory_id}", json=fields)
+    assert response.status_code == 200, response.text
+    return dict(response.json())
+
+
+def injected(speaker: Speaker, upstream: Any, question: str) -> str:
+    speaker.say(question, x_memory_mode="read")
+    return str(upstream.last.json["messages"][-1]["content"])
+
+
+@pytest.mark.parametrize("text", ["Munich is where to find me", "My mother took me in again"])
+def test_a_text_that_the_rules_cannot_read_ends_the_old_value_too(alice: Speaker, upstream: Any, text: str) -> None:
+    alice.tell("I live in Berlin")
+    (memory,) = alice.memories()
+    now = patch(alice, memory["id"], text=text)
+    assert (now["text"], now["quote"], now["object_value"]) == (text, text, "")
+    assert alice.values(status="superseded") == {"Berlin"}
+    assert "Berlin" not in injected(alice, upstream, "In which city do I live?")
+
+
+def test_a_text_that_names_the_value_keeps_it(alice: Speaker) -> None:
+    made = create(alice, "I live in Berlin")
+    assert patch(alice, made["id"], text="My flat in Berlin has two rooms")["object_value"] == "Berlin"
+    assert alice.values(status="superseded") == set()
+
+
+def test_a_running_conversation_loses_the_corrected_value(alice: Speaker, upstream: Any) -> None:
+    made = create(alice, "I live in Berlin")
+    talk = [{"role": "user", "content": "In which city do I live?"}]
+    speak = alice.http
+    speak.post("/chat/completions", json={"model": "demo", "messages": talk})
+    assert "Berlin" in str(upstream.last.json["messages"])
+    patch(alice, made["id"], object_value="Munich", text="I live in Munich")
+    talk += [{"role": "assistant", "content": "There."}, {"role": "user", "content": "Name the city where I live"}]
+    speak.post("/chat/completions", json={"model": "demo", "messages": talk})
+    sent = str(upstream.last.json["messages"])
+    assert "Munich" in sent
+    assert "Berlin" not in sent
+
+
+def test_a_value_that_is_put_back_holds(alice: Speaker, upstream: Any) -> None:
+    made = create(alice, "I live in Berlin")
+    patch(alice, made["id"], text="I live in Munich")
+    back = patch(alice, made["id"], text="I live in Berlin")
+    assert alice.values() == {"Berlin"}
+    assert back["valid_from"] > made["valid_from"]
+    assert "Berlin" in injected(alice, upstream, "In which city do I live?")
+    assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit", "edit"]
+
+
+def test_no_secret_is_stored(alice: Speaker) -> None:
+    metadata = {"note": f"key {KEY}", "password": "hunter22", "deep": [{"api_key": "abcd1234"}, 5, None], "kept": "yes"}
+    made = create(alice, f"I use {KEY} for the shop", object_value=KEY, subject=KEY, metadata=metadata)
+    patched = patch(alice, made["id"], text="My password is hunter22!x", object_value=f"{KEY}")
+    for shown in (made, patched, alice.get("/memories", status="all"), history(alice, made["id"])):
+        assert not any(secret in str(shown) for secret in (KEY, "hunter22", "abcd1234"))
+    assert made["metadata"]["kept"] == "yes"
+    assert made["metadata"]["deep"][1:] == [5, None]
+
+
+def test_what_was_redacted_is_forgotten_by_its_own_words(alice: Speaker) -> None:
+    create(alice, "My wifi password is Tannenbaum77")
+    gone = alice.http.post("/memories/forget", json={"text": "My wifi password is Tannenbaum77"}).json()["data"]
+    assert len(gone) == 1
+
+
+def test_metadata_of_any_depth_is_answered(alice: Speaker) -> None:
+    nested: Any = "x"
+    for _ in range(300):
+        nested = [nested]
+    response = alice.http.post("/memories", json={"text": "deep", "metadata": {"a": nested}})
+    assert response.status_code == 400
+    assert response.json()["error"]["param"] == "metadata"
