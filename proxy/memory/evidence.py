@@ -27,7 +27,8 @@ def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scor
     covered = coverage(shelf, terms, mask, lexical)
     if np.isnan(dense).all():
         return Evidence(None, 0.0, covered)
-    return Evidence(float(np.nanmax(dense)), shelf.typical(dense), covered)
+    texts = 0 if shelf.is_sample else int(mask.sum())
+    return Evidence(float(np.nanmax(dense)), shelf.typical(dense), covered, texts=texts)
 
 
 def coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores) -> float:

@@ -6,6 +6,7 @@ built-in embedder: 98 % of the questions about them pass, 1-2 % of unrelated pro
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ _COVERAGE_SHARE = 0.3
 _PERSONAL = 0.08
 _PERSONAL_COVERAGE = 0.15
 _MOST = 1.0
+_MANY_TEXTS = 600  # from here on the floors hold as they are
+_SPREAD = 0.055  # of the cosines of unrelated texts, below what was measured
 
 _OF_ONESELF = re.compile(
     r"\b(?:my|mine|(?:did|am|was|have) i|(?:where|what|which|who|when)\b.{0,40}\bdo i|remind me|"
@@ -35,12 +38,14 @@ class Evidence:
         typical: The median cosine of everything that was looked at.
         coverage: Share of the query's telling words, weighted by rarity, that the best text holds; in [0, 1].
         brief: Whether the texts are single statements, whose cosines are lower.
+        texts: How many were looked at; 0 for very many.
     """
 
     cosine: float | None = None
     typical: float = 0.0
     coverage: float = 0.0
     brief: bool = False
+    texts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,17 @@ def strength(evidence: Evidence, *, personal: bool) -> float:
     return cosine + _COVERAGE_SHARE * evidence.coverage + bonus + (0.06 if evidence.brief else 0.0)
 
 
+def leniency(texts: int) -> float:
+    """Return by how much the floors sink for a small memory.
+
+    The best of many unrelated texts is closer than the best of few: by extreme-value theory their greatest cosine grows
+    with the square root of twice the logarithm of their number.
+    """
+    if not 0 < texts < _MANY_TEXTS:
+        return 0.0
+    return _SPREAD * (math.sqrt(2 * math.log(_MANY_TEXTS)) - math.sqrt(2 * math.log(max(2, texts))))
+
+
 def admit(evidence: Sequence[Evidence], text: str) -> Verdict:
     """Judge what each source found for the query ``text``."""
     if not evidence:
@@ -78,7 +94,8 @@ def admit(evidence: Sequence[Evidence], text: str) -> Verdict:
     personal = is_personal(text)
     strengths = [strength(one, personal=personal) for one in evidence]
     best = max(range(len(strengths)), key=strengths.__getitem__)
-    if strengths[best] < STRENGTH_FLOOR:
+    slack = leniency(sum(one.texts for one in evidence) if all(one.texts for one in evidence) else 0)
+    if strengths[best] < STRENGTH_FLOOR - slack:
         return Verdict((False,) * len(evidence), "irrelevant")
     reason = "words" if evidence[best].cosine is None else "similar"
-    return Verdict(tuple(value >= COMPANION_FLOOR for value in strengths), reason)
+    return Verdict(tuple(value >= COMPANION_FLOOR - slack for value in strengths), reason)

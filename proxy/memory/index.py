@@ -151,6 +151,11 @@ class Shelf(Generic[T]):
             cosines[lines] = (matrix @ unit)[lines] if len(lines) > len(matrix) // 2 else matrix[lines] @ unit
         return cosines
 
+    @property
+    def is_sample(self) -> bool:
+        """Whether only rows that may answer one query are on it."""
+        return self._given is not None
+
     def typical(self, cosines: Scores) -> float:
         """Return the median of all cosines, 0 where only those of the best are known."""
         known = cosines[~np.isnan(cosines)]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.gate import Evidence, admit, is_personal, strength
+from proxy.memory.gate import Evidence, admit, is_personal, leniency, strength
 
 units = st.floats(0, 1)
 
@@ -73,3 +73,15 @@ def test_more_evidence_is_never_weaker(cosine, typical, coverage, more, personal
     base = strength(Evidence(cosine, typical, coverage), personal=personal)
     assert strength(Evidence(min(1, cosine + more), typical, coverage), personal=personal) >= base
     assert strength(Evidence(cosine, typical, min(1, coverage + more)), personal=personal) >= base
+
+
+@given(st.integers(2, 5000), st.integers(0, 5000))
+def test_the_floors_sink_for_small_memories_only(texts: int, more: int) -> None:
+    assert leniency(texts) >= leniency(texts + more) >= 0
+    assert leniency(0) == 0
+
+
+def test_the_best_of_few_need_not_be_as_close_as_the_best_of_many() -> None:
+    assert not admit([Evidence(0.4, texts=1000)], "x").admitted
+    assert admit([Evidence(0.4, texts=4)], "x").admitted
+    assert not admit([Evidence(0.2, texts=4)], "x").admitted
