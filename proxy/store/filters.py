@@ -50,6 +50,18 @@ def missing(column: str) -> str:
     return f"{_column(column)} IS NULL"
 
 
+def other_than(column: str, value: str) -> str:
+    """Return the filter for rows where ``column`` is null or not this name, which the operator gave.
+
+    Raises:
+        ValueError: If the name has characters that no name has.
+    """
+    if not value.isprintable():
+        raise ValueError(f"{value!r} is no name")
+    name = value.replace("'", "''")
+    return either(missing(column), f"{_column(column)} != '{name}'")
+
+
 def either(*filters: str) -> str:
     """Return the filter for rows that pass any of ``filters``, each made here."""
     return " OR ".join(f"({one})" for one in filters)

@@ -176,11 +176,9 @@ class LanceStore:
         async with _Reading(self, noun, scope) as table:
             if table is None:
                 return []
-            found = await table.query().select(["record", "embedding_model"]).to_arrow()
-            items, models = decode(LAYOUTS[noun], found), found.column("embedding_model").to_pylist()
-            return [
-                (item.id, dense_text(item)) for item, made_by in zip(items, models, strict=True) if made_by != model
-            ]
+            query = table.query().where(filters.other_than("embedding_model", model)).select(["record"])
+            items = await in_thread("cpu", decode, LAYOUTS[noun], await query.to_arrow())
+            return [(item.id, dense_text(item)) for item in items]
 
     async def load(
         self, scope: Scope, noun: Noun, *, above_stamp: int | None = None, ids: Collection[str] | None = None

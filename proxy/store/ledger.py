@@ -76,7 +76,7 @@ class Ledger:
 
     async def _drop(self, scope: Scope, matches: Callable[[LedgerEntry], bool]) -> int:
         """Look for entries beside the writers, who must not wait for it; then delete those found by their keys."""
-        rows = await self._db.query(lambda connection: connection.execute(_ALL, {"owner": scope.user}).tuples().all())
+        rows = await self._db.query(lambda connection: connection.execute(_ALL, {"owner": scope.user}).all())
         keys = await in_thread("cpu", _matching, scope.user, rows, matches)
         if keys:
             await self._db.submit(lambda connection: connection.execute(_DELETE, keys).close())
@@ -84,7 +84,7 @@ class Ledger:
 
 
 def _matching(
-    owner: str, rows: Sequence[tuple[str, str, Any, str, Sequence[str]]], matches: Callable[[LedgerEntry], bool]
+    owner: str, rows: Sequence[tuple[Any, ...]], matches: Callable[[LedgerEntry], bool]
 ) -> list[dict[str, str]]:
     return [
         {"o": owner, "s": session, "a": anchor, "k": kind}

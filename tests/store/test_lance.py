@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from proxy.clock import from_ms
 from proxy.errors import StoreUnavailable
-from proxy.store import filters
+from proxy.store import filters, lance
 from proxy.store import lance_disk as disk
 from proxy.store.lance import LanceStore
 from proxy.store.schema import EPISODES, MEMORIES, decode, from_arrow, to_arrow
@@ -101,6 +101,27 @@ async def test_another_model_makes_vectors_pending(store):
     [(pending, text)] = await store.pending_vectors(ANNE, "episodes", "m2")
     assert pending == turn(1).id
     assert text == "1 March 2026, user: hello"
+
+
+async def test_rows_that_have_their_vectors_are_not_read_for_those_that_wait(store, monkeypatch):
+    decoded = []
+    monkeypatch.setattr(lance, "decode", lambda layout, found: decoded.append(found.num_rows) or decode(layout, found))
+    facts = [fact(number) for number in range(3)]
+    await store.put_memories(ANNE, facts, {one.id: vector(1) for one in facts}, "o'neill/m")
+    assert await store.pending_vectors(ANNE, "memories", "o'neill/m") == []
+    await store.put_memories(ANNE, [fact(4)], {fact(4).id: None}, "o'neill/m")
+    assert [key for key, _ in await store.pending_vectors(ANNE, "memories", "o'neill/m")] == [fact(4).id]
+    assert sum(decoded) == 1
+
+
+@given(st.text())
+def test_a_model_is_quoted_whatever_it_is_called(name):
+    try:
+        where = filters.other_than("embedding_model", name)
+    except ValueError:
+        assert not name.isprintable()
+    else:
+        assert where.endswith(f"!= '{name.replace(chr(39), 2 * chr(39))}')")
 
 
 async def test_a_zero_or_broken_vector_is_pending(store):
