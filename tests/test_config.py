@@ -73,5 +73,7 @@ def test_loopback_is_served_without_more(host: str) -> None:
 
 def test_model_list_is_taken_as_litellm_writes_it(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text("model_list:\n  - model_name: x\n    litellm_params: {model: openai/x, api_key: os.environ/KEY}\n    model_info: {id: 7}\n")
+    file.write_text(
+        "model_list:\n  - model_name: x\n    litellm_params: {model: openai/x, api_key: os.environ/KEY}\n    model_info: {id: 7}\n"
+    )
     assert load_settings(file).model_list[0]["model_info"] == {"id": 7}
