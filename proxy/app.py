@@ -25,6 +25,7 @@ _WORK_DRAIN_S = 10.0
 
 def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
     """Return the application; its services open when it starts."""
+    configure_logging(settings.telemetry)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -53,9 +54,7 @@ def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
 
 def from_environment() -> FastAPI:
     """Return the application of a worker process, which finds its settings in the environment."""
-    settings = load_settings()
-    configure_logging(settings.telemetry)
-    return create_app(settings)
+    return create_app(load_settings())
 
 
 async def work(settings: Settings) -> None:

@@ -54,12 +54,12 @@ def configure_logging(settings: TelemetrySettings) -> None:
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_PlainFormatter("%(levelname)s %(name)s %(message)s"))
-    logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler])
 
 
 def frames(error: BaseException) -> str:
