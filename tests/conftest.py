@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+import structlog
+from structlog.testing import LogCapture
 
 from tests.fakes.fixtures import provider
 
-__all__ = ["anyio_backend", "provider"]
+__all__ = ["anyio_backend", "log_lines", "provider"]
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture
+def log_lines() -> Iterator[list[structlog.typing.EventDict]]:
+    """Every line logged during the test, whatever level an application of another test has set."""
+    before, capture = structlog.get_config(), LogCapture()
+    structlog.configure(processors=[capture], wrapper_class=structlog.make_filtering_bound_logger(0))
+    yield capture.entries
+    structlog.configure(**before)

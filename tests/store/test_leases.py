@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from structlog.testing import capture_logs
 
 from proxy.clock import ManualClock, to_ms
 from proxy.errors import StoreUnavailable
@@ -166,16 +165,15 @@ async def test_a_block_ends_with_its_lease(db: Database, elsewhere: Database) ->
     assert await other.renew(ANNA, "other", 60, NOW)
 
 
-async def test_a_hiccup_of_the_database_does_not_end_the_keeping(db: Database) -> None:
+async def test_a_hiccup_of_the_database_does_not_end_the_keeping(db: Database, log_lines: list) -> None:
     clock = ManualClock(NOW)
     until = sa.select(leases_table.c.until_ms)
     rename = "ALTER TABLE {} RENAME TO {}"
     async with Leases(db, clock, lease_s=0.06).held(ANNA):
         await db.submit(lambda connection: connection.exec_driver_sql(rename.format("leases", "elsewhere")).close())
-        with capture_logs() as lines:
-            async with asyncio.timeout(10):
-                while not any("could not be renewed" in line["event"] for line in lines):
-                    await asyncio.sleep(0.01)
+        async with asyncio.timeout(10):
+            while not any("could not be renewed" in line["event"] for line in log_lines):
+                await asyncio.sleep(0.01)
         await db.submit(lambda connection: connection.exec_driver_sql(rename.format("elsewhere", "leases")).close())
         clock.advance(timedelta(seconds=5))
         async with asyncio.timeout(10):
