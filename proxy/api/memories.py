@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -111,7 +112,8 @@ async def list_memories(
 async def create_memory(scope: Caller, services: Parts, body: NewMemory) -> dict[str, Any]:
     """Store a memory as the caller states it; said again, it is the same memory."""
     now = services.clock.now()
-    memory = stated(scope, body.text, now, kind=body.kind, id_=f"mem_{secrets.token_hex(12)}")
+    state = partial(stated, scope, body.text, now, kind=body.kind, id_=f"mem_{secrets.token_hex(12)}")
+    memory = await in_thread("cpu", state)
     memory = replace(
         memory,
         subject=memory.subject if body.subject is None else body.subject,
