@@ -8,7 +8,6 @@ ProxyError
 ├── Forbidden (403)
 ├── NotFound (404)
 │   └── ModelNotFound
-├── Conflict (409)
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
 ├── RateLimited (429)
@@ -83,12 +82,6 @@ class ModelNotFound(NotFound):
     """No route serves the model."""
 
     code = "model_not_found"
-
-
-class Conflict(ProxyError):
-    """The thing is in a state that does not allow this."""
-
-    status, type, code = 409, "invalid_request_error", "conflict"
 
 
 class BodyTooLarge(ProxyError):
