@@ -39,6 +39,9 @@ class ServerSettings(_Section):
     )
     max_body_bytes: int = Field(64 * 2**20, ge=1024, description="Largest request body accepted, in bytes.")
     graceful_shutdown_s: float = Field(30.0, ge=0, description="Seconds that running replies get to end at shutdown.")
+    heartbeat_s: float = Field(
+        0.0, ge=0, description="Seconds of silence in a stream before a `: comment` line of ours; 0: none, ever."
+    )
     cors_origins: list[str] = Field(
         [], description="Origins whose pages a browser lets in, as `https://chat.example.org`; `*`: all of them."
     )

@@ -11,13 +11,13 @@ from proxy.api.asgi import (
     Send,
     headers_of,
     read_body,
-    send_chunk,
     send_end,
     send_error,
     send_head,
     until_hang_up,
 )
 from proxy.api.coding import plain
+from proxy.api.heartbeat import Heartbeat
 from proxy.dialects.base import Dialect
 from proxy.errors import ProxyError
 from proxy.pipeline.exchange import Exchange
@@ -54,7 +54,7 @@ class Completions:
         try:
             answer = await handle(exchange, self._services)
             self._count(exchange, answer.status)
-            await _relay(answer, send)
+            await _relay(answer, send, self._services.settings.server.heartbeat_s)
         except ProxyError as error:
             await self._refuse(exchange, send, error)
 
@@ -66,7 +66,7 @@ class Completions:
         REQUESTS.labels(self._path, str(status), exchange.memory_header().partition(";")[0]).inc()
 
 
-async def _relay(answer: Answer, send: Send) -> None:
+async def _relay(answer: Answer, send: Send, heartbeat_s: float) -> None:
     """Send the reply; one that breaks off must not end like a whole one, so its connection is dropped.
 
     The head of a stream goes out at once. Any other waits for the first byte, which waits for the journal: what the
@@ -76,11 +76,12 @@ async def _relay(answer: Answer, send: Send) -> None:
     try:
         if started:
             await send_head(send, answer.status, answer.headers())
-        async for chunk in answer.chunks:
-            if not started:
-                started = True
-                await send_head(send, answer.status, answer.headers())
-            await send_chunk(send, chunk)
+        async with Heartbeat(send, answer.response.headers, heartbeat_s if started else 0.0) as body:
+            async for chunk in answer.chunks:
+                if not started:
+                    started = True
+                    await send_head(send, answer.status, answer.headers())
+                await body.chunk(chunk)
         if not started:
             await send_head(send, answer.status, answer.headers())
         await send_end(send)

@@ -14,13 +14,13 @@ from proxy.api.asgi import (
     Send,
     headers_of,
     read_body,
-    send_chunk,
     send_end,
     send_error,
     send_head,
     send_whole,
     until_hang_up,
 )
+from proxy.api.heartbeat import Heartbeat
 from proxy.dialects import chat
 from proxy.errors import Forbidden, NotFound, ProxyError
 from proxy.pipeline.identify import identity_of
@@ -89,7 +89,8 @@ class Passthrough:
                 body = chat.replace_model(body, target.model)
             query = scope["query_string"].decode("latin-1")
             request = UpstreamRequest(scope["method"], path, query, headers, body)
-            await until_hang_up(receive, lambda: _relay(request, target, send))
+            heartbeat_s = self._services.settings.server.heartbeat_s
+            await until_hang_up(receive, lambda: _relay(request, target, send, heartbeat_s))
         except ClientGone:
             return
         except ProxyError as error:
@@ -150,7 +151,7 @@ def _model_of(body: bytes) -> str:
     return model if isinstance(model, str) else ""
 
 
-async def _relay(request: UpstreamRequest, target: Target, send: Send) -> None:
+async def _relay(request: UpstreamRequest, target: Target, send: Send, heartbeat_s: float) -> None:
     started = False
     try:
         response = await target.upstream.send(request, target)
@@ -162,8 +163,9 @@ async def _relay(request: UpstreamRequest, target: Target, send: Send) -> None:
                 [*headers, *([] if find(headers, "x-memory") else [("X-Memory", "off; n=0; tokens=0")])],
             )
             started = True
-            async for chunk in response.chunks():
-                await send_chunk(send, chunk)
+            async with Heartbeat(send, headers, heartbeat_s) as body:
+                async for chunk in response.chunks():
+                    await body.chunk(chunk)
             await send_end(send)
         finally:
             await response.aclose()

@@ -24,7 +24,7 @@ FACT = "I use Shram and Magnet as productivity tools"
 QUESTION = "What are the productivity tools that I use?"
 
 _BLOCK = re.compile(rb'\\n\\n<memory(?: kind=\\"profile\\")?>.*?</memory>', re.DOTALL)
-_EMPTY_PART = re.compile(rb',?\{"type":"text","text":""\}')
+_EMPTY_PART = re.compile(rb',?\{"type":"(?:input_)?text","text":""\}')
 
 
 @dataclass
@@ -66,11 +66,11 @@ class Wire:
         named = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
         return send(self.server.origin, method, path, named.items(), raw)
 
-    def tap(self, body: Any, **headers: str) -> Wiretap:
-        """Send a chat request on a raw socket."""
+    def tap(self, body: Any, path: str = "/v1/chat/completions", **headers: str) -> Wiretap:
+        """Send a request on a raw socket."""
         raw = body if isinstance(body, bytes) else orjson.dumps(body)
         named = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        return Wiretap(self.server.origin, "POST", "/v1/chat/completions", named.items(), raw)
+        return Wiretap(self.server.origin, "POST", path, named.items(), raw)
 
     def through(self, reply: Reply | Raw | Hang, body: Any) -> Answer:
         """Send a request that the provider answers with ``reply``."""
@@ -89,6 +89,14 @@ def without_memory(body: bytes) -> bytes:
 
 def ask(text: str = QUESTION, **more: Any) -> dict[str, Any]:
     return {"model": "gpt-4o", "messages": [{"role": "user", "content": text}], **more}
+
+
+def learned_or_not(wire: Wire, memory: str) -> Wire:
+    """Turn memory ``off``, on with nothing to say (``empty``), or on with something to inject (``full``)."""
+    wire.memory = memory
+    if memory == "full":
+        wire.learn()
+    return wire
 
 
 @pytest.fixture(scope="session")
@@ -118,15 +126,10 @@ def plain(shared_server: Running, shared_provider: FakeProvider) -> Wire:
 @pytest.fixture(params=["off", "empty", "full"])
 def wire(request: pytest.FixtureRequest, plain: Wire) -> Wire:
     """With memory off, on with nothing to say, and on with something to inject."""
-    plain.memory = request.param
-    if request.param == "full":
-        plain.learn()
-    return plain
+    return learned_or_not(plain, request.param)
 
 
 @pytest.fixture
 def remembering(plain: Wire) -> Wire:
     """With memory on and something to inject."""
-    plain.memory = "full"
-    plain.learn()
-    return plain
+    return learned_or_not(plain, "full")

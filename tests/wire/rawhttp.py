@@ -87,6 +87,23 @@ class Wiretap:
             pass
         return self.received
 
+    def sent_head(self) -> bytes:
+        """Read until the head has come; return it."""
+        return self.until(b"\r\n\r\n").partition(b"\r\n\r\n")[0]
+
+    def ended(self) -> bytes:
+        """Read a body to its proper end, chunked or by its length, and leave the connection open; return it as sent."""
+        head = self.sent_head().decode("latin-1").lower()
+        length = next((line[15:] for line in head.split("\r\n") if line.startswith("content-length:")), None)
+        if length is None:
+            self.until(b"\r\n0\r\n\r\n")
+            return self.body
+        while len(self.body) < int(length):
+            piece = self._socket.recv(65_536)
+            assert piece, f"the body ended early: {self.received[-500:]!r}"
+            self.received += piece
+        return self.body
+
     @property
     def body(self) -> bytes:
         """What has come after the head, framing included."""
@@ -96,3 +113,12 @@ class Wiretap:
 def ended_whole(received: bytes) -> bool:
     """Whether a chunked response came to its proper end."""
     return received.endswith(b"0\r\n\r\n")
+
+
+def unframed(body: bytes) -> bytes:
+    """Take the chunked framing off a body that came to its end."""
+    out = b""
+    while body:
+        size, _, rest = body.partition(b"\r\n")
+        out, body = out + rest[: int(size, 16)], rest[int(size, 16) + 2 :]
+    return out

@@ -107,19 +107,6 @@ def test_row_35_heartbeats_of_the_provider_are_forwarded(wire: Wire) -> None:
         tap.until(DONE)
 
 
-def test_row_36_and_37_nothing_is_added(wire: Wire) -> None:
-    """No heartbeat, no ``id:``, ``retry:`` or ``event:`` line of ours, also while the provider is silent."""
-    gate = Gate()
-    pieces = [*events("Hi"), DONE]
-    wire.provider.then(sse(pieces[0], gate, *pieces[1:]))
-    with wire.tap(STREAM, connection="close") as tap:
-        tap.until(pieces[0])
-        gate.open()
-        tap.rest()
-        data = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
-        assert _dechunked(tap.body) == _dechunked(data + b"0\r\n\r\n")
-
-
 @pytest.mark.parametrize("cut", range(1, 12))
 def test_row_38_characters_split_over_chunks_survive(wire: Wire, cut: int) -> None:
     event = replies.event(replies.chunks("é漢😀")[1])
@@ -183,11 +170,3 @@ def test_row_42_error_before_the_first_byte_keeps_its_status(wire: Wire) -> None
 def test_row_42_provider_that_closes_before_the_first_byte_is_502(wire: Wire) -> None:
     answer = wire.through(Raw(), STREAM)
     assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (502, "upstream_unreachable")
-
-
-def _dechunked(body: bytes) -> bytes:
-    out = b""
-    while body:
-        size, _, rest = body.partition(b"\r\n")
-        out, body = out + rest[: int(size, 16)], rest[int(size, 16) + 2 :]
-    return out
