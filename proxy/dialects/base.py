@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from proxy.dialects.sse import EndWatch
 from proxy.errors import ProxyError
 
 
@@ -136,5 +137,8 @@ class Dialect(Protocol):
     def accumulator(self) -> Accumulator:
         """Return a fresh accumulator."""
 
-    def error_body(self, error: ProxyError) -> bytes:
-        """Return an error of ours in the shape of this wire."""
+    def end_watch(self) -> EndWatch:
+        """Return a fresh watch for the terminal event of a stream."""
+
+    def error_body(self, error: ProxyError, request_id: str = "") -> bytes:
+        """Return an error of ours in the shape of this wire; some have a place for the request's id."""

@@ -2,42 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from proxy.dialects import sse
 from proxy.dialects.base import Reply
-
-_MAX_BYTES = 64 * 2**20
-_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
-_CODINGS = {"gzip": _GZIP_OR_ZLIB, "x-gzip": _GZIP_OR_ZLIB, "deflate": _GZIP_OR_ZLIB}
+from proxy.dialects.copying import Copy, is_stream, parsed
 
 
-class ReplyAccumulator:
-    """Copies a reply aside while it passes and reads it afterwards; never raises.
-
-    Args:
-        max_bytes: What is beyond is not copied, and the reply counts as incomplete.
-    """
-
-    def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
-        self._chunks: list[bytes] = []
-        self._room = max_bytes
-        self._max_bytes = max_bytes
-        self._is_whole = True
-
-    def feed(self, chunk: bytes) -> None:
-        """Copy a piece aside."""
-        if len(chunk) > self._room:
-            self._is_whole = False
-            self._room = 0
-            return
-        self._room -= len(chunk)
-        self._chunks.append(chunk)
+class ReplyAccumulator(Copy):
+    """Copies a reply aside while it passes and reads it afterwards; never raises."""
 
     def result(self, *, content_type: str = "", content_encoding: str = "") -> Reply:
         """Return the reply as far as it came.
@@ -46,14 +20,14 @@ class ReplyAccumulator:
             content_type: Of the response; without one, the bytes are looked at.
             content_encoding: Of the response; others than gzip and deflate give an empty, incomplete reply.
         """
-        body = _decoded(b"".join(self._chunks), content_encoding, self._max_bytes)
+        body = self.decoded(content_encoding)
         folded = _Folded()
-        if _is_stream(body, content_type):
+        if is_stream(body, content_type):
             for event in sse.split(body):
                 folded.add_event(event.data)
         else:
             folded.add_body(body)
-        return folded.reply(is_whole=self._is_whole)
+        return folded.reply(is_whole=self.is_whole)
 
 
 class _Folded:
@@ -73,12 +47,12 @@ class _Folded:
         if data.strip() == b"[DONE]":
             self._has_ended = True
             return
-        self._add(_parsed(data), "delta")
+        self._add(parsed(data), "delta")
 
     def add_body(self, body: bytes) -> None:
-        parsed = _parsed(body)
-        self._has_ended = isinstance(parsed, dict) and bool(parsed.get("choices"))
-        self._add(parsed, "message")
+        whole = parsed(body)
+        self._has_ended = isinstance(whole, dict) and bool(whole.get("choices"))
+        self._add(whole, "message")
 
     def reply(self, *, is_whole: bool) -> Reply:
         ended = self._has_ended or self._finish_reason is not None
@@ -149,34 +123,3 @@ def _text(content: object) -> str:
 
 def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _parsed(data: bytes) -> Any:
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        # Some servers write NaN, or numbers beyond 64 bits.
-        try:
-            return json.loads(data)
-        except (ValueError, RecursionError):
-            return None
-
-
-def _is_stream(body: bytes, content_type: str) -> bool:
-    if content_type:
-        return "event-stream" in content_type.lower()
-    return body.lstrip(b"\xef\xbb\xbf\r\n")[:1] in (b"d", b"e", b":", b"i", b"r")
-
-
-def _decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
-    coding = content_encoding.strip().lower()
-    if coding in ("", "identity"):
-        return body
-    if coding not in _CODINGS:
-        return b""
-    for window_bits in (_CODINGS[coding], -zlib.MAX_WBITS):
-        try:
-            return zlib.decompressobj(window_bits).decompress(body, max_bytes)
-        except zlib.error:
-            continue
-    return b""

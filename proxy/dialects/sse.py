@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
-_DONE = re.compile(rb"(?:^|[\r\n])(?:\xef\xbb\xbf)?data: ?\[DONE\][ \t]*(?=[\r\n]|$)")
-_DONE_BYTES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +20,30 @@ class Event:
 
     data: bytes
     name: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """How the terminal event of a wire looks.
+
+    Args:
+        pattern: Finds its line (the first telling one); written with ``terminal``.
+        hint: Bytes that every such line has, so that most chunks are told by a quick look.
+        reach_bytes: How many bytes before a piece may belong to the line.
+    """
+
+    pattern: re.Pattern[bytes]
+    hint: bytes
+    reach_bytes: int
+
+
+def terminal(line: bytes, hint: bytes, reach_bytes: int) -> Terminal:
+    """Return how a terminal event looks, by the pattern of its line without what stands around it."""
+    whole = rb"(?:^|[\r\n])(?:\xef\xbb\xbf)?(?:" + line + rb")[ \t]*(?=[\r\n]|$)"
+    return Terminal(re.compile(whole), hint, reach_bytes)
+
+
+DONE = terminal(rb"data: ?\[DONE\]", b"DONE]", 20)
 
 
 class EventSplitter:
@@ -83,9 +105,14 @@ class EventSplitter:
 
 
 class EndWatch:
-    """Tells when ``data: [DONE]`` has gone by, also where it is cut in pieces."""
+    """Tells when the terminal event has gone by, also where it is cut in pieces.
 
-    def __init__(self) -> None:
+    Args:
+        end: What it looks like; ``data: [DONE]`` unless told otherwise.
+    """
+
+    def __init__(self, end: Terminal = DONE) -> None:
+        self._end = end
         self._tail = b"\n"
         self.has_ended = False
 
@@ -94,8 +121,8 @@ class EndWatch:
         if self.has_ended:
             return False
         window = self._tail + chunk
-        self._tail = window[-_DONE_BYTES:]
-        if b"DONE]" in window and _DONE.search(window):
+        self._tail = window[-self._end.reach_bytes :]
+        if self._end.hint in window and self._end.pattern.search(window):
             self.has_ended = True
         return self.has_ended
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
 from proxy.dialects.base import Accumulator
-from proxy.dialects.sse import EndWatch
 from proxy.errors import ProxyError
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.remember import remember
@@ -78,7 +77,7 @@ class _Tail:
 
 
 async def _stream(tail: _Tail) -> AsyncGenerator[bytes, None]:
-    watch = EndWatch()
+    watch = tail.exchange.dialect.end_watch()
     try:
         async for chunk in tail.response.chunks():
             tail.feed(chunk)
