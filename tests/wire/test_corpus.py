@@ -1,43 +1,74 @@
-"""Recorded streams of real providers, replayed by the fake one: bytes out are bytes in, memory off and on."""
+"""Recorded traffic, replayed by the fake provider: bytes out are bytes in, memory off and on, and only blocks differ."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
-from proxy.config import environment
 from tests.fakes.replies import DONE, SSE_HEADERS, Reply
-from tests.wire.conftest import Wire, ask
+from tests.wire.conftest import QUESTION, Wire, ask, without_memory
+from tests.wire.corpus import WIRE, Interaction, Recording, interactions, recordings
 
-_CHECKOUT = Path(__file__).parents[2]
-_DATA = Path(environment().get("THROUGHLINE_DATA") or _CHECKOUT.parent / "shared" / "data")
-
-_REASONING = r"""
-{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":null,"reasoning_content":"Let me "},"finish_reason":null}],"usage":null}
-{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m-1","choices":[{"index":0,"delta":{"content":null,"reasoning_content":"think é…"},"finish_reason":null}],"usage":null}
-{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m-1","choices":[{"index":0,"delta":{"content":"Tea \"it\" is \u2615"},"finish_reason":null}],"usage":null}
-{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m-1","choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1e1,"total_tokens":13}}
-"""
-_TOOLS = r"""
-{"id":"","object":"chat.completion.chunk","created":0,"model":"","prompt_filter_results":[{"prompt_index":0}],"choices":[]}
-{"id":"c2","object":"chat.completion.chunk","created":2,"model":"m-2","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"look","arguments":""}}]},"finish_reason":null,"content_filter_results":{}}]}
-{"id":"c2","object":"chat.completion.chunk","created":2,"model":"m-2","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"at\": 1}"}}]},"finish_reason":null}]}
-{"id":"c2","object":"chat.completion.chunk","created":2,"model":"m-2","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}],"x_groq":{"id":"r","usage":{"queue_time":0.0101}}}
-"""
+_USER_TEXT = re.compile(rb'(?<="messages")(.*?"(?:content|text)": ")', re.DOTALL)
 
 
-def recordings() -> list[object]:
-    own = [pytest.param(_REASONING, id="own-reasoning"), pytest.param(_TOOLS, id="own-tools")]
-    files = sorted((_DATA / "wire" / "chunks").glob("*/*.chunks.txt"))
-    return own + [pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in files]
+def named(items: Iterable[Recording] | Iterable[Interaction]) -> list[Any]:
+    return [pytest.param(item, id=item.name) for item in items]
 
 
-@pytest.mark.parametrize("recording", recordings())
-def test_recorded_stream_comes_out_as_it_went_in(wire: Wire, recording: str | Path) -> None:
-    text = recording.read_text() if isinstance(recording, Path) else recording
-    events = [b"data: " + line.encode() + b"\n\n" for line in text.split("\n") if line.strip()]
-    pieces = [*events, DONE]
+def assert_replayed(wire: Wire, pieces: list[bytes], body: dict[str, Any], path: str = "/v1/chat/completions") -> None:
     wire.provider.then(Reply(pieces, headers=SSE_HEADERS, framing="chunked"))
-    answer = wire.send(ask(stream=True))
+    answer = wire.send(body, path)
     assert (answer.status, answer.body) == (200, b"".join(pieces))
+
+
+@pytest.mark.parametrize("recording", named(recordings()))
+def test_recorded_stream_comes_out_as_it_went_in(wire: Wire, recording: Recording) -> None:
+    """As a chat's reply, whichever format it is of: what cannot be read is passed on all the same."""
+    assert_replayed(wire, [*recording.events, DONE], ask(stream=True))
+
+
+@pytest.mark.parametrize("recording", named(one for one in recordings() if one.is_of_responses))
+def test_recorded_response_comes_out_as_it_went_in(wire: Wire, recording: Recording) -> None:
+    body = {"model": "gpt-4o", "input": QUESTION, "stream": True}
+    assert_replayed(wire, recording.named_events, body, "/v1/responses")
+
+
+@pytest.mark.parametrize("recording", named(one for one in recordings() if one.is_of_messages))
+def test_recorded_message_comes_out_as_it_went_in(wire: Wire, recording: Recording) -> None:
+    assert_replayed(wire, recording.named_events, ask(stream=True, max_tokens=100), "/v1/messages")
+
+
+@pytest.mark.parametrize("recorded", named(interactions()))
+def test_recorded_request_and_response_cross_unchanged(wire: Wire, recorded: Interaction) -> None:
+    wire.provider.then(Reply([recorded.reply], recorded.status, recorded.headers))
+    answer = wire.send(recorded.body, recorded.target, recorded.method, content_type=recorded.content_type)
+    assert (answer.status, answer.body) == (recorded.status, recorded.reply)
+    theirs = [(name.lower(), value) for name, value in recorded.headers]
+    assert [pair for pair in answer.headers if pair in theirs] == theirs
+    assert (wire.seen.method, wire.seen.target) == (recorded.method, recorded.target)
+    assert without_memory(wire.seen.body) == recorded.body
+    assert wire.memory == "full" or wire.seen.body == recorded.body
+
+
+@pytest.mark.parametrize("recorded", named(one for one in interactions() if _USER_TEXT.search(one.body)))
+def test_recorded_request_that_memory_speaks_to_differs_by_the_block_only(
+    remembering: Wire, recorded: Interaction
+) -> None:
+    """Its first text asks for something that is remembered."""
+    body = _USER_TEXT.sub(rb"\1" + QUESTION.encode() + b" ", recorded.body, count=1)
+    remembering.provider.then(Reply([recorded.reply], recorded.status, recorded.headers))
+    answer = remembering.send(body, recorded.target)
+    assert (answer.status, answer.body) == (recorded.status, recorded.reply)
+    assert (answer.header("x-memory") or "").startswith("used; ")
+    assert without_memory(remembering.seen.body) == body
+    assert remembering.seen.body != body
+
+
+def test_every_file_of_the_shared_recordings_is_replayed() -> None:
+    files = [path for path in WIRE.rglob("*") if path.is_file() and not path.name.startswith("LICENSE")]
+    seen = {one.name for one in recordings()} | {one.name.rpartition("-")[0] for one in interactions()}
+    assert [path for path in files if not {f"{path.parent.name}/{path.name}", path.stem} & seen] == []
