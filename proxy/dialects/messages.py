@@ -1,0 +1,160 @@
+"""Anthropic's Messages: read a copy of the request, splice into the original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from proxy.dialects import splice
+from proxy.dialects.base import ChatRequest, Insertion, Message, Part
+from proxy.dialects.body import Contents, model_of, parse, replace_model, string
+from proxy.dialects.messages_names import named
+from proxy.dialects.messages_reply import ReplyAccumulator
+from proxy.dialects.splice import Edit, Span
+from proxy.dialects.sse import EndWatch, terminal
+from proxy.errors import ProxyError
+
+__all__ = ["ReplyAccumulator", "accumulator", "end_watch", "error_body", "insert", "read", "replace_model"]
+
+_STOP = terminal(
+    rb'event: ?message_stop|data: ?\{[ \t]*"type"[ \t]*:[ \t]*"message_stop"[^\r\n]*', b"message_stop", 256
+)
+_ERROR_TYPES = {
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+# Agents put notes of their own beside what the user wrote, each as a block that says so, and change them at will.
+_NOTE_OPENS, _NOTE_CLOSES = "<system-reminder>", "</system-reminder>"
+_MARK = "cache_control"
+
+
+def read(body: bytes) -> ChatRequest:
+    """Return a reading view of a body; its system prompt is none of the messages, and is never changed.
+
+    A user message of tool results alone has the role ``tool``, as it is a step of a tool loop.
+
+    Raises:
+        InvalidRequest: If it is no JSON object.
+        MissingModel: If it names no model; whether the messages are right is for the upstream to say.
+    """
+    parsed = parse(body)
+    messages, metadata = parsed.get("messages"), parsed.get("metadata")
+    names = named(metadata) if isinstance(metadata, dict) else {}
+    return ChatRequest(
+        model=model_of(parsed),
+        stream=parsed.get("stream") is True,
+        messages=tuple(_message(i, one) for i, one in enumerate(messages)) if isinstance(messages, list) else (),
+        user=string(names.get("user_id")) or None,
+        metadata=names,
+        body={**parsed, "metadata": names} if names else parsed,
+    )
+
+
+def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
+    """Return the body with each text appended to the content of its message; every other byte stays.
+
+    A string grows before its closing quote, a list of blocks gets one further text block behind the last, so that what
+    a ``cache_control`` mark covers stays as it is and tool results stay in front. Where any of the messages is missing
+    or says nothing itself, nothing is inserted and ``body`` itself comes back.
+    """
+    texts: dict[int, str] = {}
+    for insertion in insertions:
+        texts[insertion.message_index] = texts.get(insertion.message_index, "") + insertion.text
+    if not any(texts.values()):
+        return body
+    try:
+        text = body.decode()
+        contents = Contents(texts)
+        contents.find(text)
+        edits = [_growth(text, contents.found[index], added) for index, added in texts.items() if added]
+    except (ValueError, LookupError, RecursionError):
+        return body
+    return splice.apply(body, text, edits)
+
+
+def accumulator() -> ReplyAccumulator:
+    """Return a fresh accumulator."""
+    return ReplyAccumulator()
+
+
+def end_watch() -> EndWatch:
+    """Return a fresh watch for ``message_stop``."""
+    return EndWatch(_STOP)
+
+
+def error_body(error: ProxyError, request_id: str = "") -> bytes:
+    """Return an error of ours in Anthropic's shape."""
+    kind = _ERROR_TYPES.get(error.status, "invalid_request_error" if error.status < 500 else "api_error")
+    shaped: dict[str, Any] = {"type": "error", "error": {"type": kind, "message": str(error)}}
+    return orjson.dumps({**shaped, "request_id": request_id} if request_id else shaped)
+
+
+def _message(index: int, raw: object) -> Message:
+    if not isinstance(raw, dict):
+        return Message(index, "")
+    content = raw.get("content")
+    parts = _parts(content)
+    results = [part for part in parts if part.kind == "tool_result"]
+    is_step = bool(results) and not any(part.text.strip() for part in parts)
+    role = string(raw.get("role"))
+    return Message(
+        index=index,
+        role="tool" if role == "user" and is_step else role,
+        parts=parts,
+        tool_calls=tuple(part.data for part in parts if part.kind == "tool_use"),
+        tool_call_id=string(results[0].data.get("tool_use_id")) if results else "",
+        is_insertable=isinstance(content, str | list) and bool(content) and not is_step,
+    )
+
+
+def _parts(content: object) -> tuple[Part, ...]:
+    if isinstance(content, str):
+        return () if _is_note(content) else (Part("text", content),)
+    if not isinstance(content, list):
+        return ()
+    parts = (_part(one) for one in content)
+    return tuple(part for part in parts if not _is_note(part.text))
+
+
+def _part(raw: object) -> Part:
+    if not isinstance(raw, dict):
+        return Part("")
+    kind, text = string(raw.get("type")), string(raw.get("text"))
+    return Part("text", text, raw) if kind == "text" else Part(kind, "", _unmarked(raw))
+
+
+def _is_note(text: str) -> bool:
+    stripped = text.strip()
+    return stripped.startswith(_NOTE_OPENS) and stripped.endswith(_NOTE_CLOSES)
+
+
+def _unmarked(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a block without its cache marks, which clients move on with every request."""
+    block = {key: value for key, value in raw.items() if key != _MARK}
+    inner = block.get("content")
+    if isinstance(inner, list):
+        block["content"] = [
+            {key: value for key, value in one.items() if key != _MARK} if isinstance(one, dict) else one
+            for one in inner
+        ]
+    return block
+
+
+def _growth(text: str, content: Span | None, added: str) -> Edit:
+    """Return the edit that appends a text to a content; one that says nothing is refused up there, and stays so."""
+    if content is None or text[content.start] not in '"[':
+        raise ValueError("no content that can grow")
+    at = content.end - 1
+    if not text[content.start + 1 : at].strip(" \t\n\r"):
+        raise ValueError("an empty content")
+    if text[content.start] == '"':
+        return Edit(at, at, splice.quoted(added)[1:-1])
+    return Edit(at, at, f',{{"type":"text","text":{splice.quoted(added)}}}')

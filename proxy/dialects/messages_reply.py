@@ -1,0 +1,149 @@
+"""A message of Anthropic's put together from the bytes that went by, stream or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from proxy.dialects import sse
+from proxy.dialects.base import Reply
+from proxy.dialects.body import string
+from proxy.dialects.copying import Copy, is_stream, parsed
+
+
+class ReplyAccumulator(Copy):
+    """Copies a reply aside while it passes and reads it afterwards; never raises."""
+
+    def result(self, *, content_type: str = "", content_encoding: str = "") -> Reply:
+        """Return the reply as far as it came.
+
+        Args:
+            content_type: Of the response; without one, the bytes are looked at.
+            content_encoding: Of the response; others than gzip and deflate give an empty, incomplete reply.
+        """
+        body = self.decoded(content_encoding)
+        folded = _Folded()
+        if is_stream(body, content_type):
+            for event in sse.split(body):
+                folded.add_event(parsed(event.data))
+        else:
+            folded.add_body(parsed(body))
+        return folded.reply(is_whole=self.is_whole)
+
+
+class _Folded:
+    """The state of one reply while its pieces are folded in; every piece may be anything."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[object, dict[str, Any]] = {}
+        self._stop_reason: str | None = None
+        self._usage: dict[str, Any] = {}
+        self._model = ""
+        self._error: Any = None
+        self._has_ended = False
+
+    def add_event(self, event: object) -> None:
+        if not isinstance(event, dict):
+            return
+        kind = event.get("type")
+        if kind == "message_start":
+            # A provider that starts anew in the middle of a stream means what comes then.
+            self._blocks, self._stop_reason, self._has_ended = {}, None, False
+            self._add_message(event.get("message"))
+        elif kind == "content_block_start":
+            self._add_block(_place(event, len(self._blocks)), event.get("content_block"))
+        elif kind == "content_block_delta":
+            self._add_delta(_place(event, len(self._blocks) - 1), event.get("delta"))
+        elif kind == "message_delta":
+            self._add_end(event.get("delta"), event.get("usage"))
+        elif kind == "message_stop":
+            self._has_ended = True
+        elif kind == "error" or event.get("error") is not None:
+            self._error = event.get("error") or event
+
+    def add_body(self, body: object) -> None:
+        if not isinstance(body, dict):
+            return
+        if body.get("error") is not None or body.get("type") == "error":
+            self._error = body.get("error") or body
+        self._add_message(body)
+        self._has_ended = isinstance(body.get("content"), list)
+
+    def reply(self, *, is_whole: bool) -> Reply:
+        ended = self._has_ended or self._stop_reason is not None
+        calls = [block for block in self._blocks.values() if block["type"] == "tool_use"]
+        return Reply(
+            text=self._text(),
+            tool_calls=tuple(_call(block) for block in calls),
+            finish_reason=self._stop_reason,
+            usage=self._usage or None,
+            model=self._model,
+            complete=ended and is_whole and self._error is None,
+            error=self._error,
+        )
+
+    def _add_message(self, message: object) -> None:
+        if not isinstance(message, dict):
+            return
+        self._model = string(message.get("model")) or self._model
+        content = message.get("content")
+        for place, block in enumerate(content if isinstance(content, list) else ()):
+            self._add_block(place, block)
+        self._add_end(message, message.get("usage"))
+
+    def _add_block(self, place: object, block: object) -> None:
+        if isinstance(block, dict):
+            self._blocks[place] = {
+                "type": string(block.get("type")),
+                "id": string(block.get("id")),
+                "name": string(block.get("name")),
+                "texts": [string(block.get("text"))],
+                "input": block.get("input"),
+                "json": [],
+            }
+
+    def _add_delta(self, place: object, delta: object) -> None:
+        block = self._blocks.get(place)
+        if block is None or not isinstance(delta, dict):
+            return
+        if delta.get("type") == "text_delta":
+            block["texts"].append(string(delta.get("text")))
+        elif delta.get("type") == "input_json_delta":
+            block["json"].append(string(delta.get("partial_json")))
+
+    def _add_end(self, delta: object, usage: object) -> None:
+        if isinstance(delta, dict):
+            self._stop_reason = string(delta.get("stop_reason")) or self._stop_reason
+        if isinstance(usage, dict):
+            self._usage.update({key: value for key, value in usage.items() if value is not None})
+
+    def _text(self) -> str:
+        """Return what was said; citations cut a sentence into blocks, a search between two sets them apart."""
+        pieces: list[str] = []
+        was_text = True
+        for block in self._blocks.values():
+            is_text = block["type"] == "text"
+            if is_text and any(block["texts"]):
+                pieces += ["\n\n"] if pieces and not was_text else []
+                pieces += block["texts"]
+            was_text = is_text
+        return "".join(pieces)
+
+
+def _place(event: Mapping[str, Any], otherwise: int) -> object:
+    index = event.get("index")
+    return index if isinstance(index, int) else otherwise
+
+
+def _call(block: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = "".join(block["json"]) or _dumped(block["input"])
+    return {"id": block["id"], "type": "function", "function": {"name": block["name"], "arguments": arguments}}
+
+
+def _dumped(value: object) -> str:
+    try:
+        return orjson.dumps(value if value is not None else {}).decode()
+    except orjson.JSONEncodeError:
+        return "{}"  # numbers beyond 64 bits
