@@ -15,7 +15,7 @@ class Part:
     """One content part.
 
     Args:
-        kind: As on the wire: ``text``, ``image_url``, ``input_audio``, ``file``, ``refusal`` …
+        kind: ``text`` for plain text; else as on the wire: ``image_url``, ``input_audio``, ``file``, ``refusal`` …
         text: What it says, "" for other kinds.
         data: The part as parsed; not to be changed.
     """
@@ -63,6 +63,9 @@ class ChatRequest:
         messages: In order; empty where the list is missing or no list (the upstream judges that).
         user: Body field, likewise the next three.
         body: The whole body as parsed; not to be changed.
+        continues: The provider's id of an earlier reply: it keeps what was said up to it, and only what is new is here.
+        conversation: The provider's id of a conversation that it keeps; only what is new is here.
+        is_kept: The provider keeps this exchange: a later request may continue it by the reply's id.
     """
 
     model: str
@@ -73,6 +76,9 @@ class ChatRequest:
     prompt_cache_key: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    continues: str = ""
+    conversation: str = ""
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class Reply:
         model: As the provider names it.
         complete: The reply came to its end and is no error.
         error: The error object, in the body or in the middle of the stream.
+        id: As the provider names the reply.
     """
 
     text: str = ""
@@ -106,6 +113,7 @@ class Reply:
     model: str = ""
     complete: bool = False
     error: Any = None
+    id: str = ""
 
 
 class Accumulator(Protocol):

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+_EMPTY_LINE = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -124,6 +125,30 @@ class EndWatch:
         self._tail = window[-self._end.reach_bytes :]
         if self._end.hint in window and self._end.pattern.search(window):
             self.has_ended = True
+        return self.has_ended
+
+
+class EventWatch(EndWatch):
+    """Tells when the terminal event has gone by to the empty line that ends it: what it says counts."""
+
+    def __init__(self, end: Terminal) -> None:
+        super().__init__(end)
+        self._has_begun = False
+
+    def feed(self, chunk: bytes) -> bool:
+        """Whether this piece completes the terminal event (and none before did)."""
+        if self.has_ended:
+            return False
+        window = self._tail + chunk
+        if not self._has_begun:
+            match = self._end.pattern.search(window) if self._end.hint in window else None
+            if match is None:
+                self._tail = window[-self._end.reach_bytes :]
+                return False
+            self._has_begun = True
+            window = window[match.end() :]
+        self._tail = window[-3:]
+        self.has_ended = _EMPTY_LINE.search(window) is not None
         return self.has_ended
 
 
