@@ -74,6 +74,27 @@ class UpstreamSettings(_Section):
     read_timeout_s: float | None = Field(None, gt=0, description="Seconds of silence allowed; unset: as the client.")
 
 
+class RouterSettings(_Section):
+    """How deployments of one model stand in for each other, in LiteLLM's words."""
+
+    num_retries: int = Field(0, ge=0, le=20, description="Tries after the first, over the deployments of a model.")
+    retry_after: float = Field(0.5, ge=0, description="Seconds before the same deployment is tried again; doubles.")
+    timeout: float | None = Field(
+        None, gt=0, description="Seconds of silence allowed; unset: `upstream.read_timeout_s`."
+    )
+    stream_timeout: float | None = Field(None, gt=0, description="The same for streams; unset: `timeout`.")
+    allowed_fails: int = Field(0, ge=0, description="Failures within a minute before a deployment is left alone.")
+    cooldown_time: float = Field(5.0, ge=0, description="Seconds for which a failing deployment comes last; 0: never.")
+    fallbacks: list[dict[str, list[Any]]] = Field(
+        [], description="Models that stand in when all deployments failed: `[{gpt-4o: [claude-sonnet]}]`, `*` for any."
+    )
+    default_fallbacks: list[str] = Field([], description="Models that stand in for every other one.")
+    context_window_fallbacks: list[dict[str, list[Any]]] = Field(
+        [], description="Models that stand in when the provider says that a request does not fit the window."
+    )
+    model_group_alias: dict[str, Any] = Field({}, description="Other names of models: `{gpt-4: gpt-4o}`.")
+
+
 class MemorySettings(_Section):
     """What is remembered, recalled and injected."""
 
@@ -165,6 +186,7 @@ class Settings(BaseSettings):
     server: ServerSettings = ServerSettings()
     auth: AuthSettings = AuthSettings()
     upstream: UpstreamSettings = UpstreamSettings()
+    router_settings: RouterSettings = RouterSettings()
     memory: MemorySettings = MemorySettings()
     embedder: EmbedderSettings = EmbedderSettings()
     store: StoreSettings = StoreSettings()

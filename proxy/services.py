@@ -203,7 +203,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
     quiet_libraries()
     settings.server.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     clock = clock or Clock()
-    routes = _routes(settings)
+    routes = _routes(settings, clock)
     shared = _Shared(
         settings,
         clock,
@@ -255,7 +255,7 @@ def _learn_pause_s(settings: MemorySettings, extractor: Extractor) -> float:
     return settings.model_debounce_s if extractor.batches else settings.builtin_debounce_s
 
 
-def _routes(settings: Settings) -> Routes:
+def _routes(settings: Settings, clock: Clock) -> Routes:
     upstream = settings.upstream
     return Routes.from_settings(
         model_list=settings.model_list,
@@ -266,6 +266,8 @@ def _routes(settings: Settings) -> Routes:
         placeholder_keys=settings.auth.placeholder_keys,
         timeout_s=upstream.read_timeout_s,
         connect_timeout_s=upstream.connect_timeout_s,
+        router=settings.router_settings,
+        clock=clock,
     )
 
 

@@ -27,6 +27,9 @@ STEP_SECONDS = Histogram(
 )
 INJECTED_TOKENS = Counter("throughline_injected_tokens", "Tokens of memory put into requests.")
 DEGRADED = Counter("throughline_degraded", "Requests served without their full memory, by reason.", ["reason"])
+FAILOVERS = Counter(
+    "throughline_failovers", "Tries that went on to another, by provider and status.", ["provider", "status"]
+)
 JOURNAL_TURNS = Gauge("throughline_journal_turns", "Turns in the journal by state.", ["state"])
 JOBS = Counter("throughline_jobs", "Background jobs by kind and outcome.", ["kind", "outcome"])
 LEARNED = Counter("throughline_memory_changes", "Changes to memories by action.", ["action"])

@@ -23,9 +23,11 @@ from proxy.api.asgi import (
 from proxy.api.heartbeat import Heartbeat
 from proxy.dialects import chat
 from proxy.errors import Forbidden, NotFound, ProxyError
+from proxy.pipeline.affinity import opening_of
 from proxy.pipeline.identify import identity_of
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
+from proxy.upstream.failover import Make, Plan, Try
 from proxy.upstream.headers import client_key, find
 
 _WITH_MODEL = (
@@ -80,27 +82,33 @@ class Passthrough:
                 raise NotFound("There is nothing at a path with dot segments.")
             _refuse_ours(scope["method"], path)
             model = _model_of(body) if path in _WITH_MODEL else ""
-            target = self._target(model, client_key(headers))
-            if target is None:
+            plan = self._plan(model, client_key(headers), body)
+            if plan is None:
                 await self._unserved(scope, path, send)
                 return
             self._refuse_account(scope["method"], path)
-            if model and target.model is not None and target.model != model:
-                body = chat.replace_model(body, target.model)
             query = scope["query_string"].decode("latin-1")
-            request = UpstreamRequest(scope["method"], path, query, headers, body)
-            heartbeat_s = self._services.settings.server.heartbeat_s
-            await until_hang_up(receive, lambda: _relay(request, target, send, heartbeat_s))
+
+            def make(target: Target) -> UpstreamRequest:
+                renamed = bool(model) and target.model is not None and target.model != model
+                sent = chat.replace_model(body, target.model or model) if renamed else body
+                return UpstreamRequest(scope["method"], path, query, headers, sent)
+
+            await until_hang_up(receive, lambda: self._relay(plan, make, send))
         except ClientGone:
             return
         except ProxyError as error:
             await send_error(send, error, [])
 
-    def _target(self, model: str, key: str | None) -> Target | None:
+    def _plan(self, model: str, key: str | None, body: bytes) -> Plan | None:
         """Return where a request goes: by the model that it names, where that is a server of OpenAI's wire."""
         routes = self._services.routes
-        target = routes.resolve(model, key) if model else None
-        return target if target is not None and target.upstream is routes.wire else routes.default(key)
+        plan = routes.plan(model, key, lambda: opening_of(body)) if model else None
+        tries = [step for step in plan.tries if step.target.upstream is routes.wire] if plan is not None else []
+        if tries:
+            return Plan(tuple(tries))
+        target = routes.default(key)
+        return Plan((Try(target),)) if target is not None else None
 
     def _refuse_account(self, method: str, path: str) -> None:
         """Keep tenants out of each other's files, batches and replies, which all stand in the operator's account."""
@@ -133,6 +141,28 @@ class Passthrough:
             "OPENAI_BASE_URL, or start with --upstream URL."
         )
 
+    async def _relay(self, plan: Plan, make: Make, send: Send) -> None:
+        started = False
+        try:
+            _, response = await self._services.routes.send(plan, make)
+            try:
+                headers = list(response.headers)
+                await send_head(
+                    send,
+                    response.status,
+                    [*headers, *([] if find(headers, "x-memory") else [("X-Memory", "off; n=0; tokens=0")])],
+                )
+                started = True
+                async with Heartbeat(send, headers, self._services.settings.server.heartbeat_s) as body:
+                    async for chunk in response.chunks():
+                        await body.chunk(chunk)
+                await send_end(send)
+            finally:
+                await response.aclose()
+        except ProxyError:
+            if not started:
+                raise
+
 
 def _refuse_ours(method: str, path: str) -> None:
     """Keep what was meant for our memory, however it is spelt, from going to the provider."""
@@ -149,26 +179,3 @@ def _model_of(body: bytes) -> str:
     except (orjson.JSONDecodeError, AttributeError):
         return ""
     return model if isinstance(model, str) else ""
-
-
-async def _relay(request: UpstreamRequest, target: Target, send: Send, heartbeat_s: float) -> None:
-    started = False
-    try:
-        response = await target.upstream.send(request, target)
-        try:
-            headers = list(response.headers)
-            await send_head(
-                send,
-                response.status,
-                [*headers, *([] if find(headers, "x-memory") else [("X-Memory", "off; n=0; tokens=0")])],
-            )
-            started = True
-            async with Heartbeat(send, headers, heartbeat_s) as body:
-                async for chunk in response.chunks():
-                    await body.chunk(chunk)
-            await send_end(send)
-        finally:
-            await response.aclose()
-    except ProxyError:
-        if not started:
-            raise

@@ -17,6 +17,7 @@ from proxy.store.ledger import LedgerEntry
 from proxy.telemetry import Timings
 from proxy.types import Hit, Memory, Mode, Scope
 from proxy.upstream.base import Target
+from proxy.upstream.failover import Plan
 from proxy.upstream.headers import by_name
 
 Outcome = Literal["used", "none", "off", "degraded"]
@@ -44,7 +45,8 @@ class Exchange:
     now: datetime | None = None  # time of the turn: X-Memory-Time where given
     budget: int = 0
     session_name: str = ""
-    target: Target | None = None
+    plan: Plan | None = None
+    target: Target | None = None  # the first of the plan, then the one that answered
 
     # recall
     points: list[Point] = field(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proxy.pipeline.exchange import Exchange
 from proxy.services import Services
-from proxy.upstream.base import UpstreamRequest, UpstreamResponse
+from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse
 
 
 async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
@@ -14,12 +14,18 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
         UpstreamUnreachable: If there is no connection, or no API at its other end.
         UpstreamTimeout: If the provider stays silent for too long.
     """
-    del services
-    assert exchange.target is not None
+    assert exchange.plan is not None
+    with exchange.timings.step("upstream"):
+        exchange.target, response = await services.routes.send(exchange.plan, lambda target: _request(exchange, target))
+    return response
+
+
+def _request(exchange: Exchange, target: Target) -> UpstreamRequest:
+    """Return what this target is sent: the same to each, but for the name of the model."""
     body = exchange.upstream_body
-    if exchange.target.model is not None and exchange.target.model != exchange.model:
-        body = exchange.dialect.replace_model(body, exchange.target.model)
-    request = UpstreamRequest(
+    if target.model is not None and target.model != exchange.model:
+        body = exchange.dialect.replace_model(body, target.model)
+    return UpstreamRequest(
         exchange.method,
         exchange.path,
         exchange.query,
@@ -28,5 +34,3 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
         stream=exchange.streams,
         readable=exchange.learns,
     )
-    with exchange.timings.step("upstream"):
-        return await exchange.target.upstream.send(request, exchange.target)

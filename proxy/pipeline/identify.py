@@ -13,6 +13,7 @@ from proxy.dialects.base import ChatRequest
 from proxy.errors import Forbidden, InvalidHeader, Unauthorized
 from proxy.memory.chain import named_session
 from proxy.memory.statements import is_utility_call
+from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.origin import is_foreign_page, is_named_here
 from proxy.services import Services
@@ -36,7 +37,10 @@ async def identify(exchange: Exchange, services: Services) -> None:
     exchange.now = services.clock.now()
     exchange.identity = await identity_of(exchange.headers, services)
     request = exchange.request = await _read(exchange)
-    exchange.target = services.routes.resolve(request.model, client_key(exchange.headers))
+    exchange.plan = services.routes.plan(
+        request.model, client_key(exchange.headers), lambda: conversation_of(request, headers)
+    )
+    exchange.target = exchange.plan.first
     exchange.mode = requested_mode(headers, services)
     exchange.budget = _budget(headers, services)
     if "x-memory-time" in headers:
@@ -45,7 +49,7 @@ async def identify(exchange: Exchange, services: Services) -> None:
     if not exchange.identity.tenant or exchange.mode == "off":
         return
     exchange.scope = scope_for(exchange.identity, headers, request.body, services)
-    exchange.session_name = session_name(headers, request.body)
+    exchange.session_name = session_name(headers, request.body, request.conversation)
     if exchange.session_name:
         exchange.named_session = named_session(exchange.scope, exchange.session_name)
         exchange.scope = replace(exchange.scope, session=exchange.named_session)

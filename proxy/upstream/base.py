@@ -2,6 +2,8 @@
 
 UpstreamUnreachable
 └── UpstreamCut: the reply broke off after its first byte; whatever was relayed must not look like success
+UpstreamTimeout
+└── ClientGaveUp: the silence was as long as the client itself would bear
 """
 
 from __future__ import annotations
@@ -10,13 +12,17 @@ from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from proxy.errors import UpstreamUnreachable
+from proxy.errors import UpstreamTimeout, UpstreamUnreachable
 
 
 class UpstreamCut(UpstreamUnreachable):
     """The provider's reply broke off after its first byte; the client's connection must break off too."""
 
     code = "upstream_cut"
+
+
+class ClientGaveUp(UpstreamTimeout):
+    """The provider was silent for as long as the client waits: no fault of a deployment, and nobody to try on for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +98,12 @@ class Target:
         provider: As LiteLLM names it: ``openai``, ``groq``, ``anthropic`` …
         params: ``litellm_params`` of the deployment without model, key and base URL.
         timeout_s: Most seconds of silence; None: as long as the client waits.
+        stream_timeout_s: The same for streams; None: ``timeout_s``.
         connect_timeout_s: Most seconds to connect.
         forwards_auth: Without ``api_key``, the client's own key goes up (never so in ``keys`` mode).
         uses_ambient: The host's own credentials (a cloud's) stand in for a key.
+        deployment: Names the deployment among others of the same model.
+        account: Names the deployment and whose key goes there.
     """
 
     upstream: Upstream
@@ -107,6 +116,9 @@ class Target:
     connect_timeout_s: float = 10.0
     forwards_auth: bool = True
     uses_ambient: bool = False
+    stream_timeout_s: float | None = None
+    deployment: str = ""
+    account: str = field(default="", repr=False)
 
 
 async def whole_body(request: UpstreamRequest) -> bytes:

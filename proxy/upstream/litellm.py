@@ -6,23 +6,22 @@ import importlib
 import importlib.util
 import json
 import logging
-import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from proxy.config import quiet_libraries, set_default_variable
-from proxy.errors import InvalidRequest, NotFound, ProxyError, Unauthorized, UpstreamUnreachable
+from proxy.errors import InvalidRequest, NotFound, ProxyError, Unauthorized, UpstreamTimeout, UpstreamUnreachable
 from proxy.threads import in_thread
 from proxy.upstream import headers as crossing
 from proxy.upstream import litellm_reply as reply
-from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
+from proxy.upstream.base import ClientGaveUp, Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
 from proxy.upstream.litellm_error import error_object, translate
 from proxy.upstream.litellm_request import arguments
 from proxy.upstream.litellm_stream import Failure, LiteLLMStream, outcome
+from proxy.upstream.patience import patience
 
 _LONGEST_SILENCE_S = 3600.0
 _OPENAI_SDK_PROVIDERS = frozenset({"azure", "azure_ai", "openai"})
@@ -60,7 +59,7 @@ class LiteLLMUpstream:
         }
         response = await outcome(litellm.acompletion(**call))
         if isinstance(response, Failure):
-            return _failed(response.error, target.provider)
+            return _failed(response.error, target.provider, gave_up=patience(request, target).is_clients)
         if not call["stream"]:
             return _whole(response)
         options = call.get("stream_options") or {}
@@ -68,7 +67,7 @@ class LiteLLMUpstream:
         failure = await stream.begin()
         if failure is not None:
             await stream.aclose()
-            return _failed(failure.error, target.provider)
+            return _failed(failure.error, target.provider, gave_up=patience(request, target).is_clients)
         return stream
 
     async def aclose(self) -> None:
@@ -200,12 +199,9 @@ def _address(request: UpstreamRequest, target: Target) -> dict[str, Any]:
 
 
 def _silence_s(request: UpstreamRequest, target: Target) -> float:
-    asked = crossing.find(request.headers, "x-stainless-read-timeout")
-    if asked is not None:
-        with suppress(ValueError):
-            if 0 < float(asked) < math.inf:
-                return float(asked)
-    return target.timeout_s or _LONGEST_SILENCE_S
+    bounds = patience(request, target)
+    given = [one for one in (bounds.silence_s, bounds.head_s) if one is not None]
+    return min(given, default=_LONGEST_SILENCE_S)
 
 
 def _takes_extra_body(litellm: Any, provider: str) -> bool:
@@ -216,8 +212,10 @@ def _whole(response: Any) -> WholeResponse:
     return WholeResponse(200, reply.response_headers(response, "application/json"), reply.completion(response))
 
 
-def _failed(error: Exception, place: str) -> WholeResponse:
+def _failed(error: Exception, place: str, *, gave_up: bool = False) -> WholeResponse:
     translated = translate(error, place)
+    if gave_up and isinstance(translated, UpstreamTimeout):
+        raise ClientGaveUp(str(translated)) from error
     if isinstance(translated, ProxyError):
         raise translated from error
     return WholeResponse(translated.status, translated.headers, translated.body)

@@ -1,15 +1,20 @@
-"""LiteLLM's ``model_list:`` as it stands, made into routes; and the routes that the environment gives."""
+"""LiteLLM's ``model_list:`` as it stands, made into routes; and the routes that the environment gives.
+
+Entries of one name are deployments of one model; each request goes to one of them.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proxy.errors import ConfigError
 from proxy.upstream import providers
 from proxy.upstream.providers import Provider, normal_base
+from proxy.upstream.rendezvous import rank
 
 _ENVIRON_PREFIX = "os.environ/"
 _ADDRESS = frozenset({"model", "api_key", "api_base", "base_url", "custom_llm_provider"})
@@ -32,15 +37,26 @@ class Route:
     base_url: str = ""
     api_key: str | None = field(default=None, repr=False)
     params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    deployment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of the list; ``*`` in its name stands for anything, in its model for what that matched."""
+    """One entry of the list; ``*`` in its name stands for anything, in its model for what that matched.
+
+    Args:
+        name: ``model_name``.
+        params: ``litellm_params``, values from the environment resolved.
+        environ: Where more is looked up.
+        info: ``model_info``.
+        deployment: Tells it from every other entry.
+    """
 
     name: str
     params: Mapping[str, Any] = field(repr=False)
     environ: Mapping[str, str] = field(repr=False)
+    info: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    deployment: str = ""
 
     @property
     def is_pattern(self) -> bool:
@@ -61,6 +77,35 @@ class Entry:
         return _route(self, model or str(self.params["model"]))
 
 
+def read(model_list: Sequence[Mapping[str, Any]], environ: Mapping[str, str]) -> list[Entry]:
+    """Return the checked entries of a list, each with a name of its own that outlives a restart.
+
+    Raises:
+        ConfigError: If one cannot work.
+    """
+    listed = [entry(raw, environ) for raw in model_list]
+    seen: dict[str, int] = {}
+    named = []
+    for one in listed:
+        again = seen[one.deployment] = seen.get(one.deployment, -1) + 1
+        named.append(replace(one, deployment=f"{one.deployment}#{again}") if again else one)
+    return named
+
+
+def in_turn(group: Sequence[Entry], key: str) -> list[Entry]:
+    """Return deployments of one model in the order in which a conversation tries them.
+
+    As LiteLLM has it: a lower ``order`` first; among equals the choice is weighted by ``weight``, else ``rpm``, else
+    ``tpm``, whichever any of them has, and even where none has one.
+    """
+    if len(group) == 1:
+        return list(group)
+    by_weight = ([max(_number(one.params.get(name)) or 0.0, 0.0) for one in group] for name in ("weight", "rpm", "tpm"))
+    weights = next((found for found in by_weight if any(found)), [1.0] * len(group))
+    places = {name: at for at, name in enumerate(rank(_by_deployment(group, weights), key))}
+    return sorted(group, key=lambda one: (_order(one), places[one.deployment]))
+
+
 def entry(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Entry:
     """Return a checked entry.
 
@@ -77,7 +122,9 @@ def entry(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Entry:
             f"The model_list entry {name!r} needs `model_name` and `litellm_params` with `model`, for example "
             "{model_name: gpt-4o, litellm_params: {model: openai/gpt-4o, api_key: os.environ/OPENAI_API_KEY}}."
         )
-    made = Entry(name, {key: _resolved(key, value, environ, name) for key, value in params.items()}, environ)
+    resolved = {key: _resolved(key, value, environ, name) for key, value in params.items()}
+    info = raw.get("model_info")
+    made = Entry(name, resolved, environ, info if isinstance(info, Mapping) else {}, _deployment(name, resolved, info))
     made.route(name)
     return made
 
@@ -119,7 +166,7 @@ def _route(listed: Entry, model: str) -> Route:
     if not key and not known.is_ambient and (base_url == own_base or known.owns(base_url)):
         key = known.key_from(listed.environ)
     others = {name: value for name, value in params.items() if name not in _ADDRESS}
-    return Route(known, _name_to_send(known, rest), base_url, str(key) if key else None, others)
+    return Route(known, _name_to_send(known, rest), base_url, str(key) if key else None, others, listed.deployment)
 
 
 def _provider_of(model: str, named: object, *, has_base: bool) -> tuple[Provider, str]:
@@ -156,3 +203,28 @@ def _resolved(key: str, value: Any, environ: Mapping[str, str], name: str) -> An
         raise ConfigError(f"The model_list entry {name!r} asks for the environment variable {variable!r}; set it.")
     # Without the key the client's own may still do.
     return environ.get(variable)
+
+
+def _deployment(name: str, params: Mapping[str, Any], info: object) -> str:
+    """Return a name that stays while the entry's address does."""
+    given = info.get("id") if isinstance(info, Mapping) else None
+    if given is not None:
+        return str(given)
+    address = [name, *(str(params.get(part)) for part in sorted(_ADDRESS))]
+    return hashlib.blake2b("\0".join(address).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _by_deployment(group: Sequence[Entry], weights: Sequence[float]) -> dict[str, float]:
+    return {one.deployment: weight for one, weight in zip(group, weights, strict=True)}
+
+
+def _order(listed: Entry) -> float:
+    order = _number(listed.params.get("order"))
+    return float("inf") if order is None else order
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(value) if isinstance(value, int | float | str) else None
+    except ValueError:
+        return None

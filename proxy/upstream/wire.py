@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
 
 import aiohttp
 from yarl import URL
 
 from proxy.errors import UpstreamTimeout, UpstreamUnreachable
 from proxy.upstream import headers as crossing
-from proxy.upstream.base import Target, UpstreamCut, UpstreamRequest
+from proxy.upstream.base import ClientGaveUp, Target, UpstreamCut, UpstreamRequest
+from proxy.upstream.patience import Patience, patience
 
-_READ_TIMEOUT_HEADER = "x-stainless-read-timeout"
 _INVENTED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
 # Plain-text servers on one's own machine (uvicorn: 5 s) close idle connections early; a POST into such a
@@ -37,18 +36,21 @@ class WireUpstream:
             UpstreamUnreachable: If there is no connection, or an HTML error page at its other end.
             UpstreamTimeout: If the provider stays silent for longer than the client would wait.
         """
-        url = _url(request, target)
+        url, bounds = _url(request, target), patience(request, target)
         try:
-            reply = await self._session(secure=url.scheme == "https").request(
-                request.method,
-                url,
-                headers=_headers(request, target),
-                data=_body(request),
-                allow_redirects=False,
-                timeout=_timeout(request, target),
-            )
+            async with asyncio.timeout(bounds.head_s):
+                reply = await self._session(secure=url.scheme == "https").request(
+                    request.method,
+                    url,
+                    headers=_headers(request, target),
+                    data=_body(request),
+                    allow_redirects=False,
+                    timeout=aiohttp.ClientTimeout(
+                        total=None, sock_connect=target.connect_timeout_s, sock_read=bounds.silence_s
+                    ),
+                )
         except TimeoutError as error:
-            raise _timed_out(error, url, target) from error
+            raise _timed_out(error, url, target, bounds) from error
         except (aiohttp.ClientError, OSError) as error:
             raise _unreachable(error, url) from error
         response = WireResponse(reply, url)
@@ -151,23 +153,16 @@ async def _pieces(body: bytes) -> AsyncIterator[bytes]:
         yield body[start : start + _PIECE_BYTES]
 
 
-def _timeout(request: UpstreamRequest, target: Target) -> aiohttp.ClientTimeout:
-    silence_s = target.timeout_s
-    asked = crossing.find(request.headers, _READ_TIMEOUT_HEADER)
-    if asked is not None:
-        with suppress(ValueError):
-            silence_s = float(asked) if 0 < float(asked) < math.inf else silence_s
-    return aiohttp.ClientTimeout(total=None, sock_connect=target.connect_timeout_s, sock_read=silence_s)
-
-
-def _timed_out(error: Exception, url: URL, target: Target) -> UpstreamTimeout | UpstreamUnreachable:
+def _timed_out(error: Exception, url: URL, target: Target, bounds: Patience) -> UpstreamTimeout | UpstreamUnreachable:
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         return UpstreamUnreachable(
             f"No connection to {_place(url)} within {target.connect_timeout_s:g} s. "
             "Check the base URL, the network and upstream.connect_timeout_s."
         )
+    if bounds.is_clients:
+        return ClientGaveUp(f"{_place(url)} did not answer within the client's own timeout. Raise it.")
     return UpstreamTimeout(
-        f"{_place(url)} did not answer in time. Raise the client's timeout or upstream.read_timeout_s."
+        f"{_place(url)} did not answer in time. Raise the timeout of its route, or upstream.read_timeout_s."
     )
 
 

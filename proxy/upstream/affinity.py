@@ -1,0 +1,62 @@
+"""What keeps a conversation on one deployment, where the provider's prompt cache knows it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+_MOST_KNOWN = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """By what a conversation is known again.
+
+    Args:
+        opening: Digest of its first messages, or of its name where the client gave one.
+        answer: Digest of the first reply in it, "" where it only begins.
+        is_named: Whether the client named it.
+    """
+
+    opening: str
+    answer: str = ""
+    is_named: bool = False
+
+
+NO_CONVERSATION = Conversation("")
+
+
+class Affinities:
+    """Conversations to keys; a pure function of the conversation but for openings that occur again and again.
+
+    Those are conversations of their own and must not all meet on one deployment, so they are counted, and a
+    conversation that goes on keeps the number with which it began. What is forgotten (a restart, another process, too
+    many conversations meanwhile) counts as the first.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: OrderedDict[tuple[str, str], int] = OrderedDict()
+
+    def key(self, conversation: Conversation) -> str:
+        """Return what decides the choice for a request of this conversation."""
+        opening = (conversation.opening, "")
+        if conversation.is_named:
+            return conversation.opening
+        if not conversation.answer:
+            return self._numbered(conversation, self._remember(opening, self._numbers.get(opening, -1) + 1))
+        known = self._numbers.get((conversation.opening, conversation.answer))
+        number = self._numbers.get(opening, 0) if known is None else known
+        if number:
+            self._remember((conversation.opening, conversation.answer), number)
+        return self._numbered(conversation, number)
+
+    def _remember(self, place: tuple[str, str], number: int) -> int:
+        self._numbers[place] = number
+        self._numbers.move_to_end(place)
+        if len(self._numbers) > _MOST_KNOWN:
+            self._numbers.popitem(last=False)
+        return number
+
+    @staticmethod
+    def _numbered(conversation: Conversation, number: int) -> str:
+        return f"{conversation.opening}#{number}"

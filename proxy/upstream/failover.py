@@ -1,0 +1,212 @@
+"""One request to the first deployment that serves it, before any byte of a reply has gone to the client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+
+import structlog
+
+from proxy.errors import ProxyError, Unauthorized
+from proxy.telemetry import FAILOVERS
+from proxy.threads import shielded
+from proxy.upstream.base import ClientGaveUp, Target, UpstreamRequest, UpstreamResponse, WholeResponse
+from proxy.upstream.headers import find
+from proxy.upstream.health import Health
+
+_log = structlog.get_logger(__name__)
+
+# The deployment failed; and: its key or its list of models did, so that another one may still serve.
+_TRANSIENT = frozenset({408, 429})
+_ELSEWHERE = frozenset({401, 403, 404})
+_OF_ACCOUNT = _ELSEWHERE | {429}
+
+# How providers say that a request does not fit the model's window.
+_OVERFLOW = (b"context_length_exceeded", b"maximum context length", b"context window", b"prompt is too long")
+_MOST_OVERFLOW_BYTES = 64 * 1024
+_LONGEST_PAUSE_S = 30.0
+
+Make = Callable[[Target], UpstreamRequest]
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One step of a plan: whom to ask, and how long to wait before."""
+
+    target: Target
+    pause_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where a request may go.
+
+    Args:
+        tries: In order, at least one.
+        wider: What else is tried when the request does not fit into the model's window.
+    """
+
+    tries: tuple[Try, ...]
+    wider: tuple[Try, ...] = ()
+
+    @property
+    def first(self) -> Target:
+        """The target that is tried first."""
+        return self.tries[0].target
+
+
+def tries_of(targets: Sequence[Target], *, num_retries: int, retry_after_s: float) -> Iterator[Try]:
+    """Yield every target once, and again in turn until there were so many retries.
+
+    Args:
+        targets: Deployments of one model, best first.
+        num_retries: How many tries there are at least after the first.
+        retry_after_s: Pause before a deployment is asked again; doubles each time, up to half a minute.
+    """
+    yield from (Try(target) for target in targets)
+    again = max(0, num_retries - len(targets) + 1) if targets else 0
+    for number, target in enumerate(islice(cycle(targets), again)):
+        yield Try(target, min(retry_after_s * 2 ** (number // len(targets)), _LONGEST_PAUSE_S))
+
+
+async def send(plan: Plan, make: Make, health: Health) -> tuple[Target, UpstreamResponse]:
+    """Send and return who answered and the reply, whose head (and first byte, where others stand by) is there.
+
+    Where all fail, it is the last error that a provider itself gave, as it came.
+
+    Args:
+        plan: Where to.
+        make: Builds the request for a target.
+        health: Where failures are noted.
+
+    Raises:
+        ProxyError: If no provider replied at all; the last failure.
+    """
+    attempts = _Attempts(health, make)
+    try:
+        await attempts.run(plan.tries)
+        if plan.wider and await attempts.has_overflowed():
+            await attempts.run(plan.wider)
+        return attempts.outcome()
+    except BaseException:
+        await attempts.drop()
+        raise
+
+
+class _Attempts:
+    """What the tries of one request came to; holds at most one reply open."""
+
+    def __init__(self, health: Health, make: Make) -> None:
+        self._health = health
+        self._make = make
+        self._held: tuple[Target, UpstreamResponse] | None = None
+        self._error: ProxyError | None = None
+
+    async def run(self, tries: Sequence[Try]) -> None:
+        """Try one after the other until one serves."""
+        for number, step in enumerate(tries, 1):
+            if step.pause_s:
+                await asyncio.sleep(step.pause_s)
+            others = {later.target.deployment for later in tries[number:]} - {step.target.deployment}
+            if await self._serves(step.target, is_last=number == len(tries), has_others=bool(others)):
+                return
+
+    async def has_overflowed(self) -> bool:
+        """Whether the reply says that the request does not fit the model's window; it is whole afterwards."""
+        if self._held is None or self._held[1].status not in (400, 413):
+            return False
+        target, response = self._held
+        body = b"".join([chunk async for chunk in response.chunks()])
+        await self.drop()
+        self._held = (target, WholeResponse(response.status, response.headers, body))
+        return any(sign in body[:_MOST_OVERFLOW_BYTES].lower() for sign in _OVERFLOW)
+
+    def outcome(self) -> tuple[Target, UpstreamResponse]:
+        """Return the reply that is to be relayed; raises where there is none."""
+        if self._held is None:
+            assert self._error is not None
+            raise self._error
+        return self._held
+
+    async def drop(self) -> None:
+        """Close the reply that was held."""
+        held, self._held = self._held, None
+        if held is not None:
+            await shielded(held[1].aclose(), "close reply")
+
+    async def _serves(self, target: Target, *, is_last: bool, has_others: bool) -> bool:
+        try:
+            response = await target.upstream.send(self._make(target), target)
+            if not is_last and response.status < 400:
+                response = await _begun(response)
+        except ClientGaveUp:
+            raise
+        except ProxyError as error:
+            if error.status < 500 and not isinstance(error, Unauthorized):
+                raise
+            self._error = error
+            self._note(target, error.status, error.headers.get("retry-after"), is_last=is_last)
+            return False
+        await self.drop()
+        self._held = (target, response)
+        if not _has_failed(response.status, has_others=has_others):
+            return True
+        self._note(target, response.status, find(response.headers, "retry-after"), is_last=is_last)
+        return False
+
+    def _note(self, target: Target, status: int, retry_after: str | None, *, is_last: bool) -> None:
+        place = target.account if status in _OF_ACCOUNT else target.deployment
+        self._health.fail(place, retry_after_s=_seconds(retry_after))
+        if not is_last:
+            FAILOVERS.labels(target.provider, str(status)).inc()
+            _log.warning("a deployment failed, trying on", provider=target.provider, status=status)
+
+
+def _has_failed(status: int, *, has_others: bool) -> bool:
+    return status >= 500 or status in _TRANSIENT or (has_others and status in _ELSEWHERE)
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        return max(0.0, float(text or 0))
+    except ValueError:
+        return 0.0
+
+
+@dataclass(slots=True)
+class _Begun:
+    """A reply whose first piece is there already."""
+
+    response: UpstreamResponse
+    first: bytes
+    rest: AsyncIterator[bytes]
+
+    @property
+    def status(self) -> int:
+        return self.response.status
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        return self.response.headers
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        if self.first:
+            yield self.first
+        async for chunk in self.rest:
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self.response.aclose()
+
+
+async def _begun(response: UpstreamResponse) -> UpstreamResponse:
+    """Wait for the first piece: a reply that breaks off before it can still be given by another."""
+    rest = response.chunks()
+    try:
+        first = await anext(rest, b"")
+    except BaseException:
+        await shielded(response.aclose(), "close reply")
+        raise
+    return _Begun(response, first, rest)
