@@ -31,14 +31,14 @@ class Running:
         self,
         data_dir: Path,
         *,
-        upstream: str | None = None,
+        upstream: str | dict[str, Any] | None = None,
         wait: bool = True,
         models: list[dict[str, Any]] | None = None,
         **sections: dict[str, Any],
     ) -> None:
         flags: dict[str, Any] = {
             "server": {"data_dir": data_dir, "port": 0},
-            "upstream": {"url": upstream},
+            "upstream": upstream if isinstance(upstream, dict) else {"url": upstream},
             "telemetry": {"log_level": "error"},
         }
         for name, values in sections.items():

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import http.client
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +13,15 @@ import pytest
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import DONE, Gate, Hang, Raw, Reply
+from tests.process import is_ready, process, wait_until
 from tests.running import WAIT_S, Running
 from tests.serving import alice, lasting_provider, server, upstream
 from tests.talking import Speaker, conversation
-from tests.wire.rawhttp import Wiretap, ended_whole, send
+from tests.wire.rawhttp import Wiretap, ended_whole
 
 __all__ = ["alice", "lasting_provider", "server", "upstream"]
 
 _SOON_S = 1.0
-_START_S = 120.0  # a process of its own imports everything anew
 _SAID = "I use Shram and Magnet as productivity tools"
 
 
@@ -175,33 +169,3 @@ def test_sigterm_lets_a_stream_end_and_takes_no_more(tmp_path: Path, provider: F
         again.wait_learned("sk-a")
         with again.http("sk-a") as http:
             assert {one["object_value"] for one in http.get("/memories").json()["data"]} == {"Shram", "Magnet"}
-
-
-@contextmanager
-def process(data_dir: Path, provider: FakeProvider) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Run the command itself, on a free port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data_dir)]
-    running = subprocess.Popen([*command, "--upstream", provider.base_url], stdout=subprocess.DEVNULL)
-    try:
-        wait_until(lambda: is_ready(f"http://127.0.0.1:{port}"))
-        yield running, f"http://127.0.0.1:{port}"
-    finally:
-        running.kill()
-        running.wait()
-
-
-def is_ready(origin: str) -> bool:
-    try:
-        return send(origin, "GET", "/readyz").status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-
-
-def wait_until(predicate: Any) -> None:
-    deadline = time.monotonic() + _START_S
-    while not predicate():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from dataclasses import replace
 
 import orjson
 import pytest
 
 from tests.fakes import replies
-from tests.fakes.provider import FakeProvider, Seen
-from tests.fakes.replies import DONE, SSE_HEADERS, Gate, Hang, Reply
-from tests.running import Running
+from tests.fakes.provider import Seen
+from tests.fakes.replies import Gate, Hang, Reply
+from tests.running import WAIT_S
 from tests.wire.conftest import KEY, PAGE, Wire, ask, without_memory
 from tests.wire.rawhttp import Wiretap, send
 
@@ -55,6 +56,27 @@ def test_row_55_client_gone_in_the_middle_of_a_whole_reply(wire: Wire) -> None:
     seen = await_request(wire)
     tap.close()
     assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S
+
+
+def test_row_56_partial_reply_is_remembered_as_partial_or_not_at_all(wire: Wire) -> None:
+    whole = "It is seven, and nothing else but seven."
+    wire.provider.then(replies.gated(replies.stream(replies.Text(whole, pieces=8)), Gate(), after=4))
+    with wire.tap(ask("How many are there?", stream=True)) as tap:
+        received = tap.until(b"n, an").decode()
+    wire.provider.wait(lambda: wire.seen.hung_up_at is not None)
+    with wire.api as api:
+        if wire.memory == "off":
+            assert api.get("/sessions").json()["data"] == []
+            return
+        deadline = time.monotonic() + WAIT_S
+        while not (sessions := api.get("/sessions").json()["data"]):
+            assert time.monotonic() < deadline
+        wire.server.wait_learned(KEY, x_memory_user=wire.user)
+        said = [one["text"] for one in api.get(f"/sessions/{sessions[0]['id']}").json()["messages"][1:]]
+        receipt = re.search(r"(?i)x-memory-receipt: (\w+)", received)
+        assert receipt is not None
+        assert api.get(f"/receipts/{receipt[1]}").json()["finish"] == "client_closed"
+    assert said in ([], ["It is seven, an"])
 
 
 @pytest.mark.parametrize("base", ["/v1", ""])
@@ -129,31 +151,52 @@ def test_row_67_large_body_works(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/v1/files"])
-def test_row_67_over_the_cap_is_413(plain: Wire, path: str) -> None:
+def test_row_67_over_the_cap_is_413(wire: Wire, path: str) -> None:
     pieces = (b" " * 2**20 for _ in range(65))
-    answer = send(plain.server.origin, "POST", path, plain.headers.items(), pieces)
+    answer = send(wire.server.origin, "POST", path, wire.headers.items(), pieces)
     assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (413, "body_too_large")
-    assert not plain.provider.seen
+    assert not wire.provider.seen
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/v1/files"])
-def test_row_67_length_over_the_cap_is_413_before_the_body_comes(plain: Wire, path: str) -> None:
-    headers = {**plain.headers, "Content-Length": str(500 * 2**20)}
-    with Wiretap(plain.server.origin, "POST", path, headers.items()) as tap:
+def test_row_67_length_over_the_cap_is_413_before_the_body_comes(wire: Wire, path: str) -> None:
+    headers = {**wire.headers, "Content-Length": str(500 * 2**20)}
+    with Wiretap(wire.server.origin, "POST", path, headers.items()) as tap:
         assert tap.until(b"}}").startswith(b"HTTP/1.1 413")
 
 
-def test_row_69_a_hundred_streams_do_not_mix(plain: Wire) -> None:
-    plain.memory = "empty"
+def test_row_69_a_hundred_streams_do_not_mix(wire: Wire) -> None:
+    """All are open at once, of twenty users; every one gets its own reply and its user's memory, no other's."""
+    lockers = {f"{number:03}": f"{500 + number % 20}" for number in range(100)}
+    gate = Gate()
 
-    def one(number: int) -> tuple[int, bytes]:
-        answer = plain.send(ask(f"number {number} of many", stream=True), x_memory_user=f"{plain.user}-{number}")
-        return number, answer.body
+    def reply(seen: Seen) -> Reply:
+        said = replies.Text(f"echo: {_numbers(without_memory(seen.body))}", pieces=8)
+        return replies.gated(replies.stream(said), gate, after=4)
 
-    with ThreadPoolExecutor(100) as pool:
-        for number, body in pool.map(one, range(100)):
-            expected = replies.stream(replies.Text(f"echo: number {number} of many", model="gpt-4o"))
+    def user(locker: str) -> Wire:
+        return replace(wire, user=f"{wire.user}-{locker}")
+
+    def one(number: str) -> tuple[str, bytes]:
+        mine = user(lockers[number])
+        return number, mine.send(ask(f"{number}: which number has my locker?", stream=True)).body
+
+    for locker in sorted(set(lockers.values())) if wire.memory == "full" else ():
+        user(locker).learn(f"My locker has the number {locker}")
+    wire.provider.script(reply)
+    with ThreadPoolExecutor(len(lockers)) as pool:
+        answers = pool.map(one, lockers)
+        wire.provider.wait(lambda: len(wire.provider.seen) == len(lockers))
+        gate.open()
+        for number, body in answers:
+            expected = replies.stream(replies.Text(f"echo: {[number]}", pieces=8))
             assert body == b"".join(piece for piece in expected.chunks if isinstance(piece, bytes))
+    seen = sorted(_numbers(seen.body) for seen in wire.provider.seen)
+    assert seen == [[number, locker] if wire.memory == "full" else [number] for number, locker in lockers.items()]
+
+
+def _numbers(body: bytes) -> list[str]:
+    return re.findall(r"\b\d{3}\b", body.decode())
 
 
 def test_row_79_connections_are_kept_alive(wire: Wire) -> None:
@@ -181,64 +224,3 @@ def test_row_79_expect_continue_is_answered(wire: Wire) -> None:
         tap._socket.sendall(raw)
         tap.until(b"HTTP/1.1 200")
     assert wire.seen.header("expect") is None
-
-
-def test_row_66_realtime_is_answered_cleanly(plain: Wire) -> None:
-    upgrade = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
-               ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ("Authorization", f"Bearer {KEY}")]  # fmt: skip
-    with Wiretap(plain.server.origin, "GET", "/v1/realtime?model=gpt-realtime", upgrade) as tap:
-        status = int(tap.until(b"\r\n\r\n").split()[1])
-    assert 200 <= status < 500
-    assert status != 101
-
-
-@pytest.mark.parametrize("target", ["/v1/models/org%2Fname", "/v1/models/org/name", "/v1/models?limit=2"])
-def test_row_58_models_pass_through(wire: Wire, target: str) -> None:
-    assert wire.send(b"", target, "GET").status == 200
-    assert wire.seen.target == target
-
-
-def test_row_59_embeddings_pass_through(wire: Wire) -> None:
-    body = b'{"model": "text-embedding-3-small","input":[[1,2,3]] , "encoding_format":"base64","dimensions":256}'
-    assert wire.send(body, "/v1/embeddings").status == 200
-    assert wire.seen.body == body
-
-
-def test_row_62_binary_bodies_pass_both_ways(wire: Wire) -> None:
-    blob = bytes(range(256)) * 2000
-    wire.provider.then(Reply([blob], headers=(("Content-Type", "application/octet-stream"),)))
-    answer = wire.send(blob, "/v1/uploads/u1/parts", content_type="application/octet-stream")
-    assert (answer.body, wire.seen.body) == (blob, blob)
-    assert wire.seen.header("content-type") == "application/octet-stream"
-
-
-def test_row_64_stored_completions_pass_through(wire: Wire) -> None:
-    for method, target in [("GET", "/v1/chat/completions?limit=1"), ("DELETE", "/v1/chat/completions/c1"),
-                           ("GET", "/v1/chat/completions/c1/messages")]:  # fmt: skip
-        assert wire.send(b"", target, method).status == 200
-        assert (wire.seen.method, wire.seen.target) == (method, target)
-
-
-def test_events_of_other_paths_leave_as_they_come(wire: Wire) -> None:
-    gate = Gate()
-    wire.provider.then(Reply([b"data: {}\n\n", gate, DONE], headers=SSE_HEADERS, framing="chunked"))
-    with Wiretap(wire.server.origin, "POST", "/v1/completions", wire.headers.items(), b'{"model":"m"}') as tap:
-        tap.until(b"data: {}\n\n")
-        gate.open()
-        tap.until(DONE)
-
-
-def test_alias_of_an_embedding_model_is_replaced(tmp_path: Path, provider: FakeProvider) -> None:
-    served = {"model": "openai/text-embedding-3-small", "api_base": provider.base_url, "api_key": "sk-route"}
-    models = [{"model_name": "emb", "litellm_params": served}]
-    with Running(tmp_path, wait=False, models=models) as server:
-        body = b'{"model": "emb" ,"input":"hi"}'
-        answer = send(server.origin, "POST", "/v1/embeddings", [("authorization", f"Bearer {KEY}")], body)
-    assert (answer.status, provider.last.body) == (200, b'{"model": "text-embedding-3-small" ,"input":"hi"}')
-
-
-@pytest.mark.parametrize("target", ["/v1/../admin", "/v1/files/%2e%2e/%2E./admin", "/v1/files/..", "/v1/a/%2e%2e%2fb"])
-def test_path_that_climbs_is_404(plain: Wire, target: str) -> None:
-    with Wiretap(plain.server.origin, "GET", target, plain.headers.items()) as tap:
-        assert tap.until(b"}}").startswith(b"HTTP/1.1 404")
-    assert not plain.provider.seen

@@ -1,0 +1,47 @@
+"""The command itself in a process of its own, for what only signals and exits show."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.fakes.provider import FakeProvider
+from tests.wire.rawhttp import send
+
+_START_S = 120.0  # it imports everything anew
+
+
+@contextmanager
+def process(data_dir: Path, provider: FakeProvider) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Run the command itself, on a free port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data_dir)]
+    running = subprocess.Popen([*command, "--upstream", provider.base_url], stdout=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: is_ready(f"http://127.0.0.1:{port}"))
+        yield running, f"http://127.0.0.1:{port}"
+    finally:
+        running.kill()
+        running.wait()
+
+
+def is_ready(origin: str) -> bool:
+    try:
+        return send(origin, "GET", "/readyz").status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def wait_until(predicate: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _START_S
+    while not predicate():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
