@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
 from proxy.errors import ConfigError
+from proxy.litellm_config import adopt
 
 ENV_PREFIX = "THROUGHLINE_"
 CONFIG_ENV = "THROUGHLINE_CONFIG"
@@ -195,6 +196,15 @@ class Settings(BaseSettings):
     model_list: list[dict[str, Any]] = Field(
         default=[], description="Models and their providers, as LiteLLM writes it."
     )
+    # Of a LiteLLM configuration file: read where it is given, shown nowhere.
+    environment_variables: dict[str, Any] = Field(default={}, exclude=True, repr=False)
+    litellm_master_key: SecretStr | None = Field(default=None, exclude=True)
+    without_effect: tuple[str, ...] = Field(default=(), exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_litellm(cls, raw: Any) -> Any:
+        return adopt(raw, RouterSettings().model_dump()) if isinstance(raw, dict) else raw
 
     @classmethod
     def settings_customise_sources(

@@ -201,6 +201,8 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         StoreUnavailable: If the journal cannot be opened.
     """
     quiet_libraries()
+    if settings.without_effect:
+        _log.warning("settings of LiteLLM that have no effect here", names=", ".join(settings.without_effect))
     settings.server.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     clock = clock or Clock()
     routes = _routes(settings, clock)
@@ -261,14 +263,20 @@ def _routes(settings: Settings, clock: Clock) -> Routes:
         model_list=settings.model_list,
         upstream_url=upstream.url,
         upstream_api_key=upstream.api_key.get_secret_value() if upstream.api_key else None,
-        environ=environment(),
+        environ={**environment(), **{name: str(value) for name, value in settings.environment_variables.items()}},
         auth_mode=settings.auth.mode,
-        placeholder_keys=settings.auth.placeholder_keys,
+        placeholder_keys=[*settings.auth.placeholder_keys, *_master_key(settings)],
         timeout_s=upstream.read_timeout_s,
         connect_timeout_s=upstream.connect_timeout_s,
         router=settings.router_settings,
         clock=clock,
     )
+
+
+def _master_key(settings: Settings) -> list[str]:
+    """LiteLLM's clients may still send its master key; it is no provider's, and goes to none."""
+    key = settings.litellm_master_key.get_secret_value() if settings.litellm_master_key else ""
+    return [environment().get(key.removeprefix("os.environ/"), "") if key.startswith("os.environ/") else key]
 
 
 def _embedder(settings: Settings) -> Embedder:

@@ -16,7 +16,7 @@ def conversation_of(request: ChatRequest, headers: Mapping[str, str]) -> Convers
 
     A ``prompt_cache_key`` alone names no conversation: a whole application may send one and the same.
     """
-    name = session_name(headers, request.body)
+    name = session_name(headers, request.body) or request.conversation
     if name and name != request.prompt_cache_key:
         return Conversation(_digest(name), is_named=True)
     begin = list(takewhile(lambda message: message.role != "assistant", request.messages))

@@ -63,13 +63,20 @@ class Entry:
         """Whether the name stands for many."""
         return "*" in self.name
 
+    def matches(self, requested: str) -> bool:
+        """Whether the entry is about a model's name."""
+        return self._match(requested) is not None
+
+    def _match(self, requested: str) -> re.Match[str] | None:
+        return re.fullmatch(re.escape(self.name).replace(r"\*", "(.*)"), requested, re.DOTALL)
+
     def route(self, requested: str) -> Route | None:
         """Return the route for a model's name; None: the entry is not about it.
 
         Raises:
             ConfigError: If the entry cannot work.
         """
-        match = re.fullmatch(re.escape(self.name).replace(r"\*", "(.*)"), requested, re.DOTALL)
+        match = self._match(requested)
         if match is None:
             return None
         pieces = iter(match.groups())

@@ -1,0 +1,72 @@
+"""What of a LiteLLM configuration file means something here; the rest is named, not refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# Its sections that have no counterpart here.
+FOREIGN_SECTIONS = frozenset(
+    {
+        "agent_list", "agents", "assistant_settings", "cache", "callback_settings", "classifier_plugin",
+        "default_team_settings", "default_vertex_config", "files_settings", "finetune_settings", "guardrails",
+        "include", "mcp_aliases", "mcp_servers", "mcp_tools", "pass_through_endpoints", "plugins", "policies",
+        "policy_attachments", "prompts", "sandbox_tools", "search_tools", "vector_store_registry", "worker_registry",
+    }
+)  # fmt: skip
+
+# `litellm_settings` that are the router's here, where `router_settings` does not say otherwise.
+_OF_ROUTER = {
+    "num_retries": "num_retries",
+    "request_timeout": "timeout",
+    "fallbacks": "fallbacks",
+    "default_fallbacks": "default_fallbacks",
+    "context_window_fallbacks": "context_window_fallbacks",
+    "allowed_fails": "allowed_fails",
+    "cooldown_time": "cooldown_time",
+    "model_group_alias_map": "model_group_alias",
+}
+
+# What is so anyway: a parameter that a provider does not take does not fail, weights decide, nothing is reported.
+_GRANTED = {"drop_params": None, "routing_strategy": "simple-shuffle", "telemetry": None}
+
+
+def adopt(raw: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return top-level settings with LiteLLM's sections made into ours.
+
+    Args:
+        raw: As the sources gave it.
+        defaults: Of ``router_settings``; a value that is not the default wins over ``litellm_settings``.
+
+    Returns:
+        The settings; ``without_effect`` names what was left out, ``litellm_master_key`` and
+        ``environment_variables`` what has a meaning of its own.
+    """
+    settings = {name: value for name, value in raw.items() if name not in FOREIGN_SECTIONS}
+    ignored = [name for name, value in raw.items() if name in FOREIGN_SECTIONS and value]
+    general = _section(settings.pop("general_settings", None))
+    library = _section(settings.pop("litellm_settings", None))
+    router = _section(settings.get("router_settings"))
+    if isinstance(router.get("disable_cooldowns"), bool) and router.pop("disable_cooldowns"):
+        router["cooldown_time"] = 0
+    ignored += [f"router_settings.{name}" for name in router if name not in defaults and not _is_granted(name, router)]
+    ignored += [
+        f"litellm_settings.{name}" for name in library if name not in _OF_ROUTER and not _is_granted(name, library)
+    ]
+    ignored += [f"general_settings.{name}" for name in general if name != "master_key"]
+    inherited = {_OF_ROUTER[name]: value for name, value in library.items() if name in _OF_ROUTER and value is not None}
+    own = {name: value for name, value in router.items() if name in defaults and value != defaults[name]}
+    if inherited or own or "router_settings" in settings:
+        settings["router_settings"] = {**inherited, **own}
+    if isinstance(general.get("master_key"), str):
+        settings["litellm_master_key"] = general["master_key"]
+    settings["without_effect"] = tuple(ignored)
+    return settings
+
+
+def _section(value: object) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _is_granted(name: str, section: Mapping[str, Any]) -> bool:
+    return name in _GRANTED and _GRANTED[name] in (None, section[name])

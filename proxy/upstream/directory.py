@@ -1,0 +1,167 @@
+"""Which routes serve a name: the list, the one server for everything, what the environment gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from proxy.errors import ConfigError
+from proxy.upstream import model_list as entries
+from proxy.upstream import providers
+from proxy.upstream.demo import MODEL as DEMO_MODEL
+from proxy.upstream.model_list import Entry, Route
+from proxy.upstream.providers import Provider
+
+
+class Directory:
+    """Names to routes.
+
+    A name is looked for in this order: the list's exact names, its patterns, the one server for everything,
+    ``provider/model`` and well-known names that the environment (or the client's key) serves, whatever else
+    ``OPENAI_BASE_URL`` may know.
+
+    Args:
+        listed: Entries of the list, in its order.
+        aliases: Other names of models, as LiteLLM's ``model_group_alias``.
+        everything: Where all goes that the list does not name.
+        environ: Holds providers' keys and base URLs.
+        brings_keys: Whether a client's key may be a provider's.
+    """
+
+    def __init__(
+        self,
+        listed: Sequence[Entry],
+        *,
+        aliases: Mapping[str, object],
+        everything: Route | None,
+        environ: Mapping[str, str],
+        brings_keys: bool,
+    ) -> None:
+        self._exact = _by_name(entry for entry in listed if not entry.is_pattern)
+        # The longest pattern is the narrowest.
+        patterns = sorted((entry for entry in listed if entry.is_pattern), key=lambda entry: -len(entry.name))
+        self._patterns = _by_name(patterns)
+        self._aliases = aliases
+        self._everything = everything
+        self._environ = environ
+        self._brings_keys = brings_keys
+
+    def routes(self, model: str, client_key: str | None, key: Callable[[], str]) -> list[Route]:
+        """Return the ways to a model, best first, none where nothing serves it.
+
+        Args:
+            model: As the client wrote it.
+            client_key: The client's own key.
+            key: Tells what decides between several deployments; asked only then.
+        """
+        name = target_of(self._aliases.get(model)) or model
+        group = self._listed(name)
+        if group:
+            in_turn = group if len(group) == 1 else entries.in_turn(group, key())
+            return [route for entry in in_turn if (route := _route_of(entry, name)) is not None]
+        route = (
+            self._everything or self._by_prefix(name, client_key) or self._by_bare_name(name) or self._redirected(name)
+        )
+        return [] if route is None else [route if name == model or route.model else replace(route, model=name)]
+
+    def default(self) -> Route | None:
+        """Return the way for paths without a model (files, batches, the list of models); None: nowhere."""
+        openai = _openai()
+        route = self._everything or self._only_server()
+        if route is None and self._is_in_environment(openai):
+            route = Route(openai, None, openai.base_from(self._environ), openai.key_from(self._environ))
+        return route
+
+    def names(self) -> list[str]:
+        """Return the names on offer that are known without asking a provider."""
+        shown = [name for name, alias in self._aliases.items() if not _is_hidden(alias)]
+        names = [*self._exact, *(name for name in shown if name not in self._exact)]
+        is_claimed = self._everything is not None or self._listed(DEMO_MODEL)
+        return names if is_claimed else [*names, DEMO_MODEL]
+
+    def providers(self) -> list[str]:
+        """Return the names of the providers that the environment serves."""
+        return [known.name for known in providers.known() if self._is_in_environment(known)]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing but the demo can be served."""
+        return not (self._exact or self._patterns or self._everything or self.providers())
+
+    def _listed(self, model: str) -> Sequence[Entry]:
+        """Return the deployments that the list has for a name."""
+        exact = self._exact.get(model)
+        if exact is not None:
+            return exact
+        return next((group for group in self._patterns.values() if group[0].matches(model)), ())
+
+    def _by_prefix(self, model: str, client_key: str | None) -> Route | None:
+        prefix, slash, rest = model.partition("/")
+        if not slash or not rest:
+            return None
+        known = providers.provider(prefix) or providers.unlisted(prefix)
+        # What stands behind OPENAI_BASE_URL (vLLM, a gateway) may itself have names like openai/gpt-oss-20b.
+        if known.name == "openai" and known.is_redirected(self._environ):
+            return None
+        if known.wire == "openai" and not known.base_from(self._environ):
+            return None
+        brings_key = client_key is not None and self._brings_keys and known.has_form(client_key)
+        if not known.is_local and not brings_key and known.key_from(self._environ) is None:
+            return None
+        return entries.from_environment(known, rest, self._environ)
+
+    def _by_bare_name(self, model: str) -> Route | None:
+        known = providers.of_bare_name(model)
+        if known is None or not self._is_in_environment(known):
+            return None
+        return entries.from_environment(known, model, self._environ)
+
+    def _redirected(self, model: str) -> Route | None:
+        openai = _openai()
+        if model == DEMO_MODEL or not openai.is_redirected(self._environ):
+            return None
+        return entries.from_environment(openai, model, self._environ)
+
+    def _is_in_environment(self, known: Provider) -> bool:
+        return known.key_from(self._environ) is not None or (
+            known.wire == "openai" and known.is_redirected(self._environ)
+        )
+
+    def _only_server(self) -> Route | None:
+        """Return a route to the one OpenAI-wire server that the whole list names, if it is one."""
+        groups = (*self._exact.values(), *self._patterns.values())
+        listed = [entry.route(entry.name) for group in groups for entry in group]
+        servers = {(route.base_url, route.api_key) for route in listed if route is not None}
+        first = next(iter(listed), None)
+        if len(servers) != 1 or first is None or first.provider.wire != "openai":
+            return None
+        return Route(first.provider, None, first.base_url, first.api_key)
+
+
+def target_of(named: object) -> str:
+    """Return the model that an alias or a fallback names: a name, or ``{model: name}``."""
+    found = named.get("model") if isinstance(named, Mapping) else named
+    return found if isinstance(found, str) else ""
+
+
+def _openai() -> Provider:
+    return providers.provider("openai") or providers.unlisted("openai")
+
+
+def _route_of(entry: Entry, name: str) -> Route | None:
+    """Return an entry's route for a name; a pattern may match names that it cannot serve."""
+    try:
+        return entry.route(name)
+    except ConfigError:
+        return None
+
+
+def _by_name(listed: Iterable[Entry]) -> dict[str, list[Entry]]:
+    groups: dict[str, list[Entry]] = {}
+    for entry in listed:
+        groups.setdefault(entry.name, []).append(entry)
+    return groups
+
+
+def _is_hidden(alias: object) -> bool:
+    return isinstance(alias, Mapping) and bool(alias.get("hidden"))
