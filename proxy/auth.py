@@ -98,12 +98,19 @@ def scope_of(identity: Identity, headers: Mapping[str, str], body: Mapping[str, 
     return Scope(identity.tenant, user, hasher.digest("agent", user, agent) if agent else "")
 
 
-def session_name(headers: Mapping[str, str], body: Mapping[str, Any]) -> str:
-    """Return the conversation's id as the client names it, "" where it does not."""
+def session_name(headers: Mapping[str, str], body: Mapping[str, Any], kept: str = "") -> str:
+    """Return the conversation's id as the client names it, "" where it does not.
+
+    Args:
+        headers: By lower-case name.
+        body: As parsed.
+        kept: Id of a conversation that the provider keeps; a cache key may be shared by many of them.
+    """
     explicit = headers.get("x-memory-session", "").strip()
     aliases = [headers.get(name, "").strip() for name in _SESSION_HEADERS]
     metadata = body.get("metadata")
-    in_body = [metadata.get("conversation_id") if isinstance(metadata, Mapping) else None, body.get("prompt_cache_key")]
+    told = metadata.get("conversation_id") if isinstance(metadata, Mapping) else None
+    in_body = [told, kept, body.get("prompt_cache_key")]
     return next((name for name in (explicit, *aliases, *in_body) if isinstance(name, str) and name), "")
 
 

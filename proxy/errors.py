@@ -3,6 +3,7 @@
 ProxyError
 ├── InvalidRequest (400)
 │   ├── MissingModel
+│   ├── PreviousReplyNotFound
 │   └── InvalidHeader
 ├── Unauthorized (401)
 ├── Forbidden (403)
@@ -52,6 +53,12 @@ class MissingModel(InvalidRequest):
     """The body names no model."""
 
     code = "missing_model"
+
+
+class PreviousReplyNotFound(InvalidRequest):
+    """The request continues a reply that is not known here."""
+
+    code = "previous_response_not_found"
 
 
 class InvalidHeader(InvalidRequest):

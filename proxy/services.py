@@ -26,6 +26,7 @@ from proxy.store.leases import Leases
 from proxy.store.ledger import Ledger
 from proxy.store.ram import RamStore, Rows
 from proxy.store.receipts import Receipts
+from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.threads import in_thread
@@ -58,6 +59,7 @@ class Services:
     sessions: Sessions
     ledger: Ledger
     receipts: Receipts
+    replies: Replies
     history: History
     keys: Keys
     leases: Leases
@@ -247,6 +249,7 @@ def _assemble(shared: _Shared, database: Database) -> Services:
         sessions=Sessions(database),
         ledger=Ledger(database),
         receipts=Receipts(database),
+        replies=Replies(database),
         history=History(database),
         keys=Keys(database),
         leases=Leases(database, shared.clock),

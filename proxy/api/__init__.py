@@ -10,7 +10,7 @@ from proxy.api.chat import Completions
 from proxy.api.cors import Cors
 from proxy.api.edge import Edge
 from proxy.api.passthrough import Passthrough
-from proxy.dialects import chat
+from proxy.dialects import chat, responses
 from proxy.services import Services
 
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
@@ -28,6 +28,8 @@ def install(app: FastAPI, services: Services) -> None:
     app.state.services = services
     completions = Route("/v1/chat/completions", Completions(services, chat, "/chat/completions"), methods=["POST"])
     app.router.routes.insert(0, completions)
+    replies = Route("/v1/responses", Completions(services, responses, "/responses"), methods=["POST"])
+    app.router.routes.insert(1, replies)
     for module in (ops, memories, receipts, sessions, state):
         app.include_router(module.router)
     app.router.routes.append(Route("/v1/{path:path}", Passthrough(services), methods=_METHODS))

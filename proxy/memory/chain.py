@@ -27,12 +27,14 @@ class Point:
         hash: Name of the conversation up to and with this message; an assistant message has its own name that the
             chain does not go through.
         links: Whether the chain goes through it.
+        state: The chain's state there, where it does; what the provider keeps is continued from it.
     """
 
     index: int
     role: str
     hash: str
     links: bool
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +50,34 @@ class Placement:
     first_new: int
 
 
-def chain(scope: Scope, contents: Iterable[tuple[str, bytes]]) -> list[Point]:
+def chain(scope: Scope, contents: Iterable[tuple[str, bytes]], *, after: str = "") -> list[Point]:
     """Name every message of a request.
 
     Args:
         scope: Whose conversation; other users' equal messages get other names.
         contents: Role and canonical content of each message, in order.
+        after: State of the chain that these messages continue; "" where they begin one.
     """
-    state = hashlib.sha256(f"{scope.user}/{scope.agent}".encode()).digest()
+    state = bytes.fromhex(after) if after else hashlib.sha256(f"{scope.user}/{scope.agent}".encode()).digest()
     points = []
     replies = 0
     for index, (role, content) in enumerate(contents):
         if role in _AUTHORED:
             state = hashlib.sha256(state + role.encode() + b"\0" + hashlib.sha256(content).digest()).digest()
             replies = 0
-            points.append(Point(index, role, state.hex()[:40], links=True))
+            points.append(Point(index, role, state.hex()[:40], links=True, state=state.hex()))
         elif role == "assistant":
             points.append(Point(index, role, reply_hash(state, replies), links=False))
             replies += 1
         else:
             points.append(Point(index, role, "", links=False))
     return points
+
+
+def unknown_state(scope: Scope, reply: str) -> str:
+    """Return the state after a reply of which nothing is known; what follows another reply is no replay of it."""
+    named = f"{scope.user}/{scope.agent}/after/".encode() + reply.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(named).hexdigest()
 
 
 def reply_hash(after: bytes | str, ordinal: int = 0) -> str:

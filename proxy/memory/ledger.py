@@ -9,7 +9,7 @@ system message or one in another place than the first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.memory.blocks import EMPTY, Block, Count, query_block
 from proxy.memory.chain import Point
@@ -35,6 +35,7 @@ class Assembly:
         hits: Entries injected afresh by this request, the profile's included where it is new.
         carried: Ids of what earlier messages already carry.
         tokens: Tokens of all additions, carried ones included.
+        kept: Those of ``carried`` that stand in what the provider keeps, not in this request.
     """
 
     additions: tuple[Addition, ...]
@@ -42,6 +43,7 @@ class Assembly:
     hits: tuple[Hit, ...]
     carried: frozenset[str]
     tokens: int
+    kept: frozenset[str] = frozenset()
 
 
 NOTHING = Assembly((), (), (), frozenset(), 0)
@@ -54,6 +56,7 @@ def assemble(
     hits: Sequence[Hit],
     budget: int,
     count: Count,
+    kept: Sequence[LedgerEntry] = (),
 ) -> Assembly:
     """Place the profile, the blocks of earlier turns and a fresh block for the last user message.
 
@@ -65,16 +68,20 @@ def assemble(
         hits: What was recalled for the last user message, best first.
         budget: Most tokens of the fresh block and a fresh profile together.
         count: Counts tokens.
+        kept: What earlier requests carried of a conversation that the provider keeps: it stands there already.
     """
     users = [point for point in points if point.role == "user"]
+    kept_ids = frozenset(id_ for entry in kept for id_ in entry.memory_ids)
     if not users:
-        return NOTHING
+        return replace(NOTHING, carried=kept_ids, kept=kept_ids)
     stored = {(entry.anchor, entry.kind): entry for entry in ledger}
     first, last = users[0], users[-1]
     in_tool_loop = points[-1].role in ("tool", "function")
     frozen = stored.get((first.hash, "profile"))
     entries: list[LedgerEntry] = []
     fresh: list[Hit] = []
+    if frozen is None and any(entry.kind == "profile" for entry in kept):
+        frozen = LedgerEntry(first.hash, "profile", "", ())
     if frozen is None:
         chosen = profile or EMPTY
         frozen = LedgerEntry(first.hash, "profile", chosen.text, tuple(hit.id for hit in chosen.hits))
@@ -82,7 +89,7 @@ def assemble(
         fresh += chosen.hits
         budget -= chosen.tokens
     texts = {point.index: entry for point in users[:-1] if (entry := stored.get((point.hash, "block")))}
-    carried = frozenset(id_ for entry in (frozen, *texts.values()) for id_ in entry.memory_ids)
+    carried = kept_ids.union(*(entry.memory_ids for entry in (frozen, *texts.values())))
     current = stored.get((last.hash, "block")) if in_tool_loop else None
     if current is None:
         block = query_block([hit for hit in hits if hit.id not in carried], budget, count) if hits else EMPTY
@@ -93,4 +100,4 @@ def assemble(
     additions = [Addition(first.index, frozen.text)] if frozen.text else []
     additions += [Addition(index, entry.text) for index, entry in sorted(texts.items()) if entry.text]
     tokens = sum(count(addition.text) for addition in additions)
-    return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens)
+    return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens, kept_ids)

@@ -17,13 +17,15 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
     """Fill in what is injected and the body for the provider."""
     if not exchange.reads or not exchange.points:
         return
+    if exchange.continues and not exchange.is_located:
+        return  # what stands in the provider's own copy is not known
     with exchange.timings.step("assemble"), best_effort(exchange, "assemble"):
         budget = exchange.budget
         is_known = exchange.profile is not None and budget > 0
         profile = (
             profile_block(exchange.profile or (), min(settings.profile_tokens, budget), count) if is_known else None
         )
-        assembly = lay_out(exchange.points, exchange.ledger, profile, exchange.hits, budget, count)
+        assembly = lay_out(exchange.points, exchange.ledger, profile, exchange.hits, budget, count, exchange.kept)
         exchange.assembly = assembly
         if exchange.mode == "observe" or not assembly.additions:
             return

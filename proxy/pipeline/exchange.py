@@ -14,6 +14,7 @@ from proxy.memory.chain import Point
 from proxy.memory.ledger import NOTHING, Assembly
 from proxy.memory.sources import Recalled
 from proxy.store.ledger import LedgerEntry
+from proxy.store.replies import Thread
 from proxy.telemetry import Timings
 from proxy.types import Hit, Memory, Mode, Scope
 from proxy.upstream.base import Target
@@ -50,6 +51,7 @@ class Exchange:
 
     # recall
     points: list[Point] = field(default_factory=list)
+    thread: Thread | None = None  # what the provider keeps of the conversation that this continues
     known: Collection[str] = ()  # links of this conversation that were learned from
     first_new: int = 0
     is_located: bool = False  # by what the store knows
@@ -85,6 +87,22 @@ class Exchange:
         return self.request is not None and self.request.stream
 
     @property
+    def continues(self) -> bool:
+        """Whether the provider keeps what was said before, so that only what is new stands in the request."""
+        return self.request is not None and bool(self.request.continues or self.request.conversation)
+
+    @property
+    def offset(self) -> int:
+        """Place of the request's first message in its conversation."""
+        return self.thread.seq if self.thread else 0
+
+    @property
+    def kept(self) -> Sequence[LedgerEntry]:
+        """What earlier requests carried into what the provider keeps."""
+        thread = self.thread
+        return [entry for entry in self.ledger if entry.anchor in thread.anchors] if thread else ()
+
+    @property
     def required_scope(self) -> Scope:
         """The scope, where a step runs only with one."""
         if self.scope is None:
@@ -109,6 +127,12 @@ class Exchange:
         return self.scope is not None and self.mode in ("full", "write", "ephemeral")
 
     @property
+    def listens(self) -> bool:
+        """Whether the reply is read: to learn from the turn, or for the name under which it can be continued."""
+        names = self.request is not None and self.request.is_kept
+        return self.learns or (names and self.scope is not None and self.mode == "read")
+
+    @property
     def header_map(self) -> Mapping[str, str]:
         """Header values by lower-case name, the last of repeats, as UTF-8 where they are."""
         return by_name(self.headers)
@@ -124,8 +148,9 @@ class Exchange:
             reason = self.identity.reason if self.scope is None else ""
             return "off; n=0; tokens=0" + (f"; reason={reason}" if reason else "")
         shown = {hit.id for hit in self.assembly.hits} | self.assembly.carried
-        injected = len(shown) if self.upstream_body is not self.body else 0
-        tokens = self.assembly.tokens if injected else 0
+        is_changed = self.upstream_body is not self.body
+        injected = len(shown) if is_changed else len(self.assembly.kept) if self.mode != "observe" else 0
+        tokens = self.assembly.tokens if is_changed else 0
         outcome: Outcome = "degraded" if self.reasons else "used" if injected else "none"
         reason = self.reasons[0] if self.reasons else "observe" if self.mode == "observe" else ""
         return f"{outcome}; n={injected}; tokens={tokens}" + (f"; reason={reason}" if reason else "")

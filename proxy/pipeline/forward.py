@@ -32,5 +32,5 @@ def _request(exchange: Exchange, target: Target) -> UpstreamRequest:
         exchange.headers,
         body,
         stream=exchange.streams,
-        readable=exchange.learns,
+        readable=exchange.listens,
     )

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from proxy.errors import ProxyError
+from proxy.pipeline.account import guard_account
 from proxy.pipeline.assemble import assemble
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import forward
@@ -54,6 +55,7 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
     """
     with exchange.timings.step("identify"):
         await identify(exchange, services)
+        await guard_account(exchange, services)
     exchange.upstream_body = exchange.body
     services = services.of(exchange.mode)
     if exchange.scope is not None and exchange.mode != "off":

@@ -6,24 +6,47 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from proxy.memory.chain import place
+from proxy.memory.chain import chain, place, unknown_state
+from proxy.pipeline.canonical import canonical
 from proxy.pipeline.exchange import Exchange
 from proxy.services import Services
+from proxy.store.replies import Thread
 from proxy.store.sessions import ChainRow
 
 
 async def locate(exchange: Exchange, services: Services) -> None:
-    """Place the request by what the store knows of its messages."""
+    """Place the request by what the store knows of its messages, and of the reply that it continues."""
+    if exchange.continues:
+        exchange.thread = await find_thread(exchange, services)
+        name_points(exchange)
     hashes = [point.hash for point in exchange.points if point.links]
     place_by(exchange, services, await services.sessions.locate(exchange.required_scope, hashes))
     exchange.is_located = True
+
+
+async def find_thread(exchange: Exchange, services: Services) -> Thread | None:
+    """Return what the provider keeps of the conversation, as far as it went through here."""
+    request, scope = exchange.request, exchange.required_scope
+    if request is not None and request.continues:
+        return await services.replies.thread(scope, request.continues)
+    return await services.replies.latest(scope, scope.session) if scope.session else None
+
+
+def name_points(exchange: Exchange) -> None:
+    """Name the request's messages; those that continue what the provider keeps, by what came before."""
+    scope, request, thread = exchange.required_scope, exchange.request, exchange.thread
+    after = thread.state if thread else ""
+    if not after and request is not None and request.continues:
+        after = unknown_state(scope, request.continues)
+    contents = [(message.role, canonical(message)) for message in exchange.messages]
+    exchange.points = chain(scope, contents, after=after)
 
 
 def place_by(exchange: Exchange, services: Services, known: Sequence[ChainRow]) -> None:
     """Place the request by these links; with none, as if nothing of it had been seen before."""
     scope = exchange.required_scope
     fresh = timedelta(seconds=services.settings.memory.conversation_fresh_s)
-    named = exchange.named_session
+    named = exchange.named_session or (exchange.thread.session if exchange.thread else "")
     placement = place(scope, exchange.points, known, named=named, now=exchange.moment, fresh=fresh)
     exchange.scope = replace(scope, session=placement.session)
     exchange.first_new = placement.first_new

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
-from proxy.dialects.base import Message
-from proxy.memory.chain import chain, message_id, reply_hash
+from proxy.memory.chain import message_id, reply_hash
 from proxy.memory.embed import EmbeddingFailed
 from proxy.memory.index import FactShelf
 from proxy.memory.query import Query, widen
@@ -19,20 +17,20 @@ from proxy.memory.sources import recall as search
 from proxy.memory.standing import standing
 from proxy.memory.transcript import as_pieces
 from proxy.pipeline.exchange import Exchange
-from proxy.pipeline.placement import locate, place_by
+from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
-from proxy.types import Hit, Scope
+from proxy.types import Episode, Hit, Scope
 
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
 _MOST_HITS = 80
+_MOST_KEPT = 200  # turns of a conversation that the provider keeps
 
 
 async def recall(exchange: Exchange, services: Services) -> None:
     """Fill in the conversation and, where the mode reads, what was recalled."""
-    scope = exchange.required_scope
     with best_effort(exchange, "memory"):
-        exchange.points = chain(scope, [(message.role, _canonical(message)) for message in exchange.messages])
+        name_points(exchange)
     deadline_s = services.settings.memory.deadline_ms / 1000
     with exchange.timings.step("recall"), best_effort(exchange, "memory"):
         async with asyncio.timeout(deadline_s):
@@ -45,8 +43,8 @@ async def recall(exchange: Exchange, services: Services) -> None:
 
 
 async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadline_s: float) -> None:
-    said = [message.text for message in exchange.messages if message.role == "user" and message.text]
-    answers = [message.text for message in exchange.messages if message.role == "assistant" and message.text]
+    before = await _kept_turns(exchange, services, scope)
+    said, answers = _said(exchange, before, "user"), _said(exchange, before, "assistant")
     text, context = widen(said, reply=answers[-1] if answers else "")
     exchange.query_text = text
     query = Query(text, context, None, exchange.moment, session=scope.session, exclude_texts=_as_stored(said, answers))
@@ -66,6 +64,20 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
             exchange.hits = _without_own(unsaid, exchange)
+
+
+async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> list[Episode]:
+    """Return what was said before in a conversation that the provider keeps, as far as it is stored here."""
+    turns: list[Episode] = []
+    if exchange.thread is not None:
+        with best_effort(exchange, "store"):
+            turns = await services.store.episodes(scope, session=exchange.thread.session, limit=_MOST_KEPT)
+    return turns
+
+
+def _said(exchange: Exchange, before: Sequence[Episode], role: str) -> list[str]:
+    here = [message.text for message in exchange.messages if message.role == role and message.text]
+    return [*(turn.text for turn in before if turn.role == role), *here]
 
 
 async def _vector(services: Services, query: Query) -> NDArray[np.float32] | None:
@@ -101,24 +113,3 @@ def _without_own(hits: list[Hit], exchange: Exchange) -> list[Hit]:
 def _quote(shelf: FactShelf, hit: Hit) -> str:
     line = shelf.line(hit.id) if hit.source != "episode" else None
     return "" if line is None else shelf.items[line].quote
-
-
-def _canonical(message: Message) -> bytes:
-    """Return what a message says, whether it came as a string or as a list of parts."""
-    parts = [part.text.encode() if part.kind == "text" else _dumped(part.data) for part in message.parts]
-    return b"\0".join(parts)
-
-
-def _dumped(data: object) -> bytes:
-    try:
-        return orjson.dumps(data, option=orjson.OPT_SORT_KEYS, default=dict)
-    except orjson.JSONEncodeError:
-        return _written_out(data).encode("utf-8", "surrogatepass")
-
-
-def _written_out(data: object) -> str:
-    """Return what orjson refuses, numbers beyond 64 bits, in some stable form; nesting beyond sense is all alike."""
-    try:
-        return repr(data)
-    except RecursionError:
-        return ""

@@ -49,7 +49,7 @@ class _Tail:
     is_remembered: bool = False
 
     def __post_init__(self) -> None:
-        self.accumulator = self.exchange.dialect.accumulator() if self.exchange.learns else None
+        self.accumulator = self.exchange.dialect.accumulator() if self.exchange.listens else None
         self.is_remembered = self.exchange.scope is None or self.exchange.mode == "off"
 
     def feed(self, chunk: bytes) -> None:

@@ -15,8 +15,9 @@ from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
 from proxy.store.journal import Record
+from proxy.store.replies import Kept
 from proxy.store.sessions import Link
-from proxy.types import Finish, Hit, Said, Turn
+from proxy.types import Finish, Hit, Role, Said, Turn
 
 _MOST_TEXT = 200_000  # characters of one message that are kept
 _MOST_CONSIDERED = 30
@@ -60,9 +61,10 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
     links = [point for point in exchange.points if point.links]
     turn = _turn(exchange, finish) if answered and exchange.learns and links else None
     new_links = [point for point in links if point.hash not in exchange.known]
+    learned, offset = turn is not None, exchange.offset
     return Record(
         turn=turn,
-        links=[Link(point.hash, point.index, turn is not None) for point in new_links] if answered else [],
+        links=[Link(point.hash, offset + point.index, learned) for point in new_links] if answered else [],
         ledger=exchange.assembly.entries if answered else (),
         receipt=_receipt(exchange, finish),
         session_name=exchange.session_name,
@@ -71,7 +73,19 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
         said_at=exchange.moment,
         is_repeat=bool(links) and links[-1].hash in exchange.known,
         is_visit=answered,
+        reply=_kept(exchange) if answered and finish == "complete" else None,
     )
+
+
+def _kept(exchange: Exchange) -> Kept | None:
+    """Return the name under which the provider keeps this exchange, where it does."""
+    reply, request, thread = exchange.reply, exchange.request, exchange.thread
+    links = [point for point in exchange.points if point.links]
+    state = links[-1].state if links else thread.state if thread else ""
+    if reply is None or not reply.id or request is None or not request.is_kept or not state:
+        return None
+    anchors = tuple(point.hash for point in links)
+    return Kept(reply.id, thread.reply if thread else "", state, exchange.offset + len(exchange.points) + 1, anchors)
 
 
 def _turn(exchange: Exchange, finish: Finish) -> Turn:
@@ -91,7 +105,8 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         if point.role in ("user", "assistant") and text:
             live = point.index == last_user and exchange.first_new <= last_user
             id_ = message_id(scope.session, point.hash)
-            said.append(Said(id_, "user" if point.role == "user" else "assistant", text, live, point.index))
+            role: Role = "user" if point.role == "user" else "assistant"
+            said.append(Said(id_, role, text, live, exchange.offset + point.index))
     reply = exchange.reply
     return Turn(
         id=turn_id(scope.session, links[-1].hash),
@@ -102,7 +117,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         model=reply.model if reply and reply.model else exchange.model,
         at=exchange.moment,
         reply_id=message_id(scope.session, reply_hash(links[-1].hash)),
-        reply_seq=len(exchange.points),
+        reply_seq=exchange.offset + len(exchange.points),
         usage=dict(reply.usage) if reply and reply.usage else None,
         receipt=exchange.receipt_id,
     )

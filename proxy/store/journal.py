@@ -14,6 +14,7 @@ from proxy.clock import from_ms, to_ms
 from proxy.store import codec
 from proxy.store.ledger import Ledger, LedgerEntry
 from proxy.store.receipts import Receipts
+from proxy.store.replies import Kept, Replies
 from proxy.store.sessions import Link, Sessions
 from proxy.store.sql import Database
 from proxy.store.tables import journal, leases
@@ -51,6 +52,7 @@ class Record:
         due: When the worker may start on the turn.
         said_at: Time of the conversation, where it is not ``now``.
         is_repeat: Whether the turn's last message is known already: then it may complete a reply that broke off.
+        reply: Of a provider that keeps it, so that a later request may continue it.
         is_visit: Whether the conversation is to be known from now on; else only the receipt is kept.
     """
 
@@ -64,6 +66,7 @@ class Record:
     said_at: datetime | None = None
     is_visit: bool = True
     is_repeat: bool = False
+    reply: Kept | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ class Journal:
         self._sessions = Sessions(db)
         self._ledger = Ledger(db)
         self._receipts = Receipts(db)
+        self._replies = Replies(db)
         insert = db.insert(journal)
         # A reply that broke off is completed by the client's retry; anything else that is known already adds nothing.
         completed = insert.on_conflict_do_update(
@@ -169,6 +173,8 @@ class Journal:
                 self._sessions.touch(scope, connection, name=record.session_name, turns=int(is_new), now=said_at)
                 self._sessions.link(scope, connection, record.links, now=said_at)
                 self._ledger.put(scope, connection, record.ledger)
+                if record.reply is not None:
+                    self._replies.put(scope, connection, record.reply, now=record.now)
             if record.receipt is not None:
                 self._receipts.put(scope, connection, record.receipt, now=record.now)
             if is_news:

@@ -52,6 +52,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             bound_user TEXT NOT NULL, may_name_users BOOLEAN NOT NULL, created_ms BIGINT NOT NULL, revoked_ms BIGINT,
             note TEXT NOT NULL)""",
     ),
+    (
+        """CREATE TABLE replies (
+            owner TEXT NOT NULL, agent TEXT NOT NULL, id_hash TEXT NOT NULL, session TEXT NOT NULL,
+            parent TEXT NOT NULL, state TEXT NOT NULL, seq INTEGER NOT NULL, anchors {blob} NOT NULL,
+            at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, agent, id_hash))""",
+        "CREATE INDEX replies_session ON replies (owner, session)",
+    ),
 )
 
 _WORDS = {

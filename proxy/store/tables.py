@@ -42,6 +42,19 @@ ledger = sa.Table(
     sa.Column("text", Text, nullable=False),
     sa.Column("memory_ids", Json, nullable=False),
 )
+replies = sa.Table(
+    "replies",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("agent", sa.Text, primary_key=True),
+    sa.Column("id_hash", sa.Text, primary_key=True),
+    sa.Column("session", Text, nullable=False),
+    sa.Column("parent", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("seq", sa.Integer, nullable=False),
+    sa.Column("anchors", Json, nullable=False),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+)
 receipts = sa.Table(
     "receipts",
     metadata,

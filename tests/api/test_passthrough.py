@@ -55,7 +55,7 @@ def tenants(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProv
     ("method", "path"),
     [
         ("GET", "/files"), ("GET", "/files/f1/content"), ("POST", "/files"), ("DELETE", "/files/f1"),
-        ("GET", "/batches"), ("POST", "/batches"), ("GET", "/responses/r1"), ("POST", "/responses"),
+        ("GET", "/batches"), ("POST", "/batches"), ("GET", "/responses/r1"), ("POST", "/responses/r1/cancel"),
         ("GET", "/chat/completions"), ("GET", "/chat/completions/c1/messages"), ("POST", "/chat/completions/c1"),
         ("GET", "/vector_stores"), ("GET", "/fine_tuning/jobs"), ("GET", "/something/new"),
         ("DELETE", "/models/ft:mine"), ("GET", "/embeddings"), ("GET", "/modelsx"),

@@ -173,6 +173,8 @@ def default(method: str, path: str, query: str, raw: bytes) -> Reply:
         return json_reply({"method": method, "path": path, "query": query, "bytes": len(raw)})
     if path.endswith("/chat/completions"):
         return _default_chat(body)
+    if path.endswith("/responses"):
+        return _default_response(body)
     if path.endswith("/embeddings"):
         return _embeddings(body)
     if path.endswith("/messages"):
@@ -188,6 +190,12 @@ def _default_chat(body: dict[str, Any]) -> Reply:
     if not body.get("messages"):
         return error(400, "Invalid 'messages': empty array.", "empty_array")
     return chat(f"echo: {_last_text(body['messages'])}", body)
+
+
+def _default_response(body: dict[str, Any]) -> Reply:
+    from tests.fakes.responses import echo  # it is made of what stands here
+
+    return echo(body)
 
 
 def _embeddings(body: dict[str, Any]) -> Reply:

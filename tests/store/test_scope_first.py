@@ -7,7 +7,7 @@ from typing import get_type_hints
 
 import pytest
 
-from proxy.store import erase, history, journal, keys, leases, ledger, receipts, sessions
+from proxy.store import erase, history, journal, keys, leases, ledger, receipts, replies, sessions
 from proxy.types import Scope
 
 CLASSES = [
@@ -17,6 +17,7 @@ CLASSES = [
     leases.Leases,
     ledger.Ledger,
     receipts.Receipts,
+    replies.Replies,
     sessions.Sessions,
 ]
 OPERATOR_WIDE = {
@@ -44,7 +45,7 @@ def test_scope_comes_first(name: str, method: object) -> None:
 
 
 def test_every_class_that_keeps_a_database_is_checked() -> None:
-    modules = [erase, history, journal, keys, leases, ledger, receipts, sessions]
+    modules = [erase, history, journal, keys, leases, ledger, receipts, replies, sessions]
     nouns = {
         noun
         for module in modules
