@@ -39,6 +39,7 @@ def upward(
     api_key: str | None,
     forwards_auth: bool = True,
     codings: Collection[str] | None = None,
+    key_header: str = "",
 ) -> list[tuple[str, str]]:
     """Return the client's headers that go on to the provider, in order.
 
@@ -47,6 +48,7 @@ def upward(
         api_key: Replaces the client's key, in the header in which that one came.
         forwards_auth: Without ``api_key``: whether the client's own key goes on.
         codings: Offer the provider only these content codings; None: whatever the client takes.
+        key_header: The header that holds ``api_key`` instead, by its lower-case name.
     """
     given = list(headers)
     dropped = _NOT_UP | _named_by_connection(given)
@@ -58,14 +60,14 @@ def upward(
             continue
         if lower in KEY_HEADERS and (api_key is not None or not forwards_auth):
             if api_key is not None and not has_key:
-                kept.append((name, f"Bearer {api_key}" if lower == "authorization" else api_key))
+                kept.append(_key(key_header or name, api_key))
                 has_key = True
         elif lower == "accept-encoding" and codings is not None:
             kept.append((name, _only(codings, value)))
         else:
             kept.append((name, value if value.isascii() else _as_utf8(value)))
     if api_key is not None and not has_key:
-        kept.append(("Authorization", f"Bearer {api_key}"))
+        kept.append(_key(key_header or "Authorization", api_key))
     return kept
 
 
@@ -95,6 +97,10 @@ def client_key(headers: Iterable[tuple[str, str]]) -> str | None:
     return next(
         (by_name[name].strip() for name in ("x-api-key", "api-key", "x-goog-api-key") if by_name.get(name)), None
     )
+
+
+def _key(name: str, api_key: str) -> tuple[str, str]:
+    return name, f"Bearer {api_key}" if name.lower() == "authorization" else api_key
 
 
 def _named_by_connection(headers: Iterable[tuple[str, str]]) -> frozenset[str]:

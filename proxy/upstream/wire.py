@@ -121,6 +121,7 @@ def _headers(request: UpstreamRequest, target: Target) -> list[tuple[str, str]]:
         api_key=target.api_key,
         forwards_auth=target.forwards_auth,
         codings=codings if request.readable else None,
+        key_header=target.key_header,
     )
     extra = target.params.get("extra_headers")
     if isinstance(extra, dict):

@@ -1,0 +1,188 @@
+"""From Anthropic's Messages to a chat completion, for providers that speak no other wire.
+
+What the model would have to see and cannot is refused; hints that change no word of the question are left out. The
+whole list is in ``deploy/dialects.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proxy.errors import InvalidRequest
+from proxy.upstream.messages_blocks import Parts, as_text, parts_of, results_of
+
+_CHOICES = {"auto": "auto", "any": "required", "none": "none"}
+_COPIED = ("temperature", "top_p", "stream")
+_REASONS = re.compile(r"(?:.*/)?(?:o\d|gpt-(?:[5-9]|oss)|grok-[34])")
+_EFFORTS = ((4096, "high"), (2048, "medium"), (0, "low"))
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What the provider on the other side takes.
+
+    Args:
+        model: Name to send.
+        knows_claude: It is a Claude behind another provider: cache marks and signed thoughts mean something there.
+        top_k: It knows ``top_k``.
+        new_limit: It wants ``max_completion_tokens``.
+        counts_streams: It takes ``stream_options``.
+        reasons: It takes ``reasoning_effort``, or leaves out what it does not know.
+    """
+
+    model: str
+    knows_claude: bool = False
+    top_k: bool = False
+    new_limit: bool = False
+    counts_streams: bool = True
+    reasons: bool = False
+
+    @property
+    def thinks(self) -> bool:
+        """Whether how hard to think can be said."""
+        return self.reasons or _REASONS.match(self.model) is not None
+
+
+def completion_of(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
+    """Return the chat completion that asks the same.
+
+    Raises:
+        InvalidRequest: If something of it cannot be asked there.
+    """
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise InvalidRequest("messages: at least one message is required.", param="messages")
+    if body.get("mcp_servers"):
+        raise InvalidRequest(f"mcp_servers: only Anthropic runs them; {side.model!r} is another provider's.")
+    made: dict[str, Any] = {"model": side.model, "messages": _messages(body.get("system"), messages, side)}
+    made.update({key: body[key] for key in _COPIED if key in body})
+    if isinstance(body.get("max_tokens"), int):
+        made["max_completion_tokens" if side.new_limit else "max_tokens"] = body["max_tokens"]
+    if body.get("stop_sequences"):
+        made["stop"] = body["stop_sequences"]
+    if side.top_k and "top_k" in body:
+        made["top_k"] = body["top_k"]
+    if body.get("stream") is True and side.counts_streams:
+        made["stream_options"] = {"include_usage": True}
+    return {**made, **_tools(body, side), **_format(body), **_thinking(body, side)}
+
+
+def _messages(system: object, messages: Sequence[object], side: Side) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+    if system:
+        made.append({"role": "system", "content": _system(system, side)})
+    for number, message in enumerate(messages):
+        if not isinstance(message, Mapping):
+            raise InvalidRequest(f"messages.{number}: it must be an object.")
+        role, content = message.get("role"), message.get("content")
+        blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        if not isinstance(content, str | list) or not all(isinstance(block, Mapping) for block in blocks):
+            raise InvalidRequest(f"messages.{number}.content: it must be a string or a list of blocks.")
+        if role == "assistant":
+            made.append(_assistant(blocks, side))
+        elif role == "system":
+            made.append({"role": "system", "content": as_text(blocks)})
+        else:
+            made += _user(blocks, side)
+    return made
+
+
+def _system(system: object, side: Side) -> Any:
+    if not isinstance(system, list):
+        return system
+    blocks = [block for block in system if isinstance(block, Mapping)]
+    if side.knows_claude:
+        return parts_of(blocks, keeps_marks=True)
+    return "\n\n".join(str(block.get("text", "")) for block in blocks)
+
+
+def _user(blocks: Sequence[Mapping[str, Any]], side: Side) -> list[dict[str, Any]]:
+    """Return a user's message, the results of tools in front of it as messages of their own."""
+    made, seen = results_of([block for block in blocks if block.get("type") == "tool_result"])
+    said = [block for block in blocks if block.get("type") != "tool_result"]
+    parts = seen + parts_of(said, keeps_marks=side.knows_claude)
+    if parts:
+        made.append({"role": "user", "content": _content(parts)})
+    return made
+
+
+def _assistant(blocks: Sequence[Mapping[str, Any]], side: Side) -> dict[str, Any]:
+    text = "".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
+    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    made: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
+    thoughts = [dict(block) for block in blocks if block.get("type") in ("thinking", "redacted_thinking")]
+    if thoughts and side.knows_claude:
+        made["thinking_blocks"] = thoughts
+    if calls:
+        made["tool_calls"] = [_call(block) for block in calls]
+    return made
+
+
+def _call(block: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = json.dumps(block.get("input") or {}, ensure_ascii=False)
+    return {"id": block.get("id"), "type": "function", "function": {"name": block.get("name"), "arguments": arguments}}
+
+
+def _content(parts: Parts) -> Any:
+    """Return one plain text as a string, which every server takes."""
+    if len(parts) == 1 and parts[0].keys() == {"type", "text"}:
+        return parts[0]["text"]
+    return parts
+
+
+def _tools(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
+    tools = body.get("tools")
+    if not isinstance(tools, list) or not tools:
+        return {}
+    made: dict[str, Any] = {"tools": [_tool(tool, side) for tool in tools]}
+    choice = body.get("tool_choice")
+    if isinstance(choice, Mapping):
+        kind = choice.get("type")
+        if kind == "tool":
+            made["tool_choice"] = {"type": "function", "function": {"name": choice.get("name")}}
+        elif kind in _CHOICES:
+            made["tool_choice"] = _CHOICES[kind]
+        if choice.get("disable_parallel_tool_use") is True:
+            made["parallel_tool_calls"] = False
+    return made
+
+
+def _tool(tool: object, side: Side) -> dict[str, Any]:
+    given = tool if isinstance(tool, Mapping) else {}
+    if given.get("type", "custom") != "custom" or not given.get("name"):
+        kind = given.get("type") or "a tool without a name"
+        raise InvalidRequest(f"tools: {kind!r} is a tool of Anthropic's own; {side.model!r} is another provider's.")
+    function = {"name": given["name"], "parameters": given.get("input_schema") or {"type": "object", "properties": {}}}
+    function.update({key: given[key] for key in ("description", "strict") if key in given})
+    marks = {"cache_control": given["cache_control"]} if side.knows_claude and "cache_control" in given else {}
+    return {"type": "function", "function": function, **marks}
+
+
+def _format(body: Mapping[str, Any]) -> dict[str, Any]:
+    output = body.get("output_config")
+    wanted = output.get("format") if isinstance(output, Mapping) else body.get("output_format")
+    if not isinstance(wanted, Mapping) or wanted.get("type") != "json_schema":
+        return {}
+    schema = {"name": "answer", "schema": wanted.get("schema"), "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def _thinking(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
+    thinking, output = body.get("thinking"), body.get("output_config")
+    if not isinstance(thinking, Mapping) or thinking.get("type") not in ("enabled", "adaptive"):
+        return {}
+    if side.knows_claude:
+        return {"thinking": dict(thinking)}
+    if not side.thinks:
+        return {}
+    effort = output.get("effort") if isinstance(output, Mapping) else None
+    if effort in ("low", "medium", "high"):
+        return {"reasoning_effort": effort}
+    budget = thinking.get("budget_tokens")
+    if not isinstance(budget, int):
+        return {}
+    return {"reasoning_effort": next(name for least, name in _EFFORTS if budget >= least or not least)}
