@@ -103,8 +103,7 @@ class Shelf(Generic[T]):
             column.extend(batch.vectors[name] * current[:, np.newaxis] if len(current) else ())
         self.items.extend(batch.items)
         self._extended(batch.items)
-        for terms in batch.tokens:
-            self.postings.add(terms)
+        self.postings.extend(batch.tokens)
         for line, item in enumerate(batch.items, start=first):
             self._drop([item.id])
             self._line_of[item.id] = line

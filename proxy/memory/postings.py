@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,7 @@ from numpy.typing import NDArray
 Scores = NDArray[np.float32]
 Lines = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-
-_COUNT_BITS = 16
-_MOST_COUNTED = 2**_COUNT_BITS - 1
+Hashes = NDArray[np.int64]
 
 K1 = 1.1
 B = 0.3  # measured on conversations: lengths say little there
@@ -35,13 +32,35 @@ class Neighbours:
         return spread
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Which lines hold which terms and how often, ordered by the terms' hashes."""
+
+    hashes: Hashes
+    lines: NDArray[np.int32]
+    counts: Scores
+
+    @property
+    def size_bytes(self) -> int:
+        return self.hashes.nbytes + self.lines.nbytes + self.counts.nbytes
+
+    def merged(self, other: _Run) -> _Run:
+        hashes = np.concatenate((self.hashes, other.hashes))
+        order = np.argsort(hashes, kind="stable")
+        lines, counts = np.concatenate((self.lines, other.lines)), np.concatenate((self.counts, other.counts))
+        return _Run(hashes[order], lines[order], counts[order])
+
+
 class Postings:
-    """An inverted index whose lines are numbered from 0 in the order of ``add``."""
+    """An inverted index whose lines are numbered from 0 in the order in which they are added.
+
+    Terms are known by the 64-bit hash that Python keeps with a string. What is added is one sorted run; runs of like
+    size are merged, so that there are few (a log-structured merge, O'Neil et al., 1996).
+    """
 
     def __init__(self) -> None:
-        self._entries: dict[str, int | array[int]] = {}  # most terms occur once and need no array
-        self._lengths = array("f")
-        self._count = 0
+        self._runs: list[_Run] = []
+        self._lengths: Scores = np.zeros(0, dtype=np.float32)
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -49,30 +68,31 @@ class Postings:
     @property
     def size_bytes(self) -> int:
         """About how much memory this takes."""
-        return 200 * len(self._entries) + 8 * self._count + 4 * len(self._lengths)
+        return sum(run.size_bytes for run in self._runs) + self._lengths.nbytes
 
-    def add(self, terms: Sequence[str]) -> None:
-        """Append one text."""
-        counts: dict[str, int] = {}
-        for term in terms:
-            counts[term] = counts.get(term, 0) + 1
-        entries, line = self._entries, len(self._lengths) << _COUNT_BITS
-        for term, count in counts.items():
-            entry = line | min(count, _MOST_COUNTED)
-            known = entries.get(term)
-            if known is None:
-                entries[sys.intern(term)] = entry  # owners share most of their words
-            elif isinstance(known, int):
-                entries[term] = array("Q", (known, entry))
-            else:
-                known.append(entry)
-        self._count += len(counts)
-        self._lengths.append(len(terms))
+    def extend(self, texts: Sequence[Sequence[str]]) -> None:
+        """Append texts, each as its terms."""
+        if not texts:
+            return
+        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        hashes = np.fromiter(map(hash, chain.from_iterable(texts)), dtype=np.int64, count=int(lengths.sum()))
+        lines = np.repeat(np.arange(len(self), len(self) + len(texts), dtype=np.int32), lengths)
+        self._lengths = np.concatenate((self._lengths, lengths.astype(np.float32)))
+        if not len(hashes):
+            return
+        order = np.lexsort((lines, hashes))
+        hashes, lines = hashes[order], lines[order]
+        starts = np.flatnonzero(np.concatenate(([True], (np.diff(hashes) != 0) | (np.diff(lines) != 0))))
+        counts = np.diff(np.append(starts, len(hashes))).astype(np.float32)
+        run = _Run(hashes[starts], lines[starts], counts)
+        while self._runs and len(self._runs[-1].hashes) < 2 * len(run.hashes):
+            run = self._runs.pop().merged(run)
+        self._runs.append(run)
 
     def rarity(self, term: str, mask: Mask) -> int:
         """Return how many visible texts hold ``term``."""
-        packed = self._packed(term)
-        return 0 if packed is None else int(mask[packed >> _COUNT_BITS].sum())
+        _, lines, _ = self._matches([term])
+        return int(mask[lines].sum())
 
     def bm25(
         self,
@@ -89,42 +109,47 @@ class Postings:
             neighbours: If given, a line stands for the window of itself and its neighbours.
         """
         texts = int(mask.sum())
-        scores = np.zeros(len(self), dtype=np.float32)
-        if not texts:
-            return scores
-        lengths = np.where(mask, np.array(self._lengths, dtype=np.float32), np.float32(0))
+        if not texts or not weights:
+            return np.zeros(len(self), dtype=np.float32)
+        lengths = np.where(mask, self._lengths, np.float32(0))
+        terms, lines, counts = self._matches(list(weights))
+        seen = mask[lines]
+        terms, lines, counts = terms[seen], lines[seen], counts[seen]
         if neighbours is not None:
             lengths = neighbours.spread(lengths)
+            terms, lines, counts = _reaching(terms, lines, counts, neighbours)
+            seen = mask[lines]
+            terms, lines, counts = terms[seen], lines[seen], counts[seen]
         norms = K1 * (1 - B + B * lengths / max(float(lengths[mask].mean()), 1.0))
-        for term, weight in weights.items():
-            frequencies = self._frequencies(term, mask, neighbours)
-            if frequencies is None:
-                continue
-            lines, counts = frequencies
-            idf = np.log1p((texts - len(lines) + 0.5) / (len(lines) + 0.5))
-            scores[lines] += weight * idf * counts * (K1 + 1) / (counts + norms[lines])
+        found_in = np.bincount(terms, minlength=len(weights))
+        idf = np.log1p(np.maximum(texts - found_in + 0.5, 0) / (found_in + 0.5))
+        worth = np.fromiter(weights.values(), dtype=np.float64, count=len(weights)) * idf
+        parts = worth[terms] * counts * (K1 + 1) / (counts + norms[lines])
+        scores: Scores = np.bincount(lines, weights=parts, minlength=len(self)).astype(np.float32)
         scores[~mask] = 0
         return scores
 
-    def _frequencies(self, term: str, mask: Mask, neighbours: Neighbours | None) -> tuple[Lines, Scores] | None:
-        packed = self._packed(term)
-        if packed is None:
-            return None
-        lines = packed >> _COUNT_BITS
-        counts = (packed & _MOST_COUNTED).astype(np.float32)
-        seen = mask[lines]
-        lines, counts = lines[seen], counts[seen]
-        if neighbours is None:
-            return (lines, counts) if len(lines) else None
-        dense = np.zeros(len(self), dtype=np.float32)
-        dense[lines] = counts
-        reach = np.concatenate((lines, neighbours.before[lines], neighbours.after[lines]))
-        reach = np.unique(reach[reach >= 0])
-        return (reach, neighbours.spread(dense)[reach]) if len(lines) else None
+    def _matches(self, terms: Sequence[str]) -> tuple[Lines, Lines, Scores]:
+        """Return for each line that holds one of ``terms``: which one, the line, and how often."""
+        wanted = np.fromiter(map(hash, terms), dtype=np.int64, count=len(terms))
+        found = []
+        for run in self._runs:
+            first = np.searchsorted(run.hashes, wanted, side="left")
+            many = np.searchsorted(run.hashes, wanted, side="right") - first
+            places = np.repeat(first - (np.cumsum(many) - many), many) + np.arange(int(many.sum()))
+            found.append((np.repeat(np.arange(len(wanted)), many), run.lines[places], run.counts[places]))
+        if not found:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32)
+        numbers, lines, counts = (np.concatenate(column) for column in zip(*found, strict=True))
+        return numbers, lines.astype(np.int64), counts
 
-    def _packed(self, term: str) -> Lines | None:
-        """Return line and count of each text that holds ``term``, in one number."""
-        entry = self._entries.get(term)
-        if entry is None:
-            return None
-        return np.array([entry] if isinstance(entry, int) else entry, dtype=np.int64)
+
+def _reaching(terms: Lines, lines: Lines, counts: Scores, neighbours: Neighbours) -> tuple[Lines, Lines, Scores]:
+    """Return matches by window: each counts for its own line and for those beside it."""
+    reach = np.concatenate((lines, neighbours.before[lines], neighbours.after[lines]))
+    inside = reach >= 0
+    keys = np.tile(terms, 3)[inside] * len(neighbours.before) + reach[inside]
+    keys, places = np.unique(keys, return_inverse=True)
+    sums = np.bincount(places, weights=np.tile(counts, 3)[inside]).astype(np.float32)
+    terms, lines = np.divmod(keys, max(1, len(neighbours.before)))
+    return terms, lines, sums

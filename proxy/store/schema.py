@@ -165,16 +165,19 @@ def _encode(layout: Layout[T], item: T) -> str:
 
 
 def _decoder(layout: Layout[T]) -> Callable[[str], T]:
-    known = set(layout.fields)
+    known = frozenset(layout.fields)
+    times, tuples, of = layout.times, layout.tuples, layout.of
 
     def decode_one(record: str) -> T:
         fields = orjson.loads(record)
-        for name in layout.times:
-            if fields.get(name) is not None:
-                fields[name] = from_ms(fields[name])
-        for name in layout.tuples:
+        if not known.issuperset(fields):  # written by another version
+            fields = {name: value for name, value in fields.items() if name in known}
+        for name in times:
+            if (moment := fields.get(name)) is not None:
+                fields[name] = from_ms(moment)
+        for name in tuples:
             fields[name] = tuple(fields.get(name) or ())
-        return layout.of(**{name: value for name, value in fields.items() if name in known})
+        return of(**fields)
 
     return decode_one
 

@@ -16,7 +16,7 @@ texts = st.lists(st.lists(st.sampled_from(["tea", "milk", "cup", "dog", "rex"]),
 def postings_of(lists):
     made = Postings()
     for terms in lists:
-        made.add(terms)
+        made.extend([terms])
     return made
 
 
@@ -58,6 +58,28 @@ def test_windows_score_as_if_neighbours_were_one_text(lists):
     everything = np.ones(count, dtype=bool)
     scores = postings_of(lists).bm25({"tea": 1.0, "cup": 0.5}, everything, neighbours=Neighbours(before, after))
     assert scores == pytest.approx(postings_of(joined).bm25({"tea": 1.0, "cup": 0.5}, everything), rel=1e-4)
+
+
+@given(texts, st.integers(0, 8))
+def test_how_texts_arrive_makes_no_difference(lists, cut):
+    made = Postings()
+    made.extend(lists[:cut])
+    made.extend(lists[cut:])
+    mask = np.array([line % 3 != 1 for line in range(len(lists))])
+    query = {"tea": 1.0, "milk": 0.5, "nothing": 1.0}
+    assert made.bm25(query, mask) == pytest.approx(postings_of(lists).bm25(query, mask), rel=1e-4)
+    assert made.rarity("tea", mask) == sum("tea" in terms for terms, seen in zip(lists, mask, strict=True) if seen)
+
+
+@given(texts, st.data())
+def test_what_is_masked_changes_no_window_either(lists, data):
+    count = len(lists)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)))
+    neighbours = Neighbours(np.arange(count) - 1, np.append(np.arange(1, count), -1))
+    hidden = [terms if seen else ["dog"] for terms, seen in zip(lists, mask, strict=True)]
+    query = {"tea": 1.0, "dog": 1.0}
+    scores = postings_of(lists).bm25(query, mask, neighbours=neighbours)
+    assert scores == pytest.approx(postings_of(hidden).bm25(query, mask, neighbours=neighbours), rel=1e-4)
 
 
 def test_nothing_at_all_scores_nothing():
