@@ -1,4 +1,4 @@
-"""The outermost layer: canonical paths, a request id on every response, and errors in OpenAI's shape."""
+"""The outermost layer: canonical paths, a request id on every response, and errors in the shape of the wire."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from urllib.parse import quote, unquote
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proxy.api.asgi import TooMuch, limited, send_error
+from proxy.api.asgi import TooMuch, limited
+from proxy.api.wires import REQUEST_ID, refuse, wire_of
 from proxy.errors import BodyTooLarge, ProxyError
 
 _log = structlog.get_logger(__name__)
@@ -40,14 +41,14 @@ class Edge:
             await send(message)
 
         raw = canonical((scope.get("raw_path") or quote(scope["path"]).encode()).partition(b"?")[0].decode("latin-1"))
-        scope = {**scope, "path": unquote(raw), "raw_path": raw.encode("latin-1")}
+        scope = {**scope, "path": unquote(raw), "raw_path": raw.encode("latin-1"), REQUEST_ID: request_id}
         limit = scope["app"].state.services.settings.server.max_body_bytes
         try:
             await self._app(scope, limited(scope, receive, limit), named)
         except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
             shaped = _shaped(error)
             if not started:
-                await send_error(named, shaped, [])
+                await refuse(named, shaped, wire_of(scope), request_id)
 
 
 def canonical(path: str) -> str:

@@ -1,13 +1,14 @@
-"""Errors of the memory side in OpenAI's shape, whoever raised them."""
+"""Errors of the memory side in OpenAI's shape, whoever raised them; on Anthropic's paths in Anthropic's."""
 
 from __future__ import annotations
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from proxy.api.asgi import TooMuch
+from proxy.api.wires import REQUEST_ID, id_headers, wire_of
 from proxy.errors import BodyTooLarge, InvalidRequest, NotFound, ProxyError
 
 
@@ -18,13 +19,15 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _other)
 
 
-async def _ours(request: Request, error: Exception) -> JSONResponse:
-    del request
+async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProxyError)
-    return JSONResponse(error.body(), status_code=error.status, headers=error.headers)
+    dialect, request_id = wire_of(request.scope), request.scope.get(REQUEST_ID, "")
+    headers = {**error.headers, **dict(id_headers(dialect, request_id))}
+    body = dialect.error_body(error, request_id)
+    return Response(body, status_code=error.status, headers=headers, media_type="application/json")
 
 
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
+async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     problem = error.errors()[0]
     where = ".".join(str(part) for part in problem["loc"][1:] if "[" not in str(part))  # a union names its branches
@@ -32,7 +35,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     return await _ours(request, InvalidRequest(f"{what}.", param=where or None))
 
 
-async def _other(request: Request, error: Exception) -> JSONResponse:
+async def _other(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if isinstance(error, TooMuch):
         return await _ours(request, BodyTooLarge(error.detail))

@@ -60,7 +60,10 @@ class Directory:
             in_turn = group if len(group) == 1 else entries.in_turn(group, key())
             return [route for entry in in_turn if (route := _route_of(entry, name)) is not None]
         route = (
-            self._everything or self._by_prefix(name, client_key) or self._by_bare_name(name) or self._redirected(name)
+            self._everything
+            or self._by_prefix(name, client_key)
+            or self._by_bare_name(name, client_key)
+            or self._redirected(name)
         )
         return [] if route is None else [route if name == model or route.model else replace(route, model=name)]
 
@@ -71,6 +74,19 @@ class Directory:
         if route is None and self._is_in_environment(openai):
             route = Route(openai, None, openai.base_from(self._environ), openai.key_from(self._environ))
         return route
+
+    def anthropic(self, client_key: str | None) -> Route | None:
+        """Return the way for paths of Anthropic's API without a model; None: nowhere."""
+        known = providers.provider("anthropic") or providers.unlisted("anthropic")
+        if self._everything is not None:
+            return self._everything
+        if not self._is_in_environment(known) and not self._brings(known, client_key):
+            return None
+        return Route(known, None, known.base_from(self._environ), known.key_from(self._environ))
+
+    def is_everything(self, base_url: str) -> bool:
+        """Whether an address is that of the one server for everything."""
+        return self._everything is not None and self._everything.base_url == base_url
 
     def names(self) -> list[str]:
         """Return the names on offer that are known without asking a provider."""
@@ -105,14 +121,17 @@ class Directory:
             return None
         if known.wire == "openai" and not known.base_from(self._environ):
             return None
-        brings_key = client_key is not None and self._brings_keys and known.has_form(client_key)
-        if not known.is_local and not brings_key and known.key_from(self._environ) is None:
+        if not known.is_local and not self._brings(known, client_key) and known.key_from(self._environ) is None:
             return None
         return entries.from_environment(known, rest, self._environ)
 
-    def _by_bare_name(self, model: str) -> Route | None:
+    def _by_bare_name(self, model: str, client_key: str | None) -> Route | None:
         known = providers.of_bare_name(model)
-        if known is None or not self._is_in_environment(known):
+        if known is None:
+            return None
+        # Keys of OpenAI's form are those of many other servers too.
+        brings_own = known.name != "openai" and self._brings(known, client_key)
+        if not brings_own and not self._is_in_environment(known):
             return None
         return entries.from_environment(known, model, self._environ)
 
@@ -122,10 +141,13 @@ class Directory:
             return None
         return entries.from_environment(openai, model, self._environ)
 
+    def _brings(self, known: Provider, client_key: str | None) -> bool:
+        """Whether the client comes with a key of this provider's."""
+        return client_key is not None and self._brings_keys and known.has_form(client_key)
+
     def _is_in_environment(self, known: Provider) -> bool:
-        return known.key_from(self._environ) is not None or (
-            known.wire == "openai" and known.is_redirected(self._environ)
-        )
+        takes_bytes = known.wire == "openai" or known.name == "anthropic"
+        return known.key_from(self._environ) is not None or (takes_bytes and known.is_redirected(self._environ))
 
     def _only_server(self) -> Route | None:
         """Return a route to the one OpenAI-wire server that the whole list names, if it is one."""

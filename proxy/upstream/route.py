@@ -17,6 +17,7 @@ from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.directory import Directory, target_of
 from proxy.upstream.failover import Make, Plan, Try, send, tries_of
 from proxy.upstream.health import Health
+from proxy.upstream.messages import over_messages, speaks_messages
 from proxy.upstream.model_list import Route
 from proxy.upstream.target import AuthMode, Targets
 
@@ -118,6 +119,22 @@ class Routes:
             tries.sort(key=self._is_cooling)
         return Plan(tuple(tries), tuple(one for group in wider for one in group))
 
+    def spoken(self, plan: Plan, path: str) -> Plan:
+        """Return a plan for requests on a path: a provider that does not speak its wire is asked on its own.
+
+        The one server for everything is taken at its word: it gets the bytes.
+        """
+        if not speaks_messages(path):
+            return plan
+        return Plan(tuple(map(self._over_messages, plan.tries)), tuple(map(self._over_messages, plan.wider)))
+
+    def anthropic(self, client_key: str | None) -> Target | None:
+        """Return where paths of Anthropic's API without a model go; None: nowhere."""
+        route = self._directory.anthropic(client_key)
+        if route is None:
+            return None
+        return self._over_messages(Try(self._targets.of(route, client_key))).target
+
     async def send(self, plan: Plan, make: Make) -> tuple[Target, UpstreamResponse]:
         """Send to the first target of a plan that serves; see ``failover.send``."""
         return await send(plan, make, self._health)
@@ -154,6 +171,11 @@ class Routes:
             targets = [self._targets.demo()]
         router = self._router
         return list(tries_of(targets, num_retries=router.num_retries, retry_after_s=router.retry_after))
+
+    def _over_messages(self, step: Try) -> Try:
+        if self._directory.is_everything(step.target.base_url):
+            return step
+        return replace(step, target=over_messages(step.target, self.wire))
 
     def _is_cooling(self, step: Try) -> bool:
         target = step.target
