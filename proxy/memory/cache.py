@@ -50,12 +50,8 @@ class IndexCache:
         self.max_bytes = max_bytes
         self.most_rows = most_rows
         self._entries: OrderedDict[tuple[str, Noun], _Entry] = OrderedDict()
+        self.size_bytes = 0  # of all shelves together, about
         self._locks: weakref.WeakValueDictionary[tuple[str, Noun], asyncio.Lock] = weakref.WeakValueDictionary()
-
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory all shelves take."""
-        return sum(entry.size_bytes for entry in self._entries.values())
 
     async def facts(self, scope: Scope, query: Query) -> FactShelf:
         """Return a shelf with the memories of the owner that ``query`` may be about."""
@@ -68,7 +64,7 @@ class IndexCache:
     def forget(self, scope: Scope) -> None:
         """Drop what is held of an owner; for erasure, since a changed table is noticed anyway."""
         for noun in NOUNS:
-            self._entries.pop((scope.user, noun), None)
+            self._remember((scope.user, noun), None)
 
     async def marked(self, scope: Scope) -> list[Memory]:
         """Return the owner's memories that count whatever is asked: at least those that ended, and the profile."""
@@ -104,9 +100,18 @@ class IndexCache:
             return entry
         shelf = await self._grown(scope, noun, entry, revision) or await self._loaded(scope, noun)
         entry = _Entry(revision, shelf, _BYTES_PER_ENTRY + (0 if shelf is None else shelf.size_bytes))
-        self._entries[key] = entry
-        self._evict(key)
+        self._remember(key, entry)
+        while len(self._entries) > 1 and self.size_bytes > self.max_bytes:
+            self._remember(next(iter(self._entries)), None)
         return entry
+
+    def _remember(self, key: tuple[str, Noun], entry: _Entry | None) -> None:
+        """Put an entry at the end, where it is dropped last, or drop it now."""
+        known = self._entries.pop(key, None)
+        self.size_bytes -= known.size_bytes if known is not None else 0
+        if entry is not None:
+            self._entries[key] = entry
+            self.size_bytes += entry.size_bytes
 
     async def _loaded(self, scope: Scope, noun: Noun) -> Shelf[Any] | None:
         """Return a shelf with all rows, None if there are too many of them."""
@@ -138,11 +143,6 @@ class IndexCache:
             shelf.put(batch)
         else:
             await in_thread("cpu", shelf.put, batch)
-
-    def _evict(self, newest: tuple[str, Noun]) -> None:
-        self._entries.move_to_end(newest)
-        while len(self._entries) > 1 and self.size_bytes > self.max_bytes:
-            self._entries.popitem(last=False)
 
 
 def _is_later(revision: tuple[str, str], earlier: tuple[str, str]) -> bool:

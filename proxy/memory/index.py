@@ -37,7 +37,7 @@ class Shelf(Generic[T]):
         self.lock = threading.Lock()  # held while rows come in and while a search looks at several columns
         self.items: list[T] = []
         self.stamp = 0
-        self._given: Candidates[T] | None = None
+        self._given: Mapping[str, float] | None = None  # scores by words, of the rows found for one query
         self.model = model
         self.postings = Postings()
         self._line_of: dict[str, int] = {}
@@ -80,12 +80,9 @@ class Shelf(Generic[T]):
             self._put(batch)
 
     def hold(self, found: Candidates[T]) -> None:
-        """Take the rows that the store found for one query, with the scores it gave them."""
-        width = next(iter(self._vectors.values())).values.shape[1]
-        nothing = np.zeros((len(found.items), width), dtype=np.float32)
-        terms: list[list[str]] = [[]] * len(found.items)  # the scores are given, so nothing is counted
-        self.put(Batch(found.items, terms, dict.fromkeys(self._vectors, nothing), [""] * len(found.items), 0))
-        self._given = found
+        """Take the rows that the store found for one query; their words were scored by the store."""
+        self.put(found.rows)
+        self._given = found.words
 
     def drop(self, ids: Collection[str]) -> None:
         """Take rows out; unknown ids are ignored."""
@@ -134,14 +131,11 @@ class Shelf(Generic[T]):
     def lexical(self, weights: dict[str, float], mask: Mask) -> Scores:
         """Return the BM25 score of every line."""
         if self._given is not None:
-            return self._scattered(self._given.words, 0.0, mask)
+            return self._scattered(self._given, mask)
         return self.postings.bm25(weights, mask)
 
     def dense(self, vector: Vector | None, mask: Mask, name: str = "vector") -> Scores:
         """Return the cosine of every line with ``vector``; NaN where either has none or the line is masked."""
-        if self._given is not None:
-            given = self._given.cosines[name]
-            return self._scattered(given, min(given.values(), default=np.nan), mask)
         cosines = np.full(len(self.items), np.nan, dtype=np.float32)
         lines = np.flatnonzero(mask & self._has_vector.values)
         if vector is not None and len(lines):
@@ -164,9 +158,9 @@ class Shelf(Generic[T]):
         """Return the vectors of ``lines``; a line of zeros where one is pending."""
         return self._vectors[name].values[lines]
 
-    def _scattered(self, given: Mapping[str, float], missing: float, mask: Mask) -> Scores:
+    def _scattered(self, given: Mapping[str, float], mask: Mask) -> Scores:
         """Return given scores by line."""
-        scores = np.full(len(self.items), missing, dtype=np.float32)
+        scores = np.zeros(len(self.items), dtype=np.float32)
         for item_id, score in given.items():
             line = self._line_of.get(item_id)
             if line is not None and mask[line]:

@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from proxy.store.schema import (
     EPISODES,
     LAYOUTS,
     MEMORIES,
+    NO_ROWS,
     NOUNS,
     Batch,
     Layout,
@@ -211,11 +213,11 @@ class LanceStore:
         layout = LAYOUTS[noun]
         async with _Reading(self, noun, scope) as table:
             if table is None:
-                return Candidates([], {}, {name: {} for name in layout.vectors})
-            found = await lance_search.find(table, layout, terms, vector, where="", limit=limit)
-            if sum(scope.sees(item.agent) for item in found.items) < len(found.items) / 2:
-                where = filters.any_of("agent", ["", scope.agent] if scope.agent else [""])
-                found = await lance_search.find(table, layout, terms, vector, where=where, limit=limit)
+                return Candidates(NO_ROWS, {})
+            search = partial(lance_search.find, table, layout, terms, vector, limit=limit, dimension=self.dimension)
+            found = await search(where="")
+            if sum(scope.sees(item.agent) for item in found.rows.items) < len(found.rows.items) / 2:
+                found = await search(where=filters.any_of("agent", ["", scope.agent] if scope.agent else [""]))
             return found
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:

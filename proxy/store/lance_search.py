@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
 
-from proxy.store.schema import LAYOUTS, Layout, Noun, T, Vector, decode
+from proxy.store.schema import LAYOUTS, NO_ROWS, Batch, Layout, Noun, T, Vector, from_arrow
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
@@ -24,21 +24,26 @@ _PROBES = 32
 
 @dataclass(frozen=True, slots=True)
 class Candidates(Generic[T]):
-    """The rows that may answer a query, with the scores that LanceDB gave them.
+    """The rows that may answer a query.
 
     Args:
-        items: The values.
-        words: BM25 score by id; rows that were not found by words are missing.
-        cosines: By vector column, the cosine by id; likewise.
+        rows: With their vectors, without their index terms.
+        words: LanceDB's BM25 score by id; rows that were not found by words are missing.
     """
 
-    items: list[T]
+    rows: Batch[T]
     words: dict[str, float]
-    cosines: dict[str, dict[str, float]]
 
 
 async def find(
-    table: AsyncTable, layout: Layout[T], terms: Collection[str], vector: Vector | None, *, where: str, limit: int
+    table: AsyncTable,
+    layout: Layout[T],
+    terms: Collection[str],
+    vector: Vector | None,
+    *,
+    where: str,
+    limit: int,
+    dimension: int,
 ) -> Candidates[T]:
     """Return the rows that fit best by words or by any of their vectors, turns with their neighbours.
 
@@ -49,6 +54,7 @@ async def find(
         vector: Of the query; None searches by words alone.
         where: If given, a filter that all rows must pass; it costs a scan.
         limit: Most rows, neighbours aside.
+        dimension: Length of the vectors.
     """
     names = ["words", *layout.vectors] if vector is not None else ["words"]
     searches = [_by_words(table, terms, where)]
@@ -59,12 +65,15 @@ async def find(
     if layout.noun == "episodes":  # written in order, so the rows before and after are mostly the neighbours
         rows = list(dict.fromkeys(near for row in rows for near in (row, row - 1, row + 1) if near >= 0))
     if not rows:
-        return Candidates([], {}, {name: {} for name in layout.vectors})
-    found = await table.take_row_ids(rows).select(["record"]).with_row_id().to_arrow()
-    items = decode(layout, found)
-    id_of = {row: item.id for row, item in zip(found.column("_rowid").to_pylist(), items, strict=True)}
-    by_id = {name: {id_of[row]: score for row, score in of.items() if row in id_of} for name, of in scores.items()}
-    return Candidates(items, by_id.pop("words"), by_id)
+        return Candidates(NO_ROWS, {})
+    columns = ["record", "embedding_model", "stamp", *layout.vectors]
+    found = await table.take_row_ids(rows).select(columns).with_row_id().to_arrow()
+    batch = from_arrow(layout, found, dimension=dimension, reads_terms=False)
+    words = scores["words"]
+    row_ids = found.column("_rowid").to_pylist()
+    return Candidates(
+        batch, {item.id: words[row] for row, item in zip(row_ids, batch.items, strict=True) if row in words}
+    )
 
 
 async def index(table: AsyncTable, noun: Noun, *, above_rows: int) -> list[str]:

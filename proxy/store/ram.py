@@ -12,7 +12,7 @@ from proxy.lexical import tokens
 from proxy.store.lance import LanceStore, StoreHealth
 from proxy.store.lance_search import Candidates
 from proxy.store.passages import dense_text, lexical_text
-from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun, Vector
+from proxy.store.schema import LAYOUTS, NO_ROWS, NOUNS, Batch, Noun, Vector
 from proxy.types import Episode, Memory, Scope
 
 # The two kinds of rows there are; whoever holds one does not care which.
@@ -116,8 +116,8 @@ class RamStore:
         self, scope: Scope, noun: Noun, terms: Collection[str], vector: Vector | None, *, limit: int = 60
     ) -> Candidates[Any]:
         """Find nothing: a conversation that lives in memory is never too large to load."""
-        del scope, terms, vector, limit
-        return Candidates([], {}, {name: {} for name in LAYOUTS[noun].vectors})
+        del scope, noun, terms, vector, limit
+        return Candidates(NO_ROWS, {})
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:
         """Return the ids of all rows."""

@@ -84,6 +84,9 @@ class Batch(Generic[T]):
     stamp: int
 
 
+NO_ROWS: Batch[Any] = Batch([], [], {}, [], 0)
+
+
 @functools.cache
 def arrow_schema(noun: Noun, dimension: int) -> pa.Schema:
     """Return the table's Arrow schema; every column but the id may be null, so that later ones can be added."""
@@ -135,13 +138,13 @@ def to_arrow(
     return pa.table(columns, schema=arrow_schema(layout.noun, dimension))
 
 
-def from_arrow(layout: Layout[T], table: pa.Table, *, dimension: int) -> Batch[T]:
+def from_arrow(layout: Layout[T], table: pa.Table, *, dimension: int, reads_terms: bool = True) -> Batch[T]:
     """Return what ``table`` holds; vectors that are not there or of another dimension count as missing."""
     items = decode(layout, table)
     stamps = table.column("stamp").to_numpy() if table.num_rows else np.zeros(1, dtype=np.int64)
     return Batch(
         items,
-        _terms(items, table),
+        _terms(items, table) if reads_terms else [[] for _ in items],
         {name: _matrix(table, name, dimension) for name in layout.vectors},
         [model or "" for model in table.column("embedding_model").to_pylist()],
         int(stamps.max()),

@@ -335,11 +335,11 @@ async def test_a_large_owner_is_searched_by_the_store(tmp_path):
     await store.put_memories(ANNE, rows, vectors, "m")
     await store.maintain(ANNE)
     by_words = await store.candidates(ANNE, "memories", ["thing123"], None)
-    assert by_words.items[0].id == rows[123].id
+    assert by_words.rows.items[0].id == rows[123].id
     assert by_words.words[rows[123].id] > 0
     by_vector = await store.candidates(ANNE, "memories", [], vector(7))
-    best = max(by_vector.cosines["vector"], key=by_vector.cosines["vector"].__getitem__)
-    assert best in {row.id for at, row in enumerate(rows) if at % 50 == 7}
+    best = int(np.argmax(by_vector.rows.vectors["vector"] @ vector(7)))
+    assert by_vector.rows.items[best].id in {row.id for at, row in enumerate(rows) if at % 50 == 7}
 
 
 async def test_an_agents_few_rows_are_found_among_many(store):
@@ -347,8 +347,8 @@ async def test_an_agents_few_rows_are_found_among_many(store):
     rows = [fact(number, "tea") for number in range(300)] + [fact(999, "tea for two", agent=agent)]
     await store.put_memories(ANNE, [*rows, *(fact(2000 + n, "tea", agent="d" * 32) for n in range(400))], {}, "m")
     found = await store.candidates(Scope(ANNE.tenant, ANNE.user, agent), "memories", ["tea"], None, limit=400)
-    assert all(item.agent in ("", agent) for item in found.items)
-    assert found.items
+    assert all(item.agent in ("", agent) for item in found.rows.items)
+    assert found.rows.items
 
 
 hostile_text = st.text(max_size=30)
