@@ -7,12 +7,13 @@ import hmac
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from proxy.config import AuthSettings, is_loopback
 from proxy.errors import ConfigError
-from proxy.types import Scope
+from proxy.types import UNSAID, Allowance, Scope
 
 _USER_HEADERS = ("x-openwebui-user-id", "x-sm-user-id")
 _SESSION_HEADERS = ("x-openwebui-chat-id", "x-sm-conversation-id")
@@ -29,6 +30,8 @@ class Identity:
         own: Id of the key of ours, so that two keys of one tenant are two users.
         may_name: Whether the key may name users and times.
         reason: Why there is no memory, as the response header says it.
+        allowance: What a key of ours may ask for, where its operator said so.
+        models: Patterns of the models that it may ask for; empty: all.
     """
 
     key: str
@@ -37,6 +40,17 @@ class Identity:
     own: str = ""
     may_name: bool = True
     reason: str = ""
+    allowance: Allowance = UNSAID
+    models: tuple[str, ...] = ()
+
+    @property
+    def holder(self) -> str:
+        """Who is counted: a key of ours, else the tenant; everybody without either is one."""
+        return self.own or self.tenant
+
+    def may_use(self, model: str) -> bool:
+        """Whether the key may ask for a model."""
+        return not self.models or any(fnmatchcase(model, pattern) for pattern in self.models)
 
 
 class Hasher:

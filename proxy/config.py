@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from proxy.errors import ConfigError
 from proxy.litellm_config import adopt
+from proxy.types import Allowance
 
 ENV_PREFIX = "THROUGHLINE_"
 CONFIG_ENV = "THROUGHLINE_CONFIG"
@@ -73,6 +74,17 @@ class UpstreamSettings(_Section):
     api_key: SecretStr | None = Field(None, description="Key for `upstream.url`; unset: the client's own key.")
     connect_timeout_s: float = Field(10.0, gt=0, description="Seconds to connect to a provider.")
     read_timeout_s: float | None = Field(None, gt=0, description="Seconds of silence allowed; unset: as the client.")
+
+
+class LimitsSettings(_Section):
+    """What one key may ask for (in `passthrough` mode one tenant), unless the key says otherwise."""
+
+    requests_per_minute: int | None = Field(None, ge=1, description="Requests a minute; unset: no limit.")
+    tokens_per_minute: int | None = Field(
+        None, ge=1, description="Tokens a minute, as providers count them; unset: no limit."
+    )
+    concurrent_streams: int | None = Field(None, ge=1, description="Streams at a time; unset: no limit.")
+    body_bytes: int | None = Field(None, ge=1, description="Largest request body; unset: `server.max_body_bytes`.")
 
 
 class RouterSettings(_Section):
@@ -186,6 +198,7 @@ class Settings(BaseSettings):
 
     server: ServerSettings = ServerSettings()
     auth: AuthSettings = AuthSettings()
+    limits: LimitsSettings = LimitsSettings()
     upstream: UpstreamSettings = UpstreamSettings()
     router_settings: RouterSettings = RouterSettings()
     memory: MemorySettings = MemorySettings()
@@ -220,6 +233,14 @@ class Settings(BaseSettings):
         yaml_file = settings_cls.model_config.get("yaml_file")
         files = (YamlConfigSettingsSource(settings_cls, yaml_file=yaml_file),) if yaml_file else ()
         return (init_settings, env_settings, *files)
+
+    @property
+    def allowance(self) -> Allowance:
+        """What a key may ask for that has no limits of its own."""
+        limits = self.limits
+        return Allowance(
+            limits.requests_per_minute, limits.tokens_per_minute, limits.concurrent_streams, limits.body_bytes
+        )
 
     @property
     def database_url(self) -> str:

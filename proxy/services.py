@@ -12,6 +12,7 @@ from proxy.auth import Hasher
 from proxy.clock import Clock
 from proxy.config import MemorySettings, Settings, environment, quiet_libraries
 from proxy.errors import ProxyError, StoreUnavailable
+from proxy.limits import Limits
 from proxy.memory.book import Book
 from proxy.memory.cache import IndexCache
 from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
@@ -66,6 +67,7 @@ class Services:
     embedder: Embedder
     extractor: Extractor
     routes: Routes
+    limits: Limits
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     warmed: asyncio.Event = field(default_factory=asyncio.Event)
     is_embedder_warm: bool = False
@@ -215,6 +217,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         _embedder(settings),
         select_extractor(settings.memory, builtin=LazyRules(), connect=connect),
         routes,
+        Limits(clock, processes=settings.server.workers),
     )
     lasting = _assemble(shared, await Database.open(settings.database_url, synchronous=settings.store.synchronous))
     lasting.ephemeral = _assemble(shared, await Database.open("sqlite://"))
@@ -232,6 +235,7 @@ class _Shared:
     embedder: Embedder
     extractor: Extractor
     routes: Routes
+    limits: Limits
 
 
 def _assemble(shared: _Shared, database: Database) -> Services:
@@ -244,6 +248,7 @@ def _assemble(shared: _Shared, database: Database) -> Services:
         embedder=shared.embedder,
         extractor=shared.extractor,
         routes=shared.routes,
+        limits=shared.limits,
         database=database,
         journal=Journal(database, debounce_s=pause_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),

@@ -46,6 +46,38 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowance:
+    """How much a key may ask for; None: as much as it likes."""
+
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    concurrent_streams: int | None = None
+    body_bytes: int | None = None
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether anything but the size of a body is limited."""
+        rates = (self.requests_per_minute, self.tokens_per_minute, self.concurrent_streams)
+        return any(limit is not None for limit in rates)
+
+    def over(self, default: Allowance) -> Allowance:
+        """Return this allowance, with the default where it says nothing and no limit where it says 0."""
+
+        def chosen(own: int | None, other: int | None) -> int | None:
+            return (other if own is None else own) or None
+
+        return Allowance(
+            chosen(self.requests_per_minute, default.requests_per_minute),
+            chosen(self.tokens_per_minute, default.tokens_per_minute),
+            chosen(self.concurrent_streams, default.concurrent_streams),
+            chosen(self.body_bytes, default.body_bytes),
+        )
+
+
+UNSAID = Allowance()
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """One statement about the user, with its evidence, its validity and its standing."""
 

@@ -10,6 +10,7 @@ import orjson
 from starlette.exceptions import HTTPException
 
 from proxy.errors import BodyTooLarge, ProxyError
+from proxy.limits import UNLIMITED, Ticket
 from proxy.upstream.headers import find
 
 Scope = MutableMapping[str, Any]
@@ -24,13 +25,12 @@ class ClientGone(Exception):
 
 
 class TooMuch(HTTPException):
-    """The request body is larger than ``server.max_body_bytes``; of the one kind that FastAPI lets through as it is."""
+    """The request body is larger than it may be; of the one kind that FastAPI lets through as it is."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, name: str) -> None:
         super().__init__(
             BodyTooLarge.status,
-            f"The request body has more than {limit} bytes. Send less, or have the operator raise "
-            "server.max_body_bytes.",
+            f"The request body has more than {limit} bytes. Send less, or have the operator raise {name}.",
         )
 
 
@@ -44,15 +44,21 @@ async def read_body(receive: Receive) -> bytes:
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def limited(scope: Scope, receive: Receive, limit: int) -> Receive:
+def limited(scope: Scope, receive: Receive, limit: int, name: str = "server.max_body_bytes") -> Receive:
     """Return a ``receive`` that counts the body while it arrives.
+
+    Args:
+        scope: The request's.
+        receive: Where the body comes from.
+        limit: Most bytes.
+        name: The setting that says so.
 
     Raises:
         TooMuch: At once where the length is declared, else as soon as there are more than ``limit`` bytes.
     """
     declared = find(headers_of(scope), "content-length") or ""
     if declared.isdecimal() and (len(declared) > 18 or int(declared) > limit):
-        raise TooMuch(limit)
+        raise TooMuch(limit, name)
     size = 0
 
     async def counted() -> Message:
@@ -60,7 +66,7 @@ def limited(scope: Scope, receive: Receive, limit: int) -> Receive:
         message = await receive()
         size += len(message.get("body", b""))
         if size > limit:
-            raise TooMuch(limit)
+            raise TooMuch(limit, name)
         return message
 
     return counted
@@ -97,6 +103,30 @@ async def until_hang_up(receive: Receive, work: Callable[[], Awaitable[None]]) -
             group.cancel_scope.cancel()
     except ExceptionGroup as wrapped:
         raise wrapped.exceptions[0] from None
+
+
+def watched(send: Send, ticket: Ticket) -> Send:
+    """Return a ``send`` that lets a ticket see the reply, and adds what is left to it where no provider says so."""
+    if ticket is UNLIMITED:
+        return send
+
+    async def seen(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            named = {name.lower(): value for name, value in message["headers"]}
+            ticket.begin(message["status"], named.get(b"content-encoding", b"").decode("latin-1"))
+            told = [(name.encode(), value.encode()) for name, value in ticket.headers()]
+            kinds = [kind for kind in (b"requests", b"tokens") if not any(_is_told(name, kind) for name in named)]
+            added = [pair for pair in told if any(_is_told(pair[0], kind) for kind in kinds)]
+            message["headers"] = [*message["headers"], *added]
+        elif message["type"] == "http.response.body":
+            ticket.feed(message.get("body", b""))
+        await send(message)
+
+    return seen
+
+
+def _is_told(name: bytes, kind: bytes) -> bool:
+    return name.startswith(b"x-ratelimit-") and name.endswith(b"-" + kind)
 
 
 async def send_head(send: Send, status: int, headers: Iterable[tuple[str, str]]) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from proxy.errors import Unauthorized
-from proxy.pipeline.identify import identity_of, scope_for
+from proxy.pipeline.admission import identity_of
+from proxy.pipeline.identify import scope_for
 from proxy.services import Services
 from proxy.types import Scope
 from proxy.upstream.headers import by_name

@@ -1,4 +1,4 @@
-"""``POST /v1/chat/completions``: the main job, as a raw ASGI endpoint."""
+"""``POST /v1/chat/completions`` and its like on other wires: the main job, as a raw ASGI endpoint."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from proxy.api.asgi import (
     Scope,
     Send,
     headers_of,
+    limited,
     read_body,
     send_end,
-    send_error,
     send_head,
     until_hang_up,
+    watched,
 )
 from proxy.api.coding import plain
 from proxy.api.heartbeat import Heartbeat
+from proxy.api.wires import refuse
 from proxy.dialects.base import Dialect
 from proxy.errors import ProxyError
+from proxy.pipeline.admission import admit
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.handle import Answer, handle
 from proxy.services import Services
@@ -41,8 +44,21 @@ class Completions:
         headers = headers_of(scope)
         exchange = Exchange("POST", self._path, scope["query_string"].decode("latin-1"), headers, b"", self._dialect)
         try:
-            limit = self._services.settings.server.max_body_bytes
-            exchange.body, exchange.headers = plain(await read_body(receive), headers, limit=limit)
+            with exchange.timings.step("identify"):
+                admission = await admit(headers, self._services)
+        except ProxyError as error:
+            await self._refuse(exchange, send, error)
+            return
+        exchange.identity, exchange.ticket = admission.identity, admission.ticket
+        receive = limited(scope, receive, admission.body_bytes, admission.limit_name)
+        try:
+            await self._serve(exchange, receive, watched(send, admission.ticket), admission.body_bytes)
+        finally:
+            admission.ticket.close()
+
+    async def _serve(self, exchange: Exchange, receive: Receive, send: Send, limit: int) -> None:
+        try:
+            exchange.body, exchange.headers = plain(await read_body(receive), list(exchange.headers), limit=limit)
         except ClientGone:
             return
         except ProxyError as error:
@@ -60,7 +76,7 @@ class Completions:
 
     async def _refuse(self, exchange: Exchange, send: Send, error: ProxyError) -> None:
         self._count(exchange, error.status)
-        await send_error(send, error, [("x-request-id", exchange.request_id), *exchange.response_headers()])
+        await refuse(send, error, self._dialect, exchange.request_id, exchange.response_headers())
 
     def _count(self, exchange: Exchange, status: int) -> None:
         REQUESTS.labels(self._path, str(status), exchange.memory_header().partition(";")[0]).inc()

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import unquote
 
 import orjson
 
 from proxy.api.asgi import (
     ClientGone,
+    Headers,
     Receive,
     Scope,
     Send,
     headers_of,
+    limited,
     read_body,
     send_end,
-    send_error,
     send_head,
     send_whole,
     until_hang_up,
+    watched,
 )
 from proxy.api.heartbeat import Heartbeat
+from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.dialects import chat
 from proxy.errors import Forbidden, NotFound, ProxyError
+from proxy.pipeline.admission import Admission, admit, permitted
 from proxy.pipeline.affinity import opening_of
-from proxy.pipeline.identify import identity_of
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.failover import Make, Plan, Try
 from proxy.upstream.headers import client_key, find
+from proxy.upstream.messages import speaks_messages
 
 _WITH_MODEL = (
     "/embeddings",
@@ -38,6 +44,7 @@ _WITH_MODEL = (
     "/images/generations",
     "/audio/speech",
     "/rerank",
+    "/messages/count_tokens",
 )
 
 # What is said to our memory must not go to a provider because the method is wrong, or because we cannot take it yet.
@@ -58,11 +65,39 @@ _STATELESS = frozenset(
         "/images/generations",
         "/images/edits",
         "/images/variations",
+        "/messages/count_tokens",
     }
 )
 
+_BYTES_A_TOKEN = 4  # about, until the provider has counted them
+
 # The provider's other paths are none of the client's business where the key is the operator's.
 _CLIMBS = re.compile(r"(?:^|/|%2f)(?:\.|%2e){1,2}(?:/|%2f|$)", re.IGNORECASE)
+
+
+class _Asked:
+    """A request as it came, and what of its body matters here."""
+
+    def __init__(self, scope: Scope, path: str, headers: Headers, body: bytes) -> None:
+        self.method: str = scope["method"]
+        self.is_anthropics = is_anthropics(scope)
+        self.path = path
+        self.query = scope["query_string"].decode("latin-1")
+        self.headers = headers
+        self.body = body
+        fields = _fields(body) if path in _WITH_MODEL else {}
+        model = fields.get("model")
+        self.model = model if isinstance(model, str) else ""
+        self.is_anthropics = is_anthropics(scope)
+        self.is_stream = fields.get("stream") is True
+        self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
+
+    def request(self, target: Target, *, readable: bool) -> UpstreamRequest:
+        """Return what a target is sent: the same to each, but for the name of the model."""
+        body = self.body
+        if self.model and target.model is not None and target.model != self.model:
+            body = chat.replace_model(body, target.model)
+        return UpstreamRequest(self.method, self.path, self.query, self.headers, body, self.is_stream, readable)
 
 
 class Passthrough:
@@ -76,38 +111,56 @@ class Passthrough:
         headers = headers_of(scope)
         path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0].removeprefix("/v1")
         try:
-            await identity_of(headers, self._services)
-            body = await read_body(receive)
-            if _CLIMBS.search(path):
-                raise NotFound("There is nothing at a path with dot segments.")
-            _refuse_ours(scope["method"], path)
-            model = _model_of(body) if path in _WITH_MODEL else ""
-            plan = self._plan(model, client_key(headers), body)
-            if plan is None:
-                await self._unserved(scope, path, send)
-                return
-            self._refuse_account(scope["method"], path)
-            query = scope["query_string"].decode("latin-1")
-
-            def make(target: Target) -> UpstreamRequest:
-                renamed = bool(model) and target.model is not None and target.model != model
-                sent = chat.replace_model(body, target.model or model) if renamed else body
-                return UpstreamRequest(scope["method"], path, query, headers, sent)
-
-            await until_hang_up(receive, lambda: self._relay(plan, make, send))
+            admission = await admit(headers, self._services)
+        except ProxyError as error:
+            await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
+            return
+        receive = limited(scope, receive, admission.body_bytes, admission.limit_name)
+        send = watched(send, admission.ticket)
+        try:
+            await self._serve(_Asked(scope, path, headers, await read_body(receive)), admission, receive, send)
         except ClientGone:
             return
         except ProxyError as error:
-            await send_error(send, error, [])
+            await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
+        finally:
+            admission.ticket.close()
 
-    def _plan(self, model: str, key: str | None, body: bytes) -> Plan | None:
+    async def _serve(self, asked: _Asked, admission: Admission, receive: Receive, send: Send) -> None:
+        if _CLIMBS.search(asked.path):
+            raise NotFound("There is nothing at a path with dot segments.")
+        _refuse_ours(asked.method, asked.path)
+        plan = permitted(admission.identity, asked.model, lambda: self._plan(asked))
+        admission.ticket.reserve(tokens=asked.tokens, is_stream=asked.is_stream)
+        if plan is None:
+            await self._unserved(asked, send)
+            return
+        self._refuse_account(asked.method, asked.path)
+        readable = admission.ticket.counts_tokens
+        await until_hang_up(
+            receive, lambda: self._relay(plan, lambda target: asked.request(target, readable=readable), send)
+        )
+
+    def _plan(self, asked: _Asked) -> Plan | None:
         """Return where a request goes: by the model that it names, where that is a server of OpenAI's wire."""
-        routes = self._services.routes
-        plan = routes.plan(model, key, lambda: opening_of(body)) if model else None
+        routes, key = self._services.routes, client_key(asked.headers)
+        if asked.is_anthropics:
+            return self._anthropics(asked.path, asked.model, key)
+        plan = routes.plan(asked.model, key, lambda: opening_of(asked.body)) if asked.model else None
         tries = [step for step in plan.tries if step.target.upstream is routes.wire] if plan is not None else []
         if tries:
             return Plan(tuple(tries))
         target = routes.default(key)
+        return Plan((Try(target),)) if target is not None else None
+
+    def _anthropics(self, path: str, model: str, key: str | None) -> Plan | None:
+        """Return where a request of Anthropic's API goes: to a server that speaks it, if one is configured."""
+        routes = self._services.routes
+        plan = routes.spoken(routes.plan(model, key), path) if model else None
+        tries = [step for step in plan.tries if step.target.upstream is routes.wire] if plan is not None else []
+        if tries:
+            return Plan(tuple(tries))
+        target = None if model else routes.anthropic(key)
         return Plan((Try(target),)) if target is not None else None
 
     def _refuse_account(self, method: str, path: str) -> None:
@@ -123,21 +176,24 @@ class Passthrough:
             "Its operator may allow it with auth.share_provider_account: true."
         )
 
-    async def _unserved(self, scope: Scope, path: str, send: Send) -> None:
+    async def _unserved(self, asked: _Asked, send: Send) -> None:
         """Without a provider, only the list of models can be answered."""
+        method, path = asked.method, asked.path
+        if asked.is_anthropics:
+            raise NotFound(f"No Anthropic server is configured that could answer {method} /v1{path[:120]}.")
         names = self._services.routes.models()
-        if scope["method"] == "GET" and path == "/models":
+        if method == "GET" and path == "/models":
             listed = [{"id": name, "object": "model", "created": 0, "owned_by": "throughline"} for name in names]
             body = orjson.dumps({"object": "list", "data": listed})
             await send_whole(send, 200, [("content-type", "application/json")], body)
             return
         name = path.removeprefix("/models/")
-        if scope["method"] == "GET" and path.startswith("/models/") and name in names:
+        if method == "GET" and path.startswith("/models/") and name in names:
             body = orjson.dumps({"id": name, "object": "model", "created": 0, "owned_by": "throughline"})
             await send_whole(send, 200, [("content-type", "application/json")], body)
             return
         raise NotFound(
-            f"No provider is configured that could answer {scope['method']} /v1{path[:120]}. Set OPENAI_API_KEY or "
+            f"No provider is configured that could answer {method} /v1{path[:120]}. Set OPENAI_API_KEY or "
             "OPENAI_BASE_URL, or start with --upstream URL."
         )
 
@@ -173,9 +229,9 @@ def _refuse_ours(method: str, path: str) -> None:
         raise NotFound(f"{method} /v1{path[:120]} is not available in this version; nothing was sent to the provider.")
 
 
-def _model_of(body: bytes) -> str:
+def _fields(body: bytes) -> Mapping[str, Any]:
     try:
-        model = orjson.loads(body).get("model")
-    except (orjson.JSONDecodeError, AttributeError):
-        return ""
-    return model if isinstance(model, str) else ""
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}

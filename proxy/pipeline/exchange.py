@@ -10,6 +10,7 @@ from typing import Literal
 
 from proxy.auth import Identity
 from proxy.dialects.base import ChatRequest, Dialect, Message, Reply
+from proxy.limits import UNLIMITED, Ticket
 from proxy.memory.chain import Point
 from proxy.memory.ledger import NOTHING, Assembly
 from proxy.memory.sources import Recalled
@@ -40,7 +41,8 @@ class Exchange:
 
     # identify
     request: ChatRequest | None = None
-    identity: Identity = field(default_factory=lambda: Identity(""))
+    identity: Identity = field(default_factory=lambda: Identity(""))  # from here: before the body is read
+    ticket: Ticket = UNLIMITED
     scope: Scope | None = None
     mode: Mode = "off"
     now: datetime | None = None  # time of the turn: X-Memory-Time where given

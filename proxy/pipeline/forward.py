@@ -32,5 +32,5 @@ def _request(exchange: Exchange, target: Target) -> UpstreamRequest:
         exchange.headers,
         body,
         stream=exchange.streams,
-        readable=exchange.listens,
+        readable=exchange.listens or exchange.ticket.counts_tokens,
     )

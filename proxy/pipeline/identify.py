@@ -1,45 +1,48 @@
-"""Step 1: from the key, the headers and the body to a scope, a mode and a route; fails closed."""
+"""Step 1: from the identity, the headers and the body to a scope, a mode and a route; fails closed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
-from proxy.auth import Identity, passthrough_identity, scope_of, session_name
+from proxy.auth import Identity, scope_of, session_name
 from proxy.clock import parse_time
 from proxy.dialects.base import ChatRequest
-from proxy.errors import Forbidden, InvalidHeader, Unauthorized
+from proxy.errors import Forbidden, InvalidHeader
 from proxy.memory.chain import named_session
 from proxy.memory.statements import is_utility_call
+from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
-from proxy.pipeline.origin import is_foreign_page, is_named_here
 from proxy.services import Services
 from proxy.threads import in_thread
 from proxy.types import Mode, Scope
-from proxy.upstream.headers import by_name, client_key
+from proxy.upstream.failover import Plan, Try
+from proxy.upstream.headers import client_key
 
 LARGE_BYTES = 500_000
 _MAX_HEADER = 16_384
 
+# English is about four characters a token; an image has been seen to cost some hundreds.
+_CHARACTERS_A_TOKEN = 4
+_TOKENS_A_PART = 500
+
 
 async def identify(exchange: Exchange, services: Services) -> None:
-    """Fill in who is asking, whose memory that is, and where the request goes.
+    """Fill in whose memory the request is about, and where it goes.
 
     Raises:
         InvalidRequest: If the body is no chat request, or a header of ours has a value that means nothing.
-        Unauthorized: In ``keys`` mode, without a key of ours.
-        ModelNotFound: If no route serves the model.
+        ModelNotFound: If no route serves the model, or not for this key.
+        RateLimited: If the key has no tokens or no stream left.
     """
     headers = exchange.header_map
     exchange.now = services.clock.now()
-    exchange.identity = await identity_of(exchange.headers, services)
     request = exchange.request = await _read(exchange)
-    exchange.plan = services.routes.plan(
-        request.model, client_key(exchange.headers), lambda: conversation_of(request, headers)
-    )
+    exchange.plan = permitted(exchange.identity, request.model, lambda: _plan(request, exchange, services))
+    exchange.ticket.reserve(tokens=_estimate(request), is_stream=request.stream)
     exchange.target = exchange.plan.first
     exchange.mode = requested_mode(headers, services)
     exchange.budget = _budget(headers, services)
@@ -57,48 +60,27 @@ async def identify(exchange: Exchange, services: Services) -> None:
         exchange.mode = "off"
 
 
+def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:
+    """Return where the request goes; what names no model goes where paths without one go."""
+    key = client_key(exchange.headers)
+    target = None if request.model else services.routes.default(key)
+    if target is not None:
+        return Plan((Try(target),))
+    plan = services.routes.plan(request.model, key, lambda: conversation_of(request, exchange.header_map))
+    return services.routes.spoken(plan, exchange.path)
+
+
+def _estimate(request: ChatRequest) -> int:
+    """Return about how many tokens a request has, until its provider has counted them."""
+    parts = [part for message in request.messages for part in message.parts]
+    return sum(len(part.text) // _CHARACTERS_A_TOKEN if part.text else _TOKENS_A_PART for part in parts)
+
+
 async def _read(exchange: Exchange) -> ChatRequest:
     """Parse the body, a large one beside the event loop."""
     if len(exchange.body) < LARGE_BYTES:
         return exchange.dialect.read(exchange.body)
     return await in_thread("cpu", exchange.dialect.read, exchange.body)
-
-
-async def identity_of(headers: Iterable[tuple[str, str]], services: Services) -> Identity:
-    """Return what the request's key stands for.
-
-    Raises:
-        Unauthorized: In ``keys`` mode, without a key of ours.
-        Forbidden: If a page of another site comes with a placeholder.
-    """
-    settings = services.settings
-    key = client_key(headers) or ""
-    if settings.auth.mode == "passthrough":
-        return _brought(key, by_name(headers), services)
-    if not key:
-        raise Unauthorized(
-            "You didn't provide an API key. Send one of this server's keys as `Authorization: Bearer KEY`; "
-            "its operator makes them with `throughline keys create`."
-        )
-    found = await services.keys.lookup(key)
-    if found is None:
-        raise Unauthorized(
-            "Incorrect API key provided: it is not one of this server's keys. Its operator makes them with "
-            "`throughline keys create`."
-        )
-    tenant = services.hasher.digest("tenant", "keys", found.tenant)
-    return Identity(key, tenant, found.user, found.id, may_name=found.may_name_users and not found.user)
-
-
-def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identity:
-    """Identify a client that brings its provider's key, or a placeholder, which identifies this machine's user only."""
-    settings = services.settings
-    host = settings.server.host
-    if key in settings.auth.placeholder_keys:
-        if is_foreign_page(headers):
-            raise Forbidden("A page of another site may not use a placeholder key here. Send a key of your provider.")
-        host = host if "host" not in headers or is_named_here(headers) else ""
-    return passthrough_identity(key, settings.auth, services.hasher, host)
 
 
 def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str, object], services: Services) -> Scope:

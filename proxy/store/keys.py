@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
 from proxy.store.sql import Database
 from proxy.store.tables import keys
+from proxy.types import UNSAID, Allowance
 
 PREFIX = "tl-"
 _SHOWN_CHARS = 10
@@ -32,6 +34,8 @@ class Key:
         created_at: When it was made.
         revoked_at: Since when it no longer works.
         note: The operator's own words.
+        allowance: How much it may ask for; what is not said here is said by the settings, 0 means no limit.
+        models: Patterns of the models that it may ask for; empty: all.
     """
 
     id: str
@@ -42,6 +46,8 @@ class Key:
     created_at: datetime
     revoked_at: datetime | None
     note: str
+    allowance: Allowance = UNSAID
+    models: tuple[str, ...] = ()
 
 
 class Keys:
@@ -52,7 +58,15 @@ class Keys:
         self._lookup = sa.select(keys).where(keys.c.hash == sa.bindparam("digest"), keys.c.revoked_ms.is_(None))
 
     async def create(
-        self, *, now: datetime, tenant: str = "", user: str = "", may_name_users: bool = False, note: str = ""
+        self,
+        *,
+        now: datetime,
+        tenant: str = "",
+        user: str = "",
+        may_name_users: bool = False,
+        note: str = "",
+        allowance: Allowance = UNSAID,
+        models: Sequence[str] = (),
     ) -> tuple[str, Key]:
         """Make a key; return it, for the only time, and what is known of it.
 
@@ -62,6 +76,8 @@ class Keys:
             user: Binds the key to one user.
             may_name_users: Lets its requests name users.
             note: Any text.
+            allowance: How much it may ask for.
+            models: Patterns of the models that it may ask for; empty: all.
         """
         text = PREFIX + secrets.token_urlsafe(32)
         key = Key(
@@ -73,6 +89,8 @@ class Keys:
             created_at=from_ms(to_ms(now)),
             revoked_at=None,
             note=note,
+            allowance=allowance,
+            models=tuple(models),
         )
         row = {
             "id": key.id,
@@ -83,6 +101,8 @@ class Keys:
             "may_name_users": may_name_users,
             "created_ms": to_ms(now),
             "note": note,
+            **asdict(allowance),
+            "models": list(models) or None,
         }
         await self._db.submit(lambda connection: connection.execute(keys.insert(), row).rowcount)
         return text, key
@@ -98,6 +118,30 @@ class Keys:
         query = sa.select(keys).order_by(keys.c.created_ms, keys.c.id)
         return [_key(row) for row in await self._db.query(lambda connection: connection.execute(query).all())]
 
+    async def update(
+        self, key: str, *, limits: Mapping[str, int | None] | None = None, models: Sequence[str] | None = None
+    ) -> Key:
+        """Change what a key may ask for, from its next request on; return it.
+
+        Args:
+            key: Its id.
+            limits: By the names of ``Allowance``; the others stay.
+            models: None: they stay.
+
+        Raises:
+            NotFound: If no key has this id.
+        """
+        changes: dict[str, Any] = dict(limits or {})
+        if models is not None:
+            changes["models"] = list(models) or None
+
+        def update(connection: sa.Connection) -> Key:
+            if changes:
+                connection.execute(keys.update().where(keys.c.id == key).values(**changes))
+            return _found(connection, key)
+
+        return await self._db.submit(update)
+
     async def revoke(self, key: str, *, now: datetime) -> Key:
         """Make a key stop working, at once and for good; return it.
 
@@ -108,12 +152,16 @@ class Keys:
         def revoke(connection: sa.Connection) -> Key:
             is_live = (keys.c.id == key) & keys.c.revoked_ms.is_(None)
             connection.execute(keys.update().where(is_live).values(revoked_ms=to_ms(now)))
-            row = connection.execute(sa.select(keys).where(keys.c.id == key)).first()
-            if row is None:
-                raise NotFound(f"no key {key!r}")
-            return _key(row)
+            return _found(connection, key)
 
         return await self._db.submit(revoke)
+
+
+def _found(connection: sa.Connection, key: str) -> Key:
+    row = connection.execute(sa.select(keys).where(keys.c.id == key)).first()
+    if row is None:
+        raise NotFound(f"no key {key!r}")
+    return _key(row)
 
 
 def _hash(text: str) -> str:
@@ -132,4 +180,6 @@ def _key(row: sa.Row[Any]) -> Key:
         created_at=from_ms(row.created_ms),
         revoked_at=revoked_at,
         note=row.note,
+        allowance=Allowance(row.requests_per_minute, row.tokens_per_minute, row.concurrent_streams, row.body_bytes),
+        models=tuple(row.models or ()),
     )

@@ -60,6 +60,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (owner, agent, id_hash))""",
         "CREATE INDEX replies_session ON replies (owner, session)",
     ),
+    (
+        "ALTER TABLE keys ADD COLUMN requests_per_minute BIGINT",
+        "ALTER TABLE keys ADD COLUMN tokens_per_minute BIGINT",
+        "ALTER TABLE keys ADD COLUMN concurrent_streams BIGINT",
+        "ALTER TABLE keys ADD COLUMN body_bytes BIGINT",
+        "ALTER TABLE keys ADD COLUMN models {blob}",
+    ),
 )
 
 _WORDS = {

@@ -118,4 +118,9 @@ keys = sa.Table(
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("revoked_ms", sa.BigInteger),
     sa.Column("note", Text, nullable=False),
+    sa.Column("requests_per_minute", sa.BigInteger),
+    sa.Column("tokens_per_minute", sa.BigInteger),
+    sa.Column("concurrent_streams", sa.BigInteger),
+    sa.Column("body_bytes", sa.BigInteger),
+    sa.Column("models", Json),
 )

@@ -1,0 +1,120 @@
+"""Step 0: who is asking and whether they may, before the body is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from proxy.auth import Identity, passthrough_identity
+from proxy.errors import Forbidden, ModelNotFound, Unauthorized
+from proxy.limits import Ticket
+from proxy.pipeline.origin import is_foreign_page, is_named_here
+from proxy.services import Services
+from proxy.upstream.headers import by_name, client_key
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A client that was let in.
+
+    Args:
+        identity: Who it is.
+        ticket: Counts its request; to be closed.
+        body_bytes: The largest body that it may send.
+        limit_name: The setting that says so.
+    """
+
+    identity: Identity
+    ticket: Ticket
+    body_bytes: int
+    limit_name: str
+
+
+async def admit(headers: Iterable[tuple[str, str]], services: Services) -> Admission:
+    """Identify a client and count its request.
+
+    Raises:
+        Unauthorized: In ``keys`` mode, without a key of ours.
+        Forbidden: If a page of another site comes with a placeholder.
+        RateLimited: If it has had its requests for now.
+    """
+    settings = services.settings
+    identity = await identity_of(headers, services)
+    allowance = identity.allowance.over(settings.allowance)
+    most = settings.server.max_body_bytes
+    own = allowance.body_bytes or most
+    return Admission(
+        identity,
+        services.limits.admit(identity.holder, allowance),
+        min(own, most),
+        "the limit of this key" if own < most else "server.max_body_bytes",
+    )
+
+
+def permitted(identity: Identity, model: str, find: Callable[[], T]) -> T:
+    """Return what ``find`` finds for a model; a key of certain models learns nothing of others, not whether they exist.
+
+    Raises:
+        ModelNotFound: If the key may not use it, or there is none.
+        Forbidden: If the request names no model, and the key is one of certain models.
+    """
+    if not identity.models:
+        return find()
+    if not model:
+        raise Forbidden("This key is for certain models, and the request names none. Name one in `model`.")
+    if identity.may_use(model):
+        try:
+            return find()
+        except ModelNotFound:
+            pass
+    raise ModelNotFound(
+        f"There is no model {model[:200]!r} for this key. GET /v1/models lists those that there are.", param="model"
+    )
+
+
+async def identity_of(headers: Iterable[tuple[str, str]], services: Services) -> Identity:
+    """Return what the request's key stands for.
+
+    Raises:
+        Unauthorized: In ``keys`` mode, without a key of ours.
+        Forbidden: If a page of another site comes with a placeholder.
+    """
+    settings = services.settings
+    key = client_key(headers) or ""
+    if settings.auth.mode == "passthrough":
+        return _brought(key, by_name(headers), services)
+    if not key:
+        raise Unauthorized(
+            "You didn't provide an API key. Send one of this server's keys as `Authorization: Bearer KEY`; "
+            "its operator makes them with `throughline keys create`."
+        )
+    found = await services.keys.lookup(key)
+    if found is None:
+        raise Unauthorized(
+            "Incorrect API key provided: it is not one of this server's keys. Its operator makes them with "
+            "`throughline keys create`."
+        )
+    tenant = services.hasher.digest("tenant", "keys", found.tenant)
+    return Identity(
+        key,
+        tenant,
+        found.user,
+        found.id,
+        may_name=found.may_name_users and not found.user,
+        allowance=found.allowance,
+        models=found.models,
+    )
+
+
+def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identity:
+    """Identify a client that brings its provider's key, or a placeholder, which identifies this machine's user only."""
+    settings = services.settings
+    host = settings.server.host
+    if key in settings.auth.placeholder_keys:
+        if is_foreign_page(headers):
+            raise Forbidden("A page of another site may not use a placeholder key here. Send a key of your provider.")
+        host = host if "host" not in headers or is_named_here(headers) else ""
+    return passthrough_identity(key, settings.auth, services.hasher, host)
