@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from proxy.pipeline.exchange import Exchange
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse
+from proxy.upstream.failover import Plan
 
 
 async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
@@ -14,10 +17,20 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
         UpstreamUnreachable: If there is no connection, or no API at its other end.
         UpstreamTimeout: If the provider stays silent for too long.
     """
-    assert exchange.plan is not None
     with exchange.timings.step("upstream"):
-        exchange.target, response = await services.routes.send(exchange.plan, lambda target: _request(exchange, target))
+        exchange.target, response = await services.routes.send(
+            _plan(exchange), lambda target: _request(exchange, target)
+        )
     return response
+
+
+def _plan(exchange: Exchange) -> Plan:
+    """Return the plan, begun with whoever keeps what the request continues: nobody else has it."""
+    assert exchange.plan is not None
+    plan, thread = exchange.plan, exchange.thread
+    if thread is None or not thread.deployment:
+        return plan
+    return replace(plan, tries=tuple(sorted(plan.tries, key=lambda one: one.target.deployment != thread.deployment)))
 
 
 def _request(exchange: Exchange, target: Target) -> UpstreamRequest:

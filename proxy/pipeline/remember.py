@@ -84,8 +84,14 @@ def _kept(exchange: Exchange) -> Kept | None:
     state = links[-1].state if links else thread.state if thread else ""
     if reply is None or not reply.id or request is None or not request.is_kept or not state:
         return None
-    anchors = tuple(point.hash for point in links)
-    return Kept(reply.id, thread.reply if thread else "", state, exchange.offset + len(exchange.points) + 1, anchors)
+    return Kept(
+        id=reply.id,
+        parent=thread.reply if thread else "",
+        state=state,
+        seq=exchange.offset + len(exchange.points) + 1,
+        anchors=tuple(point.hash for point in links),
+        deployment=exchange.target.deployment if exchange.target else "",
+    )
 
 
 def _turn(exchange: Exchange, finish: Finish) -> Turn:

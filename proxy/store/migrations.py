@@ -56,7 +56,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE replies (
             owner TEXT NOT NULL, agent TEXT NOT NULL, id_hash TEXT NOT NULL, session TEXT NOT NULL,
             parent TEXT NOT NULL, state TEXT NOT NULL, seq INTEGER NOT NULL, anchors {blob} NOT NULL,
-            at_ms BIGINT NOT NULL,
+            deployment TEXT NOT NULL, at_ms BIGINT NOT NULL,
             PRIMARY KEY (owner, agent, id_hash))""",
         "CREATE INDEX replies_session ON replies (owner, session)",
     ),

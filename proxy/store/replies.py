@@ -26,6 +26,7 @@ class Kept:
         state: The hash chain's state after the messages that it answers.
         seq: Position of whatever follows it in the conversation.
         anchors: Names of the messages that its request added.
+        deployment: Who gave it, and keeps it.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Kept:
     state: str
     seq: int
     anchors: tuple[str, ...]
+    deployment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Thread:
         state: The hash chain's state after the last message before it.
         seq: Position of the next message.
         anchors: Names of all the messages up to it; messages of other branches are not among them.
+        deployment: Who gave that reply, and keeps it.
     """
 
     session: str
@@ -52,6 +55,7 @@ class Thread:
     state: str
     seq: int
     anchors: frozenset[str]
+    deployment: str = ""
 
 
 class Replies:
@@ -74,6 +78,7 @@ class Replies:
             "state": kept.state,
             "seq": kept.seq,
             "anchors": kept.anchors,
+            "deployment": kept.deployment,
             "at_ms": to_ms(now),
         }
         self._put.execute(connection, row)
@@ -99,6 +104,7 @@ _COLUMNS = (
     replies.c.state,
     replies.c.seq,
     replies.c.anchors,
+    replies.c.deployment,
     replies.c.at_ms,
 )
 _MINE = (replies.c.owner == sa.bindparam("owner"), replies.c.agent == sa.bindparam("agent"))
@@ -128,7 +134,7 @@ def _thread(rows: Sequence[Any], id_hash: str) -> Thread | None:
         walked.add(row.id_hash)
         anchors.update(row.anchors)
         row = by_id.get(row.parent)
-    return Thread(found.session, id_hash, found.state, found.seq, frozenset(anchors))
+    return Thread(found.session, id_hash, found.state, found.seq, frozenset(anchors), found.deployment)
 
 
 def _hash(id_: str) -> str:

@@ -53,6 +53,7 @@ replies = sa.Table(
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("seq", sa.Integer, nullable=False),
     sa.Column("anchors", Json, nullable=False),
+    sa.Column("deployment", Text, nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
 )
 receipts = sa.Table(

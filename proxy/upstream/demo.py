@@ -12,7 +12,9 @@ import orjson
 from proxy.clock import Clock
 from proxy.errors import InvalidRequest, ModelNotFound, NotFound, ProxyError
 from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
+from proxy.upstream.demo_responses import Kept, messages_of, reply_to
 from proxy.upstream.extract import answer
+from proxy.upstream.headers import client_key
 
 MODEL = "demo"
 FINGERPRINT = "throughline-demo"
@@ -22,17 +24,20 @@ _EVENTS = [("content-type", "text/event-stream; charset=utf-8"), ("cache-control
 
 
 class DemoUpstream:
-    """Answers chat completions from what the request holds; calls nobody."""
+    """Answers chat completions and responses from what the request holds; calls nobody."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or Clock()
+        self._kept = Kept()
 
     async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
-        """Answer ``POST /chat/completions`` and ``GET /models``; anything else is a 404."""
+        """Answer ``POST /chat/completions``, ``POST /responses`` and ``GET /models``; anything else is a 404."""
         del target
         try:
             if request.method == "POST" and request.path == "/chat/completions":
                 return await self._chat(request)
+            if request.method == "POST" and request.path == "/responses":
+                return await self._respond(request)
             if request.method == "GET" and request.path in ("/models", f"/models/{MODEL}"):
                 return WholeResponse(200, _headers(_JSON), orjson.dumps(_models(request.path)))
             raise NotFound(f"The built-in model {MODEL!r} does not serve {request.path!r}. Configure a provider.")
@@ -44,20 +49,32 @@ class DemoUpstream:
 
     async def _chat(self, request: UpstreamRequest) -> UpstreamResponse:
         body = _parse(await whole_body(request))
-        if body.get("model") not in (None, MODEL):
-            raise ModelNotFound(f"The model {body['model']!r} is not served here, only {MODEL!r}.", param="model")
-        text = answer(body["messages"])
+        messages = body.get("messages")
+        if not isinstance(messages, list) or not messages or not all(isinstance(one, dict) for one in messages):
+            raise InvalidRequest("'messages' must be a list of at least one message.", param="messages")
+        text = answer(messages)
         reply = _Reply(
             id="chatcmpl-demo-" + secrets.token_hex(12),
             created=int(self._clock.now().timestamp()),
             text=text,
-            usage=_usage(body["messages"], text),
+            usage=_usage(messages, text),
         )
         if not body.get("stream"):
             return WholeResponse(200, _headers(_JSON), orjson.dumps(reply.completion()))
         options = body.get("stream_options")
         wants_usage = isinstance(options, dict) and bool(options.get("include_usage"))
         return _EventResponse(reply.events(include_usage=wants_usage))
+
+    async def _respond(self, request: UpstreamRequest) -> UpstreamResponse:
+        body = _parse(await whole_body(request))
+        key = client_key(request.headers) or ""
+        messages = [*self._kept.before(key, body.get("previous_response_id")), *messages_of(body)]
+        reply = reply_to(body, messages, model=MODEL, created=int(self._clock.now().timestamp()))
+        if body.get("store") is not False:
+            self._kept.keep(key, reply.id, [*messages, {"role": "assistant", "content": reply.text}])
+        if not body.get("stream"):
+            return WholeResponse(200, _headers(_JSON), reply.whole())
+        return _EventResponse(reply.events())
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +142,10 @@ def _parse(raw: bytes) -> dict[str, Any]:
         body = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise InvalidRequest(f"The body is not JSON: {error}.") from error
-    messages = body.get("messages") if isinstance(body, dict) else None
-    if not isinstance(messages, list) or not messages or not all(isinstance(one, dict) for one in messages):
-        raise InvalidRequest("'messages' must be a list of at least one message.", param="messages")
+    if not isinstance(body, dict):
+        raise InvalidRequest("The body must be a JSON object.")
+    if body.get("model") not in (None, MODEL):
+        raise ModelNotFound(f"The model {body['model']!r} is not served here, only {MODEL!r}.", param="model")
     return dict(body)
 
 
