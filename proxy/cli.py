@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,12 +11,10 @@ import typer
 import uvicorn
 
 from proxy.app import work
-from proxy.clock import Clock, iso
+from proxy.cli_keys import app as keys
 from proxy.config import Settings, environment, export_settings, load_settings, quiet_libraries
 from proxy.errors import ConfigError, ProxyError
 from proxy.evals.command import app as evals
-from proxy.store.keys import Keys
-from proxy.store.sql import Database
 from proxy.telemetry import configure_logging
 
 app = typer.Typer(
@@ -27,7 +24,6 @@ app = typer.Typer(
     add_completion=False,
 )
 
-keys = typer.Typer(help="Keys of this server, for auth.mode: keys.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 app.add_typer(evals, name="eval")
 
@@ -87,50 +83,6 @@ def check(config: Config = None, data_dir: DataDir = None, upstream: Upstream = 
         raise typer.Exit(1)
 
 
-@keys.command("create")
-def create_key(
-    user: Annotated[str, typer.Option(help="Bind the key to one user.")] = "",
-    tenant: Annotated[str, typer.Option(help="Tenant of an existing key; without it, a new one.")] = "",
-    names_users: Annotated[bool, typer.Option("--names-users", help="Its requests may name users and times.")] = False,
-    note: Annotated[str, typer.Option(help="For yourself.")] = "",
-    config: Config = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Make a key of this server; it is shown once."""
-
-    async def create(store: Keys) -> None:
-        text, key = await store.create(
-            now=Clock().now(), tenant=tenant, user=user, may_name_users=names_users, note=note
-        )
-        print(f"{text}\n  id {key.id}, tenant {key.tenant}; keep the key, it is not shown again", flush=True)
-
-    _with_keys(config, data_dir, create)
-
-
-@keys.command("list")
-def list_keys(config: Config = None, data_dir: DataDir = None) -> None:
-    """List the keys of this server, without the keys themselves."""
-
-    async def show(store: Keys) -> None:
-        for key in await store.all():
-            state = f"revoked {iso(key.revoked_at)}" if key.revoked_at else "active"
-            whose = f"user {key.user}" if key.user else "names users" if key.may_name_users else "one user"
-            print(f"{key.id}  {key.prefix}…  tenant {key.tenant}  {whose}  {state}  {key.note}")
-
-    _with_keys(config, data_dir, show)
-
-
-@keys.command("revoke")
-def revoke_key(key_id: str, config: Config = None, data_dir: DataDir = None) -> None:
-    """Make a key stop working, at once and for good."""
-
-    async def revoke(store: Keys) -> None:
-        key = await store.revoke(key_id, now=Clock().now())
-        print(f"{key.id} is revoked")
-
-    _with_keys(config, data_dir, revoke)
-
-
 @app.command()
 def worker(config: Config = None, data_dir: DataDir = None) -> None:
     """Learn in the background without serving; for servers with worker.enabled: false."""
@@ -165,20 +117,6 @@ def banner(settings: Settings) -> str:
         f'    -d \'{{"model": "{model}", "messages": [{{"role": "user", "content": "I use Shram and Magnet as '
         "productivity tools\"}]}'\n"
     )
-
-
-def _with_keys(config: Path | None, data_dir: Path | None, use: Callable[[Keys], Awaitable[None]]) -> None:
-    settings = load_settings(config, {"server": {"data_dir": data_dir}})
-    settings.server.data_dir.mkdir(parents=True, exist_ok=True)
-
-    async def run() -> None:
-        database = await Database.open(settings.database_url)
-        try:
-            await use(Keys(database))
-        finally:
-            await database.close()
-
-    asyncio.run(run())
 
 
 def _parts(settings: Settings) -> dict[str, str]:
