@@ -31,13 +31,13 @@ def read(body: bytes) -> ChatRequest:
 
     Raises:
         InvalidRequest: If it is no JSON object.
-        MissingModel: If it names no model, and no prompt that does; the rest is for the upstream to judge.
+        MissingModel: If its model is no name; whether one is needed (a prompt may name it) is for the upstream to say.
     """
     parsed = parse(body)
     metadata = parsed.get("metadata")
     conversation = _conversation(parsed.get("conversation"))
     return ChatRequest(
-        model="" if parsed.get("model") is None and isinstance(parsed.get("prompt"), dict) else model_of(parsed),
+        model="" if parsed.get("model") is None else model_of(parsed),
         stream=parsed.get("stream") is True,
         messages=_messages(parsed.get("input")),
         user=string_or_none(parsed.get("user")),

@@ -10,7 +10,7 @@ from typing import get_args
 from proxy.auth import Identity, scope_of, session_name
 from proxy.clock import parse_time
 from proxy.dialects.base import ChatRequest
-from proxy.errors import Forbidden, InvalidHeader
+from proxy.errors import Forbidden, InvalidHeader, MissingModel
 from proxy.memory.chain import named_session
 from proxy.memory.statements import is_utility_call
 from proxy.pipeline.admission import permitted
@@ -63,8 +63,12 @@ async def identify(exchange: Exchange, services: Services) -> None:
 def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:
     """Return where the request goes; what names no model goes where paths without one go."""
     key = client_key(exchange.headers)
-    target = None if request.model else services.routes.default(key)
-    if target is not None:
+    if not request.model:
+        target = services.routes.default(key)
+        if target is None:
+            raise MissingModel(
+                "The body needs `model`: without it nothing tells which provider is meant.", param="model"
+            )
         return Plan((Try(target),))
     plan = services.routes.plan(request.model, key, lambda: conversation_of(request, exchange.header_map))
     return services.routes.spoken(plan, exchange.path)

@@ -204,10 +204,15 @@ def test_a_string_is_what_the_user_said():
     assert (message.role, message.text, message.is_insertable) == ("user", "hi", True)
 
 
-def test_a_prompt_may_name_the_model():
-    assert responses.read(b'{"prompt":{"id":"pmpt_1"},"input":"hi"}').model == ""
+@pytest.mark.parametrize("body", [b'{"prompt":{"id":"pmpt_1"},"input":"hi"}', b'{"input":"hi"}', b'{"model":null}'])
+def test_a_missing_model_is_for_the_provider_to_judge(body):
+    assert responses.read(body).model == ""
+
+
+@pytest.mark.parametrize("body", [b'{"model":"","input":"hi"}', b'{"model":7,"input":"hi"}'])
+def test_a_model_that_is_no_name_is_refused(body):
     with pytest.raises(MissingModel):
-        responses.read(b'{"input":"hi"}')
+        responses.read(body)
 
 
 def test_errors_have_openais_shape():
