@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
 from proxy.errors import ConfigError
@@ -74,6 +74,9 @@ class UpstreamSettings(_Section):
     api_key: SecretStr | None = Field(None, description="Key for `upstream.url`; unset: the client's own key.")
     connect_timeout_s: float = Field(10.0, gt=0, description="Seconds to connect to a provider.")
     read_timeout_s: float | None = Field(None, gt=0, description="Seconds of silence allowed; unset: as the client.")
+    context_windows: dict[str, PositiveInt] = Field(
+        {}, description="Tokens of a request by patterns of models, where the model map is wrong: `{local/*: 32768}`."
+    )
 
 
 class LimitsSettings(_Section):

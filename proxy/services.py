@@ -32,7 +32,7 @@ from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.threads import in_thread
 from proxy.types import Mode, Scope
-from proxy.upstream import litellm
+from proxy.upstream import litellm, model_map
 from proxy.upstream.route import Routes
 
 _log = structlog.get_logger(__name__)
@@ -137,6 +137,7 @@ class Services:
         await in_thread("load", tokens.load)
         await asyncio.gather(self._warm_embedder(), self._open_store())
         await in_thread("cpu", rules)
+        await in_thread("load", model_map.load)
 
     async def close(self) -> None:
         """Close everything, the last opened first."""
@@ -278,6 +279,7 @@ def _routes(settings: Settings, clock: Clock) -> Routes:
         connect_timeout_s=upstream.connect_timeout_s,
         router=settings.router_settings,
         clock=clock,
+        context_windows=upstream.context_windows,
     )
 
 

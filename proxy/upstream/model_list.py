@@ -30,6 +30,8 @@ class Route:
         base_url: Up to and with ``/v1``; empty where LiteLLM knows it.
         api_key: The route's own key.
         params: ``litellm_params`` that are neither name, key nor base URL.
+        deployment: Tells it from other ways to the same model.
+        info: What the operator says of the model, as LiteLLM's ``model_info``.
     """
 
     provider: Provider
@@ -38,6 +40,7 @@ class Route:
     api_key: str | None = field(default=None, repr=False)
     params: Mapping[str, Any] = field(default_factory=dict, repr=False)
     deployment: str = ""
+    info: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,15 @@ def _route(listed: Entry, model: str) -> Route:
     if not key and not known.is_ambient and (base_url == own_base or known.owns(base_url)):
         key = known.key_from(listed.environ)
     others = {name: value for name, value in params.items() if name not in _ADDRESS}
-    return Route(known, _name_to_send(known, rest), base_url, str(key) if key else None, others, listed.deployment)
+    return Route(
+        known,
+        _name_to_send(known, rest),
+        base_url,
+        str(key) if key else None,
+        others,
+        listed.deployment,
+        {**others, **listed.info},
+    )
 
 
 def _provider_of(model: str, named: object, *, has_base: bool) -> tuple[Provider, str]:

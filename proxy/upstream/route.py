@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from proxy.clock import Clock
 from proxy.config import RouterSettings
 from proxy.errors import ModelNotFound
 from proxy.upstream import model_list as entries
+from proxy.upstream import model_map
 from proxy.upstream.affinity import NO_CONVERSATION, Affinities, Conversation
 from proxy.upstream.base import Target, Upstream, UpstreamResponse
 from proxy.upstream.demo import MODEL as DEMO_MODEL
@@ -19,18 +21,28 @@ from proxy.upstream.failover import Make, Plan, Try, send, tries_of
 from proxy.upstream.health import Health
 from proxy.upstream.messages import over_messages, speaks_messages
 from proxy.upstream.model_list import Route
+from proxy.upstream.model_map import ModelFacts, Prices
 from proxy.upstream.target import AuthMode, Targets
 
 
 class Routes:
     """Every way to a provider; ``Directory`` tells in which order a name is looked for, the demo comes last."""
 
-    def __init__(self, directory: Directory, targets: Targets, *, router: RouterSettings, clock: Clock) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        targets: Targets,
+        *,
+        router: RouterSettings,
+        clock: Clock,
+        context_windows: Mapping[str, int],
+    ) -> None:
         self._directory = directory
         self._targets = targets
         self._router = router
         self._health = Health(clock, allowed_fails=router.allowed_fails, cooldown_s=router.cooldown_time)
         self._affinities = Affinities()
+        self._windows = context_windows
 
     @classmethod
     def from_settings(
@@ -46,6 +58,7 @@ class Routes:
         connect_timeout_s: float = 10.0,
         router: RouterSettings | None = None,
         clock: Clock | None = None,
+        context_windows: Mapping[str, int] | None = None,
     ) -> Routes:
         """Build the routes.
 
@@ -60,6 +73,7 @@ class Routes:
             connect_timeout_s: Most seconds to connect.
             router: Retries, fallbacks, aliases and how long a failing deployment is left alone.
             clock: Tells when that is over.
+            context_windows: Tokens of a request by patterns of models' names, where the map is wrong or silent.
 
         Raises:
             ConfigError: If an entry of the list cannot work; the message names it and the mend.
@@ -79,7 +93,7 @@ class Routes:
             connect_timeout_s=connect_timeout_s,
             router=router,
         )
-        return cls(directory, targets, router=router, clock=clock or Clock())
+        return cls(directory, targets, router=router, clock=clock or Clock(), context_windows=context_windows or {})
 
     @property
     def wire(self) -> Upstream:
@@ -144,6 +158,25 @@ class Routes:
         route = self._directory.default()
         return self._targets.of(route, client_key) if route is not None else None
 
+    def facts(self, model: str) -> ModelFacts:
+        """Return what is known of a model, by the list, the settings and LiteLLM's map.
+
+        The window is the smallest of its deployments'; prices and sight are the first one's.
+        """
+        routes = self._directory.routes(model, None, lambda: "")
+        known = [_facts(route, model) for route in routes] or [model_map.facts(model)]
+        windows = [one.context_window for one in known if one.context_window is not None]
+        said = next((size for pattern, size in self._windows.items() if fnmatchcase(model, pattern)), None)
+        return replace(known[0], context_window=said or min(windows, default=None))
+
+    def context_window(self, model: str) -> int | None:
+        """Return how many tokens a request to a model may have; None: not known."""
+        return self.facts(model).context_window
+
+    def prices(self, model: str) -> Prices | None:
+        """Return what a model's tokens cost; None: not known."""
+        return self.facts(model).prices
+
     def models(self) -> list[str]:
         """Return the names on offer that are known without asking a provider."""
         return self._directory.names()
@@ -188,6 +221,12 @@ class Routes:
             "ANTHROPIC_API_KEY, GROQ_API_KEY …), start with --upstream URL, or add it to model_list in the config. "
             f"Served without more: {offered}."
         )
+
+
+def _facts(route: Route, model: str) -> ModelFacts:
+    base = route.info.get("base_model")
+    name = base if isinstance(base, str) and base else (route.model or model).removeprefix(f"{route.provider.name}/")
+    return model_map.overridden(model_map.facts(name, route.provider.name), route.info)
 
 
 def _unchanged(route: Route, model: str) -> Route:
