@@ -186,7 +186,7 @@ class Services:
     def use_store(self, store: Rows) -> None:
         """Work with these rows from now on."""
         index = IndexCache(store, model=self.embedder.model, max_bytes=self.settings.store.index_cache_bytes)
-        self._heavy = _Heavy(store, index, Book(store, self.embedder, self.history, self.ledger))
+        self._heavy = _Heavy(store, index, Book(index, self.embedder, self.history, self.ledger))
         self.warmed.set()
 
     async def _open_store(self) -> None:

@@ -8,27 +8,29 @@ from datetime import timedelta
 import structlog
 
 from proxy.errors import ProxyError
+from proxy.memory.cache import IndexCache
 from proxy.memory.changes import Change
 from proxy.memory.embed import Embedder
 from proxy.memory.visibility import ClosedValues
 from proxy.store.history import History
 from proxy.store.ledger import Ledger
-from proxy.store.passages import dense_text, window_texts
-from proxy.store.ram import Rows
+from proxy.store.passages import dense_text, trail_texts
 from proxy.store.schema import Vector
 from proxy.telemetry import LEARNED
 from proxy.types import Episode, Memory, Scope
 
 _log = structlog.get_logger(__name__)
 _BATCH = 64
+_TRAIL = 2  # turns before a new one that its window reaches
 _CLOSING = frozenset({"supersede", "retract"})
 
 
 class Book:
     """The writing side of the rows; the caller holds the owner's lease."""
 
-    def __init__(self, store: Rows, embedder: Embedder, history: History, ledger: Ledger) -> None:
-        self._store, self._embedder, self._history, self._ledger = store, embedder, history, ledger
+    def __init__(self, index: IndexCache, embedder: Embedder, history: History, ledger: Ledger) -> None:
+        self._index, self._store = index, index.store
+        self._embedder, self._history, self._ledger = embedder, history, ledger
 
     async def apply(self, scope: Scope, changes: Sequence[Change]) -> None:
         """Store changed memories, keep their history, and take closed values out of running conversations.
@@ -46,16 +48,15 @@ class Book:
             LEARNED.labels(change.action).inc()
 
     async def keep(self, scope: Scope, episodes: Sequence[Episode]) -> None:
-        """Store what was said; the window of each conversation's last stored message grows with it."""
+        """Store what was said."""
         if not episodes:
             return
+        new = {episode.id for episode in episodes}
         before: list[Episode] = []
         for session in {episode.session for episode in episodes}:
-            stored = await self._store.episodes(scope, session=session, limit=2)
-            before += [row for row in stored if row.id not in {episode.id for episode in episodes}]
-        windows = window_texts([*before, *episodes])
-        rows = [*before[-1:], *episodes] if before else list(episodes)
-        await self._put_episodes(scope, rows, windows)
+            stored = await self._index.said(scope, session)
+            before += [row for row in stored if row.id not in new][-_TRAIL:]
+        await self._put_episodes(scope, episodes, trail_texts([*before, *episodes]))
 
     async def fill_in(self, scope: Scope) -> int:
         """Embed the rows that wait for a vector of today's model; return how many there were."""
@@ -74,13 +75,13 @@ class Book:
         for session in {row.session for row in episodes if row.id in waiting}:
             said = [row for row in episodes if row.session == session]
             rows = [row for row in said if row.id in waiting]
-            filled += len(rows) * await self._put_episodes(scope, rows, window_texts(said))
+            filled += len(rows) * await self._put_episodes(scope, rows, trail_texts(said))
         return filled
 
-    async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], windows: Mapping[str, str]) -> bool:
-        """Store rows with the vectors of turn and window; say whether there were vectors."""
+    async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], trails: Mapping[str, str]) -> bool:
+        """Store rows with the vectors of turn and trail; say whether there were vectors."""
         turns = await self._vectors({row.id: dense_text(row) for row in rows})
-        near = await self._vectors({row.id: windows[row.id] for row in rows})
+        near = await self._vectors({row.id: trails[row.id] for row in rows})
         vectors = {row.id: (turns[row.id], near[row.id]) for row in rows}
         await self._store.put_episodes(scope, rows, vectors, self._embedder.model)
         return _all_there(turns) and _all_there(near)

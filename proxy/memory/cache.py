@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -14,13 +14,14 @@ from proxy.memory.index import FactShelf, Shelf, TurnShelf
 from proxy.memory.query import Query
 from proxy.store.lance_search import ROWS_BEFORE_INDEX
 from proxy.store.ram import Rows
-from proxy.store.schema import NOUNS, Noun
+from proxy.store.schema import NOUNS, Noun, Vector
 from proxy.threads import in_thread
-from proxy.types import Memory, Scope
+from proxy.types import Episode, Memory, Scope
 
 _MOST_WASTE = 0.3
 _MANY_ROWS = 200
 _BYTES_PER_ENTRY = 500
+_MOST_ALIKE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,32 @@ class IndexCache:
         """Return the owner's memories that count whatever is asked: at least those that ended, and the profile."""
         entry = await self._entry(scope, "memories")
         return await self.store.marked(scope) if entry.shelf is None else entry.shelf.living()
+
+    async def concerned(self, scope: Scope, text: str, vector: Vector | None = None) -> list[Memory]:
+        """Return the memories that a new statement may change: all, or of very many those that are marked or alike."""
+        entry = await self._entry(scope, "memories")
+        if entry.shelf is not None:
+            return entry.shelf.living()
+        alike = await self.store.candidates(scope, "memories", content(text), vector, limit=_MOST_ALIKE)
+        marked = await self.store.marked(scope)
+        return list({memory.id: memory for memory in (*marked, *alike.rows.items)}.values())
+
+    async def said(self, scope: Scope, session: str) -> list[Episode]:
+        """Return what was said in one of the owner's conversations, in order."""
+        entry = await self._entry(scope, "episodes")
+        if isinstance(entry.shelf, TurnShelf):
+            return entry.shelf.said_in(session)
+        return await self.store.episodes(scope, session=session)
+
+    async def tally(self, scope: Scope) -> tuple[dict[str, int], int]:
+        """Return how many memories of each status, and how many turns, the scope sees."""
+        facts, turns = await self._entry(scope, "memories"), await self._entry(scope, "episodes")
+        if facts.shelf is None:
+            by_status = await self.store.statuses(scope)
+        else:
+            by_status = dict(Counter(row.status for row in facts.shelf.living() if scope.sees(row.agent)))
+        seen = int(turns.shelf.seen_by(scope).sum()) if turns.shelf is not None else await self.store.seen(scope)
+        return by_status, seen
 
     async def _entry(self, scope: Scope, noun: Noun) -> _Entry:
         key = (scope.user, noun)

@@ -243,6 +243,21 @@ class TurnShelf(Shelf[Episode]):
             return self.neighbours.spread(self.lexical(weights, mask))
         return self.postings.bm25(weights, mask, neighbours=self.neighbours)
 
+    def window_dense(self, vector: Vector | None, mask: Mask) -> Scores:
+        """Return for every line the cosine of the window of three centred on it; NaN as ``dense`` does.
+
+        The turn after a line carries that window's vector; the last turn of a conversation has only its own.
+        """
+        trails = self.dense(vector, mask, "trail_vector")
+        after = self._after.values
+        centred = np.append(trails, np.float32(np.nan))[after]  # line -1
+        return np.where(np.isnan(centred) | np.isnan(trails), trails, centred)
+
+    def said_in(self, session: str) -> list[Episode]:
+        """Return what was said in a conversation, in order."""
+        with self.lock:
+            return [self.items[line] for _, _, line in self._order.get(session, ())]
+
     def _extended(self, items: Sequence[Episode]) -> None:
         self._before.extend(np.full(len(items), -1))
         self._after.extend(np.full(len(items), -1))

@@ -30,7 +30,7 @@ async def heard_before(index: IndexCache, scope: Scope, turns: Sequence[Turn]) -
     new = {said.id for turn in turns for said in turn.messages}
     before: list[Episode] = []
     for session in {turn.scope.session for turn in turns}:
-        rows = await index.store.episodes(scope, session=session)
+        rows = await index.said(scope, session)
         before += [row for row in rows if row.role == "user" and row.id not in new and scope.sees(row.agent)][
             -_JUST_BEFORE:
         ]

@@ -123,7 +123,7 @@ class EpisodeSource:
         mask[shelf.standing(query.exclude_texts)] = False
         terms = _terms(query)
         lexical, around = shelf.lexical(terms, mask), shelf.window_lexical(terms, mask)
-        dense, dense_around = shelf.dense(query.vector, mask), shelf.dense(query.vector, mask, "window_vector")
+        dense, dense_around = shelf.dense(query.vector, mask), shelf.window_dense(query.vector, mask)
         scores = fuse([(lexical, 0.1), (around, 0.4), (dense, 0.15), (dense_around, 0.35)], mask)
         scores *= economy(shelf.lengths, shelf.by_user) * _in_time(shelf, query)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]

@@ -36,7 +36,7 @@ from proxy.store.schema import (
     to_arrow,
 )
 from proxy.threads import in_thread, shielded
-from proxy.types import Episode, Memory, Scope
+from proxy.types import STATUSES, Episode, Memory, Scope
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
@@ -163,7 +163,8 @@ class LanceStore:
         Args:
             scope: Whose.
             episodes: Of an id that occurs twice, the last counts.
-            vectors: By id, the vector of the turn and that of the window of three centred on it; else as for memories.
+            vectors: By id, the vector of the turn and that of the window of three that ends with it; else as for
+                memories.
             model: The embedding model of the vectors.
         """
         given = {key: pair or (None, None) for key, pair in vectors.items()}
@@ -236,6 +237,21 @@ class LanceStore:
     async def counts(self, scope: Scope) -> dict[str, int]:
         """Return the number of rows by noun."""
         return {noun: await self.count(scope, noun) for noun in NOUNS}
+
+    async def statuses(self, scope: Scope) -> dict[str, int]:
+        """Return how many memories of each status the scope sees; reads all rows, inside LanceDB."""
+        seen = filters.any_of("agent", sorted({"", scope.agent}))
+        async with _Reading(self, "memories", scope) as table:
+            if table is None:
+                return {}
+            parts = {status: filters.tells("record", f'"status":"{status}"') for status in STATUSES}
+            counts = {status: await table.count_rows(filters.both(seen, part)) for status, part in parts.items()}
+            return {status: count for status, count in counts.items() if count}
+
+    async def seen(self, scope: Scope) -> int:
+        """Return how many turns the scope sees."""
+        async with _Reading(self, "episodes", scope) as table:
+            return 0 if table is None else await table.count_rows(filters.any_of("agent", sorted({"", scope.agent})))
 
     def revision(self, scope: Scope, noun: Noun) -> tuple[str, str]:
         """Return a value that changes with every commit to the owner's table; costs one listing of a small folder."""

@@ -190,13 +190,17 @@ def guarded(action: str) -> Iterator[None]:
 
 
 def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:
-    """Return a batch in today's columns: unknown ones go, new ones and vectors of another dimension are null."""
+    """Return a batch in today's columns: unknown ones go, new ones and vectors of another dimension are null.
+
+    Where a vector is missing, the row waits for all of its vectors.
+    """
     import pyarrow as pa  # noqa: PLC0415
 
     columns = {}
-    stale = "vector" in batch.schema.names and batch.schema.field("vector").type != schema.field("vector").type
+    had = {field.name: field.type for field in batch.schema}
+    known = {field.name for field in schema if had.get(field.name) == field.type}
+    stale = any(field.name.endswith("vector") and field.name not in known for field in schema)
     for field in schema:
-        known = field.name in batch.schema.names and batch.schema.field(field.name).type == field.type
-        dropped = not known or (stale and field.name == "embedding_model")
+        dropped = field.name not in known or (stale and field.name == "embedding_model")
         columns[field.name] = pa.nulls(batch.num_rows, field.type) if dropped else batch.column(field.name)
     return pa.table(columns, schema=schema)

@@ -28,20 +28,28 @@ def dense_text(thing: Memory | Episode) -> str:
     return thing.text if isinstance(thing, Memory) else f"{day(thing.at)}, {thing.role}: {thing.text}"
 
 
-def window_texts(episodes: Sequence[Episode]) -> dict[str, str]:
-    """Return for each episode, by id, the text of the window of three centred on it.
+def trail_texts(episodes: Sequence[Episode]) -> dict[str, str]:
+    """Return for each episode, by id, the text of a window of three that ends with it.
+
+    The middle one weighs most: the vector of this text stands for the window around the turn before, and a new turn
+    changes no row but its own.
 
     Args:
-        episodes: Turns of one or more conversations, in any order; a window never spans two conversations. The last
-            stored turn of a conversation should come along with new ones, since its window now reaches further.
+        episodes: Turns of one or more conversations, in any order; a window never spans two conversations. The last two
+            stored turns of a conversation should come along with new ones.
     """
     ordered = sorted(episodes, key=lambda row: (row.session, row.seq, row.piece))
     texts: dict[str, str] = {}
     for at, row in enumerate(ordered):
-        lines = [f"{row.role}: {row.text[:_CENTRE]}"]
-        if at and ordered[at - 1].session == row.session:
-            lines.insert(0, f"{ordered[at - 1].role}: {ordered[at - 1].text[-_SIDE:]}")
-        if at + 1 < len(ordered) and ordered[at + 1].session == row.session:
-            lines.append(f"{ordered[at + 1].role}: {ordered[at + 1].text[:_SIDE]}")
-        texts[row.id] = "\n".join((day(row.at), *lines))
+        trail = [one for one in ordered[max(0, at - 2) : at + 1] if one.session == row.session]
+        lines = [f"{one.role}: {part}" for one, part in zip(trail, _parts(trail), strict=True)]
+        texts[row.id] = "\n".join((day(trail[-2 if len(trail) > 1 else -1].at), *lines))
     return texts
+
+
+def _parts(trail: Sequence[Episode]) -> list[str]:
+    """Return what of each of up to three turns stands in a window: its middle turn in full, of the others an end."""
+    if len(trail) == 1:
+        return [trail[0].text[:_CENTRE]]
+    middle, last = trail[-2].text[:_CENTRE], trail[-1].text[:_SIDE]
+    return [*(one.text[-_SIDE:] for one in trail[:-2]), middle, last]

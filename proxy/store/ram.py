@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -130,6 +131,15 @@ class RamStore:
     async def counts(self, scope: Scope) -> dict[str, int]:
         """Return the number of rows by noun."""
         return {noun: await self.count(scope, noun) for noun in NOUNS}
+
+    async def statuses(self, scope: Scope) -> dict[str, int]:
+        """Return how many memories of each status the scope sees."""
+        rows = await self.memories(scope)
+        return dict(Counter(row.status for row in rows if scope.sees(row.agent)))
+
+    async def seen(self, scope: Scope) -> int:
+        """Return how many turns the scope sees."""
+        return sum(scope.sees(row.agent) for row in await self.episodes(scope))
 
     def revision(self, scope: Scope, noun: Noun) -> tuple[str, str]:
         """Return a value that changes with every write; as with tables, later ones sort first."""

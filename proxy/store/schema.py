@@ -61,7 +61,7 @@ MEMORIES = Layout(
     ("turns",),
     ("vector",),
 )
-EPISODES = Layout("episodes", Episode, ("at",), (), ("vector", "window_vector"))
+EPISODES = Layout("episodes", Episode, ("at",), (), ("vector", "trail_vector"))
 LAYOUTS: dict[Noun, Layout[Any]] = {"memories": MEMORIES, "episodes": EPISODES}
 
 

@@ -80,7 +80,8 @@ async def _learn(services: Services, scope: Scope) -> None:
     is_held_up = any(item.waits(now) for item in ready if item.stage == TO_LEARN)
     if not items or not due or is_held_up:
         return
-    memories: Sequence[Memory] = await services.store.memories(scope)
+    said = "\n".join(one.text for item in items if item.turn for one in item.turn.messages if one.role == "user")
+    memories: Sequence[Memory] = await services.index.concerned(scope, said)
     for group in _by_agent(items) if services.uses_model else [[item] for item in items]:
         memories = await _learn_group(services, scope, group, memories)
 

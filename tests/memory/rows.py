@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from proxy.lexical import content, tokens
-from proxy.store.passages import dense_text, lexical_text, window_texts
+from proxy.store.passages import dense_text, lexical_text, trail_texts
 from proxy.store.schema import Batch
 from proxy.types import Episode, Memory, Scope
 
@@ -57,8 +57,8 @@ def fact_vectors(rows: Sequence[Memory]) -> dict[str, np.ndarray]:
 
 
 def turn_vectors(rows: Sequence[Episode]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    windows = window_texts(rows)
-    return {row.id: (bag(dense_text(row)), bag(windows[row.id])) for row in rows}
+    trails = trail_texts(rows)
+    return {row.id: (bag(dense_text(row)), bag(trails[row.id])) for row in rows}
 
 
 def fact_batch(rows: Sequence[Memory], stamp: int = 1) -> Batch[Memory]:
@@ -71,6 +71,6 @@ def turn_batch(rows: Sequence[Episode], stamp: int = 1) -> Batch[Episode]:
     pairs = turn_vectors(rows)
     columns = {
         name: np.array([pairs[row.id][at] for row in rows], dtype=np.float32).reshape(-1, DIMENSION)
-        for at, name in enumerate(("vector", "window_vector"))
+        for at, name in enumerate(("vector", "trail_vector"))
     }
     return Batch(list(rows), [tokens(lexical_text(row)) for row in rows], columns, [MODEL] * len(rows), stamp)

@@ -93,6 +93,17 @@ def test_windows_stay_within_their_conversation_and_its_order():
     assert scores["blue"] == 0
 
 
+def test_a_window_is_found_by_the_vector_of_the_turn_that_ends_it():
+    shelf = turns(*conversation("a", "tea", "milk", "dog", "rex"), *conversation("b", "blue"))
+    mask = shelf.seen_by(ANNE)
+    around = dict(zip([row.text for row in shelf.items], shelf.window_dense(bag("dog"), mask), strict=True))
+    assert min(around["milk"], around["dog"], around["rex"]) > max(around["tea"], around["blue"])
+    mask[shelf.line("a-3")] = False
+    hidden = shelf.window_dense(bag("rex"), mask)
+    assert hidden[shelf.line("a-2")] == pytest.approx(float(shelf.dense(bag("rex"), mask, "trail_vector")[2]))
+    assert np.isnan(hidden[shelf.line("a-3")])
+
+
 def test_turns_that_stand_in_the_request_are_known():
     shelf = turns(*conversation("a", "tea is fine", "milk"), *conversation("b", "tea is fine"))
     assert {shelf.items[line].id for line in shelf.standing(["tea is fine"])} == {"a-0", "b-0"}

@@ -338,6 +338,8 @@ async def test_a_large_owner_is_searched_by_the_store(tmp_path):
     assert by_words.rows.items[0].id == rows[123].id
     assert by_words.words[rows[123].id] > 0
     by_vector = await store.candidates(ANNE, "memories", [], vector(7))
+    assert await store.statuses(ANNE) == {"active": 600}
+    assert await store.statuses(BOB) == {}
     best = int(np.argmax(by_vector.rows.vectors["vector"] @ vector(7)))
     assert by_vector.rows.items[best].id in {row.id for at, row in enumerate(rows) if at % 50 == 7}
 
