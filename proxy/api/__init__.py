@@ -9,6 +9,7 @@ from proxy.api import errors, memories, ops, receipts, sessions, state
 from proxy.api.chat import Completions
 from proxy.api.cors import Cors
 from proxy.api.edge import Edge
+from proxy.api.models import Models
 from proxy.api.passthrough import Passthrough
 from proxy.dialects import chat, responses
 from proxy.services import Services
@@ -32,4 +33,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(1, replies)
     for module in (ops, memories, receipts, sessions, state):
         app.include_router(module.router)
-    app.router.routes.append(Route("/v1/{path:path}", Passthrough(services), methods=_METHODS))
+    passthrough = Passthrough(services)
+    for path in ("/v1/models", "/v1/models/{name:path}"):
+        app.router.routes.append(Route(path, Models(services, passthrough), methods=["GET"]))
+    app.router.routes.append(Route("/v1/{path:path}", passthrough, methods=_METHODS))

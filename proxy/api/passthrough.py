@@ -20,7 +20,6 @@ from proxy.api.asgi import (
     read_body,
     send_end,
     send_head,
-    send_whole,
     until_hang_up,
     watched,
 )
@@ -88,7 +87,6 @@ class _Asked:
         fields = _fields(body) if path in _WITH_MODEL else {}
         model = fields.get("model")
         self.model = model if isinstance(model, str) else ""
-        self.is_anthropics = is_anthropics(scope)
         self.is_stream = fields.get("stream") is True
         self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
 
@@ -111,7 +109,7 @@ class Passthrough:
         headers = headers_of(scope)
         path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0].removeprefix("/v1")
         try:
-            admission = await admit(headers, self._services)
+            admission = await admit(headers, self._services, counts=not _is_list(scope["method"], path))
         except ProxyError as error:
             await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
             return
@@ -133,8 +131,7 @@ class Passthrough:
         plan = permitted(admission.identity, asked.model, lambda: self._plan(asked))
         admission.ticket.reserve(tokens=asked.tokens, is_stream=asked.is_stream)
         if plan is None:
-            await self._unserved(asked, send)
-            return
+            raise _unserved(asked.method, asked.path)
         self._refuse_account(asked.method, asked.path)
         readable = admission.ticket.counts_tokens
         await until_hang_up(
@@ -145,7 +142,9 @@ class Passthrough:
         """Return where a request goes: by the model that it names, where that is a server of OpenAI's wire."""
         routes, key = self._services.routes, client_key(asked.headers)
         if asked.is_anthropics:
-            return self._anthropics(asked.path, asked.model, key)
+            found = self._anthropics(asked.path, asked.model, key)
+            if found is not None or speaks_messages(asked.path):
+                return found
         plan = routes.plan(asked.model, key, lambda: opening_of(asked.body)) if asked.model else None
         tries = [step for step in plan.tries if step.target.upstream is routes.wire] if plan is not None else []
         if tries:
@@ -168,33 +167,11 @@ class Passthrough:
         auth = self._services.settings.auth
         if auth.mode != "keys" or auth.share_provider_account:
             return
-        is_list = method in ("GET", "HEAD") and (path == "/models" or path.startswith("/models/"))
-        if is_list or (method == "POST" and path in _STATELESS):
+        if _is_list(method, path) or (method == "POST" and path in _STATELESS):
             return
         raise Forbidden(
             f"{method} /v1{path[:120]} reaches into the provider account that all keys of this server share. "
             "Its operator may allow it with auth.share_provider_account: true."
-        )
-
-    async def _unserved(self, asked: _Asked, send: Send) -> None:
-        """Without a provider, only the list of models can be answered."""
-        method, path = asked.method, asked.path
-        if asked.is_anthropics:
-            raise NotFound(f"No Anthropic server is configured that could answer {method} /v1{path[:120]}.")
-        names = self._services.routes.models()
-        if method == "GET" and path == "/models":
-            listed = [{"id": name, "object": "model", "created": 0, "owned_by": "throughline"} for name in names]
-            body = orjson.dumps({"object": "list", "data": listed})
-            await send_whole(send, 200, [("content-type", "application/json")], body)
-            return
-        name = path.removeprefix("/models/")
-        if method == "GET" and path.startswith("/models/") and name in names:
-            body = orjson.dumps({"id": name, "object": "model", "created": 0, "owned_by": "throughline"})
-            await send_whole(send, 200, [("content-type", "application/json")], body)
-            return
-        raise NotFound(
-            f"No provider is configured that could answer {method} /v1{path[:120]}. Set OPENAI_API_KEY or "
-            "OPENAI_BASE_URL, or start with --upstream URL."
         )
 
     async def _relay(self, plan: Plan, make: Make, send: Send) -> None:
@@ -218,6 +195,19 @@ class Passthrough:
         except ProxyError:
             if not started:
                 raise
+
+
+def _unserved(method: str, path: str) -> NotFound:
+    if speaks_messages(path):
+        return NotFound(f"No Anthropic server is configured that could answer {method} /v1{path[:120]}.")
+    return NotFound(
+        f"No provider is configured that could answer {method} /v1{path[:120]}. Set OPENAI_API_KEY or "
+        "OPENAI_BASE_URL, or start with --upstream URL."
+    )
+
+
+def _is_list(method: str, path: str) -> bool:
+    return method in ("GET", "HEAD") and (path == "/models" or path.startswith("/models/"))
 
 
 def _refuse_ours(method: str, path: str) -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from proxy.auth import Identity, passthrough_identity
 from proxy.errors import Forbidden, ModelNotFound, Unauthorized
-from proxy.limits import Ticket
+from proxy.limits import UNLIMITED, Ticket
 from proxy.pipeline.origin import is_foreign_page, is_named_here
 from proxy.services import Services
 from proxy.upstream.headers import by_name, client_key
@@ -33,8 +33,8 @@ class Admission:
     limit_name: str
 
 
-async def admit(headers: Iterable[tuple[str, str]], services: Services) -> Admission:
-    """Identify a client and count its request.
+async def admit(headers: Iterable[tuple[str, str]], services: Services, *, counts: bool = True) -> Admission:
+    """Identify a client and count its request, unless it is one that costs nothing.
 
     Raises:
         Unauthorized: In ``keys`` mode, without a key of ours.
@@ -48,7 +48,7 @@ async def admit(headers: Iterable[tuple[str, str]], services: Services) -> Admis
     own = allowance.body_bytes or most
     return Admission(
         identity,
-        services.limits.admit(identity.holder, allowance),
+        services.limits.admit(identity.holder, allowance) if counts else UNLIMITED,
         min(own, most),
         "the limit of this key" if own < most else "server.max_body_bytes",
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from proxy.errors import ConfigError
 from proxy.upstream import model_list as entries
 from proxy.upstream import providers
+from proxy.upstream.catalogue import Source
 from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.model_list import Entry, Route
 from proxy.upstream.providers import Provider
@@ -94,6 +95,28 @@ class Directory:
         names = [*self._exact, *(name for name in shown if name not in self._exact)]
         is_claimed = self._everything is not None or self._listed(DEMO_MODEL)
         return names if is_claimed else [*names, DEMO_MODEL]
+
+    def sources(self) -> list[Source]:
+        """Return the providers that can be asked what else they serve under names that are routed to them."""
+        listed = [found for entry in self._patterns.values() if (found := self._source(entry[0])) is not None]
+        if self._everything is not None:
+            return [*listed, Source(self._everything)]
+        served = [known for known in providers.known() if self._is_in_environment(known) and not known.is_ambient]
+        return [*listed, *(self._of_environment(known) for known in served)]
+
+    def _source(self, entry: Entry) -> Source | None:
+        """Return where a pattern leads; one for every provider at once is no source of its own."""
+        route = _route_of(entry, entry.name)
+        theirs = (route.model or "").removeprefix(f"{route.provider.name}/") if route is not None else ""
+        if route is None or "*" not in theirs or entry.params["model"] == "*":
+            return None
+        return Source(replace(route, model=None), theirs, entry.name)
+
+    def _of_environment(self, known: Provider) -> Source:
+        # Well-known names need no prefix.
+        is_bare = known.name in ("openai", "anthropic", "gemini")
+        route = Route(known, None, known.base_from(self._environ), known.key_from(self._environ))
+        return Source(route, "*", "*" if is_bare else f"{known.name}/*")
 
     def providers(self) -> list[str]:
         """Return the names of the providers that the environment serves."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -15,6 +16,7 @@ from proxy.upstream import model_list as entries
 from proxy.upstream import model_map
 from proxy.upstream.affinity import NO_CONVERSATION, Affinities, Conversation
 from proxy.upstream.base import Target, Upstream, UpstreamResponse
+from proxy.upstream.catalogue import Model, ask, model
 from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.directory import Directory, target_of
 from proxy.upstream.failover import Make, Plan, Try, send, tries_of
@@ -157,6 +159,26 @@ class Routes:
         """Return where paths without a model go (files, batches, the list of models); None: nowhere."""
         route = self._directory.default()
         return self._targets.of(route, client_key) if route is not None else None
+
+    @property
+    def has_one_list(self) -> bool:
+        """Whether the list of models is that of one server, as it stands."""
+        sources = self._directory.sources()
+        names = [name for name in self._directory.names() if name != DEMO_MODEL]
+        return len(sources) == 1 and sources[0].is_plain and not names and self._directory.default() is not None
+
+    async def list_models(self, client_key: str | None, headers: Sequence[tuple[str, str]]) -> list[Model]:
+        """Return every model on offer, each name once: what the configuration names, then what providers list.
+
+        Args:
+            client_key: The client's own key.
+            headers: The client's, in which that key may go to a provider.
+        """
+        sources = self._directory.sources()
+        asked = [ask(source, self._targets.of(source.route, client_key), headers) for source in sources]
+        own = [model(name) for name in self._directory.names()]
+        found = [one for models in (own, *await asyncio.gather(*asked)) for one in models]
+        return list({str(one["id"]): one for one in reversed(found)}.values())[::-1]
 
     def facts(self, model: str) -> ModelFacts:
         """Return what is known of a model, by the list, the settings and LiteLLM's map.

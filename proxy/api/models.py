@@ -1,0 +1,51 @@
+"""``GET /v1/models`` and ``/v1/models/{id}``: what this key may ask for."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+import orjson
+
+from proxy.api.asgi import Receive, Scope, Send, headers_of, send_whole
+from proxy.api.passthrough import Passthrough
+from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
+from proxy.errors import ModelNotFound, ProxyError
+from proxy.pipeline.admission import identity_of
+from proxy.services import Services
+from proxy.upstream.headers import client_key
+
+
+class Models:
+    """The endpoint; where one provider's list is all there is, its own answer is passed on."""
+
+    def __init__(self, services: Services, passthrough: Passthrough) -> None:
+        self._services = services
+        self._passthrough = passthrough
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        try:
+            body = await self._answer(scope)
+        except ProxyError as error:
+            await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
+            return
+        if body is None:
+            await self._passthrough(scope, receive, send)
+            return
+        await send_whole(send, 200, [("content-type", "application/json")], body)
+
+    async def _answer(self, scope: Scope) -> bytes | None:
+        headers, routes = headers_of(scope), self._services.routes
+        identity, key = await identity_of(headers, self._services), client_key(headers)
+        of_anthropic = is_anthropics(scope) and routes.anthropic(key) is not None
+        if not identity.models and (of_anthropic or routes.has_one_list):
+            return None
+        path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
+        name = unquote(path.removeprefix("/v1/models").removeprefix("/"))
+        models = [one for one in await routes.list_models(key, headers) if identity.may_use(str(one["id"]))]
+        if not name:
+            return orjson.dumps({"object": "list", "data": models})
+        found = next((one for one in models if one["id"] == name), None)
+        if found is None:
+            raise ModelNotFound(f"There is no model {name[:200]!r} here. GET /v1/models lists those that there are.")
+        return orjson.dumps(found)

@@ -1,0 +1,91 @@
+"""The models on offer: what the configuration names, and what the providers behind it say when they are asked."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import structlog
+
+from proxy.errors import ProxyError
+from proxy.upstream import model_map
+from proxy.upstream.base import Target, UpstreamRequest
+from proxy.upstream.headers import KEY_HEADERS
+from proxy.upstream.model_list import Route
+
+_log = structlog.get_logger(__name__)
+_ASK_S = 5.0
+_MOST_BYTES = 16 * 1024 * 1024
+
+Model = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A provider that can be asked for its models.
+
+    Args:
+        route: To it.
+        theirs: Which of its names count, with one ``*``.
+        ours: What these are called here, with one ``*``.
+    """
+
+    route: Route
+    theirs: str = "*"
+    ours: str = "*"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its list is ours as it stands."""
+        return self.theirs == self.ours == "*" and self.route.provider.wire == "openai"
+
+    def named(self, name: str) -> str | None:
+        """Return what the provider's model is called here; None: it is not on offer."""
+        match = re.fullmatch(re.escape(self.theirs).replace(r"\*", "(.*)", 1), name, re.DOTALL)
+        return self.ours.replace("*", match[1], 1) if match else None
+
+
+def model(name: str, owner: str = "throughline") -> Model:
+    """Return an entry of the list for a model that only the configuration knows."""
+    return {"id": name, "object": "model", "created": 0, "owned_by": owner}
+
+
+async def ask(source: Source, target: Target, headers: Sequence[tuple[str, str]]) -> list[Model]:
+    """Return a provider's models under the names that they have here, none where it does not say.
+
+    Args:
+        source: Whom to ask.
+        target: The same, with a key.
+        headers: The client's, whose key may go there.
+    """
+    provider = source.route.provider
+    if provider.wire == "openai":
+        listed = await _listed(target, headers)
+    else:
+        listed = [model(name, provider.name) for name in model_map.names(provider.name)]
+    renamed = ((source.named(str(one.get("id"))), one) for one in listed)
+    return [{**one, "id": name} for name, one in renamed if name]
+
+
+async def _listed(target: Target, headers: Sequence[tuple[str, str]]) -> list[Model]:
+    keys = [(name, value) for name, value in headers if name.lower() in KEY_HEADERS]
+    try:
+        async with asyncio.timeout(_ASK_S):
+            response = await target.upstream.send(UpstreamRequest("GET", "/models", headers=keys), target)
+            try:
+                body = b""
+                async for chunk in response.chunks():
+                    body += chunk
+                    if len(body) > _MOST_BYTES:
+                        return []
+            finally:
+                await response.aclose()
+        found = orjson.loads(body).get("data") if response.status == 200 else None
+    except (ProxyError, TimeoutError, orjson.JSONDecodeError, AttributeError) as error:
+        _log.warning("a provider does not list its models", provider=target.provider, error=type(error).__name__)
+        return []
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
