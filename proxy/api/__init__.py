@@ -11,7 +11,7 @@ from proxy.api.cors import Cors
 from proxy.api.edge import Edge
 from proxy.api.models import Models
 from proxy.api.passthrough import Passthrough
-from proxy.dialects import chat, responses
+from proxy.dialects import chat, messages, responses
 from proxy.services import Services
 
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]
@@ -31,6 +31,8 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(0, completions)
     replies = Route("/v1/responses", Completions(services, responses, "/responses"), methods=["POST"])
     app.router.routes.insert(1, replies)
+    conversations = Route("/v1/messages", Completions(services, messages, "/messages"), methods=["POST"])
+    app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, state):
         app.include_router(module.router)
     passthrough = Passthrough(services)

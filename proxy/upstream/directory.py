@@ -79,11 +79,10 @@ class Directory:
     def anthropic(self, client_key: str | None) -> Route | None:
         """Return the way for paths of Anthropic's API without a model; None: nowhere."""
         known = providers.provider("anthropic") or providers.unlisted("anthropic")
-        if self._everything is not None:
-            return self._everything
-        if not self._is_in_environment(known) and not self._brings(known, client_key):
-            return None
-        return Route(known, None, known.base_from(self._environ), known.key_from(self._environ))
+        route = self._everything or self._only_server_of(known)
+        if route is None and (self._is_in_environment(known) or self._brings(known, client_key)):
+            route = Route(known, None, known.base_from(self._environ), known.key_from(self._environ))
+        return route
 
     def is_everything(self, base_url: str) -> bool:
         """Whether an address is that of the one server for everything."""
@@ -174,13 +173,16 @@ class Directory:
 
     def _only_server(self) -> Route | None:
         """Return a route to the one OpenAI-wire server that the whole list names, if it is one."""
+        listed = self._listed_routes()
+        return _one_server(listed) if listed and listed[0].provider.wire == "openai" else None
+
+    def _only_server_of(self, known: Provider) -> Route | None:
+        """Return a route to the one server of a provider that the list names, whatever else it names."""
+        return _one_server([route for route in self._listed_routes() if route.provider.name == known.name])
+
+    def _listed_routes(self) -> list[Route]:
         groups = (*self._exact.values(), *self._patterns.values())
-        listed = [entry.route(entry.name) for group in groups for entry in group]
-        servers = {(route.base_url, route.api_key) for route in listed if route is not None}
-        first = next(iter(listed), None)
-        if len(servers) != 1 or first is None or first.provider.wire != "openai":
-            return None
-        return Route(first.provider, None, first.base_url, first.api_key)
+        return [route for group in groups for entry in group if (route := entry.route(entry.name)) is not None]
 
 
 def target_of(named: object) -> str:
@@ -199,6 +201,13 @@ def _route_of(entry: Entry, name: str) -> Route | None:
         return entry.route(name)
     except ConfigError:
         return None
+
+
+def _one_server(routes: Sequence[Route]) -> Route | None:
+    """Return a route for any model of the server to which all of them lead; None: there are several, or none."""
+    if len({(route.base_url, route.api_key) for route in routes}) != 1:
+        return None
+    return Route(routes[0].provider, None, routes[0].base_url, routes[0].api_key)
 
 
 def _by_name(listed: Iterable[Entry]) -> dict[str, list[Entry]]:
