@@ -16,6 +16,7 @@ import uvicorn
 from openai import OpenAI
 
 from proxy.app import create_app
+from proxy.clock import Clock
 from proxy.config import Settings, load_settings
 from proxy.services import Services
 
@@ -34,6 +35,7 @@ class Running:
         upstream: str | dict[str, Any] | None = None,
         wait: bool = True,
         models: list[dict[str, Any]] | None = None,
+        clock: Clock | None = None,
         **sections: dict[str, Any],
     ) -> None:
         flags: dict[str, Any] = {
@@ -45,7 +47,7 @@ class Running:
             flags[name] = {**flags.get(name, {}), **values}
         self.settings: Settings = load_settings(flags={**flags, "model_list": models or []})
         self._wait = wait
-        self._app = create_app(self.settings)
+        self._app = create_app(self.settings, clock=clock)
         self._socket = socket.socket()
         self._socket.bind(("127.0.0.1", 0))
         self.origin = f"http://127.0.0.1:{self._socket.getsockname()[1]}"

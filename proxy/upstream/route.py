@@ -21,6 +21,7 @@ from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.directory import Directory, target_of
 from proxy.upstream.failover import Make, Plan, Try, send, tries_of
 from proxy.upstream.health import Health
+from proxy.upstream.litellm_responses import OVER_CHAT, over_chat
 from proxy.upstream.messages import over_messages, speaks_messages
 from proxy.upstream.model_list import Route
 from proxy.upstream.model_map import ModelFacts, Prices
@@ -61,6 +62,7 @@ class Routes:
         router: RouterSettings | None = None,
         clock: Clock | None = None,
         context_windows: Mapping[str, int] | None = None,
+        is_chat_only: bool = False,
     ) -> Routes:
         """Build the routes.
 
@@ -76,6 +78,7 @@ class Routes:
             router: Retries, fallbacks, aliases and how long a failing deployment is left alone.
             clock: Tells when that is over.
             context_windows: Tokens of a request by patterns of models' names, where the map is wrong or silent.
+            is_chat_only: The one server knows no responses; they are asked of it as chat completions.
 
         Raises:
             ConfigError: If an entry of the list cannot work; the message names it and the mend.
@@ -84,7 +87,11 @@ class Routes:
         directory = Directory(
             entries.read(model_list, environ),
             aliases=router.model_group_alias,
-            everything=entries.everything(upstream_url, upstream_api_key, environ) if upstream_url else None,
+            everything=replace(
+                entries.everything(upstream_url, upstream_api_key, environ), params={OVER_CHAT: is_chat_only}
+            )
+            if upstream_url
+            else None,
             environ=environ,
             brings_keys=auth_mode == "passthrough",
         )
@@ -122,14 +129,16 @@ class Routes:
             ModelNotFound: If no route serves it; the message names the mend.
         """
         key = cache(lambda: self._affinities.key(conversation()))
-        served = self._tries(model, client_key, key)
+
+        def tries_for(name: str) -> list[Try]:
+            return self._tries(name, model, client_key, key)
+
+        served = tries_for(model)
         if not served:
             raise ModelNotFound(self._mend(model), param="model")
         router = self._router
-        spare = [
-            self._tries(name, client_key, key) for name in _named(router.fallbacks, model, router.default_fallbacks)
-        ]
-        wider = [self._tries(name, client_key, key) for name in _named(router.context_window_fallbacks, model)]
+        spare = map(tries_for, _named(router.fallbacks, model, router.default_fallbacks))
+        wider = map(tries_for, _named(router.context_window_fallbacks, model))
         tries = [one for group in (served, *spare) for one in group]
         if len(tries) > 1:
             tries.sort(key=self._is_cooling)
@@ -140,6 +149,8 @@ class Routes:
 
         The one server for everything is taken at its word: it gets the bytes.
         """
+        if path == "/responses":
+            return Plan(tuple(map(self._over_chat, plan.tries)), tuple(map(self._over_chat, plan.wider)))
         if not speaks_messages(path):
             return plan
         return Plan(tuple(map(self._over_messages, plan.tries)), tuple(map(self._over_messages, plan.wider)))
@@ -216,10 +227,10 @@ class Routes:
         """Close every connection."""
         await self._targets.aclose()
 
-    def _tries(self, model: str, client_key: str | None, key: Callable[[], str]) -> list[Try]:
-        """Return the tries for a model, none where no route serves it."""
+    def _tries(self, model: str, asked: str, client_key: str | None, key: Callable[[], str]) -> list[Try]:
+        """Return the tries for a model, maybe another than the client asked for; none where no route serves it."""
         targets = [
-            self._targets.of(_unchanged(route, model), client_key)
+            self._targets.of(_renamed(route, model, asked), client_key)
             for route in self._directory.routes(model, client_key, key)
         ]
         if not targets and model == DEMO_MODEL:
@@ -231,6 +242,9 @@ class Routes:
         if self._directory.is_everything(step.target.base_url):
             return step
         return replace(step, target=over_messages(step.target, self.wire))
+
+    def _over_chat(self, step: Try) -> Try:
+        return replace(step, target=over_chat(step.target, self._targets.litellm))
 
     def _is_cooling(self, step: Try) -> bool:
         target = step.target
@@ -251,9 +265,10 @@ def _facts(route: Route, model: str) -> ModelFacts:
     return model_map.overridden(model_map.facts(name, route.provider.name), route.info)
 
 
-def _unchanged(route: Route, model: str) -> Route:
-    """Leave the body's bytes alone where the name stays."""
-    return replace(route, model=None) if route.model == model and route.provider.wire == "openai" else route
+def _renamed(route: Route, model: str, asked: str) -> Route:
+    """Name the model that is sent; where that is what the client wrote, the body's bytes are left alone."""
+    name = route.model or model
+    return replace(route, model=None if name == asked and route.provider.wire == "openai" else name)
 
 
 def _named(fallbacks: Sequence[Mapping[str, Sequence[object]]], model: str, default: Sequence[str] = ()) -> list[str]:

@@ -42,7 +42,8 @@ def test_a_provider_that_says_when_is_left_alone_until_then_within_reason():
     clock.advance(timedelta(seconds=29))
     assert health.is_cooling("a")
     clock.advance(timedelta(seconds=571))
-    assert not (health.is_cooling("a") or health.is_cooling("b"))
+    assert not health.is_cooling("a")
+    assert not health.is_cooling("b")
 
 
 def test_no_cooling_where_it_is_switched_off():
