@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import sys
+import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -17,6 +21,7 @@ _log = structlog.get_logger(__name__)
 _tasks: set[asyncio.Task[Any]] = set()
 _pools: dict[str, ThreadPoolExecutor] = {}
 _SIZES = {"cpu": 2, "load": 2}
+_LOW = 10
 
 
 async def in_thread(kind: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -38,6 +43,13 @@ def spawn(work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
 async def shielded(work: Coroutine[Any, Any, T], name: str) -> T:
     """Await work that must run to its end even when the caller is cancelled (a client hung up)."""
     return await asyncio.shield(spawn(work, name))
+
+
+def give_way() -> None:
+    """Let the calling thread run behind all others, where threads have priorities of their own; for a pool's start."""
+    if sys.platform == "linux":  # elsewhere this is the process's
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW)
 
 
 async def drain(timeout_s: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Any, TypeVar
 
 import structlog
 
@@ -18,6 +19,8 @@ from proxy.store.passages import dense_text, trail_texts
 from proxy.store.schema import Vector
 from proxy.telemetry import LEARNED
 from proxy.types import Episode, Memory, Scope
+
+K = TypeVar("K", str, tuple[str, str])
 
 _log = structlog.get_logger(__name__)
 _BATCH = 64
@@ -41,7 +44,8 @@ class Book:
             return
         latest = {change.memory.id: change.memory for change in changes}
         vectors = await self._vectors({memory.id: dense_text(memory) for memory in latest.values()})
-        await self._store.put_memories(scope, list(latest.values()), vectors, self._embedder.model)
+        new_as_of = await self._index.lacks(scope, "memories", latest)
+        await self._store.put_memories(scope, list(latest.values()), vectors, self._embedder.model, new_as_of=new_as_of)
         await self._history.append(scope, changes)
         await self._forget_in_conversations(scope, changes)
         for change in changes:
@@ -80,13 +84,14 @@ class Book:
 
     async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], trails: Mapping[str, str]) -> bool:
         """Store rows with the vectors of turn and trail; say whether there were vectors."""
-        turns = await self._vectors({row.id: dense_text(row) for row in rows})
-        near = await self._vectors({row.id: trails[row.id] for row in rows})
-        vectors = {row.id: (turns[row.id], near[row.id]) for row in rows}
-        await self._store.put_episodes(scope, rows, vectors, self._embedder.model)
-        return _all_there(turns) and _all_there(near)
+        texts = {(row.id, "turn"): dense_text(row) for row in rows}
+        found = await self._vectors(texts | {(row.id, "trail"): trails[row.id] for row in rows})
+        vectors = {row.id: (found[row.id, "turn"], found[row.id, "trail"]) for row in rows}
+        new_as_of = await self._index.lacks(scope, "episodes", vectors)
+        await self._store.put_episodes(scope, rows, vectors, self._embedder.model, new_as_of=new_as_of)
+        return _all_there(found)
 
-    async def _vectors(self, texts: dict[str, str]) -> dict[str, Vector | None]:
+    async def _vectors(self, texts: dict[K, str]) -> dict[K, Vector | None]:
         """Embed; where that fails the rows wait for their vectors, and words alone find them meanwhile."""
         try:
             rows = await self._embedder.embed(list(texts.values()), purpose="passage")
@@ -107,5 +112,5 @@ class Book:
         await self._ledger.drop_text(scope, lambda text: values.visible(text, long_ago) != text)
 
 
-def _all_there(vectors: Mapping[str, Vector | None]) -> bool:
+def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:
     return all(vector is not None for vector in vectors.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import weakref
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ from proxy.memory.index import FactShelf, Shelf, TurnShelf
 from proxy.memory.query import Query
 from proxy.store.lance_search import ROWS_BEFORE_INDEX
 from proxy.store.ram import Rows
-from proxy.store.schema import NOUNS, Noun, Vector
+from proxy.store.schema import NOUNS, Noun, Revision, Vector
 from proxy.threads import in_thread
 from proxy.types import Episode, Memory, Scope
 
@@ -28,7 +28,7 @@ _MOST_ALIKE = 200
 class _Entry:
     """An owner's rows of one noun as of ``revision``; no shelf where they are too many to hold."""
 
-    revision: tuple[str, str]
+    revision: Revision
     shelf: Shelf[Any] | None
     size_bytes: int
 
@@ -87,6 +87,11 @@ class IndexCache:
         if isinstance(entry.shelf, TurnShelf):
             return entry.shelf.said_in(session)
         return await self.store.episodes(scope, session=session)
+
+    async def lacks(self, scope: Scope, noun: Noun, ids: Iterable[str]) -> Revision | None:
+        """Return the revision at which the owner's table holds none of ``ids``; None where it may hold one."""
+        entry = await self._entry(scope, noun)
+        return entry.revision if entry.shelf is not None and entry.shelf.ids.isdisjoint(ids) else None
 
     async def tally(self, scope: Scope) -> tuple[dict[str, int], int]:
         """Return how many memories of each status, and how many turns, the scope sees."""
@@ -148,9 +153,7 @@ class IndexCache:
         await self._fill(shelf, await self.store.load(scope, noun))
         return shelf
 
-    async def _grown(
-        self, scope: Scope, noun: Noun, entry: _Entry | None, revision: tuple[str, str]
-    ) -> Shelf[Any] | None:
+    async def _grown(self, scope: Scope, noun: Noun, entry: _Entry | None, revision: Revision) -> Shelf[Any] | None:
         """Return the shelf there is with the changes since, None if it must be built anew."""
         if entry is None or entry.shelf is None or not _is_later(revision, entry.revision):
             return None
@@ -172,7 +175,7 @@ class IndexCache:
             await in_thread("cpu", shelf.put, batch)
 
 
-def _is_later(revision: tuple[str, str], earlier: tuple[str, str]) -> bool:
+def _is_later(revision: Revision, earlier: Revision) -> bool:
     """Whether a revision follows another of the same table; after healing, a table goes back."""
     return revision[0] == earlier[0] and revision[1] < earlier[1]
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from proxy.errors import ProxyError
 from proxy.memory.minilm import DIMENSION, MODEL, MODELS, MiniLM
+from proxy.threads import give_way
 
 Purpose = Literal["query", "passage"]
 Vectors = NDArray[np.float32]
@@ -88,7 +89,7 @@ class EmbeddedEmbedder:
         self._loaded: MiniLM | None = None
         self._lanes: dict[Purpose, ThreadPoolExecutor] = {
             "query": ThreadPoolExecutor(query_workers, thread_name_prefix="embed-query"),
-            "passage": ThreadPoolExecutor(1, thread_name_prefix="embed-passage"),
+            "passage": ThreadPoolExecutor(1, thread_name_prefix="embed-passage", initializer=give_way),
         }
 
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:

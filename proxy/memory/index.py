@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, KeysView, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 
@@ -65,7 +65,7 @@ class Shelf(Generic[T]):
         return 1 - len(self) / len(self.items) if self.items else 0.0
 
     @property
-    def ids(self) -> Collection[str]:
+    def ids(self) -> KeysView[str]:
         """The ids of all living rows."""
         return self._line_of.keys()
 

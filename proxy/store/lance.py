@@ -29,6 +29,7 @@ from proxy.store.schema import (
     Batch,
     Layout,
     Noun,
+    Revision,
     T,
     Vector,
     decode,
@@ -126,7 +127,13 @@ class LanceStore:
         return await self._values(MEMORIES, scope, where=where)
 
     async def put_memories(
-        self, scope: Scope, memories: Sequence[Memory], vectors: Mapping[str, Vector | None], model: str
+        self,
+        scope: Scope,
+        memories: Sequence[Memory],
+        vectors: Mapping[str, Vector | None],
+        model: str,
+        *,
+        new_as_of: Revision | None = None,
     ) -> None:
         """Write memories in one commit, over those of the same id.
 
@@ -136,9 +143,10 @@ class LanceStore:
             vectors: By id; None means "pending". An id that is not in here keeps the vector it has while its text
                 stays the same.
             model: The embedding model of the vectors.
+            new_as_of: Revision at which the table had none of the ids; spares looking for them.
         """
         given = {key: (vector,) for key, vector in vectors.items()}
-        await shielded(self._put(MEMORIES, scope, memories, given, model), "put memories")
+        await shielded(self._put(MEMORIES, scope, memories, given, model, new_as_of), "put memories")
 
     async def remove_memories(self, scope: Scope, ids: Collection[str]) -> None:
         """Delete memories; their bytes leave the disk with ``purge``."""
@@ -157,6 +165,8 @@ class LanceStore:
         episodes: Sequence[Episode],
         vectors: Mapping[str, tuple[Vector | None, Vector | None] | None],
         model: str,
+        *,
+        new_as_of: Revision | None = None,
     ) -> None:
         """Write turns in one commit, over those of the same id.
 
@@ -166,9 +176,10 @@ class LanceStore:
             vectors: By id, the vector of the turn and that of the window of three that ends with it; else as for
                 memories.
             model: The embedding model of the vectors.
+            new_as_of: As for memories.
         """
         given = {key: pair or (None, None) for key, pair in vectors.items()}
-        await shielded(self._put(EPISODES, scope, episodes, given, model), "put episodes")
+        await shielded(self._put(EPISODES, scope, episodes, given, model, new_as_of), "put episodes")
 
     async def remove_episodes(self, scope: Scope, *, session: str) -> None:
         """Delete a conversation's turns; their bytes leave the disk with ``purge``."""
@@ -253,7 +264,7 @@ class LanceStore:
         async with _Reading(self, "episodes", scope) as table:
             return 0 if table is None else await table.count_rows(filters.any_of("agent", sorted({"", scope.agent})))
 
-    def revision(self, scope: Scope, noun: Noun) -> tuple[str, str]:
+    def revision(self, scope: Scope, noun: Noun) -> Revision:
         """Return a value that changes with every commit to the owner's table; costs one listing of a small folder."""
         with guarded("look at a table"):
             return self._tables.revision(noun, scope.user)
@@ -320,15 +331,17 @@ class LanceStore:
         items: Sequence[T],
         vectors: Mapping[str, tuple[Vector | None, ...]],
         model: str,
+        new_as_of: Revision | None,
     ) -> None:
         unique = {item.id: item for item in items}
         if not unique:
             return
         async with self._lock(scope):
             with guarded(f"write {layout.noun}"):
+                are_new = new_as_of is not None and self._tables.revision(layout.noun, scope.user) == new_as_of
                 table = await self._tables.writable(layout.noun, scope.user)
                 stamp = await table.version() + 1
-            stored = await self._stored(layout, scope, list(unique))
+            stored = {} if are_new else await self._stored(layout, scope, list(unique))
             rows = [_with_vectors(item, vectors, stored, layout, model) for item in unique.values()]
             columns = {name: [row[0][at] for row in rows] for at, name in enumerate(layout.vectors)}
             models = [row[1] for row in rows]

@@ -13,7 +13,7 @@ from proxy.lexical import tokens
 from proxy.store.lance import LanceStore, StoreHealth
 from proxy.store.lance_search import Candidates
 from proxy.store.passages import dense_text, lexical_text
-from proxy.store.schema import LAYOUTS, NO_ROWS, NOUNS, Batch, Noun, Vector
+from proxy.store.schema import LAYOUTS, NO_ROWS, NOUNS, Batch, Noun, Revision, Vector
 from proxy.types import Episode, Memory, Scope
 
 # The two kinds of rows there are; whoever holds one does not care which.
@@ -59,9 +59,16 @@ class RamStore:
         return await self.memories(scope)
 
     async def put_memories(
-        self, scope: Scope, memories: Sequence[Memory], vectors: Mapping[str, Vector | None], model: str
+        self,
+        scope: Scope,
+        memories: Sequence[Memory],
+        vectors: Mapping[str, Vector | None],
+        model: str,
+        *,
+        new_as_of: Revision | None = None,
     ) -> None:
         """Write memories over those of the same id."""
+        del new_as_of
         self._put(scope, "memories", memories, {key: (vector,) for key, vector in vectors.items()}, model)
 
     async def remove_memories(self, scope: Scope, ids: Collection[str]) -> None:
@@ -81,8 +88,11 @@ class RamStore:
         episodes: Sequence[Episode],
         vectors: Mapping[str, tuple[Vector | None, Vector | None] | None],
         model: str,
+        *,
+        new_as_of: Revision | None = None,
     ) -> None:
         """Write turns over those of the same id."""
+        del new_as_of
         self._put(scope, "episodes", episodes, {key: pair or (None, None) for key, pair in vectors.items()}, model)
 
     async def remove_episodes(self, scope: Scope, *, session: str) -> None:
@@ -141,7 +151,7 @@ class RamStore:
         """Return how many turns the scope sees."""
         return sum(scope.sees(row.agent) for row in await self.episodes(scope))
 
-    def revision(self, scope: Scope, noun: Noun) -> tuple[str, str]:
+    def revision(self, scope: Scope, noun: Noun) -> Revision:
         """Return a value that changes with every write; as with tables, later ones sort first."""
         return ("ram", f"{2**63 - self._table(scope, noun).version:020d}")
 

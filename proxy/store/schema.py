@@ -27,6 +27,7 @@ Noun = Literal["memories", "episodes"]
 Vector = NDArray[np.float32]
 T = TypeVar("T", Memory, Episode)
 
+Revision = tuple[str, str]  # of a table: its name, and its newest version; later ones sort first
 NOUNS: tuple[Noun, ...] = ("memories", "episodes")
 
 
