@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -21,17 +22,24 @@ from proxy.worker.schedule import Schedule
 
 _log = structlog.get_logger(__name__)
 _WORK_DRAIN_S = 10.0
+_YOUNG_OBJECTS = 10_000  # reading an owner's rows makes thousands at once, and they stay
 
 
-def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
-    """Return the application; its services open when it starts."""
+def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: bool = False) -> FastAPI:
+    """Return the application; its services open when it starts.
+
+    Args:
+        settings: All of them.
+        clock: Of the requests and of the background work.
+        owns_process: The process does nothing else, so that its garbage collector may be tuned.
+    """
     configure_logging(settings.telemetry)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         services = await open_services(settings, clock=clock)
         install(app, services)
-        warming = spawn(services.warm(), "warm")
+        warming = spawn(_warm(services, owns_process=owns_process), "warm")
         # What lives in memory is this process's own: no other one can learn from it.
         workers = [Worker(part) for part in services.both() if settings.worker.enabled or part.is_ephemeral]
         schedule = Schedule(services, keeps_store=settings.worker.enabled)
@@ -54,7 +62,16 @@ def create_app(settings: Settings, *, clock: Clock | None = None) -> FastAPI:
 
 def from_environment() -> FastAPI:
     """Return the application of a worker process, which finds its settings in the environment."""
-    return create_app(load_settings())
+    return create_app(load_settings(), owns_process=True)
+
+
+async def _warm(services: Services, *, owns_process: bool) -> None:
+    """Load what is slow to load, then leave it out of every later garbage collection."""
+    await services.warm()
+    if owns_process:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
 
 
 async def work(settings: Settings) -> None:

@@ -17,6 +17,8 @@ class Figures:
     whole_ms: list[float] = field(default_factory=list)
     first_ms: list[float] = field(default_factory=list)
     end_ms: list[float] = field(default_factory=list)
+    embed_ms: list[float] = field(default_factory=list)
+    besides_ms: list[float] = field(default_factory=list)  # to the first token, without the embedder's part
     rates: dict[int, list[float]] = field(default_factory=lambda: {clients: [] for clients in CLIENTS})
     cpu_s: dict[bool, float] = field(default_factory=lambda: {False: 0.0, True: 0.0})
     requests: dict[bool, int] = field(default_factory=lambda: {False: 0, True: 0})
@@ -33,6 +35,9 @@ class Figures:
         if is_stream:
             self.first_ms += result["first_ms"]
             self.end_ms += result["end_ms"]
+            self.embed_ms += result["embed_ms"]
+            pairs = zip(result["first_ms"], result["embed_ms"], strict=True)
+            self.besides_ms += [first - embed for first, embed in pairs]
             return
         self.rates[clients].append(result["done"] / result["wall_s"])
         if clients == 1:
@@ -82,6 +87,7 @@ def _rows(direct: Figures) -> list[tuple[str, Value]]:
     for noun, samples in _SAMPLES:
         rows.append((f"{noun} p50, ms", _quantile_of(samples, 0.5)))
         rows += [(f"  added p{share * 100:.0f}", _added_to(direct, samples, share)) for share in (0.5, 0.95)]
+    rows += [(f"  of it the embedder p{share * 100:.0f}", _embedder(share)) for share in (0.5, 0.95)]
     rows += [(f"requests/s, {clients} clients", _rate_at(clients)) for clients in CLIENTS]
     return [
         *rows,
@@ -115,6 +121,10 @@ def _quantile_of(samples: Samples, share: float) -> Value:
     return lambda one: quantile(samples(one), share)
 
 
+def _embedder(share: float) -> Value:
+    return lambda one: quantile(one.embed_ms, share) or None
+
+
 def _added_to(direct: Figures, samples: Samples, share: float) -> Value:
     base = quantile(samples(direct), share) or 0.0
 
@@ -142,5 +152,6 @@ def _ratio(value: float | None, base: float | None) -> str:
 _SAMPLES: tuple[tuple[str, Samples], ...] = (
     ("whole reply", lambda one: one.whole_ms),
     ("stream: first token", lambda one: one.first_ms),
+    ("first token besides embedder", lambda one: one.besides_ms),
     ("stream: end", lambda one: one.end_ms),
 )

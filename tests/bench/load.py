@@ -3,7 +3,7 @@
 Reads one job a line from standard input and writes one result a line::
 
     {"port": 8787, "clients": 16, "seconds": 1.0, "most": 400, "is_stream": false, "headers": {}, "seed": 0}
-    {"first_ms": […], "end_ms": […], "failed": 0, "wall_s": 1.0}
+    {"first_ms": […], "end_ms": […], "embed_ms": […], "failed": 0, "wall_s": 1.0}
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 import sys
 import time
 from typing import Any, cast
@@ -24,6 +25,8 @@ _PROMPT = (
     "two sentences which of them to follow. Reference "
 )
 _DEADLINE_S = 60.0
+_MOST_HEAD = 4096
+_NUMBER = re.compile(rb"[0-9.]+")
 
 
 class Job:
@@ -38,6 +41,7 @@ class Job:
         self.finished = asyncio.get_running_loop().create_future()
         self.first_ms: list[float] = []
         self.end_ms: list[float] = []
+        self.embed_ms: list[float] = []  # the embedder's part of each, by Server-Timing
         self.failed = 0
 
     def next_request(self) -> bytes | None:
@@ -63,13 +67,15 @@ class Job:
         )
         return head.encode() + body
 
-    def record(self, sent_at: float, first_at: float, *, is_fine: bool) -> None:
+    def record(self, sent_at: float, first_at: float, reply: bytes, *, is_fine: bool) -> None:
         """Keep the times of one reply that has just ended."""
         if not is_fine:
             self.failed += 1
             return
         self.first_ms.append((first_at - sent_at) * 1000)
         self.end_ms.append((time.perf_counter() - sent_at) * 1000)
+        _, found, after = reply[:_MOST_HEAD].partition(b"embed;dur=")
+        self.embed_ms.append(float(_NUMBER.match(after)[0]) if found else 0.0)  # type: ignore[index]
 
     def closed(self) -> None:
         """Count a connection that has no more to send."""
@@ -93,7 +99,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._is_waiting:
-            self._job.record(self._sent_at, self._sent_at, is_fine=False)
+            self._job.record(self._sent_at, self._sent_at, b"", is_fine=False)
         self._job.closed()
 
     def data_received(self, data: bytes) -> None:
@@ -104,7 +110,8 @@ class Connection(asyncio.Protocol):
         if not self._first_at:
             self._first_at = time.perf_counter()
         if _is_whole(self._buffer, head_end):
-            self._job.record(self._sent_at, self._first_at, is_fine=self._buffer.startswith(b"HTTP/1.1 200"))
+            is_fine = self._buffer.startswith(b"HTTP/1.1 200")
+            self._job.record(self._sent_at, self._first_at, bytes(self._buffer[:_MOST_HEAD]), is_fine=is_fine)
             self._is_waiting = False
             self._send()
 
@@ -141,6 +148,7 @@ async def run(order: dict[str, Any]) -> dict[str, Any]:
     return {
         "first_ms": first[:_MOST_SAMPLES],
         "end_ms": end[:_MOST_SAMPLES],
+        "embed_ms": job.embed_ms[:_MOST_SAMPLES],
         "done": len(end),
         "failed": job.failed,
         "wall_s": wall_s,

@@ -35,7 +35,7 @@ def test_load_client_counts_every_reply(is_stream, tmp_path):
 def test_table_compares_with_the_direct_way_and_with_the_peer():
     figures = [Figures("direct"), Figures("off"), Figures("LiteLLM")]
     for one, ms in zip(figures, (1.0, 2.0, 21.0), strict=True):
-        burst = {"first_ms": [ms], "end_ms": [ms], "done": 10, "failed": 0, "wall_s": ms}
+        burst = {"first_ms": [ms], "end_ms": [ms], "embed_ms": [0.0], "done": 10, "failed": 0, "wall_s": ms}
         one.add(burst, ms / 100, clients=1, is_stream=False)
         one.add(burst, ms / 100, clients=1, is_stream=True)
     lines = {line.split("  ")[0].strip(): line.split() for line in table(figures).splitlines()}
