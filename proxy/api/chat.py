@@ -92,7 +92,8 @@ async def _relay(answer: Answer, send: Send, heartbeat_s: float) -> None:
     try:
         if started:
             await send_head(send, answer.status, answer.headers())
-        async with Heartbeat(send, answer.response.headers, heartbeat_s if started else 0.0) as body:
+        every_s, end = heartbeat_s if started else 0.0, answer.exchange.dialect.end_watch()
+        async with Heartbeat(send, answer.response.headers, every_s, end) as body:
             async for chunk in answer.chunks:
                 if not started:
                     started = True

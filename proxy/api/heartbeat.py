@@ -27,14 +27,14 @@ class Heartbeat:
     follows one for an event.
     """
 
-    def __init__(self, send: Send, headers: Headers, every_s: float) -> None:
+    def __init__(self, send: Send, headers: Headers, every_s: float, watch: EndWatch | None = None) -> None:
         coding = (find(headers, "content-encoding") or "identity").lower()
         is_stream = (find(headers, "content-type") or "").startswith("text/event-stream")
         can_grow = coding == "identity" and find(headers, "content-length") is None
         self._every_s = every_s if is_stream and can_grow else 0.0
         self._send = send
         self._lock = anyio.Lock()
-        self._watch = EndWatch()
+        self._watch = watch or EndWatch()
         self._tail = b"\n\n"
         self._is_allowed = True
         self._has_begun = False

@@ -15,7 +15,7 @@ from proxy.errors import InvalidRequest, NotFound, UpstreamUnreachable
 from proxy.upstream import headers as crossing
 from proxy.upstream.base import Target, Upstream, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
 from proxy.upstream.messages_reply import error_of, message_of, parsed
-from proxy.upstream.messages_request import Side, completion_of
+from proxy.upstream.messages_request import Side, asks_to_think, completion_of
 from proxy.upstream.messages_stream import MessageWriter
 
 PATH = "/messages"
@@ -86,7 +86,7 @@ class MessagesOverChat:
             readable=True,
         )
         response = await self._chat.send(sent, target)
-        thinks = isinstance(body.get("thinking"), dict) and body["thinking"].get("type") in ("enabled", "adaptive")
+        thinks = asks_to_think(body)
         kind = crossing.find(response.headers, "content-type") or ""
         if response.status < 400 and kind.startswith("text/event-stream"):
             return _Stream(response, MessageWriter(thinks=thinks))

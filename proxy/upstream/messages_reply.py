@@ -103,7 +103,9 @@ def error_object(status: int, given: object) -> dict[str, Any]:
     if isinstance(message, bytes):
         message = message[:2000].decode("utf-8", "replace")
     kind = _ERRORS.get(status, "invalid_request_error" if status < 500 else "api_error")
-    return {"type": kind, "message": str(message or f"The provider answered {status}.")}
+    made: dict[str, Any] = {"type": kind, "message": str(message or f"The provider answered {status}.")}
+    code = inner.get("code") if isinstance(inner, Mapping) else None
+    return {**made, "details": {"error_code": code}} if isinstance(code, str) and code else made
 
 
 def parsed(body: bytes) -> Any:

@@ -18,6 +18,7 @@ from proxy.upstream.messages_blocks import Parts, as_text, parts_of, results_of
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 _COPIED = ("temperature", "top_p", "stream")
 _REASONS = re.compile(r"(?:.*/)?(?:o\d|gpt-(?:[5-9]|oss)|grok-[34])")
+_EFFORT_NAMES = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 _EFFORTS = ((4096, "high"), (2048, "medium"), (0, "low"))
 
 
@@ -69,6 +70,12 @@ def completion_of(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
     if body.get("stream") is True and side.counts_streams:
         made["stream_options"] = {"include_usage": True}
     return {**made, **_tools(body, side), **_format(body), **_thinking(body, side)}
+
+
+def asks_to_think(body: Mapping[str, Any]) -> bool:
+    """Whether the client asked for thoughts, in any of the ways there are."""
+    thinking = body.get("thinking")
+    return isinstance(thinking, Mapping) and thinking.get("type") not in (None, "disabled")
 
 
 def _messages(system: object, messages: Sequence[object], side: Side) -> list[dict[str, Any]]:
@@ -172,16 +179,16 @@ def _format(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _thinking(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
-    thinking, output = body.get("thinking"), body.get("output_config")
-    if not isinstance(thinking, Mapping) or thinking.get("type") not in ("enabled", "adaptive"):
+    if not asks_to_think(body):
         return {}
+    thinking, output = body["thinking"], body.get("output_config")
     if side.knows_claude:
         return {"thinking": dict(thinking)}
     if not side.thinks:
         return {}
     effort = output.get("effort") if isinstance(output, Mapping) else None
-    if effort in ("low", "medium", "high"):
-        return {"reasoning_effort": effort}
+    if isinstance(effort, str) and effort in _EFFORT_NAMES:
+        return {"reasoning_effort": _EFFORT_NAMES[effort]}
     budget = thinking.get("budget_tokens")
     if not isinstance(budget, int):
         return {}

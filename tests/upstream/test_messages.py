@@ -236,11 +236,11 @@ async def test_streams_come_back_as_the_events_of_a_message(wire, provider):
 )
 @pytest.mark.parametrize("stream", [False, True])
 async def test_errors_keep_status_headers_and_words(wire, provider, status, kind, stream):
-    provider.then(replies.error(status, "so it is", retry_after="2"))
+    provider.then(replies.error(status, "so it is", "its_code", retry_after="2"))
     got, headers, raw = await ask(asking(stream=stream), to(wire, provider))
     assert (got, headers["retry-after"]) == (status, "2")
-    shaped = {"type": "error", "error": {"type": kind, "message": "so it is"}, "request_id": "req_fake"}
-    assert json.loads(raw) == shaped
+    error = {"type": kind, "message": "so it is", "details": {"error_code": "its_code"}}
+    assert json.loads(raw) == {"type": "error", "error": error, "request_id": "req_fake"}
 
 
 async def test_a_stream_that_breaks_off_breaks_off(wire, provider):
@@ -373,10 +373,12 @@ def test_a_claude_elsewhere_keeps_marks_and_signed_thoughts():
         ("gpt-5-mini", {"type": "enabled", "budget_tokens": 9000}, "high"),
         ("o3", {"type": "enabled", "budget_tokens": 1024}, "low"),
         ("o3", {"type": "disabled"}, None),
+        ("o3", {"type": "adaptive"}, "high"),
     ],
 )
 def test_how_hard_to_think_is_told_to_models_that_reason(model, thinking, effort):
-    made = completion_of({"messages": TURNS, "thinking": thinking}, Side(model))
+    output = {"effort": "max"} if thinking["type"] == "adaptive" else {}
+    made = completion_of({"messages": TURNS, "thinking": thinking, "output_config": output}, Side(model))
     assert made.get("reasoning_effort") == effort
 
 
