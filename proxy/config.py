@@ -74,6 +74,9 @@ class UpstreamSettings(_Section):
     api_key: SecretStr | None = Field(None, description="Key for `upstream.url`; unset: the client's own key.")
     connect_timeout_s: float = Field(10.0, gt=0, description="Seconds to connect to a provider.")
     read_timeout_s: float | None = Field(None, gt=0, description="Seconds of silence allowed; unset: as the client.")
+    chat_only: bool = Field(
+        False, description="The server at `upstream.url` knows chat completions only; responses are translated for it."
+    )
     context_windows: dict[str, PositiveInt] = Field(
         {}, description="Tokens of a request by patterns of models, where the model map is wrong: `{local/*: 32768}`."
     )

@@ -280,6 +280,7 @@ def _routes(settings: Settings, clock: Clock) -> Routes:
         router=settings.router_settings,
         clock=clock,
         context_windows=upstream.context_windows,
+        is_chat_only=upstream.chat_only,
     )
 
 

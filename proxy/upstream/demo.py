@@ -12,9 +12,11 @@ import orjson
 from proxy.clock import Clock
 from proxy.errors import InvalidRequest, ModelNotFound, NotFound, ProxyError
 from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
-from proxy.upstream.demo_responses import Kept, messages_of, reply_to
+from proxy.upstream.demo_responses import DemoReply, messages_of
 from proxy.upstream.extract import answer
 from proxy.upstream.headers import client_key
+from proxy.upstream.kept import KeptReplies
+from proxy.upstream.responses_shape import new_id
 
 MODEL = "demo"
 FINGERPRINT = "throughline-demo"
@@ -28,7 +30,7 @@ class DemoUpstream:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or Clock()
-        self._kept = Kept()
+        self._kept = KeptReplies(self._clock)
 
     async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
         """Answer ``POST /chat/completions``, ``POST /responses`` and ``GET /models``; anything else is a 404."""
@@ -68,10 +70,12 @@ class DemoUpstream:
     async def _respond(self, request: UpstreamRequest) -> UpstreamResponse:
         body = _parse(await whole_body(request))
         key = client_key(request.headers) or ""
-        messages = [*self._kept.before(key, body.get("previous_response_id")), *messages_of(body)]
-        reply = reply_to(body, messages, model=MODEL, created=int(self._clock.now().timestamp()))
+        asked = self._kept.asked(key, body)
+        messages = messages_of(asked.items)
+        created = int(self._clock.now().timestamp())
+        reply = DemoReply(new_id(), created, MODEL, answer(messages), body, len(orjson.dumps(messages)))
         if body.get("store") is not False:
-            self._kept.keep(key, reply.id, [*messages, {"role": "assistant", "content": reply.text}])
+            self._kept.keep(key, reply.id, asked, reply.output)
         if not body.get("stream"):
             return WholeResponse(200, _headers(_JSON), reply.whole())
         return _EventResponse(reply.events())

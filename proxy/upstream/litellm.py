@@ -12,14 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from proxy.clock import Clock
 from proxy.config import quiet_libraries, set_default_variable
 from proxy.errors import InvalidRequest, NotFound, ProxyError, Unauthorized, UpstreamTimeout, UpstreamUnreachable
 from proxy.threads import in_thread
 from proxy.upstream import headers as crossing
 from proxy.upstream import litellm_reply as reply
 from proxy.upstream.base import ClientGaveUp, Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
+from proxy.upstream.kept import KeptReplies
 from proxy.upstream.litellm_error import error_object, translate
 from proxy.upstream.litellm_request import arguments
+from proxy.upstream.litellm_responses import Call, is_of_openai_wire, respond
 from proxy.upstream.litellm_stream import Failure, LiteLLMStream, outcome
 from proxy.upstream.patience import patience
 
@@ -33,19 +36,29 @@ async def load() -> Any:
 
 
 class LiteLLMUpstream:
-    """Translates chat completions by LiteLLM."""
+    """Translates chat completions and responses by LiteLLM."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or Clock()
+        self._kept = KeptReplies(self._clock)
 
     async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
-        """Send a chat completion and return when it, or its first event, is there; other paths are a 404.
+        """Send a request and return when the reply, or its first event, is there; other paths are a 404.
 
         Raises:
             UpstreamUnreachable: If the provider could not be heard.
             UpstreamTimeout: If it stayed silent for too long.
             Unauthorized: If there is no key to send.
         """
+        if request.method == "POST" and request.path == "/responses":
+            return await self._respond(request, target)
         if request.method != "POST" or request.path != "/chat/completions":
-            raise NotFound(f"{target.provider!r} does not serve {request.path!r} here; only /chat/completions.")
+            raise NotFound(
+                f"{target.provider!r} does not serve {request.path!r} here; only /chat/completions and /responses."
+            )
         body = _parsed(await whole_body(request))
+        if not isinstance(body.get("messages"), list) or not body["messages"]:
+            raise InvalidRequest("'messages' must be a list of at least one message.", param="messages")
         litellm = await load()
         call = {
             **arguments(
@@ -69,6 +82,21 @@ class LiteLLMUpstream:
             await stream.aclose()
             return _failed(failure.error, target.provider, gave_up=patience(request, target).is_clients)
         return stream
+
+    async def _respond(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
+        body = _parsed(await whole_body(request))
+        litellm = await load()
+        call = Call(
+            body=body,
+            key=crossing.client_key(request.headers) or "",
+            address=_address(request, target),
+            takes_extra_body=is_of_openai_wire(target) or _takes_extra_body(litellm, target.provider),
+            created=self._clock.now().timestamp(),
+        )
+        response = await respond(litellm, call, target, self._kept)
+        if isinstance(response, Failure):
+            return _failed(response.error, target.provider, gave_up=patience(request, target).is_clients)
+        return response
 
     async def aclose(self) -> None:
         """Close LiteLLM's connections, where it was loaded at all."""
@@ -182,14 +210,14 @@ def _parsed(raw: bytes) -> dict[str, Any]:
         raise InvalidRequest(f"The body is not valid JSON: {error}.") from error
     if not isinstance(body, dict):
         raise InvalidRequest("The body must be a JSON object.")
-    if not isinstance(body.get("messages"), list) or not body["messages"]:
-        raise InvalidRequest("'messages' must be a list of at least one message.", param="messages")
     return body
 
 
 def _address(request: UpstreamRequest, target: Target) -> dict[str, Any]:
     """Return where to, with which key and how long: from the route, never from the body."""
     key = target.api_key or (crossing.client_key(request.headers) if target.forwards_auth else None)
+    if key is None and is_of_openai_wire(target):
+        key = "none"  # a server of one's own may need none, but its client library does
     if key is None and not target.uses_ambient:
         raise Unauthorized(
             f"There is no key for {target.provider!r}. "

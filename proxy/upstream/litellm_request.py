@@ -45,7 +45,7 @@ _GEMINI = {"top_k", "cached_content", "media_resolution", "safety_settings", "sp
 
 # What providers' own APIs know beyond that, by their names for it. Not everything unknown may pass as an argument:
 # among LiteLLM's own names are api_base, vertex_credentials and aws_bedrock_runtime_endpoint.
-_PROVIDER_PARAMS: Mapping[str, Collection[str]] = {
+PROVIDER_PARAMS: Mapping[str, Collection[str]] = {
     "anthropic": _ANTHROPIC | {"output_config", "speed"},
     "bedrock": _ANTHROPIC | {"guardrailConfig", "performanceConfig"},
     "vertex_ai": _ANTHROPIC | _GEMINI | {"labels"},
@@ -57,11 +57,23 @@ _PROVIDER_PARAMS: Mapping[str, Collection[str]] = {
 }
 
 # Passed as they stand although LiteLLM's model map may not know that the model takes them.
-_FORCED = ("thinking",)
+FORCED = ("thinking",)
 
 # Of a deployment's litellm_params: what its router reads, and what is set for each call here.
-_NOT_FOR_CALLS = frozenset(
-    {"rpm", "tpm", "weight", "order", "timeout", "stream_timeout", "max_retries", "num_retries", "stream", "messages"}
+NOT_FOR_CALLS = frozenset(
+    {
+        "use_chat_completions_api",
+        "rpm",
+        "tpm",
+        "weight",
+        "order",
+        "timeout",
+        "stream_timeout",
+        "max_retries",
+        "num_retries",
+        "stream",
+        "messages",
+    }
 )
 
 
@@ -82,9 +94,9 @@ def arguments(
         params: ``litellm_params`` of the deployment: defaults, and settings that are the operator's alone.
         takes_extra_body: Fields unknown to us go on in the body that LiteLLM sends.
     """
-    of_provider = _PROVIDER_PARAMS.get(provider, ())
+    of_provider = PROVIDER_PARAMS.get(provider, ())
     given = {key: value for key, value in body.items() if key in _OPENAI_PARAMS or key in of_provider}
-    operators = {key: value for key, value in params.items() if key not in _NOT_FOR_CALLS}
+    operators = {key: value for key, value in params.items() if key not in NOT_FOR_CALLS}
     made: dict[str, Any] = {
         # The providers' own OpenAI endpoints ignore what they do not know; so do we, not LiteLLM's refusal.
         "drop_params": True,
@@ -100,7 +112,7 @@ def arguments(
         made["stream_options"] = body["stream_options"]
     if takes_extra_body:
         made["extra_body"] = {**_dict(operators.get("extra_body")), **_unknown(body, given)}
-    forced = [name for name in _FORCED if name in given]
+    forced = [name for name in FORCED if name in given]
     if forced:
         made["allowed_openai_params"] = [*operators.get("allowed_openai_params", ()), *forced]
     return made

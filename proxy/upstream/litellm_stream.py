@@ -44,7 +44,7 @@ class LiteLLMStream:
         self.headers: list[tuple[str, str]] = []
         self._response = response
         self._first: Any = None
-        self._lines = _observed(response)
+        self._source = Source(response)
         self._writer = reply.ChunkWriter(include_usage=include_usage)
 
     async def begin(self) -> Failure | None:
@@ -73,21 +73,36 @@ class LiteLLMStream:
 
     async def aclose(self) -> None:
         """Hang up on the provider."""
-        # Anthropic's iterator has no aclose of its own; closing what it iterates over closes the socket.
-        source = getattr(getattr(self._response, "completion_stream", None), "streaming_response", None)
-        await self._response.aclose()
-        close = getattr(source, "aclose", None)
-        if close is not None:
-            await close()
+        await self._source.aclose()
 
     def _is_made_up(self, chunk: Any) -> bool:
         """Whether LiteLLM invented the end: it says ``stop`` for a stream that was cut."""
-        if all(choice.finish_reason is None for choice in chunk.choices):
-            return False
+        return any(choice.finish_reason is not None for choice in chunk.choices) and self._source.was_cut
+
+
+class Source:
+    """LiteLLM's stream of chunks, looked at from outside; to be made before it begins."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._lines = _observed(stream)
+
+    @property
+    def was_cut(self) -> bool:
+        """Whether the stream is through although the provider never said that its reply is."""
         if self._lines is not None and self._lines.is_used:
             return not self._lines.has_ended
-        heard = [getattr(self._response, f"{kind}_finish_reason", "") for kind in ("received", "intermittent")]
+        heard = [getattr(self._stream, f"{kind}_finish_reason", "") for kind in ("received", "intermittent")]
         return all(reason is None for reason in heard)
+
+    async def aclose(self) -> None:
+        """Hang up on the provider."""
+        # Anthropic's iterator has no aclose of its own; closing what it iterates over closes the socket.
+        source = getattr(getattr(self._stream, "completion_stream", None), "streaming_response", None)
+        await self._stream.aclose()
+        close = getattr(source, "aclose", None)
+        if close is not None:
+            await close()
 
 
 class _Lines:

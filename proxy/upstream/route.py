@@ -21,6 +21,7 @@ from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.directory import Directory, target_of
 from proxy.upstream.failover import Make, Plan, Try, send, tries_of
 from proxy.upstream.health import Health
+from proxy.upstream.litellm_responses import OVER_CHAT, over_chat
 from proxy.upstream.messages import over_messages, speaks_messages
 from proxy.upstream.model_list import Route
 from proxy.upstream.model_map import ModelFacts, Prices
@@ -61,6 +62,7 @@ class Routes:
         router: RouterSettings | None = None,
         clock: Clock | None = None,
         context_windows: Mapping[str, int] | None = None,
+        is_chat_only: bool = False,
     ) -> Routes:
         """Build the routes.
 
@@ -76,6 +78,7 @@ class Routes:
             router: Retries, fallbacks, aliases and how long a failing deployment is left alone.
             clock: Tells when that is over.
             context_windows: Tokens of a request by patterns of models' names, where the map is wrong or silent.
+            is_chat_only: The one server knows no responses; they are asked of it as chat completions.
 
         Raises:
             ConfigError: If an entry of the list cannot work; the message names it and the mend.
@@ -84,7 +87,11 @@ class Routes:
         directory = Directory(
             entries.read(model_list, environ),
             aliases=router.model_group_alias,
-            everything=entries.everything(upstream_url, upstream_api_key, environ) if upstream_url else None,
+            everything=replace(
+                entries.everything(upstream_url, upstream_api_key, environ), params={OVER_CHAT: is_chat_only}
+            )
+            if upstream_url
+            else None,
             environ=environ,
             brings_keys=auth_mode == "passthrough",
         )
@@ -142,6 +149,8 @@ class Routes:
 
         The one server for everything is taken at its word: it gets the bytes.
         """
+        if path == "/responses":
+            return Plan(tuple(map(self._over_chat, plan.tries)), tuple(map(self._over_chat, plan.wider)))
         if not speaks_messages(path):
             return plan
         return Plan(tuple(map(self._over_messages, plan.tries)), tuple(map(self._over_messages, plan.wider)))
@@ -233,6 +242,9 @@ class Routes:
         if self._directory.is_everything(step.target.base_url):
             return step
         return replace(step, target=over_messages(step.target, self.wire))
+
+    def _over_chat(self, step: Try) -> Try:
+        return replace(step, target=over_chat(step.target, self._targets.litellm))
 
     def _is_cooling(self, step: Try) -> bool:
         target = step.target

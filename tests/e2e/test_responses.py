@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import openai
 import pytest
 from openai import OpenAI
 
+from proxy.upstream import litellm
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Gate, Reply, error, gated
 from tests.fakes.responses import Said, last_text, new_id, reply
@@ -512,3 +514,56 @@ def test_what_one_string_says_is_what_the_provider_echoes(knowing: Speaker, prov
     response = post(knowing, DOG_QUESTION)
     said = response.json()["output"][0]["content"][0]["text"]
     assert said == f"echo: {last_text(provider_of_replies.last.json['input'])}"
+
+
+# Providers of other wires
+
+
+@pytest.fixture(scope="module")
+def litellm_loaded() -> None:
+    """The import takes longer than a client waits, where the machine is busy."""
+    anyio.run(litellm.load)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:Item '.*' on TypedDict class '.*' is using the `ReadOnly` qualifier:UserWarning",
+    "ignore:Accessing the 'model_.*' attribute on the instance is deprecated:DeprecationWarning",
+)
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("route", ["anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash", "chat only", "listed"])
+@pytest.mark.usefixtures("litellm_loaded")
+def test_memory_reaches_other_wires(tmp_path: Path, provider: FakeProvider, route: str, stream: bool) -> None:
+    is_chat = route in ("chat only", "listed")
+    params: dict[str, Any] = {"model": route, "api_key": "sk-ant-operator", "api_base": provider.url}
+    if route == "listed":
+        params = {"model": "openai/llama", "api_base": provider.base_url, "use_chat_completions_api": True}
+    server = (
+        Running(tmp_path, upstream={"url": provider.base_url, "chat_only": True})
+        if route == "chat only"
+        else Running(tmp_path, models=[{"model_name": "house-model", "litellm_params": params}])
+    )
+    with server:
+        client = server.client()
+        _turn_of(client, "house-model", FACTS[0], stream=stream)
+        server.wait_learned()
+        answer, first = _turn_of(client, "house-model", TOOLS_QUESTION, stream=stream)
+        # The fake echoes what it was sent last: the question, and what memory put behind it.
+        assert answer.startswith(f"echo: {TOOLS_QUESTION}")
+        assert "Shram" in answer
+        assert "Magnet" in answer
+        answer, _ = _turn_of(client, "house-model", "And the best of them?", stream=stream, previous_response_id=first)
+        assert answer == "echo: And the best of them?"
+    paths = {seen.path for seen in provider.seen}
+    assert paths == {"/v1/chat/completions"} if is_chat else not any(path.endswith("/responses") for path in paths)
+    sent = json.dumps(provider.last.json)
+    assert "Shram" in sent
+    assert TOOLS_QUESTION in sent
+
+
+def _turn_of(client: OpenAI, model: str, text: str, *, stream: bool, **more: Any) -> tuple[str, str]:
+    if stream:
+        with client.responses.stream(model=model, input=text, **more) as events:
+            final = events.get_final_response()
+        return final.output_text, final.id
+    whole = client.responses.create(model=model, input=text, **more)
+    return whole.output_text, whole.id
