@@ -121,6 +121,12 @@ class UpstreamTimeout(ProxyError):
     status, type, code = 504, "upstream_error", "upstream_timeout"
 
 
+class CallRefused(ProxyError):
+    """The provider will not take a call of our own as it is; sent again, it would be refused again."""
+
+    status, type, code = 502, "upstream_error", "call_refused"
+
+
 class StoreUnavailable(ProxyError):
     """A store of ours cannot be read or written right now."""
 

@@ -14,7 +14,15 @@ from typing import Any
 
 from proxy.clock import Clock
 from proxy.config import quiet_libraries, set_default_variable
-from proxy.errors import InvalidRequest, NotFound, ProxyError, Unauthorized, UpstreamTimeout, UpstreamUnreachable
+from proxy.errors import (
+    CallRefused,
+    InvalidRequest,
+    NotFound,
+    ProxyError,
+    Unauthorized,
+    UpstreamTimeout,
+    UpstreamUnreachable,
+)
 from proxy.threads import in_thread
 from proxy.upstream import headers as crossing
 from proxy.upstream import litellm_reply as reply
@@ -27,6 +35,7 @@ from proxy.upstream.litellm_stream import Failure, LiteLLMStream, outcome
 from proxy.upstream.patience import patience
 
 _LONGEST_SILENCE_S = 3600.0
+_REFUSING = frozenset({400, 413, 422})
 _OPENAI_SDK_PROVIDERS = frozenset({"azure", "azure_ai", "openai"})
 
 
@@ -141,7 +150,8 @@ async def complete(
         params: Further arguments, as ``temperature`` or ``max_tokens``.
 
     Raises:
-        UpstreamUnreachable: If the provider failed; the message says how.
+        CallRefused: If the provider finds fault with this very call.
+        UpstreamUnreachable: If the provider failed otherwise; the message says how.
         UpstreamTimeout: If it took too long.
     """
     litellm = await load()
@@ -162,7 +172,8 @@ async def complete(
     if isinstance(response, Failure):
         failed = _failed(response.error, model)
         said = error_object(response.error)["message"]
-        raise UpstreamUnreachable(f"{model} answered {failed.status}: {said}") from response.error
+        kind = CallRefused if failed.status in _REFUSING else UpstreamUnreachable
+        raise kind(f"{model} answered {failed.status}: {said}") from response.error
     hidden = getattr(response, "_hidden_params", None) or {}
     text = response.choices[0].message.content if response.choices else None
     return Completion(text or "", reply.usage(response), hidden.get("response_cost"))

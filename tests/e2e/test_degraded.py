@@ -291,6 +291,17 @@ def test_an_extractor_that_is_away_sets_nothing_aside(
         assert speaker.get("/state")["dead_turns"] == 0
 
 
+def test_a_turn_that_the_extractors_provider_refuses_is_set_aside(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
+) -> None:
+    backend.script(lambda _: error(400, "this prompt is refused"))
+    parts = with_extractor(backend.base_url)
+    with Running(tmp_path, upstream=provider.base_url, **parts) as server, speaking(server) as speaker:
+        speaker.say(FACT)
+        until(lambda: speaker.get("/state")["dead_turns"] == 1, "the turn was never set aside")
+        assert speaker.get("/state")["pending_turns"] == 0
+
+
 def test_an_extractor_that_hangs_holds_up_nothing(
     tmp_path: Path, provider: FakeProvider, backend: FakeProvider
 ) -> None:
