@@ -12,6 +12,10 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Za-zА-Яа-я]|Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|No|approx|ca|bzw|usw|Nr|Str|Hr|Fr|z\.\s?B|d\.\s?h|"
     r"Sr|Sra|Dra|Ud|Uds|núm|aprox|ул|стр|др|т\.\s?д|т\.\s?е|т\.\s?п|руб|тыс))\.$"
 )
+_ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.$")
+_DAY_NAMED = re.compile(
+    r" (?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Stock|Klasse|Etage|Geburtstag|[a-zäöü]+ (?:Mal|Stock))\b"
+)
 _SENTENCE_END = re.compile(r"(?:[.!?…]+[\"'»”)\]]*(?=\s|$)|[。！？]+[”」』）]*|\n+)")
 _COORDINATORS = (
     "and|or|but|plus|&|und|oder|aber|sowie|sondern|außerdem|y|e|o|u|pero|sino|además|и|а|но|или|да|либо|еще|ещё"
@@ -75,12 +79,19 @@ def sentences(text: str) -> list[Span]:
     spans: list[Span] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
-        if match[0] == "." and _ABBREVIATION.search(text, max(0, match.end() - 8), match.end()):
+        if match[0] == "." and _is_within(text, match.end()):
             continue
         _append(spans, text, start, match.end())
         start = match.end()
     _append(spans, text, start, len(text))
     return spans
+
+
+def _is_within(text: str, end: int) -> bool:
+    """Whether the full stop before ``end`` belongs to an abbreviation or an ordinal number ("8. Mai")."""
+    if _ABBREVIATION.search(text, max(0, end - 8), end):
+        return True
+    return _ORDINAL.search(text, max(0, end - 4), end) is not None and _DAY_NAMED.match(text, end) is not None
 
 
 def units(text: str, sentence: Span) -> list[Unit]:

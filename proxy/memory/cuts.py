@@ -19,6 +19,7 @@ _LEANING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _LEANING_CJK = re.compile(r"[从由把将跟和与在对]$")
+_COUNTED_CJK = re.compile(r"[一二两三四五六七八九十几半\d]+[\u4e00-\u9fff]$")  # "a tank of"
 _RELATIVE = re.compile(
     r"^(?:which|who|whom|whose|that|der|die|das|dem|den|welche[rsmn]?|que|quien|cuyo|котор\w+|где|"
     r"it|he|she|they|er|sie|es|он|она|оно|они|его|ее|её|它|他|她)\b",
@@ -150,14 +151,21 @@ def _is_cjk_list(text: str, unit: Unit, inside: Sequence[Span]) -> bool:
     piece = text[unit.start : unit.end]
     if not HAS_CJK.search(piece):
         return False
-    before, after = text[inside[0][0] - 1 : inside[0][0]], text[inside[-1][1] : inside[-1][1] + 1]
-    return bool(inside[0][0] > unit.start and _CJK_LIST.match(before)) or bool(
+    start = _before_counter(text, unit, inside[0][0])
+    before, after = text[start - 1 : start], text[inside[-1][1] : inside[-1][1] + 1]
+    return bool(start > unit.start and _CJK_LIST.match(before)) or bool(
         inside[-1][1] < unit.end and _CJK_LIST.match(after)
     )
 
 
+def _before_counter(text: str, unit: Unit, start: int) -> int:
+    match = _COUNTED_CJK.search(text[unit.start : start])
+    return unit.start + match.start() if match else start
+
+
 def _phrase(text: str, unit: Unit, span: Span) -> Span:
     """Widen a value to the articles and prepositions that lean on it."""
+    span = (_before_counter(text, unit, span[0]), span[1])
     before = text[unit.start : span[0]]
     match = _LEANING.search(before) or _LEANING_CJK.search(before)
     start = unit.start + match.start() if match else span[0]

@@ -44,13 +44,15 @@ def play(case: dict[str, Any]) -> str:
     at, extractor = datetime(2026, 1, 1, 9, tzinfo=UTC), BuiltinExtractor()
     for conversation in case["conversations"]:
         at += timedelta(days=3)
+        first = len(episodes)
         for text in conversation:
             at += timedelta(minutes=5)
             number = len(episodes)
             turn = Turn(f"turn_{number}", SCOPE, (Said(f"msg_{number}", "user", text),), "ok", "complete", "m", at)
-            heard = [episode for episode in episodes if content(episode.text) & content(text)]
+            just_before = episodes[first:][-2:]
+            heard = [one for one in episodes if one in just_before or content(one.text) & content(text)]
             known = [row for row in rows.values() if row.status == "active"]
-            found = ground(extractor.extract(turn, known, heard), turn)
+            found = ground(extractor.extract(turn, known, heard), turn, known, heard)
             for change in reconcile(found, turn, list(rows.values()), now=at):
                 rows[change.memory.id] = change.memory
             episodes.append(Episode(f"e{number}", "s", turn.id, number, "user", text, at))

@@ -58,6 +58,37 @@ CHINESE_STATEMENTS = (
         ),
         single=True,
     ),
+    Statement(
+        "age",
+        one_of(
+            r"我(?:今年|现在|已经|刚|都|满)*(?P<v>\d{1,3}岁|[一二三四五六七八九十]+岁)",
+            r"我(?:家)?(?P<who>"
+            + KIN
+            + r")(?:今年|现在|已经|刚|都|满)*(?P<v>(?:\d{1,3}|[一二三四五六七八九十]+)(?:岁|个月))",
+        ),
+        single=True,
+    ),
+    Statement(
+        "weight",
+        one_of(r"我(?:现在|目前|体重|已经|的)*(?:是|有|重)?(?P<v>\d+(?:\.\d)?(?:公斤|斤|千克|kg))"),
+        single=True,
+    ),
+    Statement("height", one_of(r"我(?:现在|的|身高)*(?:是|有)?(?P<v>\d(?:\.\d+)?米\d*|\d{3}(?:厘米|cm))"), single=True),
+    Statement(
+        "wear size", one_of(r"我(?:现在|一般|平时)*(?:穿|的鞋码是|鞋码)(?P<v>\d\d(?:\.5)?码|[SMLX]+码)"), single=True
+    ),
+    Statement(
+        "earn",
+        one_of(r"我(?:现在|每个?月|的)*(?:月薪|工资|年薪|收入|挣|赚)(?:是|有|到手)?(?P<v>\d[\d.,]*万?(?:块|元)?)"),
+        single=True,
+    ),
+    Statement(
+        "study",
+        one_of(
+            r"我(?:家)?(?P<who>" + KIN + r")" + _NOW + r"(?:学|读|念)(?:的)?(?:是)?(?!会|校|习|生|期|完|了|书)" + _V
+        ),
+        single=True,
+    ),
     Statement("major", one_of(r"我(?:读|学|念)的(?:专业)?是" + _V), single=True),
     Statement(
         "use",

@@ -50,9 +50,9 @@ class Corrections(Scan):
     def _disowned(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         near = self._reading.sentences[max(0, place - 1) : place + 2]
         corrects = any(self._lexicon.correction.search(other.flat) for other in near)
-        idle = (self._lexicon.ceased, self._lexicon.limited, self._lexicon.hedge)
+        idle = (self._lexicon.ceased, self._lexicon.limited)
         for clause in sentence.clauses:
-            if clause.asks or any(pattern.search(clause.flat) for pattern in idle):
+            if clause.asks or self._is_hedged(sentence, clause) or any(p.search(clause.flat) for p in idle):
                 continue
             for mention in self._disowned_in(clause, sentence, corrects=corrects):
                 yield Ending(mention.surface, "correct", sentence, mention)
@@ -62,7 +62,8 @@ class Corrections(Scan):
         if not (self._lexicon.slip.search(clause.flat) or self._is_anothers(clause, sentence)):
             inside = [m for m in inside if self._lexicon.denial.search(clause.flat[: m.start - clause.start])]
         elif corrects and not inside:
-            inside = [m for m in self._mentions[sentence.start] if m.end <= clause.start and m.rank >= NAME]
+            before = [m for m in self._mentions[sentence.start] if m.end <= clause.start and m.rank >= NAME]
+            inside = [m for m in before if not self._is_idle(sentence, m)]
         if corrects and not inside:
             inside = [m for m in self._within(clause, sentence) if m.rank >= NOUN and self._was_another(m, clause)]
         denies = len(words(clause.flat)) <= _DENIAL_WORDS  # "not Lisbon"

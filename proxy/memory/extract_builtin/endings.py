@@ -22,14 +22,18 @@ _POINTS = re.compile(
 _HALTS = re.compile(r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|停)")
 # Something came in its place.
 _GAINS = re.compile(
-    r"\b(?:bought|got (?:a|an|myself)|joined|started (?:at|with|using)|gekauft|geholt|zugelegt|angefangen bei|compr(?:é|ado|amos)|"
-    r"купил\w?|взял\w?|завел\w?|приобрел\w?)\b|买了|入手|换了|换成|改[吃喝用骑开学练看听去]"
+    r"\b(?:bought|got (?:a|an|myself|ourselves)|joined|started|began|picked up|took up|went with|signed up|enrolled|adopted|instead|"
+    r"gekauft|geholt|zugelegt|angeschafft|bestellt|angefangen|begonnen|dafür|stattdessen|gelandet|eingestiegen|beigetreten|angemeldet|"
+    r"compr(?:é|ado|amos)|empec(?:é|emos)|empezado|apunt(?:é|ado|amos)|conseguí|pillé|en su lugar|a cambio|fich(?:é|ado)|entr(?:é|ado) en|"
+    r"купил\w?|взял\w?|завел\w?|приобрел\w?|устроил\w+|начал\w?|записал\w+|оформил\w?|подключил\w?|поступил\w?|вместо)\b|"
+    r"买了|入手|换了|换成|改[\u4e00-\u9fff]|去了|入职|加入|报了|办了|开始"
 )
 _NOW = re.compile(r"\b(?:now|these days|nowadays|ahora|jetzt|nun|inzwischen|mittlerweile|теперь|нынче)\b|现在")
 _WEAK = re.compile(
-    r"^(?:removed|deleted|closed|ended|dropped|returned|cut|wiped|ran out|expired|shut down)"
+    r"^(?:removed|deleted|closed|ended(?! up)|dropped|returned|cut|wiped|ran out|expired|shut down)"
 )  # of things at work too
 _NEAR_WORDS = 5
+_WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
 
 class Endings(Corrections, Forgetting, Switches):
@@ -74,7 +78,7 @@ class Endings(Corrections, Forgetting, Switches):
 
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
         lexicon = self._lexicon
-        if clause.asks or lexicon.hedge.search(clause.flat) or lexicon.past.search(clause.flat):
+        if clause.asks or self._is_hedged(sentence, clause) or lexicon.past.search(clause.flat):
             return None
         parted = lexicon.parted.search(clause.flat)
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
@@ -97,7 +101,8 @@ class Endings(Corrections, Forgetting, Switches):
             floor = NOUN if candidate is clause or self._lexicon.code in ("de", "zh") else NAME
             if candidate.asks or (candidate is not clause and not self._leans(clause, candidate)):
                 continue
-            targets = self._nearest(self._best(self._within(candidate, sentence), floor=floor), cue)
+            within = [m for m in self._within(candidate, sentence) if not self._is_needed(m, candidate)]
+            targets = self._nearest(self._best(within, floor=floor), cue)
             if _WEAK.search(self._reading.text[slice(*cue)].lower()):
                 targets = [m for m in targets if m.rank >= NAME]
             targets = [m for m in targets if m.rank >= NAME or self._is_tight(m, cue)]
@@ -109,6 +114,10 @@ class Endings(Corrections, Forgetting, Switches):
                 floor = NOUN if self._lexicon.code in ("de", "zh") else NAME
                 return self._nearest(self._best(self._mentions[before.start], floor=floor), cue)
         return []
+
+    def _is_needed(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a clause says how it would be without the value ("without it I can't work any more")."""
+        return _WITHOUT.search(clause.flat[: mention.start - clause.start]) is not None
 
     def _is_tight(self, mention: Mention, cue: tuple[int, int]) -> bool:
         """Whether a common word stands next to the cue; where nouns are written apart, German, it need not."""

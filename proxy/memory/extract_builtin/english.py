@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proxy.memory.extract_builtin.english_facts import ENGLISH_STATEMENTS
+from proxy.memory.extract_builtin.english_facts import ENGLISH_STATEMENTS, KIN
 from proxy.memory.extract_builtin.lexicon import Lexicon, one_of
 from proxy.memory.words import word_set
 
@@ -47,6 +47,24 @@ ENGLISH = Lexicon(
         r"^(?:\W|and |but |so |because |since |though |that )*(?P<whom>he|she|they|someone|somebody|everyone|everybody|nobody|people)\b",
     ),
     ended=one_of(
+        r"\bgot the (?:boot|axe|chop|heave-ho|push|bin|sack)\b",
+        r"\b(?:fizzled|petered|died) out\b|\bfell (?:through|apart|by the wayside)\b|\bran its course\b|\bcame to an end\b|\bwound (?:down|up)\b",
+        r"\bwent to (?:a |an |the |her |his |their |its |my |our )?(?:\w+ ){0,2}(?:sanctuary|shelter|rescue|home|owner|family|charity|recycling|dump|landfill|thrift store)\b",
+        r"\boff (?:the|my|our) (?:shelf|menu|list|table|plate|cards|calendar|schedule|roster|books)\b",
+        r"\bout (?:of the (?:picture|house|rotation|equation)|the (?:window|door))\b",
+        r"\bkissed .{1,30} goodbye\b|\bkiss(?:ed)? goodbye to\b",
+        r"\b(?:all|over and) (?:over|done)(?: with)?\b(?= *(?:$|[,.!]|now\b|with\b))",
+        r"\b(?:i'm|we're|i am|we are) (?:so |totally |completely |kinda )?over \w+(?: \w+)? *(?=$|[,.!])",
+        r"\bhaven't (?:touched|opened|used|played|worn|watched|set foot in|been to) .{1,40} (?:in|for|since)\b",
+        r"\b(?:lost|have lost|i've lost) (?:all |any )?interest in\b|\b(?:grew|grown) out of\b|\bfell out of love with\b",
+        r"\bnever .{1,40} again\b(?!st)",
+        r"\b(?:didn't|did not|not|never) (?:to )?(?:renew|extend|re-?up|keep up|carry on with|continue with)\w*\b",
+        r"\b(?:got|was|were|has been|'s been|have been) (?:stolen|totall?ed|written off|scrapped|put to sleep|confiscated|discontinued|shut down)\b",
+        r"\b(?:went out of business|went bust|went under|closed (?:down|its doors)|shut its doors)\b",
+        r"\b(?:isn't|aren't|is not|are not) (?:a )?(?:part of|in) (?:my|our) (?:life|routine|day|diet|kitchen|stack|setup|house|life now)\b",
+        r"\b(?:chapter|era|phase|story) (?:is |of my life )?(?:closed|over|finished|done)\b",
+        r"\bno more\b(?= (?!than|time|questions?|ideas?)\w+(?: \w+)? *(?:$|[,.!]))",
+        r"\bgone (?:to|from)\b(?= (?:my|our|the|a|his|her) )",
         r"\bno longer\b",
         r"\b(?:didn't make it|bit the dust)\b",
         r"\bany ?more\b",
@@ -83,6 +101,15 @@ ENGLISH = Lexicon(
         r"\bmade my peace with not\b",
     ),
     ceased=one_of(
+        r"\b(?:ended up|wound up|resorted to|am|i'm|we're|are|finally|after|by|been|just|started) (?:dropping|ditching|cancell?ing|selling|quitting|leaving|closing|deleting|dumping|abandoning|uninstalling|giving (?:\w+ ){0,4}?(?:up|away)|getting rid of|donating|returning|retiring|rehoming|binning|tossing|scrapping|removing)\b",
+        r"\b(?:decided to|had to|have to|chose to|managed to|(?:was|were) forced to|made me|made us|opted to) (?:drop|quit|stop|leave|give (?:\w+ ){0,4}?(?:up|away)|sell|cancel|ditch|close|delete|let (?:\w+ ){0,3}?go|part with|get rid of|rehome|retire|remove|dump|abandon|uninstall|move out of|return|end|cut (?:\w+ ){0,3}?out)\b",
+        r"\b(?:handed|gave|sent|brought|took) (?:\w+ ){1,4}?back\b(?! (?:up|into my))|\b(?:handed|sent|gave) back\b|\bhanded (?:\w+ ){0,4}?(?:over|in)\b",
+        r"\b(?:gave|passed|handed|donated) (?:my |the |our )?(?:\w+ ){1,3}?(?:on |over |along )?to (?:a|an|my|the|our|some)\b",
+        r"\bfound (?:\w+ ){0,4}?a new (?:home|owner|family)\b",
+        r"\b(?:took|crossed|struck) (?:\w+ ){1,3}?off (?:my|the|our)\b|\bknocked (?:\w+ ){1,4}?on the head\b|\bcalled time on\b|\bdrew a line under\b",
+        r"\b(?:deregistered|unfollowed|unplugged|unenrol\w+|freed myself|withdrawn|wound down|mothballed|scuttled|decommissioned|offed|evicted|excommunicated|swapped out)\b",
+        r"\bmoved out\b|\bpacked up\b|\bcancel(?:l?ing)?ed\b|\bkicked (?:the habit|\w+ to the curb|\w+ out)\b|\bthrew in the towel\b",
+        r"\bpassed on (?:my|the|our)\b|\bstopped (?:going|using|seeing|taking|paying)\b|\bbacked out of\b|\bdrifted away from\b|\bburned? (?:my|the) bridges with\b",
         r"\bstopped\b",
         r"\bquit(?:ted)?\b",
         r"\bcancell?ed\b",
@@ -170,6 +197,9 @@ ENGLISH = Lexicon(
         r"\bcalled off\b",
     ),
     hedge=one_of(
+        r"\b(?:never|didn't|did not|not|haven't|don't) (?:ever |even |once )?(?:said|say|saying|claimed?|told|tell|mentioned|mean|meant|suggest\w*|implied?)\b(?=.*\b(?:i|we|that)\b)",
+        r"\b(?:a )?(?:song|lyrics?|movie|film|novel|book|episode|game|character|hero) .{0,30}\b(?:says|goes|where|called|about|gives?|quits?|leaves?|loses?)\b",
+        r"\bsomeone (?:should|could)\b|\bhypothetical\w*\b|\bwhat if\b|\bin theory\b|\bas if\b",
         r"\b(?:if|whether|would|should|could|might|may|maybe|perhaps|unless|suppose|imagine|hopefully)\b",
         r"\bthink(?:ing)? (?:of|about|i)\b",
         r"\bconsider(?:ing|ed)?\b",
@@ -237,6 +267,12 @@ ENGLISH = Lexicon(
         r"\b(?:also|too|as well|additionally|besides|furthermore|second|third|another|both|on top|in addition|added|plus|joined by|alongside|along with|other)\b"
     ),
     forget=one_of(
+        r"\bno need (?:for you )?to (?:remember|keep|store|save|know|hold on to|note)\b",
+        r"\byou (?:don't|do not|needn't) (?:need to |have to |ought to )?(?:remember|keep|store|save|know|hold on to|retain)\b",
+        r"^(?:\W|please|ok|okay|and|so|also|just|then|but|oh|hey|actually|can you|could you|would you)*(?:scratch|nix|lose|unlearn|strip|take out|leave out|bin|trash|redact)\b",
+        r"\b(?:not|isn't|aren't|wasn't) (?:really )?(?:meant |intended )?for (?:the record|your (?:memory|notes|records|files))\b",
+        r"\bi(?:'d| would) (?:feel better|be happier|like it|appreciate it|be grateful|love it) if you (?:didn't|don't|forgot|deleted|erased|removed|dropped|wiped)\b",
+        r"\blet's (?:pretend|act|forget)\b(?=.{0,40}\b(?:never|not|didn't|about)\b)",
         r"\b(?:isn't|is not|not|never|aren't) (?:being |be )?(?:kept|stored|saved|remembered|recorded|logged)\b",
         _ASK
         + r"(?:forget(?:ting)?|delet(?:e|ing)|eras(?:e|ing)|wip(?:e|ing)|scrub|purg(?:e|ing)|strik(?:e|ing)|expunge|clear(?:ing)?|remov(?:e|ing)|drop|disregard|is it possible to (?:forget|delete|erase|remove))\b",
@@ -248,7 +284,6 @@ ENGLISH = Lexicon(
         r"\b(?:don't|do not|never|please not|not to|stop) (?:\w+ ){0,2}?(?:remember(?:ing)?|stor(?:e|ing)|sav(?:e|ing)|keep(?:ing)?|record(?:ing)?|memori[sz](?:e|ing)|retain(?:ing)?|log|note|hold on to|bring up|mention|track)\b",
         r"\b(?:pretend|act as if|act like|imagine|as if|as though) (?:that )?(?:i|you|we)(?:'ve|'d)? (?:had |have )?(?:never|not|didn't)\b",
         r"\b(?:pretend|act as if|act like|act as though) (?:i|you|we)(?:'ve|'d)? ?(?:had |have )?(?:never|not|didn't|don't)\b",
-        r"\bnever (?:mentioned|said|told|brought)\b.{0,40}",
         r"\bunsee\b|\bunlearn\b|\bunremember\b",
         r"\b(?:shouldn't|should not) be (?:stored|saved|remembered|kept|in your)\b",
         r"\bget rid of (?:everything|anything|whatever|any|all|the) .{0,20}(?:know|remember|saved|stored|noted|mention)",
@@ -265,6 +300,11 @@ ENGLISH = Lexicon(
         r"\b(?:delete|erase|remove|wipe|clear) (?:the |this |that |a |an |my |these |all |some )?(?:\w+ ){0,2}(?:files?|folders?|rows?|columns?|tables?|branch|lines?|cookies|cache|disk|drive|data ?set|database|commits?|photos?|emails?|messages?|code|variables?|words?|paragraphs?|sentences?|section)\b",
     ),
     correction=one_of(
+        r"\bdouble[- ]?checked\b|\b(?:checked|looked|counted|asked|measured|calculated) (?:it |that |them )?(?:again|up|once more|properly)\b",
+        r"\bbrain (?:fog|freeze|glitch)\b|\bfat[- ]fingered\b|\bgot (?:it|that|this|them) (?:all )?(?:wrong|backwards|mixed)\b|\bmy mistake\b|\bignore what i\b",
+        r"\bi (?:said|wrote|typed|told you|called (?:it|him|her))\b.{1,40}\b(?:but|when|though)\b",
+        r"\blet me (?:rephrase|fix)\b|\bto be (?:precise|exact)\b|\bi keep (?:saying|calling|writing|mixing)\b|\bspell(?:ed|t|ing)? .{0,25}wrong\b|\bwrongly\b|\bnot .{2,25}, (?:it's|he's|she's)\b",
+        r"\bwas (?:off|wrong) (?:by|about)\b|\bgot .{1,25} wrong\b|\bscratch (?:what|the)\b.{0,20}\b(?:said|earlier)\b",
         r"\bcorrection\b",
         r"\bi (?:really )?meant\b",
         r"\bmeant to (?:say|write|type)\b",
@@ -290,9 +330,11 @@ ENGLISH = Lexicon(
         r"\bset the record straight\b",
         r"\bdon't know why\b",
     ),
-    murmur=one_of(r"\b(?:sorry|actually|nope|in fact|confused)\b|^no[,.]|^(?:oh |no |hmm |ah )*wait\b"),
+    murmur=one_of(
+        r"\b(?:sorry|actually|nope|in fact|confused|gosh|hang on|hold on|ahem)\b|^(?:(?:oh|hmm+|ah|um|uh|er|err|well)\W+)*(?:no[,.]|wait\b)"
+    ),
     memory=one_of(
-        r"\b(?:you know|your (?:\w+ )?(?:memory|memories|notes?|records?|files?|mind|head|data|logs?|database)|memory|about me|i (?:said|told|mentioned|shared|wrote)|(?:you|you've|have) (?:remember|stored|saved|noted|kept)|everything about|anything about|all about|the fact that|that i|what i|the (?:info|information|details?) (?:on|about)|mention)\b"
+        r"\b(?:you know|(?:bit|thing|part|stuff|piece|detail|info) (?:about|on|with|with regard)|(?<!some)(?<!any)(?<!every)(?:bit|thing|stuff|detail|part)\b(?= *(?:$|[,.!?]|please|from|again|for good))|your (?:\w+ )?(?:memory|memories|notes?|records?|files?|mind|head|data|logs?|database)|memory|about me|i (?:said|told|mentioned|shared|wrote)|(?:you|you've|have) (?:remember|stored|saved|noted|kept)|everything about|anything about|all about|the fact that|that i|what i|the (?:info|information|details?) (?:on|about)|mention)\b"
     ),
     copula=one_of(r"is|are|'s|s|called|named|was"),
     slip=one_of(
@@ -315,7 +357,7 @@ ENGLISH = Lexicon(
     ),
     denial=one_of(r"(?:\b(?:not|no|isn't|wasn't|aren't)|there's no|there is no) (?:\w+ ){0,2}$"),
     amend=one_of(
-        r"^(?:(?:no|oh|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make that|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+        r"^(?:(?:no|oh|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make (?:that|it)|i mean|or rather|(?:he|she)(?:'s| is) (?:called|named)|(?:his|her|the|its) name(?:'s| is)|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
     ),
     contrast=(
         one_of(
@@ -370,15 +412,19 @@ ENGLISH = Lexicon(
         r"what if\b",
         r"anyone\b",
     ),
-    kin=one_of(
-        r"brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|parents|friend|flatmate|roommate|housemate|neighbou?r|colleague|coworker|boss|manager|dog|cat|parrot|rabbit|horse|tortoise|hamster|puppy|kitten|landlord|landlady|baby|twins?|kids?|child|children"
-    ),
+    kin=one_of(KIN),
     many=one_of(
         r"^(?:.* )?(?:brother|sister|cousin|uncle|aunt|nephew|niece|friend|colleague|coworker|neighbou?r|son|daughter|kid|child|children|dog|cat|pet|parrot|rabbit|horse|hamster|puppy|kitten|hobby|hobbies|language|allergy|allergies|instrument|project|subscription|medication|flatmate|roommate|grandson|granddaughter|sport|plant|fish|bird|goal|skill|interest|book|song|client|student|team ?mate|course|class|tool|app|magazine|show|problem|question|issue|idea|opinion|point|plan|friend's|life|day|week|weekend|time|way|mind|god|head|house|team|recent|previous|next|last|first|second|other|own|new|old|former|ex)s?$"
     ),
-    link=one_of(
-        r"(?:is|are|'s|=|:|called|named|the|a|an|at|in|with|from|by|number|no|now|currently|always|named|on|under|it's|reads|has|goes|went|to|changed|new|my|of)"
+    slot=one_of(
+        r"favou?rite|go-to|colou?r|size|job|profession|occupation|diet|breed|degree|weight|height|star|sign|handle|nickname|username|blood|religion|faith|nationality|birthday|shift|bedtime|budget"
     ),
-    owned=one_of(r"\b(?:my|our)\b"),
+    link=one_of(
+        r"(?:is|are|'s|s|name|=|:|called|named|the|a|an|at|in|with|from|by|number|no|now|currently|always|named|on|under|it's|reads|has|goes|went|to|changed|new|my|of)"
+    ),
+    owned=one_of(
+        r"\b(?:my|our)\b",
+        r"\b(?:i'm|i am|we're|we are|i (?:live|sit|stay|work|sleep)) (?:in|at|on)(?: the)?\b(?= (?:room|desk|office|apartment|flat|unit|floor|gate|seat|building|ward|cabin|locker|booth|dorm)\b)",
+    ),
     statements=ENGLISH_STATEMENTS,
 )

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from proxy.memory.extract_builtin.lexicon import Statement, one_of
+from proxy.memory.extract_builtin.numbers import NUMBER
+
+KIN = r"brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|parents|friend|flatmate|roommate|housemate|neighbou?r|colleague|coworker|boss|manager|dog|cat|parrot|rabbit|horse|tortoise|hamster|puppy|kitten|landlord|landlady|baby|twins?|kids?|child|children"
 
 _ADVERBS = r"(?: (?:also|now|still|currently|just|usually|often|always|mostly|mainly|really|only|recently|both|have|'ve|been|do|generally|normally|regularly|sometimes|finally|already|absolutely))*"
 _I = r"\b(?:i|we)(?:'ve|'m|'re)?" + _ADVERBS
@@ -29,7 +32,10 @@ ENGLISH_STATEMENTS = (
     ),
     Statement(
         "live in",
-        one_of(_I + r" (?:live|living|reside|based|moved|relocated|settled)(?: over| back)? (?:in|to|near) "),
+        one_of(
+            _I + r" (?:live|living|reside|based|moved|relocated|settled)(?: over| back)? (?:in|to|near) ",
+            rf"\bmy (?P<who>{KIN})(?: \w+)? (?:now |currently )?(?:lives?|is (?:now )?living|moved) (?:in|to|near) ",
+        ),
         single=True,
     ),
     Statement(
@@ -37,6 +43,7 @@ ENGLISH_STATEMENTS = (
         one_of(
             _I + r" (?:work|working|worked) as (?:a |an |the )?",
             _I + r" (?:a|an) (?=(?:\w+ ){0,3}(?:by (?:trade|profession)|for a living))",
+            rf"\bmy (?P<who>{KIN})(?: \w+)? (?:now |currently )?(?:works|is working) as (?:a |an |the )?",
         ),
         single=True,
     ),
@@ -45,6 +52,7 @@ ENGLISH_STATEMENTS = (
         one_of(
             _I + r" (?:work|working|employed)(?: \w+)? (?:at|for) ",
             _I + r" (?:started (?:working )?at|got a job at|got hired (?:at|by)) ",
+            rf"\bmy (?P<who>{KIN})(?: \w+)? (?:now |currently )?(?:works|is working|started)(?: \w+)? (?:at|for) ",
         ),
         single=True,
     ),
@@ -103,7 +111,43 @@ ENGLISH_STATEMENTS = (
             + r" (?=(?:fully |strictly |mostly )?(?:vegan|vegetarian|pescatarian|gluten[- ]free|married|single|divorced|engaged|pregnant|retired|left-handed|diabetic|lactose))"
         ),
     ),
-    Statement("age", one_of(_I + r" (?=\d{1,3} (?:years? old|yo\b))"), single=True),
+    Statement(
+        "age",
+        one_of(
+            rf"\b(?:i'm|i am|i(?:'ve)? (?:just )?turned) (?P<v>{NUMBER}(?: years?(?: old)?| yo\b)?)(?= *(?:$|[,.!?;]|now|today|and|so))",
+            rf"\bmy (?P<who>{KIN}) (?:is|(?:has )?(?:just )?turned) (?:now |already )?(?P<v>{NUMBER}(?: (?:years?|months?)(?: old)?)?)(?= *(?:$|[,.!?;]|now|today|and|so|already))",
+        ),
+        single=True,
+    ),
+    Statement(
+        "weight",
+        one_of(
+            rf"\bi (?:now |currently )?(?:weigh|am at|'m at) (?:about |around |roughly )?(?P<v>{NUMBER} ?(?:kilos?|kgs?|pounds|lbs?|stone)\b)"
+        ),
+        single=True,
+    ),
+    Statement(
+        "height",
+        one_of(r"\bi(?:'m| am) (?P<v>\d(?:[.,]\d\d?)? ?m\b|\d{2,3} ?cm\b|\d ?(?:ft|feet|foot)(?: ?\d+)?)(?: tall)?"),
+        single=True,
+    ),
+    Statement(
+        "wear size",
+        one_of(r"\bi (?:now |usually )?(?:wear|take|need|am|'m)(?: a| an)? (?P<v>size (?:\d+(?:[.,]5)?|x*s|m|x*l)\b)"),
+        single=True,
+    ),
+    Statement(
+        "study",
+        one_of(rf"\bmy (?P<who>{KIN})(?: \w+)? (?:(?:is )?(?:now |currently )?(?:studies|studying)) "),
+        single=True,
+    ),
+    Statement(
+        "earn",
+        one_of(
+            r"\b(?:i|we) (?:now |currently )?(?:earn|make|take home|get paid|bring home) (?:about |around |roughly )?(?P<v>[$€£]? ?\d[\d.,]*k?(?: (?:dollars|euros|pounds))?)(?= (?:a|per|every|after|before|net|gross|an))"
+        ),
+        single=True,
+    ),
     Statement(
         "member of",
         one_of(

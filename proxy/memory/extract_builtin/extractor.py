@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,17 +16,22 @@ from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NOUN, Heard, is_name
 from proxy.memory.extract_builtin.pairs import Pair, pairs, pairs_in, renewed
-from proxy.memory.extract_builtin.reading import Sentence, language, read
+from proxy.memory.extract_builtin.reading import Reading, Sentence, language, read
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, overlapping, remodelled, touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
-from proxy.memory.words import Value, flat, fold, same_value, stems, words
+from proxy.memory.extract_builtin.typed import counterpart, framed, typed
+from proxy.memory.words import Span, Value, flat, fold, same_value, stems, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
 _ENDING_CONFIDENCE = 0.85
 _FACT_CONFIDENCE = 0.8
+_DENIES = re.compile(
+    r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$"
+)  # ", not eleven"
+_MAX_AFTERTHOUGHT = 2  # words, ", too"
 _MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
 
 
@@ -70,9 +76,12 @@ class _Extraction:
         endings = Endings(self._reading, heard).find()
         closing = [self._closing(ending) for ending in endings] or list(self._amended())
         gone = [ending.value for ending in endings]
-        updates = [c for c in self._updates() if not any(touches(c.object, value) for value in gone)]
+        come = [candidate.object for candidate in closing if candidate.action == "replace"]
+        updates = [c for c in self._updates() if not any(touches(c.object, value) for value in (*gone, *come))]
         facts = list(
-            self._facts(gone, {sentence.start for sentence in (e.sentence for e in endings if e.reason == "forget")})
+            self._facts(
+                [*gone, *come], {sentence.start for sentence in (e.sentence for e in endings if e.reason == "forget")}
+            )
         )
         back = list(self._back(heard, gone))
         return _unique([*closing, *updates, *facts, *back][: MAX_FACTS * 3])
@@ -132,7 +141,9 @@ class _Extraction:
                 if text:
                     return new, text
         rest = cut(sentence.text, local, held=list(Value.of(new).find(words(sentence.text))) if new else [])
-        return new, rest or ""
+        if not rest or not (new or self._lexicon.first.search(flat(rest)) or self._lexicon.kin.search(flat(rest))):
+            return new, ""
+        return new, rest
 
     def _new_value(self, ending: Ending, sentence: Sentence) -> str:
         """Return what is named as the new value, after the old one if possible."""
@@ -148,12 +159,19 @@ class _Extraction:
                         value[0].isupper() or value[0].isdigit() or (self._lexicon.code == "ru" and value[0].isascii())
                     )
                     found.append((plain, start < after, value))
-        return min(found, key=lambda entry: entry[:2])[2] if found else ""
+        if found:
+            return min(found, key=lambda entry: entry[:2])[2]
+        fresh = [name for name in names_in(sentence.text[after:]) if not any(name in text for text in self._earlier)]
+        return fresh[0] if len(fresh) == 1 else ""
 
     def _amended(self) -> Iterator[Candidate]:
         """Yield what a correction puts right that names the new value alone ("actually it is Berlin")."""
         for sentence in self._reading.sentences:
-            cue = self._lexicon.correction.search(sentence.flat) or self._lexicon.murmur.search(sentence.flat)
+            cue = (
+                self._lexicon.correction.search(sentence.flat)
+                or self._lexicon.murmur.search(sentence.flat)
+                or any(_DENIES.match(clause.flat) for clause in sentence.clauses[1:])
+            )
             if (
                 sentence.asks
                 or not cue
@@ -161,22 +179,59 @@ class _Extraction:
                 or self._lexicon.hedge.search(sentence.flat)
             ):
                 continue
-            new = self._new_name(sentence)
-            old = new and self._meant_before(sentence, new)
-            if new and old:
-                text = remodelled(old[1], old[0], new, self._lexicon) or sentence.text
-                yield Candidate(
-                    "replace",
-                    "fact",
-                    text,
-                    sentence.text,
-                    self._said.id,
-                    object=new,
-                    replaces=(old[0],),
-                    relation=old[2],
-                    confidence=_FACT_CONFIDENCE,
-                )
+            found = next(self._put_right(sentence), None)
+            if found is not None:
+                yield self._amendment(sentence, *found)
                 return
+
+    def _put_right(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        """Yield (new, old, the earlier text, relation): by a named value, by its form, by the words before it."""
+        new = self._new_name(sentence)
+        old = new and self._meant_before(sentence, new)
+        if new and old:
+            yield new, *old
+        yield from self._put_right_by_form(sentence)
+        yield from self._put_right_by_frame(sentence)
+
+    def _put_right_by_form(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        place = self._reading.sentences.index(sentence)
+        for near in self._reading.sentences[place : place + 2]:
+            asked = [clause for clause in near.clauses if clause.asks]
+            values = [v for v in typed(near.text) if not any(c.start <= near.start + v.start < c.end for c in asked)]
+            for value in values:
+                for text in self._by_topic(sentence)[:3]:
+                    old = counterpart(value, text)
+                    if old is not None and value.surface.lower() not in text.lower():
+                        yield value.surface, old.surface, text, ""
+
+    def _put_right_by_frame(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        place = self._reading.sentences.index(sentence)
+        clauses = [c for near in self._reading.sentences[place : place + 2] for c in near.clauses if not c.asks]
+        for text in self._by_topic(sentence)[:3]:
+            for earlier in (c for other in self._read(text).sentences for c in other.clauses):
+                before = text[earlier.start : earlier.end]
+                for clause in clauses:
+                    now = self._said.text[clause.start : clause.end]
+                    for start, at in framed(now, before, self._lexicon):
+                        new, old = clipped(now[start:], self._lexicon), clipped(before[at:], self._lexicon)
+                        if new and old and not overlap(new, old):
+                            yield new, old, text, ""
+
+    def _read(self, text: str) -> Reading:
+        return read(text, dict.fromkeys(LEXICONS, self._lexicon))
+
+    def _amendment(self, sentence: Sentence, new: str, old: str, earlier: str, relation: str) -> Candidate:
+        return Candidate(
+            "replace",
+            "fact",
+            remodelled(earlier, old, new, self._lexicon) or sentence.text,
+            self._said.text[sentence.start :] if new not in sentence.text else sentence.text,
+            self._said.id,
+            object=new,
+            replaces=(old,),
+            relation=relation,
+            confidence=_FACT_CONFIDENCE,
+        )
 
     def _new_name(self, sentence: Sentence) -> str:
         for clause in sentence.clauses:
@@ -193,13 +248,7 @@ class _Extraction:
 
     def _meant_before(self, sentence: Sentence, new: str) -> tuple[str, str, str] | None:
         """Return the one value (with its text and relation) that the latest fitting utterance gave."""
-        topic = {stem for word in sentence.words if word.text not in self._lexicon.stop for stem in stems(word.text)}
-        ordered = sorted(
-            enumerate(self._earlier),
-            key=lambda entry: (any(topic & set(stems(word.text)) for word in words(entry[1])), entry[0]),
-            reverse=True,
-        )
-        for _, text in ordered[:1]:
+        for text in self._by_topic(sentence)[:1]:
             values = {fact.object: fact.statement.relation for fact in stated_in(text, self._lexicon)}
             values.update({pair.value: " ".join(pair.attribute) for pair in pairs_in(text, self._lexicon)})
             found = [(value, text, relation) for value, relation in values.items() if not overlap(value, new)]
@@ -208,6 +257,16 @@ class _Extraction:
             if len(found) == 1:
                 return found[0]
         return None
+
+    def _by_topic(self, sentence: Sentence) -> list[str]:
+        """Return what was said before, what shares a telling word with the sentence first, the latest first."""
+        topic = {stem for word in sentence.words if word.text not in self._lexicon.stop for stem in stems(word.text)}
+        ordered = sorted(
+            enumerate(self._earlier),
+            key=lambda entry: (any(topic & set(stems(word.text)) for word in words(entry[1])), entry[0]),
+            reverse=True,
+        )
+        return [text for _, text in ordered]
 
     # --- what holds again
 
@@ -243,7 +302,7 @@ class _Extraction:
 
     def _updates(self) -> Iterator[Candidate]:
         for old, new in renewed(self._reading, self._pairs_before):
-            if self._lexicon.many.match(" ".join(old.attribute)) or self._is_additive(new.sentence):
+            if self._lexicon.many.match(" ".join(old.attribute)) or self._is_additive(new.sentence, new.span):
                 continue
             subject, relation = self._slot(old)
             yield Candidate(
@@ -260,8 +319,14 @@ class _Extraction:
                 confidence=_FACT_CONFIDENCE,
             )
 
-    def _is_additive(self, sentence: Sentence) -> bool:
-        return self._lexicon.additive.search(sentence.flat) is not None
+    def _is_additive(self, sentence: Sentence, span: Span) -> bool:
+        """Whether what stands at ``span`` comes on top: said in or before its clause, or in a word or two after it."""
+        end = sentence.end
+        for clause in sentence.clauses:
+            if clause.start > span[0] and len(words(clause.flat)) > _MAX_AFTERTHOUGHT:
+                end = clause.start
+                break
+        return self._lexicon.additive.search(sentence.flat[: end - sentence.start]) is not None
 
     # --- what is stated
 
@@ -285,7 +350,7 @@ class _Extraction:
         return pair.is_stated or self._lexicon.kin.fullmatch(pair.attribute[-1]) is not None
 
     def _fact(self, fact: Stated) -> Candidate:
-        statement, additive = fact.statement, self._is_additive(fact.sentence)
+        statement, additive = fact.statement, self._is_additive(fact.sentence, fact.span)
         replaces: tuple[str, ...] = ()
         if statement.single and not additive:
             replaces = tuple(
@@ -313,7 +378,7 @@ class _Extraction:
 
     def _pair(self, pair: Pair) -> Candidate:
         subject, relation = self._slot(pair)
-        several = subject != "user" or self._lexicon.many.match(" ".join(pair.attribute)) is not None
+        several = self._lexicon.many.match(" ".join(pair.attribute)) is not None
         return Candidate(
             "add",
             "fact",
@@ -324,7 +389,7 @@ class _Extraction:
             relation=relation,
             object=pair.value,
             confidence=_FACT_CONFIDENCE,
-            single=not several and not self._is_additive(pair.sentence),
+            single=not several and not self._is_additive(pair.sentence, pair.span),
             again=self._lexicon.again.search(pair.sentence.flat) is not None,
         )
 

@@ -17,7 +17,7 @@ GERMAN = Lexicon(
         könnte muss soll sollte will möchte mag darf in im ins an am auf aus bei beim mit nach seit von vom vor zu zum zur für
         gegen ohne um über unter durch zwischen jetzt nun da dann dort hier heute gestern morgen immer wieder alles alle etwas
         nichts viel viele ganz gar eigentlich übrigens endlich endgültig zwei drei woche monat jahr tag tage zeit mache macht
-        gemacht nutze benutze nutzen nehme esse trinke spiele lerne lese gehe fahre arbeite wohne heißt heisst heiße gibt gibts
+        gemacht nutze benutze nutzen nehme esse trinke spiele lerne lese gehe fahre arbeite wohne heißt heisst heiße gibt gibts sammle koche male singe tanze schwimme laufe schaue höre sehe backe pflege trage schreibe
         dir daheim halt eben"""
     ),
     generic=word_set(
@@ -35,6 +35,12 @@ GERMAN = Lexicon(
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?P<whom>er|sie(?! ist| sind)|man)\b",
     ),
     ended=one_of(
+        r"\bist (?:\w+ ){0,3}(?:raus|weg|gestrichen|abgehakt|passé)\b(?= *(?:$|[,.!;]|und|weil|da|jetzt))",
+        r"\bhat sich (?:\w+ ){0,2}erledigt\b|\bhat (?:\w+ ){0,2}ausgedient\b|\bläuft (?:\w+ ){0,2}nicht weiter\b",
+        r"\b(?:den|einen) laufpass\b|\bin (?:rente|den ruhestand) (?:geschickt|gegangen)\b|\bin die tonne\b|\bin den müll\b|\bauf den müll\b",
+        r"\bbin ich (?:\w+ ){0,2}(?:weg|durch)\b|\bhabe?n? (?:\w+ ){0,4}satt\b|\bhängt? .{0,25}am nagel\b",
+        r"\bkaputt(?:gegangen)?\b(?=.*\b(?:weg|entsorgt|ersetzt|müll)\b)|\bgeklaut\b|\bgestohlen worden\b",
+        r"\bnicht (?:verlängert|erneuert|fortgesetzt|weitergeführt|weiterbezahlt)\b",
         r"\bnicht (?:länger|mehr)\b",
         r"\bkein(?:e|en|em|er)? .{0,40}\bmehr\b",
         r"\bnie (?:wieder|mehr)\b",
@@ -63,6 +69,9 @@ GERMAN = Lexicon(
         r"\beingegangen\b",
     ),
     ceased=one_of(
+        r"\bverboten\b|\buntersagt\b|\bgekillt\b|\bgekickt\b|\brausgekickt\b|\babserviert\b|\bbegraben\b|\bverbannt\b|\bversteigert\b|\bvererbt\b|\bweitergegeben\b|\bweiterverschenkt\b|\bübergeben\b|\babgetreten\b|\bniedergelegt\b|\bverschrottet\b|\brausgeschmissen\b",
+        r"\babgesagt\b|\bdrangegeben\b|\ban den haken\b|\bauf eis gelegt\b|\babgestellt\b|\babgeschaltet\b|\bgecancelt\b|\bgekanzelt\b|\bgelöst\b(?= *$|[,.!])|\bweggebracht\b|\bins tierheim\b|\bhingeworfen\b|\bausgetragen\b|\babgewickelt\b|\bverlernt\b|\bverlegt\b(?= *$)|\beingemottet\b|\bvertickt\b|\bverhökert\b|\babgestiegen\b|\braus aus\b",
+        r"\b(?:gebe?|werfe?|schmeiße?|stelle?|melde) .{0,40}\b(?:auf|weg|ein|ab|hin)(?= *$|[,.!])|\bsteige? .{0,30}aus\b(?= *$|[,.!])|\bkündige\b|\bbeende\b|\bverkaufe\b",
         r"\b(?:auf|ab)gehört\b|\bhöre? .{0,30}\bauf\b",
         r"\b(?:ge|auf|ab)?kündigt\b|\bgekündigt\b|\bkündigte\b",
         r"\bauf(?:ge)geben\b|\baufgegeben\b|\bgebe? .{0,30} auf\b",
@@ -92,6 +101,8 @@ GERMAN = Lexicon(
         r"\bzerstritten\b|\bverkracht\b|\btrennung\b|\bscheidung\b|\bentlobt\b",
     ),
     hedge=one_of(
+        r"\b(?:nie|nicht|niemals|kein\w*) (?:\w+ ){0,3}(?:gesagt|behauptet|erzählt|gemeint|geschrieben|angedeutet)\b|\b(?:sage|behaupte|meine|heißt) (?:\w+ ){0,2}nicht\b",
+        r"\bim (?:film|roman|buch|lied|song|spiel)\b|\btheoretisch\b|\bgesetzt den fall\b",
         r"\b(?:wenn|falls|ob|würde|würden|sollte|sollten|sollen|soll|könnte|könnten|vielleicht|eventuell|womöglich|angenommen|hätte|wäre|möchte|wollte|überlege|überlegt|überlegen|nachdenken|erwäge|spiele mit dem gedanken|mal sehen|hoffentlich|fast|beinahe|demnächst|irgendwann|bald)\b",
         r"\bdenke .{0,20}(?:nach|daran|darüber)\b",
         r"\bwill\b|\bwollen\b|\bwerde\b(?! ich nie)",
@@ -133,6 +144,10 @@ GERMAN = Lexicon(
         r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b"
     ),
     forget=one_of(
+        r"\b(?:brauchst|musst|sollst|solltest|darfst|kannst)\b.{0,80}\b(?:nicht|nie|nirgends|nix|nichts|kein\w*|besser nicht)\b.{0,40}\b(?:merken|speichern|behalten|notieren|wissen|abspeichern|festhalten|aufheben|erinnern)\b",
+        r"\braus damit\b|\bweg damit\b|\b(?:schmeiß|schmeiss|wirf|nimm|hau) .{0,60}\b(?:raus|weg)\b|\bwieder vergessen\b",
+        r"\b(?:soll|darf|muss)\b.{0,60}\b(?:nicht|nie|nirgends)\b.{0,40}\b(?:gespeichert|gemerkt|notiert|bleiben|stehen)\b|\bvertraulich\b.{0,60}\bvergiss\b",
+        r"\bvergisst? (?:bitte |du |mal |einfach |doch )*(?:das|alles|den|die|was|dass)\b",
         r"\b(?:nirgends|nirgendwo|nie|niemals)\b.{0,30}\b(?:merken|speichern|behalten|notieren|abspeichern|festhalten)\b",
         r"\b(?:kannst|könntest|würdest|magst|kann|können|könnten|bitte|möchte|will|wäre)\b.{0,80}\b(?:vergessen|vergisst|löschen|löschst|entfernen|streichen|tilgen|rausnehmen|ausradieren)\b",
         r"\b(?:vergiss|vergesst|vergessen sie)\b",
@@ -157,6 +172,8 @@ GERMAN = Lexicon(
         r"\bgelöscht\b|\bgestrichen\b",
     ),
     correction=one_of(
+        r"\b(?:nochmal|noch mal|noch einmal|genauer) (?:nach)?(?:geschaut|gesehen|gezählt|geguckt|gefragt|gemessen|gerechnet)\b|\bnachgeschaut\b|\bnachgezählt\b|\bnachgeguckt\b|\bnachgemessen\b",
+        r"\bstimmt (?:gar |so |doch )?nicht\b|\bverrechnet\b|\bverzählt\b|\bverlesen\b|\bvergriffen\b|\bnicht ganz richtig\b|\bbesser gesagt\b|\bgenauer gesagt\b|\bgenau genommen\b|\bkorrekt (?:ist|wäre)\b|\brichtig (?:ist|wäre|muss)\b|\bvertauscht\b|\bdussel\b|\bpatzer\b|\bschussel\b",
         r"\bkorrektur\b|\bkorrigier\w*\b|\bberichtig\w*\b|\brichtigstell\w*\b",
         r"\bquatsch\b|\bunsinn\b|\bblödsinn\b",
         r"\bmeinte\b|\bich meine\b",
@@ -169,7 +186,9 @@ GERMAN = Lexicon(
         r"\bich hatte .{0,40}(?:geschrieben|gesagt|erzählt|getippt)\b",
         r"\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht .{2,40}, (?:es ist|das ist)\b",
     ),
-    murmur=one_of(r"\b(?:sorry|entschuldig\w*|pardon|moment|halt|stopp?|ups|nee|ach|eigentlich)\b|^nein[,.]"),
+    murmur=one_of(
+        r"\b(?:sorry|entschuldig\w*|pardon|moment|halt|stopp?|ups|nee|ach|eigentlich|äh+|öhm)\b|^(?:(?:äh+|oh|ach|hm+|öh|ah|och)\W+)*nein\b"
+    ),
     memory=one_of(
         r"\b(?:du (?:\w+ ){0,4}(?:weißt|wissen|kennst|gespeichert|gemerkt)|weißt|gespeichert\w*|gedächtnis|speicher|notizen|erinnerung\w*|aufzeichnung\w*|daten|über mich|dass ich|was ich|alles (?:zu|über|von)|die (?:info|information|angabe|sache)\w*|erzählt|gesagt|erwähnt)\b"
     ),
@@ -186,7 +205,7 @@ GERMAN = Lexicon(
     ),
     denial=one_of(r"\b(?:nicht|kein(?:e|en|em|er)?|nie)\s+(?:\w+\s+){0,2}$"),
     amend=one_of(
-        r"^(?:(?:nein|nee|halt|moment|sorry|quatsch|korrektur|ups|ach|eigentlich|unsinn|tatsächlich)\W+)*(?:es ist|das ist|es war|ich meinte|gemeint (?:war|ist)|richtig (?:ist|wäre)|es heißt|ist es)(?: (?:eigentlich|doch|in|bei|der|die|das|ein|eine|einen|natürlich))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})",
+        r"^(?:(?:nein|nee|halt|moment|sorry|quatsch|korrektur|ups|ach|eigentlich|unsinn|tatsächlich)\W+)*(?:es ist|das ist|es war|ich meinte|gemeint (?:war|ist)|besser gesagt|genauer gesagt|vielmehr|(?:er|sie) heißt|richtig (?:ist|wäre)|es heißt|ist es)(?: (?:eigentlich|doch|in|bei|der|die|das|ein|eine|einen|natürlich))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})",
         r"^(?:quatsch|nein|nee|sorry|halt)?\W*(?P<new>[\w-]+) (?:meinte|meine) ich",
     ),
     contrast=(
@@ -198,7 +217,8 @@ GERMAN = Lexicon(
         ),
     ),
     source=one_of(
-        r"(?:von|vom|aus|statt|anstatt|anstelle|weg von|durch|gegen|ersetz(?:e|t|te)|tausch(?:e|te)|gewechselt von|wechsel von|habe|hab|wechselte von)(?: (?:der|die|das|den|dem|des|mein|meine|meinen|meinem|alten|alte|altes|guten|von|der firma)){0,3} $"
+        r"(?:statt|anstatt|anstelle) (?:\w+ ){0,2}(?:von|der|aus|vom) $",
+        r"(?:von|vom|aus|statt|anstatt|anstelle|weg von|durch|gegen|ersetz(?:e|t|te)|tausch(?:e|te)|gewechselt von|wechsel von|habe|hab|wechselte von)(?: (?:der|die|das|den|dem|des|mein|meine|meinen|meinem|alten|alte|altes|guten|von|der firma)){0,3} $",
     ),
     source_after=one_of(
         r"^ (?:durch|gegen) .{2,40}(?:ersetzt|getauscht|eingetauscht|ausgetauscht|ausgewechselt)",
@@ -221,11 +241,17 @@ GERMAN = Lexicon(
     ),
     kin=one_of(r"\b(?:" + KIN + r")\b"),
     many=one_of(
-        r"^(?:.* )?(?:bruder|schwester|cousine?|onkel|tante|neffe|nichte|freund|freundin|kollege|kollegin|nachbar(?:in)?|sohn|tochter|kind|hund|katze|kater|haustier|papagei|hobby|sprache|allergie|instrument|projekt|abo|medikament|mitbewohner(?:in)?|enkel(?:in)?|sport|pflanze|ziel|kurs|tool|app|frage|problem|idee|plan|leben|tag|woche|zeit|meinung|kopf|haus|team|schwager|schwägerin)e?n?s?$"
+        r"^(?:.* )?(?:bruder|schwester|cousine?|onkel|tante|neffe|nichte|kollege|kollegin|nachbar(?:in)?|sohn|tochter|kind|hund|katze|kater|haustier|papagei|hobby|sprache|allergie|instrument|projekt|abo|medikament|mitbewohner(?:in)?|enkel(?:in)?|sport|pflanze|ziel|kurs|tool|app|frage|problem|idee|plan|leben|tag|woche|zeit|meinung|kopf|haus|team|schwager|schwägerin)e?n?s?$"
+    ),
+    slot=one_of(
+        r"liebling\w*|lieblings\w+|farbe|größe|schuhgröße|beruf|job|ernährung|rasse|gewicht|spitzname|sternzeichen|blutgruppe|religion|studienfach|hauptfach|schicht|budget"
     ),
     link=one_of(
-        r"(?:ist|sind|war|lautet|heißt|heisst|der|die|das|ein|eine|den|dem|im|in|bei|von|vom|aus|nummer|jetzt|nun|aktuell|auf|hat|endet|steht|namens|mit|neu|neue|amt|sitzt|liegt)"
+        r"(?:ist|sind|war|lautet|heißt|heisst|name|der|die|das|ein|eine|den|dem|im|in|bei|von|vom|aus|nummer|jetzt|nun|aktuell|auf|hat|endet|steht|namens|mit|neu|neue|amt|sitzt|liegt)"
     ),
-    owned=one_of(r"\b(?:mein|meine|meinen|meinem|meiner|unser|unsere|unserem|unseren|unserer|seine|ihre)\b"),
+    owned=one_of(
+        r"\b(?:mein|meine|meinen|meinem|meiner|meines|unser|unsere|unserem|unseren|unserer|seine|ihre)\b",
+        r"\b(?:ich (?:bin|wohne|sitze|arbeite|liege)|bin ich|wohne ich|sitze ich) (?:im|in|an|am|auf)(?: der| dem)?\b(?= (?:zimmer|büro|wohnung|haus|stock|platz|tisch|gleis|tor|station|raum|spind)\b)",
+    ),
     statements=GERMAN_STATEMENTS,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from proxy.memory.extract_builtin.lexicon import Statement, one_of
+from proxy.memory.extract_builtin.numbers import NUMBER
 
 KIN = r"bruder|brüder|schwester|mutter|mama|vater|papa|mann|frau|ehemann|ehefrau|partner|partnerin|freund|freundin|verlobter?|sohn|tochter|cousine?|onkel|tante|neffe|nichte|oma|opa|großmutter|großvater|eltern|schwager|schwägerin|schwiegermutter|schwiegervater|mitbewohner(?:in)?|nachbar(?:in)?|kollege|kollegin|chefin?|vermieter(?:in)?|hund|hündin|katze|kater|papagei|pferd|kaninchen|hamster|schildkröte|baby|kinder|kind"
 _ADV = r"(?: (?:auch|jetzt|nun|noch|immer|meist|meistens|gerade|aktuell|derzeit|schon|seit \w+|inzwischen|mittlerweile|täglich|jeden \w+|oft|gern|gerne|am liebsten|total gerne|sehr gerne|hauptsächlich|vor allem|regelmäßig|wieder|nun doch wieder|doch|ebenfalls|zusätzlich|seit kurzem|daheim|zuhause|privat|beruflich))*"
@@ -55,6 +56,41 @@ GERMAN_STATEMENTS = (
             r"\bbin ich (?:ja )?(?:noch )?bei der firma ",
             r"\bich bin bei der firma ",
         ),
+        single=True,
+    ),
+    Statement(
+        "age",
+        one_of(
+            rf"\b(?:ich bin|bin ich)(?: jetzt| nun| gerade| schon| seit \w+)* (?P<v>{NUMBER}(?: jahre?(?: alt)?)?)(?= *(?:$|[,.!?;]|und|geworden|jahre))",
+            rf"\b(?:mein|meine|unser|unsere) (?P<who>{KIN}) (?:ist|wurde|wird)(?: jetzt| nun| gerade| schon)* (?P<v>{NUMBER}(?: (?:jahre?|monate?)(?: alt)?)?)(?= *(?:$|[,.!?;]|und|geworden))",
+        ),
+        single=True,
+    ),
+    Statement(
+        "weight",
+        one_of(
+            rf"\b(?:ich wiege|wiege ich)(?: jetzt| nun| aktuell| gerade| noch| etwa| ungefähr| rund)* (?P<v>{NUMBER} ?(?:kilo|kg|kilogramm|pfund)\b)"
+        ),
+        single=True,
+    ),
+    Statement(
+        "height", one_of(r"\bich bin (?P<v>\d[.,]\d\d ?m?|\d m(?:eter)? ?\d\d|\d{3} ?(?:cm|zentimeter))"), single=True
+    ),
+    Statement(
+        "wear size",
+        one_of(
+            r"\b(?:ich (?:trage|habe|brauche)|trage ich|habe ich) (?:jetzt )?(?P<v>(?:schuh|kleider)?größe (?:\d+|x*s|m|x*l)\b)"
+        ),
+        single=True,
+    ),
+    Statement(
+        "study",
+        one_of(rf"\b(?:mein|meine|unser|unsere) (?P<who>{KIN})(?: \w+)? studiert(?: jetzt| nun| inzwischen)* "),
+        single=True,
+    ),
+    Statement(
+        "earn",
+        one_of(r"\b(?:ich verdiene|verdiene ich)(?: jetzt| nun| etwa| rund| ungefähr)* (?P<v>\d[\d.,]*(?: euro| €)?)"),
         single=True,
     ),
     Statement("health insurer", one_of(r"\bich bin bei der (?:krankenkasse|kasse) "), single=True),

@@ -88,6 +88,7 @@ class Lexicon:
         asks: How a question starts that lacks its mark.
         kin: Nouns of persons and animals around the speaker, as they occur in "my …".
         many: Nouns of which one may have several at a time.
+        slot: Words of an attribute that holds one value, even one that is written like any word ("favourite").
         statements: Ways to state facts.
         link: Between an attribute and its value ("is called").
         owned: "my" and its like before an attribute.
@@ -124,6 +125,7 @@ class Lexicon:
     asks: re.Pattern[str]
     kin: re.Pattern[str]
     many: re.Pattern[str]
+    slot: re.Pattern[str]
     link: re.Pattern[str]
     owned: re.Pattern[str]
     statements: tuple[Statement, ...] = field(default=())

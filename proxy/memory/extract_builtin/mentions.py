@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Sentence
-from proxy.memory.words import HAS_CJK, Word, same_value, same_word, stems, words
+from proxy.memory.words import HAS_CJK, Word, same_value, same_word, stems, word_set, words
 
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
+_SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
 _CJK_EDGE = frozenset(
-    "我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条家吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
+    "我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
     "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
 )
 _CJK_TRAILING = frozenset("的了是在就都也又还再吗呢吧啊呀啦哦嘛着过去来会要想能可我你他她它这那有没不很太最从把被")
@@ -58,7 +59,7 @@ class Heard:
         mentions: list[Mention] = []
         place = 0
         while place < len(found):
-            if found[place].text in lexicon.stop:
+            if _is_edge(found[place].text, lexicon):
                 place += 1
                 continue
             size, sources = self._longest(found, place)
@@ -87,7 +88,7 @@ class Heard:
                 place + size < len(found)
                 and start + size < len(heard)
                 and same_word(found[place + size].text, heard[start + size].text)
-                and found[place + size].start - found[place + size - 1].end <= 1
+                and _is_next(found[place + size - 1], found[place + size])
             ):
                 size += 1
             if size > best:
@@ -115,12 +116,9 @@ class Heard:
             return GENERIC
         if any(same_value(surface, value) or _is_inside(surface, value) for value in self.values):
             return VALUE
-        capital = all(is_name(w, lexicon.code) for w in surface.split() if w.lower() not in lexicon.stop)
-        if (
-            capital
-            and is_name(surface, lexicon.code)
-            and (run[0].start > sentence.start or self._is_name_in(run[0], sources))
-        ):
+        *before, last = surface.split()
+        capital = is_name(last, lexicon.code) and last.lower() not in lexicon.stop  # "doctora Quiroga"
+        if capital and (before or run[0].start > sentence.start or self._is_name_in(run[0], sources)):
             return NAME
         return NOUN
 
@@ -130,6 +128,11 @@ class Heard:
                 if place and same_word(word.text, other.text) and self.texts[number][other.start].isupper():
                     return True
         return False
+
+
+def _is_next(left: Word, right: Word) -> bool:
+    gap = right.start - left.end
+    return gap <= 1 or (gap == 2 and left.text in _SHORTENED)
 
 
 def _keys(word: str) -> set[str]:

@@ -12,15 +12,17 @@ from proxy.memory.extract_builtin.reading import Reading, Sentence, read
 from proxy.memory.words import Span, Word, same_value, same_word
 
 _QUOTED = re.compile(r"[«“„\"《]([^»“”\"《》]{1,60})[»“”\"》]")
-_QUALIFIERS = frozenset(("of", "aller", "de", "del", "von", "im", "для", "на"))
+_QUALIFIERS = frozenset(("of", "aller", "de", "del", "von", "im", "для", "на", "in", "on", "at", "en", "auf", "в"))
 _MAX_ATTRIBUTE_WORDS = 3
 _MAX_LINKS = 5
 _MAX_VALUE_WORDS = 4
+_MAX_PLAIN_WORDS = 3
 _MIN_DIGITS = 3
 _MEASURED = re.compile(r"\s?[%°€$£]|[-\s][^\W\d]|[.,]\d")
 _DATED = re.compile(  # names of months and days make no attribute
-    r"jan|feb|mar(?:ch|z|zo)?$|apr|may$|mai$|jun|jul|aug|ago|sep|oct|okt|nov|de[cz]|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-    r"(?:январ|феврал|март|апрел|мая|июн|июл|август|сентябр|октябр|ноябр|декабр)"
+    r"(?:jan(?:uar[y]?)?|feb(?:ruar[y]?)?|mar(?:ch|z|zo)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"okt(?:ober)?|nov(?:ember)?|de[cz](?:ember)?|enero|febrero|märz|abril|mayo|junio|julio|agosto|se?ptiembre|octubre|noviembre|diciembre|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:январ|феврал|март|апрел|ма|июн|июл|август|сентябр|октябр|ноябр|декабр)[ьяейю]?)$"
 )
 _NEUTRAL = frozenset(
     (
@@ -129,7 +131,7 @@ def _same_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | N
             skip = place + 1
             for other in old.qualifier:
                 skip += skip < len(found) and same_word(found[skip].text, other)
-            span = _value_after(sentence, skip, reading)
+            span = _value_after(sentence, skip, reading, is_slot=_is_slot(old.attribute, reading.lexicon))
             if span is not None:
                 return Pair(
                     old.attribute,
@@ -164,7 +166,7 @@ def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None
     for index in found[: _MAX_ATTRIBUTE_WORDS + 4]:
         word = sentence.words[index]
         if attribute:
-            span = _value_after(sentence, index, reading)
+            span = _value_after(sentence, index, reading, is_slot=_is_slot(attribute, reading.lexicon))
             if span is not None:
                 return Pair(
                     tuple(attribute),
@@ -194,8 +196,15 @@ def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None
     return None
 
 
-def _value_after(sentence: Sentence, index: int, reading: Reading) -> Span | None:
-    """Return the value that follows word ``index - 1``, with or without a link between."""
+def _value_after(sentence: Sentence, index: int, reading: Reading, *, is_slot: bool = False) -> Span | None:
+    """Return the value that follows word ``index - 1``, with or without a link between.
+
+    Args:
+        sentence: Where it stands.
+        index: Of the word after the attribute.
+        reading: The message.
+        is_slot: The attribute holds one value, however that is written ("my favourite colour is teal").
+    """
     found, links = sentence.words, 0
     while index + links < len(found) and links < _MAX_LINKS and _is_link(found[index + links], reading.lexicon):
         links += 1
@@ -223,11 +232,23 @@ def _value_after(sentence: Sentence, index: int, reading: Reading) -> Span | Non
         last < len(found) and last - place < _MAX_VALUE_WORDS and _is_valuelike(found, last, place, sentence, reading)
     ):
         last += 1
-    if last == place or (
-        last - place == 1 and found[place].text.isdigit() and _counts(reading.text, found[last - 1].end)
-    ):
+    if last == place:
+        equated = is_slot and links and any(reading.lexicon.copula.fullmatch(w.text) for w in found[index:place])
+        return _plain_value(found, place, sentence, reading) if equated else None
+    if last - place == 1 and found[place].text.isdigit() and _counts(reading.text, found[last - 1].end):
         return None
     return found[place].start, found[last - 1].end
+
+
+def _plain_value(found: Sequence[Word], place: int, sentence: Sentence, reading: Reading) -> Span | None:
+    """Return the common words of a value, up to the end of its clause or a word that is no part of one."""
+    unit = next((unit for unit in sentence.units if unit.start <= found[place].start < unit.end), None)
+    last = place
+    while last < len(found) and last - place < _MAX_PLAIN_WORDS and unit is not None and found[last].end <= unit.end:
+        if found[last].text in reading.lexicon.stop:
+            break
+        last += 1
+    return (found[place].start, found[last - 1].end) if last > place else None
 
 
 def _is_valuelike(found: Sequence[Word], place: int, first: int, sentence: Sentence, reading: Reading) -> bool:
@@ -248,6 +269,10 @@ def _is_stated(sentence: Sentence, start: int, span: Span, reading: Reading) -> 
         links = [word for word in between if _is_link(word, reading.lexicon) and word.text not in _QUALIFIERS]
         return all(word.text in _NEUTRAL for word in links)
     return bool(between) and re.search("[:：—–]|\\s-\\s", reading.text[between[-1].end : span[0]]) is not None
+
+
+def _is_slot(attribute: Sequence[str], lexicon: Lexicon) -> bool:
+    return any(lexicon.slot.fullmatch(word) for word in attribute)
 
 
 def _is_title(word: str) -> bool:

@@ -12,6 +12,9 @@ from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, words
 _NAMES = re.compile(r"(?<=[^.!?:] )[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*")
 
 
+_TITLE = re.compile(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGNORECASE)
+
+
 def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
     """Return the clause that stated ``old`` earlier with ``new`` in its place."""
     for sentence in read(earlier, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon)).sentences:
@@ -49,6 +52,8 @@ def overlap(value: str, old: str) -> bool:
 
 def clipped(value: str, lexicon: Lexicon) -> str:
     """Return the leading words of ``value`` up to the first that is no part of a name."""
+    while (lead := _TITLE.match(value)) and lead.end() < len(value):
+        value = value[lead.end() :]
     found, keep = words(value), 0
     is_name = value[:1].isupper()
     if lexicon.code == "de" and not is_name and not value[:1].isdigit():

@@ -17,6 +17,7 @@ _OWNS = re.compile(r"['’]s\s")
 _SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
 _LONG = 30  # words; a correction or a switch is told in fewer
 _SPEAKER = re.compile(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
+_HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
 Reason = Literal["retract", "forget", "replace", "correct"]
@@ -94,14 +95,23 @@ class Scan:
             (clause for clause in sentence.clauses if clause.start <= mention.start < clause.end), sentence.clauses[0]
         )
 
+    def _is_hedged(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether a clause is a mere thought, or hangs on one ("I never said that …")."""
+        if self._lexicon.hedge.search(clause.flat):
+            return True
+        if not _HANGS.match(clause.flat):
+            return False
+        before = [other for other in sentence.clauses if other.end <= clause.start]
+        return bool(before) and self._is_hedged(sentence, before[-1])
+
     def _is_asked(self, sentence: Sentence, mention: Mention) -> bool:
         return self._clause_at(sentence, mention).asks
 
     def _is_idle(self, sentence: Sentence, mention: Mention) -> bool:
         clause = self._clause_at(sentence, mention)
-        return clause.asks or any(
-            pattern.search(clause.flat) for pattern in (self._lexicon.hedge, self._lexicon.past, self._lexicon.limited)
-        )
+        if clause.asks or self._is_hedged(sentence, clause):
+            return True
+        return any(pattern.search(clause.flat) for pattern in (self._lexicon.past, self._lexicon.limited))
 
     def _third(self, sentence: Sentence, clause: Clause, targets: Sequence[Mention]) -> str | None:
         """Return whose value ends: "user", a person's noun said with it before, None for somebody else's."""

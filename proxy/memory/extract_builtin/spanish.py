@@ -16,7 +16,8 @@ SPANISH = Lexicon(
         hemos había hay tengo tiene tienen tenemos voy va vamos puedo puede puedes quiero hago hace hacer uso usar tomo como
         toco hablo vivo trabajo estudio llevo gusta gustan encanta esto eso este esta ese esa aquí allí hoy ayer mañana semana
         mes año día días tiempo vez veces siempre nunca todo toda todos todas algo nada alguien bien mal bueno buena hola
-        gracias favor porfa oye vale ok pues entonces luego así dos tres otra otro llama llaman llamo nuevo nueva tenido dejado
+        gracias favor porfa oye vale ok pues entonces luego así dos tres otra otro llama llaman llamo nuevo nueva tenido dejado doy colecciono canto bailo corro nado leo escribo pinto cocino ceno desayuno veo escucho pago gano
+        compro bebo conduzco monto practico entreno colaboro comparto calzo peso doy salgo preparo
         dejo dejé he"""
     ),
     generic=word_set(
@@ -28,6 +29,7 @@ SPANISH = Lexicon(
         detalle resto editorial dieta revista planta plaza mañanas tostada desayuno"""
     ),
     first=one_of(
+        r"(?:^|[,;:]|\b(?:y|que|ahora|siempre|también|pero|además|ya|no|todavía|aún|ahí|aquí|allí))\W*\b(?!cuando|como|pero|mucho|poco|todo|todos|otro|mismo|sólo|solo|bueno|claro|luego|pronto|nuevo)(?:[a-záéíóúñ]{2,}o|doy|voy|estoy|soy)\b",
         r"\b(?:yo|me|mí|mi|mis|nos|nosotr[oa]s|nuestr[oa]s?|he|hemos|conmigo)\b",
         r"\b\w{3,}(?:é|í)\b(?= )",
         r"\b(?:tengo|estoy|soy|voy|hago|puedo|quiero|uso|vivo|vuelvo|dejo|sigo)\b",
@@ -40,6 +42,12 @@ SPANISH = Lexicon(
         r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
     ),
     ended=one_of(
+        r"\b(?:a|al) (?:paseo|la porra|freír espárragos|la basura|la mierda|carajo|contenedor|punto limpio)\b",
+        r"\bnada de .{1,25}\b(?:ya|más|para mí)\b|\bni .{1,20} más\b|\bno más\b",
+        r"\bpasó a mejor vida\b|\bha pasado a la historia\b|\bllegó a su fin\b|\bse terminó\b|\bse (?:nos |me )?(?:murió|ha muerto|escapó|estropeó|marchó|mudó|ha mudado|ha ido|ha marchado)\b",
+        r"\b(?:me|nos) (?:harté|cansé|aburrí|hartamos|cansamos|deshicimos|libramos|hemos deshecho|hemos librado|he librado|he hartado|he cansado) de\b|\bperdí (?:todo )?el interés\b",
+        r"\bno (?:lo |la |los |las |me |nos )?(?:hemos |he |han )?(?:renov|prorrog)\w*\b",
+        r"\b(?:es|son|queda|quedan|está|están) (?:ya )?(?:agua|cosa|cosas) pasada\w*\b|\bcapítulo cerrado\b|\betapa cerrada\b|\bse acabó lo de\b|\bni loc[oa] (?:vuelvo|sigo)\b",
         r"\bya no\b",
         r"\b(?:murió|falleció)\b",
         r"\bno .{1,40} (?:más|nunca más)\b",
@@ -61,6 +69,11 @@ SPANISH = Lexicon(
         r"\bharé sin\b|\bsin .{2,20} desde\b",
     ),
     ceased=one_of(
+        r"\bmand(?:é|ado|amos) (?:\w+ ){0,4}a (?:paseo|la porra|la basura|freír)\b",
+        r"\bdesactiv(?:é|ado|amos)\b|\bfiniquit\w+\b|\ben adopción\b|\bprescind(?:í|ido|imos)\b|\btraspas(?:é|ado|amos)\b|\bced(?:í|ido|imos)\b|\bdesech(?:é|ado|amos)\b|\bdeshic(?:e|imos)\b|\brescind(?:í|ido)\b|\bdesmont(?:é|ado|amos)\b|\bces(?:é|ado)\b|\bempeñ(?:é|ado)\b|\bliquid(?:é|ado)\b",
+        r"\b(?:lo|la|los|las) (?:di|dimos|he dado|hemos dado|llevé al|he llevado al)\b|\b(?:di|dimos|he dado|hemos dado) (?:el|la|los|las|mi|mis|nuestr[oa]s?) .{1,30} a (?:mi|un|una|unos|la|el|los)\b",
+        r"\bdar(?:me|nos)? de baja\b|\bdesapuntar(?:me|nos)\b|\b(?:tuve|tuvimos|he tenido|decidí|decidimos|hemos decidido|he decidido|toca|tocó|acabé por|terminé por) (?:que )?(?:dejar|abandonar|cancelar|vender|cerrar|regalar|borrar|quitar|renunciar)\w*\b|\b(?:acabé|terminé) (?:dejando|vendiendo|cancelando|regalando|abandonando|borrando|cerrando)\w*\b",
+        r"\b(?:hemos|han|ha|he) (?:quitado|cerrado|tirado|soltado|largado|echado|cortado con)\b|\bsolt(?:é|amos)\b|\bme larg(?:ué|o)\b|\bme despedí de\b|\bnos (?:salimos|fuimos|desapuntamos|borramos|despedimos)\b",
         r"\b(?:he|hemos|ha) dejado\b|\bdejé\b|\bdejamos\b|\bdejado\b|\bdejo\b",
         r"\babandon(?:é|ado|amos|o)\b",
         r"\bcancel(?:é|ado|ada|amos|o)\b|\banul(?:é|ado|ada|amos)\b",
@@ -100,6 +113,8 @@ SPANISH = Lexicon(
         r"\bdivorci(?:é|ado|ada|amos)\b",
     ),
     hedge=one_of(
+        r"\b(?:nunca|jamás|no) (?:te |os |le )?(?:dije|he dicho|digo|dijimos|conté|he contado|insinué|afirmé|mencioné|significa|quiere decir)\b(?! (?:bien|la verdad|el nombre))",
+        r"\ben (?:la|una|el|un) (?:película|peli|serie|novela|libro|canción)\b|\bhipotétic\w+\b|\bpongamos que\b|\bsupongamos\b",
         r"(?<!\w)si\b",
         r"\b(?:debería|deberíamos|podría|podríamos|quizás?|tal vez|a lo mejor|igual|ojalá|sería|habría|tendría|dejaría)\b",
         r"\b(?:pienso|pensando|pensado|planeo|quiero|quería|querría|me gustaría|considero|planteo|planteando|planteado|estoy pensando|voy a|vamos a|a punto de|casi|tentad[oa]|intento|intentando|dudo|dudando|dudo si|imagina|suponiendo)\b(?! volver)",
@@ -141,6 +156,10 @@ SPANISH = Lexicon(
         r"\b(?:también|además|otr[oa]s?|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
+        r"\b(?:prefiero|preferiría|mejor|preferimos|mejor si|conviene|agradecería)\b.{0,25}\bno (?:lo |la |los |las )?(?:\w+ )?(?:guard|record|conserv|almacen|registr|apunt|sepas|teng|qued)\w*",
+        r"\bno (?:hace falta|es necesario|necesitas|tienes por qué|debes|deberías) (?:que )?(?:guard|record|conserv|almacen|registr|apunt|sab|memoriz|acord)\w*",
+        r"\bde .{2,40} no (?:guardes|recuerdes|conserves|anotes|apuntes|quede) (?:nada|ningún\w*|rastro)\b",
+        r"\b(?:saca|sácalo|sácala|tira|descarta|desecha|deshazte) .{1,60}\b(?:memoria|notas|registros|datos|archivo|cabeza)\b",
         r"\b(?:importaría|podrías|puedes|quieres|puede|podría|gustaría que|quiero que|necesito que|prefiero que|agradecería)\b.{0,40}\b(?:borr|olvid|elimin|quit|suprim)\w*",
         r"\b(?:olvida|olvídate|olvide|olvídese|olvidad)\b",
         r"\b(?:borra|bórrame|elimina|elimíname|quita|suprime|limpia|tacha|destruye|borre|elimine|bórralo|elimínalo)\b",
@@ -157,6 +176,7 @@ SPANISH = Lexicon(
         r"\bquita el\b",
     ),
     correction=one_of(
+        r"\b(?:he |lo he |la he |los he )?(?:mirado|comprobado|contado|revisado|consultado|medido|preguntado) (?:otra vez|de nuevo|bien|mejor)\b|\bacabo de (?:mirar|comprobar|revisar|ver)\w*\b|\b(?:lo|la) (?:comprobé|revisé|miré)\b|\bme expresé mal\b|\bme exp\w+ mal\b|\bmejor dicho\b|\bmás bien\b|\bpara ser exact[oa]s?\b|\bpatinazo\b|\bmetí la pata\b|\bmetedura de pata\b|\bqué cabeza\b|\bcabeza la mía\b|\bbailado\b|\btecleé mal\b|\bfe de erratas\b",
         r"\bqué despiste\b|\bdespiste\b",
         r"\bcorrijo\b|\bcorrección\b|\bcorregir\w*\b|\brectific\w+\b|\baclaro\b",
         r"\bquise decir\b|\bquería decir\b|\bme refería\b|\bquiero decir\b",
@@ -170,7 +190,7 @@ SPANISH = Lexicon(
         r"\bno es .{2,30}[,;:] (?:es|sino|resulta)\b",
     ),
     murmur=one_of(
-        r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^no[,.]"
+        r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^(?:(?:ay|uy|ah|eh|oh|bueno|hmm+)\W+)*no[,.]"
     ),
     memory=one_of(
         r"\b(?:sepas|sabes|tu (?:memoria|registro\w*)|tus (?:notas|datos|registros|archivos)|memoria|notas|guardad[oa]s?|recuerdes|recuerdas|que (?:te )?(?:conté|dije|he dicho|mencioné)|todo (?:lo|sobre|acerca)|lo de(?:l)?|que tengo|que soy|sobre mí|sobre|mi \w+|la información|los datos|hablado)\b"
@@ -189,7 +209,7 @@ SPANISH = Lexicon(
     ),
     denial=one_of(r"\b(?:no|ni) (?:\w+ ){0,2}$"),
     amend=one_of(
-        r"^(?:(?:no|perdona|perdón|uy|ay|espera|corrección|en realidad|de hecho|disculpa)\W+)*(?:en realidad )?(?:es|era|quise decir|quería decir|quiero decir|me refería a|debería ser|son)(?: (?:en|a|el|la|un|una|con|que))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+        r"^(?:(?:no|perdona|perdón|uy|ay|espera|corrección|en realidad|de hecho|disculpa)\W+)*(?:en realidad )?(?:es|era|quise decir|quería decir|quiero decir|me refería a|debería ser|son|mejor dicho|o sea|más bien|digo|se llama)(?: (?:en|a|el|la|un|una|con|que))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
     ),
     contrast=(
         one_of(
@@ -207,7 +227,7 @@ SPANISH = Lexicon(
         r"^ (?:fue|ha sido|quedó|está) (?:sustituid|reemplazad|cambiad)",
     ),
     switch=one_of(
-        r"\bcambi(?:é|o|ado|amos|ando|arme|e)\b|\bme pas(?:é|o)\b|\bpasad[oa]\b|\bpasé\b|\bpasamos\b|\bmud(?:é|amos|ado|anza|a)\b|\btraslad\w+\b|\bsustitu\w+\b|\breemplaz\w+\b|\breemplac\w+\b|\btroqu\w+\b|\bmigr(?:é|ado|amos)\b|\ben vez de\b|\ben lugar de\b|\bnos hemos ido\b|\bme he ido\b|\bme fui\b|\bnos fuimos\b|\bsac(?:amos|ué)\b|\bdej(?:é|ado|amos)\b|\bsalt(?:é|ado)\b|\bpermut\w+|\bintercambi\w+|\bvend(?:í|ido)\b|\bpas(?:é|o|ado|ada)\b|\bentregu?é\b|\bahora\b"
+        r"\bcambi(?:é|o|ado|amos|ando|arme|e)\b|\bme pas(?:é|o)\b|\bpasad[oa]\b|\bpasé\b|\bpasamos\b|\bmud(?:é|amos|ado|anza|a)\b|\btraslad\w+\b|\bsustitu\w+\b|\breemplaz\w+\b|\breemplac\w+\b|\btroqu\w+\b|\bmigr(?:é|ado|amos)\b|\ben vez de\b|\ben lugar de\b|\bnos hemos ido\b|\bme he ido\b|\bme fui\b|\bnos fuimos\b|\bsac(?:amos|ué)\b|\bdej(?:é|ado|amos)\b|\bsalt(?:é|ado)\b|\bpermut\w+|\bintercambi\w+|\bvend(?:í|ido)\b|\bpas(?:é|o|ado|ada)\b|\bentregu?é\b|\bahora\b|\bllev(?:é|ado|amos)\b|\bmov(?:í|ido|imos)\b|\btransfer(?:í|ido|imos)\b|\bdomicili\w+\b"
     ),
     target=one_of(
         r"\b(?:a|al|por|con|en|es|sino|ahora(?: uso| tomo| tengo| vivo en| conduzco| voy a| estoy en)?|llama|decir|una?|colegio|empresa) (?:(?:un|una|el|la|mi|nuev[oa]|es|a|en|al|colegio|empresa|que) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"
@@ -219,9 +239,15 @@ SPANISH = Lexicon(
     many=one_of(
         r"^(?:.* )?(?:herman[oa]|prim[oa]|tí[oa]|sobrin[oa]|amig[oa]|compañer[oa]|vecin[oa]|hij[oa]|perr[oa]|gat[oa]|mascota|loro|tortuga|afición|hobby|idioma|lengua|alergia|instrumento|proyecto|suscripción|medicamento|niet[oa]|deporte|planta|curso|herramienta|aplicación|app|pregunta|problema|idea|vida|día|semana|tiempo|opinión|cabeza|casa|equipo|cuñad[oa]|abuel[oa]|novela|lista|familia|dinero)s?$"
     ),
-    link=one_of(
-        r"(?:es|son|está|era|se|llama|el|la|los|un|una|en|de|del|con|número|ahora|actualmente|termina|tiene|queda|la|por|como|a|al|al|va)"
+    slot=one_of(
+        r"favorit[oa]|preferid[oa]|color|talla|profesión|oficio|trabajo|dieta|raza|peso|apodo|signo|religión|carrera|turno|presupuesto"
     ),
-    owned=one_of(r"\b(?:mi|nuestr[oa]|su)\b"),
+    link=one_of(
+        r"(?:es|son|está|era|se|llama|nombre|el|la|los|un|una|en|de|del|con|número|ahora|actualmente|termina|tiene|queda|la|por|como|a|al|al|va)"
+    ),
+    owned=one_of(
+        r"\b(?:mi|nuestr[oa]|su)\b",
+        r"\b(?:estoy|vivo|trabajo|duermo|me siento) en(?: el| la)?\b(?= (?:habitación|cuarto|despacho|piso|puerta|planta|mesa|sala|andén|butaca|taquilla)\b)",
+    ),
     statements=SPANISH_STATEMENTS,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from proxy.memory.extract_builtin.lexicon import Statement, one_of
+from proxy.memory.extract_builtin.numbers import NUMBER
 
 KIN = r"hermano|hermana|madre|mamá|padre|papá|marido|mujer|esposo|esposa|pareja|novio|novia|prometid[oa]|hijo|hija|niñ[oa]|primo|prima|tío|tía|sobrino|sobrina|abuelo|abuela|padres|cuñado|cuñada|suegro|suegra|compañer[oa] de piso|vecin[oa]|compañer[oa]|jef[ea]|caser[oa]|perr[oa]|gat[oa]|loro|caballo|conejo|hámster|tortuga|bebé"
 _ADV = r"(?: (?:también|ahora|todavía|aún|siempre|casi siempre|normalmente|actualmente|ya|mucho|sobre todo|además|desde hace [\w ]{2,20}?|cada día|todos los días|a diario|en casa|por la mañana|de nuevo|otra vez))*"
@@ -37,6 +38,35 @@ SPANISH_STATEMENTS = (
     Statement(
         "employer",
         one_of(r"\btrabajo (?:en|para) (?:la empresa )?", _MI + r" trabaja (?:en|para) (?:la planta de |la empresa )?"),
+        single=True,
+    ),
+    Statement(
+        "age",
+        one_of(
+            rf"\b(?:tengo|cumplí|he cumplido|acabo de cumplir)(?: ya| ahora)? (?P<v>{NUMBER} (?:años|meses))\b",
+            rf"\bmi (?P<who>{KIN}) (?:ya |ahora )?(?:tiene|cumplió|ha cumplido) (?:ya )?(?P<v>{NUMBER}(?: (?:años|meses))?)\b",
+        ),
+        single=True,
+    ),
+    Statement(
+        "weight",
+        one_of(rf"\b(?:ya |ahora )?peso (?:ya |ahora |unos |como )*(?P<v>{NUMBER} ?(?:kilos?|kg)\b)"),
+        single=True,
+    ),
+    Statement("height", one_of(r"\bmido (?P<v>\d[.,]\d\d|\d{3} ?cm|un metro \w+)"), single=True),
+    Statement(
+        "wear size",
+        one_of(
+            r"\b(?:calzo|uso|llevo|gasto) (?:ahora |ya )?(?:un |una |el |la |número |talla )*(?P<v>(?:\d\d(?:[.,]5)?|x*s|m|x*l))(?= *(?:$|[,.!?;]|y|de|en))"
+        ),
+        single=True,
+    ),
+    Statement(
+        "study", one_of(rf"\bmi (?P<who>{KIN})(?: \w+)? (?:ahora |ya )?(?:estudia|está estudiando|cursa) "), single=True
+    ),
+    Statement(
+        "earn",
+        one_of(r"\b(?:gano|cobro|ingreso)(?: ahora| ya| unos)* (?P<v>\d[\d.,]*(?: euros| pesos| dólares| €)?)"),
         single=True,
     ),
     Statement("school", one_of(_MI + r" va al (?:colegio|instituto) ", r"\bva al colegio "), single=True),

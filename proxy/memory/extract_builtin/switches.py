@@ -35,7 +35,7 @@ class Switches(Scan):
             negated = self._lexicon.negation.search(before[clause.start - sentence.start :])
             if negated and not self._lexicon.ended.search(clause.flat):
                 continue
-            if subject is not None and not self._lexicon.hedge.search(clause.flat):
+            if subject is not None and not self._is_hedged(sentence, clause):
                 yield Ending(mention.surface, "replace", sentence, mention, subject)
 
     def _is_exchange(self, mention: Mention, after: str) -> bool:

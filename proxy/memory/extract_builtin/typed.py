@@ -1,0 +1,141 @@
+"""Finds values that are known by their form (dates, times, years, numbers) and values that stand in the same frame of words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.numbers import NUMBER_WORD
+from proxy.memory.words import HAS_CJK, Word, flat, same_word, word_set, words
+
+_MONTH = (
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
+    r"januar|februar|märz|mai|juni|juli|oktober|dezember|"
+    r"enero|febrero|marzo|abril|mayo|junio|julio|agosto|se?ptiembre|octubre|noviembre|diciembre|"
+    r"январ[яьюе]|феврал[яьюе]|март[ауе]?|апрел[яьюе]|ма[йяюе]|июн[яьюе]|июл[яьюе]|август[ауе]?|сентябр[яьюе]|октябр[яьюе]|ноябр[яьюе]|декабр[яьюе])"
+)
+_WEEKDAY = (
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend|"
+    r"lunes|martes|miércoles|jueves|viernes|sábado|domingo|"
+    r"понедельник\w?|вторник\w?|сред[ауы]|четверг\w?|пятниц[ауы]|суббот[ауы]|воскресень[ея])"
+)
+_ORDINAL = (
+    r"(?:\d{1,2}(?:st|nd|rd|th)\b|(?:первого|второго|третьего|(?:четверт|пят|шест|седьм|восьм|девят|десят|\w+надцат|двадцат|тридцат)ого)\b|"
+    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|twentieth)\b(?= of))"
+)
+_FORMS = (
+    (
+        "date",
+        re.compile(
+            rf"\b\d{{1,2}}(?:\.|st|nd|rd|th| de| of)? ?{_MONTH}\b|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b|(?<!\d)\d{{1,2}}月(?:\d{{1,2}}[号日])?|"
+            rf"(?<!\d)\d{{1,2}}[号日]|\b\d{{1,2}}\.\d{{1,2}}\.|\b{_ORDINAL}"
+        ),
+    ),
+    ("year", re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")),
+    (
+        "time",
+        re.compile(
+            r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|uhr|o'clock|час\w*|h)\b|\b\d{1,2}:\d\d\b|[上下]午[\d一二三四五六七八九十两]+点半?|[\d一二三四五六七八九十两]+点半?"
+        ),
+    ),
+    ("weekday", re.compile(rf"\b{_WEEKDAY}\b|(?:周|星期|礼拜)[一二三四五六日天]")),
+    ("month", re.compile(rf"(?<!\d )(?<!\d\. )\b{_MONTH}\b")),
+    (
+        "number",
+        re.compile(
+            rf"(?<![\w.])\d{{1,3}}(?:[.,]\d{{3}})+(?!\w)|(?<![\w.,])\d+(?:[.,]\d+)?(?![\w%])|\b{NUMBER_WORD}\b|[一二两三四五六七八九十百]+(?=[个只条人位岁年口张份本公斤])|\d+(?=[\u4e00-\u9fff])"
+        ),
+    ),
+)
+_COUNTERS = "个只条人位岁年口张份本公斤码"
+_STRESSED = word_set("not no nicht kein keine no sino не нет")
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A value whose form says what it is.
+
+    Args:
+        kind: "date", "year", "time", "weekday", "month" or "number".
+        surface: As written.
+        start: Offset in the text.
+        end: Offset after it.
+        unit: The word after a number, folded, "" for none.
+    """
+
+    kind: str
+    surface: str
+    start: int
+    end: int
+    unit: str = ""
+
+
+def typed(text: str) -> list[Typed]:
+    """Return the values of ``text`` that are known by their form, none inside another."""
+    lowered = flat(text)
+    taken: list[tuple[int, int]] = []
+    found: list[Typed] = []
+    for kind, pattern in _FORMS:
+        for match in pattern.finditer(lowered):
+            start, end = match.span()
+            if any(start < right and left < end for left, right in taken):
+                continue
+            taken.append((start, end))
+            unit = _unit(lowered, end) if kind == "number" else ""
+            found.append(Typed(kind, text[start:end], start, end, unit))
+    return sorted(found, key=lambda value: value.start)
+
+
+def _unit(text: str, end: int) -> str:
+    if text[end : end + 1] and text[end] in _COUNTERS:
+        return text[end]
+    match = re.compile(r" ([^\W\d_]+)").match(text, end)
+    return match[1] if match else ""
+
+
+def counterpart(new: Typed, earlier: str) -> Typed | None:
+    """Return the one value of ``earlier`` that ``new`` may put right: same form, same unit."""
+    alike = [
+        old
+        for old in typed(earlier)
+        if old.kind == new.kind and (not old.unit or not new.unit or same_word(old.unit, new.unit))
+    ]
+    alike = [old for old in alike if flat(old.surface) != flat(new.surface)]
+    if len(alike) > 1 and new.unit:
+        alike = [old for old in alike if old.unit and same_word(old.unit, new.unit)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def framed(new: str, old: str, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
+    """Yield where values start in two clauses that say the same up to there ("I live in | Leeds", "I live in | York").
+
+    Args:
+        new: A clause.
+        old: An earlier one.
+        lexicon: Of their language.
+    """
+    ours, theirs = words(new), words(old)
+    least = 2
+    for i in range(least, len(ours)):
+        for j in range(least, len(theirs)):
+            if not _may_start(ours[i], lexicon) or not _may_start(theirs[j], lexicon):
+                continue
+            if same_word(ours[i].text, theirs[j].text) or not _agree(ours, i, theirs, j, lexicon):
+                continue
+            yield ours[i].start, theirs[j].start
+
+
+def _agree(ours: Sequence[Word], i: int, theirs: Sequence[Word], j: int, lexicon: Lexicon) -> bool:
+    """Whether the words before two places agree, a telling one among them."""
+    size, telling = 0, False
+    while size < min(i, j) and same_word(ours[i - 1 - size].text, theirs[j - 1 - size].text):
+        word = ours[i - 1 - size].text
+        telling = telling or bool(HAS_CJK.match(word)) or word not in lexicon.stop
+        size += 1
+    return size >= (3 if HAS_CJK.match(ours[i - 1].text) else 2) and (telling or size > 2)
+
+
+def _may_start(word: Word, lexicon: Lexicon) -> bool:
+    return word.text not in lexicon.stop and word.text not in _STRESSED
