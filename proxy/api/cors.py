@@ -17,7 +17,9 @@ _EXPOSED = (
     "x-request-id, x-memory, x-memory-receipt, x-memory-session, server-timing, retry-after, retry-after-ms, "
     "x-should-retry, openai-organization, openai-processing-ms, openai-version, x-ratelimit-limit-requests, "
     "x-ratelimit-limit-tokens, x-ratelimit-remaining-requests, x-ratelimit-remaining-tokens, "
-    "x-ratelimit-reset-requests, x-ratelimit-reset-tokens"
+    "x-ratelimit-reset-requests, x-ratelimit-reset-tokens, request-id, anthropic-organization-id, "
+    "anthropic-ratelimit-requests-remaining, anthropic-ratelimit-requests-reset, "
+    "anthropic-ratelimit-tokens-remaining, anthropic-ratelimit-tokens-reset"
 )
 _OURS = b"access-control-"
 

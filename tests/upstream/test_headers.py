@@ -121,3 +121,9 @@ def test_what_comes_down():
 )
 def test_the_clients_key_is_found(headers, expected):
     assert client_key(headers) == expected
+
+
+@pytest.mark.parametrize("given", ["Authorization", "x-api-key", "api-key", None])
+def test_a_provider_may_look_for_its_key_in_one_place_only(given):
+    sent = [(given, "Bearer none")] if given else []
+    assert upward(sent, api_key="sk-route", key_header="x-api-key") == [("x-api-key", "sk-route")]

@@ -282,3 +282,55 @@ def test_keys_do_not_show():
     target = routes({"OPENAI_API_KEY": "sk-secret"}).resolve("gpt-4o", "EMPTY")
     assert target.api_key == "sk-secret"
     assert "sk-secret" not in repr(target)
+
+
+# Anthropic's wire
+
+
+CLAUDE = "https://api.anthropic.com/v1"
+
+
+def over_messages(made: Routes, model: str, client_key: str | None = None) -> Target:
+    return made.spoken(made.plan(model, client_key), "/messages").first
+
+
+@pytest.mark.parametrize("model", ["claude-x", "anthropic/claude-x"])
+def test_anthropic_gets_its_own_wire_where_the_environment_or_the_client_has_a_key(model):
+    for made, key in ((routes({"ANTHROPIC_API_KEY": "sk-ant-1"}), "EMPTY"), (routes(), "sk-ant-mine")):
+        target = over_messages(made, model, key)
+        assert (target.upstream, *place(target)) == (made.wire, "anthropic", CLAUDE, "claude-x")
+        assert target.key_header == "x-api-key"
+        assert made.anthropic(key).base_url == CLAUDE
+    with pytest.raises(ModelNotFound):
+        over_messages(routes(auth_mode="keys"), model, "sk-ant-mine")
+    assert routes(auth_mode="keys").anthropic("sk-ant-mine") is None
+    assert routes().anthropic("sk-other") is None
+
+
+def test_another_address_of_anthropics_needs_no_key_here():
+    made = routes({"ANTHROPIC_BASE_URL": "http://gateway:9/"})
+    target = over_messages(made, "claude-x", "any")
+    assert place(target) == ("anthropic", "http://gateway:9/v1", "claude-x")
+    assert sent_key(target, "any") == "any"
+
+
+def test_the_one_server_for_everything_is_asked_on_every_wire():
+    one = routes({"ANTHROPIC_API_KEY": "sk-ant-1"}, upstream_url="http://h:1")
+    target = over_messages(one, "claude-x", "EMPTY")
+    assert (target.upstream, *place(target)) == (one.wire, "openai_like", "http://h:1/v1", None)
+    assert one.anthropic("EMPTY").base_url == "http://h:1/v1"
+
+
+def test_other_providers_are_asked_on_theirs():
+    made = routes({"GROQ_API_KEY": "k"}, model_list=[listed("house", "gemini/gemini-x", api_key="g")])
+    for model in ("groq/llama", "house", "demo"):
+        assert over_messages(made, model, "EMPTY").upstream is not made.wire
+        assert made.spoken(made.plan(model, "EMPTY"), "/chat/completions").first == made.resolve(model, "EMPTY")
+
+
+def test_paths_without_a_model_go_to_the_one_anthropic_server_of_the_list():
+    claude = listed("a", "anthropic/claude-x", api_key="sk-ant-1", api_base="http://one:1")
+    other = listed("b", "anthropic/claude-y", api_key="sk-ant-2", api_base="http://two:1")
+    mixed = [claude, listed("c", "groq/x", api_key="k")]
+    assert routes(model_list=mixed).anthropic("EMPTY").base_url == "http://one:1/v1"
+    assert routes(model_list=[claude, other]).anthropic("EMPTY") is None
