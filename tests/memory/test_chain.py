@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.chain import Placement, chain, named_session, place, turn_id
+from proxy.memory.chain import Placement, chain, named_session, place, turn_id, unknown_state
 from proxy.store.sessions import ChainRow
 from proxy.types import Scope
 
@@ -47,6 +47,23 @@ def test_an_equal_prefix_has_equal_names_and_a_change_renames_what_follows(
     changed = chain(ANNA, [("user", b"something else first"), *prefix, *rest])
     links = {point.hash for point in whole if point.links}
     assert links.isdisjoint(point.hash for point in changed if point.links)
+
+
+@given(turns, turns)
+def test_what_continues_a_conversation_has_the_names_that_it_has_in_the_whole(
+    before: list[tuple[str, bytes]], rest: list[tuple[str, bytes]]
+) -> None:
+    state = next((point.state for point in reversed(chain(ANNA, before)) if point.links), "")
+    whole = [point.hash for point in chain(ANNA, [*before, *rest]) if point.links and point.index >= len(before)]
+    assert whole == [point.hash for point in chain(ANNA, rest, after=state) if point.links]
+
+
+@given(turns)
+def test_what_follows_an_unknown_reply_is_like_nothing_else(messages: list[tuple[str, bytes]]) -> None:
+    after = [chain(ANNA, messages, after=unknown_state(ANNA, name)) for name in ("resp_1", "resp_2", "\ud800")]
+    after += [chain(ANNA, messages), chain(BEN, messages, after=unknown_state(BEN, "resp_1"))]
+    hashes = [point.hash for points in after for point in points if point.hash]
+    assert len(hashes) == len(set(hashes))
 
 
 @given(turns)

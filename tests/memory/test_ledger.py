@@ -56,6 +56,36 @@ def test_each_request_begins_with_the_one_before(recalled: list[set[str]]) -> No
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdefgh")), min_size=1, max_size=6))
+def test_nothing_goes_twice_into_what_the_provider_keeps(recalled: list[set[str]]) -> None:
+    """Each request holds the new message alone; the profile went with the first."""
+    held: list[LedgerEntry] = []
+    shown: list[str] = []
+    for at, names in enumerate(recalled):
+        where = chain(ANNA, [("user", f"turn {at}".encode())])
+        assembly = assemble(where, held, PROFILE, facts(*sorted(names)), 600, count, held)
+        assert {addition.index for addition in assembly.additions} <= {0}
+        assert any(addition.text == PROFILE.text for addition in assembly.additions) == (at == 0)
+        assert assembly.kept == set(shown)
+        assert assembly.kept <= assembly.carried
+        shown += [hit.id for hit in assembly.hits]
+        held = kept(held, assembly)
+    assert len(shown) == len(set(shown))
+
+
+def test_a_dropped_profile_is_told_anew_where_the_provider_keeps_the_conversation() -> None:
+    block = LedgerEntry("anchor", "block", "<memory>", ("mem_x",))
+    assembly = assemble(points("user"), [block], PROFILE, facts("x", "y"), 600, count, [block])
+    assert assembly.additions[0].text == PROFILE.text
+    assert {hit.id for hit in assembly.hits} == {"mem_p", "mem_y"}
+
+
+def test_a_tools_result_alone_gets_nothing() -> None:
+    block = LedgerEntry("anchor", "block", "<memory>", ("mem_x",))
+    assembly = assemble(points("tool"), [block], PROFILE, facts("y"), 600, count, [block])
+    assert (assembly.additions, assembly.kept) == ((), {"mem_x"})
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdefgh")), min_size=1, max_size=6))
 def test_nothing_is_injected_twice_in_a_conversation(recalled: list[set[str]]) -> None:
     ledger: list[LedgerEntry] = []
     seen: list[str] = []
