@@ -175,7 +175,9 @@ class WorkerSettings(_Section):
     """The background half."""
 
     enabled: bool = Field(True, description="Learn in this process; False: `throughline worker` does.")
-    concurrency: int = Field(2, ge=1, description="Users worked on at a time in one process.")
+    concurrency: int | None = Field(
+        None, ge=1, description="Users worked on at a time in one process; unset: 2, or 16 where a model extracts."
+    )
     lease_s: float = Field(30.0, gt=0, description="Seconds after which a dead worker's user is taken over.")
     max_attempts: int = Field(6, ge=1, description="Tries before a turn is set aside as dead.")
     retry_base_s: float = Field(1.0, gt=0, description="First pause before another try; doubles each time.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
@@ -22,6 +23,7 @@ _log = structlog.get_logger(__name__)
 _LONGEST_OUTAGE_PAUSE_S = 60.0
 _LONGEST_RETRY_PAUSE_S = 600.0
 _MOST_DOUBLINGS = 16
+_WITH_RULES, _WITH_MODEL = 2, 16  # owners at a time
 
 
 class Worker:
@@ -31,42 +33,52 @@ class Worker:
         self._services = services
         self._settings = services.settings.worker
         self._stopping = asyncio.Event()
-        self._lines: list[asyncio.Task[None]] = []
+        self._seeking: asyncio.Task[None] | None = None
+        self._running: set[asyncio.Task[None]] = set()
         self._outages: dict[str, int] = {}  # by owner, how many in a row
 
     def start(self) -> None:
-        """Start as many lines of work as ``worker.concurrency``."""
-        for number in range(self._settings.concurrency):
-            holder = f"{secrets.token_hex(8)}.{number}"
-            self._lines.append(spawn(self._line(holder, is_first=number == 0), f"worker {number}"))
+        """Start looking for work."""
+        self._seeking = spawn(self._seek(), "worker")
 
     async def stop(self, timeout_s: float) -> None:
         """Finish what is under way, at most so long; the rest stays in the journal."""
         self._stopping.set()
         self._services.wake.set()
-        if self._lines:
-            _, running = await asyncio.wait(self._lines, timeout=timeout_s)
-            for line in running:
-                line.cancel()
+        tasks = {*self._running, *([self._seeking] if self._seeking else ())}
+        if tasks:
+            _, running = await asyncio.wait(tasks, timeout=timeout_s)
+            for task in running:
+                task.cancel()
 
-    async def _line(self, holder: str, *, is_first: bool) -> None:
+    async def _seek(self) -> None:
         await self._services.warmed.wait()
-        must_revive = is_first
+        # A call to a model is mostly waiting, and must not keep other owners' turns from being indexed.
+        many = self._settings.concurrency or (_WITH_MODEL if self._services.uses_model else _WITH_RULES)
+        free = [f"{secrets.token_hex(8)}.{number}" for number in range(many)]
+        must_revive = True
         while not self._stopping.is_set():
+            claim = None
             try:
                 if must_revive:
                     await self._revive()
                     must_revive = False
-                claim = await self._services.journal.claim(
-                    holder, now=self._services.clock.now(), lease_s=self._settings.lease_s
-                )
-                if claim is not None:
-                    await self._run(claim)
-            except Exception as error:  # noqa: BLE001 - a line that ends would end learning for everybody
-                _log.error("a line of work failed, going on", error=_name(error))
-                claim = None
+                if free:
+                    now = self._services.clock.now()
+                    claim = await self._services.journal.claim(free[-1], now=now, lease_s=self._settings.lease_s)
+            except Exception as error:  # noqa: BLE001 - a worker that ends would end learning for everybody
+                _log.error("looking for work failed, going on", error=_name(error))
             if claim is None:
                 await self._pause()
+                continue
+            task = spawn(self._run(claim), f"work {free.pop()}")
+            self._running.add(task)
+            task.add_done_callback(partial(self._ended, free, claim.holder))
+
+    def _ended(self, free: list[str], holder: str, task: asyncio.Task[None]) -> None:
+        free.append(holder)
+        self._running.discard(task)
+        self._services.wake.set()  # what came for this owner meanwhile can be claimed now
 
     async def _revive(self) -> None:
         """Give work that was set aside another chance: a new start may have mended the cause."""

@@ -197,3 +197,31 @@ async def test_nothing_is_written_under_a_lost_lease(services: Services) -> None
     (item,) = await services.journal.items(ANNA)
     assert (item.attempts, item.error) == (0, "")
     assert await services.leases.renew(ANNA, "other", 60, later)
+
+
+async def test_work_of_one_owner_that_takes_long_holds_up_no_other(services: Services) -> None:
+    gate = asyncio.Event()
+
+    class Slow(Failing):
+        async def extract(self, turns: Sequence[Turn], known: Sequence[Memory], heard: Sequence[Episode]) -> Extraction:
+            await gate.wait()
+            return Extraction({})
+
+    services.extractor = Slow(None)
+    await say(services, ANNA, "1")
+
+    async def is_learning() -> bool:
+        return (await services.journal.depth())["learn"] == 1
+
+    async def is_indexed() -> bool:
+        services.wake.set()
+        return len(await services.store.episodes(BEN)) > 0
+
+    async with working(services):
+        pass_by(services, 1)
+        await until(is_learning)
+        pass_by(services, 1)
+        await say(services, BEN, "1")
+        pass_by(services, 1)
+        await until(is_indexed)
+        gate.set()
