@@ -126,9 +126,12 @@ def text_of(content: object) -> str:
 
 
 def thought_of(said: Mapping[str, Any]) -> str:
-    """Return the thoughts in a message or a delta, under either name that servers give them."""
+    """Return the thoughts in a message or a delta, under any name that servers give them."""
     given = said.get("reasoning_content") or said.get("reasoning")
-    return given if isinstance(given, str) else ""
+    if isinstance(given, str):
+        return given
+    parts = [part for part in listed(said.get("content")) if part.get("type") == "thinking"]
+    return "".join(text_of(part.get("thinking")) for part in parts)
 
 
 def listed(value: object) -> list[Mapping[str, Any]]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.config import environment
+from proxy.dialects.chat import ReplyAccumulator as ChatAccumulator
 from proxy.dialects.messages import ReplyAccumulator
 from proxy.errors import InvalidRequest, NotFound, UpstreamUnreachable
 from proxy.upstream.base import Target, UpstreamCut, UpstreamRequest
@@ -417,3 +420,27 @@ def test_any_request_is_carried_or_refused(turns, tools, system):
     except InvalidRequest:
         return
     assert json.dumps(made)
+
+
+def test_recorded_streams_say_the_same_on_both_wires():
+    data = Path(environment().get("THROUGHLINE_DATA") or Path(__file__).parents[3] / "shared" / "data")
+    for recorded in sorted((data / "wire" / "chunks").glob("*/*.chunks.txt")):
+        chunks = [json.loads(line) for line in recorded.read_bytes().splitlines() if line.strip()]
+        # Some recordings hold several replies, one after the other.
+        stream = b"".join(replies.event(chunk) for chunk in chunks if chunk.get("id") == chunks[0].get("id"))
+        chat, message = ChatAccumulator(), ReplyAccumulator()
+        chat.feed(stream)
+        before = chat.result(content_type="text/event-stream")
+        if before.finish_reason is None:
+            continue  # of another wire
+        writer = MessageWriter(thinks=False)
+        message.feed(b"".join(writer.feed(stream[at : at + 61]) for at in range(0, len(stream), 61)) + writer.close())
+        after = message.result(content_type="text/event-stream")
+        assert (after.text, after.complete, after.model) == (before.text + before.refusal, True, before.model), recorded
+        assert after.tool_calls == before.tool_calls, recorded
+
+
+def test_thoughts_in_parts_of_the_content_are_thoughts():
+    part = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    events = written(delta(content=[part]), delta(content="yes"), delta("stop"), thinks=True)
+    assert [one["content_block"]["type"] for one in events if "content_block" in one] == ["thinking", "text"]
