@@ -10,7 +10,7 @@ import orjson
 from proxy.dialects import splice
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string, string_or_none
-from proxy.dialects.responses_reply import END, ReplyAccumulator
+from proxy.dialects.responses_reply import END, HINTS, ReplyAccumulator
 from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EventWatch
 from proxy.errors import ProxyError
@@ -79,7 +79,7 @@ def accumulator() -> ReplyAccumulator:
 
 def end_watch() -> EventWatch:
     """Return a fresh watch for the end of a stream, which has no ``[DONE]``."""
-    return EventWatch(END)
+    return EventWatch(END, HINTS)
 
 
 def error_body(error: ProxyError, request_id: str = "") -> bytes:

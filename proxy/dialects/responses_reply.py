@@ -11,6 +11,7 @@ from proxy.dialects.base import Reply
 from proxy.dialects.body import string
 from proxy.dialects.copying import Copy, is_stream, parsed
 
+HINTS = (b"response.completed", b"response.incomplete", b"response.failed", b"response.cancelled", b"error")
 _ENDS = rb"response\.(?:completed|incomplete|failed|cancelled)"
 # By the event's name, or by its type where a server sends no names; quotes inside of strings are escaped.
 END = sse.Terminal(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proxy.events import Event, EventSplitter, split
@@ -60,10 +61,16 @@ class EndWatch:
 
 
 class EventWatch(EndWatch):
-    """Tells when the terminal event has gone by to the empty line that ends it: what it says counts."""
+    """Tells when the terminal event has gone by to the empty line that ends it: what it says counts.
 
-    def __init__(self, end: Terminal) -> None:
+    Args:
+        end: What it looks like.
+        hints: Bytes of which every such event has some, so that most chunks are told by a quick look.
+    """
+
+    def __init__(self, end: Terminal, hints: Sequence[bytes]) -> None:
         super().__init__(end)
+        self._hints = hints
         self._has_begun = False
 
     def feed(self, chunk: bytes) -> bool:
@@ -72,7 +79,7 @@ class EventWatch(EndWatch):
             return False
         window = self._tail + chunk
         if not self._has_begun:
-            match = self._end.pattern.search(window) if self._end.hint in window else None
+            match = self._end.pattern.search(window) if any(hint in window for hint in self._hints) else None
             if match is None:
                 self._tail = window[-self._end.reach_bytes :]
                 return False
