@@ -33,6 +33,7 @@ from proxy.store.sql import Database
 from proxy.threads import in_thread
 from proxy.types import Mode, Scope
 from proxy.upstream import litellm, model_map
+from proxy.upstream.providers import elsewhere
 from proxy.upstream.route import Routes
 
 _log = structlog.get_logger(__name__)
@@ -272,7 +273,10 @@ def _routes(settings: Settings, clock: Clock) -> Routes:
         model_list=settings.model_list,
         upstream_url=upstream.url,
         upstream_api_key=upstream.api_key.get_secret_value() if upstream.api_key else None,
-        environ={**environment(), **{name: str(value) for name, value in settings.environment_variables.items()}},
+        environ={
+            **elsewhere(environment(), settings.server.port),
+            **{name: str(value) for name, value in settings.environment_variables.items()},
+        },
         auth_mode=settings.auth.mode,
         placeholder_keys=[*settings.auth.placeholder_keys, *_master_key(settings)],
         timeout_s=upstream.read_timeout_s,

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from proxy.config import is_loopback
+
 Wire = Literal["openai", "litellm"]
 
 
@@ -71,6 +73,15 @@ def normal_base(url: str) -> str:
     return stripped if urlsplit(stripped).path else stripped + "/v1"
 
 
+def elsewhere(environ: Mapping[str, str], port: int) -> dict[str, str]:
+    """Return the environment without base URLs that lead back to a port of this machine.
+
+    Who has set one for the clients of this server may well start the server in the same shell.
+    """
+    named = {name for listed in _PROVIDERS for name in listed.base_variables}
+    return {key: value for key, value in environ.items() if key not in named or not _is_here(value, port)}
+
+
 def provider(name: str) -> Provider | None:
     """Return a provider by LiteLLM's name for it."""
     return _BY_NAME.get(name)
@@ -90,6 +101,14 @@ def unlisted(name: str) -> Provider:
 def of_bare_name(model: str) -> Provider | None:
     """Return the provider to which a well-known name without a prefix belongs."""
     return next((_BY_NAME[name] for name, form in _BARE_NAMES if form.match(model)), None)
+
+
+def _is_here(url: str, port: int) -> bool:
+    try:
+        parts = urlsplit(url.strip())
+        return parts.port == port and is_loopback(parts.hostname or "")
+    except ValueError:
+        return False
 
 
 _BARE_NAMES = [

@@ -8,6 +8,7 @@ import pytest
 
 from proxy.errors import ConfigError, ModelNotFound
 from proxy.upstream.base import Target
+from proxy.upstream.providers import elsewhere
 from proxy.upstream.route import Routes
 
 PLACEHOLDERS = ("EMPTY", "none", "sk-no-key-required")
@@ -334,3 +335,16 @@ def test_paths_without_a_model_go_to_the_one_anthropic_server_of_the_list():
     mixed = [claude, listed("c", "groq/x", api_key="k")]
     assert routes(model_list=mixed).anthropic("EMPTY").base_url == "http://one:1/v1"
     assert routes(model_list=[claude, other]).anthropic("EMPTY") is None
+
+
+def test_a_base_url_that_was_set_for_our_own_clients_is_none_of_a_provider():
+    ours = {"ANTHROPIC_BASE_URL": "http://localhost:8787", "OPENAI_BASE_URL": "http://127.0.0.1:8787/v1"}
+    others = {
+        "GROQ_API_BASE": "http://127.0.0.1:9000",
+        "XAI_API_BASE": "https://h:8787",
+        "HOME": "http://localhost:8787",
+    }
+    assert elsewhere({**ours, **others, "MISTRAL_API_BASE": "http://[::1"}, 8787).keys() == {
+        *others,
+        "MISTRAL_API_BASE",
+    }
