@@ -184,6 +184,7 @@ async def test_nothing_is_written_under_a_lost_lease(services: Services) -> None
             return Extraction({})
 
     services.extractor = Slow(None)
+    services.settings.worker.concurrency = 2
     services.settings.worker.lease_s = 0.06
     await say(services, ANNA, "1")
     pass_by(services, 60)
@@ -208,6 +209,7 @@ async def test_work_of_one_owner_that_takes_long_holds_up_no_other(services: Ser
             return Extraction({})
 
     services.extractor = Slow(None)
+    services.settings.worker.concurrency = 2
     await say(services, ANNA, "1")
 
     async def is_learning() -> bool:
