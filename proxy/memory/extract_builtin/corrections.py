@@ -16,6 +16,20 @@ _DENIAL_WORDS = 4
 _MAX_PLAIN = 8  # words (characters of Chinese) of the new value in "Y, not X"
 
 
+# "not Y" with nothing told before it, or right after what holds instead: "X and not from Y".
+_DENIED = re.compile(
+    r"(?:^|\b(?:and|und|y|и|а|,)\s)(?:\W|but |so |nope |no |nein |nee |нет )*(?:it's |it is |that's |he's |she's |es ist |das ist |ist das |war das |es |era |это )*"
+    r"(?:not|isn't|it isn't|wasn't|nicht|(?:gar )?keine?n?|no(?: es| era)?|не|(?:вовсе |совсем )?не|никак(?:ой|ая|ое|ие)(?: это)? не|никак(?:ой|ая|ое|ие))"
+    r"(?: (?:actually|really|eigentlich|это))?(?: (?:a|an|the|in|at|on|from|to|with|for|by|ein|eine|einen|der|die|das|den|dem|aus|in|im|bei|mit|zu|nach|auf|"
+    r"un|una|el|la|los|las|de|del|en|al?|con|por|в|во|на|из|с|со|у|от|к))*\s$"
+    r"|^(?:而|并|根本|可|才)?(?:不是|不叫|并非|不姓|哪是)(?:什么)?$"
+)
+_MORE = re.compile(r"\s*(?:any ?more|any longer|mehr|más|больше|anymore|only|nur|sol)")
+_AFTER_DENIED = 2
+_REQUEST = re.compile(
+    r"(?:\W|please |bitte |por favor |пожалуйста |ok |and |und |y |и )*(?:can you|could you|would you|write|make|give|show|use|translate|explain|do it|send|put|draft|"
+    r"kannst du|könntest|schreib|mach|zeig|nimm|gib|puedes|podrías|escribe|haz|usa|dame|pon|можешь|напиши|сделай|используй|дай|покажи|переведи)\b|(?:请|帮我|给我|用|写)"
+)
 _WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
 
 
@@ -38,6 +52,19 @@ class Corrections(Scan):
                     )
                     if mention.rank >= NAME or plain:
                         yield Ending(mention.surface, "correct", sentence, mention)
+
+    def _denied(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find ", not Y" and "it isn't a Y" at the end of a clause, whatever the words before it."""
+        if _REQUEST.match(sentence.flat):
+            return
+        for clause in sentence.clauses:
+            if clause.asks or self._is_hedged(sentence, clause) or self._lexicon.limited.search(clause.flat):
+                continue
+            for mention in self._within(clause, sentence):
+                before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
+                is_denied = _DENIED.search(before) and not _MORE.match(after) and len(words(after)) <= _AFTER_DENIED
+                if is_denied and mention.rank >= NOUN and self._is_personal(mention):
+                    yield Ending(mention.surface, "correct", sentence, mention)
 
     def _is_plain_contrast(self, mention: Mention, match: re.Match[str], end: int) -> bool:
         """Whether a common word is all that is denied, in a message that corrects something."""

@@ -10,7 +10,7 @@ from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Ending, Reason
-from proxy.memory.extract_builtin.switches import Switches
+from proxy.memory.extract_builtin.switches import NOW, Switches
 from proxy.memory.words import words
 
 _ELLIPTIC_WORDS = 6
@@ -28,11 +28,13 @@ _GAINS = re.compile(
     r"купил\w?|взял\w?|завел\w?|приобрел\w?|устроил\w+|начал\w?|записал\w+|оформил\w?|подключил\w?|поступил\w?|вместо)\b|"
     r"买了|入手|换了|换成|改[\u4e00-\u9fff]|去了|入职|加入|报了|办了|开始"
 )
-_NOW = re.compile(r"\b(?:now|these days|nowadays|ahora|jetzt|nun|inzwischen|mittlerweile|теперь|нынче)\b|现在")
 _WEAK = re.compile(
     r"^(?:removed|deleted|closed|ended(?! up)|dropped|returned|cut|wiped|ran out|expired|shut down)"
 )  # of things at work too
 _NEAR_WORDS = 5
+_BELIEVED = re.compile(
+    r"\b(?:thought|believed|feared|dachte|glaubte|pensé que|pensaba que|creí(?:a)? que|думал\w?|казалось|боял\w+)\b|以为|还当"
+)
 _WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
 
@@ -54,6 +56,7 @@ class Endings(Corrections, Forgetting, Switches):
             yield from self._forgotten(place, sentence)
             return
         yield from self._contrasted(sentence)
+        yield from self._denied(sentence)
         if self._corrects or self._murmurs:
             yield from self._disowned(place, sentence)
         yield from self._switched(sentence)
@@ -71,7 +74,7 @@ class Endings(Corrections, Forgetting, Switches):
             return
         for mention in targets:
             gains = _GAINS.search(sentence.flat) or any(
-                _NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
+                NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
             )
             reason: Reason = "replace" if gains else "retract"
             yield Ending(mention.surface, reason, sentence, mention, subject or "user")
@@ -79,6 +82,8 @@ class Endings(Corrections, Forgetting, Switches):
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
         lexicon = self._lexicon
         if clause.asks or self._is_hedged(sentence, clause) or lexicon.past.search(clause.flat):
+            return None
+        if _BELIEVED.search(clause.flat):
             return None
         parted = lexicon.parted.search(clause.flat)
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
@@ -132,6 +137,7 @@ class Endings(Corrections, Forgetting, Switches):
 
     def _leans(self, clause: Clause, named: Clause) -> bool:
         """Whether a clause leaves it to another one to name what ends."""
-        if any(p.search(named.flat) for p in (self._lexicon.limited, self._lexicon.hedge, self._lexicon.negation)):
+        lexicon = self._lexicon
+        if any(p.search(named.flat) for p in (lexicon.limited, lexicon.hedge, lexicon.negation, lexicon.again)):
             return False
         return len(words(clause.flat)) <= _ELLIPTIC_WORDS or _POINTS.search(clause.flat) is not None

@@ -34,7 +34,8 @@ ENGLISH = Lexicon(
         scratch outdated passion passionate deal dealing determination win winning lost lose block break game"""
     ),
     generic=word_set(
-        """app apps application tool tools subscription subscriptions account accounts membership plan plans service
+        """hotel inn restaurant bar café cafe clinic hospital university college street road avenue bank school library bus train doctor professor mr mrs ms
+        app apps application tool tools subscription subscriptions account accounts membership plan plans service
         services fee fees program software club gym card contract job work company office city town place home house flat
         number phone email address people person friend friends family kid kids children dog cat pet pets medication
         medicine pill pills tablet tablets drug doctor class classes course lessons lesson language instrument sport
@@ -47,6 +48,7 @@ ENGLISH = Lexicon(
         r"^(?:\W|and |but |so |because |since |though |that )*(?P<whom>he|she|they|someone|somebody|everyone|everybody|nobody|people)\b",
     ),
     ended=one_of(
+        r"\bout (?:it|he|she|they) go(?:es)?\b|\bout (?:it|they) went\b|\b(?:broke|fell) apart\b|\bdisbanded\b|\boff (?:my|our) hands\b|\b(?:moved|gone|went|flew) (?:back|home|away|abroad)\b(?=.*\b(?:now|so|instead|replac|new)\b)|\bretired (?:to|from|and|in|last|this)\b",
         r"\bgot the (?:boot|axe|chop|heave-ho|push|bin|sack)\b",
         r"\b(?:fizzled|petered|died) out\b|\bfell (?:through|apart|by the wayside)\b|\bran its course\b|\bcame to an end\b|\bwound (?:down|up)\b",
         r"\bwent to (?:a |an |the |her |his |their |its |my |our )?(?:\w+ ){0,2}(?:sanctuary|shelter|rescue|home|owner|family|charity|recycling|dump|landfill|thrift store)\b",
@@ -101,6 +103,7 @@ ENGLISH = Lexicon(
         r"\bmade my peace with not\b",
     ),
     ceased=one_of(
+        r"\bpulled (?:\w+ ){1,3}?(?:from|out of|off)\b|\b(?:took|taken) (?:her|him|them|it|our \w+|my \w+) out of\b|\bmuted\b|\bunfriended\b|\bblocked\b(?=.*\b(?:for good|forever|finally)\b)|\bexported .{1,30} out of\b",
         r"\b(?:ended up|wound up|resorted to|am|i'm|we're|are|finally|after|by|been|just|started) (?:dropping|ditching|cancell?ing|selling|quitting|leaving|closing|deleting|dumping|abandoning|uninstalling|giving (?:\w+ ){0,4}?(?:up|away)|getting rid of|donating|returning|retiring|rehoming|binning|tossing|scrapping|removing)\b",
         r"\b(?:decided to|had to|have to|chose to|managed to|(?:was|were) forced to|made me|made us|opted to) (?:drop|quit|stop|leave|give (?:\w+ ){0,4}?(?:up|away)|sell|cancel|ditch|close|delete|let (?:\w+ ){0,3}?go|part with|get rid of|rehome|retire|remove|dump|abandon|uninstall|move out of|return|end|cut (?:\w+ ){0,3}?out)\b",
         r"\b(?:handed|gave|sent|brought|took) (?:\w+ ){1,4}?back\b(?! (?:up|into my))|\b(?:handed|sent|gave) back\b|\bhanded (?:\w+ ){0,4}?(?:over|in)\b",
@@ -197,6 +200,8 @@ ENGLISH = Lexicon(
         r"\bcalled off\b",
     ),
     hedge=one_of(
+        r"\b(?:says?|said|claims?|claimed|thinks?|tells? me|told me) (?:that )?(?:he|she|they|his|her|their)\b",
+        r"\bshould i\b",
         r"\b(?:never|didn't|did not|not|haven't|don't) (?:ever |even |once )?(?:said|say|saying|claimed?|told|tell|mentioned|mean|meant|suggest\w*|implied?)\b(?=.*\b(?:i|we|that)\b)",
         r"\b(?:a )?(?:song|lyrics?|movie|film|novel|book|episode|game|character|hero) .{0,30}\b(?:says|goes|where|called|about|gives?|quits?|leaves?|loses?)\b",
         r"\bsomeone (?:should|could)\b|\bhypothetical\w*\b|\bwhat if\b|\bin theory\b|\bas if\b",
@@ -238,6 +243,7 @@ ENGLISH = Lexicon(
         r"\bonce upon\b",
     ),
     limited=one_of(
+        r"\bfor the (?:day|night|rest of|moment|time being)\b|\buntil (?:tomorrow|monday|next|then|the)\b|\bthis (?:week|weekend|month|morning|evening|time)\b",
         r"\bon (?:the |my |our |most )?(?:weekends?|weekdays|week ?nights|work ?days|(?:mon|tues|wednes|thurs|fri|satur|sun)days|holidays?|vacations?|trips?|days? off|flights?|planes?)\b",
         r"\bat (?:night|weekends?|the weekend)\b",
         r"\bin the (?:mornings?|evenings?|afternoons?|car|bedroom|bathroom)\b",
@@ -267,6 +273,12 @@ ENGLISH = Lexicon(
         r"\b(?:also|too|as well|additionally|besides|furthermore|second|third|another|both|on top|in addition|added|plus|joined by|alongside|along with|other)\b"
     ),
     forget=one_of(
+        r"\b(?:don't|do not|wouldn't|would not) (?:want|like) (?:it|that|this|them|him|her) (?:\w+ )?(?:kept|stored|saved|remembered|recorded|retained|known)\b",
+        r"\b(?:should|must|may|can|shall) ?(?:not|n't|never) be (?:retained|kept|stored|saved|remembered|recorded|logged)\b",
+        r"\bshouldn't be (?:retained|recorded|logged)\b",
+        r"\bwould you mind (?:\w+ing)\b",
+        r"\bact(?:ing)? (?:like|as if|as though) you(?:'ve| have)? never\b",
+        r"\bnever heard of\b(?=.{0,40}$)",
         r"\bno need (?:for you )?to (?:remember|keep|store|save|know|hold on to|note)\b",
         r"\byou (?:don't|do not|needn't) (?:need to |have to |ought to )?(?:remember|keep|store|save|know|hold on to|retain)\b",
         r"^(?:\W|please|ok|okay|and|so|also|just|then|but|oh|hey|actually|can you|could you|would you)*(?:scratch|nix|lose|unlearn|strip|take out|leave out|bin|trash|redact)\b",
@@ -300,6 +312,7 @@ ENGLISH = Lexicon(
         r"\b(?:delete|erase|remove|wipe|clear) (?:the |this |that |a |an |my |these |all |some )?(?:\w+ ){0,2}(?:files?|folders?|rows?|columns?|tables?|branch|lines?|cookies|cache|disk|drive|data ?set|database|commits?|photos?|emails?|messages?|code|variables?|words?|paragraphs?|sentences?|section)\b",
     ),
     correction=one_of(
+        r"\bshould(?:'ve| have) (?:said|written|typed|been|put|called)\b|\bmuddled\b|\bput me right\b|\bset me straight\b|\bcorrected me\b|\bgot measured\b|\b(?:he|she|it) isn't (?:a|an|the|called|named)\b|\bit's not (?:a|an|the) \w+ at all\b",
         r"\bdouble[- ]?checked\b|\b(?:checked|looked|counted|asked|measured|calculated) (?:it |that |them )?(?:again|up|once more|properly)\b",
         r"\bbrain (?:fog|freeze|glitch)\b|\bfat[- ]fingered\b|\bgot (?:it|that|this|them) (?:all )?(?:wrong|backwards|mixed)\b|\bmy mistake\b|\bignore what i\b",
         r"\bi (?:said|wrote|typed|told you|called (?:it|him|her))\b.{1,40}\b(?:but|when|though)\b",
@@ -331,7 +344,7 @@ ENGLISH = Lexicon(
         r"\bdon't know why\b",
     ),
     murmur=one_of(
-        r"\b(?:sorry|actually|nope|in fact|confused|gosh|hang on|hold on|ahem)\b|^(?:(?:oh|hmm+|ah|um|uh|er|err|well)\W+)*(?:no[,.]|wait\b)"
+        r"^ugh\b|\b(?:sorry|actually|nope|in fact|confused|gosh|hang on|hold on|ahem)\b|^(?:(?:oh|hmm+|ah|um|uh|er|err|well)\W+)*(?:no[,.]|wait\b)"
     ),
     memory=one_of(
         r"\b(?:you know|(?:bit|thing|part|stuff|piece|detail|info) (?:about|on|with|with regard)|(?<!some)(?<!any)(?<!every)(?:bit|thing|stuff|detail|part)\b(?= *(?:$|[,.!?]|please|from|again|for good))|your (?:\w+ )?(?:memory|memories|notes?|records?|files?|mind|head|data|logs?|database)|memory|about me|i (?:said|told|mentioned|shared|wrote)|(?:you|you've|have) (?:remember|stored|saved|noted|kept)|everything about|anything about|all about|the fact that|that i|what i|the (?:info|information|details?) (?:on|about)|mention)\b"
@@ -405,6 +418,7 @@ ENGLISH = Lexicon(
         r"\b(?:to|for|with|by|at|into|in favou?r of|→|->|bought|got|started (?:at|with|using|on)|joined|now (?:use|using|take|taking|drive|ride|have|at|with|in|on|live in|work (?:for|at))|using|is|meant|called|named|it's|am|i'm at) (?:(?:a|an|the|my|our|her|his|new|some|using|working|living|called|named) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
     ),
     asks=one_of(
+        r"how would (?:one|you|i|we)\b",
         r"(?:should|shall|would|could|can|will|do|does|did|is|are|am|was|were|has|have|may|might) (?:i|we|you|it|there|he|she|they|my|the|this|that|anyone|someone)\b",
         r"(?:what|which|who|whom|whose|when|where|why|how)\b(?! a\b)",
         r"(?:any (?:idea|tips|suggestion|recommendation))",
@@ -414,7 +428,8 @@ ENGLISH = Lexicon(
     ),
     kin=one_of(KIN),
     many=one_of(
-        r"^(?:.* )?(?:brother|sister|cousin|uncle|aunt|nephew|niece|friend|colleague|coworker|neighbou?r|son|daughter|kid|child|children|dog|cat|pet|parrot|rabbit|horse|hamster|puppy|kitten|hobby|hobbies|language|allergy|allergies|instrument|project|subscription|medication|flatmate|roommate|grandson|granddaughter|sport|plant|fish|bird|goal|skill|interest|book|song|client|student|team ?mate|course|class|tool|app|magazine|show|problem|question|issue|idea|opinion|point|plan|friend's|life|day|week|weekend|time|way|mind|god|head|house|team|recent|previous|next|last|first|second|other|own|new|old|former|ex)s?$"
+        r"^(?:.* )?(?:brother|sister|cousin|uncle|aunt|nephew|niece|friend|colleague|coworker|neighbou?r|son|daughter|kid|child|children|dog|cat|pet|parrot|rabbit|horse|hamster|puppy|kitten|hobby|hobbies|language|allergy|allergies|instrument|project|subscription|medication|flatmate|roommate|grandson|granddaughter|sport|plant|fish|bird|client|student|team ?mate|course|class|tool|app|magazine|problem|question|issue|idea|opinion|recent|previous|next|last|first|second|other|own|new|old|former|ex)s?$",
+        r"^(?:goal|skill|interest|book|song|show|point|plan|friend|life|day|week|weekend|time|way|mind|god|head|house|team|thing|stuff)s?$",
     ),
     slot=one_of(
         r"favou?rite|go-to|colou?r|size|job|profession|occupation|diet|breed|degree|weight|height|star|sign|handle|nickname|username|blood|religion|faith|nationality|birthday|shift|bedtime|budget"

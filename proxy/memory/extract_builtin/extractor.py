@@ -21,13 +21,18 @@ from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap,
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
-from proxy.memory.extract_builtin.typed import counterpart, framed, typed
+from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, reset, typed
 from proxy.memory.words import Span, Value, flat, fold, same_value, stems, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
 _ENDING_CONFIDENCE = 0.85
 _FACT_CONFIDENCE = 0.8
+_BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
+    r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
+    r"(?:[\s,.!—–，。！-]+(?:sorry|no|nein|ich meine|digo|нет|то есть|不对|是))*[\s,.!—–，。！-]+(?:是|the |der |die |das |el |la )?"
+    r"(?P<new>[\w.'-]+(?: [\w.'-]+){0,3})[.!。！]*"
+)
 _DENIES = re.compile(
     r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$"
 )  # ", not eleven"
@@ -141,7 +146,12 @@ class _Extraction:
                 if text:
                     return new, text
         rest = cut(sentence.text, local, held=list(Value.of(new).find(words(sentence.text))) if new else [])
-        if not rest or not (new or self._lexicon.first.search(flat(rest)) or self._lexicon.kin.search(flat(rest))):
+        tells = (
+            self._lexicon.first,
+            self._lexicon.kin,
+            *((self._lexicon.copula,) if self._lexicon.code == "zh" else ()),
+        )
+        if not rest or not (new or any(pattern.search(flat(rest)) for pattern in tells)):
             return new, ""
         return new, rest
 
@@ -235,8 +245,10 @@ class _Extraction:
 
     def _new_name(self, sentence: Sentence) -> str:
         for clause in sentence.clauses:
-            match = self._lexicon.amend.search(clause.flat)
+            match = self._lexicon.amend.search(clause.flat) or _BARE.fullmatch(sentence.flat)
             where = match and group_of(match, "new")
+            if match and match.string is sentence.flat and where:
+                where = (where[0] + sentence.start - clause.start, where[1] + sentence.start - clause.start)
             if clause.asks or not where:
                 continue
             value = clipped(self._said.text[clause.start + where[0] : clause.start + where[1]], self._lexicon)
@@ -318,6 +330,25 @@ class _Extraction:
                 single=True,
                 confidence=_FACT_CONFIDENCE,
             )
+
+        yield from self._retimed()
+
+    def _retimed(self) -> Iterator[Candidate]:
+        """Yield what is said again in the very words of before, but for one number, time or the like."""
+        before = [(clause, text) for text in self._earlier for clause in self._clauses_of(text)]
+        for sentence in self._reading.sentences:
+            for clause in sentence.clauses:
+                now = self._said.text[clause.start : clause.end]
+                if clause.asks or self._lexicon.hedge.search(clause.flat) or PAST.search(clause.flat):
+                    continue
+                for earlier, text in before:
+                    found = reset(now, earlier)
+                    if found is not None:
+                        new, old = found
+                        yield self._amendment(sentence, new, old, text, "")
+
+    def _clauses_of(self, text: str) -> list[str]:
+        return [text[c.start : c.end] for other in self._read(text).sentences for c in other.clauses if not c.asks]
 
     def _is_additive(self, sentence: Sentence, span: Span) -> bool:
         """Whether what stands at ``span`` comes on top: said in or before its clause, or in a word or two after it."""

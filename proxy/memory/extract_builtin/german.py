@@ -21,7 +21,8 @@ GERMAN = Lexicon(
         dir daheim halt eben"""
     ),
     generic=word_set(
-        """app apps programm programme tool tools abo abos abonnement konto konten vertrag verträge mitgliedschaft dienst
+        """hotel restaurant café klinik krankenhaus uni universität straße weg platz bank bibliothek bus bahn professorin professor frau herr kita
+        app apps programm programme tool tools abo abos abonnement konto konten vertrag verträge mitgliedschaft dienst
         dienste gebühr gebühren software verein club klub studio karte job arbeit firma büro stadt ort haus wohnung nummer
         telefonnummer adresse leute freund freunde familie kinder kind hund katze haustier medikament tabletten tablette
         arzt kurs kurse sprache instrument sport buch film musik auto wagen rad gruppe band chor schule kiste beitrag kasse
@@ -35,6 +36,7 @@ GERMAN = Lexicon(
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?P<whom>er|sie(?! ist| sind)|man)\b",
     ),
     ended=one_of(
+        r"\bin rente\b|\babgekauft\b|\bweggezogen\b(?=.*\b(?:jetzt|nun|seitdem)\b)|\bhat sich (?:\w+ ){0,3}aufgelöst\b|\blas(?:se|s)? .{0,30}\bweg\b|\bgestrichen\b|\bgewichen\b|\b(?:bin|sind) (?:\w+ ){0,2}raus\b",
         r"\bist (?:\w+ ){0,3}(?:raus|weg|gestrichen|abgehakt|passé)\b(?= *(?:$|[,.!;]|und|weil|da|jetzt))",
         r"\bhat sich (?:\w+ ){0,2}erledigt\b|\bhat (?:\w+ ){0,2}ausgedient\b|\bläuft (?:\w+ ){0,2}nicht weiter\b",
         r"\b(?:den|einen) laufpass\b|\bin (?:rente|den ruhestand) (?:geschickt|gegangen)\b|\bin die tonne\b|\bin den müll\b|\bauf den müll\b",
@@ -69,6 +71,7 @@ GERMAN = Lexicon(
         r"\beingegangen\b",
     ),
     ceased=one_of(
+        r"\baus .{2,30} genommen\b|\bzurückgetreten\b|\bexportiert\b(?=.*\braus\b)|\brausgenommen\b|\babgekauft\b|\bsein lassen\b|\bhingehängt\b",
         r"\bverboten\b|\buntersagt\b|\bgekillt\b|\bgekickt\b|\brausgekickt\b|\babserviert\b|\bbegraben\b|\bverbannt\b|\bversteigert\b|\bvererbt\b|\bweitergegeben\b|\bweiterverschenkt\b|\bübergeben\b|\babgetreten\b|\bniedergelegt\b|\bverschrottet\b|\brausgeschmissen\b",
         r"\babgesagt\b|\bdrangegeben\b|\ban den haken\b|\bauf eis gelegt\b|\babgestellt\b|\babgeschaltet\b|\bgecancelt\b|\bgekanzelt\b|\bgelöst\b(?= *$|[,.!])|\bweggebracht\b|\bins tierheim\b|\bhingeworfen\b|\bausgetragen\b|\babgewickelt\b|\bverlernt\b|\bverlegt\b(?= *$)|\beingemottet\b|\bvertickt\b|\bverhökert\b|\babgestiegen\b|\braus aus\b",
         r"\b(?:gebe?|werfe?|schmeiße?|stelle?|melde) .{0,40}\b(?:auf|weg|ein|ab|hin)(?= *$|[,.!])|\bsteige? .{0,30}aus\b(?= *$|[,.!])|\bkündige\b|\bbeende\b|\bverkaufe\b",
@@ -101,6 +104,8 @@ GERMAN = Lexicon(
         r"\bzerstritten\b|\bverkracht\b|\btrennung\b|\bscheidung\b|\bentlobt\b",
     ),
     hedge=one_of(
+        r"\b(?:müsste|müssten|dürfte|könntest|bräuchte|ginge|gäbe)\b",
+        r"\b(?:sagt|meint|behauptet|erzählt)\b(?= (?:er|sie|dass)|,? (?:er|sie)\b| *$)",
         r"\b(?:nie|nicht|niemals|kein\w*) (?:\w+ ){0,3}(?:gesagt|behauptet|erzählt|gemeint|geschrieben|angedeutet)\b|\b(?:sage|behaupte|meine|heißt) (?:\w+ ){0,2}nicht\b",
         r"\bim (?:film|roman|buch|lied|song|spiel)\b|\btheoretisch\b|\bgesetzt den fall\b",
         r"\b(?:wenn|falls|ob|würde|würden|sollte|sollten|sollen|soll|könnte|könnten|vielleicht|eventuell|womöglich|angenommen|hätte|wäre|möchte|wollte|überlege|überlegt|überlegen|nachdenken|erwäge|spiele mit dem gedanken|mal sehen|hoffentlich|fast|beinahe|demnächst|irgendwann|bald)\b",
@@ -141,9 +146,12 @@ GERMAN = Lexicon(
         r"\breaktiviert\b",
     ),
     additive=one_of(
-        r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b"
+        r"\b(?:andere[rsn]?|neulich .{0,20}angefangen|genauso gern|ebenso|auch noch)\b",
+        r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b",
     ),
     forget=one_of(
+        r"\bwill (?:ich )?(?:\w+ ){0,3}(?:nirgends|nirgendwo|nicht) (?:\w+ ){0,3}(?:gespeichert|stehen|haben|wissen)\b|\bnirgends\b.{0,30}\bgespeichert\b|\b(?:nimm|nehm|nehmt) .{1,60}\braus\b",
+        r"\b(?:magst|willst|kannst|könntest) du .{1,40}\bvergessen\b",
         r"\b(?:brauchst|musst|sollst|solltest|darfst|kannst)\b.{0,80}\b(?:nicht|nie|nirgends|nix|nichts|kein\w*|besser nicht)\b.{0,40}\b(?:merken|speichern|behalten|notieren|wissen|abspeichern|festhalten|aufheben|erinnern)\b",
         r"\braus damit\b|\bweg damit\b|\b(?:schmeiß|schmeiss|wirf|nimm|hau) .{0,60}\b(?:raus|weg)\b|\bwieder vergessen\b",
         r"\b(?:soll|darf|muss)\b.{0,60}\b(?:nicht|nie|nirgends)\b.{0,40}\b(?:gespeichert|gemerkt|notiert|bleiben|stehen)\b|\bvertraulich\b.{0,60}\bvergiss\b",
@@ -172,6 +180,7 @@ GERMAN = Lexicon(
         r"\bgelöscht\b|\bgestrichen\b",
     ),
     correction=one_of(
+        r"\bhätte .{1,30}(?:sagen|schreiben) (?:sollen|müssen)\b|\bhat mich (?:verbessert|korrigiert|aufgeklärt)\b|\bverguckt\b|\bgemessen\b(?=.*\bnicht\b)|\bpassiert mir (?:ständig|immer|dauernd)\b",
         r"\b(?:nochmal|noch mal|noch einmal|genauer) (?:nach)?(?:geschaut|gesehen|gezählt|geguckt|gefragt|gemessen|gerechnet)\b|\bnachgeschaut\b|\bnachgezählt\b|\bnachgeguckt\b|\bnachgemessen\b",
         r"\bstimmt (?:gar |so |doch )?nicht\b|\bverrechnet\b|\bverzählt\b|\bverlesen\b|\bvergriffen\b|\bnicht ganz richtig\b|\bbesser gesagt\b|\bgenauer gesagt\b|\bgenau genommen\b|\bkorrekt (?:ist|wäre)\b|\brichtig (?:ist|wäre|muss)\b|\bvertauscht\b|\bdussel\b|\bpatzer\b|\bschussel\b",
         r"\bkorrektur\b|\bkorrigier\w*\b|\bberichtig\w*\b|\brichtigstell\w*\b",
@@ -217,6 +226,7 @@ GERMAN = Lexicon(
         ),
     ),
     source=one_of(
+        r"(?:statt|anstatt|anstelle) (?:mit|in|bei|auf|zu|von)(?: (?:der|die|das|den|dem|meinem|meiner))? $",
         r"(?:statt|anstatt|anstelle) (?:\w+ ){0,2}(?:von|der|aus|vom) $",
         r"(?:von|vom|aus|statt|anstatt|anstelle|weg von|durch|gegen|ersetz(?:e|t|te)|tausch(?:e|te)|gewechselt von|wechsel von|habe|hab|wechselte von)(?: (?:der|die|das|den|dem|des|mein|meine|meinen|meinem|alten|alte|altes|guten|von|der firma)){0,3} $",
     ),
@@ -229,7 +239,7 @@ GERMAN = Lexicon(
         r"^ (?:wich|weicht|musste .{0,20}weichen)",
     ),
     switch=one_of(
-        r"\bgewechselt\b|\bwechs(?:le|el|eln|elte)\b|\bumgestiegen\b|\bumgezogen\b|\bgezogen\b|\bumgestellt\b|\bgetauscht\b|\bein(?:ge)?tausch\w*|\bersetz\w*|\bstatt\b|\banstatt\b|\banstelle\b|\bin zahlung\b|\bweg von\b|\bwechsel\b|\bmigrier\w*|\bübergelaufen\b|\bumgesattelt\b|\bausgetauscht\b|\bsteige? .{0,20}um\b|\bziehe?n? .{0,40}um\b|\bverlassen\b|\bumgeschwenkt\b|\bgelandet\b|\babgelöst\b|\bübergesiedelt\b|\bgeholt\b|\bwegge\w+"
+        r"\bgewechselt\b|\bwechs(?:le|el|eln|elte)\b|\bumgestiegen\b|\bumgezogen\b|\bgezogen\b|\bumgestellt\b|\bgetauscht\b|\bein(?:ge)?tausch\w*|\bersetz\w*|\bstatt\b|\banstatt\b|\banstelle\b|\bin zahlung\b|\bweg von\b|\bwechsel\b|\bmigrier\w*|\bübergelaufen\b|\bvon .{2,30} (?:zu|nach|auf) .{2,30} gegangen\b|\bgewichen\b|\brüber\w*\b|\bumgesattelt\b|\bausgetauscht\b|\bsteige? .{0,20}um\b|\bziehe?n? .{0,40}um\b|\bverlassen\b|\bumgeschwenkt\b|\bgelandet\b|\babgelöst\b|\bübergesiedelt\b|\bgeholt\b|\bwegge\w+"
     ),
     target=one_of(
         r"\b(?:auf|zu|zum|zur|nach|gegen|durch|mit|bei|in|ist|heißt|heisst|meinte|sondern|ein|eine|einen|jetzt|nun|inzwischen|dafür|den|hin zu) (?:(?:ein|eine|einen|der|die|das|den|dem|neuen?|jetzt|zu|zur|zum|bei) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"

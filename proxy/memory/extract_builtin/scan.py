@@ -17,6 +17,10 @@ _OWNS = re.compile(r"['’]s\s")
 _SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
 _LONG = 30  # words; a correction or a switch is told in fewer
 _SPEAKER = re.compile(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
+_IF = re.compile(
+    r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но|even|auch|incluso|даже) )?(?:if(?! (?:you|it|anyone)\b)|unless|whenever|falls|wenn|jedes mal wenn|sobald|si(?! (?:te|le|lo) )|si (?:lo|la|le|me) \w+(?:ara|era|iera)|если|каждый раз|всякий раз)\b"
+    r"|(?:如果|要是|假如|万一|每次|每当|一旦)"
+)
 _HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
@@ -97,7 +101,7 @@ class Scan:
 
     def _is_hedged(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause is a mere thought, or hangs on one ("I never said that …")."""
-        if self._lexicon.hedge.search(clause.flat):
+        if self._lexicon.hedge.search(clause.flat) or any(_IF.match(other.flat) for other in sentence.clauses):
             return True
         if not _HANGS.match(clause.flat):
             return False

@@ -21,7 +21,8 @@ SPANISH = Lexicon(
         dejo dejé he"""
     ),
     generic=word_set(
-        """app apps aplicación aplicaciones herramienta herramientas suscripción suscripciones cuenta cuentas servicio servicios
+        """hotel restaurante bar café clínica hospital universidad calle avenida banco biblioteca autobús tren doctor doctora profesor profesora señor señora guardería
+        app apps aplicación aplicaciones herramienta herramientas suscripción suscripciones cuenta cuentas servicio servicios
         cuota recibo plan planes programa programas club gimnasio tarjeta trabajo empresa oficina ciudad pueblo lugar casa piso
         número teléfono correo dirección gente persona personas amigo amiga amigos familia niños niña niño hijo hija perro
         perra gato gata mascota medicamento pastilla pastillas médico clase clases curso idioma lengua instrumento deporte
@@ -42,6 +43,7 @@ SPANISH = Lexicon(
         r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
     ),
     ended=one_of(
+        r"\bse (?:disolvió|separó|desintegró|deshizo)\b|\bse (?:volvió|fue|marchó) a\b(?=.*\bahora\b)|\bse ha jubilado\b|\bse jubiló\b|\basí que fuera\b",
         r"\b(?:a|al) (?:paseo|la porra|freír espárragos|la basura|la mierda|carajo|contenedor|punto limpio)\b",
         r"\bnada de .{1,25}\b(?:ya|más|para mí)\b|\bni .{1,20} más\b|\bno más\b",
         r"\bpasó a mejor vida\b|\bha pasado a la historia\b|\bllegó a su fin\b|\bse terminó\b|\bse (?:nos |me )?(?:murió|ha muerto|escapó|estropeó|marchó|mudó|ha mudado|ha ido|ha marchado)\b",
@@ -69,6 +71,7 @@ SPANISH = Lexicon(
         r"\bharé sin\b|\bsin .{2,20} desde\b",
     ),
     ceased=one_of(
+        r"\b(?:lo|la|los|las|le) (?:sacamos|saqué|quitamos|hemos sacado|hemos quitado) de\b|\bsaqué todo de\b|\bdimit(?:í|imos)\b|\b(?:se )?(?:lo|la|los|las) (?:vendí|regalé|di)\b",
         r"\bmand(?:é|ado|amos) (?:\w+ ){0,4}a (?:paseo|la porra|la basura|freír)\b",
         r"\bdesactiv(?:é|ado|amos)\b|\bfiniquit\w+\b|\ben adopción\b|\bprescind(?:í|ido|imos)\b|\btraspas(?:é|ado|amos)\b|\bced(?:í|ido|imos)\b|\bdesech(?:é|ado|amos)\b|\bdeshic(?:e|imos)\b|\brescind(?:í|ido)\b|\bdesmont(?:é|ado|amos)\b|\bces(?:é|ado)\b|\bempeñ(?:é|ado)\b|\bliquid(?:é|ado)\b",
         r"\b(?:lo|la|los|las) (?:di|dimos|he dado|hemos dado|llevé al|he llevado al)\b|\b(?:di|dimos|he dado|hemos dado) (?:el|la|los|las|mi|mis|nuestr[oa]s?) .{1,30} a (?:mi|un|una|unos|la|el|los)\b",
@@ -113,6 +116,8 @@ SPANISH = Lexicon(
         r"\bdivorci(?:é|ado|ada|amos)\b",
     ),
     hedge=one_of(
+        r"\b(?:dice|dicen|cuenta|cree|afirma) que\b",
+        r"\btendríamos\b|\bpodríais\b|\bdebieras?\b",
         r"\b(?:nunca|jamás|no) (?:te |os |le )?(?:dije|he dicho|digo|dijimos|conté|he contado|insinué|afirmé|mencioné|significa|quiere decir)\b(?! (?:bien|la verdad|el nombre))",
         r"\ben (?:la|una|el|un) (?:película|peli|serie|novela|libro|canción)\b|\bhipotétic\w+\b|\bpongamos que\b|\bsupongamos\b",
         r"(?<!\w)si\b",
@@ -133,6 +138,7 @@ SPANISH = Lexicon(
         r"\ben aquella época\b|\bpor entonces\b",
     ),
     limited=one_of(
+        r"\b(?:por|hasta) (?:ese día|hoy|mañana|el (?:lunes|día siguiente)|ahora)\b|\besta (?:semana|vez|tarde|noche)\b",
         r"\blos (?:fines de semana|findes?|lunes|martes|miércoles|jueves|viernes|sábados|domingos|festivos)\b",
         r"\ben (?:vacaciones|verano|invierno|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|navidad(?:es)?|fiestas|cuaresma|reuniones|el coche|la cama)\b",
         r"\bde (?:viaje|vacaciones|noche|lunes a)\b",
@@ -156,6 +162,7 @@ SPANISH = Lexicon(
         r"\b(?:también|además|otr[oa]s?|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
+        r"\bno (?:hace falta|es necesario|necesitas) que (?:lo |la |los |las )?(?:\w+ )?(?:record|recuerd|guard|conserv|sep|memoric|anot)\w*|\b(?:te importa(?:ría)?|podrías|puedes) olvidar\w*\b|\b(?:bórral[oa]s?|elimínal[oa]s?|olvídal[oa]s?|quítal[oa]s?)\b",
         r"\b(?:prefiero|preferiría|mejor|preferimos|mejor si|conviene|agradecería)\b.{0,25}\bno (?:lo |la |los |las )?(?:\w+ )?(?:guard|record|conserv|almacen|registr|apunt|sepas|teng|qued)\w*",
         r"\bno (?:hace falta|es necesario|necesitas|tienes por qué|debes|deberías) (?:que )?(?:guard|record|conserv|almacen|registr|apunt|sab|memoriz|acord)\w*",
         r"\bde .{2,40} no (?:guardes|recuerdes|conserves|anotes|apuntes|quede) (?:nada|ningún\w*|rastro)\b",
@@ -176,6 +183,7 @@ SPANISH = Lexicon(
         r"\bquita el\b",
     ),
     correction=one_of(
+        r"\bdebí (?:decir|escribir|poner)\b|\btendría que haber (?:dicho|puesto|escrito)\b|\bme corrig(?:ió|ieron)\b|\bleí mal\b|\bme midieron\b|\bsiempre me pasa\b|\bconfund(?:í|ido|imos)\b",
         r"\b(?:he |lo he |la he |los he )?(?:mirado|comprobado|contado|revisado|consultado|medido|preguntado) (?:otra vez|de nuevo|bien|mejor)\b|\bacabo de (?:mirar|comprobar|revisar|ver)\w*\b|\b(?:lo|la) (?:comprobé|revisé|miré)\b|\bme expresé mal\b|\bme exp\w+ mal\b|\bmejor dicho\b|\bmás bien\b|\bpara ser exact[oa]s?\b|\bpatinazo\b|\bmetí la pata\b|\bmetedura de pata\b|\bqué cabeza\b|\bcabeza la mía\b|\bbailado\b|\btecleé mal\b|\bfe de erratas\b",
         r"\bqué despiste\b|\bdespiste\b",
         r"\bcorrijo\b|\bcorrección\b|\bcorregir\w*\b|\brectific\w+\b|\baclaro\b",
@@ -220,14 +228,14 @@ SPANISH = Lexicon(
         ),
     ),
     source=one_of(
-        r"(?:de|del|desde|en vez de|en lugar de|sustitu(?:í|ido|imos)|sustituyo|reemplac(?:é|ado|amos)|reemplazado|cambi(?:é|ado|amos|o)|troqué|dej(?:é|ado|amos|o)|vend(?:í|ido)|abandon(?:é|ado)|adiós a|fuera|por|ni)(?: (?:el|la|los|las|mi|nuestr[oa]|viej[oa]|antigu[oa]|a)){0,3} $"
+        r"(?:de|del|desde|en vez de|en lugar de|en vez del|en lugar del|sustitu(?:í|ido|imos)|sustituyo|reemplac(?:é|ado|amos)|reemplazado|cambi(?:é|ado|amos|o)|troqué|dej(?:é|ado|amos|o)|vend(?:í|ido)|abandon(?:é|ado)|adiós a|fuera|por|ni)(?: (?:el|la|los|las|mi|nuestr[oa]|viej[oa]|antigu[oa]|a)){0,3} $"
     ),
     source_after=one_of(
         r"^ ?(?:→|->)",
         r"^ (?:fue|ha sido|quedó|está) (?:sustituid|reemplazad|cambiad)",
     ),
     switch=one_of(
-        r"\bcambi(?:é|o|ado|amos|ando|arme|e)\b|\bme pas(?:é|o)\b|\bpasad[oa]\b|\bpasé\b|\bpasamos\b|\bmud(?:é|amos|ado|anza|a)\b|\btraslad\w+\b|\bsustitu\w+\b|\breemplaz\w+\b|\breemplac\w+\b|\btroqu\w+\b|\bmigr(?:é|ado|amos)\b|\ben vez de\b|\ben lugar de\b|\bnos hemos ido\b|\bme he ido\b|\bme fui\b|\bnos fuimos\b|\bsac(?:amos|ué)\b|\bdej(?:é|ado|amos)\b|\bsalt(?:é|ado)\b|\bpermut\w+|\bintercambi\w+|\bvend(?:í|ido)\b|\bpas(?:é|o|ado|ada)\b|\bentregu?é\b|\bahora\b|\bllev(?:é|ado|amos)\b|\bmov(?:í|ido|imos)\b|\btransfer(?:í|ido|imos)\b|\bdomicili\w+\b"
+        r"\bcambi(?:é|o|ado|amos|ando|arme|e)\b|\bme pas(?:é|o)\b|\bpasad[oa]\b|\bpasé\b|\bpasamos\b|\bmud(?:é|amos|ado|anza|a)\b|\btraslad\w+\b|\bsustitu\w+\b|\breemplaz\w+\b|\breemplac\w+\b|\btroqu\w+\b|\bmigr(?:é|ado|amos)\b|\ben vez del?\b|\ben lugar del?\b|\bsalt(?:é|amos)\b|\bnos hemos ido\b|\bme he ido\b|\bme fui\b|\bnos fuimos\b|\bsac(?:amos|ué)\b|\bdej(?:é|ado|amos)\b|\bsalt(?:é|ado)\b|\bpermut\w+|\bintercambi\w+|\bvend(?:í|ido)\b|\bpas(?:é|o|ado|ada)\b|\bentregu?é\b|\bahora\b|\bllev(?:é|ado|amos)\b|\bmov(?:í|ido|imos)\b|\btransfer(?:í|ido|imos)\b|\bdomicili\w+\b"
     ),
     target=one_of(
         r"\b(?:a|al|por|con|en|es|sino|ahora(?: uso| tomo| tengo| vivo en| conduzco| voy a| estoy en)?|llama|decir|una?|colegio|empresa) (?:(?:un|una|el|la|mi|nuev[oa]|es|a|en|al|colegio|empresa|que) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"

@@ -6,10 +6,14 @@ import re
 from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.mentions import GENERIC, NAME, Mention
-from proxy.memory.extract_builtin.reading import Sentence
+from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import words
 
+NOW = re.compile(
+    r"\b(?:now|these days|nowadays|currently|ahora|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|теперь|нынче|сейчас)\b|现在|如今|目前|\bit is\b(?= *(?:$|[.!]))"
+)
 _LONG = 30  # words; a correction or a switch is told in fewer
 _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
 _TOWARDS = re.compile(r"\s*(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调))")
@@ -20,7 +24,7 @@ class Switches(Scan):
     """Reads what took the place of what."""
 
     def _switched(self, sentence: Sentence) -> Iterator[Ending]:
-        if not self._lexicon.switch.search(sentence.flat):
+        if not (self._lexicon.switch.search(sentence.flat) or NOW.search(sentence.flat)):
             return
         for mention in self._mentions[sentence.start]:
             if mention.rank == GENERIC or self._is_asked(sentence, mention):
@@ -60,10 +64,19 @@ class Switches(Scan):
             if (
                 other is clause
                 or other.asks
-                or not self._lexicon.switch.search(other.flat)
-                or self._lexicon.hedge.search(other.flat)
+                or not (self._lexicon.switch.search(other.flat) or NOW.search(other.flat))
+                or self._is_hedged(sentence, other)
             ):
                 continue
-            if self._lexicon.first.search(other.flat) and self._lexicon.target.search(other.flat):
+            if self._comes_in(other, clause) and not self._lexicon.additive.search(other.flat):
                 return True
         return False
+
+    def _comes_in(self, clause: Clause, old: Clause) -> bool:
+        """Whether a clause about the speaker tells something new that takes a place."""
+        if not (self._lexicon.first.search(clause.flat) or clause.flat.startswith(("so ", "jetzt ", "nun "))):
+            return False
+        text = self._reading.text
+        fresh = [w for w in names_in(". " + text[clause.start : clause.end]) if not self._heard.holds(w)]
+        fresh = [name for name in fresh if name not in text[old.start : old.end]]
+        return bool(fresh) or self._lexicon.target.search(clause.flat) is not None

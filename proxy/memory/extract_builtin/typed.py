@@ -40,6 +40,15 @@ _FORMS = (
             r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|uhr|o'clock|час\w*|h)\b|\b\d{1,2}:\d\d\b|[上下]午[\d一二三四五六七八九十两]+点半?|[\d一二三四五六七八九十两]+点半?"
         ),
     ),
+    (
+        "ordinal",
+        re.compile(
+            r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|"
+            r"(?:erst|zweit|dritt|viert|fünft|sechst|siebt|acht|neunt|zehnt|elft|zwölft)e[nrms]?|"
+            r"(?:primer|segund|tercer|cuart|quint|sext|séptim|octav|noven|décim)[oa]?|"
+            r"(?:перв|втор|четверт|пят|шест|седьм|восьм|девят|десят)(?:ый|ой|ая|ом|ую|ого)|трет(?:ий|ья|ьем|ью))\b|[一二三四五六七八九十\d]+(?=[楼层号班期路])"
+        ),
+    ),
     ("weekday", re.compile(rf"\b{_WEEKDAY}\b|(?:周|星期|礼拜)[一二三四五六日天]")),
     ("month", re.compile(rf"(?<!\d )(?<!\d\. )\b{_MONTH}\b")),
     (
@@ -51,6 +60,9 @@ _FORMS = (
 )
 _COUNTERS = "个只条人位岁年口张份本公斤码"
 _STRESSED = word_set("not no nicht kein keine no sino не нет")
+
+
+_LEAST_FRAME = 3  # words (characters of Chinese) that two clauses must share
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +118,34 @@ def counterpart(new: Typed, earlier: str) -> Typed | None:
     if len(alike) > 1 and new.unit:
         alike = [old for old in alike if old.unit and same_word(old.unit, new.unit)]
     return alike[0] if len(alike) == 1 else None
+
+
+# What happened once may happen again with another number.
+PAST = re.compile(
+    r"\b(?:yesterday|today|ago|last|\w{2,}ed|ran|went|paid|ate|bought|had|was|were|got|did|took|saw|made|came|slept|woke|spent|drank|wrote|read|gestern|heute|"
+    r"hab|habe|hatte|war|waren|ge\w{2,}(?:t|en)|ayer|hoy|anoche|\w{2,}(?:é|ó|amos|imos)|he|hemos|вчера|сегодня|\w{2,}л(?:а|и|о|ся|ась)?)\b|昨|今天|刚才|过了"
+)
+
+
+def reset(new: str, old: str) -> tuple[str, str] | None:
+    """Return the new and the old value of two clauses that differ in one typed value and in nothing else."""
+    ours, theirs = typed(new), typed(old)
+    if len(ours) != 1 or len(theirs) != 1 or ours[0].kind != theirs[0].kind:
+        return None
+    left, right = ours[0], theirs[0]
+    rest = [(text[: value.start], text[value.end :]) for text, value in ((new, left), (old, right))]
+    (head, tail), (before, after) = (tuple(_telling(part) for part in parts) for parts in rest)
+    if (
+        (head, tail) != (before, after)
+        or len(head) + len(tail) < _LEAST_FRAME
+        or flat(left.surface) == flat(right.surface)
+    ):
+        return None
+    return left.surface, right.surface
+
+
+def _telling(text: str) -> tuple[str, ...]:
+    return tuple(word.text for word in words(text))
 
 
 def framed(new: str, old: str, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
