@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from proxy.store.journal import Record
 from proxy.store.ledger import LedgerEntry
+from proxy.store.replies import Kept
 from proxy.store.sessions import Link
 from proxy.types import Said, Scope, Turn
 
@@ -50,6 +51,7 @@ def make_record(
         session_name=name,
         now=now,
         due=due or now,
+        reply=Kept(f"resp_{turn}", "", "0" * 64, 2, (f"hash_{turn}",)),
     )
 
 
