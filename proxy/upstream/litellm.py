@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,6 +37,7 @@ from proxy.upstream.patience import patience
 
 _LONGEST_SILENCE_S = 3600.0
 _REFUSING = frozenset({400, 413, 422})
+_OF_THE_ACCOUNT = re.compile(r"credit|billing|balance|quota|payment|api key", re.IGNORECASE)  # which can be mended
 _OPENAI_SDK_PROVIDERS = frozenset({"azure", "azure_ai", "openai"})
 
 
@@ -172,7 +174,8 @@ async def complete(
     if isinstance(response, Failure):
         failed = _failed(response.error, model)
         said = error_object(response.error)["message"]
-        kind = CallRefused if failed.status in _REFUSING else UpstreamUnreachable
+        is_refused = failed.status in _REFUSING and not _OF_THE_ACCOUNT.search(said)
+        kind = CallRefused if is_refused else UpstreamUnreachable
         raise kind(f"{model} answered {failed.status}: {said}") from response.error
     hidden = getattr(response, "_hidden_params", None) or {}
     text = response.choices[0].message.content if response.choices else None

@@ -14,7 +14,15 @@ from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletionChunk
 
 from proxy.dialects.chat import ReplyAccumulator
-from proxy.errors import InvalidRequest, NotFound, Unauthorized, UpstreamTimeout, UpstreamUnreachable
+from proxy.errors import (
+    CallRefused,
+    InvalidRequest,
+    NotFound,
+    ProxyError,
+    Unauthorized,
+    UpstreamTimeout,
+    UpstreamUnreachable,
+)
 from proxy.upstream import litellm
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.litellm import LiteLLMUpstream
@@ -387,7 +395,18 @@ async def test_background_call_gets_text_usage_and_cost(upstream, provider):
     assert provider.last.header("x-api-key") == "sk-ant-operator"
 
 
-async def test_background_call_that_fails_says_how(upstream, provider):
-    provider.then(replies.json_reply({"type": "error", "error": {"type": "x", "message": "no credit"}}, 400))
-    with pytest.raises(UpstreamUnreachable, match="answered 400: no credit"):
+@pytest.mark.parametrize(
+    ("status", "said", "kind"),
+    [
+        (400, "no credit", UpstreamUnreachable),
+        (401, "unknown key", UpstreamUnreachable),
+        (500, "oops", UpstreamUnreachable),
+        (400, "the prompt is odd", CallRefused),
+        (413, "too long", CallRefused),
+    ],
+)
+async def test_background_call_that_fails_says_how_and_whose_fault_it_is(upstream, provider, status, said, kind):
+    provider.then(replies.json_reply({"type": "error", "error": {"type": "x", "message": said}}, status))
+    with pytest.raises(ProxyError, match=f"answered {status}: {said}") as raised:
         await litellm.complete(model=CLAUDE, messages=MESSAGES, api_key="k", base_url=provider.url)
+    assert type(raised.value) is kind
