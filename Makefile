@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: run test install lint bench bench-peers eval
+.PHONY: run test install lint bench bench-peers eval fuzz conformance clients
 install: $(STAMP)
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) deploy/install.py $(VENV)
@@ -33,3 +33,13 @@ bench-peers:
 
 eval: install
 	$(BIN)/throughline eval $(ARGS)
+
+fuzz: install
+	$(BIN)/python -m tests.fuzz $(ARGS)
+
+# These two fetch other people's suites and clients, once; they are no part of the tests.
+conformance: install
+	$(BIN)/python -m tests.conformance $(ARGS)
+
+clients: install
+	$(BIN)/python -m tests.clients $(ARGS)

@@ -1,0 +1,76 @@
+"""``python -m tests.fuzz --requests 20000``: made-up requests at a real server with memory on; prints what fell over."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import structlog
+
+from tests.conformance import tools
+from tests.fakes.provider import FakeProvider
+from tests.fuzz.run import Findings, fuzz, sturdy
+from tests.fuzz.spec import fuzz_spec
+from tests.running import Running
+from tests.talking import speaking
+
+_ROUND = 500
+_GRAVE = ("error", "critical", "exception")
+
+
+def main() -> int:
+    """Return 1 where anything was answered with a 5xx, something unexpected was logged, or memory stopped working."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--requests", type=int, default=20_000, help="How many in all.")
+    parser.add_argument("--seed", type=int, default=0, help="Another seed, other requests.")
+    parser.add_argument(
+        "--spec-examples", type=int, default=8, help="Of the specification, for each operation; 0: none."
+    )
+    given = parser.parse_args()
+    logged: Counter[str] = Counter()
+    provider = FakeProvider().start()
+    provider.script(sturdy)
+    with tempfile.TemporaryDirectory() as folder, Running(Path(folder), upstream=provider.base_url) as server:
+        structlog.configure(processors=[lambda _, method, event: _kept(logged, method, event)])
+        sent, complaint = _by_spec(server, given.spec_examples)
+        print(f"{sent} requests by the specification", flush=True)
+        findings, started = Findings(), time.monotonic()
+        while (left := given.requests - sent - findings.statuses.total() - len(findings.failures)) > 0:
+            findings += fuzz(server.origin, min(left, _ROUND), first_seed=given.seed + findings.statuses.total())
+            provider.seen.clear()
+            rate = findings.statuses.total() / (time.monotonic() - started)
+            print(f"{findings.statuses.total()} made up, {rate:.0f}/s, {len(findings.failures)} failures", flush=True)
+        works = _still_remembers(server)
+    provider.stop()
+    print(f"answers by status: {dict(sorted(findings.statuses.items()))}")
+    for request, answer in findings.failures[:20]:
+        print(f"\n{answer}\n  {request}")
+    print(complaint, *(f"logged {count} times: {line}" for line, count in logged.most_common()), sep="\n")
+    print("memory still works" if works else "MEMORY NO LONGER WORKS")
+    return int(bool(findings.failures or complaint or logged or not works))
+
+
+def _by_spec(server: Running, examples: int) -> tuple[int, str]:
+    if not examples:
+        return 0, ""
+    tools.install()
+    return fuzz_spec(server.base_url, examples)
+
+
+def _kept(logged: Counter[str], method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    if method in _GRAVE:
+        logged[f"{event.get('event')} {event.get('error', '')}".strip()] += 1
+    raise structlog.DropEvent
+
+
+def _still_remembers(server: Running) -> bool:
+    with speaking(server) as speaker:
+        speaker.tell("I use Shram and Magnet as productivity tools")
+        return speaker.values() == {"Shram", "Magnet"}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

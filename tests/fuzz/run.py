@@ -1,0 +1,68 @@
+"""Send made-up requests to a running server and keep what it should not have answered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from tests.fakes.acting import acting
+from tests.fakes.provider import Seen
+from tests.fakes.replies import Reply, default, error
+from tests.fuzz.shapes import Request, requests
+from tests.wire.rawhttp import Answer, send
+
+
+@dataclass
+class Findings:
+    """How requests were answered."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    failures: list[tuple[Request, str]] = field(default_factory=list)
+
+    def take(self, request: Request, answer: Answer) -> None:
+        self.statuses[answer.status] += 1
+        if answer.status >= 500:
+            self.failures.append((request, f"{answer.status} {answer.body[:200]!r}"))
+
+    def __iadd__(self, other: Findings) -> Findings:
+        self.statuses += other.statuses
+        self.failures += other.failures
+        return self
+
+
+def sturdy(seen: Seen) -> Reply:
+    """A provider that refuses what it cannot read, and never fails itself."""
+    try:
+        return acting(seen) or default(seen.method, seen.path, seen.query, seen.body)
+    except Exception:  # noqa: BLE001 - whatever it cannot read
+        return error(400, "The request cannot be read.", "invalid_request")
+
+
+def ask(origin: str, request: Request) -> Answer:
+    """Send one request, as bytes."""
+    return send(origin, request.method, request.target, request.headers, request.body)
+
+
+def fuzz(origin: str, count: int, *, first_seed: int = 0) -> Findings:
+    """Send so many requests; the same ones for the same seed."""
+    findings = Findings()
+
+    @seed(first_seed)
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(requests())
+    def one(request: Request) -> None:
+        try:
+            findings.take(request, ask(origin, request))
+        except OSError as error:
+            findings.failures.append((request, repr(error)))
+
+    one()
+    return findings
