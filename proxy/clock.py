@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -50,6 +51,7 @@ def to_ms(moment: datetime) -> int:
     return (moment - _EPOCH) // _MILLISECOND
 
 
+@lru_cache(maxsize=4096)  # the times of a row are mostly one
 def from_ms(ms: int) -> datetime:
     """Return the aware UTC time of a stored number of milliseconds."""
     return _EPOCH + timedelta(milliseconds=ms)

@@ -174,14 +174,15 @@ def _decoder(layout: Layout[T]) -> Callable[[str], T]:
 
     def decode_one(record: str) -> T:
         fields = orjson.loads(record)
-        if not known.issuperset(fields):  # written by another version
-            fields = {name: value for name, value in fields.items() if name in known}
         for name in times:
             if (moment := fields.get(name)) is not None:
                 fields[name] = from_ms(moment)
         for name in tuples:
             fields[name] = tuple(fields.get(name) or ())
-        return of(**fields)
+        try:
+            return of(**fields)
+        except TypeError:  # written by another version
+            return of(**{name: value for name, value in fields.items() if name in known})
 
     return decode_one
 
