@@ -42,7 +42,7 @@ def adopt(raw: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]
         The settings; ``without_effect`` names what was left out, ``litellm_master_key`` and
         ``environment_variables`` what has a meaning of its own.
     """
-    settings = {name: value for name, value in raw.items() if name not in FOREIGN_SECTIONS}
+    settings = {name: value for name, value in raw.items() if name not in FOREIGN_SECTIONS and value is not None}
     ignored = [name for name, value in raw.items() if name in FOREIGN_SECTIONS and value]
     general = _section(settings.pop("general_settings", None))
     library = _section(settings.pop("litellm_settings", None))

@@ -54,6 +54,11 @@ def ask(server: Running, *, model: str = "m", stream: bool = False, **more: Any)
         return http.post("/chat/completions", json=body)
 
 
+def fixed(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Deployments with names of their own, so that the choice is the same in every run."""
+    return [{**one, "model_info": {"id": f"deployment-{number}"}} for number, one in enumerate(listed)]
+
+
 def ordered(providers: list[FakeProvider]) -> list[dict[str, Any]]:
     """The first is always asked first."""
     return [deployment(fake, order=number) for number, fake in enumerate(providers)]
@@ -230,7 +235,7 @@ def test_one_clients_bad_key_leaves_the_deployment_to_the_others(tmp_path: Path,
 
 
 def test_weights_are_respected_and_equal_openings_are_spread(tmp_path: Path, providers: list[FakeProvider]) -> None:
-    models = [deployment(providers[0], weight=3), deployment(providers[1], weight=1)]
+    models = fixed([deployment(providers[0], weight=3), deployment(providers[1], weight=1)])
     with routed(tmp_path, models) as server, server.http() as http:
         for _ in range(200):
             assert http.post("/chat/completions", json={"model": "m", "messages": MESSAGES}).status_code == 200
@@ -240,7 +245,7 @@ def test_weights_are_respected_and_equal_openings_are_spread(tmp_path: Path, pro
 def test_a_conversation_stays_where_it_began_while_that_is_healthy(
     tmp_path: Path, providers: list[FakeProvider]
 ) -> None:
-    with routed(tmp_path, [deployment(fake) for fake in providers]) as server, server.http() as http:
+    with routed(tmp_path, fixed([deployment(fake) for fake in providers])) as server, server.http() as http:
         begun = Counter()
         for number in range(12):
             messages = [{"role": "user", "content": f"conversation {number}"}]
@@ -293,15 +298,16 @@ def test_an_alias_is_the_model_that_it_names(tmp_path: Path, providers: list[Fak
     with routed(tmp_path, [deployment(providers[0])], router_settings={"model_group_alias": aliases}) as server:
         for name in aliases:
             assert ask(server, model=name).status_code == 200
-        names = [model.id for model in server.client().models.list()]
+        with server.client() as client:
+            names = [model.id for model in client.models.list()]
     assert {seen.json["model"] for seen in providers[0].seen} == {"real"}
     assert names == ["m", "gpt-4", "demo"]
 
 
 def test_other_paths_fail_over_too(tmp_path: Path, providers: list[FakeProvider]) -> None:
     providers[0].then(replies.error(500))
-    with routed(tmp_path, ordered(providers)) as server:
-        answer = server.client().embeddings.create(model="m", input=["a"], encoding_format="float")
+    with routed(tmp_path, ordered(providers)) as server, server.client() as client:
+        answer = client.embeddings.create(model="m", input=["a"], encoding_format="float")
     assert answer.model == "real"
     assert [len(fake.seen) for fake in providers] == [1, 1, 0]
 
@@ -309,7 +315,7 @@ def test_other_paths_fail_over_too(tmp_path: Path, providers: list[FakeProvider]
 def test_a_client_that_hangs_up_is_not_tried_on_for(tmp_path: Path, providers: list[FakeProvider]) -> None:
     providers[0].then(Hang())
     with routed(tmp_path, ordered(providers)) as server:
-        with pytest.raises(openai.APITimeoutError):
-            server.client().with_options(timeout=0.3).chat.completions.create(model="m", messages=MESSAGES)
+        with server.client() as client, pytest.raises(openai.APITimeoutError):
+            client.with_options(timeout=0.3).chat.completions.create(model="m", messages=MESSAGES)
         providers[0].wait(lambda: providers[0].seen[0].hung_up_at is not None)
     assert [len(fake.seen) for fake in providers] == [1, 0, 0]
