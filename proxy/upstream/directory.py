@@ -39,6 +39,7 @@ class Directory:
         brings_keys: bool,
     ) -> None:
         self._exact = _by_name(entry for entry in listed if not entry.is_pattern)
+        self._fixed = {entry.deployment: _route_of(entry, entry.name) for entry in listed if not entry.is_pattern}
         # The longest pattern is the narrowest.
         patterns = sorted((entry for entry in listed if entry.is_pattern), key=lambda entry: -len(entry.name))
         self._patterns = _by_name(patterns)
@@ -59,7 +60,8 @@ class Directory:
         group = self._listed(name)
         if group:
             in_turn = group if len(group) == 1 else entries.in_turn(group, key())
-            return [route for entry in in_turn if (route := _route_of(entry, name)) is not None]
+            found = (self._fixed.get(entry.deployment) or _route_of(entry, name) for entry in in_turn)
+            return [route for route in found if route is not None]
         route = (
             self._everything
             or self._by_prefix(name, client_key)

@@ -8,6 +8,7 @@ import pytest
 from proxy.errors import NotFound
 from proxy.store.keys import PREFIX, Keys
 from proxy.store.sql import Database
+from proxy.types import Allowance
 from tests.store.sql_rows import HOSTILE, NOW
 
 pytestmark = pytest.mark.anyio
@@ -54,3 +55,17 @@ async def test_hostile_keys_are_unknown(keys: Keys, text: str) -> None:
     await keys.create(now=NOW, note=text, user=text)
     assert await keys.lookup(text) is None
     assert [(key.note, key.user) for key in await keys.all()] == [(text, text)]
+
+
+async def test_limits_and_models_are_kept_and_changed(keys: Keys) -> None:
+    limits = Allowance(requests_per_minute=5, body_bytes=0)
+    text, key = await keys.create(now=NOW, allowance=limits, models=["gpt-*"])
+    assert await keys.lookup(text) == key
+    assert (key.allowance, key.models) == (limits, ("gpt-*",))
+    await keys.update(key.id, limits={"tokens_per_minute": 7, "body_bytes": None})
+    changed = await keys.update(key.id, models=[])
+    assert changed.allowance == Allowance(requests_per_minute=5, tokens_per_minute=7)
+    assert changed.models == ()
+    assert await keys.update(key.id) == await keys.lookup(text) == changed
+    with pytest.raises(NotFound):
+        await keys.update("key_unknown", models=["x"])
