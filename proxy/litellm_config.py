@@ -44,6 +44,9 @@ def adopt(raw: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]
     """
     settings = {name: value for name, value in raw.items() if name not in FOREIGN_SECTIONS and value is not None}
     ignored = [name for name, value in raw.items() if name in FOREIGN_SECTIONS and value]
+    if isinstance(settings.get("model_list"), list):
+        settings["model_list"] = _with_credentials(settings["model_list"], settings.get("credential_list"))
+    settings.pop("credential_list", None)
     general = _section(settings.pop("general_settings", None))
     library = _section(settings.pop("litellm_settings", None))
     router = _section(settings.get("router_settings"))
@@ -62,6 +65,18 @@ def adopt(raw: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]
         settings["litellm_master_key"] = general["master_key"]
     settings["without_effect"] = tuple(ignored)
     return settings
+
+
+def _with_credentials(model_list: list[Any], credentials: object) -> list[Any]:
+    """Return the list with the values of named credentials written into the entries that name them."""
+    listed = [_section(one) for one in credentials] if isinstance(credentials, list) else []
+    values = {one.get("credential_name"): _section(one.get("credential_values")) for one in listed}
+    written = []
+    for entry in model_list:
+        params = _section(_section(entry).get("litellm_params"))
+        name = params.pop("litellm_credential_name", None)
+        written.append({**entry, "litellm_params": {**values.get(name, {}), **params}} if name else entry)
+    return written
 
 
 def _section(value: object) -> dict[str, Any]:

@@ -122,6 +122,27 @@ def test_cool_down_may_be_switched_off_as_litellm_does_it() -> None:
     assert adopted["router_settings"] == {"cooldown_time": 0}
 
 
+def test_named_credentials_are_written_where_they_are_named() -> None:
+    file = {
+        "credential_list": [
+            {"credential_name": "mine", "credential_values": {"api_key": "k", "api_base": "http://h:1"}}
+        ],
+        "model_list": [
+            {
+                "model_name": "a",
+                "litellm_params": {"model": "openai/x", "litellm_credential_name": "mine", "api_base": "http://own:1"},
+            },
+            {"model_name": "b", "litellm_params": {"model": "openai/x"}},
+        ],
+    }
+    adopted = adopt(file, {})
+    assert "credential_list" not in adopted
+    assert [one["litellm_params"] for one in adopted["model_list"]] == [
+        {"model": "openai/x", "api_key": "k", "api_base": "http://own:1"},
+        {"model": "openai/x"},
+    ]
+
+
 @pytest.mark.parametrize(
     "section", ["general_settings", "litellm_settings", "router_settings", "environment_variables"]
 )
