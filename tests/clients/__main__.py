@@ -1,0 +1,91 @@
+"""``python -m tests.clients``: every client's script against a scripted provider through us; prints one table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from proxy.config import environment
+from tests.bench.processes import ROOT
+from tests.clients.catalog import CLIENTS, NODE_PACKAGES, Client
+from tests.conformance.tools import make_node_folder, make_venv
+from tests.fakes.acting import acting
+from tests.fakes.provider import FakeProvider
+from tests.running import Running
+
+HERE = Path(__file__).parent
+HOME = ROOT / ".clients-venv"
+_MOST_S = 300.0
+
+
+def main() -> int:
+    """Return 1 where a check failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.clients", description=__doc__)
+    parser.add_argument("--only", default="", help="Run the clients whose name holds this.")
+    parser.add_argument(
+        "--direct", action="store_true", help="Ask the provider itself: only the memory checks may fail."
+    )
+    only = parser.parse_args().only.lower()
+    clients = [client for client in CLIENTS if only in client.name.lower()]
+    print(f"{'client':<20} {'version':<14} passed", flush=True)
+    provider = FakeProvider().start()
+    provider.script(acting)
+    has_failed = False
+    with tempfile.TemporaryDirectory() as folder, Running(Path(folder), upstream=provider.base_url) as server:
+        for client in clients:
+            result = _run(client, server.base_url)
+            print(f"{client.name:<20} {result['version']:<14} {', '.join(result['passed'])}", flush=True)
+            for check, error in result["failed"].items():
+                has_failed = True
+                print(f"{'':<35} {check}: {error[:600]}", flush=True)
+    provider.stop()
+    return int(has_failed)
+
+
+def _run(client: Client, base_url: str) -> Mapping[str, Any]:
+    try:
+        command = _command(client)
+    except subprocess.CalledProcessError as error:
+        return {"version": "-", "passed": [], "failed": {"installing": str(error)}}
+    keys = {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": f"sk-client-{client.folder}-{client.script}"}
+    quiet = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LANGSMITH_TRACING": "false", "PYTHONDONTWRITEBYTECODE": "1",
+             "PYTHONPATH": str(HERE / "python")}  # fmt: skip
+    kept = {name: value for name, value in environment().items() if not name.endswith(("_API_KEY", "_BASE_URL"))}
+    done = subprocess.run(
+        command, env={**kept, **quiet, **keys}, capture_output=True, text=True, check=False, timeout=_MOST_S
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith('{"version"')]
+    if not lines:
+        return {"version": "?", "passed": [], "failed": {"the script": done.stderr[-600:]}}
+    result: dict[str, Any] = json.loads(lines[-1])
+    return result
+
+
+def _command(client: Client) -> list[str]:
+    """Return how to run a client's script, its packages being there."""
+    if not client.packages:
+        return [sys.executable, str(HERE / "python" / client.script)]
+    home = HOME / client.folder
+    done, wanted = home / ".installed", "\n".join(client.packages)
+    if not done.exists() or done.read_text() != wanted:
+        if client.runs_on_node:
+            make_node_folder(home, NODE_PACKAGES)
+        else:
+            make_venv(home, client.packages)
+        done.write_text(wanted)
+    if not client.runs_on_node:
+        return [str(home / "bin" / "python"), str(HERE / "python" / client.script)]
+    for script in (HERE / "node").glob("*.js"):
+        shutil.copy(script, home)
+    return ["node", str(home / client.script)]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
