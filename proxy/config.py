@@ -17,6 +17,7 @@ from proxy.types import Allowance
 
 ENV_PREFIX = "THROUGHLINE_"
 CONFIG_ENV = "THROUGHLINE_CONFIG"
+_METRICS_ENV = "PROMETHEUS_MULTIPROC_DIR"
 
 PLACEHOLDER_KEYS = [
     "EMPTY", "empty", "none", "None", "null", "dummy", "fake", "test", "ollama", "lm-studio", "no-key",
@@ -190,7 +191,16 @@ class TelemetrySettings(_Section):
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line logged.")
     log_format: Literal["console", "json"] = Field("console", description="`json`: one object a line.")
+    access_log: bool = Field(
+        True, description="One line a request, at level info: route, status, times, model, memory; never content."
+    )
     metrics: bool = Field(True, description="Serve Prometheus metrics at `/metrics`.")
+    otlp_endpoint: str | None = Field(
+        None, description="OpenTelemetry collector (OTLP over HTTP), as `http://host:4318`; unset: none."
+    )
+    otlp_headers: dict[str, SecretStr] = Field(
+        {}, description="Headers for it, as `{authorization: Bearer …}`; OpenTelemetry's own variables work too."
+    )
 
 
 class Settings(BaseSettings):
@@ -304,6 +314,20 @@ def export_settings(settings: Settings, config: Path | None) -> None:
     if settings.upstream.url:
         flags["UPSTREAM__URL"] = settings.upstream.url
     os.environ.update({f"{ENV_PREFIX}{name}": value for name, value in flags.items()})
+
+
+def metrics_folder() -> Path | None:
+    """Return where several processes put their metrics together; None: there is one process."""
+    folder = os.environ.get(_METRICS_ENV)
+    return Path(folder) if folder else None
+
+
+def share_metrics(folder: Path) -> None:
+    """Let the processes started from here put their metrics together in a folder, which is emptied."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in folder.glob("*.db"):
+        left.unlink(missing_ok=True)
+    os.environ[_METRICS_ENV] = str(folder.resolve())
 
 
 def quiet_libraries() -> None:

@@ -26,7 +26,7 @@ from proxy.pipeline.admission import admit
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.handle import Answer, handle
 from proxy.services import Services
-from proxy.telemetry import REQUESTS
+from proxy.telemetry.metrics import REQUESTS
 
 _log = structlog.get_logger(__name__)
 
@@ -79,7 +79,7 @@ class Completions:
         await refuse(send, error, self._dialect, exchange.request_id, exchange.response_headers())
 
     def _count(self, exchange: Exchange, status: int) -> None:
-        REQUESTS.labels(self._path, str(status), exchange.memory_header().partition(";")[0]).inc()
+        REQUESTS.labels(self._path, "", str(status), exchange.memory_header().partition(";")[0]).inc()
 
 
 async def _relay(answer: Answer, send: Send, heartbeat_s: float) -> None:

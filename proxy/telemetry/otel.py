@@ -1,0 +1,159 @@
+"""Spans and GenAI metrics to an OpenTelemetry collector; nothing of it is imported unless an endpoint is set.
+
+The providers are our own and not the process-wide ones: what libraries would add of themselves (URLs with their
+queries, the words of exceptions) stays unsent.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import structlog
+from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, set_span_in_context
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from proxy.config import TelemetrySettings
+from proxy.telemetry.spans import Operation, Span, WallClock
+
+if TYPE_CHECKING:
+    from opentelemetry.context import Context
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.trace import TracerProvider
+
+MEND = "The OpenTelemetry SDK is not installed: pip install 'throughline[otel]', or unset telemetry.otlp_endpoint."
+
+_log = structlog.get_logger(__name__)
+_NAME = "throughline"
+_KINDS = {"internal": SpanKind.INTERNAL, "server": SpanKind.SERVER, "client": SpanKind.CLIENT}
+_MOST_REQUESTS = 4096  # whose spans may still be linked to by the work that follows them
+_FLUSH_MS = 3000
+
+# As the GenAI conventions advise.
+_SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+_FIRST_SECONDS = (0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0)
+_COUNTS = tuple(4**power for power in range(14))
+
+
+def is_wanted(settings: TelemetrySettings, environ: Mapping[str, str]) -> bool:
+    """Whether anything is to be sent, by the settings or by OpenTelemetry's own variables."""
+    names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
+    is_disabled = environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
+    return not is_disabled and bool(settings.otlp_endpoint or any(environ.get(name) for name in names))
+
+
+def is_installed() -> bool:
+    """Whether the SDK and its exporter are there."""
+    names = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
+    try:
+        return all(importlib.util.find_spec(name) is not None for name in names)
+    except (ImportError, ValueError):
+        return False
+
+
+def open_tracing(settings: TelemetrySettings, environ: Mapping[str, str]) -> Tracing | None:
+    """Return what sends spans and metrics; None: nobody wants them, or the SDK is missing, which is logged."""
+    if not is_wanted(settings, environ):
+        return None
+    if not is_installed():
+        _log.error("OpenTelemetry is off, its SDK is missing", mend=MEND)
+        return None
+    from proxy.telemetry.otlp import meters, tracers  # noqa: PLC0415 - the SDK is an extra, and costs to import
+
+    return Tracing(tracers(settings, environ), meters(settings, environ))
+
+
+class Tracing:
+    """Hands ended requests and jobs to OpenTelemetry.
+
+    Args:
+        tracers: Of the SDK; its sampler decides what is sent.
+        meters: Of the SDK.
+    """
+
+    def __init__(self, tracers: TracerProvider, meters: MeterProvider) -> None:
+        self._tracers, self._meters = tracers, meters
+        self._tracer = tracers.get_tracer(_NAME, version(_NAME))
+        meter = meters.get_meter(_NAME, version(_NAME))
+        self._seconds = meter.create_histogram(
+            "gen_ai.client.operation.duration",
+            unit="s",
+            description="Duration of a call of a model.",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        )
+        self._tokens = meter.create_histogram(
+            "gen_ai.client.token.usage",
+            unit="{token}",
+            description="Tokens of a request and of its reply.",
+            explicit_bucket_boundaries_advisory=_COUNTS,
+        )
+        self._first = [
+            meter.create_histogram(
+                name,
+                unit="s",
+                description="Time to the first event.",
+                explicit_bucket_boundaries_advisory=_FIRST_SECONDS,
+            )
+            for name in ("gen_ai.server.time_to_first_token", "gen_ai.client.operation.time_to_first_chunk")
+        ]
+        self._propagator = TraceContextTextMapPropagator()
+        self._seen: OrderedDict[str, SpanContext] = OrderedDict()
+
+    def request(self, span: Span, traceparent: str = "", name: str = "") -> None:
+        """Send the spans of a request.
+
+        Args:
+            span: Of the whole request.
+            traceparent: As the client sent it; its ``tracestate`` is free text, and left out.
+            name: Under which ``job`` finds the request again.
+        """
+        parent = self._propagator.extract({"traceparent": traceparent}) if traceparent else None
+        context = self._send(span, parent, WallClock())
+        if name and context.trace_flags.sampled:
+            self._seen[name] = context
+            if len(self._seen) > _MOST_REQUESTS:
+                self._seen.popitem(last=False)
+
+    def job(self, span: Span, names: Iterable[str] = ()) -> None:
+        """Send the span of background work, linked to the requests behind it as far as they are known."""
+        links = [Link(self._seen[name]) for name in names if name in self._seen]
+        self._send(span, None, WallClock(), links)
+
+    def measure(self, operation: Operation) -> None:
+        """Count a call of a model."""
+        attributes = dict(operation.attributes)
+        self._seconds.record(operation.seconds, attributes)
+        if operation.first_s is not None:
+            for histogram in self._first:
+                histogram.record(operation.first_s, attributes)
+        for kind, tokens in (("input", operation.input_tokens), ("output", operation.output_tokens)):
+            if tokens is not None:
+                self._tokens.record(tokens, {**attributes, "gen_ai.token.type": kind})
+
+    def close(self) -> None:
+        """Send what is left, waiting for it a moment; to be called in a thread."""
+        self._tracers.force_flush(_FLUSH_MS)
+        self._tracers.shutdown()
+        self._meters.shutdown(_FLUSH_MS)
+
+    def _send(self, span: Span, parent: Context | None, clock: WallClock, links: Iterable[Link] = ()) -> SpanContext:
+        opened = self._tracer.start_span(
+            span.name,
+            parent,
+            kind=_KINDS[span.kind],
+            attributes=dict(span.attributes),
+            links=list(links),
+            start_time=clock.ns(span.start_s),
+        )
+        if opened.is_recording():
+            if span.error:
+                opened.set_status(Status(StatusCode.ERROR))
+                opened.set_attribute("error.type", span.error)
+            within = set_span_in_context(opened)
+            for child in span.children:
+                self._send(child, within, clock)
+        opened.end(clock.ns(span.end_s))
+        return opened.get_span_context()

@@ -1,0 +1,54 @@
+"""The SDK's providers, with exporters to an OTLP endpoint over HTTP; imported only where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+from proxy.config import TelemetrySettings
+
+
+def tracers(settings: TelemetrySettings, environ: Mapping[str, str]) -> TracerProvider:
+    """Return a provider whose spans go to the endpoint, in batches and from a thread of its own."""
+    provider = TracerProvider(resource=_resource(environ), shutdown_on_exit=False)
+    if _is_on("TRACES", settings, environ):
+        exporter = OTLPSpanExporter(_endpoint(settings, "traces"), headers=_headers(settings))
+        provider.add_span_processor(BatchSpanProcessor(exporter))
+    return provider
+
+
+def meters(settings: TelemetrySettings, environ: Mapping[str, str]) -> MeterProvider:
+    """Return a provider whose metrics go to the endpoint, every minute (``OTEL_METRIC_EXPORT_INTERVAL``)."""
+    readers: list[MetricReader] = []
+    if _is_on("METRICS", settings, environ):
+        exporter = OTLPMetricExporter(_endpoint(settings, "metrics"), headers=_headers(settings))
+        readers.append(PeriodicExportingMetricReader(exporter))
+    return MeterProvider(readers, _resource(environ), shutdown_on_exit=False)
+
+
+def _resource(environ: Mapping[str, str]) -> Resource:
+    name = environ.get("OTEL_SERVICE_NAME") or "throughline"
+    return Resource.create({"service.name": name, "service.version": version("throughline")})
+
+
+def _is_on(signal: str, settings: TelemetrySettings, environ: Mapping[str, str]) -> bool:
+    names = ("OTEL_EXPORTER_OTLP_ENDPOINT", f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT")
+    is_refused = environ.get(f"OTEL_{signal}_EXPORTER", "").strip().lower() == "none"
+    return not is_refused and bool(settings.otlp_endpoint or any(environ.get(name) for name in names))
+
+
+def _endpoint(settings: TelemetrySettings, signal: str) -> str | None:
+    """Return the URL of a signal; None: OpenTelemetry's own variables say it."""
+    return f"{settings.otlp_endpoint.rstrip('/')}/v1/{signal}" if settings.otlp_endpoint else None
+
+
+def _headers(settings: TelemetrySettings) -> dict[str, str] | None:
+    return {name: value.get_secret_value() for name, value in settings.otlp_headers.items()} or None
