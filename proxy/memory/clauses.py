@@ -52,6 +52,7 @@ _PREPOSITION = re.compile(
     r"en|con|para|por|de|del|desde|a|al|в|во|на|с|со|для|из|от|по|к|у|о)\b",
     re.IGNORECASE,
 )
+_ARTICLES = word_set("der die das den dem mein meine meinen unser unsere unseren")
 _MAX_MEMBER = 4  # words of a list's member before its first preposition
 
 
@@ -134,6 +135,8 @@ def _append_unit(found: list[Unit], text: str, span: Span, *, listed: bool, join
 def _is_member(piece: str, *, enumerated: bool) -> bool:
     head: Sequence[str] = [fold(word) for word in re.findall(r"[\w'’]+", piece[: _end_of_head(piece)])]
     first = fold(re.findall(r"[\w'’]+", piece)[0])
+    if enumerated and first in _ARTICLES and len(head) <= _MAX_MEMBER - 1 and re.match(r"\w+ [A-ZÄÖÜ]", piece.lstrip()):
+        return True
     if first in _CLAUSE_OPENERS or (first[:1] in _CLAUSE_OPENERS and re.match(f"[{CJK}]", first)):
         return False
     if re.match(f"[{CJK}]", first):

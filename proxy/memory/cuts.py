@@ -144,6 +144,8 @@ def _is_equated(text: str, before: Unit, unit: Unit, held: Sequence[Span]) -> bo
 def _hangs(text: str, following: Unit, held: Sequence[Span]) -> bool:
     if any(following.start <= span[0] < following.end for span in held):
         return False
+    if following.member:
+        return False
     return _RELATIVE.match(text[following.start : following.end]) is not None
 
 

@@ -32,9 +32,10 @@ def ground(
     authored = {said.id: _Authored(said) for said in turn.messages if said.role == "user"}
     before = [episode.text for episode in heard if episode.role == "user"]
     said = "\n".join((*(span for message in authored.values() for span in message.spans), *before))
-    grounded = (_grounded(candidate, authored) for candidate in candidates)
-    named = words(said)
-    ending = (_with_known_ends(candidate, named, known) for candidate in grounded if candidate is not None)
+    grounded = [found for candidate in candidates if (found := _grounded(candidate, authored)) is not None]
+    ends = any(candidate.replaces or candidate.action == "retract" for candidate in grounded)
+    named = words(said) if ends else ()
+    ending = (_with_known_ends(candidate, named, known) for candidate in grounded)
     return [_with_said_text(candidate, said, known) for candidate in ending if candidate is not None]
 
 

@@ -18,6 +18,8 @@ _BLOCKS = re.compile(
     | ^(?:From|Von|De|От|发件人)[ \t]?[:：][^\n]+\n(?:[^\n]{0,200}\n){0,4}?(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
     | ^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|Traceback\s|File\s"|at\s[\w.$]+\(|[{}\[\]<|$]
         |(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b|[\w.]+(?:Error|Exception):|>>>\s|\#!|(?:import|from)\s[\w.]+\s*(?:import|$))[^\n]*$
+    | ^[ \t]*(?:def|class|function|const|let|var|return|print|public|private|static|void|int|SELECT|INSERT|UPDATE|CREATE|ALTER|\#include|@\w+)\b[^\n]*[(){};=][^\n]*$
+    | ^[ \t]*[\w.\[\]]+\s?[:+-]?=\s?["'\[{(\d][^\n]*$ | ^[ \t]*[\w.]+\([^\n]*\)\s*[;{]\s*$
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
@@ -32,6 +34,12 @@ _MATERIAL = re.compile(
     | (?:翻译|总结|概括|润色|修改|校对|改写|缩写|以下)[^\n:：。？！]{0,40}[:：].*\Z
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+# "My aunt corrected me: …", "Ich korrigiere: …" is about the author, no request.
+_OWN = re.compile(
+    r"\b(?:I|me|myself|he|she|they|ich|mich|wir|er|sie|yo|me|nos|lo|la|я|меня|мы|он|она)\W+(?:(?!you|du|tú|ты)\w+\W+){0,3}$"
+    r"|\b(?:had to|have to|let me|must|hat|haben|muss|tuve que|tengo que)\W+(?:\w+\W+){0,2}$",
+    re.IGNORECASE,
 )
 _QUOTES = re.compile(
     r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
@@ -81,7 +89,7 @@ def user_spans(text: str) -> list[Span]:
     """
     gaps = [match.span() for match in _BLOCKS.finditer(text)]
     gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
-    material = _MATERIAL.search(text)
+    material = next((match for match in _MATERIAL.finditer(text) if not _OWN.search(text[: match.start()])), None)
     if material:
         colon = re.compile("[:：]").search(text, material.start())
         if colon and colon.end() < len(text.rstrip()):

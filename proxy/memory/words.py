@@ -88,7 +88,16 @@ def words(text: str) -> tuple[Word, ...]:
     if text.isascii():
         lowered = text.lower()
         return tuple(Word(lowered[m.start() : m.end()], m.start(), m.end()) for m in WORD.finditer(text))
-    return tuple(Word(fold(match[0]), match.start(), match.end()) for match in WORD.finditer(text))
+    return tuple(Word(_folded(match[0]), match.start(), match.end()) for match in WORD.finditer(text))
+
+
+def _folded(word: str) -> str:
+    """Return the folded form of one word; most need no more than lower case."""
+    if word.isascii():
+        return word.lower()
+    if unicodedata.is_normalized("NFKC", word):
+        return word.casefold().replace("ё", "е")
+    return fold(word)
 
 
 @lru_cache(maxsize=20_000)

@@ -118,7 +118,14 @@ CHINESE_STATEMENTS = (
         "preference",
     ),
     Statement("allergic to", one_of(r"对(?P<v>[^，。！？；、,!?;\s]{1,10})过敏")),
-    Statement("take", one_of(r"我" + _NOW + r"(?:吃|服用|服)(?P<v>[^，。！？；、,!?;\s]{2,10}?)(?=降|治|来|，|。|$)")),
+    Statement(
+        "take",
+        one_of(
+            r"我"
+            + _NOW
+            + r"(?:吃|服用|服)(?!完|了|过|得|不|饭|早|午|晚|药|素|饱|点)(?P<v>[^，。！？；、,!?;\s]{2,10}?)(?=降|治|来|，|。|$)"
+        ),
+    ),
     Statement(
         "have",
         one_of(
@@ -126,6 +133,18 @@ CHINESE_STATEMENTS = (
             r"我有(?P<v>[^，。！？；、,!?;\s的一两三]{1,6}(?:病|症|炎|疹|癌|高血压|糖尿病|哮喘|过敏))",
         ),
     ),
+    Statement("drink", one_of(_do("喝"))),
+    Statement(
+        "watch",
+        one_of(
+            r"(?:我|咱|^)"
+            + _NOW
+            + r"(?:看|追|听)(?!了|你|您|到|懂|见|一|着|完|起|不|看|得|过|他|她|这|那|上去|说|我|没)"
+            + _LIST
+        ),
+    ),
+    Statement("collect", one_of(_do("收集", "收藏", "教", "种"))),
+    Statement("shop at", one_of(r"我" + _NOW + r"在(?P<v>[^，。！？；、,!?;\s]{2,10}?)(?:买菜|买东西|购物)")),
     Statement("drive", one_of(r"我?" + _NOW + r"(?:开|骑)(?:的是)?一?(?:辆|台)" + _V)),
     Statement("be", one_of(r"我" + _NOW + r"(?:是)?(?P<v>吃素|素食者|素食主义者|单身|已婚|离异|左撇子|孕妇)")),
     Statement("hobby", one_of(r"(?:我的)?爱好是" + _LIST)),

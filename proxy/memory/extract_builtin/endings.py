@@ -32,6 +32,11 @@ _WEAK = re.compile(
     r"^(?:removed|deleted|closed|ended(?! up)|dropped|returned|cut|wiped|ran out|expired|shut down)"
 )  # of things at work too
 _NEAR_WORDS = 5
+# What happens once: a month named with it is its date.
+_EVENT = re.compile(
+    r"broke|died|passed away|closed|disband|retired|out of business|bust|aufgelöst|gestorben|rente|abgekauft|disolv|separó|murió|fallec|jubil|"
+    r"распал|умер|закончил|解散|去世|倒闭|停业"
+)
 _BELIEVED = re.compile(
     r"\b(?:thought|believed|feared|dachte|glaubte|pensé que|pensaba que|creí(?:a)? que|думал\w?|казалось|боял\w+)\b|以为|还当"
 )
@@ -90,7 +95,7 @@ class Endings(Corrections, Forgetting, Switches):
             return clause.start + parted.start(), clause.start + parted.end(), True
         limited = lexicon.limited.search(clause.flat) is not None
         ended = lexicon.ended.search(clause.flat)
-        if ended and not limited:
+        if ended and (not limited or _EVENT.search(ended[0])):
             return clause.start + ended.start(), clause.start + ended.end(), False
         ceased = lexicon.ceased.search(clause.flat)
         if ceased and not lexicon.negation.search(clause.flat) and not (limited and _HALTS.match(ceased[0])):

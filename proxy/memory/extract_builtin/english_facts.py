@@ -61,7 +61,7 @@ ENGLISH_STATEMENTS = (
         "use",
         one_of(
             _I
-            + r" (?:use|using|rely on|relying on|started using|switched to|swear by|run|running on|subscribe to|subscribed to|signed up for|commute on|commute by|program in|code in|write in)(?: (?:a|an|the|my))? ",
+            + r" (?:use|using|rely on|relying on|started using|switched to|swear by|running on|subscribe to|subscribed to|signed up for|commute on|commute by|program in|code in|write in)(?: (?:a|an|the|my))? ",
             _I
             + r" (?:keep|store|organi[sz]e|edit|write|track|manage|plan|do|make|build|host|run|save|back up|draw|record) (?:everything|all my \w+|my \w+(?: \w+)?|most of my \w+) (?:in|with|on|using) ",
         ),
@@ -93,6 +93,36 @@ ENGLISH_STATEMENTS = (
         one_of(
             _I
             + r" (?:take|taking|on|was put on|prescribed) (?=\w+ (?:every|each|daily|twice|once|for my|for the|in the|before|at night|mg)|\d+ ?mg)"
+        ),
+    ),
+    Statement(
+        "eat",
+        one_of(
+            _I + r" (?:eat|have)(?: only)? (?=[\w ]{2,30} (?:for (?:breakfast|lunch|dinner)|every)\b)",
+            _I + r" eat(?: a lot of| lots of| mostly)? (?!out|in|at|when|too|well|less|more|healthy)",
+        ),
+    ),
+    Statement("drink", one_of(_I + r" drink(?: a lot of| lots of| mostly)? (?!too|more|less|alone|socially|it)")),
+    Statement(
+        "read",
+        one_of(
+            _I
+            + r" (?:read|subscribe to|follow)(?: the)? (?=[A-Za-z])(?!about|that|your|it|on|in|somewhere|up|along|everything|through|and)"
+        ),
+    ),
+    Statement("watch", one_of(_I + r" (?:watch|listen to)(?: the)? (?!your|it|out|what|how|when|and|too|more|less)")),
+    Statement(
+        "collect",
+        one_of(
+            _I
+            + r" (?:collect|bake|brew|knit|sew|teach|coach|breed|grow) (?!it|them|up|more|less|my|at|in|data|from|you)"
+        ),
+    ),
+    Statement(
+        "shop at",
+        one_of(
+            _I
+            + r" (?:shop|bank|buy (?:my|our) \w+|buy (?:most|all) of (?:my|our) \w+|am a customer|get (?:my|our) \w+) (?:at|with|from) "
         ),
     ),
     Statement("drive", one_of(_I + r" (?:drive|driving|ride|riding)(?: (?:a|an|my|the))? ")),

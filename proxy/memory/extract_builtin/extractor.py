@@ -16,18 +16,21 @@ from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NOUN, Heard, is_name
 from proxy.memory.extract_builtin.pairs import Pair, pairs, pairs_in, renewed
-from proxy.memory.extract_builtin.reading import Reading, Sentence, language, read
+from proxy.memory.extract_builtin.reading import Sentence, language, read, read_as
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, overlapping, remodelled, touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
-from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, reset, typed
+from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, typed
 from proxy.memory.words import Span, Value, flat, fold, same_value, stems, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
 _ENDING_CONFIDENCE = 0.85
 _FACT_CONFIDENCE = 0.8
+_PET = re.compile(
+    r"^(?:dog|cat|puppy|kitten|parrot|rabbit|horse|hund|hündin|katze|kater|papagei|pferd|perr[oa]|gat[oa]|loro|caballo|собак\w|кошк\w|кот\w?|пес|пса|попуга\w)$|[狗猫鹦鹉兔]$"
+)
 _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
     r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
     r"(?:[\s,.!—–，。！-]+(?:sorry|no|nein|ich meine|digo|нет|то есть|不对|是))*[\s,.!—–，。！-]+(?:是|the |der |die |das |el |la )?"
@@ -77,7 +80,7 @@ class _Extraction:
         """Return the candidates, endings first."""
         values = [memory.object for memory in self._known] + [fact.object for fact in self._stated_before]
         values += [pair.value for pair in self._pairs_before]
-        heard = Heard([*self._earlier, *(memory.text for memory in self._known)], values)
+        heard = Heard([*self._earlier, *(memory.text for memory in self._known)], values, self._said.text)
         endings = Endings(self._reading, heard).find()
         closing = [self._closing(ending) for ending in endings] or list(self._amended())
         gone = [ending.value for ending in endings]
@@ -164,14 +167,14 @@ class _Extraction:
             for match in overlapping(pattern, sentence.flat):
                 start, end = group_of(match, "new") or match.span()
                 value = clipped(sentence.text[start:end], self._lexicon)
-                if value and not overlap(value, ending.value):
+                if value and not overlap(value, ending.value) and _is_alike(value, ending.value):
                     plain = not (
                         value[0].isupper() or value[0].isdigit() or (self._lexicon.code == "ru" and value[0].isascii())
                     )
                     found.append((plain, start < after, value))
         if found:
             return min(found, key=lambda entry: entry[:2])[2]
-        fresh = [name for name in names_in(sentence.text[after:]) if not any(name in text for text in self._earlier)]
+        fresh = [name for name in names_in(sentence.text) if not any(name in text for text in self._earlier)]
         return fresh[0] if len(fresh) == 1 else ""
 
     def _amended(self) -> Iterator[Candidate]:
@@ -218,7 +221,7 @@ class _Extraction:
         place = self._reading.sentences.index(sentence)
         clauses = [c for near in self._reading.sentences[place : place + 2] for c in near.clauses if not c.asks]
         for text in self._by_topic(sentence)[:3]:
-            for earlier in (c for other in self._read(text).sentences for c in other.clauses):
+            for earlier in (c for other in read_as(text, self._lexicon).sentences for c in other.clauses):
                 before = text[earlier.start : earlier.end]
                 for clause in clauses:
                     now = self._said.text[clause.start : clause.end]
@@ -226,9 +229,6 @@ class _Extraction:
                         new, old = clipped(now[start:], self._lexicon), clipped(before[at:], self._lexicon)
                         if new and old and not overlap(new, old):
                             yield new, old, text, ""
-
-    def _read(self, text: str) -> Reading:
-        return read(text, dict.fromkeys(LEXICONS, self._lexicon))
 
     def _amendment(self, sentence: Sentence, new: str, old: str, earlier: str, relation: str) -> Candidate:
         return Candidate(
@@ -314,7 +314,8 @@ class _Extraction:
 
     def _updates(self) -> Iterator[Candidate]:
         for old, new in renewed(self._reading, self._pairs_before):
-            if self._lexicon.many.match(" ".join(old.attribute)) or self._is_additive(new.sentence, new.span):
+            is_many = self._lexicon.many.match(" ".join(old.attribute)) and not _is_renamed(old, new)
+            if is_many or self._is_additive(new.sentence, new.span):
                 continue
             subject, relation = self._slot(old)
             yield Candidate(
@@ -335,20 +336,16 @@ class _Extraction:
 
     def _retimed(self) -> Iterator[Candidate]:
         """Yield what is said again in the very words of before, but for one number, time or the like."""
-        before = [(clause, text) for text in self._earlier for clause in self._clauses_of(text)]
         for sentence in self._reading.sentences:
             for clause in sentence.clauses:
-                now = self._said.text[clause.start : clause.end]
-                if clause.asks or self._lexicon.hedge.search(clause.flat) or PAST.search(clause.flat):
+                told = told_of(self._said.text[clause.start : clause.end])
+                if told is None or clause.asks or self._lexicon.hedge.search(clause.flat) or PAST.search(clause.flat):
                     continue
-                for earlier, text in before:
-                    found = reset(now, earlier)
-                    if found is not None:
-                        new, old = found
+                frame, new = told
+                for text in self._earlier:
+                    old = frames_in(text, self._lexicon).get(frame)
+                    if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
-
-    def _clauses_of(self, text: str) -> list[str]:
-        return [text[c.start : c.end] for other in self._read(text).sentences for c in other.clauses if not c.asks]
 
     def _is_additive(self, sentence: Sentence, span: Span) -> bool:
         """Whether what stands at ``span`` comes on top: said in or before its clause, or in a word or two after it."""
@@ -429,6 +426,16 @@ class _Extraction:
         head = pair.attribute[-1]
         is_person = self._lexicon.kin.fullmatch(head) is not None
         return (head, "is") if is_person else ("user", " ".join(pair.attribute))
+
+
+def _is_alike(new: str, old: str) -> bool:
+    """Whether a number gives way to a number."""
+    return any(char.isdigit() for char in new) or not old[:1].isdigit()
+
+
+def _is_renamed(old: Pair, new: Pair) -> bool:
+    """Whether the one pet of an owner was named twice."""
+    return old.is_stated and new.is_stated and _PET.search(old.attribute[-1]) is not None
 
 
 def _dated(candidate: Candidate, turn: Turn) -> Candidate:

@@ -9,10 +9,17 @@ from functools import lru_cache
 
 from proxy.memory.clauses import Unit
 from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
-from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read
+from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.words import HAS_CJK, Span, flat, words
 
 _WHOLE = ("task", "instruction")  # whose object is the rest of the clause
+HABITS = frozenset(
+    ("eat", "drink", "read", "watch", "listen to", "follow", "collect", "shop at", "make")
+)  # unless it was once
+_ONCE = re.compile(
+    r"\b(?:today|tonight|yesterday|right now|just now|at the moment|this|later|again and again|heute|gerade|gestern|gleich|diese[nrs]?|hoy|ayer|anoche|"
+    r"ahora mismo|est[ae]|сегодня|вчера|сейчас|эт[ауо]\w?)\b|今天|昨天|刚|正在|这"
+)
 MAX_FACTS = 6
 _MAX_OBJECT_WORDS = 6
 _MAX_CJK_CHARS = 14
@@ -71,10 +78,10 @@ def stated(reading: Reading) -> Iterator[Stated]:
             yield from _by(statement, sentence, reading)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2_048)
 def stated_in(text: str, lexicon: Lexicon) -> tuple[Stated, ...]:
     """Return what an earlier message of the user states."""
-    return tuple(stated(read(text, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon))))
+    return tuple(stated(read_as(text, lexicon)))
 
 
 def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[Stated]:
@@ -93,7 +100,10 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
             members = list(_members(sentence, start, end, reading))
         if statement.single:
             members = members[:1]
-        if statement.kind == "preference" and _DEICTIC.match(sentence.flat, match.end()):
+        is_habit = statement.relation in HABITS
+        if (statement.kind == "preference" or is_habit) and _DEICTIC.match(sentence.flat, match.end()):
+            return
+        if is_habit and (reading.lexicon.limited.search(clause.flat) or _ONCE.search(clause.flat)):
             return
         if not members:
             return
@@ -176,12 +186,18 @@ def _trimmed(reading: Reading, start: int, end: int) -> Iterator[Span]:
         yield start + offset, start + stop
 
 
+# What one has for the length of a chat.
+_VAGUE = re.compile(
+    r"^(?:\w+ )?(?:questions?|problems?|issues?|ideas?|doubts?|requests?|favou?r|bug|errors?|script|feeling|hunch|suggestions?|while|minute|second|look|break|"
+    r"(?:an)?fragen?|probleme?|ideen?|bitte|fehler|gefühl|preguntas?|problemas?|dudas?|consultas?|error|"
+    r"вопрос\w*|проблем\w*|иде[яию]|просьб\w|ошибк\w|времени|время)\b|(?:问题|疑问|想法|疑惑|bug|事)$"
+)
 _DEICTIC = re.compile(r"(?:the|your|their|his|her|its|that|this|these|those|how|when|such|it|being able|seeing)\s")
 
 
 def _is_value(body: str, lexicon: Lexicon) -> bool:
     found = words(body)
-    if not found or _NOT_A_VALUE.match(body) or all(word.text in lexicon.stop for word in found):
+    if not found or _NOT_A_VALUE.match(body) or _VAGUE.search(body) or all(word.text in lexicon.stop for word in found):
         return False
     if HAS_CJK.search(body):
         return len(body) <= _MAX_CJK_CHARS

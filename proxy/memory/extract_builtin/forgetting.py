@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proxy.memory.extract_builtin.mentions import NAME, NOUN
+from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
 
@@ -28,7 +28,9 @@ class Forgetting(Scan):
         if match is None:
             return False
         # One deletes files and paragraphs too: the memory must be meant.
-        return not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat) is not None
+        if not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat):
+            return True
+        return any(mention.rank == CODE for mention in self._mentions[sentence.start])
 
     def _forgotten(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         best = self._best(self._mentions[sentence.start], floor=NAME)

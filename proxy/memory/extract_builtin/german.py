@@ -62,7 +62,7 @@ GERMAN = Lexicon(
         r"\bkann mir gestohlen bleiben\b",
         r"\bhabe? ich durch\b",
         r"\b(?:ex|früherer|ehemalige[rsn]?)\b",
-        r"\blos(?:geworden)?\b(?= *$|[,.!])",
+        r"\b(?:bin|sind|wurde|wurden|endlich|ihn|sie|es) .{0,40}\blos(?:geworden)?\b(?= *$|[,.!])",
         r"\bohne (?:ihn|sie|es) (?:weiter|aus)\b",
         r"\bdie nase voll\b",
         r"\babgehakt\b",
@@ -104,6 +104,7 @@ GERMAN = Lexicon(
         r"\bzerstritten\b|\bverkracht\b|\btrennung\b|\bscheidung\b|\bentlobt\b",
     ),
     hedge=one_of(
+        r"\bdu (?:hast|hattest|sagst|meinst|schreibst|sagtest)\b|\bstell dir vor\b|\bspiel(?:e|en)? (?:einen?|den|die)\b",
         r"\b(?:müsste|müssten|dürfte|könntest|bräuchte|ginge|gäbe)\b",
         r"\b(?:sagt|meint|behauptet|erzählt)\b(?= (?:er|sie|dass)|,? (?:er|sie)\b| *$)",
         r"\b(?:nie|nicht|niemals|kein\w*) (?:\w+ ){0,3}(?:gesagt|behauptet|erzählt|gemeint|geschrieben|angedeutet)\b|\b(?:sage|behaupte|meine|heißt) (?:\w+ ){0,2}nicht\b",

@@ -121,6 +121,18 @@ GERMAN_STATEMENTS = (
     Statement("dislike", one_of(_verb("hasse", "verabscheue") + "", r"\bich mag (?:keinen?|keine) "), "preference"),
     Statement("allergic to", one_of(r"\b(?:allergisch (?:auf|gegen)) ", r"\bich vertrage keine?n? ")),
     Statement("take", one_of(_verb("nehme"))),
+    Statement("eat", one_of(_verb("esse", "essen"), r"\bgibts bei mir" + _ADV + " ")),
+    Statement("drink", one_of(_verb("trinke", "trinken"))),
+    Statement("read", one_of(_verb("lese", "lesen", "verfolge", "abonniere"))),
+    Statement("watch", one_of(_verb("schaue", "schau", "gucke", "höre", "hör"))),
+    Statement("collect", one_of(_verb("sammle", "sammeln", "backe", "braue", "stricke", "züchte", "unterrichte"))),
+    Statement(
+        "shop at",
+        one_of(
+            r"\b(?:ich kaufe|kaufe ich|wir kaufen)" + _ADV + r"(?: \w+)? (?:bei|beim|im) (?:der )?",
+            r"\bich bin (?:kunde|kundin) (?:bei|beim) (?:der )?",
+        ),
+    ),
     Statement("drive", one_of(_verb("fahre", "fahren"))),
     Statement(
         "have",

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Sentence
@@ -13,6 +14,7 @@ from proxy.memory.words import HAS_CJK, Word, same_value, same_word, stems, word
 
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
+_SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
 _CJK_EDGE = frozenset(
     "我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
@@ -43,15 +45,23 @@ class Mention:
 class Heard:
     """What the user said before, indexed by word."""
 
-    def __init__(self, texts: Iterable[str], values: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], values: Iterable[str], message: str | None = None) -> None:
+        """Index ``texts``; only for what ``message`` says, where it is given."""
         self.texts = list(dict.fromkeys(text for text in texts if text))
         self.values = list(dict.fromkeys(value for value in values if value))
-        self._words: list[Sequence[Word]] = [words(text) for text in self.texts]
+        self._words: list[Sequence[Word]] = [_words_of(text) for text in self.texts]
         self._index: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        wanted = None if message is None else {word.text[:_SAME] for word in words(message)}
         for number, found in enumerate(self._words):
             for place, word in enumerate(found):
-                for key in _keys(word.text):
-                    self._index[key].append((number, place))
+                if wanted is None or word.text[:_SAME] in wanted:
+                    for key in _keys(word.text):
+                        self._index[key].append((number, place))
+        self._by_start: dict[str, list[str]] = defaultdict(list)  # forms of a word start alike
+        for value in self.values:
+            for start in {word.text[:_SAME] for word in words(value)}:
+                if wanted is None or start in wanted:
+                    self._by_start[start].append(value)
 
     def mentions(self, sentence: Sentence, message: str, lexicon: Lexicon) -> list[Mention]:
         """Return the mentions in ``sentence``, in order, without overlap."""
@@ -108,13 +118,14 @@ class Heard:
         return Mention(start, end, surface, rank, tuple(self.texts[number] for number in sorted(sources)))
 
     def _rank(self, surface: str, run: Sequence[Word], sources: set[int], sentence: Sentence, lexicon: Lexicon) -> int:
-        if all(word.text in lexicon.generic for word in run) or surface.casefold() in lexicon.generic:
+        if all(_is_generic(word.text, lexicon) for word in run) or surface.casefold() in lexicon.generic:
             return GENERIC
         if _DIGITS.search(surface):
             return CODE
         if surface.isdigit():
             return GENERIC
-        if any(same_value(surface, value) or _is_inside(surface, value) for value in self.values):
+        alike = dict.fromkeys(value for word in run for value in self._by_start.get(word.text[:_SAME], ()))
+        if any(same_value(surface, value) or _is_inside(surface, value) for value in alike):
             return VALUE
         *before, last = surface.split()
         capital = is_name(last, lexicon.code) and last.lower() not in lexicon.stop  # "doctora Quiroga"
@@ -130,14 +141,27 @@ class Heard:
         return False
 
 
+def _is_generic(word: str, lexicon: Lexicon) -> bool:
+    return word in lexicon.generic or any(
+        word.endswith(plural) and word.removesuffix(plural) in lexicon.generic for plural in ("s", "es", "n", "en", "e")
+    )
+
+
 def _is_next(left: Word, right: Word) -> bool:
     gap = right.start - left.end
     return gap <= 1 or (gap == 2 and left.text in _SHORTENED)
 
 
-def _keys(word: str) -> set[str]:
+@lru_cache(maxsize=1_024)
+def _words_of(text: str) -> tuple[Word, ...]:
+    """Return the words of what was heard: the same texts turn after turn, which other texts must not push out."""
+    return words(text)
+
+
+@lru_cache(maxsize=20_000)
+def _keys(word: str) -> frozenset[str]:
     """Return what a word is looked up by; the Russian stemmer keeps some cases of a name apart."""
-    return {word, *stems(word), *([word[:4] + "*"] if len(word) > 3 and "а" <= word[0] <= "я" else [])}
+    return frozenset((word, *stems(word), *([word[:4] + "*"] if len(word) > 3 and "а" <= word[0] <= "я" else [])))
 
 
 def is_name(surface: str, code: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
-from proxy.memory.extract_builtin.reading import Reading, Sentence, read
+from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.words import Span, Word, same_value, same_word
 
 _QUOTED = re.compile(r"[«“„\"《]([^»“”\"《》]{1,60})[»“”\"》]")
@@ -45,6 +45,7 @@ _NEUTRAL = frozenset(
         "id",
     )
 )
+_EQUATES = re.compile(r"[:：—–]|\s-\s")
 _BREAK = re.compile(r"[.!?;()]")
 _HAN_VALUE = re.compile(
     r"(?:的|号码?|名字|现在|已经|目前)*(?:改?(?:是|叫做?|在|为|成了?|换成了?|变成了?|：|:)\s*(?:一?[名位个]|《)?"
@@ -96,10 +97,10 @@ def pairs(reading: Reading) -> Iterator[Pair]:
                 yield pair
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2_048)
 def pairs_in(text: str, lexicon: Lexicon) -> tuple[Pair, ...]:
     """Return the pairs of an earlier message of the user."""
-    return tuple(pairs(read(text, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon))))
+    return tuple(pairs(read_as(text, lexicon)))
 
 
 def renewed(reading: Reading, earlier: Sequence[Pair]) -> Iterator[tuple[Pair, Pair]]:
@@ -233,7 +234,10 @@ def _value_after(sentence: Sentence, index: int, reading: Reading, *, is_slot: b
     ):
         last += 1
     if last == place:
-        equated = is_slot and links and any(reading.lexicon.copula.fullmatch(w.text) for w in found[index:place])
+        gap = reading.text[found[place - 1].end : found[place].start]
+        equated = is_slot and (
+            any(reading.lexicon.copula.fullmatch(word.text) for word in found[index:place]) or _EQUATES.search(gap)
+        )
         return _plain_value(found, place, sentence, reading) if equated else None
     if last - place == 1 and found[place].text.isdigit() and _counts(reading.text, found[last - 1].end):
         return None

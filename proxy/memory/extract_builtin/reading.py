@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from proxy.memory.clauses import Unit, is_question, sentences, units
 from proxy.memory.extract_builtin.lexicon import Lexicon
@@ -64,13 +65,22 @@ class Reading:
 
 def read(text: str, lexicons: Mapping[str, Lexicon], *, hint: str = "en") -> Reading:
     """Read ``text`` in the language that it is written in, ``hint`` where that is not clear."""
-    lexicon = lexicons[language(text, lexicons, hint=hint)]
+    return _read(text, lexicons[language(text, lexicons, hint=hint)])
+
+
+def _read(text: str, lexicon: Lexicon) -> Reading:
     masked = [" "] * len(text)
     for start, end in user_spans(text):
         masked[start:end] = text[start:end]
     own = "".join(masked)
     found = [_sentence(own, span, lexicon) for span in sentences(own)[:_MAX_SENTENCES]]
     return Reading(text, lexicon, tuple(found))
+
+
+@lru_cache(maxsize=2_048)
+def read_as(text: str, lexicon: Lexicon) -> Reading:
+    """Read an earlier message in a known language."""
+    return _read(text, lexicon)
 
 
 def language(text: str, lexicons: Mapping[str, Lexicon], *, hint: str = "en") -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
-from proxy.memory.extract_builtin.reading import read
+from proxy.memory.extract_builtin.reading import read_as
 from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, words
 
 _NAMES = re.compile(r"(?<=[^.!?:] )[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*")
@@ -17,7 +17,7 @@ _TITLE = re.compile(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGN
 
 def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
     """Return the clause that stated ``old`` earlier with ``new`` in its place."""
-    for sentence in read(earlier, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon)).sentences:
+    for sentence in read_as(earlier, lexicon).sentences:
         spans = list(Value.of(old).find(words(sentence.text)))
         if len(spans) != 1:
             continue

@@ -114,6 +114,11 @@ RUSSIAN_STATEMENTS = (
     ),
     Statement("allergic to", one_of(r"\bаллергия на ")),
     Statement("take", one_of(_verb("принимаю", "пью"))),
+    Statement("eat", one_of(_verb("ем", "едим", "завтракаю", "ужинаю", "обедаю"))),
+    Statement("read", one_of(_verb("читаю", "читаем"))),
+    Statement("watch", one_of(_verb("смотрю", "смотрим", "слушаю", "слушаем"), r"\bслежу за ")),
+    Statement("collect", one_of(_verb("собираю", "коллекционирую", "пеку", "вяжу", "шью", "выращиваю", "преподаю"))),
+    Statement("shop at", one_of(r"\b(?:покупаю|покупаем|закупаюсь|беру)(?: [а-я]+){0,2} в ")),
     Statement("drive", one_of(_verb("езжу", "вожу") + "на ")),
     Statement(
         "have",

@@ -10,7 +10,7 @@ from typing import Literal
 
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NAME, Heard, Mention
-from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read
+from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.words import HAS_CJK, Value, words
 
 _OWNS = re.compile(r"['’]s\s")
@@ -160,11 +160,11 @@ def _same_person(word: str, who: str) -> bool:
     return word == who or (len(who) > 3 and word[: len(who) - 1] == who[:-1] and abs(len(word) - len(who)) <= 2)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2_048)
 def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether ``text`` names ``surface`` in a short statement of the speaker."""
     wanted = Value.of(surface)
-    for sentence in read(text, dict.fromkeys(("en", "de", "es", "ru", "zh"), lexicon)).sentences:
+    for sentence in read_as(text, lexicon).sentences:
         for start, _ in wanted.find(words(sentence.text)):
             clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
             if clause is None or clause.asks or lexicon.hedge.search(clause.flat):

@@ -116,6 +116,7 @@ SPANISH = Lexicon(
         r"\bdivorci(?:é|ado|ada|amos)\b",
     ),
     hedge=one_of(
+        r"\b(?:dijiste|has dicho|dices|escribiste|mencionaste)\b|\bimagínate\b|\bactúa\b|\bhaz de\b",
         r"\b(?:dice|dicen|cuenta|cree|afirma) que\b",
         r"\btendríamos\b|\bpodríais\b|\bdebieras?\b",
         r"\b(?:nunca|jamás|no) (?:te |os |le )?(?:dije|he dicho|digo|dijimos|conté|he contado|insinué|afirmé|mencioné|significa|quiere decir)\b(?! (?:bien|la verdad|el nombre))",
@@ -159,7 +160,7 @@ SPANISH = Lexicon(
         r"\bcomo antes\b",
     ),
     additive=one_of(
-        r"\b(?:también|además|otr[oa]s?|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
+        r"\b(?:también|además|otr[oa]s?(?! vez| veces)|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
         r"\bno (?:hace falta|es necesario|necesitas) que (?:lo |la |los |las )?(?:\w+ )?(?:record|recuerd|guard|conserv|sep|memoric|anot)\w*|\b(?:te importa(?:ría)?|podrías|puedes) olvidar\w*\b|\b(?:bórral[oa]s?|elimínal[oa]s?|olvídal[oa]s?|quítal[oa]s?)\b",

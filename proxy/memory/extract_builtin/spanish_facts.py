@@ -92,6 +92,24 @@ SPANISH_STATEMENTS = (
     ),
     Statement("allergic to", one_of(r"\b(?:alérgic[oa]|intolerante) (?:al?) ")),
     Statement("take", one_of(_verb("tomo"))),
+    Statement(
+        "eat",
+        one_of(
+            _verb("comemos", "desayuno", "ceno", "meriendo"),
+            r"(?:^|[,;.:] ?|\b(?:yo|siempre|ya|casi|también|y|además) )como" + _ADV + r" (?=\w+)",
+        ),
+    ),
+    Statement("drink", one_of(_verb("bebo", "bebemos"))),
+    Statement("read", one_of(_verb("leo", "leemos", "sigo"))),
+    Statement("watch", one_of(_verb("veo", "vemos", "escucho", "escuchamos"))),
+    Statement("collect", one_of(_verb("colecciono", "horneo", "tejo", "cultivo", "crío", "enseño"))),
+    Statement(
+        "shop at",
+        one_of(
+            r"\b(?:compro|compramos|hago la compra|hacemos la compra)(?: siempre| casi siempre| todo| normalmente)* en (?:el |la )?",
+            r"\b(?:estoy|soy cliente) (?:con|de) (?=[\w]+(?:[,.]|$| y ))",
+        ),
+    ),
     Statement("drive", one_of(_verb("conduzco", "manejo"))),
     Statement(
         "have",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
+from proxy.memory.extract_builtin.reading import read_as
 from proxy.memory.words import HAS_CJK, Word, flat, same_word, word_set, words
 
 _MONTH = (
@@ -25,6 +27,12 @@ _ORDINAL = (
     r"(?:\d{1,2}(?:st|nd|rd|th)\b|(?:первого|второго|третьего|(?:четверт|пят|шест|седьм|восьм|девят|десят|\w+надцат|двадцат|тридцат)ого)\b|"
     r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|twentieth)\b(?= of))"
 )
+_ORDINALS = (
+    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|"
+    r"(?:erst|zweit|dritt|viert|fünft|sechst|siebt|acht|neunt|zehnt|elft|zwölft)e[nrms]?|"
+    r"(?:primer|segund|tercer|cuart|quint|sext|séptim|octav|noven|décim)[oa]?|"
+    r"(?:перв|втор|четверт|пят|шест|седьм|восьм|девят|десят)(?:ый|ой|ая|ом|ую|ого)|трет(?:ий|ья|ьем|ью))"
+)
 _FORMS = (
     (
         "date",
@@ -37,17 +45,12 @@ _FORMS = (
     (
         "time",
         re.compile(
-            r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|uhr|o'clock|час\w*|h)\b|\b\d{1,2}:\d\d\b|[上下]午[\d一二三四五六七八九十两]+点半?|[\d一二三四五六七八九十两]+点半?"
+            r"(?<![\d.,:])\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|uhr|o'clock|час\w*|h)\b|(?<![\d.,:])\d{1,2}:\d\d(?!\d)|[上下]午[\d一二三四五六七八九十两]+点半?|[\d一二三四五六七八九十两]+点半?"
         ),
     ),
     (
         "ordinal",
-        re.compile(
-            r"\b(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|"
-            r"(?:erst|zweit|dritt|viert|fünft|sechst|siebt|acht|neunt|zehnt|elft|zwölft)e[nrms]?|"
-            r"(?:primer|segund|tercer|cuart|quint|sext|séptim|octav|noven|décim)[oa]?|"
-            r"(?:перв|втор|четверт|пят|шест|седьм|восьм|девят|десят)(?:ый|ой|ая|ом|ую|ого)|трет(?:ий|ья|ьем|ью))\b|[一二三四五六七八九十\d]+(?=[楼层号班期路])"
-        ),
+        re.compile(rf"\b{_ORDINALS}\b|[一二三四五六七八九十\d]+(?=[楼层号班期路])"),
     ),
     ("weekday", re.compile(rf"\b{_WEEKDAY}\b|(?:周|星期|礼拜)[一二三四五六日天]")),
     ("month", re.compile(rf"(?<!\d )(?<!\d\. )\b{_MONTH}\b")),
@@ -62,6 +65,14 @@ _COUNTERS = "个只条人位岁年口张份本公斤码"
 _STRESSED = word_set("not no nicht kein keine no sino не нет")
 
 
+_NAMES = re.compile(r"called|named|heißt|llama|зовут|называется|叫")
+_MAX_NAME = 3  # words
+_MAX_NAMING = 9  # words before a name
+_HAS_TYPED = re.compile(
+    rf"\d|[一二两三四五六七八九十]|\b(?:{NUMBER_WORD}|{_WEEKDAY}|{_MONTH}|{_ORDINALS})\b", re.IGNORECASE
+)
+
+Frame = tuple[str, tuple[str, ...], tuple[str, ...]]
 _LEAST_FRAME = 3  # words (characters of Chinese) that two clauses must share
 
 
@@ -127,21 +138,27 @@ PAST = re.compile(
 )
 
 
-def reset(new: str, old: str) -> tuple[str, str] | None:
-    """Return the new and the old value of two clauses that differ in one typed value and in nothing else."""
-    ours, theirs = typed(new), typed(old)
-    if len(ours) != 1 or len(theirs) != 1 or ours[0].kind != theirs[0].kind:
-        return None
-    left, right = ours[0], theirs[0]
-    rest = [(text[: value.start], text[value.end :]) for text, value in ((new, left), (old, right))]
-    (head, tail), (before, after) = (tuple(_telling(part) for part in parts) for parts in rest)
-    if (
-        (head, tail) != (before, after)
-        or len(head) + len(tail) < _LEAST_FRAME
-        or flat(left.surface) == flat(right.surface)
-    ):
-        return None
-    return left.surface, right.surface
+def told_of(clause: str) -> tuple[Frame, str] | None:
+    """Return what a clause tells beside its one typed value, or before the name that it gives, and that value or name."""
+    values = typed(clause) if _HAS_TYPED.search(clause) else []
+    if len(values) == 1:
+        value = values[0]
+        head, tail = _telling(clause[: value.start]), _telling(clause[value.end :])
+        if len(head) + len(tail) >= _LEAST_FRAME:
+            return (value.kind, head, tail), value.surface
+    found = words(clause)
+    for size in range(2, min(len(found), _MAX_NAMING)):
+        if _NAMES.fullmatch(found[size - 1].text) and len(found) - size <= _MAX_NAME:
+            name = clause[found[size].start :].strip(" .!")
+            return (("name", _telling(clause[: found[size - 1].end]), ()), name) if name[:1].isupper() else None
+    return None
+
+
+@lru_cache(maxsize=2_048)
+def frames_in(text: str, lexicon: Lexicon) -> Mapping[Frame, str]:
+    """Return what the clauses of an earlier message tell, see ``told_of``."""
+    clauses = (c for sentence in read_as(text, lexicon).sentences for c in sentence.clauses if not c.asks)
+    return dict(told for clause in clauses if (told := told_of(text[clause.start : clause.end])) is not None)
 
 
 def _telling(text: str) -> tuple[str, ...]:
