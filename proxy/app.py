@@ -54,7 +54,14 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
             await drain_all(services, workers, schedule)
 
     app = FastAPI(
-        title="Throughline", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False
+        title="Throughline",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        # FastAPI's own would export URLs with their queries and the words of exceptions.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     wrap(app)
     return app

@@ -12,7 +12,7 @@ import uvicorn
 
 from proxy.app import work
 from proxy.cli_keys import app as keys
-from proxy.config import Settings, environment, export_settings, load_settings, quiet_libraries
+from proxy.config import Settings, environment, export_settings, load_settings, quiet_libraries, share_metrics
 from proxy.errors import ConfigError, ProxyError
 from proxy.evals.command import app as evals
 from proxy.telemetry import configure_logging
@@ -51,6 +51,8 @@ def serve(
     quiet_libraries()
     export_settings(settings, config)
     server = settings.server
+    if server.workers > 1 and settings.telemetry.metrics:
+        share_metrics(server.data_dir / "metrics")
     print(banner(settings), flush=True)
     uvicorn.run(
         "proxy.app:from_environment",

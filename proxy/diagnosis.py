@@ -6,10 +6,12 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
-from proxy.config import Settings
+from proxy.config import Settings, environment
 from proxy.errors import ProxyError
 from proxy.services import Services, open_services
+from proxy.telemetry.otel import MEND, is_installed, is_wanted
 from proxy.upstream.base import UpstreamRequest
 
 _WARM_S = 120.0
@@ -31,7 +33,7 @@ class Finding:
 
 async def diagnose(settings: Settings) -> list[Finding]:
     """Try every part of the house the way a request would."""
-    findings = [_data_dir(settings)]
+    findings = [_data_dir(settings), *_telemetry(settings)]
     try:
         services = await open_services(settings)
     except ProxyError as error:
@@ -52,6 +54,16 @@ def _data_dir(settings: Settings) -> Finding:
     if folder.is_dir() and not os.access(folder, os.W_OK):
         return Finding("data", is_fine=False, text=f"{folder} cannot be written. Mend its permissions, or --data-dir.")
     return Finding("data", is_fine=True, text=str(folder))
+
+
+def _telemetry(settings: Settings) -> list[Finding]:
+    """Say where spans go and whether they can; nothing where nobody wants them."""
+    if not is_wanted(settings.telemetry, environment()):
+        return []
+    if not is_installed():
+        return [Finding("telemetry", is_fine=False, text=MEND)]
+    host = urlsplit(settings.telemetry.otlp_endpoint or "").hostname
+    return [Finding("telemetry", is_fine=True, text=f"OpenTelemetry to {host or 'what its own variables say'}")]
 
 
 async def _attempt(name: str, work: Callable[[], Awaitable[str]]) -> Finding:

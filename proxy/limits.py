@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from proxy.clock import Clock
 from proxy.dialects.usage import UsageMeter
 from proxy.errors import RateLimited
+from proxy.telemetry.metrics import LIMITED
 from proxy.types import Allowance
 
 _MINUTE_S = 60.0
@@ -205,6 +206,7 @@ class Ticket:
 
     def refusal(self, kind: str, limit: str, wait_s: float) -> RateLimited:
         """Return the error that says which limit was reached and for how long."""
+        LIMITED.labels(kind).inc()
         told = {
             "retry-after": str(max(1, math.ceil(wait_s))),
             "retry-after-ms": str(math.ceil(wait_s * 1000)),

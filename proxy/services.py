@@ -30,6 +30,8 @@ from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
+from proxy.telemetry.access import AccessLog, open_access_log
+from proxy.telemetry.otel import Tracing, open_tracing
 from proxy.threads import in_thread
 from proxy.types import Mode, Scope
 from proxy.upstream import litellm, model_map
@@ -69,6 +71,8 @@ class Services:
     extractor: Extractor
     routes: Routes
     limits: Limits
+    tracing: Tracing | None = None
+    access: AccessLog | None = None
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     warmed: asyncio.Event = field(default_factory=asyncio.Event)
     is_embedder_warm: bool = False
@@ -133,6 +137,11 @@ class Services:
         self.written.clear()
         return taken
 
+    def cache_sizes(self) -> dict[str, int]:
+        """Return how many bytes the caches take, about."""
+        sizes = {"index": self._heavy.index.size_bytes} if self._heavy is not None else {}
+        return {**sizes, "embeddings": self.embedder.size_bytes} if isinstance(self.embedder, CachedEmbedder) else sizes
+
     async def warm(self) -> None:
         """Open the store and load the embedder; what fails is tried again until it works."""
         await in_thread("load", tokens.load)
@@ -149,6 +158,9 @@ class Services:
             self._heavy.store.close()
         await self.embedder.close()
         await self.database.close()
+        for sink in (self.access, self.tracing):
+            if sink is not None:
+                await in_thread("load", sink.close)
 
     @property
     def _opened(self) -> _Heavy:
@@ -220,6 +232,8 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         select_extractor(settings.memory, builtin=LazyRules(), connect=connect),
         routes,
         Limits(clock, processes=settings.server.workers),
+        open_tracing(settings.telemetry, environment()),
+        open_access_log(settings.telemetry),
     )
     lasting = _assemble(shared, await Database.open(settings.database_url, synchronous=settings.store.synchronous))
     lasting.ephemeral = _assemble(shared, await Database.open("sqlite://"))
@@ -238,6 +252,8 @@ class _Shared:
     extractor: Extractor
     routes: Routes
     limits: Limits
+    tracing: Tracing | None
+    access: AccessLog | None
 
 
 def _assemble(shared: _Shared, database: Database) -> Services:
@@ -251,6 +267,8 @@ def _assemble(shared: _Shared, database: Database) -> Services:
         extractor=shared.extractor,
         routes=shared.routes,
         limits=shared.limits,
+        tracing=shared.tracing,
+        access=shared.access,
         database=database,
         journal=Journal(database, debounce_s=pause_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from proxy.api.passage import passage_of
 from proxy.errors import Unauthorized
 from proxy.pipeline.admission import identity_of
 from proxy.pipeline.identify import scope_for
@@ -29,7 +30,9 @@ async def _caller(request: Request) -> Scope:
             "Memory is kept by key, and this request has none that identifies anybody. Send the same key as in your "
             "chat requests as `Authorization: Bearer KEY`."
         )
-    return scope_for(identity, by_name(pairs), _NO_BODY, services)
+    scope = scope_for(identity, by_name(pairs), _NO_BODY, services)
+    passage_of(request.scope).owner = scope
+    return scope
 
 
 _NO_BODY: dict[str, Any] = {}

@@ -19,6 +19,7 @@ from proxy.api.asgi import (
 )
 from proxy.api.coding import plain
 from proxy.api.heartbeat import Heartbeat
+from proxy.api.passage import passage_of
 from proxy.api.wires import refuse
 from proxy.dialects.base import Dialect
 from proxy.errors import ProxyError
@@ -26,7 +27,6 @@ from proxy.pipeline.admission import admit
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.handle import Answer, handle
 from proxy.services import Services
-from proxy.telemetry.metrics import REQUESTS
 
 _log = structlog.get_logger(__name__)
 
@@ -43,6 +43,7 @@ class Completions:
         """Serve one request."""
         headers = headers_of(scope)
         exchange = Exchange("POST", self._path, scope["query_string"].decode("latin-1"), headers, b"", self._dialect)
+        passage_of(scope).exchange = exchange
         try:
             with exchange.timings.step("identify"):
                 admission = await admit(headers, self._services)
@@ -69,17 +70,13 @@ class Completions:
     async def _answer(self, exchange: Exchange, send: Send) -> None:
         try:
             answer = await handle(exchange, self._services)
-            self._count(exchange, answer.status)
             await _relay(answer, send, self._services.settings.server.heartbeat_s)
         except ProxyError as error:
             await self._refuse(exchange, send, error)
 
     async def _refuse(self, exchange: Exchange, send: Send, error: ProxyError) -> None:
-        self._count(exchange, error.status)
+        exchange.refusal = error.code
         await refuse(send, error, self._dialect, exchange.request_id, exchange.response_headers())
-
-    def _count(self, exchange: Exchange, status: int) -> None:
-        REQUESTS.labels(self._path, "", str(status), exchange.memory_header().partition(";")[0]).inc()
 
 
 async def _relay(answer: Answer, send: Send, heartbeat_s: float) -> None:

@@ -9,9 +9,13 @@ from urllib.parse import quote, unquote
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proxy.api.asgi import TooMuch, limited
+from proxy.api.asgi import TooMuch, headers_of, limited
+from proxy.api.observe import observe
+from proxy.api.passage import PASSAGE, Passage, note_refusal
 from proxy.api.wires import REQUEST_ID, refuse, wire_of
 from proxy.errors import BodyTooLarge, ProxyError
+from proxy.telemetry.metrics import IN_FLIGHT
+from proxy.upstream.headers import find
 
 _log = structlog.get_logger(__name__)
 _OURS = ("/healthz", "/readyz", "/health/", "/metrics")
@@ -38,17 +42,33 @@ class Edge:
                 started = True
                 if not any(name == b"x-request-id" for name, _ in message["headers"]):
                     message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+            passage.see(message)
             await send(message)
 
         raw = canonical((scope.get("raw_path") or quote(scope["path"]).encode()).partition(b"?")[0].decode("latin-1"))
-        scope = {**scope, "path": unquote(raw), "raw_path": raw.encode("latin-1"), REQUEST_ID: request_id}
-        limit = scope["app"].state.services.settings.server.max_body_bytes
+        passage = Passage(scope["method"], raw, _declared(scope))
+        scope = {
+            **scope,
+            "path": unquote(raw),
+            "raw_path": raw.encode("latin-1"),
+            REQUEST_ID: request_id,
+            PASSAGE: passage,
+        }
+        services = scope["app"].state.services
+        if services.tracing is not None:
+            passage.traceparent = find(headers_of(scope), "traceparent") or ""
+        limit = services.settings.server.max_body_bytes
+        IN_FLIGHT.inc()
         try:
             await self._app(scope, limited(scope, receive, limit), named)
         except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
             shaped = _shaped(error)
             if not started:
+                note_refusal(scope, shaped)
                 await refuse(named, shaped, wire_of(scope), request_id)
+        finally:
+            IN_FLIGHT.dec()
+            observe(passage, services)
 
 
 def canonical(path: str) -> str:
@@ -63,6 +83,11 @@ def canonical(path: str) -> str:
     if path in {"/", "/v1"} or path.startswith(("/v1/", *_OURS)):
         return path
     return f"/v1{path}"
+
+
+def _declared(scope: Scope) -> int:
+    declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
+    return int(declared) if declared.isdigit() and len(declared) < 19 else 0
 
 
 def _shaped(error: Exception) -> ProxyError:

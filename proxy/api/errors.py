@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from proxy.api.asgi import TooMuch
+from proxy.api.passage import note_refusal
 from proxy.api.wires import REQUEST_ID, id_headers, wire_of
 from proxy.errors import BodyTooLarge, InvalidRequest, NotFound, ProxyError
 
@@ -21,6 +22,7 @@ def install(app: FastAPI) -> None:
 
 async def _ours(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProxyError)
+    note_refusal(request.scope, error)
     dialect, request_id = wire_of(request.scope), request.scope.get(REQUEST_ID, "")
     headers = {**error.headers, **dict(id_headers(dialect, request_id))}
     body = dialect.error_body(error, request_id)

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 import orjson
 
 from proxy.api.asgi import Receive, Scope, Send, headers_of, send_whole
+from proxy.api.passage import note_refusal
 from proxy.api.passthrough import Passthrough
 from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.errors import ModelNotFound, ProxyError
@@ -27,6 +28,7 @@ class Models:
         try:
             body = await self._answer(scope)
         except ProxyError as error:
+            note_refusal(scope, error)
             await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
             return
         if body is None:

@@ -24,6 +24,7 @@ from proxy.api.asgi import (
     watched,
 )
 from proxy.api.heartbeat import Heartbeat
+from proxy.api.passage import Passage, note_refusal, passage_of
 from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.dialects import chat
 from proxy.errors import Forbidden, NotFound, ProxyError
@@ -90,6 +91,8 @@ class _Asked:
         self.model = model if isinstance(model, str) else ""
         self.is_stream = fields.get("stream") is True
         self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
+        self.passage = passage_of(scope)
+        self.passage.model = self.model
 
     def request(self, target: Target, *, readable: bool) -> UpstreamRequest:
         """Return what a target is sent: the same to each, but for the name of the model."""
@@ -112,6 +115,7 @@ class Passthrough:
         try:
             admission = await admit(headers, self._services, counts=not _is_list(scope["method"], path))
         except ProxyError as error:
+            note_refusal(scope, error)
             await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
             return
         receive = limited(scope, receive, admission.body_bytes, admission.limit_name)
@@ -121,6 +125,7 @@ class Passthrough:
         except ClientGone:
             return
         except ProxyError as error:
+            note_refusal(scope, error)
             await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
         finally:
             admission.ticket.close()
@@ -136,7 +141,8 @@ class Passthrough:
         self._refuse_account(asked.method, asked.path)
         readable = admission.ticket.counts_tokens
         await until_hang_up(
-            receive, lambda: self._relay(plan, lambda target: asked.request(target, readable=readable), send)
+            receive,
+            lambda: self._relay(plan, lambda target: asked.request(target, readable=readable), send, asked.passage),
         )
 
     def _plan(self, asked: _Asked) -> Plan | None:
@@ -175,10 +181,10 @@ class Passthrough:
             "Its operator may allow it with auth.share_provider_account: true."
         )
 
-    async def _relay(self, plan: Plan, make: Make, send: Send) -> None:
+    async def _relay(self, plan: Plan, make: Make, send: Send, passage: Passage) -> None:
         started = False
         try:
-            _, response = await self._services.routes.send(plan, make)
+            _, response = await self._services.routes.send(plan, make, passage.attempts)
             try:
                 headers = list(response.headers)
                 await send_head(

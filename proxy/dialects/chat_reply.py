@@ -40,6 +40,7 @@ class _Folded:
         self._finish_reason: str | None = None
         self._usage: Mapping[str, Any] | None = None
         self._model = ""
+        self._id = ""
         self._error: Any = None
         self._has_ended = False
 
@@ -65,6 +66,7 @@ class _Folded:
             model=self._model,
             complete=ended and is_whole and self._error is None,
             error=self._error,
+            id=self._id,
         )
 
     def _add(self, chunk: object, key: str) -> None:
@@ -74,6 +76,7 @@ class _Folded:
             self._error = chunk["error"]
         if isinstance(chunk.get("model"), str):
             self._model = self._model or chunk["model"]
+        self._id = self._id or _string(chunk.get("id"))
         if isinstance(chunk.get("usage"), dict):
             self._usage = chunk["usage"]
         choices = chunk.get("choices")

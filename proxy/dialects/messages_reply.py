@@ -41,6 +41,7 @@ class _Folded:
         self._stop_reason: str | None = None
         self._usage: dict[str, Any] = {}
         self._model = ""
+        self._id = ""
         self._error: Any = None
         self._has_ended = False
 
@@ -82,12 +83,14 @@ class _Folded:
             model=self._model,
             complete=ended and is_whole and self._error is None,
             error=self._error,
+            id=self._id,
         )
 
     def _add_message(self, message: object) -> None:
         if not isinstance(message, dict):
             return
         self._model = string(message.get("model")) or self._model
+        self._id = string(message.get("id")) or self._id
         content = message.get("content")
         for place, block in enumerate(content if isinstance(content, list) else ()):
             self._add_block(place, block)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 _KEPT_BYTES = 64 * 1024
@@ -48,23 +50,63 @@ class UsageMeter:
             self._tail_bytes -= len(self._tail.popleft())
         self._events += chunk.count(b"data:")
 
-    def tokens(self) -> int | None:
-        """Return the tokens of request and reply as the provider counted; None where it did not say."""
+    def usage(self) -> dict[str, Any] | None:
+        """Return what the provider counted, as it wrote it; None where it did not say."""
         last = _usage(b"".join(self._tail)[-_KEPT_BYTES:], last=True)
-        if last is None:
-            return None
-        total = last.get("total_tokens")
-        if isinstance(total, int):
-            return total
+        if last is None or isinstance(last.get("total_tokens"), int):
+            return last
         # Anthropic's stream counts the request at its start and the reply at its end.
         first = _usage(self._head, last=False) or {}
-        counted = [max(_whole(first.get(name)), _whole(last.get(name))) for name in _NUMBERED]
-        return sum(counted) or None
+        both = {**first, **last}
+        return both | {name: max(_whole(first.get(name)), _whole(last.get(name))) for name in _NUMBERED if name in both}
+
+    def tokens(self) -> int | None:
+        """Return the tokens of request and reply together; None where the provider did not count them."""
+        counted = self.usage()
+        if counted is None:
+            return None
+        total = counted.get("total_tokens")
+        return total if isinstance(total, int) else sum(_whole(counted.get(name)) for name in _NUMBERED) or None
 
     @property
     def events(self) -> int:
         """Events of a stream, about one for each token of the reply."""
         return self._events
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens of one call.
+
+    Args:
+        input: Of the request, those from a cache and into one with them.
+        output: Of the reply.
+        cached: Of the request, found in the provider's cache.
+    """
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+
+
+def spent(usage: Mapping[str, Any] | None) -> Spent:
+    """Return what a usage object says, on whichever wire; Anthropic counts what concerns its cache apart."""
+    if usage is None:
+        return Spent()
+    read, written = _count(usage.get("cache_read_input_tokens")), _count(usage.get("cache_creation_input_tokens"))
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
+    cached = _count(details.get("cached_tokens")) if isinstance(details, Mapping) else None
+    prompt = _count(usage.get("prompt_tokens"))
+    given = prompt if prompt is not None else _count(usage.get("input_tokens"))
+    if given is not None and prompt is None and cached is None:
+        given += (read or 0) + (written or 0)
+    completion = _count(usage.get("completion_tokens"))
+    output = completion if completion is not None else _count(usage.get("output_tokens"))
+    return Spent(given, output, cached if cached is not None else read)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _usage(text: bytes, *, last: bool) -> dict[str, Any] | None:

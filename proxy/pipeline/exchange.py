@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from proxy.auth import Identity
 from proxy.dialects.base import ChatRequest, Dialect, Message, Reply
@@ -19,10 +19,25 @@ from proxy.store.replies import Thread
 from proxy.telemetry import Timings
 from proxy.types import Hit, Memory, Mode, Scope
 from proxy.upstream.base import Target
-from proxy.upstream.failover import Plan
+from proxy.upstream.failover import Attempt, Plan
 from proxy.upstream.headers import by_name
 
 Outcome = Literal["used", "none", "off", "degraded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """What memory did for a request, as ``X-Memory`` says it."""
+
+    outcome: Outcome
+    count: int = 0
+    tokens: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return the header's value."""
+        reason = f"; reason={self.reason}" if self.reason else ""
+        return f"{self.outcome}; n={self.count}; tokens={self.tokens}{reason}"
 
 
 @dataclass(slots=True)
@@ -70,7 +85,10 @@ class Exchange:
 
     # relay
     reply: Reply | None = None
+    usage: Mapping[str, Any] | None = None  # as the provider counted, also where the reply is not read
 
+    attempts: list[Attempt] = field(default_factory=list)
+    refusal: str = ""  # code of our own error, where that is the reply
     reasons: list[str] = field(default_factory=list)
 
     @property
@@ -144,22 +162,21 @@ class Exchange:
         if reason not in self.reasons:
             self.reasons.append(reason)
 
-    def memory_header(self) -> str:
-        """Return the value of ``X-Memory``."""
+    def memories(self) -> Memories:
+        """Return what memory did for this request."""
         if self.scope is None or self.mode == "off":
-            reason = self.identity.reason if self.scope is None else ""
-            return "off; n=0; tokens=0" + (f"; reason={reason}" if reason else "")
+            return Memories("off", reason=self.identity.reason if self.scope is None else "")
         shown = {hit.id for hit in self.assembly.hits} | self.assembly.carried
         is_changed = self.upstream_body is not self.body
         injected = len(shown) if is_changed else len(self.assembly.kept) if self.mode != "observe" else 0
         tokens = self.assembly.tokens if is_changed else 0
         outcome: Outcome = "degraded" if self.reasons else "used" if injected else "none"
         reason = self.reasons[0] if self.reasons else "observe" if self.mode == "observe" else ""
-        return f"{outcome}; n={injected}; tokens={tokens}" + (f"; reason={reason}" if reason else "")
+        return Memories(outcome, injected, tokens, reason)
 
     def response_headers(self) -> list[tuple[str, str]]:
         """Return what we add to the provider's response headers."""
-        added = [("X-Memory", self.memory_header())]
+        added = [("X-Memory", str(self.memories()))]
         if self.scope is not None and self.mode != "off":
             added.append(("X-Memory-Receipt", self.receipt_id))
             if self.scope.session:

@@ -19,7 +19,7 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
     """
     with exchange.timings.step("upstream"):
         exchange.target, response = await services.routes.send(
-            _plan(exchange), lambda target: _request(exchange, target)
+            _plan(exchange), lambda target: _request(exchange, target), exchange.attempts
         )
     return response
 

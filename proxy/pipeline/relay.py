@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
 from proxy.dialects.base import Accumulator
+from proxy.dialects.usage import UsageMeter
 from proxy.errors import ProxyError
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.remember import remember
@@ -45,16 +46,22 @@ class _Tail:
     services: Services
     response: UpstreamResponse
     accumulator: Accumulator | None = field(init=False)
+    meter: UsageMeter | None = field(init=False)  # where the reply is not read, what it cost is seen all the same
     has_broken: bool = False
     is_remembered: bool = False
 
     def __post_init__(self) -> None:
         self.accumulator = self.exchange.dialect.accumulator() if self.exchange.listens else None
+        self.meter = UsageMeter() if self.accumulator is None and self.response.status < 400 else None
+        if self.meter is not None:
+            self.meter.decode(find(self.response.headers, "content-encoding") or "")
         self.is_remembered = self.exchange.scope is None or self.exchange.mode == "off"
 
     def feed(self, chunk: bytes) -> None:
         if self.accumulator is not None:
             self.accumulator.feed(chunk)
+        elif self.meter is not None:
+            self.meter.feed(chunk)
 
     async def remember(self, finish: Finish | None = None) -> None:
         """Keep the turn; without ``finish`` the reply itself tells whether it is whole."""
@@ -67,12 +74,14 @@ class _Tail:
                 content_type=find(headers, "content-type") or "",
                 content_encoding=find(headers, "content-encoding") or "",
             )
+            self.exchange.usage = self.exchange.reply.usage
         whole = self.exchange.reply is None or self.exchange.reply.complete
         finish = finish or ("complete" if whole else "upstream_error")
         await shielded(remember(self.exchange, self.services, finish, self.response.status), "remember")
 
     async def close(self) -> None:
         await self.response.aclose()
+        self.exchange.usage = self.meter.usage() if self.meter is not None else self.exchange.usage
         await self.remember("upstream_error" if self.has_broken else "client_closed")
 
 

@@ -82,6 +82,9 @@ EXTRACTION_COST = Counter(
 CACHE_BYTES = Gauge(
     "throughline_cache_bytes", "Memory taken by a cache, about.", ["cache"], multiprocess_mode="livesum"
 )
+ACCESS_LINES_LOST = Counter(
+    "throughline_access_lines_lost", "Lines of the access log that could not be written in time."
+)
 READY = Gauge("throughline_ready", "Whether store and embedder are warm.", multiprocess_mode="livemin")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
@@ -10,7 +11,7 @@ from itertools import cycle, islice
 import structlog
 
 from proxy.errors import ProxyError, Unauthorized
-from proxy.telemetry import FAILOVERS
+from proxy.telemetry.metrics import FAILOVERS, UPSTREAM_ERRORS, UPSTREAM_SECONDS
 from proxy.threads import shielded
 from proxy.upstream.base import ClientGaveUp, Target, UpstreamRequest, UpstreamResponse, WholeResponse
 from proxy.upstream.headers import find
@@ -29,6 +30,25 @@ _MOST_OVERFLOW_BYTES = 64 * 1024
 _LONGEST_PAUSE_S = 30.0
 
 Make = Callable[[Target], UpstreamRequest]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try, as seen from here.
+
+    Args:
+        target: Who was asked.
+        start_s: By ``time.perf_counter``.
+        end_s: When the head of the reply was there, or the try had failed.
+        status: Of the reply; 0: there was none.
+        error: Code of our own error where there was no reply.
+    """
+
+    target: Target
+    start_s: float
+    end_s: float
+    status: int
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +91,9 @@ def tries_of(targets: Sequence[Target], *, num_retries: int, retry_after_s: floa
         yield Try(target, min(retry_after_s * 2 ** (number // len(targets)), _LONGEST_PAUSE_S))
 
 
-async def send(plan: Plan, make: Make, health: Health) -> tuple[Target, UpstreamResponse]:
+async def send(
+    plan: Plan, make: Make, health: Health, log: list[Attempt] | None = None
+) -> tuple[Target, UpstreamResponse]:
     """Send and return who answered and the reply, whose head (and first byte, where others stand by) is there.
 
     Where all fail, it is the last error that a provider itself gave, as it came.
@@ -80,11 +102,12 @@ async def send(plan: Plan, make: Make, health: Health) -> tuple[Target, Upstream
         plan: Where to.
         make: Builds the request for a target.
         health: Where failures are noted.
+        log: Where every try is written down.
 
     Raises:
         ProxyError: If no provider replied at all; the last failure.
     """
-    attempts = _Attempts(health, make)
+    attempts = _Attempts(health, make, [] if log is None else log)
     try:
         await attempts.run(plan.tries)
         if plan.wider and await attempts.has_overflowed():
@@ -98,9 +121,10 @@ async def send(plan: Plan, make: Make, health: Health) -> tuple[Target, Upstream
 class _Attempts:
     """What the tries of one request came to; holds at most one reply open."""
 
-    def __init__(self, health: Health, make: Make) -> None:
+    def __init__(self, health: Health, make: Make, log: list[Attempt]) -> None:
         self._health = health
         self._make = make
+        self._log = log
         self._held: tuple[Target, UpstreamResponse] | None = None
         self._error: ProxyError | None = None
 
@@ -138,7 +162,7 @@ class _Attempts:
 
     async def _serves(self, target: Target, *, is_last: bool, has_others: bool) -> bool:
         try:
-            response = await target.upstream.send(self._make(target), target)
+            response = await self._timed(target)
             if not is_last and response.status < 400:
                 response = await _begun(response)
         except ClientGaveUp:
@@ -155,6 +179,22 @@ class _Attempts:
             return True
         self._note(target, response.status, find(response.headers, "retry-after"), is_last=is_last)
         return False
+
+    async def _timed(self, target: Target) -> UpstreamResponse:
+        start, status, code = time.perf_counter(), 0, "cancelled"
+        try:
+            response = await target.upstream.send(self._make(target), target)
+            status, code = response.status, ""
+        except ProxyError as error:
+            code = error.code or type(error).__name__
+            raise
+        finally:
+            end = time.perf_counter()
+            self._log.append(Attempt(target, start, end, status, code))
+            UPSTREAM_SECONDS.labels(target.provider).observe(end - start)
+            if status >= 400 or code not in ("", "cancelled"):
+                UPSTREAM_ERRORS.labels(target.provider, str(status) if status else code).inc()
+        return response
 
     def _note(self, target: Target, status: int, retry_after: str | None, *, is_last: bool) -> None:
         place = target.account if status in _OF_ACCOUNT else target.deployment

@@ -19,7 +19,7 @@ from proxy.upstream.base import Target, Upstream, UpstreamResponse
 from proxy.upstream.catalogue import Model, ask, model
 from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.directory import Directory, target_of
-from proxy.upstream.failover import Make, Plan, Try, send, tries_of
+from proxy.upstream.failover import Attempt, Make, Plan, Try, send, tries_of
 from proxy.upstream.health import Health
 from proxy.upstream.litellm_responses import OVER_CHAT, over_chat
 from proxy.upstream.messages import over_messages, speaks_messages
@@ -162,9 +162,9 @@ class Routes:
             return None
         return self._over_messages(Try(self._targets.of(route, client_key))).target
 
-    async def send(self, plan: Plan, make: Make) -> tuple[Target, UpstreamResponse]:
+    async def send(self, plan: Plan, make: Make, log: list[Attempt] | None = None) -> tuple[Target, UpstreamResponse]:
         """Send to the first target of a plan that serves; see ``failover.send``."""
-        return await send(plan, make, self._health)
+        return await send(plan, make, self._health, log)
 
     def default(self, client_key: str | None) -> Target | None:
         """Return where paths without a model go (files, batches, the list of models); None: nowhere."""

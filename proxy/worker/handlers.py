@@ -5,7 +5,7 @@ An item that cannot be done is named by ``WorkFailed``; an outage is raised as i
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 from itertools import groupby
@@ -19,16 +19,18 @@ from proxy.memory.reconcile import Limits, reconcile
 from proxy.memory.transcript import episodes_of
 from proxy.services import Services
 from proxy.store.journal import TO_INDEX, TO_LEARN, Claim, Item
-from proxy.telemetry import JOBS
+from proxy.telemetry.metrics import JOBS, LEARN_LAG_SECONDS
 from proxy.types import Episode, Memory, Scope, Turn
 from proxy.worker.faults import WorkFailed, blaming
+from proxy.worker.watch import watched
 
 
 async def work_off(services: Services, claim: Claim) -> None:
     """Do everything of the claim that is due, in order."""
     now = services.clock.now()
     said = [item for item in claim.items if item.turn is not None and item.stage == TO_INDEX and not item.waits(now)]
-    await _index(services, claim.scope, said)
+    if said:
+        await _index(services, claim.scope, said)
     await _finish_begun(services, claim.scope)
     await _learn(services, claim.scope)
 
@@ -56,9 +58,10 @@ async def _finish_begun(services: Services, scope: Scope) -> None:
 async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> None:
     """Store what was said, all in one write; where that fails one after the other, to find the one at fault."""
     try:
-        with blaming(*items):
+        with watched(services, "index", items) as tally, blaming(*items):
             episodes = [episode for item in items if item.turn for episode in episodes_of(item.turn)]
             await services.book.keep(scope, episodes)
+            tally["episodes"] = len(episodes)
             for item in items:
                 due = item.created + timedelta(seconds=services.learn_pause_s)
                 await services.journal.advance(scope, [item.seq], stage=TO_LEARN, due=due)
@@ -83,7 +86,8 @@ async def _learn(services: Services, scope: Scope) -> None:
     said = "\n".join(one.text for item in items if item.turn for one in item.turn.messages if one.role == "user")
     memories: Sequence[Memory] = await services.index.concerned(scope, said)
     for group in _by_agent(items) if services.uses_model else [[item] for item in items]:
-        memories = await _learn_group(services, scope, group, memories)
+        with watched(services, "learn", group) as tally:
+            memories = await _learn_group(services, scope, group, memories, tally)
 
 
 def _by_agent(items: Sequence[Item]) -> list[list[Item]]:
@@ -92,7 +96,7 @@ def _by_agent(items: Sequence[Item]) -> list[list[Item]]:
 
 
 async def _learn_group(
-    services: Services, scope: Scope, items: Sequence[Item], memories: Sequence[Memory]
+    services: Services, scope: Scope, items: Sequence[Item], memories: Sequence[Memory], tally: Counter[str]
 ) -> Sequence[Memory]:
     """Learn from turns read together, or each by itself where one of them spoils it; return the memories since."""
     turns = [item.turn for item in items if item.turn is not None]
@@ -106,13 +110,14 @@ async def _learn_group(
         if len(items) == 1:
             raise
         for item in items:
-            memories = await _learn_group(services, scope, [item], memories)
+            memories = await _learn_group(services, scope, [item], memories, tally)
         return memories
     for item, turn in zip(items, turns, strict=True):
         with blaming(item):
             changes = _changes(services, turn, extraction, memories, heard)
             await services.journal.plan(scope, [item.seq], changes_to_json(changes))
             await _carry_out(services, item, changes)
+        tally.update(change.action for change in changes)
         memories = _after(memories, changes)
     return memories
 
@@ -150,6 +155,7 @@ async def _carry_out(services: Services, item: Item, changes: Sequence[Change]) 
         await services.receipts.annotate(item.scope, item.turn.receipt, learned=learned, removed=removed)
     await services.journal.finish(item.scope, [item.seq], now=services.clock.now())
     JOBS.labels("learn", "done").inc()
+    LEARN_LAG_SECONDS.observe((services.clock.now() - item.created).total_seconds())
 
 
 def _told(change: Change) -> dict[str, str]:

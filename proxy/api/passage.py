@@ -1,0 +1,102 @@
+"""One request as the edge sees it, filled in by whoever serves it; what is counted and logged is read off it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from proxy.api.asgi import Message, Scope
+from proxy.dialects.usage import Spent, UsageMeter, spent
+from proxy.errors import ProxyError
+from proxy.pipeline.exchange import Exchange, Memories
+from proxy.telemetry.names import route_of, word
+from proxy.types import Scope as Owner
+from proxy.upstream.failover import Attempt
+
+PASSAGE = "throughline.passage"  # where the outermost layer leaves it in the scope
+CLIENT_LEFT = 499  # nginx's number for a client that was gone before the head of its reply
+
+
+@dataclass(slots=True)
+class Passage:
+    """A request on its way through, from the head of the request to the end of the reply."""
+
+    method: str
+    path: str
+    bytes_in: int
+    traceparent: str = ""
+    start_s: float = field(default_factory=time.perf_counter)
+
+    # the reply
+    status: int = CLIENT_LEFT
+    request_id: str = ""  # as the client sees it
+    is_stream: bool = False
+    first_byte_s: float | None = None
+    end_s: float = 0.0
+    bytes_out: int = 0
+    is_whole: bool = False
+    meter: UsageMeter | None = None
+
+    # told by the endpoint
+    exchange: Exchange | None = None
+    owner: Owner | None = None
+    model: str = ""  # as the client wrote it, where there is no exchange
+    refusal: str = ""
+    attempts: list[Attempt] = field(default_factory=list)
+
+    def see(self, message: Message) -> None:
+        """Look at a message to the client."""
+        if message["type"] == "http.response.body":
+            size = len(message.get("body", b""))
+            if size and self.first_byte_s is None:
+                self.first_byte_s = time.perf_counter()
+            self.bytes_out += size
+            self.is_whole = not message.get("more_body", False)
+            if self.meter is not None:
+                self.meter.feed(message.get("body", b""))
+        elif message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = {name.lower(): value for name, value in message["headers"]}
+            self.request_id = word(headers.get(b"x-request-id", b"").decode("latin-1"))
+            self.is_stream = headers.get(b"content-type", b"").startswith(b"text/event-stream")
+            if self.model and self.status < 400:
+                self.meter = UsageMeter()
+                self.meter.decode(headers.get(b"content-encoding", b"").decode("latin-1"))
+
+    @property
+    def route(self) -> str:
+        """The path without its ids."""
+        return route_of(self.path)
+
+    @property
+    def memories(self) -> Memories | None:
+        """What memory did; None: the request is not of the kind."""
+        return self.exchange.memories() if self.exchange is not None else None
+
+    @property
+    def tries(self) -> list[Attempt]:
+        """Who was asked, in order."""
+        return self.exchange.attempts if self.exchange is not None else self.attempts
+
+    @property
+    def spent(self) -> Spent:
+        """What it cost, as the provider counted."""
+        if self.exchange is not None:
+            return spent(self.exchange.usage)
+        return spent(self.meter.usage() if self.meter is not None else None)
+
+    @property
+    def code(self) -> str:
+        """Code of our own error, where that was the reply."""
+        return self.refusal or (self.exchange.refusal if self.exchange is not None else "")
+
+
+def passage_of(scope: Scope) -> Passage:
+    """Return the passage of a request; one that nobody reads, where there is no outermost layer."""
+    found = scope.get(PASSAGE)
+    return found if isinstance(found, Passage) else Passage(scope["method"], scope["path"], 0)
+
+
+def note_refusal(scope: Scope, error: ProxyError) -> None:
+    """Note that an error of ours is the reply."""
+    passage_of(scope).refusal = error.code

@@ -1,0 +1,87 @@
+"""The access log: a line for each request, written by a thread of its own, so that no request waits for a terminal."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from queue import SimpleQueue
+
+import orjson
+
+from proxy.config import TelemetrySettings
+from proxy.telemetry.metrics import ACCESS_LINES_LOST
+
+_GATHER_S = 0.1  # so that a burst is one write
+_MOST_WAITING = 20_000
+_CLOSE_S = 2.0
+
+Fields = Mapping[str, str | int | float | bool | None]
+
+
+def open_access_log(settings: TelemetrySettings) -> AccessLog | None:
+    """Return the log; None: it is switched off, or its lines are below the level."""
+    if not settings.access_log or settings.log_level in ("warning", "error"):
+        return None
+    return AccessLog(is_json=settings.log_format == "json")
+
+
+class AccessLog:
+    """Lines on their way to standard error; where they cannot leave fast enough, they are dropped and counted.
+
+    Args:
+        is_json: One object a line, else words.
+    """
+
+    def __init__(self, *, is_json: bool) -> None:
+        self._render = _as_json if is_json else _as_words
+        self._lines: SimpleQueue[tuple[float, Fields] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="access-log", daemon=True)
+        self._thread.start()
+
+    def write(self, fields: Fields) -> None:
+        """Take a line; returns at once."""
+        if self._lines.qsize() >= _MOST_WAITING:
+            ACCESS_LINES_LOST.inc()
+            return
+        self._lines.put((time.time(), fields))
+
+    def close(self) -> None:
+        """Write what is left, waiting for it a moment; to be called in a thread."""
+        self._lines.put(None)
+        self._thread.join(_CLOSE_S)
+
+    def _run(self) -> None:
+        is_open = True
+        while is_open:
+            batch = [self._lines.get()]
+            if batch[0] is not None:
+                time.sleep(_GATHER_S)
+            batch += [self._lines.get() for _ in range(self._lines.qsize())]
+            is_open = None not in batch
+            text = "".join(self._render(*line) for line in batch if line is not None)
+            try:
+                sys.stderr.write(text)
+                sys.stderr.flush()
+            except (OSError, ValueError):  # nobody reads any more
+                return
+
+
+def _as_json(at_s: float, fields: Fields) -> str:
+    known = {name: value for name, value in fields.items() if value not in (None, "")}
+    return orjson.dumps({"event": "request", "level": "info", "timestamp": _iso(at_s), **known}).decode() + "\n"
+
+
+def _as_words(at_s: float, fields: Fields) -> str:
+    known = {name: value for name, value in fields.items() if value not in (None, "")}
+    head = [str(known.pop(name, "-")) for name in ("method", "route", "status")]
+    return (
+        " ".join([_iso(at_s), "[info     ] request", *head, *(f"{name}={value}" for name, value in known.items())])
+        + "\n"
+    )
+
+
+def _iso(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
