@@ -14,7 +14,7 @@ from tests.fakes.acts import Act, Asked, Call
 from tests.fakes.provider import Seen
 from tests.fakes.replies import Reply, error
 
-_WIRES = {
+WIRES = {
     "/chat/completions": acting_chat,
     "/responses": acting_responses,
     "/messages": acting_messages,
@@ -23,7 +23,7 @@ _WIRES = {
 
 def acting(seen: Seen) -> Reply | None:
     """Answer a request of any of the three wires; everything else is left to the default echo."""
-    wire = next((wire for path, wire in _WIRES.items() if seen.method == "POST" and seen.path.endswith(path)), None)
+    wire = next((wire for path, wire in WIRES.items() if seen.method == "POST" and seen.path.endswith(path)), None)
     if wire is None:
         return None
     try:

@@ -6,6 +6,7 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import orjson
 import pytest
@@ -14,10 +15,15 @@ from tests.fakes import replies
 from tests.fakes.provider import Seen
 from tests.fakes.replies import Gate, Hang, Reply
 from tests.running import WAIT_S
-from tests.wire.conftest import KEY, PAGE, Wire, ask, without_memory
+from tests.wire.conftest import KEY, PAGE, QUESTION, Wire, ask, without_memory
 from tests.wire.rawhttp import Wiretap, send
 
 _SOON_S = 1.0
+_WIRES = ["/v1/chat/completions", "/v1/responses", "/v1/messages"]
+
+
+def _asked(*, stream: bool) -> dict[str, Any]:
+    return ask(stream=stream, input=QUESTION, max_tokens=9)
 
 
 def hung_up_within(wire: Wire, seen: Seen, closed_at: float) -> float:
@@ -31,28 +37,31 @@ def await_request(wire: Wire) -> Seen:
     return wire.provider.last
 
 
+@pytest.mark.parametrize("path", _WIRES)
 @pytest.mark.parametrize("how", ["close", "reset"])
-def test_row_53_client_gone_in_the_middle(wire: Wire, how: str) -> None:
+def test_row_53_client_gone_in_the_middle(wire: Wire, how: str, path: str) -> None:
     wire.provider.then(replies.gated(replies.stream(), Gate(), after=2))
-    tap = wire.tap(ask(stream=True))
+    tap = wire.tap(_asked(stream=True), path)
     tap.until(b"Hello")
     getattr(tap, how)()
     assert hung_up_within(wire, wire.seen, time.monotonic()) < _SOON_S
 
 
+@pytest.mark.parametrize("path", _WIRES)
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
-def test_row_54_and_55_client_gone_before_the_first_byte(wire: Wire, stream: bool) -> None:
+def test_row_54_and_55_client_gone_before_the_first_byte(wire: Wire, stream: bool, path: str) -> None:
     wire.provider.then(Hang())
-    tap = wire.tap(ask(stream=stream))
+    tap = wire.tap(_asked(stream=stream), path)
     seen = await_request(wire)
     tap.close()
     assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S
 
 
-def test_row_55_client_gone_in_the_middle_of_a_whole_reply(wire: Wire) -> None:
+@pytest.mark.parametrize("path", _WIRES)
+def test_row_55_client_gone_in_the_middle_of_a_whole_reply(wire: Wire, path: str) -> None:
     headers = (("Content-Type", "application/json"),)
     wire.provider.then(Reply([b'{"choices":', b"[", Gate()], headers=headers, framing="chunked"))
-    tap = wire.tap(ask())
+    tap = wire.tap(_asked(stream=False), path)
     seen = await_request(wire)
     tap.close()
     assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S

@@ -12,11 +12,15 @@ from tests.fakes import replies
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import DONE, SSE_HEADERS, Gate, Reply
 from tests.running import Running
-from tests.wire.conftest import Wire, ask, learned_or_not
+from tests.wire.conftest import QUESTION, Wire, ask, learned_or_not
 from tests.wire.rawhttp import Wiretap, unframed
 
 STREAM = ask(stream=True)
-PATHS = ["/v1/chat/completions", "/v1/completions"]
+PATHS = ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/completions"]
+ENDS = {
+    "/v1/responses": b'event: response.completed\ndata: {"type":"response.completed","response":{}}\n\n',
+    "/v1/messages": b'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+}
 EVENTS = [replies.event(chunk) for chunk in replies.chunks("Hello there")[1:-1]]
 
 
@@ -35,7 +39,7 @@ def pulse(request: pytest.FixtureRequest, beating: Running, shared_provider: Fak
 
 
 def tap(wire: Wire, path: str) -> Wiretap:
-    return wire.tap({**STREAM, "prompt": "x"}, path)
+    return wire.tap({**STREAM, "prompt": "x", "input": QUESTION, "max_tokens": 9}, path)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -57,9 +61,9 @@ def test_row_36_comments_come_before_the_first_event_and_between_events(pulse: W
 @pytest.mark.parametrize("path", PATHS)
 def test_row_36_no_comment_inside_an_event_nor_after_the_end(pulse: Wire, path: str) -> None:
     """While an event is half there, the next comment waits; the silence is that of another, later connection."""
-    half, rest = EVENTS[0][:20], EVENTS[0][20:]
+    half, rest, end = EVENTS[0][:20], EVENTS[0][20:], ENDS.get(path, DONE)
     gates = [Gate() for _ in range(4)]
-    pieces = [half, gates[0], rest[:-1], gates[1], rest[-1:], DONE[:-3], gates[2], DONE[-3:], gates[3]]
+    pieces = [half, gates[0], rest[:-1], gates[1], rest[-1:], end[:-3], gates[2], end[-3:], gates[3]]
     pulse.provider.then(Reply(pieces, headers=SSE_HEADERS, framing="chunked"))
     with tap(pulse, path) as connection:
         connection.until(half)
@@ -67,9 +71,9 @@ def test_row_36_no_comment_inside_an_event_nor_after_the_end(pulse: Wire, path: 
             pass_some_heartbeats(pulse)
             gate.open()
         received = unframed(connection.ended())
-    assert received.replace(COMMENT, b"") == EVENTS[0] + DONE
+    assert received.replace(COMMENT, b"") == EVENTS[0] + end
     assert received.startswith(EVENTS[0])
-    assert received.endswith(DONE)
+    assert received.endswith(end)
 
 
 def pass_some_heartbeats(pulse: Wire) -> None:
