@@ -25,6 +25,7 @@ _RELATIVE = re.compile(
     r"it|he|she|they|er|sie|es|он|она|оно|они|его|ее|её|它|他|她)\b",
     re.IGNORECASE,
 )
+_NEW_NOUN = re.compile(r"(?:der|die|das|den|dem) [A-ZÄÖÜ]")  # ", das Büro ist …" is about something else
 _NAMING = re.compile(
     r"(?:\b(?:called|named|is|heißt|heissen|heißen|namens|llama[mn]?|llamado|llamada|es|зовут|имени)|叫做?|名叫|是)\s*$",
     re.IGNORECASE,
@@ -144,7 +145,7 @@ def _is_equated(text: str, before: Unit, unit: Unit, held: Sequence[Span]) -> bo
 def _hangs(text: str, following: Unit, held: Sequence[Span]) -> bool:
     if any(following.start <= span[0] < following.end for span in held):
         return False
-    if following.member:
+    if following.member or _NEW_NOUN.match(text[following.start : following.end]):
         return False
     return _RELATIVE.match(text[following.start : following.end]) is not None
 

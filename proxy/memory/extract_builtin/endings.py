@@ -9,6 +9,7 @@ from proxy.memory.extract_builtin.corrections import Corrections
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import NOW, Switches
 from proxy.memory.words import words
@@ -32,10 +33,12 @@ _WEAK = re.compile(
     r"^(?:removed|deleted|closed|ended(?! up)|dropped|returned|cut|wiped|ran out|expired|shut down)"
 )  # of things at work too
 _NEAR_WORDS = 5
+_SUBJECT = 2  # words before a subject: "and my"
+_SHORTEST = 3  # words of a clause that has no object of its own
 # What happens once: a month named with it is its date.
 _EVENT = re.compile(
     r"broke|died|passed away|closed|disband|retired|out of business|bust|aufgelöst|gestorben|rente|abgekauft|disolv|separó|murió|fallec|jubil|"
-    r"распал|умер|закончил|解散|去世|倒闭|停业"
+    r"secó|eingegangen|vertrocknet|verwelkt|засох|завял|withered|wilted|枯死|养死|死了|распал|умер|закончил|解散|去世|倒闭|停业"
 )
 _BELIEVED = re.compile(
     r"\b(?:thought|believed|feared|dachte|glaubte|pensé que|pensaba que|creí(?:a)? que|думал\w?|казалось|боял\w+)\b|以为|还当"
@@ -49,12 +52,15 @@ class Endings(Corrections, Forgetting, Switches):
     def find(self) -> list[Ending]:
         """Return the endings, each value once."""
         found: dict[str, Ending] = {}
-        self._corrects = any(self._lexicon.correction.search(sentence.flat) for sentence in self._reading.sentences)
+        self._corrects = any(self._corrected(sentence) for sentence in self._reading.sentences)
         self._murmurs = any(self._lexicon.murmur.search(sentence.flat) for sentence in self._reading.sentences)
         for place, sentence in enumerate(self._reading.sentences):
             for ending in self._of(place, sentence):
                 found.setdefault(ending.value.casefold(), ending)
         return list(found.values())
+
+    def _corrected(self, sentence: Sentence) -> bool:
+        return not sentence.asks and self._lexicon.correction.search(sentence.flat) is not None
 
     def _of(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         if self._asks_to_forget(sentence):
@@ -81,7 +87,8 @@ class Endings(Corrections, Forgetting, Switches):
             gains = _GAINS.search(sentence.flat) or any(
                 NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
             )
-            reason: Reason = "replace" if gains else "retract"
+            beside = any(other is not clause and self._tells_new(other) for other in sentence.clauses)
+            reason: Reason = "replace" if gains else "beside" if beside else "retract"
             yield Ending(mention.surface, reason, sentence, mention, subject or "user")
 
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
@@ -108,14 +115,17 @@ class Endings(Corrections, Forgetting, Switches):
         """Return what ends: named in the clause, else in the clauses around it, else in the sentence before."""
         around = [clause, *reversed(sentence.clauses[:index]), *sentence.clauses[index + 1 : index + 2]]
         for candidate in around:
-            floor = NOUN if candidate is clause or self._lexicon.code in ("de", "zh") else NAME
+            is_free = (
+                candidate is clause or self._lexicon.code in ("de", "zh") or self._takes_up(clause, candidate, sentence)
+            )
+            floor = NOUN if is_free else NAME
             if candidate.asks or (candidate is not clause and not self._leans(clause, candidate)):
                 continue
             within = [m for m in self._within(candidate, sentence) if not self._is_needed(m, candidate)]
             targets = self._nearest(self._best(within, floor=floor), cue)
             if _WEAK.search(self._reading.text[slice(*cue)].lower()):
                 targets = [m for m in targets if m.rank >= NAME]
-            targets = [m for m in targets if m.rank >= NAME or self._is_tight(m, cue)]
+            targets = [m for m in targets if m.rank >= NAME or candidate is not clause or self._is_tight(m, cue)]
             if targets:
                 return targets
         if place and len(self._reading.sentences[place].words) <= 12 and _POINTS.search(sentence.flat):
@@ -124,6 +134,21 @@ class Endings(Corrections, Forgetting, Switches):
                 floor = NOUN if self._lexicon.code in ("de", "zh") else NAME
                 return self._nearest(self._best(self._mentions[before.start], floor=floor), cue)
         return []
+
+    def _takes_up(self, clause: Clause, named: Clause, sentence: Sentence) -> bool:
+        """Whether a clause goes on about the subject of the one right before it ("X withered, threw it out")."""
+        place = sentence.clauses.index(clause)
+        if place == 0 or sentence.clauses[place - 1] is not named:
+            return False
+        opens = any(len(words(named.flat[: m.start - named.start])) <= _SUBJECT for m in self._within(named, sentence))
+        return opens and (len(words(clause.flat)) <= _SHORTEST or _POINTS.search(clause.flat) is not None)
+
+    def _tells_new(self, clause: Clause) -> bool:
+        """Whether a clause, of nobody else's, names something never heard of."""
+        if clause.asks or self._lexicon.code in ("de", "zh") or self._lexicon.third.search(clause.flat):
+            return False
+        fresh = names_in(". " + self._reading.text[clause.start : clause.end])
+        return any(not self._heard.holds(name) for name in fresh)
 
     def _is_needed(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause says how it would be without the value ("without it I can't work any more")."""

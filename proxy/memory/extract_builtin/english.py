@@ -48,6 +48,7 @@ ENGLISH = Lexicon(
         r"^(?:\W|and |but |so |because |since |though |that )*(?P<whom>he|she|they|someone|somebody|everyone|everybody|nobody|people)\b",
     ),
     ended=one_of(
+        r"\brip\b|\b(?:gave up|died|conked out|packed up) on (?:me|us)\b|\b(?:withered|wilted|perished|drowned)\b|\bdidn't survive\b",
         r"\bout (?:it|he|she|they) go(?:es)?\b|\bout (?:it|they) went\b|\b(?:broke|fell) apart\b|\bdisbanded\b|\boff (?:my|our) hands\b|\b(?:moved|gone|went|flew) (?:back|home|away|abroad)\b(?=.*\b(?:now|so|instead|replac|new)\b)|\bretired (?:to|from|and|in|last|this)\b",
         r"\bgot the (?:boot|axe|chop|heave-ho|push|bin|sack)\b",
         r"\b(?:fizzled|petered|died) out\b|\bfell (?:through|apart|by the wayside)\b|\bran its course\b|\bcame to an end\b|\bwound (?:down|up)\b",
@@ -274,6 +275,7 @@ ENGLISH = Lexicon(
         r"\b(?:also|too|as well|additionally|besides|furthermore|second|third|another|both|on top|in addition|added|plus|joined by|alongside|along with|other)\b"
     ),
     forget=one_of(
+        r"\bi(?:'d| would) (?:rather|prefer|like)(?: it)?(?: if)? (?:you|the|that|this|my).{0,60}\b(?:no (?:memory|record|knowledge|trace)|(?:wasn't|weren't|isn't|not|never) (?:\w+ )?(?:on record|recorded|stored|kept|saved|known|remembered))\b",
         r"\b(?:don't|do not|wouldn't|would not) (?:want|like) (?:it|that|this|them|him|her) (?:\w+ )?(?:kept|stored|saved|remembered|recorded|retained|known)\b",
         r"\b(?:should|must|may|can|shall) ?(?:not|n't|never) be (?:retained|kept|stored|saved|remembered|recorded|logged)\b",
         r"\bshouldn't be (?:retained|recorded|logged)\b",
@@ -313,6 +315,7 @@ ENGLISH = Lexicon(
         r"\b(?:delete|erase|remove|wipe|clear) (?:the |this |that |a |an |my |these |all |some )?(?:\w+ ){0,2}(?:files?|folders?|rows?|columns?|tables?|branch|lines?|cookies|cache|disk|drive|data ?set|database|commits?|photos?|emails?|messages?|code|variables?|words?|paragraphs?|sentences?|section)\b",
     ),
     correction=one_of(
+        r"\bnot sure (?:why|how)\b|\bsilly me\b|\bno clue (?:why|how)\b|\bwho knows why\b",
         r"\bshould(?:'ve| have) (?:said|written|typed|been|put|called)\b|\bmuddled\b|\bput me right\b|\bset me straight\b|\bcorrected me\b|\bgot measured\b|\b(?:he|she|it) isn't (?:a|an|the|called|named)\b|\bit's not (?:a|an|the) \w+ at all\b",
         r"\bdouble[- ]?checked\b|\b(?:checked|looked|counted|asked|measured|calculated) (?:it |that |them )?(?:again|up|once more|properly)\b",
         r"\bbrain (?:fog|freeze|glitch)\b|\bfat[- ]fingered\b|\bgot (?:it|that|this|them) (?:all )?(?:wrong|backwards|mixed)\b|\bmy mistake\b|\bignore what i\b",
@@ -371,7 +374,7 @@ ENGLISH = Lexicon(
     ),
     denial=one_of(r"(?:\b(?:not|no|isn't|wasn't|aren't)|there's no|there is no) (?:\w+ ){0,2}$"),
     amend=one_of(
-        r"^(?:(?:no|oh|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make (?:that|it)|i mean|or rather|(?:he|she)(?:'s| is) (?:called|named)|(?:his|her|the|its) name(?:'s| is)|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+        r"^(?:(?:no|oh|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make (?:that|it)|i mean|or rather|(?:he|she)(?:'s| is) (?:called|named)|(?:his|her|the|its) name(?:'s| is)|(?:it|the ticket|the box|the label|the invitation|the email|my calendar) says|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
     ),
     contrast=(
         one_of(
@@ -382,15 +385,17 @@ ENGLISH = Lexicon(
         ),
     ),
     source=one_of(
+        r"\boff $",
         r"(?:from|instead of|rather than|away from|left|leaving|ditch(?:ed|ing)|dropp(?:ed|ing)|dump(?:ed|ing)|replac(?:e|ed|es|ing)|swap(?:ped|ping)?(?: out)?|trad(?:e|ed|ing)(?: in)?|exchang(?:e|ed|ing)|outgrew|out of|sold|gave up|quit|retired|goodbye to|bye,?|after \w+ years (?:with|at|of)|no longer) "
         + _DET
-        + "$"
+        + "$",
     ),
     source_after=one_of(
         r"^ (?:→|->|(?:was|is|got|has been|have been|been|made way|gave way) (?:replaced|swapped|succeeded|traded|exchanged)?(?: ?by| ?for| ?with| ?to))\b",
         r"^ ?(?:→|->)",
     ),
     switch=one_of(
+        r"\boff [\w ]{2,25},? (?:and )?on(?:to)? ",
         r"\bswitch",
         r"\bmov(?:e|ed|ing)\b",
         r"\bmigrat",

@@ -39,6 +39,14 @@ ENGLISH_STATEMENTS = (
         single=True,
     ),
     Statement(
+        "address",
+        one_of(
+            _I
+            + r" (?:live|living|moved)(?: over)? (?:at|on|to) (?=\d+\w? \w+|(?:\w+ ){1,3}(?:street|road|lane|avenue|close|drive|st|rd|ave)\b)"
+        ),
+        single=True,
+    ),
+    Statement(
         "profession",
         one_of(
             _I + r" (?:work|working|worked) as (?:a |an |the )?",

@@ -110,7 +110,7 @@ class _Extraction:
             confidence=_ENDING_CONFIDENCE,
             forget=ending.reason == "forget",
         )
-        if ending.reason not in ("replace", "correct"):
+        if ending.reason not in ("replace", "correct", "beside"):
             return base
         new, text = self._replacement(ending)
         if not text:
@@ -142,7 +142,7 @@ class _Extraction:
         """Return the value that takes the place of an ended one, and a sentence that states it."""
         sentence = ending.sentence
         local = list(Value.of(ending.value).find(words(sentence.text)))
-        new = self._new_value(ending, sentence)
+        new = "" if ending.reason == "beside" else self._new_value(ending, sentence)
         if new and ending.mention is not None:
             for earlier in ending.mention.said:
                 text = remodelled(earlier, ending.value, new, self._lexicon)
@@ -154,7 +154,8 @@ class _Extraction:
             self._lexicon.kin,
             *((self._lexicon.copula,) if self._lexicon.code == "zh" else ()),
         )
-        if not rest or not (new or any(pattern.search(flat(rest)) for pattern in tells)):
+        tells = () if ending.reason == "beside" else tells
+        if not rest or not (new or not tells or any(pattern.search(flat(rest)) for pattern in tells)):
             return new, ""
         return new, rest
 

@@ -36,6 +36,7 @@ GERMAN = Lexicon(
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?P<whom>er|sie(?! ist| sind)|man)\b",
     ),
     ended=one_of(
+        r"\bkeins mehr\b|\bvertrocknet\b|\bverwelkt\b|\bverendet\b|\bbraucht mich nicht mehr\b",
         r"\bin rente\b|\babgekauft\b|\bweggezogen\b(?=.*\b(?:jetzt|nun|seitdem)\b)|\bhat sich (?:\w+ ){0,3}aufgelöst\b|\blas(?:se|s)? .{0,30}\bweg\b|\bgestrichen\b|\bgewichen\b|\b(?:bin|sind) (?:\w+ ){0,2}raus\b",
         r"\bist (?:\w+ ){0,3}(?:raus|weg|gestrichen|abgehakt|passé)\b(?= *(?:$|[,.!;]|und|weil|da|jetzt))",
         r"\bhat sich (?:\w+ ){0,2}erledigt\b|\bhat (?:\w+ ){0,2}ausgedient\b|\bläuft (?:\w+ ){0,2}nicht weiter\b",
@@ -71,6 +72,7 @@ GERMAN = Lexicon(
         r"\beingegangen\b",
     ),
     ceased=one_of(
+        r"\bdichtgemacht\b|\bstillgelegt\b|\babgeschlossen mit\b",
         r"\baus .{2,30} genommen\b|\bzurückgetreten\b|\bexportiert\b(?=.*\braus\b)|\brausgenommen\b|\babgekauft\b|\bsein lassen\b|\bhingehängt\b",
         r"\bverboten\b|\buntersagt\b|\bgekillt\b|\bgekickt\b|\brausgekickt\b|\babserviert\b|\bbegraben\b|\bverbannt\b|\bversteigert\b|\bvererbt\b|\bweitergegeben\b|\bweiterverschenkt\b|\bübergeben\b|\babgetreten\b|\bniedergelegt\b|\bverschrottet\b|\brausgeschmissen\b",
         r"\babgesagt\b|\bdrangegeben\b|\ban den haken\b|\bauf eis gelegt\b|\babgestellt\b|\babgeschaltet\b|\bgecancelt\b|\bgekanzelt\b|\bgelöst\b(?= *$|[,.!])|\bweggebracht\b|\bins tierheim\b|\bhingeworfen\b|\bausgetragen\b|\babgewickelt\b|\bverlernt\b|\bverlegt\b(?= *$)|\beingemottet\b|\bvertickt\b|\bverhökert\b|\babgestiegen\b|\braus aus\b",
@@ -151,6 +153,7 @@ GERMAN = Lexicon(
         r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b",
     ),
     forget=one_of(
+        r"\b(?:wär\w*|fänd\w*|hätte) .{0,25}(?:lieber|besser)\b.{0,40}\b(?:nichts|nicht|keine\w*)\b|\bwüsstest (?:du )?nichts\b",
         r"\bwill (?:ich )?(?:\w+ ){0,3}(?:nirgends|nirgendwo|nicht) (?:\w+ ){0,3}(?:gespeichert|stehen|haben|wissen)\b|\bnirgends\b.{0,30}\bgespeichert\b|\b(?:nimm|nehm|nehmt) .{1,60}\braus\b",
         r"\b(?:magst|willst|kannst|könntest) du .{1,40}\bvergessen\b",
         r"\b(?:brauchst|musst|sollst|solltest|darfst|kannst)\b.{0,80}\b(?:nicht|nie|nirgends|nix|nichts|kein\w*|besser nicht)\b.{0,40}\b(?:merken|speichern|behalten|notieren|wissen|abspeichern|festhalten|aufheben|erinnern)\b",
@@ -181,6 +184,7 @@ GERMAN = Lexicon(
         r"\bgelöscht\b|\bgestrichen\b",
     ),
     correction=one_of(
+        r"\bkeine ahnung,? (?:warum|wieso|wie)\b|\bich (?:dummerchen|depp|idiot|trottel)\b|\bkeinen schimmer\b",
         r"\bhätte .{1,30}(?:sagen|schreiben) (?:sollen|müssen)\b|\bhat mich (?:verbessert|korrigiert|aufgeklärt)\b|\bverguckt\b|\bgemessen\b(?=.*\bnicht\b)|\bpassiert mir (?:ständig|immer|dauernd)\b",
         r"\b(?:nochmal|noch mal|noch einmal|genauer) (?:nach)?(?:geschaut|gesehen|gezählt|geguckt|gefragt|gemessen|gerechnet)\b|\bnachgeschaut\b|\bnachgezählt\b|\bnachgeguckt\b|\bnachgemessen\b",
         r"\bstimmt (?:gar |so |doch )?nicht\b|\bverrechnet\b|\bverzählt\b|\bverlesen\b|\bvergriffen\b|\bnicht ganz richtig\b|\bbesser gesagt\b|\bgenauer gesagt\b|\bgenau genommen\b|\bkorrekt (?:ist|wäre)\b|\brichtig (?:ist|wäre|muss)\b|\bvertauscht\b|\bdussel\b|\bpatzer\b|\bschussel\b",
@@ -189,7 +193,7 @@ GERMAN = Lexicon(
         r"\bmeinte\b|\bich meine\b",
         r"\bvertan\b|\bverschrieben\b|\bvertippt\b|\bverwechselt\b|\bgeirrt\b|\birrtum\b|\birrtümlich\b|\bversehentlich\b|\bfehler\b|\bfalsch\b|\bverhört\b|\bvertauscht\b|\bdurcheinander\b",
         r"\btatsächlich\b|\bin wirklichkeit\b|\bin wahrheit\b|\bstellt sich heraus\b|\bherausgestellt\b|\bwie sich zeigt\b",
-        r"\bsorry\b|\bentschuldig\w*\b|\bpardon\b|\bmoment\b|\bhalt\b|\bstopp?\b|\bups\b|\bnee\b|^nein\b|\bach\b",
+        r"\bsorry\b|\bentschuldige?\b|\bentschuldigung\b|\bpardon\b|\bmoment\b|\bhalt\b|\bstopp?\b|\bups\b|\bnee\b|^nein\b|\bach\b",
         r"\bsondern\b",
         r"\bgar nicht\b|\bgar kein\w*\b",
         r"\brecht\b",
@@ -215,7 +219,7 @@ GERMAN = Lexicon(
     ),
     denial=one_of(r"\b(?:nicht|kein(?:e|en|em|er)?|nie)\s+(?:\w+\s+){0,2}$"),
     amend=one_of(
-        r"^(?:(?:nein|nee|halt|moment|sorry|quatsch|korrektur|ups|ach|eigentlich|unsinn|tatsächlich)\W+)*(?:es ist|das ist|es war|ich meinte|gemeint (?:war|ist)|besser gesagt|genauer gesagt|vielmehr|(?:er|sie) heißt|richtig (?:ist|wäre)|es heißt|ist es)(?: (?:eigentlich|doch|in|bei|der|die|das|ein|eine|einen|natürlich))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})",
+        r"^(?:(?:nein|nee|halt|moment|sorry|quatsch|korrektur|ups|ach|eigentlich|unsinn|tatsächlich)\W+)*(?:es ist|das ist|es war|ich meinte|gemeint (?:war|ist)|besser gesagt|genauer gesagt|vielmehr|(?:er|sie) heißt|richtig (?:ist|wäre)|es heißt|ist es|(?:auf|im|in) (?:\w+ ){1,2}steht)(?: (?:eigentlich|doch|in|bei|der|die|das|ein|eine|einen|natürlich))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})",
         r"^(?:quatsch|nein|nee|sorry|halt)?\W*(?P<new>[\w-]+) (?:meinte|meine) ich",
     ),
     contrast=(

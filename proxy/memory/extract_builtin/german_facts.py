@@ -40,6 +40,15 @@ GERMAN_STATEMENTS = (
         single=True,
     ),
     Statement(
+        "address",
+        one_of(
+            r"\b(?:ich wohne|wohne ich|wir wohnen|wohnen wir)"
+            + _ADV
+            + r" (?:am|an der|an dem|auf der|auf dem|in der|im) (?=\S+ \d)"
+        ),
+        single=True,
+    ),
+    Statement(
         "profession",
         one_of(
             r"\b(?:ich arbeite|arbeite ich|(?P<who>er|sie) arbeitet) als (?:eine? )?",

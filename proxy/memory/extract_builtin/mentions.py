@@ -20,6 +20,7 @@ _CJK_EDGE = frozenset(
     "我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
     "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
 )
+_CJK_PARTICLES = frozenset("了的吗呢吧着过")
 _CJK_TRAILING = frozenset("的了是在就都也又还再吗呢吧啊呀啦哦嘛着过去来会要想能可我你他她它这那有没不很太最从把被")
 
 
@@ -127,8 +128,10 @@ class Heard:
         alike = dict.fromkeys(value for word in run for value in self._by_start.get(word.text[:_SAME], ()))
         if any(same_value(surface, value) or _is_inside(surface, value) for value in alike):
             return VALUE
-        *before, last = surface.split()
-        capital = is_name(last, lexicon.code) and last.lower() not in lexicon.stop  # "doctora Quiroga"
+        before = surface.split()[:-1]
+        capital = any(
+            is_name(w, lexicon.code) and w.lower() not in lexicon.stop for w in surface.split()
+        )  # "doctora Quiroga"
         if capital and (before or run[0].start > sentence.start or self._is_name_in(run[0], sources)):
             return NAME
         return NOUN
@@ -185,6 +188,8 @@ def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon) -> tup
     """Drop words from both ends that are never a value by themselves."""
     run = [word.text for word in found[first:last]]
     if run and all(_is_edge(word, lexicon) for word in run):
+        return first, first
+    if len(run) == _SAME and run[-1] in _CJK_PARTICLES:
         return first, first
     floor = 2 if run and HAS_CJK.search(run[0]) else 1  # a name of two characters may hold a common one
     while last - first > floor and _is_edge(found[first].text, lexicon):

@@ -46,6 +46,9 @@ _NEUTRAL = frozenset(
     )
 )
 _EQUATES = re.compile(r"[:：—–]|\s-\s")
+_APPOSED = re.compile(
+    r"(?:(?:el|la|der|die) )?(?:(?:Mr|Mrs|Ms|Dr|Herr|Frau|señora?|doctora?)\.? )?[A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+(?: [A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+)?(?=\s*(?:[,.!?]|$))"
+)
 _BREAK = re.compile(r"[.!?;()]")
 _HAN_VALUE = re.compile(
     r"(?:的|号码?|名字|现在|已经|目前)*(?:改?(?:是|叫做?|在|为|成了?|换成了?|变成了?|：|:)\s*(?:一?[名位个]|《)?"
@@ -221,7 +224,11 @@ def _value_after(sentence: Sentence, index: int, reading: Reading, *, is_slot: b
         for left, gap in zip(found[index - 1 : place], gaps, strict=True)
     ):
         return None
-    if any("," in gap for gap in gaps) and not _is_code(found[place].text):
+    if (
+        any("," in gap for gap in gaps)
+        and not _is_code(found[place].text)
+        and not _is_apposition(found, place, reading)
+    ):
         return None
     quoted = _QUOTED.match(reading.text, found[place].start - 1)
     if quoted:
@@ -275,12 +282,35 @@ def _is_stated(sentence: Sentence, start: int, span: Span, reading: Reading) -> 
     return bool(between) and re.search("[:：—–]|\\s-\\s", reading.text[between[-1].end : span[0]]) is not None
 
 
+def _is_apposition(found: Sequence[Word], place: int, reading: Reading) -> bool:
+    """Whether a person is named between commas ("my boss, Ms. Lindqvist, …")."""
+    if place == 0 or reading.lexicon.kin.fullmatch(found[place - 1].text) is None:
+        return False
+    return _APPOSED.match(reading.text, found[place].start) is not None
+
+
 def _is_slot(attribute: Sequence[str], lexicon: Lexicon) -> bool:
     return any(lexicon.slot.fullmatch(word) for word in attribute)
 
 
 def _is_title(word: str) -> bool:
-    return word in ("dr", "mr", "mrs", "ms", "prof", "sr", "sra", "herr", "frau")
+    return word in (
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+        "prof",
+        "sr",
+        "sra",
+        "herr",
+        "frau",
+        "señor",
+        "señora",
+        "doctor",
+        "doctora",
+        "don",
+        "doña",
+    )
 
 
 def _is_code(word: str) -> bool:

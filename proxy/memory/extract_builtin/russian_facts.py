@@ -35,6 +35,7 @@ RUSSIAN_STATEMENTS = (
         profile=True,
     ),
     Statement("live in", one_of(_verb("живу", "живем", "проживаю") + "в ", _MOI + r" (?:живет|живут) в "), single=True),
+    Statement("address", one_of(_verb("живу", "живем", "проживаю") + r"на (?=[а-я-]+(?: улице)?,? \d)"), single=True),
     Statement(
         "profession",
         one_of(

@@ -22,9 +22,9 @@ _IF = re.compile(
     r"|(?:如果|要是|假如|万一|每次|每当|一旦)"
 )
 _HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
-_LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|,? and)\s*(?:the |my |die |den |das |el |la )?")
+_LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
-Reason = Literal["retract", "forget", "replace", "correct"]
+Reason = Literal["retract", "forget", "replace", "correct", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +169,8 @@ def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
             clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
             if clause is None or clause.asks or lexicon.hedge.search(clause.flat):
                 continue
-            if (
-                lexicon.first.search(sentence.flat[: start + 1])
-                or lexicon.first.search(clause.flat)
-                or lexicon.code == "zh"
-            ):
+            is_first = lexicon.first.search(sentence.flat[: start + 1]) or lexicon.first.search(clause.flat)
+            if is_first or lexicon.code == "zh" or not lexicon.third.search(clause.flat):
                 return len(words(clause.flat)) <= _LONG
             if lexicon.kin.search(clause.flat) or len(sentence.words) <= _SHORT:
                 return True

@@ -43,6 +43,7 @@ SPANISH = Lexicon(
         r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
     ),
     ended=one_of(
+        r"\bse (?:me |nos )?(?:secó|marchitó|ahogó|pudrió|rompió|murieron)\b|\bperdimos el contacto\b|\bperdí el contacto\b",
         r"\bse (?:disolvió|separó|desintegró|deshizo)\b|\bse (?:volvió|fue|marchó) a\b(?=.*\bahora\b)|\bse ha jubilado\b|\bse jubiló\b|\basí que fuera\b",
         r"\b(?:a|al) (?:paseo|la porra|freír espárragos|la basura|la mierda|carajo|contenedor|punto limpio)\b",
         r"\bnada de .{1,25}\b(?:ya|más|para mí)\b|\bni .{1,20} más\b|\bno más\b",
@@ -80,7 +81,7 @@ SPANISH = Lexicon(
         r"\b(?:he|hemos|ha) dejado\b|\bdejé\b|\bdejamos\b|\bdejado\b|\bdejo\b",
         r"\babandon(?:é|ado|amos|o)\b",
         r"\bcancel(?:é|ado|ada|amos|o)\b|\banul(?:é|ado|ada|amos)\b",
-        r"\b(?:de|di|dio|dimos|dado|dada|dar(?:me)?) (?:de )?baja\b|\bde baja\b",
+        r"\b(?:di|dio|dimos|dado|dada|dar(?:me)?) (?:de )?baja\b",
         r"\bvend(?:í|ido|ida|imos)\b",
         r"\bregal(?:é|ado|ada|amos)\b|\bdon(?:é|ado|ada)\b",
         r"\b(?:des|de)?instal(?:é|ado|ada)\b(?<!instalado)(?<!instalada)(?<!instalé)|\bdesinstal(?:é|ado|ada|amos)\b",
@@ -163,6 +164,7 @@ SPANISH = Lexicon(
         r"\b(?:también|además|otr[oa]s?(?! vez| veces)|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
+        r"\b(?:preferiría|prefiero|me gustaría|ojalá) que (?:no|nunca) (?:supieras|tuvieras|recordaras|guardaras|sepas|tengas)\b|\bno (?:quiero|quisiera) que (?:lo |la )?(?:figur|aparez|qued|const)\w+",
         r"\bno (?:hace falta|es necesario|necesitas) que (?:lo |la |los |las )?(?:\w+ )?(?:record|recuerd|guard|conserv|sep|memoric|anot)\w*|\b(?:te importa(?:ría)?|podrías|puedes) olvidar\w*\b|\b(?:bórral[oa]s?|elimínal[oa]s?|olvídal[oa]s?|quítal[oa]s?)\b",
         r"\b(?:prefiero|preferiría|mejor|preferimos|mejor si|conviene|agradecería)\b.{0,25}\bno (?:lo |la |los |las )?(?:\w+ )?(?:guard|record|conserv|almacen|registr|apunt|sepas|teng|qued)\w*",
         r"\bno (?:hace falta|es necesario|necesitas|tienes por qué|debes|deberías) (?:que )?(?:guard|record|conserv|almacen|registr|apunt|sab|memoriz|acord)\w*",
@@ -218,7 +220,7 @@ SPANISH = Lexicon(
     ),
     denial=one_of(r"\b(?:no|ni) (?:\w+ ){0,2}$"),
     amend=one_of(
-        r"^(?:(?:no|perdona|perdón|uy|ay|espera|corrección|en realidad|de hecho|disculpa)\W+)*(?:en realidad )?(?:es|era|quise decir|quería decir|quiero decir|me refería a|debería ser|son|mejor dicho|o sea|más bien|digo|se llama)(?: (?:en|a|el|la|un|una|con|que))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+        r"^(?:(?:no|perdona|perdón|uy|ay|espera|corrección|en realidad|de hecho|disculpa)\W+)*(?:en realidad )?(?:es|era|quise decir|quería decir|quiero decir|me refería a|debería ser|son|mejor dicho|o sea|más bien|digo|se llama|en (?:el|la) \w+ (?:pone|dice)|pone|ponía)(?: (?:en|a|el|la|un|una|con|que))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
     ),
     contrast=(
         one_of(

@@ -25,6 +25,11 @@ SPANISH_STATEMENTS = (
     ),
     Statement("live in", one_of(_verb("vivo", "vivimos", "resido") + "en ", _MI + r" (?:vive|viven) en "), single=True),
     Statement(
+        "address",
+        one_of(_verb("vivo", "vivimos") + r"en (?=(?:la |el )?(?:calle|avenida|plaza|paseo|camino|ronda)\b)"),
+        single=True,
+    ),
+    Statement(
         "profession",
         one_of(
             r"\b(?:trabajo|trabajamos) (?:como|de) (?:un |una )?",

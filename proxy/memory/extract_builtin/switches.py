@@ -16,7 +16,9 @@ NOW = re.compile(
 )
 _LONG = 30  # words; a correction or a switch is told in fewer
 _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
-_TOWARDS = re.compile(r"\s*(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调))")
+_TOWARDS = re.compile(
+    r"[,\s]*(?:hin )?(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调))"
+)
 _INSTEAD = re.compile(r"(?:instead of|rather than|statt|anstatt|en vez de|en lugar de|вместо|不[吃喝用])\s*(?:\w+\s)?$")
 
 
