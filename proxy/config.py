@@ -230,6 +230,8 @@ class Settings(BaseSettings):
     # Of a LiteLLM configuration file: read where it is given, shown nowhere.
     environment_variables: dict[str, Any] = Field(default={}, exclude=True, repr=False)
     litellm_master_key: SecretStr | None = Field(default=None, exclude=True)
+    litellm_callbacks: dict[str, Any] = Field(default={}, exclude=True)
+    config_folder: Path | None = Field(default=None, exclude=True)
     without_effect: tuple[str, ...] = Field(default=(), exclude=True)
 
     @model_validator(mode="before")
@@ -287,7 +289,7 @@ def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = 
         model_config = SettingsConfigDict(yaml_file=path)
 
     try:
-        settings = _FromFile(**_given(flags or {}))
+        settings = _FromFile(**_given(flags or {}), config_folder=path.resolve().parent if path is not None else None)
     except ValidationError as error:
         raise ConfigError(_explain(error)) from error
     except (ValueError, TypeError, OSError) as error:

@@ -27,6 +27,10 @@ _OF_ROUTER = {
     "model_group_alias_map": "model_group_alias",
 }
 
+# `litellm_settings` that say who else is told of calls.
+_OF_CALLBACKS = {"success_callback": "success", "failure_callback": "failure", "callbacks": "both"}
+_HIDES = "turn_off_message_logging"
+
 # What is so anyway: a parameter that a provider does not take does not fail, weights decide, nothing is reported.
 _GRANTED = {"drop_params": None, "routing_strategy": "simple-shuffle", "telemetry": None}
 
@@ -39,7 +43,7 @@ def adopt(raw: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]
         defaults: Of ``router_settings``; a value that is not the default wins over ``litellm_settings``.
 
     Returns:
-        The settings; ``without_effect`` names what was left out, ``litellm_master_key`` and
+        The settings; ``without_effect`` names what was left out, ``litellm_master_key``, ``litellm_callbacks`` and
         ``environment_variables`` what has a meaning of its own.
     """
     settings = {name: value for name, value in raw.items() if name not in FOREIGN_SECTIONS and value is not None}
@@ -54,7 +58,9 @@ def adopt(raw: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]
         router["cooldown_time"] = 0
     ignored += [f"router_settings.{name}" for name in router if name not in defaults and not _is_granted(name, router)]
     ignored += [
-        f"litellm_settings.{name}" for name in library if name not in _OF_ROUTER and not _is_granted(name, library)
+        f"litellm_settings.{name}"
+        for name in library
+        if name not in {*_OF_ROUTER, *_OF_CALLBACKS, _HIDES} and not _is_granted(name, library)
     ]
     ignored += [f"general_settings.{name}" for name in general if name != "master_key"]
     inherited = {_OF_ROUTER[name]: value for name, value in library.items() if name in _OF_ROUTER and value is not None}
@@ -63,6 +69,9 @@ def adopt(raw: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]
         settings["router_settings"] = {**inherited, **own}
     if isinstance(general.get("master_key"), str):
         settings["litellm_master_key"] = general["master_key"]
+    if any(library.get(name) for name in _OF_CALLBACKS):
+        settings["litellm_callbacks"] = {ours: _names(library.get(theirs)) for theirs, ours in _OF_CALLBACKS.items()}
+        settings["litellm_callbacks"]["hides_messages"] = library.get(_HIDES) is True
     settings["without_effect"] = tuple(ignored)
     return settings
 
@@ -77,6 +86,10 @@ def _with_credentials(model_list: list[Any], credentials: object) -> list[Any]:
         name = params.pop("litellm_credential_name", None)
         written.append({**entry, "litellm_params": {**values.get(name, {}), **params}} if name else entry)
     return written
+
+
+def _names(value: object) -> list[str]:
+    return [str(one) for one in (value if isinstance(value, list) else [value] if value else [])]
 
 
 def _section(value: object) -> dict[str, Any]:

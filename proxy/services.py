@@ -35,6 +35,7 @@ from proxy.telemetry.otel import Tracing, open_tracing
 from proxy.threads import in_thread
 from proxy.types import Mode, Scope
 from proxy.upstream import litellm, model_map
+from proxy.upstream.litellm_callbacks import Callbacks
 from proxy.upstream.providers import elsewhere
 from proxy.upstream.route import Routes
 
@@ -303,6 +304,23 @@ def _routes(settings: Settings, clock: Clock) -> Routes:
         clock=clock,
         context_windows=upstream.context_windows,
         is_chat_only=upstream.chat_only,
+        callbacks=_callbacks(settings),
+    )
+
+
+def _callbacks(settings: Settings) -> Callbacks:
+    named = settings.litellm_callbacks
+    return Callbacks(
+        success=tuple(named.get("success", ())),
+        failure=tuple(named.get("failure", ())),
+        both=tuple(named.get("both", ())),
+        hides_messages=named.get("hides_messages", False),
+        folder=settings.config_folder,
+        variables={
+            name: str(value)
+            for name, value in settings.environment_variables.items()
+            if not str(value).startswith("os.environ/")
+        },
     )
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from proxy.errors import ProxyError
 from proxy.memory.minilm import DIMENSION, MODEL, MODELS, MiniLM
 from proxy.threads import give_way
+from proxy.upstream.litellm_callbacks import QUIETLY
 
 Purpose = Literal["query", "passage"]
 Vectors = NDArray[np.float32]
@@ -206,7 +207,7 @@ class LiteLLMEmbedder:
         litellm: Any = await self._load()
         try:
             answer = await litellm.aembedding(
-                self._name, input=texts, timeout=_REQUEST_TIMEOUT_S, max_retries=0, **self._access, **extra
+                self._name, input=texts, timeout=_REQUEST_TIMEOUT_S, max_retries=0, **self._access, **extra, **QUIETLY
             )
         except (*litellm.LITELLM_EXCEPTION_TYPES, OSError, ValueError) as error:
             # Without the provider's words, in which keys and texts are quoted.

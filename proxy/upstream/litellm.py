@@ -29,6 +29,7 @@ from proxy.upstream import headers as crossing
 from proxy.upstream import litellm_reply as reply
 from proxy.upstream.base import ClientGaveUp, Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
 from proxy.upstream.kept import KeptReplies
+from proxy.upstream.litellm_callbacks import QUIETLY, Callbacks
 from proxy.upstream.litellm_error import error_object, translate
 from proxy.upstream.litellm_request import arguments
 from proxy.upstream.litellm_responses import Call, is_of_openai_wire, respond
@@ -49,9 +50,10 @@ async def load() -> Any:
 class LiteLLMUpstream:
     """Translates chat completions and responses by LiteLLM."""
 
-    def __init__(self, clock: Clock | None = None) -> None:
+    def __init__(self, clock: Clock | None = None, callbacks: Callbacks | None = None) -> None:
         self._clock = clock or Clock()
         self._kept = KeptReplies(self._clock)
+        self._callbacks = callbacks
 
     async def send(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
         """Send a request and return when the reply, or its first event, is there; other paths are a 404.
@@ -70,7 +72,7 @@ class LiteLLMUpstream:
         body = _parsed(await whole_body(request))
         if not isinstance(body.get("messages"), list) or not body["messages"]:
             raise InvalidRequest("'messages' must be a list of at least one message.", param="messages")
-        litellm = await load()
+        litellm = await self._load()
         call = {
             **arguments(
                 body,
@@ -96,7 +98,7 @@ class LiteLLMUpstream:
 
     async def _respond(self, request: UpstreamRequest, target: Target) -> UpstreamResponse:
         body = _parsed(await whole_body(request))
-        litellm = await load()
+        litellm = await self._load()
         call = Call(
             body=body,
             key=crossing.client_key(request.headers) or "",
@@ -108,6 +110,13 @@ class LiteLLMUpstream:
         if isinstance(response, Failure):
             return _failed(response.error, target.provider, gave_up=patience(request, target).is_clients)
         return response
+
+    async def _load(self) -> Any:
+        litellm = await load()
+        callbacks, self._callbacks = self._callbacks, None
+        if callbacks is not None:
+            callbacks.start(litellm)  # on the loop: some of them start tasks of their own
+        return litellm
 
     async def aclose(self) -> None:
         """Close LiteLLM's connections, where it was loaded at all."""
@@ -169,6 +178,7 @@ async def complete(
         "drop_params": True,
         "max_retries": 0,
         "num_retries": 0,
+        **QUIETLY,
     }
     response = await outcome(litellm.acompletion(**call))
     if isinstance(response, Failure):

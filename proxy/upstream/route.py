@@ -21,6 +21,7 @@ from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.directory import Directory, target_of
 from proxy.upstream.failover import Attempt, Make, Plan, Try, send, tries_of
 from proxy.upstream.health import Health
+from proxy.upstream.litellm_callbacks import Callbacks
 from proxy.upstream.litellm_responses import OVER_CHAT, over_chat
 from proxy.upstream.messages import over_messages, speaks_messages
 from proxy.upstream.model_list import Route
@@ -63,6 +64,7 @@ class Routes:
         clock: Clock | None = None,
         context_windows: Mapping[str, int] | None = None,
         is_chat_only: bool = False,
+        callbacks: Callbacks | None = None,
     ) -> Routes:
         """Build the routes.
 
@@ -79,6 +81,7 @@ class Routes:
             clock: Tells when that is over.
             context_windows: Tokens of a request by patterns of models' names, where the map is wrong or silent.
             is_chat_only: The one server knows no responses; they are asked of it as chat completions.
+            callbacks: Whom LiteLLM tells of its calls.
 
         Raises:
             ConfigError: If an entry of the list cannot work; the message names it and the mend.
@@ -101,6 +104,7 @@ class Routes:
             timeout_s=timeout_s,
             connect_timeout_s=connect_timeout_s,
             router=router,
+            callbacks=callbacks,
         )
         return cls(directory, targets, router=router, clock=clock or Clock(), context_windows=context_windows or {})
 

@@ -9,6 +9,7 @@ from proxy.config import RouterSettings
 from proxy.upstream.base import Target, Upstream
 from proxy.upstream.demo import DemoUpstream
 from proxy.upstream.litellm import LiteLLMUpstream
+from proxy.upstream.litellm_callbacks import Callbacks
 from proxy.upstream.model_list import Route
 from proxy.upstream.wire import WireUpstream
 
@@ -24,6 +25,7 @@ class Targets:
         timeout_s: Most seconds of silence; None: as long as the client waits.
         connect_timeout_s: Most seconds to connect.
         router: Holds timeouts that come before ``timeout_s``.
+        callbacks: Whom LiteLLM tells of its calls.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Targets:
         timeout_s: float | None,
         connect_timeout_s: float,
         router: RouterSettings,
+        callbacks: Callbacks | None = None,
     ) -> None:
         self._auth_mode = auth_mode
         self._placeholder_keys = frozenset(placeholder_keys)
@@ -41,7 +44,7 @@ class Targets:
         self._connect_timeout_s = connect_timeout_s
         self._router = router
         self.wire: Upstream = WireUpstream()
-        self.litellm: Upstream = LiteLLMUpstream()
+        self.litellm: Upstream = LiteLLMUpstream(callbacks=callbacks)
         self._demo: Upstream = DemoUpstream()
 
     def demo(self) -> Target:
