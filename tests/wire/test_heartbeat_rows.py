@@ -71,9 +71,8 @@ def test_row_36_no_comment_inside_an_event_nor_after_the_end(pulse: Wire, path: 
             pass_some_heartbeats(pulse)
             gate.open()
         received = unframed(connection.ended())
-    assert received.replace(COMMENT, b"") == EVENTS[0] + end
-    assert received.startswith(EVENTS[0])
-    assert received.endswith(end)
+    comments = b"(?:" + re.escape(COMMENT) + b")*"
+    assert re.fullmatch(comments + re.escape(EVENTS[0]) + comments + re.escape(end), received)
 
 
 def pass_some_heartbeats(pulse: Wire) -> None:
