@@ -11,7 +11,7 @@ from proxy.api.traces import operation_of, span_of
 from proxy.services import Services
 from proxy.telemetry import metrics
 from proxy.telemetry.access import Fields
-from proxy.telemetry.names import OTHER, Names
+from proxy.telemetry.names import Names
 from proxy.upstream import model_map
 
 _log = structlog.get_logger(__name__)
@@ -77,7 +77,7 @@ def _line(passage: Passage, model: str) -> Fields:
     owner = exchange.scope if exchange is not None else passage.owner
     is_passing = exchange is not None and exchange.mode == "ephemeral"  # leaves no trace of who it was
     return {
-        "method": passage.method if passage.method.isalpha() else OTHER,
+        "method": passage.verb,
         "route": passage.route,
         "status": passage.status,
         "ms": _ms(passage.end_s - passage.start_s),

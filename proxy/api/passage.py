@@ -9,7 +9,7 @@ from proxy.api.asgi import Message, Scope
 from proxy.dialects.usage import Spent, UsageMeter, spent
 from proxy.errors import ProxyError
 from proxy.pipeline.exchange import Exchange, Memories
-from proxy.telemetry.names import route_of, word
+from proxy.telemetry.names import method_of, route_of, word
 from proxy.types import Scope as Owner
 from proxy.upstream.failover import Attempt
 
@@ -67,6 +67,11 @@ class Passage:
     def route(self) -> str:
         """The path without its ids."""
         return route_of(self.path)
+
+    @property
+    def verb(self) -> str:
+        """The method, where it is one."""
+        return method_of(self.method)
 
     @property
     def memories(self) -> Memories | None:

@@ -30,7 +30,7 @@ def span_of(passage: Passage, model: str) -> Span:
     exchange = passage.exchange
     steps = [_step(step, exchange) for step in exchange.timings.steps if step.name != _UPSTREAM] if exchange else []
     return Span(
-        f"{passage.method} {route}" if passage.method.isalpha() else route,
+        f"{passage.verb} {route}",
         passage.start_s,
         passage.end_s,
         "server",
@@ -68,7 +68,7 @@ def _calls(passage: Passage, model: str) -> Iterator[Span]:
             attributes |= _reply_attributes(passage)
         if attempt.status:
             attributes["http.response.status_code"] = attempt.status
-        name = f"{operation} {model}".strip() or f"{passage.method} {passage.route}"
+        name = f"{operation} {model}".strip() or f"{passage.verb} {passage.route}"
         end_s = passage.end_s if is_last and not attempt.error else attempt.end_s
         error = _failure(attempt, passage) if is_last else attempt.error or str(attempt.status)
         yield Span(name, attempt.start_s, end_s, "client", attributes, error)
@@ -118,7 +118,7 @@ def _server_attributes(passage: Passage) -> dict[str, Value]:
     owner = passage.exchange.scope if passage.exchange is not None else passage.owner
     is_passing = passage.exchange is not None and passage.exchange.mode == "ephemeral"
     return {
-        **_if("http.request.method", passage.method if passage.method.isalpha() else ""),
+        "http.request.method": passage.verb,
         "http.route": passage.route,
         "http.response.status_code": passage.status,
         **_if("throughline.request.id", passage.request_id),

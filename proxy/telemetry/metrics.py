@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from pathlib import Path
+
+from prometheus_client import (
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from proxy.config import metrics_folder
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nobody reads
+
+_PROCESSES = Path("/proc")
 
 METRICS_CONTENT_TYPE = CONTENT_TYPE_LATEST
 
@@ -90,8 +104,18 @@ READY = Gauge("throughline_ready", "Whether store and embedder are warm.", multi
 
 def metrics_page() -> bytes:
     """Return all metrics in Prometheus' text format; of ``--workers N`` processes, those of all of them."""
-    if metrics_folder() is None:
+    folder = metrics_folder()
+    if folder is None:
         return generate_latest(REGISTRY)
+    _forget_dead(folder)
     together = CollectorRegistry()
     MultiProcessCollector(together)  # type: ignore[no-untyped-call]
     return generate_latest(together)
+
+
+def _forget_dead(folder: Path) -> None:
+    """Drop the gauges of processes that are no more; their counters still count."""
+    for left in folder.glob("gauge_live*_*.db") if _PROCESSES.is_dir() else ():
+        pid = left.stem.rpartition("_")[2]
+        if not (_PROCESSES / pid).exists():
+            mark_process_dead(int(pid), str(folder))  # type: ignore[no-untyped-call]

@@ -23,6 +23,8 @@ _SEGMENTS = frozenset(
     }
 )  # fmt: skip
 
+_METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+
 # The GenAI conventions' names for providers, where they are not LiteLLM's.
 _PROVIDERS = {
     "azure": "azure.ai.openai",
@@ -30,6 +32,7 @@ _PROVIDERS = {
     "bedrock": "aws.bedrock",
     "gemini": "gcp.gemini",
     "mistral": "mistral_ai",
+    "openai_like": "openai",  # whose wire it speaks
     "vertex_ai": "gcp.vertex_ai",
     "watsonx": "ibm.watsonx.ai",
     "xai": "x_ai",
@@ -67,6 +70,11 @@ def route_of(path: str) -> str:
     """Return a path with its ids left out: ``/v1/memories/{id}/history``."""
     segments = path.strip("/").split("/", _MOST_SEGMENTS)[:_MOST_SEGMENTS]
     return "/" + "/".join(segment if segment in _SEGMENTS else "{id}" for segment in segments if segment)
+
+
+def method_of(method: str) -> str:
+    """Return a method, or what stands for all those that nobody knows."""
+    return method if method in _METHODS else OTHER
 
 
 def provider_name(provider: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.typing import EventDict
 
+from proxy.config import TelemetrySettings, load_settings
+from proxy.diagnosis import _telemetry
+from proxy.telemetry.otel import open_tracing
 from tests.fakes import replies
 from tests.fakes.collector import Collector, attributes
 from tests.fakes.provider import FakeProvider
@@ -129,9 +134,13 @@ def test_what_failed_says_how(tmp_path: Path, provider: FakeProvider) -> None:
 
 
 def test_an_unsampled_parent_sends_nothing(tmp_path: Path, provider: FakeProvider) -> None:
-    with Collector() as collector, serving(tmp_path, provider, collector) as server:
-        with server.http(traceparent=f"00-{TRACE}-{PARENT}-00") as http:
-            http.post("/chat/completions", json=ask())
+    unsampled = f"00-{TRACE}-{PARENT}-00"
+    with (
+        Collector() as collector,
+        serving(tmp_path, provider, collector) as server,
+        server.http(traceparent=unsampled) as http,
+    ):
+        http.post("/chat/completions", json=ask())
     assert [span.name for span in collector.spans if span.kind != INTERNAL or span.trace_id.hex() == TRACE] == []
 
 
@@ -143,3 +152,54 @@ def test_without_an_endpoint_nothing_is_made(tmp_path: Path, provider: FakeProvi
     with Running(tmp_path / "b", upstream=provider.base_url) as server, server.http() as http:
         http.post("/chat/completions", json=ask())
     assert provider.last.header("traceparent") is None
+
+
+def test_each_try_is_a_call_of_its_own(tmp_path: Path, provider: FakeProvider) -> None:
+    provider.then(replies.error(503, "busy"))
+    models = [
+        {"model_name": "gpt-4o", "litellm_params": {"model": f"openai/{name}", "api_base": base, "api_key": "sk-x"}}
+        for name, base in (("gpt-4o", provider.base_url), ("gpt-4o-spare", f"{provider.base_url}/"))
+    ]
+    with Collector() as collector:
+        telemetry = {"otlp_endpoint": f"{collector.url}/"}
+        running = Running(tmp_path, models=models, telemetry=telemetry, router_settings={"num_retries": 1})
+        with running as server, server.http() as http:
+            assert http.post("/chat/completions", json=ask()).status_code == 200
+    calls = [attributes(span) for span in collector.spans if span.name == "chat gpt-4o"]
+    assert [(call.get("error.type"), call["http.response.status_code"]) for call in calls] == [
+        ("503", 503),
+        (None, 200),
+    ]
+    assert [call["gen_ai.provider.name"] for call in calls] == ["openai", "openai"]
+
+
+def test_opentelemetrys_own_variable_is_enough(
+    tmp_path: Path, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Collector() as collector:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        monkeypatch.setenv("OTEL_SERVICE_NAME", "chats")
+        monkeypatch.setenv("OTEL_METRICS_EXPORTER", "none")
+        with Running(tmp_path, upstream=provider.base_url) as server, server.http() as http:
+            http.post("/chat/completions", json=ask())
+        assert collector.services == {"chats"}
+        assert collector.metrics == {}
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    assert open_tracing(TelemetrySettings(), {"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": "x"}) is None
+
+
+def test_a_missing_sdk_is_said_with_the_mend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log_lines: list[EventDict]
+) -> None:
+    settings = load_settings(flags={"telemetry": {"otlp_endpoint": "http://user:password@collector.example:4318"}})
+    (fine,) = _telemetry(settings)
+    assert fine.is_fine
+    assert fine.text == "OpenTelemetry to collector.example"
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk", None)
+    assert open_tracing(settings.telemetry, {}) is None
+    (line,) = [line for line in log_lines if line["log_level"] == "error"]
+    (finding,) = _telemetry(settings)
+    assert not finding.is_fine
+    for text in (finding.text, line["mend"]):
+        assert "pip install 'throughline[otel]'" in text
+    assert _telemetry(load_settings()) == []
