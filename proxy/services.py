@@ -31,6 +31,7 @@ from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.telemetry.access import AccessLog, open_access_log
+from proxy.telemetry.metrics import CACHE_BYTES, JOURNAL_TURNS, READY
 from proxy.telemetry.otel import Tracing, open_tracing
 from proxy.threads import in_thread
 from proxy.types import Mode, Scope
@@ -138,10 +139,15 @@ class Services:
         self.written.clear()
         return taken
 
-    def cache_sizes(self) -> dict[str, int]:
-        """Return how many bytes the caches take, about."""
-        sizes = {"index": self._heavy.index.size_bytes} if self._heavy is not None else {}
-        return {**sizes, "embeddings": self.embedder.size_bytes} if isinstance(self.embedder, CachedEmbedder) else sizes
+    async def measure(self) -> None:
+        """Bring the gauges up to date."""
+        READY.set(self.is_ready)
+        if self._heavy is not None:
+            CACHE_BYTES.labels("index").set(self._heavy.index.size_bytes)
+        if isinstance(self.embedder, CachedEmbedder):
+            CACHE_BYTES.labels("embeddings").set(self.embedder.size_bytes)
+        for state, turns in (await self.journal.depth()).items():
+            JOURNAL_TURNS.labels(state).set(turns)
 
     async def warm(self) -> None:
         """Open the store and load the embedder; what fails is tried again until it works."""

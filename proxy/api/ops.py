@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from proxy.api.caller import services_of
-from proxy.telemetry.metrics import CACHE_BYTES, JOURNAL_TURNS, METRICS_CONTENT_TYPE, READY, metrics_page
+from proxy.telemetry.metrics import METRICS_CONTENT_TYPE, metrics_page
 
 router = APIRouter()
 
@@ -35,9 +35,5 @@ async def metrics(request: Request) -> Response:
     services = services_of(request)
     if not services.settings.telemetry.metrics:
         return Response(status_code=404)
-    for state, turns in (await services.journal.depth()).items():
-        JOURNAL_TURNS.labels(state).set(turns)
-    READY.set(services.is_ready)
-    for name, size_bytes in services.cache_sizes().items():
-        CACHE_BYTES.labels(name).set(size_bytes)
+    await services.measure()
     return Response(metrics_page(), media_type=METRICS_CONTENT_TYPE)

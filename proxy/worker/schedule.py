@@ -9,7 +9,6 @@ import structlog
 
 from proxy.errors import ProxyError
 from proxy.services import Services
-from proxy.telemetry import JOURNAL_TURNS
 from proxy.threads import spawn
 from proxy.types import Scope
 from proxy.worker.sweep import sweep
@@ -41,7 +40,7 @@ class Schedule:
     async def _run(self) -> None:
         tick = 0
         while True:
-            await self._attempt("depth", self._measure())
+            await self._attempt("measure", self._services.measure())
             await asyncio.sleep(_TICK_S)
             tick += 1
             if self._services.ephemeral is not None:
@@ -61,10 +60,6 @@ class Schedule:
             _log.warning("upkeep failed, it is tried again", step=name, error=error.code)
         except Exception as error:  # noqa: BLE001 - one broken step must not end upkeep for everybody
             _log.error("upkeep failed, it is tried again", step=name, error=type(error).__name__)
-
-    async def _measure(self) -> None:
-        for state, turns in (await self._services.journal.depth()).items():
-            JOURNAL_TURNS.labels(state).set(turns)
 
     async def _scrub(self) -> None:
         """Make deleted rows leave the files, once for all requests since the last time: all writers wait meanwhile."""
