@@ -7,6 +7,7 @@ queries, the words of exceptions) stays unsent.
 from __future__ import annotations
 
 import importlib.util
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
@@ -31,6 +32,7 @@ _NAME = "throughline"
 _KINDS = {"internal": SpanKind.INTERNAL, "server": SpanKind.SERVER, "client": SpanKind.CLIENT}
 _MOST_REQUESTS = 4096  # whose spans may still be linked to by the work that follows them
 _FLUSH_MS = 3000
+_CLOSE_S = 4.0
 
 # As the GenAI conventions advise.
 _SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
@@ -134,7 +136,17 @@ class Tracing:
                 self._tokens.record(tokens, {**attributes, "gen_ai.token.type": kind})
 
     def close(self) -> None:
-        """Send what is left, waiting for it a moment; to be called in a thread."""
+        """Send what is left, waiting for it a moment; to be called in a thread.
+
+        With a collector that is away the SDK would try again for ten seconds, and be killed with the process.
+        """
+        ending = threading.Thread(target=self._end, name="telemetry-end", daemon=True)
+        ending.start()
+        ending.join(_CLOSE_S)
+        if ending.is_alive():
+            _log.warning("the collector does not take the last spans, they are lost")
+
+    def _end(self) -> None:
         self._tracers.force_flush(_FLUSH_MS)
         self._tracers.shutdown()
         self._meters.shutdown(_FLUSH_MS)
