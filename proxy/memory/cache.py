@@ -72,6 +72,11 @@ class IndexCache:
         entry = await self._entry(scope, "memories")
         return await self.store.marked(scope) if entry.shelf is None else entry.shelf.living()
 
+    async def prepare(self, scope: Scope) -> None:
+        """Bring the owner's shelves up to date, so that a search soon after finds them so."""
+        for noun in NOUNS:
+            await self._entry(scope, noun)
+
     async def concerned(self, scope: Scope, text: str, vector: Vector | None = None) -> list[Memory]:
         """Return the memories that a new statement may change: all, or of very many those that are marked or alike."""
         entry = await self._entry(scope, "memories")

@@ -20,6 +20,7 @@ from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
+from proxy.threads import spawn
 from proxy.types import Episode, Hit, Scope
 
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
@@ -48,11 +49,14 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
     text, context = widen(said, reply=answers[-1] if answers else "")
     exchange.query_text = text
     query = Query(text, context, None, exchange.moment, session=scope.session, exclude_texts=_as_stored(said, answers))
-    with best_effort(exchange, "store"):
-        exchange.ledger = await services.ledger.read(scope, scope.session)
-    with best_effort(exchange, "embedder", deadline_reason="embedder"), exchange.timings.step("embed"):
-        async with asyncio.timeout(deadline_s * _EMBED_SHARE):
-            query = replace(query, vector=await _vector(services, query))
+    embedding = spawn(_embedded(exchange, services, query, deadline_s), "embed")
+    try:  # the embedder computes in a thread: what is read meanwhile costs no time
+        with best_effort(exchange, "store"):
+            exchange.ledger = await services.ledger.read(scope, scope.session)
+            await services.index.prepare(scope)
+        query = replace(query, vector=await embedding)
+    finally:
+        embedding.cancel()
     with best_effort(exchange, "store", deadline_reason="deadline"), exchange.timings.step("search"):
         shelf = await services.index.facts(scope, query)
         stands = await standing(scope, services.index)
@@ -80,14 +84,19 @@ def _said(exchange: Exchange, before: Sequence[Episode], role: str) -> list[str]
     return [*(turn.text for turn in before if turn.role == role), *here]
 
 
-async def _vector(services: Services, query: Query) -> NDArray[np.float32] | None:
+async def _embedded(
+    exchange: Exchange, services: Services, query: Query, deadline_s: float
+) -> NDArray[np.float32] | None:
+    """Return the query's vector, None where there is nothing to embed or the embedder is slow or broken."""
+    vector: NDArray[np.float32] | None = None
     if not query.text:
-        return None
-    if not services.is_embedder_warm:
-        raise EmbeddingFailed("The embedder is still loading.")
-    vectors = await services.embedder.embed([query.dense_text], purpose="query")
-    first: NDArray[np.float32] = vectors[0]
-    return first
+        return vector
+    with best_effort(exchange, "embedder", deadline_reason="embedder"), exchange.timings.step("embed"):
+        async with asyncio.timeout(deadline_s * _EMBED_SHARE):
+            if not services.is_embedder_warm:
+                raise EmbeddingFailed("The embedder is still loading.")
+            vector = (await services.embedder.embed([query.dense_text], purpose="query"))[0]
+    return vector
 
 
 def _as_stored(said: Sequence[str], answers: Sequence[str]) -> tuple[str, ...]:
