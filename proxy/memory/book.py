@@ -45,7 +45,10 @@ class Book:
         latest = {change.memory.id: change.memory for change in changes}
         vectors = await self._vectors({memory.id: dense_text(memory) for memory in latest.values()})
         new_as_of = await self._index.lacks(scope, "memories", latest)
-        await self._store.put_memories(scope, list(latest.values()), vectors, self._embedder.model, new_as_of=new_as_of)
+        written = await self._store.put_memories(
+            scope, list(latest.values()), vectors, self._embedder.model, new_as_of=new_as_of
+        )
+        self._index.take_in(scope, "memories", written)
         await self._history.append(scope, changes)
         await self._forget_in_conversations(scope, changes)
         for change in changes:
@@ -88,7 +91,8 @@ class Book:
         found = await self._vectors(texts | {(row.id, "trail"): trails[row.id] for row in rows})
         vectors = {row.id: (found[row.id, "turn"], found[row.id, "trail"]) for row in rows}
         new_as_of = await self._index.lacks(scope, "episodes", vectors)
-        await self._store.put_episodes(scope, rows, vectors, self._embedder.model, new_as_of=new_as_of)
+        written = await self._store.put_episodes(scope, rows, vectors, self._embedder.model, new_as_of=new_as_of)
+        self._index.take_in(scope, "episodes", written)
         return _all_there(found)
 
     async def _vectors(self, texts: dict[K, str]) -> dict[K, Vector | None]:

@@ -14,7 +14,7 @@ from proxy.memory.index import FactShelf, Shelf, TurnShelf
 from proxy.memory.query import Query
 from proxy.store.lance_search import ROWS_BEFORE_INDEX
 from proxy.store.ram import Rows
-from proxy.store.schema import NOUNS, Noun, Revision, Vector
+from proxy.store.schema import NOUNS, Noun, Revision, Vector, Written
 from proxy.threads import in_thread
 from proxy.types import Episode, Memory, Scope
 
@@ -97,6 +97,15 @@ class IndexCache:
         """Return the revision at which the owner's table holds none of ``ids``; None where it may hold one."""
         entry = await self._entry(scope, noun)
         return entry.revision if entry.shelf is not None and entry.shelf.ids.isdisjoint(ids) else None
+
+    def take_in(self, scope: Scope, noun: Noun, written: Written[Any] | None) -> None:
+        """Put on the owner's shelf what this process has just written, so that it need not be read back."""
+        key = (scope.user, noun)
+        entry = self._entries.get(key)
+        if written is None or entry is None or entry.shelf is None or entry.revision != written.before:
+            return
+        entry.shelf.put(written.rows)
+        self._remember(key, _Entry(written.after, entry.shelf, _BYTES_PER_ENTRY + entry.shelf.size_bytes))
 
     async def tally(self, scope: Scope) -> tuple[dict[str, int], int]:
         """Return how many memories of each status, and how many turns, the scope sees."""

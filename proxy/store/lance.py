@@ -32,6 +32,7 @@ from proxy.store.schema import (
     Revision,
     T,
     Vector,
+    Written,
     decode,
     from_arrow,
     to_arrow,
@@ -134,8 +135,8 @@ class LanceStore:
         model: str,
         *,
         new_as_of: Revision | None = None,
-    ) -> None:
-        """Write memories in one commit, over those of the same id.
+    ) -> Written[Memory] | None:
+        """Write memories in one commit, over those of the same id; None where another commit came between.
 
         Args:
             scope: Whose.
@@ -146,7 +147,7 @@ class LanceStore:
             new_as_of: Revision at which the table had none of the ids; spares looking for them.
         """
         given = {key: (vector,) for key, vector in vectors.items()}
-        await shielded(self._put(MEMORIES, scope, memories, given, model, new_as_of), "put memories")
+        return await shielded(self._put(MEMORIES, scope, memories, given, model, new_as_of), "put memories")
 
     async def remove_memories(self, scope: Scope, ids: Collection[str]) -> None:
         """Delete memories; their bytes leave the disk with ``purge``."""
@@ -167,8 +168,8 @@ class LanceStore:
         model: str,
         *,
         new_as_of: Revision | None = None,
-    ) -> None:
-        """Write turns in one commit, over those of the same id.
+    ) -> Written[Episode] | None:
+        """Write turns in one commit, over those of the same id; None where another commit came between.
 
         Args:
             scope: Whose.
@@ -179,7 +180,7 @@ class LanceStore:
             new_as_of: As for memories.
         """
         given = {key: pair or (None, None) for key, pair in vectors.items()}
-        await shielded(self._put(EPISODES, scope, episodes, given, model, new_as_of), "put episodes")
+        return await shielded(self._put(EPISODES, scope, episodes, given, model, new_as_of), "put episodes")
 
     async def remove_episodes(self, scope: Scope, *, session: str) -> None:
         """Delete a conversation's turns; their bytes leave the disk with ``purge``."""
@@ -332,13 +333,14 @@ class LanceStore:
         vectors: Mapping[str, tuple[Vector | None, ...]],
         model: str,
         new_as_of: Revision | None,
-    ) -> None:
+    ) -> Written[T] | None:
         unique = {item.id: item for item in items}
         if not unique:
-            return
+            return None
         async with self._lock(scope):
             with guarded(f"write {layout.noun}"):
-                are_new = new_as_of is not None and self._tables.revision(layout.noun, scope.user) == new_as_of
+                before = self._tables.revision(layout.noun, scope.user)
+                are_new = new_as_of is not None and before == new_as_of
                 table = await self._tables.writable(layout.noun, scope.user)
                 stamp = await table.version() + 1
             stored = {} if are_new else await self._stored(layout, scope, list(unique))
@@ -354,6 +356,11 @@ class LanceStore:
                     await merge.execute(data, on_bad_vectors="null")  # a null vector is "bad" here
                 else:  # a third of the cost
                     await table.add(data)
+                is_next = await table.version() == stamp
+                after = self._tables.revision(layout.noun, scope.user)
+            if not is_next or after[0] != before[0]:
+                return None
+            return Written(before, after, from_arrow(layout, data, dimension=self.dimension))
 
     async def _stored(self, layout: Layout[T], scope: Scope, ids: list[str]) -> dict[str, tuple[T, list[Vector], str]]:
         """Return the rows there are of ``ids``: value, vectors, model."""

@@ -67,7 +67,7 @@ class RamStore:
         *,
         new_as_of: Revision | None = None,
     ) -> None:
-        """Write memories over those of the same id."""
+        """Write memories over those of the same id; what was written is read again."""
         del new_as_of
         self._put(scope, "memories", memories, {key: (vector,) for key, vector in vectors.items()}, model)
 
@@ -91,7 +91,7 @@ class RamStore:
         *,
         new_as_of: Revision | None = None,
     ) -> None:
-        """Write turns over those of the same id."""
+        """Write turns over those of the same id; likewise."""
         del new_as_of
         self._put(scope, "episodes", episodes, {key: pair or (None, None) for key, pair in vectors.items()}, model)
 

@@ -85,6 +85,21 @@ class Batch(Generic[T]):
     stamp: int
 
 
+@dataclass(frozen=True, slots=True)
+class Written(Generic[T]):
+    """One commit to an owner's table.
+
+    Args:
+        before: Revision of the table that it followed.
+        after: The table's revision since.
+        rows: What was written, as it would be read.
+    """
+
+    before: Revision
+    after: Revision
+    rows: Batch[T]
+
+
 NO_ROWS: Batch[Any] = Batch([], [], {}, [], 0)
 
 

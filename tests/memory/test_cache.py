@@ -56,6 +56,33 @@ async def test_a_write_is_seen_by_the_next_search(store, cache):
     assert await texts(cache) == {"green tea", "milk"}
 
 
+async def test_what_is_taken_in_is_what_would_be_read(store, cache, tmp_path):
+    other = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
+    await put(store, ANNE, fact(1, "tea"))
+    await cache.prepare(ANNE)
+    moments = [NOW, NOW.replace(microsecond=123_456)]
+    for number, moment in enumerate(moments, 2):
+        rows = [fact(1, f"tea {number}", at=moment), fact(number, "milk", at=moment)]
+        new_as_of = await cache.lacks(ANNE, "memories", [row.id for row in rows])
+        assert new_as_of is None
+        cache.take_in(ANNE, "memories", await store.put_memories(ANNE, rows, fact_vectors(rows), MODEL))
+        fresh, held = IndexCache(store, model=MODEL), cache._entries[ANNE.user, "memories"]
+        assert held.revision == store.revision(ANNE, "memories")
+        expected = await fresh.facts(ANNE, ANY)
+        assert {row.id: row for row in held.shelf.living()} == {row.id: row for row in expected.living()}
+        assert held.shelf.stamp == expected.stamp
+        mask, expected_mask = held.shelf.seen_by(ANNE), expected.seen_by(ANNE)
+        for row in rows:
+            line, other_line = held.shelf.line(row.id), expected.line(row.id)
+            assert held.shelf.dense(bag("tea"), mask)[line] == expected.dense(bag("tea"), expected_mask)[other_line]
+            mine = held.shelf.lexical(weights("tea milk"), mask)[line]
+            assert mine == expected.lexical(weights("tea milk"), expected_mask)[other_line]
+    late = await store.put_memories(ANNE, [fact(8, "mine")], {}, MODEL)
+    await put(other, ANNE, fact(9, "theirs"))
+    cache.take_in(ANNE, "memories", late)
+    assert {"mine", "theirs"} <= await texts(cache)
+
+
 async def test_what_another_process_writes_and_deletes_is_seen(store, cache, tmp_path):
     other = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
     await put(store, ANNE, fact(1, "tea"), fact(2, "milk"), fact(3, "dog"))
