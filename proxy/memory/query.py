@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,19 @@ from numpy.typing import NDArray
 
 from proxy.lexical import content, tokens
 
+_SENTENCE = re.compile(r"[^.!?。！？؟…\n]+[.!?。！？؟…]*")
+_ASKING = re.compile(
+    r".*[?？؟]$|(?:and |but |so |now )?(?:what|who|whom|whose|when|where|which|why|how|did|do|does|is|are|was|were|can|"
+    r"could|will|would|should|have|has|tell me|remind me|wer|wo|wann|warum|wie|welche\w*|qué|quién|cuándo|dónde|cómo|"
+    r"cuál|qui|quand|où|pourquoi|comment|quel\w*|что|кто|когда|где|почему|как\w*)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i['’]\w+|my|mine|me|we|our|us|ich|mich|mir|mein\w*|wir|uns|unser\w*|yo|mis?|mío|mía|nosotr\w+|je|j['’]\w+|"
+    r"moi|mon|ma|mes|nous|io|mio|mia|noi|eu|meu|minha|ik|mijn|я|мне|меня|мы|нас|мо\w|нам)\b|[我俺私僕]|저|나는|내",
+    re.IGNORECASE,
+)
+_TOLD = 4  # telling words
 _SHORT = 5  # fewer telling words than this: the turn leans on the one before
 _MOST_CHARACTERS = 2000
 _POINTING_WORDS = (
@@ -48,6 +62,12 @@ class Query:
         """The text whose embedding is the query's vector."""
         return f"{self.context}\n{self.text}" if self.context else self.text
 
+    @property
+    def says(self) -> bool:
+        """Whether the user tells something rather than only asking: that carries on with what was going on lately."""
+        told = " ".join(part for part in map(str.strip, _SENTENCE.findall(self.text)) if not _ASKING.match(part))
+        return is_of_oneself(told) and len(content(told)) >= _TOLD
+
 
 def widen(user_turns: Sequence[str], *, reply: str = "") -> tuple[str, str]:
     """Return the text to look for and the context it leans on.
@@ -69,6 +89,11 @@ def leans_back(text: str) -> bool:
     """Whether a turn cannot be understood without the one before it."""
     telling = content(text)
     return len(telling) < _SHORT and (len(telling) < 2 or not _POINTERS.isdisjoint(tokens_of(text)))
+
+
+def is_of_oneself(text: str) -> bool:
+    """Whether the speaker speaks of themselves."""
+    return _FIRST_PERSON.search(text) is not None
 
 
 def tokens_of(text: str) -> set[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,15 @@ from proxy.memory.postings import Mask, Scores
 
 Matrix = NDArray[np.float32]
 _SHORT_CHARACTERS, _LONG_CHARACTERS, _LONG_DISCOUNT = 200, 700, 0.5
+_WHOLE_GROUP, _LEAST_GROUP = 0.3, 4
 
 
-def fuse(lists: Sequence[tuple[Scores, float]], mask: Mask) -> Scores:
+def fuse(lists: Sequence[tuple[Scores, float | Scores]], mask: Mask) -> Scores:
     """Merge score lists over the same lines by weighted min-max normalisation.
 
     Args:
-        lists: Scores and weight of each list; NaN marks a line that the list cannot judge, which is then scored by
-            the other lists alone.
+        lists: Scores and weight of each list, one for all lines or one per line; NaN marks a line that the list
+            cannot judge, which is then scored by the other lists alone.
         mask: The lines that count.
 
     Returns:
@@ -34,8 +36,9 @@ def fuse(lists: Sequence[tuple[Scores, float]], mask: Mask) -> Scores:
         low, high = min(float(scores[judged].min()), 0.0), float(scores[judged].max())
         if high <= low:
             continue
-        total[judged] += share * (scores[judged] - low) / (high - low)
-        weight[judged] += share
+        shares = share if isinstance(share, float) else share[judged]
+        total[judged] += shares * (scores[judged] - low) / (high - low)
+        weight[judged] += shares
     return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
 
 
@@ -80,6 +83,22 @@ def economy(lengths: NDArray[np.int32], by_user: Mask) -> Scores:
     """
     excess = np.clip((lengths - _SHORT_CHARACTERS) / (_LONG_CHARACTERS - _SHORT_CHARACTERS), 0, 1)
     return np.where(by_user, 1.0, 1.0 - _LONG_DISCOUNT * excess).astype(np.float32)
+
+
+def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, int]) -> list[float]:
+    """Let each further entry count less the more of its group stands before it, so that other groups have their say.
+
+    Args:
+        scores: Best first.
+        groups: Of each entry.
+        sizes: How much there is of each group in all.
+    """
+    taken: Counter[str] = Counter()
+    left = []
+    for score, group in zip(scores, groups, strict=True):
+        left.append(score * _WHOLE_GROUP ** (taken[group] / max(sizes.get(group, 0), _LEAST_GROUP)))
+        taken[group] += 1
+    return left
 
 
 def newest_first(scores: Sequence[float], ages: Sequence[float], similar: NDArray[np.bool_]) -> list[float]:

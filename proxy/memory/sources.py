@@ -18,7 +18,8 @@ from proxy.memory.gate import Evidence, admit
 from proxy.memory.index import FactShelf, Shelf, TurnShelf
 from proxy.memory.postings import Scores
 from proxy.memory.query import Query
-from proxy.memory.rank import best, economy, fuse, newest_first, priors
+from proxy.memory.rank import best, fuse, newest_first, priors
+from proxy.memory.turns import likeness, spaced, speakers_named, with_answers, without_names, worth
 from proxy.memory.when import span
 from proxy.threads import in_thread
 from proxy.types import Hit, Memory, Scope, Source
@@ -121,16 +122,17 @@ class EpisodeSource:
         """Rank the turns on a shelf by themselves and by the window of three around them."""
         mask = shelf.seen_by(scope)
         mask[shelf.standing(query.exclude_texts)] = False
-        terms = _terms(query)
-        lexical, around = shelf.lexical(terms, mask), shelf.window_lexical(terms, mask)
-        dense, dense_around = shelf.dense(query.vector, mask), shelf.window_dense(query.vector, mask)
-        scores = fuse([(lexical, 0.1), (around, 0.4), (dense, 0.15), (dense_around, 0.35)], mask)
-        scores *= economy(shelf.lengths, shelf.by_user) * _in_time(shelf, query)
+        speakers = speakers_named(shelf, query, mask)
+        terms = without_names(_terms(query), speakers)
+        like = likeness(shelf, query, terms, mask)
+        scores = like.fused(shelf.lengths, mask) * worth(shelf, query, speakers) * _in_time(shelf, query)
+        scores = with_answers(shelf, scores)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
-        hits = [_turn_hit(shelf, line, float(scores[line])) for line in lines]
-        evidence = weigh(shelf, terms, mask, lexical, dense)
-        if evidence.cosine is not None and not np.isnan(dense_around).all():
-            evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(dense_around))) / 2)
+        ranked = spaced(shelf, lines, scores) if query.says else [(line, float(scores[line])) for line in lines]
+        hits = [_turn_hit(shelf, line, score) for line, score in ranked]
+        evidence = weigh(shelf, terms, mask, like.words, like.cosines)
+        if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
+            evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)
         return _cut(Found(hits, evidence), _TURN_FLOOR)
 
 

@@ -1,0 +1,149 @@
+"""How well earlier turns fit a query: by words and likeness, by their worth as evidence, and by who is meant."""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxy.clock import to_ms
+from proxy.lexical import tokens
+from proxy.memory.index import TurnShelf
+from proxy.memory.names import called
+from proxy.memory.postings import Mask, Scores
+from proxy.memory.query import Query, is_of_oneself
+from proxy.memory.rank import economy, fuse, thinned
+from proxy.types import Role
+
+# Words and vectors of a turn, words and vectors of the window around it: a short turn is understood by what stands
+# around it, a long one by itself.
+_SHORT_SHARES, _LONG_SHARES = (0.1, 0.15, 0.4, 0.35), (0.2, 0.4, 0.2, 0.2)
+_SHORT_CHARACTERS, _LONG_CHARACTERS = 150, 600
+_QUESTION = 0.8  # what a turn that only asks is worth: it proves nothing
+_ANSWER = 0.15  # of a question's score, for the turn that follows
+_LONG_REPLY = 0.6
+_MEANT = 1.4  # for the turns of whom the query names
+_RECENT, _HALF_LIFE_MS = 0.4, 30 * 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """The scores of all lines, of the turns themselves and of the windows of three around them."""
+
+    words: Scores
+    cosines: Scores
+    words_around: Scores
+    cosines_around: Scores
+
+    def fused(self, lengths: NDArray[np.int32], mask: Mask) -> Scores:
+        """Return one score per line; the longer a turn, the less the window around it counts."""
+        length = np.clip((lengths - _SHORT_CHARACTERS) / (_LONG_CHARACTERS - _SHORT_CHARACTERS), 0, 1)
+        lists = (self.words, self.cosines, self.words_around, self.cosines_around)
+        shares: list[float | Scores] = [
+            (short + (long - short) * length).astype(np.float32)
+            for short, long in zip(_SHORT_SHARES, _LONG_SHARES, strict=True)
+        ]
+        return fuse(list(zip(lists, shares, strict=True)), mask)
+
+
+@dataclass(frozen=True, slots=True)
+class _Traits:
+    """What the texts of a shelf's lines show.
+
+    Args:
+        only_asks: Turns that ask and say nothing of the speaker.
+        is_continued: Pieces of a long message behind the first.
+        messages: How many each conversation has.
+    """
+
+    only_asks: Mask
+    is_continued: Mask
+    messages: Counter[str]
+
+
+_known: weakref.WeakKeyDictionary[TurnShelf, _Traits] = weakref.WeakKeyDictionary()
+
+
+def likeness(shelf: TurnShelf, query: Query, terms: Mapping[str, float], mask: Mask) -> Likeness:
+    """Return how like the query each line is."""
+    words = dict(terms)
+    return Likeness(
+        shelf.lexical(words, mask),
+        shelf.dense(query.vector, mask),
+        shelf.window_lexical(words, mask),
+        shelf.window_dense(query.vector, mask),
+    )
+
+
+def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Scores:
+    """Return a factor per line: what a turn is worth as evidence, whatever it is about.
+
+    Measured on the public sets: pieces of long replies cost the budget of what users said themselves; what one says,
+    rather than asks, carries on with what was going on lately.
+    """
+    traits = _traits(shelf)
+    factors = economy(shelf.lengths, shelf.by_user)
+    factors *= np.where(traits.only_asks, np.float32(_QUESTION), 1)
+    factors *= np.where(_in_pieces(shelf, traits), np.float32(_LONG_REPLY), 1)
+    if len(meant := set(speakers.values())) == 1:
+        factors *= np.where(shelf.by_user == (meant == {"user"}), np.float32(_MEANT), 1)
+    if query.says and query.as_of is None:
+        ages = np.maximum(to_ms(query.now) - shelf.times, 0)
+        factors *= (1 + _RECENT * np.exp2(-ages / _HALF_LIFE_MS)).astype(np.float32)
+    return factors
+
+
+def with_answers(shelf: TurnShelf, scores: Scores) -> Scores:
+    """Return the scores with a part of each question's score added to the turn that follows it."""
+    asked = np.append(np.where(_traits(shelf).only_asks, scores, 0), 0).astype(np.float32)  # line -1
+    return np.where(scores > 0, scores + np.float32(_ANSWER) * asked[shelf.neighbours.before], 0)
+
+
+def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores) -> list[tuple[int, float]]:
+    """Return lines, given best first, with scores that let other conversations come between the turns of one."""
+    sessions = [shelf.items[line].session for line in lines]
+    values = thinned([float(scores[line]) for line in lines], sessions, _traits(shelf).messages)
+    return sorted(zip(lines, values, strict=True), key=lambda pair: -pair[1])
+
+
+def speakers_named(shelf: TurnShelf, query: Query, mask: Mask) -> dict[str, Role]:
+    """Return the names in the query by which user or assistant are called in the conversations."""
+    return called(shelf, query.text, mask)
+
+
+def without_names(terms: Mapping[str, float], names: Mapping[str, Role]) -> dict[str, float]:
+    """Return the terms without those of a speaker's name: it stands where one is addressed, not where one speaks."""
+    named = {term for name in names for term in tokens(name)}
+    left = {term: weight for term, weight in terms.items() if term not in named}
+    return left if any(weight >= 1 for weight in left.values()) else dict(terms)
+
+
+def _in_pieces(shelf: TurnShelf, traits: _Traits) -> Mask:
+    following = np.append(traits.is_continued, np.False_)[shelf.neighbours.after]
+    pieces: Mask = (traits.is_continued | following) & ~shelf.by_user
+    return pieces
+
+
+def _traits(shelf: TurnShelf) -> _Traits:
+    """Return the traits of all lines; the caller holds the shelf's lock."""
+    known = _known.get(shelf)
+    count = 0 if known is None else len(known.only_asks)
+    if known is not None and count == len(shelf.items):
+        return known
+    new = shelf.items[count:]
+    asks = np.array([_only_asks(turn.text) for turn in new], dtype=np.bool_)
+    continued = np.array([turn.piece > 0 for turn in new], dtype=np.bool_)
+    messages = Counter(turn.session for turn in new if turn.piece == 0)
+    if known is not None:
+        asks, continued = np.append(known.only_asks, asks), np.append(known.is_continued, continued)
+        messages.update(known.messages)
+    found = _known[shelf] = _Traits(asks, continued, messages)
+    return found
+
+
+def _only_asks(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？", "؟")) and not is_of_oneself(text)
