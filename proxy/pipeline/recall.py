@@ -113,6 +113,8 @@ def _is_stated(hit: Hit, quote: str, stated: str) -> bool:
 def _without_own(hits: list[Hit], exchange: Exchange) -> list[Hit]:
     """Leave out replies to messages of this request: they stand there as the client shows them, or are sought anew."""
     session = exchange.required_scope.session
+    if exchange.thread is not None:  # the provider keeps all of it
+        return [hit for hit in hits if hit.source != "episode" or hit.session != exchange.thread.session]
     if not any(hit.session == session and hit.source == "episode" for hit in hits):
         return hits
     replies = {message_id(session, reply_hash(point.hash)) for point in exchange.points if point.links}
