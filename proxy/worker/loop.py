@@ -58,20 +58,21 @@ class Worker:
         free = [f"{secrets.token_hex(8)}.{number}" for number in range(many)]
         must_revive = True
         while not self._stopping.is_set():
-            claim = None
+            claim, holder = None, free.pop() if free else None
             try:
                 if must_revive:
                     await self._revive()
                     must_revive = False
-                if free:
+                if holder is not None:
                     now = self._services.clock.now()
-                    claim = await self._services.journal.claim(free[-1], now=now, lease_s=self._settings.lease_s)
+                    claim = await self._services.journal.claim(holder, now=now, lease_s=self._settings.lease_s)
             except Exception as error:  # noqa: BLE001 - a worker that ends would end learning for everybody
                 _log.error("looking for work failed, going on", error=_name(error))
             if claim is None:
+                free += [holder] if holder is not None else []
                 await self._pause()
                 continue
-            task = spawn(self._run(claim), f"work {free.pop()}")
+            task = spawn(self._run(claim), f"work {claim.holder}")
             self._running.add(task)
             task.add_done_callback(partial(self._ended, free, claim.holder))
 
