@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -63,6 +64,7 @@ class Running:
         self._server = uvicorn.Server(config)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
+        self._clients = ExitStack()
 
     @property
     def services(self) -> Services:
@@ -83,6 +85,7 @@ class Running:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._clients.close()
         self._server.should_exit = True
         self._thread.join(WAIT_S)
         self._socket.close()
@@ -94,12 +97,17 @@ class Running:
             time.sleep(0.02)
 
     def client(self, key: str = "sk-test-alice", **headers: str) -> OpenAI:
+        """A client that is closed with the server, if not before."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return OpenAI(base_url=self.base_url, api_key=key, default_headers=named, max_retries=0, timeout=20)
+        client = OpenAI(base_url=self.base_url, api_key=key, default_headers=named, max_retries=0, timeout=20)
+        self._clients.callback(client.close)
+        return client
 
     def http(self, key: str = "sk-test-alice", **headers: str) -> httpx.Client:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return httpx.Client(base_url=self.base_url, headers={"authorization": f"Bearer {key}", **named}, timeout=20)
+        client = httpx.Client(base_url=self.base_url, headers={"authorization": f"Bearer {key}", **named}, timeout=20)
+        self._clients.callback(client.close)
+        return client
 
     def wait_learned(self, key: str = "sk-test-alice", **headers: str) -> None:
         """Wait until every turn of the scope is indexed and learned from."""

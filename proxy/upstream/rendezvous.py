@@ -23,7 +23,7 @@ def rank(weights: Mapping[str, float], key: str) -> list[str]:
     return sorted(weights, key=lambda name: _score(name, weights[name], key), reverse=True)
 
 
-def _score(name: str, weight: float, key: str) -> tuple[float, float]:
+def _score(name: str, weight: float, key: str) -> tuple[bool, float, float]:
     digest = hashlib.blake2b(f"{name}\0{key}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
     drawn = (int.from_bytes(digest, "big") + 0.5) / _SPAN
-    return (weight / -math.log(drawn) if drawn < 1 else math.inf) if weight > 0 else 0.0, drawn
+    return weight > 0, weight / -math.log(drawn) if drawn < 1 else math.inf, drawn

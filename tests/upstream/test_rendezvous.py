@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proxy.upstream.affinity import Affinities, Conversation
@@ -30,6 +30,7 @@ def test_a_name_that_goes_moves_nothing_between_the_others(weights, key):
 
 
 @given(WEIGHTS, st.text())
+@example({"none": 0.0, "least": 5e-324}, "key")
 def test_a_weight_of_nothing_comes_last(weights, key):
     ranked = [weights[name] > 0 for name in rank(weights, key)]
     assert ranked == sorted(ranked, reverse=True)

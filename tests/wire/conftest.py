@@ -47,9 +47,8 @@ class Wire:
 
     @property
     def openai(self) -> OpenAI:
-        return OpenAI(
-            base_url=self.server.base_url, api_key=KEY, default_headers=self.headers, max_retries=0, timeout=20
-        )
+        named = {name: value for name, value in self.headers.items() if name.startswith("x-memory")}
+        return self.server.client(KEY, **named)
 
     @property
     def api(self) -> httpx.Client:
