@@ -18,7 +18,7 @@ class MediaRefused(ProxyError):
 
     Args:
         message: For the user.
-        reason: One word or two, for ``error.code``, receipts and metrics: ``unsupported``, ``encrypted``, ``malformed``,
+        reason: A word for ``error.code``, receipts and metrics: ``unsupported``, ``encrypted``, ``malformed``,
             ``too_large``, ``too_many_pages``, ``too_many_pixels``, ``bomb``, ``timeout``, ``memory``, ``empty`` …
     """
 
