@@ -26,6 +26,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _NEW_NOUN = re.compile(r"(?:der|die|das|den|dem) [A-ZÄÖÜ]")  # ", das Büro ist …" is about something else
+_ACTS = re.compile(r"(?:\w+ed|went|got|bought|took|began|came|made|gave|found|chose|moved) ", re.IGNORECASE)
 _NAMING = re.compile(
     r"(?:\b(?:called|named|is|heißt|heissen|heißen|namens|llama[mn]?|llamado|llamada|es|зовут|имени)|叫做?|名叫|是)\s*$",
     re.IGNORECASE,
@@ -118,6 +119,8 @@ def _removal(text: str, members: Sequence[Unit], index: int, gone: Sequence[Span
 
 def _leads_list(text: str, unit: Unit, following: Unit, last: Span) -> bool:
     """Whether the value is the first member of a list whose verb stands before it."""
+    if _ACTS.match(text[following.start : following.end]):
+        return False
     if unit.member or not (following.member and following.coordinated) or text[last[1] : unit.end].strip():
         return False
     return _NAMING.search(text[unit.start : last[0]]) is None

@@ -15,6 +15,7 @@ _BLOCKS = re.compile(
     | \"{3}.*?(?:\"{3}|\Z)
     | ^-{2,}\s*(?:Original|Forwarded|Ursprüngliche|Mensaje|Исходное|Пересланное|原始).*\Z
     | ^(?:On|Am|El|В|在)[^\n]{6,120}(?:wrote|schrieb|escribió|пишет|написал[аи]?|写道)\s*[^\n]{0,60}[:：]\s*$.*\Z
+    | ^(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
     | ^(?:From|Von|De|От|发件人)[ \t]?[:：][^\n]+\n(?:[^\n]{0,200}\n){0,4}?(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
     | ^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|Traceback\s|File\s"|at\s[\w.$]+\(|[{}\[\]<|$]
         |(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b|[\w.]+(?:Error|Exception):|>>>\s|\#!|(?:import|from)\s[\w.]+\s*(?:import|$))[^\n]*$
@@ -28,10 +29,10 @@ _MATERIAL = re.compile(
     r"""
     \b(?:translat\w*|summari[sz]e\w*|proof-?read|rewrite|rephrase|paraphrase|reword|polish|correct|fix|edit|improve|shorten|
       analy[sz]e|review|explain|classify|extract|grammar|the\ following|
-      übersetz\w*|fass\w*|korrigier\w*|umformulier\w*|formulier\w*|verbesser\w*|kürz\w*|folgende\w*|
-      traduc\w*|resum\w*|corrig\w*|correg\w*|reescrib\w*|mejora\w*|siguiente\w*|
-      перевед\w*|переведи\w*|перескаж\w*|исправ\w*|перепиш\w*|отредактир\w*|сократи\w*|следующ\w*)\b[^\n:：.?!]{0,80}[:：].*\Z
-    | (?:翻译|总结|概括|润色|修改|校对|改写|缩写|以下)[^\n:：。？！]{0,40}[:：].*\Z
+      übersetz\w*|prüf\w*|analysier\w*|bewert\w*|fass\w*|korrigier\w*|umformulier\w*|formulier\w*|verbesser\w*|kürz\w*|folgende\w*|
+      revis[ae]\w*|comprueb\w*|analiz\w*|traduc\w*|resum\w*|corrig\w*|correg\w*|reescrib\w*|mejora\w*|siguiente\w*|
+      проверь\w*|оцени\w*|проанализир\w*|перевед\w*|переведи\w*|перескаж\w*|исправ\w*|перепиш\w*|отредактир\w*|сократи\w*|следующ\w*)\b[^\n:：.?!]{0,80}[:：].*\Z
+    | (?:翻译|检查|分析|点评|这段(?:话|文字)|总结|概括|润色|修改|校对|改写|缩写|以下)[^\n:：。？！]{0,40}[:：].*\Z
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )

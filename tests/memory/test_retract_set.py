@@ -22,6 +22,7 @@ from proxy.types import Episode, Memory, Said, Scope, Turn
 OWN = Path(__file__).with_name("retract_own.jsonl")
 _DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
 PUBLIC = Path(os.environ.get("THROUGHLINE_DATA", _DEFAULT)) / "retract" / "open.jsonl"  # noqa: TID251
+JUNK = Path(__file__).with_name("junk_turns.jsonl")
 SCOPE = Scope("0" * 32, "1" * 32)
 LEAST = {"en": 0.95, "de": 0.9, "es": 0.9, "ru": 0.9, "zh": 0.9}
 
@@ -62,6 +63,12 @@ def play(case: dict[str, Any]) -> str:
     return "\n".join(text for text in shown if text).casefold()
 
 
+def learns(text: str) -> bool:
+    at = datetime(2026, 1, 1, 9, tzinfo=UTC)
+    turn = Turn("turn", SCOPE, (Said("msg", "user", text),), "ok", "complete", "m", at)
+    return bool(ground(BuiltinExtractor().extract(turn, (), ()), turn))
+
+
 def fails(case: dict[str, Any]) -> bool:
     injected = play(case)
     missing = any(text.casefold() not in injected for text in case["present"])
@@ -85,3 +92,9 @@ def test_our_own_cases_cover_every_language_and_kind() -> None:
     assert len({lang for lang, _ in counts}) == 5
     assert len(counts) == 40
     assert min(counts.values()) >= 4
+
+
+def test_small_talk_and_material_add_next_to_nothing() -> None:
+    said = [json.loads(line) for line in JUNK.read_text("utf-8").splitlines()]
+    learned = [text for text in said if learns(text)]
+    assert len(learned) <= 0.01 * len(said), learned

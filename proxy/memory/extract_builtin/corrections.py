@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, VALUE, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
-from proxy.memory.extract_builtin.scan import Ending, Scan
+from proxy.memory.extract_builtin.scan import REQUEST, Ending, Scan
 from proxy.memory.words import words
 
 _LONG = 30  # words; a correction or a switch is told in fewer
@@ -26,9 +26,8 @@ _DENIED = re.compile(
 )
 _MORE = re.compile(r"\s*(?:any ?more|any longer|mehr|más|больше|anymore|only|nur|sol)")
 _AFTER_DENIED = 2
-_REQUEST = re.compile(
-    r"(?:\W|please |bitte |por favor |пожалуйста |ok |and |und |y |и )*(?:can you|could you|would you|write|make|give|show|use|translate|explain|do it|send|put|draft|"
-    r"kannst du|könntest|schreib|mach|zeig|nimm|gib|puedes|podrías|escribe|haz|usa|dame|pon|можешь|напиши|сделай|используй|дай|покажи|переведи)\b|(?:请|帮我|给我|用|写)"
+_TOPIC = re.compile(
+    r"(?:\b(?:about|regarding|concerning|über|bezüglich|sobre|acerca de|respecto a|про|насчет|по поводу)\s+(?:\w+\s+){0,2}|关于)$"
 )
 _WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
 
@@ -55,7 +54,7 @@ class Corrections(Scan):
 
     def _denied(self, sentence: Sentence) -> Iterator[Ending]:
         """Find ", not Y" and "it isn't a Y" at the end of a clause, whatever the words before it."""
-        if _REQUEST.match(sentence.flat):
+        if REQUEST.match(sentence.flat):
             return
         for clause in sentence.clauses:
             if clause.asks or self._is_hedged(sentence, clause) or self._lexicon.limited.search(clause.flat):
@@ -85,9 +84,9 @@ class Corrections(Scan):
                 yield Ending(mention.surface, "correct", sentence, mention)
 
     def _disowned_in(self, clause: Clause, sentence: Sentence, *, corrects: bool) -> list[Mention]:
-        inside = self._within(clause, sentence)
+        inside = [m for m in self._within(clause, sentence) if not _TOPIC.search(clause.flat[: m.start - clause.start])]
         if not (self._lexicon.slip.search(clause.flat) or self._is_anothers(clause, sentence)):
-            inside = [m for m in inside if self._lexicon.denial.search(clause.flat[: m.start - clause.start])]
+            inside = [m for m in inside if self._is_denied(m, clause)]
         elif corrects and not inside:
             before = [m for m in self._mentions[sentence.start] if m.end <= clause.start and m.rank >= NAME]
             inside = [m for m in before if not self._is_idle(sentence, m)]
@@ -100,6 +99,11 @@ class Corrections(Scan):
         if not best and corrects and len(inside) == 1 and inside[0].rank == NOUN and self._is_personal(inside[0]):
             best = inside
         return best
+
+    def _is_denied(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a negation stands before the value, with nothing that tells between ("not in Leeds", not "not leave Leeds")."""
+        found = self._lexicon.denial.search(clause.flat[: mention.start - clause.start])
+        return found is not None and all(word.text in self._lexicon.stop for word in words(found[0]))
 
     def _was_another(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause opens by saying what the value was instead ("Howland was last year's")."""

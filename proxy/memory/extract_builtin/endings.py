@@ -22,7 +22,7 @@ _POINTS = re.compile(
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
 _HALTS = re.compile(r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|停)")
 # Something came in its place.
-_GAINS = re.compile(
+GAINS = re.compile(
     r"\b(?:bought|got (?:a|an|myself|ourselves)|joined|started|began|picked up|took up|went with|signed up|enrolled|adopted|instead|"
     r"gekauft|geholt|zugelegt|angeschafft|bestellt|angefangen|begonnen|dafür|stattdessen|gelandet|eingestiegen|beigetreten|angemeldet|"
     r"compr(?:é|ado|amos)|empec(?:é|emos)|empezado|apunt(?:é|ado|amos)|conseguí|pillé|en su lugar|a cambio|fich(?:é|ado)|entr(?:é|ado) en|"
@@ -35,10 +35,9 @@ _WEAK = re.compile(
 _NEAR_WORDS = 5
 _SUBJECT = 2  # words before a subject: "and my"
 _SHORTEST = 3  # words of a clause that has no object of its own
-# What happens once: a month named with it is its date.
-_EVENT = re.compile(
-    r"broke|died|passed away|closed|disband|retired|out of business|bust|aufgelöst|gestorben|rente|abgekauft|disolv|separó|murió|fallec|jubil|"
-    r"secó|eingegangen|vertrocknet|verwelkt|засох|завял|withered|wilted|枯死|养死|死了|распал|умер|закончил|解散|去世|倒闭|停业"
+# What may be so for certain times only; an event has its date.
+_STATE = re.compile(
+    r"\b(?:no longer|any ?more|any longer|no more|not|off|out|gone|over|haven't|nicht|kein\w*|nie|weg|raus|ya no|no|nunca|nada|fuera|больше|не|уже|хватит|никогда)\b|n't\b|[不没]"
 )
 _BELIEVED = re.compile(
     r"\b(?:thought|believed|feared|dachte|glaubte|pensé que|pensaba que|creí(?:a)? que|думал\w?|казалось|боял\w+)\b|以为|还当"
@@ -84,7 +83,7 @@ class Endings(Corrections, Forgetting, Switches):
         if subject is None and not mutual:
             return
         for mention in targets:
-            gains = _GAINS.search(sentence.flat) or any(
+            gains = GAINS.search(sentence.flat) or any(
                 NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
             )
             beside = any(other is not clause and self._tells_new(other) for other in sentence.clauses)
@@ -95,14 +94,14 @@ class Endings(Corrections, Forgetting, Switches):
         lexicon = self._lexicon
         if clause.asks or self._is_hedged(sentence, clause) or lexicon.past.search(clause.flat):
             return None
-        if _BELIEVED.search(clause.flat):
+        if _BELIEVED.search(clause.flat) or self._is_made_up(sentence, clause):
             return None
         parted = lexicon.parted.search(clause.flat)
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
         limited = lexicon.limited.search(clause.flat) is not None
         ended = lexicon.ended.search(clause.flat)
-        if ended and (not limited or _EVENT.search(ended[0])):
+        if ended and (not limited or not _STATE.search(ended[0])):
             return clause.start + ended.start(), clause.start + ended.end(), False
         ceased = lexicon.ceased.search(clause.flat)
         if ceased and not lexicon.negation.search(clause.flat) and not (limited and _HALTS.match(ceased[0])):

@@ -7,40 +7,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from proxy.memory.cuts import cut
+from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE, Amendments
 from proxy.memory.extract_builtin.chinese import CHINESE
 from proxy.memory.extract_builtin.dates import event_time
-from proxy.memory.extract_builtin.endings import Endings
+from proxy.memory.extract_builtin.endings import GAINS, Endings
 from proxy.memory.extract_builtin.english import ENGLISH
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
 from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
-from proxy.memory.extract_builtin.mentions import NOUN, Heard, is_name
+from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.pairs import Pair, pairs, pairs_in, renewed
-from proxy.memory.extract_builtin.reading import Sentence, language, read, read_as
+from proxy.memory.extract_builtin.reading import Sentence, language, read
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, overlapping, remodelled, touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
-from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, typed
-from proxy.memory.words import Span, Value, flat, fold, same_value, stems, words
+from proxy.memory.words import Span, Value, flat, fold, same_value, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
 _ENDING_CONFIDENCE = 0.85
-_FACT_CONFIDENCE = 0.8
 _PET = re.compile(
     r"^(?:dog|cat|puppy|kitten|parrot|rabbit|horse|hund|hündin|katze|kater|papagei|pferd|perr[oa]|gat[oa]|loro|caballo|собак\w|кошк\w|кот\w?|пес|пса|попуга\w)$|[狗猫鹦鹉兔]$"
 )
-_BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
-    r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
-    r"(?:[\s,.!—–，。！-]+(?:sorry|no|nein|ich meine|digo|нет|то есть|不对|是))*[\s,.!—–，。！-]+(?:是|the |der |die |das |el |la )?"
-    r"(?P<new>[\w.'-]+(?: [\w.'-]+){0,3})[.!。！]*"
-)
-_DENIES = re.compile(
-    r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$"
-)  # ", not eleven"
+# ", not eleven"
 _MAX_AFTERTHOUGHT = 2  # words, ", too"
-_MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
 
 
 class BuiltinExtractor:
@@ -55,7 +46,8 @@ class BuiltinExtractor:
             heard: Earlier utterances of the user that share a word with this turn.
         """
         candidates: list[Candidate] = []
-        earlier = [episode.text for episode in heard if episode.role == "user"]
+        told = sorted((one for one in heard if one.role == "user"), key=lambda one: (one.at, one.seq))
+        earlier = [episode.text for episode in told]
         for said in turn.messages:
             if said.role == "user":
                 found = _Extraction(said, known, earlier).candidates()
@@ -64,15 +56,13 @@ class BuiltinExtractor:
         return candidates
 
 
-class _Extraction:
+class _Extraction(Amendments):
     """The reading of one message against what was said before."""
 
     def __init__(self, said: Said, known: Sequence[Memory], earlier: Sequence[str]) -> None:
-        self._said, self._known = said, known
         hint = language(earlier[-1], LEXICONS) if earlier else "en"
-        self._reading = read(said.text, LEXICONS, hint=hint)
-        self._lexicon = self._reading.lexicon
-        self._earlier = [text for text in earlier if text != said.text]
+        super().__init__(said, read(said.text, LEXICONS, hint=hint), earlier)
+        self._known = known
         self._stated_before = [fact for text in self._earlier for fact in stated_in(text, self._lexicon)]
         self._pairs_before = [pair for text in self._earlier for pair in pairs_in(text, self._lexicon)]
 
@@ -82,7 +72,11 @@ class _Extraction:
         values += [pair.value for pair in self._pairs_before]
         heard = Heard([*self._earlier, *(memory.text for memory in self._known)], values, self._said.text)
         endings = Endings(self._reading, heard).find()
-        closing = [self._closing(ending) for ending in endings] or list(self._amended())
+        closing = [self._closing(ending) for ending in endings]
+        if all(
+            ending.reason == "correct" and c.action == "retract" for ending, c in zip(endings, closing, strict=True)
+        ):
+            closing = list(self._amended()) or closing
         gone = [ending.value for ending in endings]
         come = [candidate.object for candidate in closing if candidate.action == "replace"]
         updates = [c for c in self._updates() if not any(touches(c.object, value) for value in (*gone, *come))]
@@ -113,6 +107,8 @@ class _Extraction:
         if ending.reason not in ("replace", "correct", "beside"):
             return base
         new, text = self._replacement(ending)
+        if ending.reason == "correct" and not new:
+            new, text, quote = self._put_nearby(ending) or (new, text, quote)
         if not text:
             return base
         return Candidate(
@@ -125,7 +121,7 @@ class _Extraction:
             object=new,
             relation=self._relation_of(ending),
             replaces=(ending.value,),
-            confidence=_FACT_CONFIDENCE,
+            confidence=FACT_CONFIDENCE,
         )
 
     def _subject_of(self, ending: Ending) -> str:
@@ -154,10 +150,28 @@ class _Extraction:
             self._lexicon.kin,
             *((self._lexicon.copula,) if self._lexicon.code == "zh" else ()),
         )
-        tells = () if ending.reason == "beside" else tells
+        if ending.reason == "correct":
+            tells = (*tells, self._lexicon.third)
+        tells = () if ending.reason == "beside" or GAINS.search(flat(rest or "")) else tells
         if not rest or not (new or not tells or any(pattern.search(flat(rest)) for pattern in tells)):
             return new, ""
         return new, rest
+
+    def _put_nearby(self, ending: Ending) -> tuple[str, str, str] | None:
+        """Return the right value, its sentence and quote where the sentence beside the one that disowns a value tells it."""
+        found = self._reading.sentences
+        place = found.index(ending.sentence)
+        for near in (*found[max(0, place - 1) : place], *found[place + 1 : place + 2]):
+            if near.asks:
+                continue
+            new = self._new_value(ending, near)
+            text = new and next(
+                filter(None, (remodelled(t, ending.value, new, self._lexicon) for t in self._earlier)), ""
+            )
+            if new and text:
+                start, end = min(near.start, ending.sentence.start), max(near.end, ending.sentence.end)
+                return new, text, self._said.text[start:end]
+        return None
 
     def _new_value(self, ending: Ending, sentence: Sentence) -> str:
         """Return what is named as the new value, after the old one if possible."""
@@ -178,115 +192,14 @@ class _Extraction:
         fresh = [name for name in names_in(sentence.text) if not any(name in text for text in self._earlier)]
         return fresh[0] if len(fresh) == 1 else ""
 
-    def _amended(self) -> Iterator[Candidate]:
-        """Yield what a correction puts right that names the new value alone ("actually it is Berlin")."""
-        for sentence in self._reading.sentences:
-            cue = (
-                self._lexicon.correction.search(sentence.flat)
-                or self._lexicon.murmur.search(sentence.flat)
-                or any(_DENIES.match(clause.flat) for clause in sentence.clauses[1:])
-            )
-            if (
-                sentence.asks
-                or not cue
-                or len(sentence.words) > _MAX_AMENDMENT
-                or self._lexicon.hedge.search(sentence.flat)
-            ):
-                continue
-            found = next(self._put_right(sentence), None)
-            if found is not None:
-                yield self._amendment(sentence, *found)
-                return
-
-    def _put_right(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
-        """Yield (new, old, the earlier text, relation): by a named value, by its form, by the words before it."""
-        new = self._new_name(sentence)
-        old = new and self._meant_before(sentence, new)
-        if new and old:
-            yield new, *old
-        yield from self._put_right_by_form(sentence)
-        yield from self._put_right_by_frame(sentence)
-
-    def _put_right_by_form(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
-        place = self._reading.sentences.index(sentence)
-        for near in self._reading.sentences[place : place + 2]:
-            asked = [clause for clause in near.clauses if clause.asks]
-            values = [v for v in typed(near.text) if not any(c.start <= near.start + v.start < c.end for c in asked)]
-            for value in values:
-                for text in self._by_topic(sentence)[:3]:
-                    old = counterpart(value, text)
-                    if old is not None and value.surface.lower() not in text.lower():
-                        yield value.surface, old.surface, text, ""
-
-    def _put_right_by_frame(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
-        place = self._reading.sentences.index(sentence)
-        clauses = [c for near in self._reading.sentences[place : place + 2] for c in near.clauses if not c.asks]
-        for text in self._by_topic(sentence)[:3]:
-            for earlier in (c for other in read_as(text, self._lexicon).sentences for c in other.clauses):
-                before = text[earlier.start : earlier.end]
-                for clause in clauses:
-                    now = self._said.text[clause.start : clause.end]
-                    for start, at in framed(now, before, self._lexicon):
-                        new, old = clipped(now[start:], self._lexicon), clipped(before[at:], self._lexicon)
-                        if new and old and not overlap(new, old):
-                            yield new, old, text, ""
-
-    def _amendment(self, sentence: Sentence, new: str, old: str, earlier: str, relation: str) -> Candidate:
-        return Candidate(
-            "replace",
-            "fact",
-            remodelled(earlier, old, new, self._lexicon) or sentence.text,
-            self._said.text[sentence.start :] if new not in sentence.text else sentence.text,
-            self._said.id,
-            object=new,
-            replaces=(old,),
-            relation=relation,
-            confidence=_FACT_CONFIDENCE,
-        )
-
-    def _new_name(self, sentence: Sentence) -> str:
-        for clause in sentence.clauses:
-            match = self._lexicon.amend.search(clause.flat) or _BARE.fullmatch(sentence.flat)
-            where = match and group_of(match, "new")
-            if match and match.string is sentence.flat and where:
-                where = (where[0] + sentence.start - clause.start, where[1] + sentence.start - clause.start)
-            if clause.asks or not where:
-                continue
-            value = clipped(self._said.text[clause.start + where[0] : clause.start + where[1]], self._lexicon)
-            if value and (
-                is_name(value, self._lexicon.code) or value[0].isdigit() or self._lexicon.code in ("de", "zh")
-            ):
-                return value
-        return ""
-
-    def _meant_before(self, sentence: Sentence, new: str) -> tuple[str, str, str] | None:
-        """Return the one value (with its text and relation) that the latest fitting utterance gave."""
-        for text in self._by_topic(sentence)[:1]:
-            values = {fact.object: fact.statement.relation for fact in stated_in(text, self._lexicon)}
-            values.update({pair.value: " ".join(pair.attribute) for pair in pairs_in(text, self._lexicon)})
-            found = [(value, text, relation) for value, relation in values.items() if not overlap(value, new)]
-            if not found and self._lexicon.code not in ("de", "zh"):
-                found = [(name, text, "") for name in names_in(text) if not overlap(name, new)]
-            if len(found) == 1:
-                return found[0]
-        return None
-
-    def _by_topic(self, sentence: Sentence) -> list[str]:
-        """Return what was said before, what shares a telling word with the sentence first, the latest first."""
-        topic = {stem for word in sentence.words if word.text not in self._lexicon.stop for stem in stems(word.text)}
-        ordered = sorted(
-            enumerate(self._earlier),
-            key=lambda entry: (any(topic & set(stems(word.text)) for word in words(entry[1])), entry[0]),
-            reverse=True,
-        )
-        return [text for _, text in ordered]
-
     # --- what holds again
 
     def _back(self, heard: Heard, gone: Sequence[str]) -> Iterator[Candidate]:
         """Yield the values said before that a clause says to hold again."""
         lexicon = self._lexicon
         for sentence in self._reading.sentences:
+            if not lexicon.again.search(sentence.flat):
+                continue
             mentions = heard.mentions(sentence, self._said.text, lexicon)
             for clause in sentence.clauses:
                 blocked = clause.asks or any(
@@ -307,7 +220,7 @@ class _Extraction:
                             sentence.text,
                             self._said.id,
                             object=mention.surface,
-                            confidence=_FACT_CONFIDENCE,
+                            confidence=FACT_CONFIDENCE,
                             again=True,
                         )
 
@@ -330,23 +243,10 @@ class _Extraction:
                 object=new.value,
                 replaces=(old.value,),
                 single=True,
-                confidence=_FACT_CONFIDENCE,
+                confidence=FACT_CONFIDENCE,
             )
 
         yield from self._retimed()
-
-    def _retimed(self) -> Iterator[Candidate]:
-        """Yield what is said again in the very words of before, but for one number, time or the like."""
-        for sentence in self._reading.sentences:
-            for clause in sentence.clauses:
-                told = told_of(self._said.text[clause.start : clause.end])
-                if told is None or clause.asks or self._lexicon.hedge.search(clause.flat) or PAST.search(clause.flat):
-                    continue
-                frame, new = told
-                for text in self._earlier:
-                    old = frames_in(text, self._lexicon).get(frame)
-                    if old is not None and flat(old) != flat(new):
-                        yield self._amendment(sentence, new, old, text, "")
 
     def _is_additive(self, sentence: Sentence, span: Span) -> bool:
         """Whether what stands at ``span`` comes on top: said in or before its clause, or in a word or two after it."""
@@ -399,7 +299,7 @@ class _Extraction:
             relation=statement.relation,
             object=fact.object,
             replaces=replaces,
-            confidence=_FACT_CONFIDENCE,
+            confidence=FACT_CONFIDENCE,
             single=statement.single and not additive,
             again=self._lexicon.again.search(fact.sentence.flat) is not None,
             profile=statement.profile,
@@ -417,7 +317,7 @@ class _Extraction:
             subject=subject,
             relation=relation,
             object=pair.value,
-            confidence=_FACT_CONFIDENCE,
+            confidence=FACT_CONFIDENCE,
             single=not several and not self._is_additive(pair.sentence, pair.span),
             again=self._lexicon.again.search(pair.sentence.flat) is not None,
         )

@@ -188,9 +188,9 @@ def _trimmed(reading: Reading, start: int, end: int) -> Iterator[Span]:
 
 # What one has for the length of a chat.
 _VAGUE = re.compile(
-    r"^(?:\w+ )?(?:questions?|problems?|issues?|ideas?|doubts?|requests?|favou?r|bug|errors?|script|feeling|hunch|suggestions?|while|minute|second|look|break|"
-    r"(?:an)?fragen?|probleme?|ideen?|bitte|fehler|gefühl|preguntas?|problemas?|dudas?|consultas?|error|"
-    r"вопрос\w*|проблем\w*|иде[яию]|просьб\w|ошибк\w|времени|время)\b|(?:问题|疑问|想法|疑惑|bug|事)$"
+    r"^(?:\w+ )?(?:questions?|problems?|issues?|ideas?|doubts?|requests?|favou?r|bug|errors?|script|feeling|hunch|suggestions?|options?|choices?|reasons?|steps?|thoughts?|while|minute|second|look|break|"
+    r"(?:an)?fragen?|probleme?|ideen?|möglichkeit(?:en)?|option(?:en)?|wahl|gründe?|bitte|fehler|gefühl|preguntas?|problemas?|dudas?|opci(?:ón|ones)|alternativas?|motivos?|consultas?|error|"
+    r"вопрос\w*|вариант\w*|выбор\w*|причин\w*|проблем\w*|иде[яию]|просьб\w|ошибк\w|времени|время)\b|^(?:选择|选项|办法|方案)|(?:问题|选择|选项|疑问|想法|疑惑|bug|事)$"
 )
 _DEICTIC = re.compile(r"(?:the|your|their|his|her|its|that|this|these|those|how|when|such|it|being able|seeing)\s")
 

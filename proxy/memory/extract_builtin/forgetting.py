@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN
+from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
 
@@ -33,11 +33,13 @@ class Forgetting(Scan):
         return any(mention.rank == CODE for mention in self._mentions[sentence.start])
 
     def _forgotten(self, place: int, sentence: Sentence) -> Iterator[Ending]:
-        best = self._best(self._mentions[sentence.start], floor=NAME)
-        if not best:
-            near = self._reading.sentences[max(0, place - 1) : place + 2]
-            best = self._best([m for other in near for m in self._mentions[other.start]], floor=NAME)
-        if not best:
-            best = [m for m in self._mentions[sentence.start] if m.rank == NOUN and self._is_personal(m)][:_MAX_COMMON]
+        best = self._best(self._mentions[sentence.start], floor=NAME) or self._common_in(sentence)
+        for near in self._reading.sentences[max(0, place - 1) : place + 2]:
+            if not best and near is not sentence and not near.asks:
+                best = self._best(self._mentions[near.start], floor=NAME) or self._common_in(near)
         for mention in best:
             yield Ending(mention.surface, "forget", sentence, mention)
+
+    def _common_in(self, sentence: Sentence) -> list[Mention]:
+        found = [m for m in self._mentions[sentence.start] if m.rank == NOUN and self._is_personal(m)]
+        return found[:_MAX_COMMON]

@@ -21,7 +21,7 @@ GERMAN = Lexicon(
         dir daheim halt eben"""
     ),
     generic=word_set(
-        """hotel restaurant café klinik krankenhaus uni universität straße weg platz bank bibliothek bus bahn professorin professor frau herr kita
+        """zahlung tausch gegenzug umtausch antwort ding schwager hotel restaurant café klinik krankenhaus uni universität straße weg platz bank bibliothek bus bahn professorin professor frau herr kita
         app apps programm programme tool tools abo abos abonnement konto konten vertrag verträge mitgliedschaft dienst
         dienste gebühr gebühren software verein club klub studio karte job arbeit firma büro stadt ort haus wohnung nummer
         telefonnummer adresse leute freund freunde familie kinder kind hund katze haustier medikament tabletten tablette
@@ -36,6 +36,7 @@ GERMAN = Lexicon(
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?P<whom>er|sie(?! ist| sind)|man)\b",
     ),
     ended=one_of(
+        r"\bwar (?:letzte[nrsm]?|voriges|vorige[nr]?|vergangene[nsr]?) (?:jahr|woche|monat|mal|sommer|winter|saison)\b",
         r"\bkeins mehr\b|\bvertrocknet\b|\bverwelkt\b|\bverendet\b|\bbraucht mich nicht mehr\b",
         r"\bin rente\b|\babgekauft\b|\bweggezogen\b(?=.*\b(?:jetzt|nun|seitdem)\b)|\bhat sich (?:\w+ ){0,3}aufgelöst\b|\blas(?:se|s)? .{0,30}\bweg\b|\bgestrichen\b|\bgewichen\b|\b(?:bin|sind) (?:\w+ ){0,2}raus\b",
         r"\bist (?:\w+ ){0,3}(?:raus|weg|gestrichen|abgehakt|passé)\b(?= *(?:$|[,.!;]|und|weil|da|jetzt))",
@@ -72,6 +73,7 @@ GERMAN = Lexicon(
         r"\beingegangen\b",
     ),
     ceased=one_of(
+        r"\bzugeschüttet\b|\bzuschütten\b|\babgerissen\b|\bgefällt\b(?= *$|[,.!])|\babgebaut\b|\brausgerissen\b|\bausgegraben\b|\babgeholzt\b|\bdemontiert\b",
         r"\bdichtgemacht\b|\bstillgelegt\b|\babgeschlossen mit\b",
         r"\baus .{2,30} genommen\b|\bzurückgetreten\b|\bexportiert\b(?=.*\braus\b)|\brausgenommen\b|\babgekauft\b|\bsein lassen\b|\bhingehängt\b",
         r"\bverboten\b|\buntersagt\b|\bgekillt\b|\bgekickt\b|\brausgekickt\b|\babserviert\b|\bbegraben\b|\bverbannt\b|\bversteigert\b|\bvererbt\b|\bweitergegeben\b|\bweiterverschenkt\b|\bübergeben\b|\babgetreten\b|\bniedergelegt\b|\bverschrottet\b|\brausgeschmissen\b",
@@ -106,6 +108,7 @@ GERMAN = Lexicon(
         r"\bzerstritten\b|\bverkracht\b|\btrennung\b|\bscheidung\b|\bentlobt\b",
     ),
     hedge=one_of(
+        r"\bals (?:wäre|wär|hätte|ob)\b|\bwie ein\w* (?:fünf|sechs|\d)",
         r"\bdu (?:hast|hattest|sagst|meinst|schreibst|sagtest)\b|\bstell dir vor\b|\bspiel(?:e|en)? (?:einen?|den|die)\b",
         r"\b(?:müsste|müssten|dürfte|könntest|bräuchte|ginge|gäbe)\b",
         r"\b(?:sagt|meint|behauptet|erzählt)\b(?= (?:er|sie|dass)|,? (?:er|sie)\b| *$)",
@@ -153,6 +156,7 @@ GERMAN = Lexicon(
         r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b",
     ),
     forget=one_of(
+        r"\blass .{1,40}\b(?:raus|weg|außen vor|draußen)\b",
         r"\b(?:wär\w*|fänd\w*|hätte) .{0,25}(?:lieber|besser)\b.{0,40}\b(?:nichts|nicht|keine\w*)\b|\bwüsstest (?:du )?nichts\b",
         r"\bwill (?:ich )?(?:\w+ ){0,3}(?:nirgends|nirgendwo|nicht) (?:\w+ ){0,3}(?:gespeichert|stehen|haben|wissen)\b|\bnirgends\b.{0,30}\bgespeichert\b|\b(?:nimm|nehm|nehmt) .{1,60}\braus\b",
         r"\b(?:magst|willst|kannst|könntest) du .{1,40}\bvergessen\b",
@@ -244,7 +248,8 @@ GERMAN = Lexicon(
         r"^ (?:wich|weicht|musste .{0,20}weichen)",
     ),
     switch=one_of(
-        r"\bgewechselt\b|\bwechs(?:le|el|eln|elte)\b|\bumgestiegen\b|\bumgezogen\b|\bgezogen\b|\bumgestellt\b|\bgetauscht\b|\bein(?:ge)?tausch\w*|\bersetz\w*|\bstatt\b|\banstatt\b|\banstelle\b|\bin zahlung\b|\bweg von\b|\bwechsel\b|\bmigrier\w*|\bübergelaufen\b|\bvon .{2,30} (?:zu|nach|auf) .{2,30} gegangen\b|\bgewichen\b|\brüber\w*\b|\bumgesattelt\b|\bausgetauscht\b|\bsteige? .{0,20}um\b|\bziehe?n? .{0,40}um\b|\bverlassen\b|\bumgeschwenkt\b|\bgelandet\b|\babgelöst\b|\bübergesiedelt\b|\bgeholt\b|\bwegge\w+"
+        r"\bverlegt\b|\bversetzt\b|\bumgemeldet\b|\bübertragen\b",
+        r"\bgewechselt\b|\bwechs(?:le|el|eln|elte)\b|\bumgestiegen\b|\bumgezogen\b|\bgezogen\b|\bumgestellt\b|\bgetauscht\b|\bein(?:ge)?tausch\w*|\bersetz\w*|\bstatt\b|\banstatt\b|\banstelle\b|\bin zahlung\b|\bweg von\b|\bwechsel\b|\bmigrier\w*|\bübergelaufen\b|\bvon .{2,30} (?:zu|nach|auf) .{2,30} gegangen\b|\bgewichen\b|\brüber\w*\b|\bumgesattelt\b|\bausgetauscht\b|\bsteige? .{0,20}um\b|\bziehe?n? .{0,40}um\b|\bverlassen\b|\bumgeschwenkt\b|\bgelandet\b|\babgelöst\b|\bübergesiedelt\b|\bgeholt\b|\bwegge\w+",
     ),
     target=one_of(
         r"\b(?:auf|zu|zum|zur|nach|gegen|durch|mit|bei|in|ist|heißt|heisst|meinte|sondern|ein|eine|einen|jetzt|nun|inzwischen|dafür|den|hin zu) (?:(?:ein|eine|einen|der|die|das|den|dem|neuen?|jetzt|zu|zur|zum|bei) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"

@@ -25,6 +25,8 @@ def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
         clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
         if clause is None or clause.asks:
             continue
+        if new in sentence.text:  # the clause gave one for the other
+            continue
         first, last = clause.start - sentence.start, clause.end - sentence.start
         text = sentence.text[first:start] + new + sentence.text[end:last]
         if len(words(text)) > len(words(new)) + 1:
@@ -66,7 +68,9 @@ def clipped(value: str, lexicon: Lexicon) -> str:
     clipped = value[: found[keep - 1].end] if keep else ""
     if any(pattern.search(clipped.lower()) for pattern in (lexicon.switch, lexicon.ceased)):
         return ""
-    return "" if all(word.text in lexicon.stop for word in words(clipped)) else clipped.strip()
+    idle = lexicon.stop | lexicon.generic
+    is_idle = clipped.casefold() in idle or all(word.text in idle for word in words(clipped))
+    return "" if is_idle else clipped.strip()
 
 
 def touches(value: str, other: str) -> bool:

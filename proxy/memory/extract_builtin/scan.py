@@ -24,6 +24,11 @@ _IF = re.compile(
 _HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
+REQUEST = re.compile(
+    r"(?:\W|please |bitte |por favor |пожалуйста |ok |and |und |y |и )*(?:can you|could you|would you|write|make|give|show|use|translate|explain|do it|send|put|draft|"
+    r"kannst du|könntest|schreib|mach|zeig|nimm|gib|puedes|podrías|escribe|haz|usa|dame|pon|можешь|напиши|сделай|используй|дай|покажи|переведи)\b|(?:请|帮我|给我|用|写)"
+)
+
 Reason = Literal["retract", "forget", "replace", "correct", "beside"]
 
 
@@ -99,6 +104,10 @@ class Scan:
             (clause for clause in sentence.clauses if clause.start <= mention.start < clause.end), sentence.clauses[0]
         )
 
+    def _is_made_up(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether a clause belongs to what the assistant is asked to write, and not to the speaker."""
+        return REQUEST.match(sentence.flat) is not None and not self._lexicon.first.search(clause.flat)
+
     def _is_hedged(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause is a mere thought, or hangs on one ("I never said that …")."""
         if self._lexicon.hedge.search(clause.flat) or any(_IF.match(other.flat) for other in sentence.clauses):
@@ -149,7 +158,7 @@ class Scan:
         """Return the somebody of an earlier clause where this one names no subject of its own."""
         for earlier in reversed([other for other in sentence.clauses if other.end <= clause.start]):
             match = self._lexicon.third.search(earlier.flat)
-            if match is not None:
+            if match is not None and match.end() < len(earlier.flat.rstrip()):  # not "because of the baby"
                 return match
             if self._lexicon.first.search(earlier.flat):
                 return None

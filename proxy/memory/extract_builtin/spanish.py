@@ -43,6 +43,7 @@ SPANISH = Lexicon(
         r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
     ),
     ended=one_of(
+        r"\bfue(?:ron)? (?:el año|la semana|el mes|el verano|la vez) (?:pasad[oa]|anterior)\b",
         r"\bse (?:me |nos )?(?:secó|marchitó|ahogó|pudrió|rompió|murieron)\b|\bperdimos el contacto\b|\bperdí el contacto\b",
         r"\bse (?:disolvió|separó|desintegró|deshizo)\b|\bse (?:volvió|fue|marchó) a\b(?=.*\bahora\b)|\bse ha jubilado\b|\bse jubiló\b|\basí que fuera\b",
         r"\b(?:a|al) (?:paseo|la porra|freír espárragos|la basura|la mierda|carajo|contenedor|punto limpio)\b",
@@ -55,7 +56,7 @@ SPANISH = Lexicon(
         r"\b(?:murió|falleció)\b",
         r"\bno .{1,40} (?:más|nunca más)\b",
         r"\bnunca más\b",
-        r"\bse (?:me )?(?:acabó|terminó|ha acabado|ha terminado|murió|ha muerto|fue|rompió)\b|\bse acabaron\b|\bha muerto\b|\bfalleció\b|\bha fallecido\b",
+        r"\bse (?:me )?(?:acabó|terminó|ha acabado|ha terminado|murió|ha muerto|fue|rompió)\b|\bha muerto\b|\bfalleció\b|\bha fallecido\b",
         r"\bfuera\b(?= *$|[,.!])",
         r"\bes historia\b|\bpasó a la historia\b|\bcosa del pasado\b|\bquedó atrás\b|\bquedan? atrás\b",
         r"\badiós (?:a|al)\b|\badiós\b",
@@ -72,6 +73,7 @@ SPANISH = Lexicon(
         r"\bharé sin\b|\bsin .{2,20} desde\b",
     ),
     ceased=one_of(
+        r"\brellen(?:é|ar|ado|amos)\b|\btapi(?:é|ado|amos)\b|\bderrib(?:é|ado|amos)\b|\bdemol\w+\b|\btal(?:é|ado|amos)\b|\barranc(?:é|ado|amos)\b|\bcerró\b(?! (?:temprano|tarde|a las|antes|por|la puerta))",
         r"\b(?:lo|la|los|las|le) (?:sacamos|saqué|quitamos|hemos sacado|hemos quitado) de\b|\bsaqué todo de\b|\bdimit(?:í|imos)\b|\b(?:se )?(?:lo|la|los|las) (?:vendí|regalé|di)\b",
         r"\bmand(?:é|ado|amos) (?:\w+ ){0,4}a (?:paseo|la porra|la basura|freír)\b",
         r"\bdesactiv(?:é|ado|amos)\b|\bfiniquit\w+\b|\ben adopción\b|\bprescind(?:í|ido|imos)\b|\btraspas(?:é|ado|amos)\b|\bced(?:í|ido|imos)\b|\bdesech(?:é|ado|amos)\b|\bdeshic(?:e|imos)\b|\brescind(?:í|ido)\b|\bdesmont(?:é|ado|amos)\b|\bces(?:é|ado)\b|\bempeñ(?:é|ado)\b|\bliquid(?:é|ado)\b",
@@ -117,6 +119,7 @@ SPANISH = Lexicon(
         r"\bdivorci(?:é|ado|ada|amos)\b",
     ),
     hedge=one_of(
+        r"\bcomo si\b",
         r"\b(?:dijiste|has dicho|dices|escribiste|mencionaste)\b|\bimagínate\b|\bactúa\b|\bhaz de\b",
         r"\b(?:dice|dicen|cuenta|cree|afirma) que\b",
         r"\btendríamos\b|\bpodríais\b|\bdebieras?\b",
@@ -164,6 +167,7 @@ SPANISH = Lexicon(
         r"\b(?:también|además|otr[oa]s?(?! vez| veces)|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
+        r"\b(?:podrías|puedes|podría) no (?:record|guard|conserv|almacen|anot|memoriz)\w*|\bdeja (?:a )?.{1,40}\bfuera de\b",
         r"\b(?:preferiría|prefiero|me gustaría|ojalá) que (?:no|nunca) (?:supieras|tuvieras|recordaras|guardaras|sepas|tengas)\b|\bno (?:quiero|quisiera) que (?:lo |la )?(?:figur|aparez|qued|const)\w+",
         r"\bno (?:hace falta|es necesario|necesitas) que (?:lo |la |los |las )?(?:\w+ )?(?:record|recuerd|guard|conserv|sep|memoric|anot)\w*|\b(?:te importa(?:ría)?|podrías|puedes) olvidar\w*\b|\b(?:bórral[oa]s?|elimínal[oa]s?|olvídal[oa]s?|quítal[oa]s?)\b",
         r"\b(?:prefiero|preferiría|mejor|preferimos|mejor si|conviene|agradecería)\b.{0,25}\bno (?:lo |la |los |las )?(?:\w+ )?(?:guard|record|conserv|almacen|registr|apunt|sepas|teng|qued)\w*",

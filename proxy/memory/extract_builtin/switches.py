@@ -12,8 +12,9 @@ from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import words
 
 NOW = re.compile(
-    r"\b(?:now|these days|nowadays|currently|ahora|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|теперь|нынче|сейчас)\b|现在|如今|目前|\bit is\b(?= *(?:$|[.!]))"
+    r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|目前|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
 )
+_OPENING = "«\"„“'《"
 _LONG = 30  # words; a correction or a switch is told in fewer
 _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
 _TOWARDS = re.compile(
@@ -31,12 +32,14 @@ class Switches(Scan):
         for mention in self._mentions[sentence.start]:
             if mention.rank == GENERIC or self._is_asked(sentence, mention):
                 continue
-            before = sentence.flat[: mention.start - sentence.start]
+            before = sentence.flat[: mention.start - sentence.start].rstrip(_OPENING)
             after = sentence.flat[mention.end - sentence.start :]
             marked = self._lexicon.source.search(before) or self._lexicon.source_after.search(after)
             if not (marked and self._is_exchange(mention, after)) and not self._is_left_behind(sentence, mention):
                 continue
             clause = self._clause_at(sentence, mention)
+            if self._is_made_up(sentence, clause):
+                continue
             subject = self._third(sentence, clause, [mention])
             negated = self._lexicon.negation.search(before[clause.start - sentence.start :])
             if negated and not self._lexicon.ended.search(clause.flat):

@@ -1,0 +1,149 @@
+"""Puts right what was said before: a new value alone, in the frame of the old one, or for the same attribute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from proxy.memory.extract_builtin.facts import stated_in
+from proxy.memory.extract_builtin.lexicon import group_of
+from proxy.memory.extract_builtin.mentions import is_name
+from proxy.memory.extract_builtin.pairs import pairs_in
+from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
+from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
+from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, typed
+from proxy.memory.words import flat, stems, words
+from proxy.types import Candidate, Said
+
+FACT_CONFIDENCE = 0.8
+_MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
+_BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
+    r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
+    r"(?:[\s,.!—–，。！-]+(?:sorry|no|nein|ich meine|digo|нет|то есть|不对|是))*[\s,.!—–，。！-]+(?:是|the |der |die |das |el |la )?"
+    r"(?P<new>[\w.'-]+(?: [\w.'-]+){0,3})[.!。！]*"
+)
+_DENIES = re.compile(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$")
+
+
+class Amendments:
+    """The amendments of one message against what was said before."""
+
+    def __init__(self, said: Said, reading: Reading, earlier: Sequence[str]) -> None:
+        self._said, self._reading, self._lexicon = said, reading, reading.lexicon
+        self._earlier = [text for text in earlier if text != said.text]
+
+    def _amended(self) -> Iterator[Candidate]:
+        """Yield what a correction puts right that names the new value alone ("actually it is Berlin")."""
+        for sentence in self._reading.sentences:
+            cue = (
+                self._lexicon.correction.search(sentence.flat)
+                or self._lexicon.murmur.search(sentence.flat)
+                or any(_DENIES.match(clause.flat) for clause in sentence.clauses[1:])
+            )
+            if (
+                sentence.asks
+                or not cue
+                or len(sentence.words) > _MAX_AMENDMENT
+                or self._lexicon.hedge.search(sentence.flat)
+            ):
+                continue
+            found = next(self._put_right(sentence), None)
+            if found is not None:
+                yield self._amendment(sentence, *found)
+                return
+
+    def _put_right(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        """Yield (new, old, the earlier text, relation): by a named value, by its form, by the words before it."""
+        new = self._new_name(sentence)
+        old = new and self._meant_before(sentence, new)
+        if new and old:
+            yield new, *old
+        yield from self._put_right_by_form(sentence)
+        yield from self._put_right_by_frame(sentence)
+
+    def _put_right_by_form(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        place = self._reading.sentences.index(sentence)
+        for near in self._reading.sentences[place : place + 2]:
+            asked = [clause for clause in near.clauses if clause.asks]
+            values = [v for v in typed(near.text) if not any(c.start <= near.start + v.start < c.end for c in asked)]
+            for value in values:
+                for text in self._by_topic(sentence)[:3]:
+                    old = counterpart(value, text)
+                    if old is not None and value.surface.lower() not in text.lower():
+                        yield value.surface, old.surface, text, ""
+
+    def _put_right_by_frame(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        place = self._reading.sentences.index(sentence)
+        clauses = [c for near in self._reading.sentences[place : place + 2] for c in near.clauses if not c.asks]
+        for text in self._by_topic(sentence)[:3]:
+            for earlier in (c for other in read_as(text, self._lexicon).sentences for c in other.clauses):
+                before = text[earlier.start : earlier.end]
+                for clause in clauses:
+                    now = self._said.text[clause.start : clause.end]
+                    for start, at in framed(now, before, self._lexicon):
+                        new, old = clipped(now[start:], self._lexicon), clipped(before[at:], self._lexicon)
+                        if new and old and not overlap(new, old):
+                            yield new, old, text, ""
+
+    def _amendment(self, sentence: Sentence, new: str, old: str, earlier: str, relation: str) -> Candidate:
+        return Candidate(
+            "replace",
+            "fact",
+            remodelled(earlier, old, new, self._lexicon) or sentence.text,
+            self._said.text[sentence.start :] if new not in sentence.text else sentence.text,
+            self._said.id,
+            object=new,
+            replaces=(old,),
+            relation=relation,
+            confidence=FACT_CONFIDENCE,
+        )
+
+    def _new_name(self, sentence: Sentence) -> str:
+        for clause in sentence.clauses:
+            match = self._lexicon.amend.search(clause.flat) or _BARE.fullmatch(sentence.flat)
+            where = match and group_of(match, "new")
+            if match and match.string is sentence.flat and where:
+                where = (where[0] + sentence.start - clause.start, where[1] + sentence.start - clause.start)
+            if clause.asks or not where:
+                continue
+            value = clipped(self._said.text[clause.start + where[0] : clause.start + where[1]], self._lexicon)
+            if value and (
+                is_name(value, self._lexicon.code) or value[0].isdigit() or self._lexicon.code in ("de", "zh")
+            ):
+                return value
+        return ""
+
+    def _meant_before(self, sentence: Sentence, new: str) -> tuple[str, str, str] | None:
+        """Return the one value (with its text and relation) that the latest fitting utterance gave."""
+        for text in self._by_topic(sentence)[:1]:
+            values = {fact.object: fact.statement.relation for fact in stated_in(text, self._lexicon)}
+            values.update({pair.value: " ".join(pair.attribute) for pair in pairs_in(text, self._lexicon)})
+            found = [(value, text, relation) for value, relation in values.items() if not overlap(value, new)]
+            if not found and self._lexicon.code not in ("de", "zh"):
+                found = [(name, text, "") for name in names_in(text) if not overlap(name, new)]
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def _by_topic(self, sentence: Sentence) -> list[str]:
+        """Return what was said before, what shares a telling word with the sentence first, the latest first."""
+        topic = {stem for word in sentence.words if word.text not in self._lexicon.stop for stem in stems(word.text)}
+        ordered = sorted(
+            enumerate(self._earlier),
+            key=lambda entry: (any(topic & set(stems(word.text)) for word in words(entry[1])), entry[0]),
+            reverse=True,
+        )
+        return [text for _, text in ordered]
+
+    def _retimed(self) -> Iterator[Candidate]:
+        """Yield what is said again in the very words of before, but for one number, time or the like."""
+        for sentence in self._reading.sentences:
+            for clause in sentence.clauses:
+                told = told_of(self._said.text[clause.start : clause.end])
+                if told is None or clause.asks or self._lexicon.hedge.search(clause.flat) or PAST.search(clause.flat):
+                    continue
+                frame, new = told
+                for text in self._earlier:
+                    old = frames_in(text, self._lexicon).get(frame)
+                    if old is not None and flat(old) != flat(new):
+                        yield self._amendment(sentence, new, old, text, "")
