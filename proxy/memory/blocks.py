@@ -104,19 +104,38 @@ def _body(hits: Sequence[Hit]) -> str:
 
 
 def _conversations(hits: Sequence[Hit]) -> list[str]:
-    """Group by conversation and day, best group first, each in the order in which it was said."""
+    """Group by conversation and day, the latest first, so that what holds now stands before what held then.
+
+    Within a conversation, too, the latest comes first; turns that followed one another stay in their order.
+    """
     groups: dict[tuple[str, str], list[Hit]] = {}
     for hit in hits:
         groups.setdefault((hit.session, _day(hit.when)), []).append(hit)
     lines = []
-    for (_, day), members in groups.items():
+    for (_, day), members in sorted(groups.items(), key=lambda group: _latest(group[1]), reverse=True):
         lines.append(f"{day}:" if day else "earlier:")
-        lines += [_line(hit) for hit in sorted(members, key=_position)]
+        lines += [_line(hit) for run in reversed(_runs(members)) for hit in run]
     return lines
 
 
-def _position(hit: Hit) -> tuple[int, float]:
-    return (hit.seq, hit.when.timestamp() if hit.when else 0.0)
+def _runs(members: Sequence[Hit]) -> list[list[Hit]]:
+    """Return the turns of one conversation in order, those together that followed one another."""
+    runs: list[list[Hit]] = []
+    for hit in sorted(members, key=_position):
+        if runs and hit.seq - runs[-1][-1].seq <= 1:
+            runs[-1].append(hit)
+        else:
+            runs.append([hit])
+    return runs
+
+
+def _latest(members: Sequence[Hit]) -> float:
+    return max(hit.when.timestamp() if hit.when else 0.0 for hit in members)
+
+
+def _position(hit: Hit) -> tuple[int, float, int, str]:
+    """Return where a turn stands in its conversation; pieces of one message have numbered ids."""
+    return (hit.seq, hit.when.timestamp() if hit.when else 0.0, len(hit.id), hit.id)
 
 
 def _heading_of(hit: Hit) -> str:

@@ -16,6 +16,7 @@ from proxy.types import Episode, Memory
 
 AnyShelf = Shelf[Memory] | Shelf[Episode]
 
+_VERY_MANY_TEXTS = 4000
 _TELLING = 0.3  # weight of a term from which on it counts
 _COVERING = 3  # texts of which one must hold the words
 _PAIR_GENEROSITY = 2.0
@@ -27,7 +28,7 @@ def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scor
     covered = coverage(shelf, terms, mask, lexical)
     if np.isnan(dense).all():
         return Evidence(None, 0.0, covered)
-    texts = 0 if shelf.is_sample else int(mask.sum())
+    texts = _VERY_MANY_TEXTS if shelf.is_sample else int(mask.sum())
     return Evidence(float(np.nanmax(dense)), shelf.typical(dense), covered, texts=texts)
 
 

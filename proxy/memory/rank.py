@@ -37,7 +37,7 @@ def fuse(lists: Sequence[tuple[Scores, float | Scores]], mask: Mask) -> Scores:
         if high <= low:
             continue
         shares = share if isinstance(share, float) else share[judged]
-        total[judged] += shares * (scores[judged] - low) / (high - low)
+        total[judged] += shares * ((scores[judged] - low) / (high - low))
         weight[judged] += shares
     return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
 

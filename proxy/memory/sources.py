@@ -16,10 +16,11 @@ from proxy.memory.cache import IndexCache
 from proxy.memory.evidence import AnyShelf, weigh
 from proxy.memory.gate import Evidence, admit
 from proxy.memory.index import FactShelf, Shelf, TurnShelf
+from proxy.memory.names import called
 from proxy.memory.postings import Scores
 from proxy.memory.query import Query
 from proxy.memory.rank import best, fuse, newest_first, priors
-from proxy.memory.turns import likeness, spaced, speakers_named, with_answers, without_names, worth
+from proxy.memory.turns import likeness, spaced, with_answers, without_names, worth
 from proxy.memory.when import span
 from proxy.threads import in_thread
 from proxy.types import Hit, Memory, Scope, Source
@@ -122,7 +123,7 @@ class EpisodeSource:
         """Rank the turns on a shelf by themselves and by the window of three around them."""
         mask = shelf.seen_by(scope)
         mask[shelf.standing(query.exclude_texts)] = False
-        speakers = speakers_named(shelf, query, mask)
+        speakers = called(shelf, query.text, mask)
         terms = without_names(_terms(query), speakers)
         like = likeness(shelf, query, terms, mask)
         scores = like.fused(shelf.lengths, mask) * worth(shelf, query, speakers) * _in_time(shelf, query)

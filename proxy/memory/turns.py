@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from proxy.clock import to_ms
 from proxy.lexical import tokens
 from proxy.memory.index import TurnShelf
-from proxy.memory.names import called
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query, is_of_oneself
 from proxy.memory.rank import economy, fuse, thinned
@@ -108,11 +107,6 @@ def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores) -> list[tuple
     sessions = [shelf.items[line].session for line in lines]
     values = thinned([float(scores[line]) for line in lines], sessions, _traits(shelf).messages)
     return sorted(zip(lines, values, strict=True), key=lambda pair: -pair[1])
-
-
-def speakers_named(shelf: TurnShelf, query: Query, mask: Mask) -> dict[str, Role]:
-    """Return the names in the query by which user or assistant are called in the conversations."""
-    return called(shelf, query.text, mask)
 
 
 def without_names(terms: Mapping[str, float], names: Mapping[str, Role]) -> dict[str, float]:

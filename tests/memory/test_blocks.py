@@ -76,6 +76,32 @@ def test_past_conversations_say_who_said_what_when_in_order() -> None:
     assert "2026-05-01:\nAssistant: What is your cat called?\nUser: It is called Miso." in text
 
 
+def test_the_latest_comes_first_and_exchanges_stay_together() -> None:
+    earlier = NOW - timedelta(days=9)
+    found = [
+        Hit("episode", "1", "The deadline is 1 April.", 1.0, 0, NOW, "ses_a", "user", seq=2),
+        Hit("episode", "2", "When is the deadline now?", 0.8, 0, NOW, "ses_a", "assistant", seq=8),
+        Hit("episode", "3", "It is 5 April now.", 0.9, 0, NOW, "ses_a", "user", seq=9),
+        Hit("episode", "4", "There is a deadline.", 1.0, 0, earlier, "ses_b", "user", seq=30),
+    ]
+    lines = query_block(found, 600, count).text.splitlines()
+    said = [line.partition(": ")[2] for line in lines if line.startswith(("User", "Assistant"))]
+    assert said == [
+        "When is the deadline now?",
+        "It is 5 April now.",
+        "The deadline is 1 April.",
+        "There is a deadline.",
+    ]
+
+
+def test_pieces_of_a_message_stand_in_their_order() -> None:
+    pieces = [Hit("episode", f"m.{n}", f"piece {n}", 1 - n / 100, 0, NOW, "ses_a", "assistant", seq=1) for n in (10, 2)]
+    text = query_block(
+        [*pieces, Hit("episode", "m", "piece 0", 0.1, 0, NOW, "ses_a", "assistant", seq=1)], 600, count
+    ).text
+    assert text.index("piece 0") < text.index("piece 2") < text.index("piece 10")
+
+
 def test_uncertain_facts_say_so() -> None:
     sure = Hit("fact", "1", "likes tea", 1.0, 0, confidence=0.9)
     unsure = Hit("fact", "2", "likes rain", 1.0, 0, confidence=0.2)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from proxy.memory.rank import best, diverse, economy, fuse, newest_first, priors, reciprocal_ranks
+from proxy.memory.rank import best, diverse, economy, fuse, newest_first, priors, reciprocal_ranks, thinned
 
 scores = nps.arrays(np.float32, 6, elements=st.floats(0, 100, width=32))
 
@@ -78,3 +78,18 @@ def test_long_replies_give_way_and_users_do_not():
 def test_diversity_puts_something_else_before_a_repetition():
     same, other = [1.0, 0.0], [0.0, 1.0]
     assert diverse([0.9, 0.85, 0.8], np.array([same, same, other], dtype=np.float32)) == [0, 2, 1]
+
+
+def test_more_of_the_same_group_counts_less_the_smaller_the_group():
+    left = thinned([1.0, 0.9, 0.85], ["a", "a", "b"], {"a": 4, "b": 4})
+    assert left[0] == 1.0
+    assert left[1] < left[2] == 0.85
+    large = thinned([1.0, 0.9, 0.85], ["a", "a", "b"], {"a": 60, "b": 4})
+    assert large[1] > large[2]
+
+
+def test_a_weight_may_differ_from_line_to_line():
+    first, second = np.array([1, 1], dtype=np.float32), np.array([0, 1], dtype=np.float32)
+    shares = np.array([0.9, 0.1], dtype=np.float32)
+    fused = fuse([(first, shares), (second, 1 - shares)], np.ones(2, dtype=bool))
+    assert fused.tolist() == pytest.approx([0.9, 1.0])

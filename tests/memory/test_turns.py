@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+
+from proxy.memory.index import TurnShelf
+from proxy.memory.query import Query
+from proxy.memory.turns import likeness, spaced, with_answers, without_names, worth
+from tests.memory.rows import DAY, DIMENSION, MODEL, NOW, bag, conversation, turn_batch
+
+
+def shelf(*talks) -> TurnShelf:
+    found = TurnShelf(DIMENSION, MODEL)
+    found.put(turn_batch([turn for talk in talks for turn in talk]))
+    return found
+
+
+def ask(text: str) -> Query:
+    return Query(text, "", bag(text), NOW)
+
+
+def test_a_turn_that_only_asks_is_worth_less_than_one_that_tells():
+    turns = shelf(
+        conversation("ses_1", "What is it called?", "Miso, after the soup", "I have a cat, do you like cats?")
+    )
+    asked, told, told_and_asked = worth(turns, ask("cat"), {})
+    assert asked < told == told_and_asked
+
+
+def test_every_piece_of_a_long_reply_gives_way():
+    first, last = conversation("ses_1", "I like tea", "Here is a plan for you")
+    pieces = [last, replace(last, id="p1", text="short", piece=1), replace(last, id="p2", text="shorter", piece=2)]
+    factors = worth(shelf([first, *pieces]), ask("tea"), {})
+    assert factors[0] == 1
+    assert (factors[1:] < 1).all()
+
+
+def test_whom_the_query_names_comes_first():
+    turns = shelf(conversation("ses_1", "I like tea", "I prefer coffee"))
+    assert worth(turns, ask("x"), {"Robin": "assistant"}).tolist() == [1.0, np.float32(1.4)]
+    assert worth(turns, ask("x"), {"Robin": "assistant", "Kim": "user"}).tolist() == [1.0, 1.0]
+
+
+def test_the_recent_counts_more_for_what_carries_on_and_not_for_a_question():
+    old, new = (conversation(name, "I like tea", at=NOW - age) for name, age in (("a", 300 * DAY), ("b", timedelta(1))))
+    telling = ask("I bought the green tea set for my sister yesterday.")
+    before, lately = worth(shelf(old, new), telling, {})
+    assert lately > before
+    assert len(set(worth(shelf(old, new), ask("Which tea do I like best?"), {}))) == 1
+    assert len(set(worth(shelf(old, new), replace(telling, as_of=NOW - 200 * DAY), {}))) == 1
+
+
+def test_an_answer_takes_part_in_its_question():
+    turns = shelf(conversation("ses_1", "What is your cat called?", "Miso", "Nice", "Indeed"))
+    scores = with_answers(turns, np.array([1.0, 0.5, 0.5, 0.0], dtype=np.float32))
+    assert scores[1] > 0.5
+    assert scores[[0, 2, 3]].tolist() == [1.0, 0.5, 0.0]
+
+
+def test_new_lines_are_judged_as_they_come():
+    turns = shelf(conversation("ses_1", "What is it called?"))
+    assert len(worth(turns, ask("x"), {})) == 1
+    turns.put(turn_batch(conversation("ses_1", "Miso, after the soup", first=1)))
+    assert worth(turns, ask("x"), {})[0] < worth(turns, ask("x"), {})[1] == 1
+
+
+def test_conversations_take_turns():
+    turns = shelf(conversation("a", *("tea " * n for n in range(1, 5))), conversation("b", "tea", "x", "y", "z"))
+    scores = np.array([0.9, 0.88, 0.87, 0.86, 0.8, 0, 0, 0], dtype=np.float32)
+    assert [line for line, _ in spaced(turns, [0, 1, 2, 3, 4], scores)][:2] == [0, 4]
+
+
+def test_a_long_turn_is_judged_by_itself_and_a_short_one_by_what_stands_around():
+    lone, near = np.array([1, 1], dtype=np.float32), np.array([0, 0], dtype=np.float32)
+    turns = shelf(conversation("ses_1", "tea", "x"))
+    like = replace(likeness(turns, ask("tea"), {}, np.ones(2, dtype=bool)), words=lone, cosines=lone)
+    like = replace(like, words_around=near + np.array([0, 1e-6], dtype=np.float32), cosines_around=near + 1)
+    short, long = like.fused(np.array([50, 900], dtype=np.int32), np.ones(2, dtype=bool))
+    assert long > short
+
+
+def test_a_speakers_name_is_not_sought_unless_it_is_all_there_is():
+    assert without_names({"robin": 1.0, "dog": 1.0}, {"Robin": "assistant"}) == {"dog": 1.0}
+    assert without_names({"robin": 1.0, "the": 0.05}, {"Robin": "assistant"}) == {"robin": 1.0, "the": 0.05}
