@@ -69,10 +69,14 @@ class Injected:
         return bool(wanted) and len(wanted & self._index(wanted).keys()) >= EVIDENCE_SHARE * len(wanted)
 
     def position(self, message: str, other: str) -> int | None:
-        """Return where the message begins, by the words it does not share with ``other``."""
+        """Return where the message stands, by the middle of the words that it does not share with ``other``.
+
+        Single phrases of it occur elsewhere too ("can you help me"), so its first phrase does not tell.
+        """
         wanted = grams(message) - grams(other)
         index = self._index(wanted)
-        return min((index[gram] for gram in wanted if gram in index), default=None)
+        places = sorted(index[gram] for gram in wanted if gram in index)
+        return places[len(places) // 2] if places else None
 
     def answers(self, answer: str | None) -> bool | None:
         """Whether 80 % of the answer's stemmed content words are there; ``None`` if it has none."""

@@ -106,7 +106,7 @@ def _body(hits: Sequence[Hit]) -> str:
 def _conversations(hits: Sequence[Hit]) -> list[str]:
     """Group by conversation and day, the latest first, so that what holds now stands before what held then.
 
-    Within a conversation, too, the latest comes first; turns that followed one another stay in their order.
+    Within a conversation, too, the latest comes first; a reply stays below what it answers.
     """
     groups: dict[tuple[str, str], list[Hit]] = {}
     for hit in hits:
@@ -114,19 +114,20 @@ def _conversations(hits: Sequence[Hit]) -> list[str]:
     lines = []
     for (_, day), members in sorted(groups.items(), key=lambda group: _latest(group[1]), reverse=True):
         lines.append(f"{day}:" if day else "earlier:")
-        lines += [_line(hit) for run in reversed(_runs(members)) for hit in run]
+        lines += [_line(hit) for exchange in reversed(_exchanges(members)) for hit in exchange]
     return lines
 
 
-def _runs(members: Sequence[Hit]) -> list[list[Hit]]:
-    """Return the turns of one conversation in order, those together that followed one another."""
-    runs: list[list[Hit]] = []
+def _exchanges(members: Sequence[Hit]) -> list[list[Hit]]:
+    """Return the turns of one conversation in order, replies together with what they answer."""
+    exchanges: list[list[Hit]] = []
     for hit in sorted(members, key=_position):
-        if runs and hit.seq - runs[-1][-1].seq <= 1:
-            runs[-1].append(hit)
+        last = exchanges[-1][-1] if exchanges else None
+        if last is not None and (hit.seq == last.seq or (hit.role == "assistant" and hit.seq == last.seq + 1)):
+            exchanges[-1].append(hit)
         else:
-            runs.append([hit])
-    return runs
+            exchanges.append([hit])
+    return exchanges
 
 
 def _latest(members: Sequence[Hit]) -> float:

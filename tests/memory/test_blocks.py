@@ -69,26 +69,26 @@ def test_no_hits_no_block() -> None:
 
 def test_past_conversations_say_who_said_what_when_in_order() -> None:
     found = [
-        Hit("episode", "2", "It is called Miso.", 1.0, 0, NOW, "ses_a", "user", seq=3),
-        Hit("episode", "1", "What is your cat called?", 0.9, 0, NOW, "ses_a", "assistant", seq=2),
+        Hit("episode", "2", "A fine name for a cat.", 1.0, 0, NOW, "ses_a", "assistant", seq=4),
+        Hit("episode", "1", "It is called Miso.", 0.9, 0, NOW, "ses_a", "user", seq=3),
     ]
     text = query_block(found, 600, count).text
-    assert "2026-05-01:\nAssistant: What is your cat called?\nUser: It is called Miso." in text
+    assert "2026-05-01:\nUser: It is called Miso.\nAssistant: A fine name for a cat." in text
 
 
-def test_the_latest_comes_first_and_exchanges_stay_together() -> None:
+def test_the_latest_comes_first_and_replies_stay_below_what_they_answer() -> None:
     earlier = NOW - timedelta(days=9)
     found = [
         Hit("episode", "1", "The deadline is 1 April.", 1.0, 0, NOW, "ses_a", "user", seq=2),
-        Hit("episode", "2", "When is the deadline now?", 0.8, 0, NOW, "ses_a", "assistant", seq=8),
-        Hit("episode", "3", "It is 5 April now.", 0.9, 0, NOW, "ses_a", "user", seq=9),
+        Hit("episode", "2", "It is 5 April now.", 0.9, 0, NOW, "ses_a", "user", seq=3),
+        Hit("episode", "3", "Five weeks are left, then.", 0.8, 0, NOW, "ses_a", "assistant", seq=4),
         Hit("episode", "4", "There is a deadline.", 1.0, 0, earlier, "ses_b", "user", seq=30),
     ]
     lines = query_block(found, 600, count).text.splitlines()
     said = [line.partition(": ")[2] for line in lines if line.startswith(("User", "Assistant"))]
     assert said == [
-        "When is the deadline now?",
         "It is 5 April now.",
+        "Five weeks are left, then.",
         "The deadline is 1 April.",
         "There is a deadline.",
     ]
