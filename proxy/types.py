@@ -15,6 +15,7 @@ Finish = Literal["complete", "client_closed", "upstream_error"]
 Source = Literal["fact", "episode", "chunk", "image", "summary", "task"]
 Role = Literal["user", "assistant"]
 Provenance = Literal["user", "user_confirmed", "document", "tool", "assistant"]
+ReadingStatus = Literal["processing", "ready", "failed"]
 
 KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "task", "procedure", "summary")
 STATUSES: tuple[Status, ...] = ("active", "superseded", "retracted", "review", "quarantined", "archived")
@@ -125,6 +126,92 @@ class Episode:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """A file of text that the user showed, and how far it is read."""
+
+    id: str
+    name: str
+    media_type: str
+    size_bytes: int
+    sha256: str
+    created_at: datetime
+    agent: str = ""
+    session: str = ""  # where it was shown first, "" for an upload
+    source: str = "upload"  # or "chat"
+    status: ReadingStatus = "processing"
+    fraction: float = 0.0
+    reason: str = ""  # why it is not read, in a word and in words
+    error: str = ""
+    used_in: tuple[str, ...] = ()  # conversations
+    pages: int = 0
+    title: str = ""
+    outline: str = ""
+    summary: str = ""
+    notes: tuple[str, ...] = ()
+    tokens: int = 0
+    chunks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture that the user showed, and what it says and shows; the first fields as those of a document."""
+
+    id: str
+    name: str
+    media_type: str
+    size_bytes: int
+    sha256: str
+    created_at: datetime
+    agent: str = ""
+    session: str = ""
+    source: str = "upload"
+    status: ReadingStatus = "processing"
+    fraction: float = 0.0
+    reason: str = ""
+    error: str = ""
+    used_in: tuple[str, ...] = ()
+    caption: str = ""  # by a vision model, "" without one
+    captioned_by: str = ""
+    objects: tuple[str, ...] = ()
+    ocr_text: str = ""
+    width: int = 0
+    height: int = 0
+    phash: str = ""
+    taken_at: datetime | None = None
+    colours: tuple[str, ...] = ()
+    camera: str = ""
+    place: tuple[float, float] | None = None  # latitude, longitude
+    same_as: str = ""  # id of the same picture at another size or quality, whose texts these are
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage of a document, or what is known of an image in words.
+
+    Args:
+        id: Of its document and its place there; of an image, the image's.
+        kind: What it is of.
+        document: Id of the document or image.
+        name: Of the file.
+        at: When it was shown; of an image, when it was taken where that is known.
+    """
+
+    id: str
+    kind: Literal["chunk", "image"]
+    document: str
+    name: str
+    text: str
+    at: datetime
+    seq: int = 0
+    page: int = 0
+    pages: int = 0
+    heading: str = ""
+    agent: str = ""
+    session: str = ""
+    taken_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A ranked entry of any source, ready to be packed into a block or shown in a receipt."""
 
@@ -140,6 +227,7 @@ class Hit:
     confidence: float = 1.0
     seq: int = 0  # position within its conversation or document
     live: bool = True
+    title: str = ""  # of a document: its name and the page
 
 
 @dataclass(frozen=True, slots=True)

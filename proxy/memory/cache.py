@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from proxy.lexical import content
-from proxy.memory.index import FactShelf, Shelf, TurnShelf
+from proxy.memory.index import ChunkShelf, FactShelf, Shelf, TurnShelf
 from proxy.memory.query import Query
 from proxy.store.lance_search import ROWS_BEFORE_INDEX
 from proxy.store.ram import Rows
@@ -62,6 +62,10 @@ class IndexCache:
         """Return a shelf with the turns of the owner that ``query`` may be about."""
         return cast("TurnShelf", await self._shelf(scope, "episodes", query))
 
+    async def chunks(self, scope: Scope, query: Query) -> ChunkShelf:
+        """Return a shelf with the passages and images of the owner that ``query`` may be about."""
+        return cast("ChunkShelf", await self._shelf(scope, "chunks", query))
+
     def forget(self, scope: Scope) -> None:
         """Drop what is held of an owner; for erasure, since a changed table is noticed anyway."""
         for noun in NOUNS:
@@ -73,8 +77,11 @@ class IndexCache:
         return await self.store.marked(scope) if entry.shelf is None else entry.shelf.living()
 
     async def prepare(self, scope: Scope) -> None:
-        """Bring the owner's shelves up to date, so that a search soon after finds them so."""
-        for noun in NOUNS:
+        """Bring the owner's shelves up to date, so that a search soon after finds them so.
+
+        Passages aside: a long document takes longer to read than a question waits, and facts must not wait for it.
+        """
+        for noun in _SOON:
             await self._entry(scope, noun)
 
     async def concerned(self, scope: Scope, text: str, vector: Vector | None = None) -> list[Memory]:
@@ -194,4 +201,9 @@ def _is_later(revision: Revision, earlier: Revision) -> bool:
     return revision[0] == earlier[0] and revision[1] < earlier[1]
 
 
-_KINDS: dict[Noun, Callable[[int, str], Shelf[Any]]] = {"memories": FactShelf, "episodes": TurnShelf}
+_SOON: tuple[Noun, ...] = ("memories", "episodes")
+_KINDS: dict[Noun, Callable[[int, str], Shelf[Any]]] = {
+    "memories": FactShelf,
+    "episodes": TurnShelf,
+    "chunks": ChunkShelf,
+}

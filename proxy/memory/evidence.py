@@ -12,9 +12,9 @@ from proxy.memory.index import Shelf
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.rank import best
 from proxy.store.passages import lexical_text
-from proxy.types import Episode, Memory
+from proxy.types import Chunk, Episode, Memory
 
-AnyShelf = Shelf[Memory] | Shelf[Episode]
+AnyShelf = Shelf[Memory] | Shelf[Episode] | Shelf[Chunk]
 
 _VERY_MANY_TEXTS = 4000
 _TELLING = 0.3  # weight of a term from which on it counts

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from proxy.clock import to_ms
 from proxy.memory.postings import Lines, Mask, Neighbours, Postings, Scores
 from proxy.store.lance_search import Candidates
-from proxy.store.schema import EPISODES, MEMORIES, Batch, Vector
-from proxy.types import Episode, Memory, Scope
+from proxy.store.schema import CHUNKS, EPISODES, MEMORIES, Batch, Vector
+from proxy.types import Chunk, Episode, Memory, Scope
 
-T = TypeVar("T", Memory, Episode)
+T = TypeVar("T", Memory, Episode, Chunk)
 _NEVER = np.iinfo(np.int64).max
 _FEW_LINES = 20
 _BYTES_PER_ITEM = 1200  # of a value with its strings, about
@@ -285,6 +285,29 @@ class TurnShelf(Shelf[Episode]):
             self._before.values[second] = first
 
 
+class ChunkShelf(Shelf[Chunk]):
+    """Passages of documents and the texts of images, with the page of each."""
+
+    def __init__(self, dimension: int, model: str) -> None:
+        super().__init__(CHUNKS.vectors, dimension, model)
+        self._page = _Column(np.int32)
+        self._is_image = _Column(np.bool_)
+
+    @property
+    def pages(self) -> NDArray[np.int32]:
+        """Page on which each line begins, 0 where there are none."""
+        return self._page.values
+
+    @property
+    def are_images(self) -> Mask:
+        """Which lines are of images."""
+        return self._is_image.values
+
+    def _extended(self, items: Sequence[Chunk]) -> None:
+        self._page.extend([item.page for item in items])
+        self._is_image.extend([item.kind == "image" for item in items])
+
+
 class _Column:
     """A numpy array that grows at its end."""
 
@@ -319,5 +342,5 @@ def _end(item: Memory) -> int:
     return _NEVER if lasting else to_ms(cast("datetime", item.valid_to))
 
 
-def _moment(item: Memory | Episode) -> datetime:
-    return item.at if isinstance(item, Episode) else item.valid_from
+def _moment(item: Memory | Episode | Chunk) -> datetime:
+    return item.valid_from if isinstance(item, Memory) else item.at

@@ -1,4 +1,4 @@
-"""Memories and episodes of each owner in LanceDB, with their vectors and search terms."""
+"""Memories, episodes and chunks of each owner in LanceDB, with their vectors and search terms."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from proxy.store.lance_search import Candidates
 from proxy.store.lance_tables import Tables, guarded
 from proxy.store.passages import dense_text
 from proxy.store.schema import (
+    CHUNKS,
     EPISODES,
     LAYOUTS,
     MEMORIES,
@@ -38,7 +39,7 @@ from proxy.store.schema import (
     to_arrow,
 )
 from proxy.threads import in_thread, shielded
-from proxy.types import STATUSES, Episode, Memory, Scope
+from proxy.types import STATUSES, Chunk, Episode, Memory, Scope
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
@@ -185,6 +186,27 @@ class LanceStore:
     async def remove_episodes(self, scope: Scope, *, session: str) -> None:
         """Delete a conversation's turns; their bytes leave the disk with ``purge``."""
         await shielded(self._remove("episodes", scope, "session", [session]), "remove episodes")
+
+    async def chunks(self, scope: Scope, ids: Collection[str] | None = None) -> list[Chunk]:
+        """Return passages of documents and the texts of images, all of the owner's or those of ``ids``."""
+        wanted = None if ids is None else [one for one in dict.fromkeys(ids) if filters.is_id(one)]
+        if wanted is None:
+            return await self._values(CHUNKS, scope)
+        found: list[Chunk] = []
+        for at in range(0, len(wanted), _IDS_PER_FILTER):
+            found += await self._values(CHUNKS, scope, where=filters.any_of("id", wanted[at : at + _IDS_PER_FILTER]))
+        return found
+
+    async def put_chunks(
+        self, scope: Scope, chunks: Sequence[Chunk], vectors: Mapping[str, Vector | None], model: str
+    ) -> Written[Chunk] | None:
+        """Write passages in one commit, over those of the same id; as for memories."""
+        given = {key: (vector,) for key, vector in vectors.items()}
+        return await shielded(self._put(CHUNKS, scope, chunks, given, model, None), "put chunks")
+
+    async def remove_chunks(self, scope: Scope, ids: Collection[str]) -> None:
+        """Delete passages; their bytes leave the disk with ``purge``."""
+        await shielded(self._remove("chunks", scope, "id", ids), "remove chunks")
 
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""

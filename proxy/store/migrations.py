@@ -67,6 +67,20 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE keys ADD COLUMN body_bytes BIGINT",
         "ALTER TABLE keys ADD COLUMN models {blob}",
     ),
+    (
+        """CREATE TABLE media (
+            owner TEXT NOT NULL, id TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL, kind TEXT NOT NULL,
+            sha256 TEXT NOT NULL, status TEXT NOT NULL, created_ms BIGINT NOT NULL, due_ms BIGINT NOT NULL,
+            holder TEXT NOT NULL, until_ms BIGINT NOT NULL, attempts INTEGER NOT NULL, body {blob} NOT NULL,
+            PRIMARY KEY (owner, id), UNIQUE (owner, agent, sha256))""",
+        "CREATE INDEX media_due ON media (due_ms) WHERE status = 'processing'",
+        """CREATE TABLE files (
+            owner TEXT NOT NULL, id TEXT NOT NULL, agent TEXT NOT NULL, media TEXT NOT NULL, name TEXT NOT NULL,
+            purpose TEXT NOT NULL, size_bytes BIGINT NOT NULL, created_ms BIGINT NOT NULL,
+            is_forwarded BOOLEAN NOT NULL,
+            PRIMARY KEY (owner, id))""",
+        "CREATE INDEX files_media ON files (owner, media)",
+    ),
 )
 
 _WORDS = {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from proxy.types import Episode, Memory
+from proxy.types import Chunk, Episode, Memory
 
 _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
+_WORD_BREAK = re.compile(r"[_.\-\s]+")
 _CENTRE, _SIDE = 500, 250  # characters: embedders cut long texts, and the middle must not be what is cut
 
 
@@ -18,13 +20,20 @@ def day(moment: datetime) -> str:
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
 
 
-def lexical_text(thing: Memory | Episode) -> str:
-    """Return what is tokenised; an episode is found by its date too."""
+def lexical_text(thing: Memory | Episode | Chunk) -> str:
+    """Return what is tokenised; an episode is found by its date too, a chunk by the name of its file."""
+    if isinstance(thing, Chunk):
+        made = " ".join(_WORD_BREAK.sub(" ", part) for part in (thing.name, thing.heading) if part)
+        taken = day(thing.taken_at) if thing.taken_at else ""
+        return f"{made} {taken} {thing.text}"
     return thing.text if isinstance(thing, Memory) else f"{day(thing.at)} {thing.text}"
 
 
-def dense_text(thing: Memory | Episode) -> str:
-    """Return what is embedded; an episode says when and by whom it was said."""
+def dense_text(thing: Memory | Episode | Chunk) -> str:
+    """Return what is embedded; an episode says when and by whom it was said, a chunk where it stands."""
+    if isinstance(thing, Chunk):
+        where = thing.heading or thing.name
+        return f"{where}: {thing.text}" if where else thing.text
     return thing.text if isinstance(thing, Memory) else f"{day(thing.at)}, {thing.role}: {thing.text}"
 
 

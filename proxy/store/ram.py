@@ -14,7 +14,7 @@ from proxy.store.lance import LanceStore, StoreHealth
 from proxy.store.lance_search import Candidates
 from proxy.store.passages import dense_text, lexical_text
 from proxy.store.schema import LAYOUTS, NO_ROWS, NOUNS, Batch, Noun, Revision, Vector
-from proxy.types import Episode, Memory, Scope
+from proxy.types import Chunk, Episode, Memory, Scope
 
 # The two kinds of rows there are; whoever holds one does not care which.
 Rows: TypeAlias = "LanceStore | RamStore"
@@ -99,6 +99,21 @@ class RamStore:
         """Forget a conversation's turns."""
         rows = self._table(scope, "episodes").rows
         self._remove(scope, "episodes", [key for key, row in rows.items() if row.item.session == session])
+
+    async def chunks(self, scope: Scope, ids: Collection[str] | None = None) -> list[Chunk]:
+        """Return passages of documents and the texts of images, all of the owner's or those of ``ids``."""
+        rows = self._table(scope, "chunks").rows
+        return [row.item for key, row in rows.items() if ids is None or key in ids]
+
+    async def put_chunks(
+        self, scope: Scope, chunks: Sequence[Chunk], vectors: Mapping[str, Vector | None], model: str
+    ) -> None:
+        """Write passages over those of the same id; likewise."""
+        self._put(scope, "chunks", chunks, {key: (vector,) for key, vector in vectors.items()}, model)
+
+    async def remove_chunks(self, scope: Scope, ids: Collection[str]) -> None:
+        """Forget passages."""
+        self._remove(scope, "chunks", ids)
 
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""
@@ -185,7 +200,7 @@ class RamStore:
         self,
         scope: Scope,
         noun: Noun,
-        items: Sequence[Memory | Episode],
+        items: Sequence[Memory | Episode | Chunk],
         vectors: Mapping[str, tuple[Vector | None, ...]],
         model: str,
     ) -> None:

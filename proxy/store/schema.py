@@ -1,4 +1,4 @@
-"""How memories and episodes lie in a LanceDB table: a few columns to search by, and the whole value as one record.
+"""How rows lie in a LanceDB table: a few columns to search by, and the whole value as one record.
 
 Reading a row costs by the column, so whatever is never searched or filtered by stays together in ``record``.
 """
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from proxy.clock import from_ms, to_ms
 from proxy.lexical import LEXICAL_VERSION, tokens
 from proxy.store.passages import lexical_text
-from proxy.types import Episode, Memory
+from proxy.types import Chunk, Episode, Memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Noun = Literal["memories", "episodes"]
+Noun = Literal["memories", "episodes", "chunks"]
 Vector = NDArray[np.float32]
-T = TypeVar("T", Memory, Episode)
+T = TypeVar("T", Memory, Episode, Chunk)
 
 Revision = tuple[str, str]  # of a table: its name, and its newest version; later ones sort first
-NOUNS: tuple[Noun, ...] = ("memories", "episodes")
+NOUNS: tuple[Noun, ...] = ("memories", "episodes", "chunks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,8 @@ MEMORIES = Layout(
     ("vector",),
 )
 EPISODES = Layout("episodes", Episode, ("at",), (), ("vector", "trail_vector"))
-LAYOUTS: dict[Noun, Layout[Any]] = {"memories": MEMORIES, "episodes": EPISODES}
+CHUNKS = Layout("chunks", Chunk, ("at", "taken_at"), (), ("vector",))
+LAYOUTS: dict[Noun, Layout[Any]] = {"memories": MEMORIES, "episodes": EPISODES, "chunks": CHUNKS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,7 @@ def _decoder(layout: Layout[T]) -> Callable[[str], T]:
     return decode_one
 
 
-def _terms(items: Sequence[Memory | Episode], table: pa.Table) -> list[list[str]]:
+def _terms(items: Sequence[Memory | Episode | Chunk], table: pa.Table) -> list[list[str]]:
     """Return stored tokens, made anew where they were not read or another version of the lexicon made them."""
     if "tokens" not in table.column_names:
         return [tokens(lexical_text(item)) for item in items]

@@ -125,3 +125,33 @@ keys = sa.Table(
     sa.Column("body_bytes", sa.BigInteger),
     sa.Column("models", Json),
 )
+media = sa.Table(
+    "media",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),  # document, image
+    sa.Column("sha256", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("due_ms", sa.BigInteger, nullable=False),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("until_ms", sa.BigInteger, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("body", Json, nullable=False),
+)
+files = sa.Table(
+    "files",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("media", Text, nullable=False),
+    sa.Column("name", Text, nullable=False),
+    sa.Column("purpose", Text, nullable=False),
+    sa.Column("size_bytes", sa.BigInteger, nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("is_forwarded", sa.Boolean, nullable=False),
+)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import random
 from dataclasses import replace
 from datetime import timedelta
@@ -8,13 +9,15 @@ from pathlib import Path
 import pytest
 
 from proxy.store.erase import OWNED, Erasure
+from proxy.store.files import Files, Upload
 from proxy.store.history import History
 from proxy.store.journal import Journal
 from proxy.store.leases import Leases
+from proxy.store.media import Media
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.store.tables import keys, leases, metadata
-from proxy.types import Memory, Scope
+from proxy.types import Document, Memory, Scope
 from tests.store.sql_rows import NOW, make_record, make_scope
 from tests.store.test_history import Step
 
@@ -39,6 +42,10 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await journal.record(scope, make_record(scope, f"{dice.random()}{word}", text=text, name=f"{word}{n}"))
         memory = Memory(f"mem_{dice.random()}{word}", "fact", text, NOW, NOW, NOW)
         await history.append(scope, [Step("add", memory, memory)])
+        sha256 = hashlib.sha256(f"{seed}{n}{word}".encode()).hexdigest()
+        shown = Document(f"doc_{n}{word}", word, "text/plain", n, sha256, NOW, scope.agent, outline=text)
+        await Media(db).add(scope, shown)
+        await Files(db).add(scope, Upload(f"file-{n}{word}", shown.id, word, "user_data", n, NOW, agent=scope.agent))
         if n % 20 == 19:
             seqs = [item.seq for item in await journal.items(scope)]
             await journal.plan(scope, seqs[:4], {"changes": word * dice.choice([3, 300])})

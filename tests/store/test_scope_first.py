@@ -7,15 +7,17 @@ from typing import get_type_hints
 
 import pytest
 
-from proxy.store import erase, history, journal, keys, leases, ledger, receipts, replies, sessions
+from proxy.store import erase, files, history, journal, keys, leases, ledger, media, receipts, replies, sessions
 from proxy.types import Scope
 
 CLASSES = [
     erase.Erasure,
+    files.Files,
     history.History,
     journal.Journal,
     leases.Leases,
     ledger.Ledger,
+    media.Media,
     receipts.Receipts,
     replies.Replies,
     sessions.Sessions,
@@ -25,6 +27,8 @@ OPERATOR_WIDE = {
     "Journal.depth": "counts for the operator's metrics, no content",
     "Journal.revive_all": "a new start gives every owner's dead rows another chance, returns a count",
     "Journal.prune": "retention by age, the same for all, returns a count",
+    "Media.blobs": "names of bytes in use, so that what a dead process left can be swept",
+    "Media.claim": "the worker serves whichever owner has something to read, and gets that owner's scope with it",
     "Receipts.prune": "retention by age, the same for all, returns a count",
 }
 OPERATOR_CLASSES = {keys.Keys: "keys stand for tenants; they are read before there is a scope"}
@@ -45,7 +49,7 @@ def test_scope_comes_first(name: str, method: object) -> None:
 
 
 def test_every_class_that_keeps_a_database_is_checked() -> None:
-    modules = [erase, history, journal, keys, leases, ledger, receipts, replies, sessions]
+    modules = [erase, files, history, journal, keys, leases, ledger, media, receipts, replies, sessions]
     nouns = {
         noun
         for module in modules

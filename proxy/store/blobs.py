@@ -1,0 +1,170 @@
+"""The bytes of what users showed: by content, each owner's in a folder of their own, or in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from proxy.errors import NotFound, StoreUnavailable
+from proxy.store.filters import owner
+from proxy.threads import in_thread
+from proxy.types import Scope
+
+_NAME = re.compile(r"[0-9a-f]{64}(?:\.webp)?")
+_DRAFT = ".draft-"
+_LEFTOVER_AGE_S = 3600.0
+
+
+class DiskBlobs:
+    """Blobs below one folder; what is written is there in full or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def put(self, scope: Scope, data: bytes, name: str = "") -> str:
+        """Keep bytes and return their name, the SHA-256 of them unless given; the same bytes again cost nothing.
+
+        Raises:
+            StoreUnavailable: If they cannot be written.
+        """
+        name = name or await in_thread("cpu", digest, data)
+        try:
+            await in_thread("load", self._write, self._path(scope, name), data)
+        except OSError as error:
+            raise StoreUnavailable(f"a file could not be kept ({type(error).__name__}); is the disk full?") from error
+        return name
+
+    async def get(self, scope: Scope, name: str) -> bytes:
+        """Return a blob.
+
+        Raises:
+            NotFound: If there is none of this name.
+        """
+        try:
+            return await in_thread("load", self._path(scope, name).read_bytes)
+        except OSError as error:
+            raise NotFound("The content is not there any more.") from error
+
+    async def remove(self, scope: Scope, name: str) -> None:
+        """Delete a blob and what was made of it."""
+        for path in (self._path(scope, name), self._path(scope, f"{name}.webp")):
+            with contextlib.suppress(FileNotFoundError):
+                await in_thread("load", path.unlink)
+
+    async def drop_owner(self, scope: Scope) -> None:
+        """Delete everything of the owner."""
+        await in_thread("load", shutil.rmtree, self._of(scope), ignore_errors=True)
+
+    @asynccontextmanager
+    async def file(self, scope: Scope, name: str) -> AsyncIterator[Path]:
+        """Yield the path of a blob, to be read only.
+
+        Raises:
+            NotFound: If there is none of this name.
+        """
+        path = self._path(scope, name)
+        if not path.is_file():
+            raise NotFound("The content is not there any more.")
+        yield path
+
+    def sweep(self, known: Mapping[str, Collection[str]]) -> int:
+        """Delete what no row names, as it is left when a process dies between the two; return how much.
+
+        Args:
+            known: By owner, the names that are in use.
+        """
+        old, gone = time.time() - _LEFTOVER_AGE_S, 0
+        for path in self._folder.glob("*/*"):
+            in_use = path.name.removesuffix(".webp") in known.get(path.parent.name, ())
+            if not in_use and path.stat().st_mtime < old:
+                path.unlink(missing_ok=True)
+                gone += 1
+        return gone
+
+    def _write(self, path: Path, data: bytes) -> None:
+        if path.exists():
+            os.utime(path)  # fresh again: not to be swept before its row is there
+            return
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = path.with_name(f"{_DRAFT}{secrets.token_hex(8)}")
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _of(self, scope: Scope) -> Path:
+        return self._folder / owner(scope.user)
+
+    def _path(self, scope: Scope, name: str) -> Path:
+        if _NAME.fullmatch(name) is None:
+            raise NotFound("There is no such content.")
+        return self._of(scope) / name
+
+
+class RamBlobs:
+    """What ``DiskBlobs`` does, in this process and for as long as it runs; never on a disk."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], bytes] = {}
+
+    async def put(self, scope: Scope, data: bytes, name: str = "") -> str:
+        """Keep bytes and return their name."""
+        name = name or await in_thread("cpu", digest, data)
+        self._kept[scope.user, name] = data
+        return name
+
+    async def get(self, scope: Scope, name: str) -> bytes:
+        """Return a blob."""
+        try:
+            return self._kept[scope.user, name]
+        except KeyError:
+            raise NotFound("The content is not there any more.") from None
+
+    async def remove(self, scope: Scope, name: str) -> None:
+        """Forget a blob and what was made of it."""
+        for gone in (name, f"{name}.webp"):
+            self._kept.pop((scope.user, gone), None)
+
+    async def drop_owner(self, scope: Scope) -> None:
+        """Forget everything of the owner."""
+        for key in [key for key in self._kept if key[0] == scope.user]:
+            del self._kept[key]
+
+    @asynccontextmanager
+    async def file(self, scope: Scope, name: str) -> AsyncIterator[Path]:
+        """Yield a path under which the process that reads files can open the bytes in memory."""
+        data = await self.get(scope, name)
+        descriptor = os.memfd_create("blob")
+        try:
+            with os.fdopen(os.dup(descriptor), "wb") as file:
+                file.write(data)
+            yield Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+        finally:
+            os.close(descriptor)
+
+    def sweep(self, known: Mapping[str, Collection[str]]) -> int:
+        """Nothing outlives the process that forgot it."""
+        del known
+        return 0
+
+
+Blobs: TypeAlias = "DiskBlobs | RamBlobs"
+
+
+def digest(data: bytes) -> str:
+    """Return the name of some bytes."""
+    return hashlib.sha256(data).hexdigest()

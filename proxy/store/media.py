@@ -1,0 +1,230 @@
+"""Documents and images: what is known of each, how far it is read, and who is reading it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeAlias
+
+import sqlalchemy as sa
+
+from proxy.clock import from_ms, to_ms
+from proxy.errors import NotFound
+from proxy.store.sql import Database
+from proxy.store.tables import media
+from proxy.types import Document, Image, Scope
+
+MediaKind = Literal["document", "image"]
+Shown: TypeAlias = Document | Image
+_TIMES = ("created_at", "taken_at")
+_TUPLES = ("used_in", "notes", "objects", "colours", "place")
+_TYPES: dict[str, type[Document] | type[Image]] = {"document": Document, "image": Image}
+_FIELDS = {kind: frozenset(field.name for field in fields(of)) for kind, of in _TYPES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Something that is to be read, held by one reader.
+
+    Args:
+        scope: Whose; with the agent that showed it.
+        item: What is known so far.
+        holder: Who reads it.
+        attempts: How often it was begun, this time included.
+    """
+
+    scope: Scope
+    item: Shown
+    holder: str
+    attempts: int
+
+
+class Media:
+    """The documents and images of every owner."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def add(self, scope: Scope, item: Shown) -> tuple[Shown, bool]:
+        """Keep something new, to be read; return it, or what this agent showed before of the same bytes, and which."""
+        row = {
+            "owner": scope.user,
+            "id": item.id,
+            "tenant": scope.tenant,
+            "agent": item.agent,
+            "kind": kind_of(item),
+            "sha256": item.sha256,
+            "status": item.status,
+            "created_ms": to_ms(item.created_at),
+            "due_ms": to_ms(item.created_at),
+            "holder": "",
+            "until_ms": 0,
+            "attempts": 0,
+            "body": _encoded(item),
+        }
+        insert = self._db.insert(media).on_conflict_do_nothing(index_elements=["owner", "agent", "sha256"])
+
+        def put(connection: sa.Connection) -> tuple[Shown, bool]:
+            is_new = bool(connection.execute(insert, row).rowcount)
+            where = (media.c.owner == scope.user, media.c.agent == item.agent, media.c.sha256 == item.sha256)
+            return _decoded(connection.execute(sa.select(media.c.kind, media.c.body).where(*where)).one()), is_new
+
+        return await self._db.submit(put)
+
+    async def get(self, scope: Scope, media_id: str, kind: MediaKind | None = None) -> Shown:
+        """Return one document or image.
+
+        Raises:
+            NotFound: If there is none of this id, and kind, in view.
+        """
+        where = [*_seen(scope), media.c.id == media_id, *([media.c.kind == kind] if kind else [])]
+        query = sa.select(media.c.kind, media.c.body).where(*where)
+        row = await self._db.query(lambda connection: connection.execute(query).first())
+        if row is None:
+            raise NotFound(f"There is no {kind or 'file'} {media_id[:80]!r}.", param="id")
+        return _decoded(row)
+
+    async def named(self, scope: Scope, sha256: str) -> Shown | None:
+        """Return what is in view of these bytes, None if they were never shown."""
+        query = sa.select(media.c.kind, media.c.body).where(*_seen(scope), media.c.sha256 == sha256)
+        row = await self._db.query(lambda connection: connection.execute(query).first())
+        return None if row is None else _decoded(row)
+
+    async def page(
+        self, scope: Scope, kind: MediaKind, *, after: str = "", limit: int | None = 50
+    ) -> tuple[list[Shown], bool]:
+        """Return what is in view of one kind, newest first, and whether there is more.
+
+        Raises:
+            NotFound: If there is no ``after`` to continue behind.
+        """
+        query = sa.select(media.c.kind, media.c.body).where(*_seen(scope), media.c.kind == kind)
+        query = query.order_by(media.c.created_ms.desc(), media.c.id.desc())
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        items = [_decoded(row) for row in rows]
+        if after:
+            place = next((at for at, item in enumerate(items) if item.id == after), None)
+            if place is None:
+                raise NotFound(f"There is no {kind} {after[:80]!r} in this list to continue after.", param="after")
+            items = items[place + 1 :]
+        return items[:limit], limit is not None and len(items) > limit
+
+    async def change(self, scope: Scope, media_id: str, edit: Callable[[Any], Shown]) -> Shown | None:
+        """Change what is known of something; None if it is gone."""
+
+        def update(connection: sa.Connection) -> Shown | None:
+            where = (media.c.owner == scope.user, media.c.id == media_id)
+            row = connection.execute(sa.select(media.c.kind, media.c.body).where(*where)).first()
+            if row is None:
+                return None
+            item = edit(_decoded(row))
+            values = {"body": _encoded(item), "status": item.status}
+            connection.execute(media.update().where(*where).values(**values))
+            return item
+
+        return await self._db.submit(update)
+
+    async def remove(self, scope: Scope, media_id: str) -> bool:
+        """Delete the row of something; whether nothing else of the owner has the same bytes."""
+
+        def delete(connection: sa.Connection) -> bool:
+            where = (media.c.owner == scope.user, media.c.id == media_id)
+            sha256 = connection.execute(sa.select(media.c.sha256).where(*where)).scalar()
+            connection.execute(media.delete().where(*where))
+            same = sa.select(media.c.id).where(media.c.owner == scope.user, media.c.sha256 == sha256)
+            return connection.execute(same).first() is None
+
+        return await self._db.submit(delete)
+
+    async def claim(self, holder: str, *, now: datetime, lease_s: float) -> Reading | None:
+        """Take what has waited longest and nobody reads; None if there is nothing."""
+        due = (media.c.status == "processing", media.c.due_ms <= to_ms(now), media.c.until_ms <= to_ms(now))
+        first = sa.select(media.c.owner, media.c.id).where(*due).order_by(media.c.due_ms).limit(1)
+        found = await self._db.query(lambda connection: connection.execute(first).first())
+        if found is None:
+            return None
+        return await self._take(found[0], found[1], holder, now=now, lease_s=lease_s)
+
+    async def claim_one(
+        self, scope: Scope, media_id: str, holder: str, *, now: datetime, lease_s: float
+    ) -> Reading | None:
+        """Take one thing; None if it is read, gone, or being read by somebody."""
+        return await self._take(scope.user, media_id, holder, now=now, lease_s=lease_s)
+
+    async def renew(self, scope: Scope, media_id: str, holder: str, *, until: datetime) -> bool:
+        """Go on holding something; False if somebody else has it, or it is gone."""
+        held = (media.c.owner == scope.user, media.c.id == media_id, media.c.holder == holder)
+        update = media.update().where(*held).values(until_ms=to_ms(until))
+        return await self._db.submit(lambda connection: connection.execute(update).rowcount) == 1
+
+    async def put_off(self, scope: Scope, media_id: str, holder: str, *, due: datetime, is_counted: bool) -> None:
+        """Let go of something that is to be tried again."""
+        held = (media.c.owner == scope.user, media.c.id == media_id, media.c.holder == holder)
+        attempts = media.c.attempts - (0 if is_counted else 1)
+        values = {"holder": "", "until_ms": 0, "due_ms": to_ms(due), "attempts": attempts}
+        update = media.update().where(*held).values(**values)
+        await self._db.submit(lambda connection: connection.execute(update).rowcount)
+
+    async def waiting(self, scope: Scope) -> int:
+        """Return how much of what is in view is not read yet."""
+        query = sa.select(sa.func.count()).where(*_seen(scope), media.c.status == "processing")
+        return await self._db.query(lambda connection: connection.execute(query).scalar_one())
+
+    async def blobs(self) -> dict[str, set[str]]:
+        """Return the names of the bytes in use, by owner."""
+        rows = await self._db.query(
+            lambda connection: connection.execute(sa.select(media.c.owner, media.c.sha256)).all()
+        )
+        found: dict[str, set[str]] = {}
+        for name, sha256 in rows:
+            found.setdefault(name, set()).add(sha256)
+        return found
+
+    async def _take(self, name: str, media_id: str, holder: str, *, now: datetime, lease_s: float) -> Reading | None:
+        where = (
+            media.c.owner == name,
+            media.c.id == media_id,
+            media.c.status == "processing",
+            media.c.until_ms <= to_ms(now),
+        )
+        until = to_ms(now + timedelta(seconds=lease_s))
+        values = {"holder": holder, "until_ms": until, "attempts": media.c.attempts + 1}
+        update = media.update().where(*where).values(**values).returning(*_CLAIMED)
+        row = await self._db.submit(lambda connection: connection.execute(update).first())
+        if row is None:
+            return None
+        scope = Scope(row.tenant, row.owner, row.agent)
+        return Reading(scope, _decoded((row.kind, row.body)), holder, row.attempts)
+
+
+_CLAIMED = (media.c.tenant, media.c.owner, media.c.agent, media.c.kind, media.c.attempts, media.c.body)
+
+
+def kind_of(item: Shown) -> MediaKind:
+    """Return which of the two something is."""
+    return "document" if isinstance(item, Document) else "image"
+
+
+def _seen(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
+    return media.c.owner == scope.user, media.c.agent.in_({"", scope.agent})
+
+
+def _encoded(item: Shown) -> dict[str, Any]:
+    body = {name: getattr(item, name) for name in _FIELDS[kind_of(item)]}
+    for name in _TIMES:
+        if body.get(name) is not None:
+            body[name] = to_ms(body[name])
+    return body
+
+
+def _decoded(row: Sequence[Any]) -> Shown:
+    kind, body = row[0], dict(row[1])
+    known = {name: value for name, value in body.items() if name in _FIELDS[kind]}
+    for name in _TIMES:
+        if known.get(name) is not None:
+            known[name] = from_ms(known[name])
+    for name in _TUPLES:
+        if known.get(name) is not None:
+            known[name] = tuple(known[name])
+    return _TYPES[kind](**known)
