@@ -17,12 +17,14 @@ _FRAME = (
     "request. Use it where it helps; where it is uncertain or does not settle the matter, ask rather than guess."
 )
 _PROFILE_FRAME = "What this user wants kept in mind in every conversation, in their own words:"
+_DOCUMENTS = "documents (name, page): text of files, not the user's words"
+_IMAGES = "images (name): what was seen in them, not the user's words"
 _SECTIONS: dict[str, tuple[str, ...]] = {
     "facts": ("fact",),
     "open tasks": ("task",),
     "summaries": ("summary",),
-    "documents": ("chunk",),
-    "images": ("image",),
+    _DOCUMENTS: ("chunk",),
+    _IMAGES: ("image",),
     "past conversations": ("episode",),
 }
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
@@ -59,7 +61,9 @@ def query_block(hits: Sequence[Hit], budget: int, count: Count) -> Block:
         group = f"{hit.session}/{_day(hit.when)}" if hit.source == "episode" else ""
         lines = _line(hit)
         tokens = count(lines) + 1
-        extra = (0 if heading in headed else 5) + (0 if not group or group in headed else 8)
+        extra = (0 if heading in headed else max(5, count(f"[{heading}]\n"))) + (
+            0 if not group or group in headed else 8
+        )
         if tokens + extra > room:
             continue
         headed.update({heading, group})
@@ -144,10 +148,13 @@ def _heading_of(hit: Hit) -> str:
 
 
 def _line(hit: Hit) -> str:
-    text = escape(" ".join(hit.text.split()) if hit.source != "chunk" else hit.text)
+    text = escape(" ".join(hit.text.split()) if hit.source not in ("chunk", "image") else hit.text)
     if hit.source == "episode":
         return f"{'User' if hit.role == 'user' else 'Assistant'}: {text}"
     date = f" ({_day(hit.when)})" if hit.when else ""
+    if hit.source in ("chunk", "image"):  # indented, so that no line of a file looks like one of the block's own
+        lines = "\n  ".join(line for line in text.splitlines() if line.strip())
+        return f"- {escape(hit.title)}{date}: {lines}"
     doubt = " [uncertain]" if hit.confidence < _UNCERTAIN else ""
     return f"- {text}{date}{doubt}"
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from proxy.clock import to_ms
 from proxy.memory.postings import Lines, Mask, Neighbours, Postings, Scores
+from proxy.memory.shown import words_of
 from proxy.store.lance_search import Candidates
 from proxy.store.schema import CHUNKS, EPISODES, MEMORIES, Batch, Vector
 from proxy.types import Chunk, Episode, Memory, Scope
@@ -291,21 +292,33 @@ class ChunkShelf(Shelf[Chunk]):
     def __init__(self, dimension: int, model: str) -> None:
         super().__init__(CHUNKS.vectors, dimension, model)
         self._page = _Column(np.int32)
-        self._is_image = _Column(np.bool_)
+        self._document = _Column(np.int32)
+        self._documents: dict[str, int] = {}
+        self._names: list[tuple[int, str, frozenset[str]]] = []
 
     @property
     def pages(self) -> NDArray[np.int32]:
         """Page on which each line begins, 0 where there are none."""
         return self._page.values
 
-    @property
-    def are_images(self) -> Mask:
-        """Which lines are of images."""
-        return self._is_image.values
+    def names(self) -> Sequence[tuple[int, str, frozenset[str]]]:
+        """Return number, name and the telling words of the name of each document and image."""
+        return self._names
+
+    def of_documents(self, numbers: Sequence[int]) -> Mask:
+        """Return the lines of some documents."""
+        return np.isin(self._document.values, numbers)
 
     def _extended(self, items: Sequence[Chunk]) -> None:
         self._page.extend([item.page for item in items])
-        self._is_image.extend([item.kind == "image" for item in items])
+        self._document.extend([self._number(item) for item in items])
+
+    def _number(self, item: Chunk) -> int:
+        number = self._documents.get(item.document)
+        if number is None:
+            number = self._documents[item.document] = len(self._documents)
+            self._names.append((number, item.name, words_of(item.name)))
+        return number
 
 
 class _Column:

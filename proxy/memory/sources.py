@@ -4,55 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ParamSpec, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from proxy.clock import from_ms, to_ms
-from proxy.lexical import content, weights
+from proxy.clock import from_ms
+from proxy.lexical import content
 from proxy.memory.cache import IndexCache
-from proxy.memory.evidence import AnyShelf, weigh
-from proxy.memory.gate import Evidence, admit
-from proxy.memory.index import FactShelf, Shelf, TurnShelf
+from proxy.memory.chunk_source import ChunkSource
+from proxy.memory.evidence import weigh
+from proxy.memory.found import Found, beside_loop, cut, in_time, terms_of
+from proxy.memory.gate import Evidence, Verdict, admit
+from proxy.memory.index import FactShelf, TurnShelf
 from proxy.memory.names import called
 from proxy.memory.postings import Scores
 from proxy.memory.query import Query
 from proxy.memory.rank import best, fuse, newest_first, priors
 from proxy.memory.turns import likeness, spaced, with_answers, without_names, worth
-from proxy.memory.when import span
-from proxy.threads import in_thread
 from proxy.types import Hit, Memory, Scope, Source
 
-_CONTEXT_WEIGHT = 0.35
 _MOST_FACTS = 30
 _MOST_LEADS = 12
 _SPARE = 10  # turns that may turn out to repeat others
-_IN_TIME = 1.2
 _FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
 _SIMILAR = 0.7
 _FACT_FLOOR, _TURN_FLOOR = 0.5, 0.3  # of the best score: facts are right or wrong, turns carry each other
-_LINES_ON_LOOP = 2000
-
-P = ParamSpec("P")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What one source has to offer.
-
-    Args:
-        hits: Best first; scores in [0, 1] or a little above.
-        evidence: How well the best of them fits.
-        leads: How many hits at the start stand in front of those of every other source.
-        rest: What is too far behind the best to be injected.
-    """
-
-    hits: list[Hit]
-    evidence: Evidence
-    leads: int = 0
-    rest: list[Hit] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +70,21 @@ class FactSource:
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
         """Return the memories that are valid, visible and fit ``query``."""
         shelf = await index.facts(scope, query)
-        return await _beside_loop(shelf, self.search, shelf, scope, query, limit)
+        return await beside_loop(shelf, self.search, shelf, scope, query, limit)
 
     def search(self, shelf: FactShelf, scope: Scope, query: Query, limit: int) -> Found:
         """Rank the memories on a shelf; those that fit on their own lead."""
         mask = shelf.visible(scope, query.now, query.as_of)
-        terms = _terms(query)
+        terms = terms_of(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
         scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
-        lines = best(scores * _in_time(shelf, query), min(limit, _MOST_FACTS))
+        lines = best(scores * in_time(shelf, query), min(limit, _MOST_FACTS))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         hits = [_fact_hit(shelf.items[line], score) for line, score in chosen]
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line, _ in chosen)
-        return _cut(Found(hits, evidence, min(leads, _MOST_LEADS)), _FACT_FLOOR)
+        return cut(Found(hits, evidence, min(leads, _MOST_LEADS)), _FACT_FLOOR)
 
 
 class EpisodeSource:
@@ -117,16 +95,16 @@ class EpisodeSource:
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
         """Return the turns that fit ``query``, those aside that stand in the request."""
         shelf = await index.turns(scope, query)
-        return await _beside_loop(shelf, self.search, shelf, scope, query, limit)
+        return await beside_loop(shelf, self.search, shelf, scope, query, limit)
 
     def search(self, shelf: TurnShelf, scope: Scope, query: Query, limit: int) -> Found:
         """Rank the turns on a shelf by themselves and by the window of three around them."""
         mask = shelf.seen_by(scope)
         mask[shelf.standing(query.exclude_texts)] = False
         speakers = called(shelf, query.text, mask)
-        terms = without_names(_terms(query), speakers)
+        terms = without_names(terms_of(query), speakers)
         like = likeness(shelf, query, terms, mask)
-        scores = like.fused(shelf.lengths, mask) * worth(shelf, query, speakers) * _in_time(shelf, query)
+        scores = like.fused(shelf.lengths, mask) * worth(shelf, query, speakers) * in_time(shelf, query)
         scores = with_answers(shelf, scores)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
         ranked = spaced(shelf, lines, scores) if query.says else [(line, float(scores[line])) for line in lines]
@@ -134,10 +112,10 @@ class EpisodeSource:
         evidence = weigh(shelf, terms, mask, like.words, like.cosines)
         if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)
-        return _cut(Found(hits, evidence), _TURN_FLOOR)
+        return cut(Found(hits, evidence), _TURN_FLOOR)
 
 
-SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource())
+SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource(), ChunkSource())
 
 
 async def recall(
@@ -163,7 +141,7 @@ async def recall(
     asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
     found = [_only(one, sources) for one in found if one.hits]
-    verdict = admit([one.evidence for one in found], f"{query.context}\n{query.text}")
+    verdict = _judged(found, f"{query.context}\n{query.text}")
     passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
     silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
@@ -172,12 +150,16 @@ async def recall(
     return Recalled(passed[:limit], considered, verdict.admitted, verdict.reason, timings_ms)
 
 
-def _cut(found: Found, floor: float) -> Found:
-    """Set aside the hits that score less than ``floor`` of the best."""
-    least = floor * max((hit.score for hit in found.hits), default=0.0)
-    kept = [at < found.leads or hit.score >= least for at, hit in enumerate(found.hits)]
-    rest = [hit for hit, stays in zip(found.hits, kept, strict=True) if not stays]
-    return replace(found, hits=[hit for hit, stays in zip(found.hits, kept, strict=True) if stays], rest=rest)
+def _judged(found: Sequence[Found], text: str) -> Verdict:
+    """Judge the sources against each other, and those apart each by itself."""
+    together = admit([one.evidence for one in found if not one.is_apart], text)
+    speaks, passed, reason = iter(together.passed), [], together.reason
+    for one in found:
+        alone = admit([one.evidence], text) if one.is_apart else None
+        passed.append(one.is_named or (next(speaks) if alone is None else alone.admitted))
+        if passed[-1] and not together.admitted:
+            reason = "named" if one.is_named else alone.reason if alone is not None else reason
+    return Verdict(tuple(passed), reason)
 
 
 def _merged(found: Sequence[Found]) -> list[Hit]:
@@ -195,35 +177,11 @@ def _only(found: Found, sources: Collection[Source] | None) -> Found:
     return replace(found, hits=kept, leads=leads, rest=rest)
 
 
-async def _beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
-    """Search a shelf while nothing is put on it, in a thread where it is large."""
-
-    def locked() -> Found:
-        with shelf.lock:
-            return search(*args, **kwargs)
-
-    return locked() if len(shelf) < _LINES_ON_LOOP else await in_thread("cpu", locked)
-
-
-def _terms(query: Query) -> dict[str, float]:
-    terms = {term: weight * _CONTEXT_WEIGHT for term, weight in weights(query.context).items()}
-    return terms | weights(query.text)
-
-
 def _fits(cosine: float, share: float, evidence: Evidence) -> bool:
     """Whether a fact is relevant on its own: about as similar as the best, or holding most of what was sought."""
     if evidence.coverage * share >= _FIT_COVERAGE:
         return True
     return evidence.cosine is not None and cosine >= max(_FIT_COSINE, _FIT_SHARE * evidence.cosine)
-
-
-def _in_time(shelf: AnyShelf, query: Query) -> Scores:
-    """Return a factor per line that favours the time that the query speaks of."""
-    factors = np.ones(len(shelf.items), dtype=np.float32)
-    if (meant := span(query.text, query.as_of or query.now)) is not None:
-        first, last = map(to_ms, meant)
-        factors[(shelf.times >= first) & (shelf.times <= last)] = _IN_TIME
-    return factors
 
 
 def _priors(shelf: FactShelf, lines: Sequence[int], query: Query) -> Scores:

@@ -149,7 +149,7 @@ async def test_owners_do_not_meet(store):
     await store.remove_memories(BOB, [fact(1).id])
     assert [memory.text for memory in await store.memories(ANNE)] == ["anne's"]
     assert await store.memory(BOB, fact(1).id) is None
-    assert await store.counts(BOB) == {"memories": 0, "episodes": 0}
+    assert await store.counts(BOB) == {"memories": 0, "episodes": 0, "chunks": 0}
 
 
 async def test_an_owner_without_tables_has_nothing(store):
