@@ -144,6 +144,23 @@ class MemorySettings(_Section):
     conversation_fresh_s: float = Field(
         3600.0, ge=0, description="The same first message within this time is a replay, later a new statement."
     )
+    compact_at: float = Field(
+        0.75,
+        ge=0,
+        le=1,
+        description="Share of the model's window at which the oldest turns give way to a summary; 0: never.",
+    )
+    compact_at_models: dict[str, float] = Field(
+        {}, description="The same by patterns of models: `{gpt-4o*: 0.5, local/*: 0}`."
+    )
+    compact_to: float = Field(
+        0.2, gt=0, le=1, description="Share of the window aimed at then, summary and memory included."
+    )
+    keep_turns: int = Field(2, ge=1, description="Newest turns that stay as they are.")
+    summary_tokens: int = Field(2000, ge=0, description="Most tokens of the running summary of a conversation.")
+    excerpt_tokens: int = Field(
+        2000, ge=0, description="Tokens of memory in a request that leaves turns out, for what was said in them."
+    )
 
 
 class EmbedderSettings(_Section):
@@ -170,6 +187,37 @@ class StoreSettings(_Section):
     metadata_cache_bytes: int = Field(32 * 2**20, ge=2**20, description="LanceDB's metadata cache, in bytes.")
     receipts_days: float = Field(30.0, ge=0, description="Days that receipts are kept.")
     journal_days: float = Field(1.0, ge=0, description="Days that the payload of a finished turn stays in the journal.")
+
+
+class MediaSettings(_Section):
+    """Files and images: what is read of them, within which limits."""
+
+    max_file_bytes: int = Field(48 * 2**20, ge=1024, description="Largest file read, in bytes.")
+    max_pages: int = Field(3000, ge=1, description="Most pages of a document; one with more is refused.")
+    max_pixels: int = Field(40_000_000, ge=1, description="Most pixels of an image; one with more is refused.")
+    max_cells: int = Field(2_000_000, ge=1, description="Most cells of a sheet; a workbook with more is refused.")
+    max_text_chars: int = Field(10_000_000, ge=1000, description="Most characters read of a document.")
+    max_unpacked_bytes: int = Field(
+        512 * 2**20, ge=2**20, description="Most bytes that a packed file (DOCX, EPUB …) may unpack to."
+    )
+    parse_timeout_s: float = Field(120.0, gt=0, description="Seconds that reading one file may take.")
+    parse_cpu_s: float = Field(120.0, gt=0, description="The same in seconds of processor time.")
+    parse_memory_bytes: int = Field(
+        1536 * 2**20, ge=128 * 2**20, description="Address space of the process that reads a file, in bytes."
+    )
+    ocr: Literal["auto", "off"] = Field(
+        "auto", description="`auto`: text is read off pictures where the extra `ocr` is installed; `off`: never."
+    )
+    ocr_max_pages: int = Field(100, ge=0, description="Most pages of a document that are read off pictures.")
+    ocr_timeout_s: float = Field(60.0, gt=0, description="Seconds that reading one picture may take.")
+    ocr_memory_bytes: int = Field(
+        4 * 2**30, ge=2**30, description="Address space of the process that reads pictures, in bytes."
+    )
+    fetch_urls: bool = Field(
+        False, description="Fetch images and files that a message names by URL; private addresses never."
+    )
+    fetch_timeout_s: float = Field(15.0, gt=0, description="Seconds that fetching one may take.")
+    fetch_max_redirects: int = Field(3, ge=0, le=10, description="Redirects followed, each checked anew.")
 
 
 class WorkerSettings(_Section):
@@ -222,6 +270,7 @@ class Settings(BaseSettings):
     memory: MemorySettings = MemorySettings()
     embedder: EmbedderSettings = EmbedderSettings()
     store: StoreSettings = StoreSettings()
+    media: MediaSettings = MediaSettings()
     worker: WorkerSettings = WorkerSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     model_list: list[dict[str, Any]] = Field(

@@ -20,12 +20,12 @@ T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _tasks: set[asyncio.Task[Any]] = set()
 _pools: dict[str, ThreadPoolExecutor] = {}
-_SIZES = {"cpu": 2, "load": 2}
+_SIZES = {"cpu": 2, "load": 2, "parse": 2, "ocr": 1}
 _LOW = 10
 
 
 async def in_thread(kind: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking or CPU-heavy function in the pool of its kind (``cpu`` or ``load``)."""
+    """Run a blocking or CPU-heavy function in the pool of its kind: ``cpu``, ``load``, ``parse`` or ``ocr``."""
     pool = _pools.get(kind)
     if pool is None:
         pool = _pools.setdefault(kind, ThreadPoolExecutor(_SIZES[kind], thread_name_prefix=kind))

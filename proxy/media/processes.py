@@ -1,0 +1,223 @@
+"""Processes in which files are read, one kind each for parsing and for OCR: started when needed, ended when idle."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import structlog
+
+import proxy
+from proxy.media.base import MediaRefused
+from proxy.threads import in_thread
+
+Kind = Literal["parse", "ocr"]
+Tell = Callable[[float], None]
+
+_log = structlog.get_logger(__name__)
+_IDLE_S: dict[Kind, float] = {"parse": 60.0, "ocr": 90.0}
+_CHUNK = 2**20
+_MAX_ANSWER_BYTES = 2**29
+_TIME = (signal.SIGXCPU, signal.SIGALRM)
+_MEMORY = (signal.SIGABRT, signal.SIGKILL)
+
+_idle: dict[Kind, list[Worker]] = {"parse": [], "ocr": []}
+_lock = threading.Lock()
+
+
+async def run(kind: Kind, job: dict[str, Any], progress: Tell | None = None) -> Any:
+    """Have a job done by a process of its kind and return its result.
+
+    Args:
+        kind: Two processes parse at a time, one reads pictures; the others wait in line.
+        job: With ``job``, ``timeout_s``, ``cpu_s``, ``memory_bytes`` and what the job needs.
+        progress: Called on this loop with the share done, from 0 to 1.
+
+    Raises:
+        MediaRefused: Whatever the process said, or ``timeout``, ``memory`` or ``malformed`` when it was ended or died.
+    """
+    loop = asyncio.get_running_loop()
+    task = _Task(job, (lambda share: _tell(loop, progress, share)) if progress else lambda _: None)
+    try:
+        return await in_thread(kind, task.run, kind)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+
+
+def end_idle() -> None:
+    """End the processes that wait for work; they start again when needed."""
+    with _lock:
+        workers = [worker for idle in _idle.values() for worker in idle]
+        for idle in _idle.values():
+            idle.clear()
+    for worker in workers:
+        worker.end()
+
+
+atexit.register(end_idle)
+
+
+def _tell(loop: asyncio.AbstractEventLoop, progress: Tell, share: float) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is gone, and with it whoever wanted to know
+        loop.call_soon_threadsafe(progress, share)
+
+
+class _Task:
+    """One job, which may be cancelled from another thread."""
+
+    def __init__(self, job: dict[str, Any], tell: Tell) -> None:
+        self._job, self._tell = job, tell
+        self._worker: Worker | None = None
+        self._is_cancelled = False
+
+    def cancel(self) -> None:
+        with _lock:
+            self._is_cancelled, worker = True, self._worker
+        if worker is not None:
+            worker.kill()
+
+    def run(self, kind: Kind) -> Any:
+        for _ in range(2):
+            with _lock:
+                if self._is_cancelled:
+                    raise MediaRefused("Nobody waits for this file any more.", "cancelled")
+                self._worker = worker = _taken(kind)
+            answer = worker.ask(self._job, self._tell)
+            with _lock:
+                self._worker = None
+            if answer is not None:
+                return _result(kind, worker, answer)
+        raise MediaRefused("The process that reads files does not start; see the log.", "unavailable")
+
+
+def _taken(kind: Kind) -> Worker:
+    while _idle[kind]:
+        worker = _idle[kind].pop()
+        if worker.is_alive:
+            return worker
+        worker.end()
+    return Worker(_IDLE_S[kind])
+
+
+def _result(kind: Kind, worker: Worker, answer: dict[str, Any]) -> Any:
+    if worker.is_alive and answer.get("reason") != "memory":
+        with _lock:
+            _idle[kind].append(worker)
+    else:
+        worker.end()
+    if "refused" in answer:
+        if "error" in answer:
+            _log.warning("a file could not be read", error=answer["error"])
+        raise MediaRefused(answer["refused"], answer["reason"])
+    return answer["result"]
+
+
+class Worker:
+    """One process, seen from the server; used by one thread at a time.
+
+    Args:
+        idle_s: Seconds without work after which it ends by itself.
+    """
+
+    def __init__(self, idle_s: float) -> None:
+        command = [sys.executable, "-P", "-B", "-m", "proxy.media.child", str(idle_s)]
+        self._process = subprocess.Popen(  # noqa: S603 -- our own module
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env=_environment(),
+            start_new_session=True,
+        )
+        self._unread = b""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """End it at once; the thread that waits for its answer sees it end."""
+        self._process.kill()
+
+    def end(self) -> None:
+        """End it and give back its pipes."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def ask(self, job: dict[str, Any], tell: Tell) -> dict[str, Any] | None:
+        """Return the answer to a job, or None where the process had ended before it took it."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(job).encode() + b"\n")
+        except OSError:
+            self.end()
+            return None
+        deadline, heard = time.monotonic() + job["timeout_s"], False
+        while (line := self._line(deadline)) is not None:
+            heard, message = True, json.loads(line)
+            if "progress" not in message:
+                return message if isinstance(message, dict) else None
+            tell(float(message["progress"]))
+        is_late = time.monotonic() >= deadline
+        self._process.kill()
+        code = self._process.wait()
+        return None if code == 0 and not heard else _died(-code, job, is_late=is_late)
+
+    def _line(self, deadline: float) -> bytes | None:
+        """Return the next line; None: the process ended, or time is over."""
+        assert self._process.stdout is not None
+        pieces = [self._unread]
+        while b"\n" not in pieces[-1]:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+                return None
+            pieces.append(os.read(self._process.stdout.fileno(), _CHUNK))
+            if not pieces[-1] or sum(map(len, pieces)) > _MAX_ANSWER_BYTES:
+                return None
+        line, _, self._unread = b"".join(pieces).partition(b"\n")
+        return line
+
+
+def _died(number: int, job: dict[str, Any], *, is_late: bool) -> dict[str, Any]:
+    if is_late or number in _TIME:
+        seconds = job["timeout_s"] if is_late else job["cpu_s"]
+        return {"refused": f"Reading the file took longer than {seconds:g} seconds.", "reason": "timeout"}
+    if number in _MEMORY:
+        return {"refused": "Reading the file takes more memory than allowed.", "reason": "memory"}
+    return {
+        "refused": "The file is damaged: what reads it crashed.",
+        "reason": "malformed",
+        "error": f"signal {number}",
+    }
+
+
+def _environment() -> dict[str, str]:
+    """No keys, no proxies, nothing that a file could make use of."""
+    root = str(Path(proxy.__file__).resolve().parents[1])
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PYTHONPATH": root,
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "2",
+        "OPENBLAS_NUM_THREADS": "1",
+        "ORT_DISABLE_TELEMETRY": "1",
+        "HF_HUB_OFFLINE": "1",
+    }

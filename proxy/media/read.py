@@ -1,0 +1,182 @@
+"""The way in: a file is read in a process of its own, within limits, and never on the server's loop."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+
+from proxy.media.base import Content, MediaRefused, Page, Picture, Sniffed
+from proxy.media.limits import Limits
+from proxy.media.ocr_engine import has_engine
+from proxy.media.processes import run
+from proxy.media.sniff import sniff
+
+if TYPE_CHECKING:
+    from proxy.config import MediaSettings
+
+Progress = Callable[[float], None]
+
+_HEAD_BYTES = 2**20
+_PARSED = 0.2  # share of the work that parsing is where pages are to be read off pictures
+
+
+async def read_document(
+    path: Path, sniffed: Sniffed, limits: MediaSettings, progress: Progress | None = None
+) -> Content:
+    """Return what a document says.
+
+    Args:
+        path: Of the file; it is only read.
+        sniffed: What ``sniff`` said of it.
+        limits: The settings.
+        progress: Called on this loop with the share done, from 0 to 1.
+
+    Raises:
+        MediaRefused: With the reason, if it is not read.
+    """
+    await anyio.to_thread.run_sync(_refuse_size, path, limits)
+    told = progress or _nobody
+    content = _content(await run("parse", _document_job(path, sniffed, limits), told))
+    if any(_needs_eyes(page) for page in content.pages):
+        content = await _with_eyes(path, content, limits, told)
+    if not content.notes and not any(page.text for page in content.pages):
+        raise MediaRefused("There is no text in the file.", "empty")
+    told(1.0)
+    return content
+
+
+async def read_image(path: Path, limits: MediaSettings) -> Picture:
+    """Return what an image shows, as far as no model is needed.
+
+    Raises:
+        MediaRefused: With the reason, if it is not read.
+    """
+    await anyio.to_thread.run_sync(_refuse_size, path, limits)
+    return _picture(await run("parse", _job("image", path, limits)))
+
+
+async def read_text_of_image(path: Path, limits: MediaSettings) -> str:
+    """Return the lines of text in an image, top to bottom; empty where there are none, or nothing that reads them.
+
+    Raises:
+        MediaRefused: With the reason, if the image is not read.
+    """
+    if not can_read_images(limits):
+        return ""
+    await anyio.to_thread.run_sync(_refuse_size, path, limits)
+    return str(await run("ocr", _ocr_job("ocr_image", path, limits)))
+
+
+def can_read_images(limits: MediaSettings) -> bool:
+    """Whether text is read off pictures: it is not switched off, and the engine is installed."""
+    return limits.ocr != "off" and has_engine()
+
+
+async def sniff_file(path: Path, name: str = "", declared: str = "") -> Sniffed:
+    """Return what a file on the disk is; see ``sniff``."""
+    return sniff(await anyio.to_thread.run_sync(_head, path), name, declared)
+
+
+async def _with_eyes(path: Path, content: Content, limits: MediaSettings, told: Progress) -> Content:
+    """Read the pages that are pictures off them."""
+    blind = [page.number for page in content.pages if _needs_eyes(page)]
+    if not can_read_images(limits):
+        why = "OCR is switched off" if limits.ocr == "off" else "the extra `ocr` is not installed"
+        return _noted(content, f"{_pages(len(blind))} pictures only, which were not read: {why}")
+    read: dict[int, Page] = {}
+    notes = content.notes
+    for done, number in enumerate(blind[: limits.ocr_max_pages]):
+        told(_PARSED + (1 - _PARSED) * done / len(blind))
+        try:
+            text = str(await run("ocr", _ocr_job("ocr_page", path, limits) | {"page": number}))
+        except MediaRefused as refused:
+            notes = (*notes, f"page {number}, a picture, was not read: {refused}")
+        else:
+            read[number] = Page(number, text, is_scanned=True)
+    pages = tuple(replace(page, text=read[page.number].text) if page.number in read else page for page in content.pages)
+    if (left := len(blind) - limits.ocr_max_pages) > 0:
+        notes = (*notes, f"{_pages(left)} pictures only, which were not read: the limit is media.ocr_max_pages")
+    if silent := sum(not page.text for page in read.values()):
+        notes = (*notes, f"{_pages(silent)} pictures without text")
+    return replace(content, pages=pages, notes=notes)
+
+
+def _pages(number: int) -> str:
+    return "1 page holds" if number == 1 else f"{number} pages hold"
+
+
+def _noted(content: Content, note: str) -> Content:
+    return replace(content, notes=(*content.notes, note))
+
+
+def _needs_eyes(page: Page) -> bool:
+    return page.is_scanned and not page.text
+
+
+def _nobody(share: float) -> None:
+    """Nobody asked to be told of progress."""
+
+
+def _job(name: str, path: Path, limits: MediaSettings) -> dict[str, Any]:
+    return {
+        "job": name,
+        "path": str(path.resolve()),
+        "limits": Limits.of(limits).to_dict(),
+        "timeout_s": limits.parse_timeout_s,
+        "cpu_s": limits.parse_cpu_s,
+        "memory_bytes": limits.parse_memory_bytes,
+    }
+
+
+def _document_job(path: Path, sniffed: Sniffed, limits: MediaSettings) -> dict[str, Any]:
+    return _job("document", path, limits) | {"media_type": sniffed.media_type, "reader": sniffed.reader}
+
+
+def _ocr_job(name: str, path: Path, limits: MediaSettings) -> dict[str, Any]:
+    spent = {"timeout_s": limits.ocr_timeout_s, "cpu_s": 4 * limits.ocr_timeout_s}
+    return _job(name, path, limits) | spent | {"memory_bytes": limits.ocr_memory_bytes}
+
+
+def _content(answer: dict[str, Any]) -> Content:
+    pages = tuple(Page(**page) for page in answer["pages"])
+    return Content(answer["media_type"], pages, answer["title"], tuple(answer["notes"]))
+
+
+def _picture(answer: dict[str, Any]) -> Picture:
+    taken_at, place = answer["taken_at"], answer["place"]
+    return Picture(
+        **answer
+        | {
+            "thumbnail": base64.b64decode(answer["thumbnail"]),
+            "taken_at": datetime.fromisoformat(taken_at) if taken_at else None,
+            "colours": tuple(answer["colours"]),
+            "place": (place[0], place[1]) if place else None,
+        }
+    )
+
+
+def _refuse_size(path: Path, limits: MediaSettings) -> None:
+    size_bytes = path.stat().st_size
+    if size_bytes > limits.max_file_bytes:
+        raise MediaRefused(
+            f"The file has {size_bytes} bytes; the limit is {limits.max_file_bytes} (media.max_file_bytes).",
+            "too_large",
+        )
+    if not size_bytes:
+        raise MediaRefused("The file is empty.", "empty")
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+        size_bytes = path.stat().st_size
+        if size_bytes > 2 * _HEAD_BYTES:  # the directory of old Office files may stand at the end
+            file.seek(-_HEAD_BYTES, 2)
+            return head + file.read()
+        return head + file.read()

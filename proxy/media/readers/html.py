@@ -1,0 +1,67 @@
+"""Web pages: the main text without navigation and scripts, or all of it where that would leave too little."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from proxy.media.base import Content, MediaRefused, Page, Sniffed
+from proxy.media.limits import Limits
+from proxy.media.readers.markdown import from_html
+from proxy.media.readers.plain import decoded
+
+_LEAST_SHARE = 0.35  # of the visible text: less, and the page is no article
+_WORD = re.compile(r"\w+")
+_HIDDEN = "script|style|noscript|template|svg|head|iframe|object|canvas"
+
+
+def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
+    """Return the page as Markdown."""
+    del limits
+    html = decoded(path.read_bytes())
+    title, text = title_of(html), main_text(html)
+    tell(0.7)
+    everything = all_text(html)
+    if len(_WORD.findall(text)) < _LEAST_SHARE * len(_WORD.findall(everything)):
+        text = everything
+    return Content(sniffed.media_type, (Page(1, text, label=title),), title=title)
+
+
+def main_text(html: str) -> str:
+    """Return the article of a page by trafilatura, empty where it finds none."""
+    from trafilatura import extract  # noqa: PLC0415 -- only in the process that reads files
+
+    return extract(html, output_format="markdown", include_tables=True, include_comments=True, favor_recall=True) or ""
+
+
+def all_text(html: str) -> str:
+    """Return all that is visible of a page."""
+    root = _tree(html)
+    if root is None:
+        return ""
+    from lxml import etree  # noqa: PLC0415
+
+    etree.strip_elements(root, *_HIDDEN.split("|"), etree.Comment, with_tail=False)
+    return from_html(etree.tostring(root, encoding="unicode", method="html"))
+
+
+def title_of(html: str) -> str:
+    """Return what stands in a page's ``<title>``."""
+    root = _tree(html)
+    found = root.find(".//title") if root is not None else None
+    return " ".join((found.text or "").split()) if found is not None else ""
+
+
+def _tree(html: str) -> Any:
+    from lxml import etree  # noqa: PLC0415
+    from lxml import html as lxml_html  # noqa: PLC0415
+
+    parser = lxml_html.HTMLParser(no_network=True, huge_tree=False, encoding="utf-8", remove_comments=True)
+    try:
+        return lxml_html.document_fromstring(html.encode("utf-8", "replace"), parser=parser)
+    except etree.ParserError:
+        return None
+    except etree.LxmlError as error:
+        raise MediaRefused("The page is damaged and cannot be read.", "malformed") from error

@@ -1,0 +1,59 @@
+"""Workbooks (XLSX, XLSB, XLS, ODS): each sheet a Markdown table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from proxy.media.archive import Archive
+from proxy.media.base import Content, MediaRefused, Page, Sniffed
+from proxy.media.limits import Limits
+from proxy.media.readers.markdown import table
+from proxy.media.readers.office import title_of
+
+_OLE = "application/vnd.ms-excel"
+
+
+def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
+    """Return a page for each sheet with something in it."""
+    from python_calamine import CalamineError, CalamineWorkbook, PasswordError  # noqa: PLC0415
+
+    title = _checked(path, sniffed, limits)
+    try:
+        with CalamineWorkbook.from_path(path) as book:
+            pages = _pages(book, limits, tell)
+    except PasswordError as error:
+        raise MediaRefused(
+            "The workbook is protected by a password. Save a copy without one and send that.", "encrypted"
+        ) from error
+    except CalamineError as error:
+        raise MediaRefused(f"The workbook is damaged: {str(error)[:200]}", "malformed") from error
+    return Content(sniffed.media_type, tuple(page for page in pages if page.text), title=title)
+
+
+def _checked(path: Path, sniffed: Sniffed, limits: Limits) -> str:
+    if sniffed.media_type == _OLE:
+        return ""
+    with Archive(path, limits) as archive:
+        if "opendocument" not in sniffed.media_type:
+            archive.refuse_declarations()
+        return title_of(archive)
+
+
+def _pages(book: Any, limits: Limits, tell: Callable[[float], None]) -> list[Page]:
+    names = book.sheet_names
+    if len(names) > limits.max_pages:
+        raise MediaRefused(f"It has {len(names)} sheets; the limit is {limits.max_pages}.", "too_many_pages")
+    pages, cells = [], 0
+    for number, name in enumerate(names, 1):
+        sheet = book.get_sheet_by_index(number - 1)
+        cells += sheet.height * sheet.width
+        if cells > limits.max_cells:
+            raise MediaRefused(
+                f"The workbook has more than {limits.max_cells} cells (media.max_cells).", "too_many_cells"
+            )
+        text = table(sheet.to_python(skip_empty_area=True))
+        pages.append(Page(number, f"# {name}\n\n{text}" if text else "", label=name))
+        tell(number / len(names))
+    return pages
