@@ -218,6 +218,32 @@ class MediaSettings(_Section):
     )
     fetch_timeout_s: float = Field(15.0, gt=0, description="Seconds that fetching one may take.")
     fetch_max_redirects: int = Field(3, ge=0, le=10, description="Redirects followed, each checked anew.")
+    caption_model: str | None = Field(
+        None, description="Model that describes images, as LiteLLM names it; unset: text in them, size and colours only."
+    )
+    caption_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
+    caption_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
+    caption_timeout_s: float = Field(60.0, gt=0, description="Seconds that describing one image may take.")
+    caption_deadline_ms: int = Field(
+        10_000, ge=0, description="Milliseconds a request with images or files may wait for what is put in their place."
+    )
+    text_only_models: list[str] = Field(
+        ["demo"], description="Patterns of models that take no images, beside those of which the model map says so."
+    )
+    document_tokens: int = Field(
+        4000, ge=100, description="Tokens of outline and passages that stand in for a document larger than the window."
+    )
+
+
+class FilesSettings(_Section):
+    """What becomes of uploads to `/v1/files`."""
+
+    handling: Literal["keep", "forward", "both"] = Field(
+        "keep", description="`keep`: they stay here, as memory; `forward`: the provider's; `both`: here and there."
+    )
+    forward_purposes: list[str] = Field(
+        ["batch", "fine-tune", "evals"], description="Purposes of which uploads go to the provider alone in any case."
+    )
 
 
 class WorkerSettings(_Section):
@@ -271,6 +297,7 @@ class Settings(BaseSettings):
     embedder: EmbedderSettings = EmbedderSettings()
     store: StoreSettings = StoreSettings()
     media: MediaSettings = MediaSettings()
+    files: FilesSettings = FilesSettings()
     worker: WorkerSettings = WorkerSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     model_list: list[dict[str, Any]] = Field(
