@@ -23,7 +23,7 @@ _BY_NAME: Final = {
     "ndjson": ("application/x-ndjson", "code"), "ipynb": ("application/x-ipynb+json", "notebook"),
     "xml": ("application/xml", "code"), "svg": ("image/svg+xml", "code"),
     "htm": ("text/html", "html"), "html": ("text/html", "html"), "xhtml": ("text/html", "html"),
-    "eml": ("message/rfc822", "mail"), "txt": ("text/plain", "text"), "log": ("text/plain", "code"),
+    "eml": ("message/rfc822", "mail"), "txt": ("text/plain", "text"), "log": ("text/x-source", "code"),
 }  # fmt: skip
 _BY_TYPE: Final = {media_type: (media_type, reader) for media_type, reader in _BY_NAME.values()}
 _BOMS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -55,7 +55,7 @@ def sniff_text(body: bytes, name: str, declared: str) -> Sniffed:
         declared: Media type that the client declared.
     """
     ending = name.lower().rpartition("/")[2].rpartition(".")[2]
-    named = _BY_NAME.get(ending) or (("text/plain", "code") if ending in _CODE else None)
+    named = _BY_NAME.get(ending) or (("text/x-source", "code") if ending in _CODE else None)
     given = named or _BY_TYPE.get(declared.partition(";")[0].strip().lower())
     if given is not None and given[1] in ("csv", "markdown", "code", "notebook", "mail", "html"):
         return Sniffed("document", *given)

@@ -1,0 +1,107 @@
+"""What a page is made of: sections under headings, and in them paragraphs, tables and code, as places in its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+BlockKind = Literal["text", "table", "code"]
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)[ \t#]*$")
+_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+_ROW = re.compile(r"\s*\|.*\|\s*$")
+_RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, table or piece of code: ``text[start:end]`` of its page; tables know how long their head is."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    head: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What stands under one heading.
+
+    Args:
+        level: Of the heading, from 1; 0 before the first one.
+        title: The heading's words.
+        start: Where the heading's line begins.
+        body: Where the text below it begins.
+        end: Where the next heading's line begins.
+    """
+
+    level: int
+    title: str
+    start: int
+    body: int
+    end: int
+
+
+def sections(text: str, *, with_headings: bool = True) -> list[Section]:
+    """Return a page's sections in order; together they are the whole text."""
+    found: list[Section] = []
+    level, title, start, body = 0, "", 0, 0
+    fence = ""
+    for at, line in _lines(text, 0, len(text)):
+        if marks := _FENCE.match(line):
+            fence = "" if fence and marks[1].startswith(fence) else fence or marks[1]
+        heading = _HEADING.match(line) if with_headings and not fence else None
+        if heading:
+            if at:
+                found.append(Section(level, title, start, body, at))
+            level, title, start, body = len(heading[1]), heading[2], at, at + len(line)
+    found.append(Section(level, title, start, body, len(text)))
+    return found
+
+
+def blocks(text: str, start: int, end: int) -> Iterator[Block]:
+    """Yield the paragraphs, tables and fenced code between two places, in order."""
+    lines = list(_lines(text, start, end))
+    index = 0
+    while index < len(lines):
+        at, line = lines[index]
+        if not line.strip():
+            index += 1
+            continue
+        last = _last_line(lines, index)
+        stop = lines[last][0] + len(lines[last][1])
+        if _is_table(lines, index):
+            yield Block("table", at, stop, head=lines[index + 1][0] + len(lines[index + 1][1]) - at)
+        else:
+            yield Block("code" if _FENCE.match(line) else "text", at, stop)
+        index = last + 1
+
+
+def _last_line(lines: list[tuple[int, str]], first: int) -> int:
+    """Return the index of the last line of the block that begins at a line."""
+    fence, index = _FENCE.match(lines[first][1]), first + 1
+    if fence:
+        while index < len(lines) and not lines[index][1].strip().startswith(fence[1]):
+            index += 1
+        return min(index, len(lines) - 1)
+    in_table = bool(_ROW.match(lines[first][1]))
+    while index < len(lines) and (line := lines[index][1]).strip():
+        if bool(_ROW.match(line)) != in_table or _FENCE.match(line):
+            break
+        index += 1
+    return index - 1
+
+
+def _is_table(lines: list[tuple[int, str]], index: int) -> bool:
+    return bool(_ROW.match(lines[index][1])) and index + 1 < len(lines) and bool(_RULE.match(lines[index + 1][1]))
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """Yield where each line begins, and the line with its end."""
+    at = start
+    while at < end:
+        stop = text.find("\n", at, end) + 1 or end
+        yield at, text[at:stop]
+        at = stop
