@@ -19,6 +19,8 @@ from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteL
 from proxy.memory.extract import Extractor, select_extractor
 from proxy.memory.model_call import connect
 from proxy.memory.rules import LazyRules, rules
+from proxy.memory.sizes import Sizes
+from proxy.store.compactions import Compactions
 from proxy.store.history import History
 from proxy.store.journal import Journal
 from proxy.store.keys import Keys
@@ -66,6 +68,7 @@ class Services:
     ledger: Ledger
     receipts: Receipts
     replies: Replies
+    compactions: Compactions
     history: History
     keys: Keys
     leases: Leases
@@ -82,6 +85,7 @@ class Services:
     needs_scrub: bool = False  # whether deleted rows are still to leave the SQL files
     written: set[Scope] = field(default_factory=set)
     ephemeral: Services | None = None
+    sizes: Sizes = field(default_factory=Sizes)
     last_used: dict[Scope, float] = field(default_factory=dict)  # ephemeral conversations, by the monotonic clock
     _heavy: _Heavy | None = None
 
@@ -206,7 +210,7 @@ class Services:
     def use_store(self, store: Rows) -> None:
         """Work with these rows from now on."""
         index = IndexCache(store, model=self.embedder.model, max_bytes=self.settings.store.index_cache_bytes)
-        self._heavy = _Heavy(store, index, Book(index, self.embedder, self.history, self.ledger))
+        self._heavy = _Heavy(store, index, Book(index, self.embedder, self.history, self.ledger, self.compactions))
         self.warmed.set()
 
     async def _open_store(self) -> None:
@@ -282,6 +286,7 @@ def _assemble(shared: _Shared, database: Database) -> Services:
         ledger=Ledger(database),
         receipts=Receipts(database),
         replies=Replies(database),
+        compactions=Compactions(database),
         history=History(database),
         keys=Keys(database),
         leases=Leases(database, shared.clock),

@@ -31,6 +31,18 @@ def count(text: str) -> int:
     return _count(text, "cl100k_base" in _loaded)
 
 
+def measure(text: str) -> int:
+    """Return the same number for a text that is not worth keeping: whoever asks keeps the count."""
+    return _count.__wrapped__(text, "cl100k_base" in _loaded)
+
+
+def estimate(text: str) -> int:
+    """Return about how many tokens ``text`` has, from its length alone: four letters of English a token, fewer else."""
+    if text.isascii():
+        return len(text) // 4 + 1
+    return len(text) // 4 + (len(text.encode("utf-8", "replace")) - len(text)) * 3 // 10 + 1
+
+
 @lru_cache(maxsize=8192)
 def _count(text: str, exact: bool) -> int:  # noqa: FBT001 - part of the cache key
     if exact and len(text) < 200_000:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -138,6 +138,9 @@ class Dialect(Protocol):
 
     def insert(self, body: bytes, insertions: Sequence[Insertion]) -> bytes:
         """Return the body with texts appended, all of them or (the same object) none."""
+
+    def condense(self, body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
+        """Return the body without some messages and with a text in front of one that stays, or the same object."""
 
     def replace_model(self, body: bytes, name: str) -> bytes:
         """Return the body with another model's name."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import orjson
 
+from proxy.dialects import condense as condensing
 from proxy.dialects import splice
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string, string_or_none
@@ -18,6 +19,7 @@ __all__ = [
     "EndWatch",
     "ReplyAccumulator",
     "accumulator",
+    "condense",
     "end_watch",
     "ends",
     "error_body",
@@ -68,6 +70,11 @@ def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
     except (ValueError, LookupError, RecursionError):
         return body
     return splice.apply(body, text, edits)
+
+
+def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
+    """Return the body without some messages and with a text in front of one that stays; every other byte stays."""
+    return condensing.condense(body, drop, host, text, key="messages", kind="text")
 
 
 def accumulator() -> ReplyAccumulator:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
 
+from proxy.dialects import condense as condensing
 from proxy.dialects import splice
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string
@@ -16,7 +17,7 @@ from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EndWatch, terminal
 from proxy.errors import ProxyError
 
-__all__ = ["ReplyAccumulator", "accumulator", "end_watch", "error_body", "insert", "read", "replace_model"]
+__all__ = ["ReplyAccumulator", "accumulator", "condense", "end_watch", "error_body", "insert", "read", "replace_model"]
 
 _STOP = terminal(
     rb'event: ?message_stop|data: ?\{[ \t]*"type"[ \t]*:[ \t]*"message_stop"[^\r\n]*', b"message_stop", 256
@@ -78,6 +79,11 @@ def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
     except (ValueError, LookupError, RecursionError):
         return body
     return splice.apply(body, text, edits)
+
+
+def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
+    """Return the body without some messages and with a text in front of one that stays; every other byte stays."""
+    return condensing.condense(body, drop, host, text, key="messages", kind="text")
 
 
 def accumulator() -> ReplyAccumulator:

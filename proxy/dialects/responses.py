@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
 
+from proxy.dialects import condense as condensing
 from proxy.dialects import splice
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string, string_or_none
@@ -15,7 +16,7 @@ from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EventWatch
 from proxy.errors import ProxyError
 
-__all__ = ["accumulator", "end_watch", "error_body", "insert", "read", "replace_model"]
+__all__ = ["accumulator", "condense", "end_watch", "error_body", "insert", "read", "replace_model"]
 
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 _CALLS = frozenset({"function_call", "custom_tool_call"})
@@ -70,6 +71,11 @@ def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
     except (ValueError, LookupError, RecursionError):
         return body
     return splice.apply(body, text, edits)
+
+
+def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
+    """Return the body without some messages and with a text in front of one that stays; every other byte stays."""
+    return condensing.condense(body, drop, host, text, key="input", kind="input_text")
 
 
 def accumulator() -> ReplyAccumulator:

@@ -12,18 +12,21 @@ from proxy.errors import ProxyError
 from proxy.memory.cache import IndexCache
 from proxy.memory.changes import Change
 from proxy.memory.embed import Embedder
+from proxy.memory.running import Segment, without
 from proxy.memory.visibility import ClosedValues
+from proxy.store.compactions import Compactions
 from proxy.store.history import History
 from proxy.store.ledger import Ledger
 from proxy.store.passages import dense_text, trail_texts
 from proxy.store.schema import Vector
 from proxy.telemetry import LEARNED
-from proxy.types import Episode, Memory, Scope
+from proxy.types import Chunk, Episode, Memory, Scope
 
 K = TypeVar("K", str, tuple[str, str])
 
 _log = structlog.get_logger(__name__)
 _BATCH = 64
+_AT_ONCE = 64  # turns that are embedded as they are stored
 _TRAIL = 2  # turns before a new one that its window reaches
 _CLOSING = frozenset({"supersede", "retract"})
 
@@ -31,8 +34,10 @@ _CLOSING = frozenset({"supersede", "retract"})
 class Book:
     """The writing side of the rows; the caller holds the owner's lease."""
 
-    def __init__(self, index: IndexCache, embedder: Embedder, history: History, ledger: Ledger) -> None:
-        self._index, self._store = index, index.store
+    def __init__(
+        self, index: IndexCache, embedder: Embedder, history: History, ledger: Ledger, compactions: Compactions
+    ) -> None:
+        self._index, self._store, self._compactions = index, index.store, compactions
         self._embedder, self._history, self._ledger = embedder, history, ledger
 
     async def apply(self, scope: Scope, changes: Sequence[Change]) -> None:
@@ -63,25 +68,45 @@ class Book:
         for session in {episode.session for episode in episodes}:
             stored = await self._index.said(scope, session)
             before += [row for row in stored if row.id not in new][-_TRAIL:]
-        await self._put_episodes(scope, episodes, trail_texts([*before, *episodes]))
+        trails = trail_texts([*before, *episodes])
+        if len(episodes) > _AT_ONCE:  # a long history that came along is found by words until there is time to embed it
+            await self._write_episodes(scope, episodes[:-_AT_ONCE], {})
+        await self._put_episodes(scope, episodes[-_AT_ONCE:], trails)
 
-    async def fill_in(self, scope: Scope) -> int:
-        """Embed the rows that wait for a vector of today's model; return how many there were."""
+    async def embedded(self, chunks: Sequence[Chunk]) -> dict[str, Vector | None]:
+        """Return the vectors of passages; takes long, and needs no lease."""
+        return await self._vectors({chunk.id: dense_text(chunk) for chunk in chunks})
+
+    async def shelve(self, scope: Scope, chunks: Sequence[Chunk], vectors: Mapping[str, Vector | None]) -> None:
+        """Store passages of documents and the texts of images."""
+        written = await self._store.put_chunks(scope, chunks, vectors, self._embedder.model)
+        self._index.take_in(scope, "chunks", written)
+
+    async def fill_in(self, scope: Scope, most: int = 512) -> int:
+        """Embed rows that wait for a vector of today's model, about ``most`` of them; return how many."""
         model, filled = self._embedder.model, 0
         waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "memories", model)}
         memories = [row for row in await self._store.memories(scope) if row.id in waiting] if waiting else []
-        for start in range(0, len(memories), _BATCH):
+        for start in range(0, min(len(memories), most), _BATCH):
             part = memories[start : start + _BATCH]
             vectors = await self._vectors({row.id: dense_text(row) for row in part})
             if not _all_there(vectors):
                 return filled
             await self._store.put_memories(scope, part, vectors, model)
             filled += len(part)
+        waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "chunks", model)}
+        chunks = await self._store.chunks(scope, sorted(waiting)[:_BATCH]) if waiting else []
+        if chunks:
+            found = await self.embedded(chunks)
+            await self.shelve(scope, chunks, found)
+            filled += len(chunks) * _all_there(found)
         waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "episodes", model)}
         episodes = await self._store.episodes(scope) if waiting else []
         for session in {row.session for row in episodes if row.id in waiting}:
             said = [row for row in episodes if row.session == session]
-            rows = [row for row in said if row.id in waiting]
+            rows = [row for row in said if row.id in waiting][: max(0, most - filled)]
+            if not rows:
+                break
             filled += len(rows) * await self._put_episodes(scope, rows, trail_texts(said))
         return filled
 
@@ -90,10 +115,15 @@ class Book:
         texts = {(row.id, "turn"): dense_text(row) for row in rows}
         found = await self._vectors(texts | {(row.id, "trail"): trails[row.id] for row in rows})
         vectors = {row.id: (found[row.id, "turn"], found[row.id, "trail"]) for row in rows}
-        new_as_of = await self._index.lacks(scope, "episodes", vectors)
+        await self._write_episodes(scope, rows, vectors)
+        return _all_there(found)
+
+    async def _write_episodes(
+        self, scope: Scope, rows: Sequence[Episode], vectors: Mapping[str, tuple[Vector | None, Vector | None] | None]
+    ) -> None:
+        new_as_of = await self._index.lacks(scope, "episodes", [row.id for row in rows])
         written = await self._store.put_episodes(scope, rows, vectors, self._embedder.model, new_as_of=new_as_of)
         self._index.take_in(scope, "episodes", written)
-        return _all_there(found)
 
     async def _vectors(self, texts: dict[K, str]) -> dict[K, Vector | None]:
         """Embed; where that fails the rows wait for their vectors, and words alone find them meanwhile."""
@@ -114,6 +144,9 @@ class Book:
         values = ClosedValues.from_memories(closed)
         long_ago = min(memory.valid_to or memory.updated_at for memory in closed) - timedelta(microseconds=1)
         await self._ledger.drop_text(scope, lambda text: values.visible(text, long_ago) != text)
+        await self._compactions.mend(
+            scope, lambda raw: without(Segment.from_json(raw), lambda text: values.visible(text, long_ago)).to_json()
+        )
 
 
 def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:

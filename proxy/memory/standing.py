@@ -43,6 +43,10 @@ class Standing:
             return False
         return self.gone.visible(entry.text, LONG_AGO) == entry.text
 
+    def still_true(self, text: str) -> str | None:
+        """Return a text of any time without what has ended since; None where nothing is left of it."""
+        return self.gone.visible(text, LONG_AGO)
+
     def profile_at(self, now: datetime) -> list[Memory]:
         """Return the profile's memories that have not expired."""
         return [memory for memory in self.profile if memory.expires_at is None or memory.expires_at > now]

@@ -39,6 +39,11 @@ def as_pieces(text: str) -> list[str]:
     return [piece for most in _PIECE_CHARACTERS.values() for piece in split(text, most)]
 
 
+def pieces_of(role: str, text: str) -> list[str]:
+    """Return the pieces in which a message of this role is stored."""
+    return split(text, _PIECE_CHARACTERS.get(role, _PIECE_CHARACTERS["assistant"]))
+
+
 def _pieces(turn: Turn, id_: str, seq: int, role: Role, text: str, live: bool) -> list[Episode]:  # noqa: FBT001
     return [
         Episode(

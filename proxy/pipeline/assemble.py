@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+
 from proxy.config import MemorySettings
 from proxy.dialects.base import Insertion
 from proxy.memory.blocks import profile_block
 from proxy.memory.ledger import assemble as lay_out
+from proxy.pipeline.compact import summary_text
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.identify import LARGE_BYTES
 from proxy.pipeline.policy import best_effort
@@ -17,6 +20,7 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
     """Fill in what is injected and the body for the provider."""
     if not exchange.reads or not exchange.points:
         return
+    await _leave_out(exchange)
     if exchange.continues and not exchange.is_located:
         return  # what stands in the provider's own copy is not known
     with exchange.timings.step("assemble"), best_effort(exchange, "assemble"):
@@ -25,12 +29,34 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
         profile = (
             profile_block(exchange.profile or (), min(settings.profile_tokens, budget), count) if is_known else None
         )
-        assembly = lay_out(exchange.points, exchange.ledger, profile, exchange.hits, budget, count, exchange.kept)
+        points = exchange.standing_points
+        assembly = lay_out(points, exchange.ledger, profile, exchange.hits, budget, count, exchange.kept)
         exchange.assembly = assembly
         if exchange.mode == "observe" or not assembly.additions:
             return
-        insertions = [Insertion(addition.index, addition.text) for addition in assembly.additions]
-        if len(exchange.body) < LARGE_BYTES:
-            exchange.upstream_body = exchange.dialect.insert(exchange.body, insertions)
+        gone = sorted(exchange.dropped)
+        insertions = [Insertion(one.index - bisect(gone, one.index), one.text) for one in assembly.additions]
+        body = exchange.upstream_body
+        if len(body) < LARGE_BYTES:
+            exchange.upstream_body = exchange.dialect.insert(body, insertions)
         else:
-            exchange.upstream_body = await in_thread("cpu", exchange.dialect.insert, exchange.body, insertions)
+            exchange.upstream_body = await in_thread("cpu", exchange.dialect.insert, body, insertions)
+
+
+async def _leave_out(exchange: Exchange) -> None:
+    """Take out what the summary stands for; where that fails, everything goes up."""
+    compacted = exchange.compaction
+    if compacted is None:
+        return
+    exchange.budget = compacted.plan.memory
+    if exchange.mode == "observe":
+        return
+    whole = exchange.upstream_body
+    with exchange.timings.step("condense"), best_effort(exchange, "compaction"):
+        text = summary_text(exchange)
+        condense, left_out = exchange.dialect.condense, compacted.plan
+        exchange.upstream_body = await in_thread("cpu", condense, whole, left_out.dropped, left_out.host, text)
+        exchange.summary_tokens = count(text) if text else 0
+    if exchange.upstream_body is whole:
+        exchange.compaction = None
+        exchange.degrade("compaction")

@@ -13,7 +13,9 @@ from proxy.dialects.base import ChatRequest, Dialect, Message, Reply
 from proxy.limits import UNLIMITED, Ticket
 from proxy.memory.chain import Point
 from proxy.memory.ledger import NOTHING, Assembly
+from proxy.memory.running import Compacted
 from proxy.memory.sources import Recalled
+from proxy.memory.standing import Standing
 from proxy.store.ledger import LedgerEntry
 from proxy.store.replies import Thread
 from proxy.telemetry import Timings
@@ -62,6 +64,7 @@ class Exchange:
     mode: Mode = "off"
     now: datetime | None = None  # time of the turn: X-Memory-Time where given
     budget: int = 0
+    names_budget: bool = False  # the client said how much
     session_name: str = ""
     plan: Plan | None = None
     target: Target | None = None  # the first of the plan, then the one that answered
@@ -74,6 +77,8 @@ class Exchange:
     is_located: bool = False  # by what the store knows
     named_session: str = ""  # our id of the conversation that the client named
     ledger: Sequence[LedgerEntry] = ()
+    compaction: Compacted | None = None  # what of a long history is left out
+    standing: Standing | None = None
     profile: Sequence[Memory] | None = None  # None: not known
     recalled: Recalled | None = None
     hits: list[Hit] = field(default_factory=list)  # recalled, still true, not said in the request
@@ -81,6 +86,7 @@ class Exchange:
 
     # assemble
     assembly: Assembly = NOTHING
+    summary_tokens: int = 0  # of the running summary
     upstream_body: bytes = b""
 
     # relay
@@ -95,6 +101,17 @@ class Exchange:
     def messages(self) -> Sequence[Message]:
         """The request's messages."""
         return self.request.messages if self.request else ()
+
+    @property
+    def dropped(self) -> Collection[int]:
+        """Indexes of the messages that do not go up."""
+        return self.compaction.plan.dropped if self.compaction else frozenset()
+
+    @property
+    def standing_points(self) -> Sequence[Point]:
+        """The messages that go up, by name."""
+        dropped = self.dropped
+        return [point for point in self.points if point.index not in dropped] if dropped else self.points
 
     @property
     def model(self) -> str:
@@ -169,7 +186,8 @@ class Exchange:
         shown = {hit.id for hit in self.assembly.hits} | self.assembly.carried
         is_changed = self.upstream_body is not self.body
         injected = len(shown) if is_changed else len(self.assembly.kept) if self.mode != "observe" else 0
-        tokens = self.assembly.tokens if is_changed else 0
+        tokens = self.assembly.tokens + self.summary_tokens if is_changed else 0
+        injected += bool(self.summary_tokens) if is_changed else 0
         outcome: Outcome = "degraded" if self.reasons else "used" if injected else "none"
         reason = self.reasons[0] if self.reasons else "observe" if self.mode == "observe" else ""
         return Memories(outcome, injected, tokens, reason)

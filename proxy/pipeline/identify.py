@@ -46,6 +46,7 @@ async def identify(exchange: Exchange, services: Services) -> None:
     exchange.target = exchange.plan.first
     exchange.mode = requested_mode(headers, services)
     exchange.budget = _budget(headers, services)
+    exchange.names_budget = bool(headers.get("x-memory-budget", "").strip())
     if "x-memory-time" in headers:
         moment = _time(headers["x-memory-time"])
         exchange.now = moment if exchange.identity.may_name else exchange.now

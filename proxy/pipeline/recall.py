@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,35 +13,51 @@ from numpy.typing import NDArray
 from proxy.memory.chain import message_id, reply_hash
 from proxy.memory.embed import EmbeddingFailed
 from proxy.memory.index import FactShelf
+from proxy.memory.leftout import Passage
+from proxy.memory.leftout import search as search_left_out
 from proxy.memory.query import Query, widen
 from proxy.memory.sources import recall as search
 from proxy.memory.standing import standing
+from proxy.memory.summarize import Utterance
 from proxy.memory.transcript import as_pieces
+from proxy.pipeline.compact import compact
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.identify import LARGE_BYTES
 from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
-from proxy.threads import spawn
+from proxy.threads import in_thread, spawn
 from proxy.types import Episode, Hit, Scope
 
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
 _MOST_HITS = 80
+_MOST_PASSAGES = 16  # of what a request leaves out
+_MOST_SCANNED = 16_000_000  # characters; of more, only those that no index has
 _MOST_KEPT = 200  # turns of a conversation that the provider keeps
 
 
 async def recall(exchange: Exchange, services: Services) -> None:
     """Fill in the conversation and, where the mode reads, what was recalled."""
     with best_effort(exchange, "memory"):
-        name_points(exchange)
+        if len(exchange.body) < LARGE_BYTES:
+            name_points(exchange)
+        else:
+            await in_thread("cpu", name_points, exchange)
     deadline_s = services.settings.memory.deadline_ms / 1000
+    clock = asyncio.get_running_loop().time
+    until = clock() + deadline_s
     with exchange.timings.step("recall"), best_effort(exchange, "memory"):
-        async with asyncio.timeout(deadline_s):
+        async with asyncio.timeout_at(until):
             with best_effort(exchange, "store"):
                 await locate(exchange, services)
-            if exchange.reads:
-                await _look_up(exchange, services, exchange.required_scope, deadline_s)
     if not exchange.is_located:
         place_by(exchange, services, ())
+    left_s = until - clock()
+    await compact(exchange, services)
+    if exchange.reads and left_s > 0:
+        with exchange.timings.step("recall"), best_effort(exchange, "memory"):
+            async with asyncio.timeout(left_s):
+                await _look_up(exchange, services, exchange.required_scope, left_s)
 
 
 async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadline_s: float) -> None:
@@ -50,7 +67,10 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
     exchange.query_text = text
     query = Query(text, context, None, exchange.moment, session=scope.session, exclude_texts=_as_stored(said, answers))
     embedding = spawn(_embedded(exchange, services, query, deadline_s), "embed")
+    passages: list[Passage] = []
     try:  # the embedder computes in a thread: what is read meanwhile costs no time
+        with best_effort(exchange, "memory"):
+            passages = await _in_left_out(exchange, query)
         with best_effort(exchange, "store"):
             exchange.ledger = await services.ledger.read(scope, scope.session)
             await services.index.prepare(scope)
@@ -59,12 +79,13 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
         embedding.cancel()
     with best_effort(exchange, "store", deadline_reason="deadline"), exchange.timings.step("search"):
         shelf = await services.index.facts(scope, query)
-        stands = await standing(scope, services.index)
+        stands = exchange.standing = await standing(scope, services.index)
         exchange.profile = stands.profile_at(exchange.moment)
         exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
         if text:
             exchange.recalled = await search(scope, query, services.index, limit=_MOST_HITS)
-            visible = [seen for hit in exchange.recalled.hits if (seen := stands.seen(hit, exchange.moment))]
+            found = _merged(exchange.recalled.hits, [_hit(exchange, passage) for passage in passages])
+            visible = [seen for hit in found if (seen := stands.seen(hit, exchange.moment))]
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
             exchange.hits = _without_own(unsaid, exchange)
@@ -80,7 +101,8 @@ async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> l
 
 
 def _said(exchange: Exchange, before: Sequence[Episode], role: str) -> list[str]:
-    here = [message.text for message in exchange.messages if message.role == role and message.text]
+    dropped = exchange.dropped
+    here = [one.text for one in exchange.messages if one.role == role and one.index not in dropped and one.text]
     return [*(turn.text for turn in before if turn.role == role), *here]
 
 
@@ -117,8 +139,46 @@ def _without_own(hits: list[Hit], exchange: Exchange) -> list[Hit]:
         return [hit for hit in hits if hit.source != "episode" or hit.session != exchange.thread.session]
     if not any(hit.session == session and hit.source == "episode" for hit in hits):
         return hits
-    replies = {message_id(session, reply_hash(point.hash)) for point in exchange.points if point.links}
+    replies = {message_id(session, reply_hash(point.hash)) for point in exchange.standing_points if point.links}
     return [hit for hit in hits if hit.source != "episode" or hit.id.partition(".")[0] not in replies]
+
+
+async def _in_left_out(exchange: Exchange, query: Query) -> list[Passage]:
+    """Return what fits of the messages that the request leaves out: they may have come with it, and not be stored."""
+    if not exchange.dropped or not query.text:
+        return []
+    with exchange.timings.step("leftout"):
+        said = [
+            Utterance(one.index, one.role, one.text)
+            for index in sorted(exchange.dropped)
+            if (one := exchange.messages[index]).text
+        ]
+        if sum(len(one.text) for one in said) > _MOST_SCANNED:
+            stored = {point.index for point in exchange.points if point.hash in exchange.known}
+            said = [one for one in said if one.number not in stored]
+        return await in_thread("cpu", search_left_out, query.text, said, _MOST_PASSAGES, context=query.context)
+
+
+def _hit(exchange: Exchange, passage: Passage) -> Hit:
+    """Return a passage under the name that the message has, or will have, in the store."""
+    id_ = message_id(exchange.required_scope.session, exchange.points[passage.number].hash)
+    return Hit(
+        "episode",
+        f"{id_}.{passage.piece}" if passage.piece else id_,
+        passage.text,
+        passage.score,
+        0,
+        session=exchange.required_scope.session,
+        role="user" if passage.role == "user" else "assistant",
+        seq=passage.number,
+        live=False,
+    )
+
+
+def _merged(hits: Sequence[Hit], left_out: Sequence[Hit]) -> list[Hit]:
+    """Return hits of the store and of what is left out by turns, each once."""
+    pairs = zip_longest(hits, left_out)
+    return list({hit.id: hit for pair in pairs for hit in pair if hit is not None}.values()) if left_out else list(hits)
 
 
 def _quote(shelf: FactShelf, hit: Hit) -> str:

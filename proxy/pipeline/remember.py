@@ -10,6 +10,7 @@ from typing import Any
 from proxy.clock import iso
 from proxy.memory.chain import message_id, reply_hash, turn_id
 from proxy.memory.secrets import redact
+from proxy.pipeline.compact import summary_of, to_store
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import best_effort
@@ -74,6 +75,7 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
         is_repeat=bool(links) and links[-1].hash in exchange.known,
         is_visit=answered,
         reply=_kept(exchange) if answered and finish == "complete" else None,
+        compaction=to_store(exchange) if answered else None,
     )
 
 
@@ -146,6 +148,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         "tokens": exchange.assembly.tokens,
         "timings": {name: round(ms, 3) for name, ms in exchange.timings.ms.items()},
         "degraded": list(exchange.reasons),
+        **({"compaction": summary_of(exchange)} if exchange.compaction else {}),
         "injected": [_entry(hit) for hit in injected],
         "carried": sorted(exchange.assembly.carried),
         "considered": [_entry(hit) for hit in considered[:_MOST_CONSIDERED]],

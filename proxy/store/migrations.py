@@ -81,6 +81,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (owner, id))""",
         "CREATE INDEX files_media ON files (owner, media)",
     ),
+    (
+        """CREATE TABLE compactions (
+            owner TEXT NOT NULL, session TEXT NOT NULL, anchor TEXT NOT NULL, host TEXT NOT NULL, kept {blob} NOT NULL,
+            segments {blob} NOT NULL, used INTEGER NOT NULL, at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, session, anchor))""",
+    ),
 )
 
 _WORDS = {

@@ -42,6 +42,18 @@ ledger = sa.Table(
     sa.Column("text", Text, nullable=False),
     sa.Column("memory_ids", Json, nullable=False),
 )
+compactions = sa.Table(
+    "compactions",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("session", Text, primary_key=True),
+    sa.Column("anchor", sa.Text, primary_key=True),
+    sa.Column("host", sa.Text, nullable=False),
+    sa.Column("kept", Json, nullable=False),
+    sa.Column("segments", Json, nullable=False),
+    sa.Column("used", sa.Integer, nullable=False),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+)
 replies = sa.Table(
     "replies",
     metadata,

@@ -76,7 +76,8 @@ class Schedule:
     async def _maintain(self, scope: Scope) -> None:
         """Compact an owner's tables while nobody else writes them."""
         async with self._services.leases.held(scope):
-            await self._services.book.fill_in(scope)
+            if await self._services.book.fill_in(scope):
+                self._services.written.add(scope)  # there may be more
             await self._services.store.maintain(scope)
             await self._services.store.flush(scope)
 

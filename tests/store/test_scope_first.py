@@ -7,10 +7,24 @@ from typing import get_type_hints
 
 import pytest
 
-from proxy.store import erase, files, history, journal, keys, leases, ledger, media, receipts, replies, sessions
+from proxy.store import (
+    compactions,
+    erase,
+    files,
+    history,
+    journal,
+    keys,
+    leases,
+    ledger,
+    media,
+    receipts,
+    replies,
+    sessions,
+)
 from proxy.types import Scope
 
 CLASSES = [
+    compactions.Compactions,
     erase.Erasure,
     files.Files,
     history.History,
@@ -49,7 +63,7 @@ def test_scope_comes_first(name: str, method: object) -> None:
 
 
 def test_every_class_that_keeps_a_database_is_checked() -> None:
-    modules = [erase, files, history, journal, keys, leases, ledger, media, receipts, replies, sessions]
+    modules = [compactions, erase, files, history, journal, keys, leases, ledger, media, receipts, replies, sessions]
     nouns = {
         noun
         for module in modules

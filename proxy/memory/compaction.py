@@ -1,0 +1,276 @@
+"""Decides which messages of a long conversation give way to its running summary, pure.
+
+Whole turns go, oldest first, those of worth last; of the turn in progress only steps of its tool loop go. A decision is
+kept as a state, so that every request until the next one leaves out the same messages and shares its prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+INSTRUCTIONS = frozenset({"system", "developer"})
+_LEAST_STEPS = 3  # of the tool loop in progress
+_WORTHY_SHARE = 4  # a quarter of the target at most goes to old turns of worth
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message.
+
+    Args:
+        id: Its stored name; "" where it has none.
+        opens: Whether a user's turn begins with it.
+        tokens: Of the whole message.
+        calls: Ids of the tool calls that it makes.
+        answers: Ids of the tool calls that it answers.
+        is_host: Whether text can be put in front of its content.
+    """
+
+    id: str
+    role: str
+    tokens: int
+    opens: bool = False
+    calls: frozenset[str] = frozenset()
+    answers: frozenset[str] = frozenset()
+    is_host: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much a request may have, in tokens.
+
+    Args:
+        trigger: More than this, and old turns give way.
+        target: What is aimed at then, summary and memory included.
+        most: What must not be exceeded.
+        summary: Most tokens of the summary.
+        memory: Kept free for what is recalled.
+        keep_turns: The newest turns that always stay.
+    """
+
+    trigger: int
+    target: int
+    most: int
+    summary: int
+    memory: int
+    keep_turns: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What was decided: everything up to ``anchor`` is left out, save for the turns of worth and the host.
+
+    Args:
+        anchor: Id of the last message left out.
+        host: Id of the user's message that the summary stands in front of.
+        kept: Ids of the opening messages of older turns that stay.
+    """
+
+    anchor: str
+    host: str
+    kept: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a request leaves out.
+
+    Args:
+        dropped: Indexes of the messages.
+        host: Index of the message that the summary stands in front of.
+        state: To be kept.
+        fresh: Those of ``dropped`` that the state before did not leave out.
+        tokens: Of what stays, without summary and memory.
+        summary: Most tokens of the summary.
+        memory: Most tokens of what is recalled.
+    """
+
+    dropped: frozenset[int]
+    host: int
+    state: State
+    fresh: tuple[int, ...]
+    tokens: int
+    summary: int
+    memory: int
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A user's message and what followed; a conversation may begin with a turn that has none."""
+
+    head: int | None
+    steps: list[list[int]] = field(default_factory=list)
+
+    def indexes(self) -> Iterator[int]:
+        if self.head is not None:
+            yield self.head
+        for step in self.steps:
+            yield from step
+
+
+def plan(
+    lines: Sequence[Line], state: State | None, bounds: Bounds, worth: Mapping[int, float] | None = None, fixed: int = 0
+) -> Plan | None:
+    """Return what to leave out; None where the request fits as it is, or nothing can go.
+
+    Args:
+        lines: The request's messages.
+        state: What was decided for this conversation before, if anything.
+        bounds: How much it may have.
+        worth: By index of the message that opens a turn; turns of worth are left out last.
+        fixed: Tokens of the request beside its messages.
+    """
+    turns = _turns(lines)
+    total = fixed + sum(line.tokens for line in lines)
+    before = None if state is None else _applied(lines, turns, state)
+    if state is not None and before is not None:
+        left = total - _weight(lines, before[0])
+        if left + bounds.summary + bounds.memory <= max(bounds.trigger, bounds.target):
+            dropped, host = before
+            return Plan(dropped, host, state, (), left, bounds.summary, bounds.memory)
+    elif total <= bounds.trigger:
+        return None
+    return _extended(lines, turns, before[0] if before else frozenset(), bounds, worth or {}, total)
+
+
+def fits(lines: Sequence[Line], state: State) -> frozenset[int] | None:
+    """Return what a state leaves out of a request; None where it belongs to another branch."""
+    applied = _applied(lines, _turns(lines), state)
+    return None if applied is None else applied[0]
+
+
+def _turns(lines: Sequence[Line]) -> list[_Turn]:
+    """Cut the messages, instructions aside, into turns of steps; a step is what was said and the results it got."""
+    turns: list[_Turn] = []
+    was_result = True
+    for index, line in enumerate(lines):
+        if line.role in INSTRUCTIONS:
+            continue
+        if line.opens:
+            turns.append(_Turn(index))
+            was_result = True
+            continue
+        if not turns:
+            turns.append(_Turn(None))
+        is_result = line.role == "tool" or bool(line.answers)
+        if (was_result and not is_result) or not turns[-1].steps:
+            turns[-1].steps.append([])
+        turns[-1].steps[-1].append(index)
+        was_result = is_result
+    return turns
+
+
+def _applied(lines: Sequence[Line], turns: Sequence[_Turn], state: State) -> tuple[frozenset[int], int] | None:
+    places = {line.id: index for index, line in enumerate(lines) if line.id}
+    anchor, host = places.get(state.anchor), places.get(state.host)
+    if anchor is None or host is None or not lines[host].is_host:
+        return None
+    end = next((step[-1] for turn in turns for step in turn.steps if step[0] <= anchor <= step[-1]), anchor)
+    dropped: set[int] = set()
+    for turn in turns:
+        if turn.head is not None and lines[turn.head].id in state.kept:
+            continue
+        dropped |= {index for index in turn.indexes() if index <= end and index != host}
+    return (_glued(lines, dropped), host) if dropped else None
+
+
+def _extended(
+    lines: Sequence[Line],
+    turns: Sequence[_Turn],
+    gone: frozenset[int],
+    bounds: Bounds,
+    worth: Mapping[int, float],
+    total: int,
+) -> Plan | None:
+    left = total - _weight(lines, gone)
+    for keep_turns in range(max(1, bounds.keep_turns), 0, -1):
+        blocks = _blocks(turns, gone, keep_turns)
+        protected = left - sum(_weight(lines, block) for block in blocks)
+        if protected <= bounds.most:
+            break
+    summary, memory, room = _shares(bounds, protected)
+    chosen, kept = _chosen(lines, blocks, room, worth, bounds.target // _WORTHY_SHARE)
+    dropped = _glued(lines, gone | chosen)
+    host = _host(lines, turns, dropped)
+    anchor = max((index for index in dropped if lines[index].id), default=None)
+    if host is None or anchor is None:
+        return None
+    stays = frozenset(lines[head].id for head in kept if head < anchor)
+    return Plan(
+        dropped,
+        host,
+        State(lines[anchor].id, lines[host].id, stays),
+        tuple(sorted(dropped - gone)),
+        total - _weight(lines, dropped),
+        summary,
+        memory,
+    )
+
+
+def _blocks(turns: Sequence[_Turn], gone: frozenset[int], keep_turns: int) -> list[list[int]]:
+    """Return what may go beside what is gone, oldest first, each whole or not at all."""
+    blocks = [list(turn.indexes()) for turn in turns[:-keep_turns]]
+    if keep_turns == 1 and turns:
+        blocks += turns[-1].steps[:-_LEAST_STEPS]
+    left = ([index for index in block if index not in gone] for block in blocks)
+    return [block for block in left if block]
+
+
+def _shares(bounds: Bounds, protected: int) -> tuple[int, int, int]:
+    """Return the tokens for the summary, for memory and for older turns: the last gives way only after the others."""
+    free = max(0, bounds.target - protected)
+    if free >= 2 * (bounds.summary + bounds.memory):
+        return bounds.summary, bounds.memory, free - bounds.summary - bounds.memory
+    beyond = max(0, bounds.most - protected)
+    summary = min(bounds.summary, beyond)
+    memory = min(bounds.memory, beyond - summary)
+    return summary, memory, max(0, free - summary - memory)
+
+
+def _chosen(
+    lines: Sequence[Line], blocks: Sequence[list[int]], room: int, worth: Mapping[int, float], for_worth: int
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Return what goes, and the heads of the turns of worth that stay although newer ones go."""
+    weights = [_weight(lines, block) for block in blocks]
+    worthy = [at for at, block in enumerate(blocks) if block[0] in worth]
+    for_worth = min(for_worth, room, sum(weights[at] for at in worthy))
+    first, left = len(blocks), room - for_worth
+    while first > 0 and weights[first - 1] <= left:
+        first -= 1
+        left -= weights[first]
+    left += for_worth
+    kept = set[int]()
+    for at in sorted((at for at in worthy if at < first), key=lambda at: (-worth[blocks[at][0]], -at)):
+        if weights[at] <= left:
+            left -= weights[at]
+            kept.add(at)
+    gone = frozenset(index for at in range(first) if at not in kept for index in blocks[at])
+    return gone, frozenset(blocks[at][0] for at in kept)
+
+
+def _host(lines: Sequence[Line], turns: Sequence[_Turn], dropped: frozenset[int]) -> int | None:
+    """Return the user's message for the summary: the first behind what goes, else that of the turn in progress."""
+    last = max(dropped, default=-1)
+    heads = [turn.head for turn in turns if turn.head is not None and lines[turn.head].is_host and lines[turn.head].id]
+    behind = [head for head in heads if head > last]
+    if behind:
+        return behind[0]
+    before = [head for head in heads if head not in dropped]
+    return before[-1] if before else None
+
+
+def _glued(lines: Sequence[Line], dropped: Collection[int]) -> frozenset[int]:
+    """Return ``dropped`` without messages whose calls or results would stay alone."""
+    gone = set(dropped)
+    while gone:
+        staying = {id_ for index, line in enumerate(lines) if index not in gone for id_ in line.calls | line.answers}
+        torn = {index for index in gone if not staying.isdisjoint(lines[index].calls | lines[index].answers)}
+        if not torn:
+            break
+        gone -= torn
+    return frozenset(gone)
+
+
+def _weight(lines: Sequence[Line], indexes: Iterable[int]) -> int:
+    return sum(lines[index].tokens for index in indexes)

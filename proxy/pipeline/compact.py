@@ -1,0 +1,222 @@
+"""Step 2b: a history that outgrows the model's window gives way, in part, to its running summary; fails open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from proxy.config import MemorySettings
+from proxy.dialects.base import Message
+from proxy.memory.chain import Point, message_id, turn_id
+from proxy.memory.compaction import Bounds, Line, State, fits, plan
+from proxy.memory.running import Compacted, Segment, render, segment, trimmed
+from proxy.memory.sizes import Sizes, weigh
+from proxy.memory.standing import is_profile
+from proxy.memory.summarize import Utterance
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.policy import best_effort
+from proxy.services import Services
+from proxy.store.compactions import Compaction
+from proxy.store.ledger import LedgerEntry
+from proxy.threads import in_thread
+from proxy.tokens import count
+from proxy.types import Memory
+
+_REPLY = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+_SMALL_SHARE = 16  # of the window, for the summary and for memory
+_MARGIN_SHARE = 20  # of the window: tokenizers differ
+_RESULTS = frozenset({"tool_result"})
+_OPENING_TOKENS, _OPENING_WORTH = 1000, 0.5  # the first turn often says what all of it is about
+_PINNED, _PROFILE, _PRIORITY = 3.0, 2.0, 1.0
+_MOST_QUOTES = 50
+_SHORTEST_QUOTE = 12
+_SEGMENT_SHARE = 2  # a half of the summary for what is newly left out
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the decision depends on."""
+
+    messages: Sequence[Message]
+    points: Sequence[Point]
+    body: Mapping[str, Any]
+    session: str
+    bounds: Bounds
+    stored: Sequence[Compaction]
+    ledger: Sequence[LedgerEntry]
+    memories: Sequence[Memory]
+
+
+async def compact(exchange: Exchange, services: Services) -> None:
+    """Fill in what the request leaves out, where it would have outgrown the window."""
+    if not exchange.reads or exchange.continues or not exchange.points:
+        return
+    with exchange.timings.step("compact"), best_effort(exchange, "compaction"):
+        bounds = bounds_of(exchange, services)
+        if bounds is None or len(exchange.body) <= bounds.trigger:  # no token is shorter than a byte
+            return
+        scope = exchange.required_scope
+        stored: list[Compaction] = []
+        memories: list[Memory] = []
+        with best_effort(exchange, "store"):
+            stored = await services.compactions.read(scope, scope.session)
+            exchange.ledger = await services.ledger.read(scope, scope.session)
+            memories = [row for row in await services.index.marked(scope) if scope.sees(row.agent)]
+        body = exchange.request.body if exchange.request else {}
+        asked = _Asked(
+            exchange.messages, exchange.points, body, scope.session, bounds, stored, exchange.ledger, memories
+        )
+        exchange.compaction = await in_thread("cpu", _decide, asked, services.sizes)
+
+
+def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
+    """Return how much the request may have; None where the model's window is not known, or all is to be kept."""
+    settings = services.settings.memory
+    share = _share(settings, exchange.model)
+    window = services.routes.context_window(exchange.model) if share and exchange.model else None
+    if not window:
+        return None
+    body = exchange.request.body if exchange.request else {}
+    asked = [value for name in _REPLY if isinstance(value := body.get(name), int) and not isinstance(value, bool)]
+    most = max(window // 4, window - max(asked, default=0) - window // _MARGIN_SHARE)
+    trigger = min(int(window * share), most)
+    wanted = exchange.budget if exchange.names_budget else max(exchange.budget, settings.excerpt_tokens)
+    return Bounds(
+        trigger,
+        min(int(window * settings.compact_to), trigger),
+        most,
+        min(settings.summary_tokens, window // _SMALL_SHARE),
+        min(wanted, window // _SMALL_SHARE),
+        settings.keep_turns,
+    )
+
+
+def _share(settings: MemorySettings, model: str) -> float:
+    named = (share for pattern, share in settings.compact_at_models.items() if fnmatchcase(model, pattern))
+    return next(named, settings.compact_at)
+
+
+def _decide(asked: _Asked, sizes: Sizes) -> Compacted | None:
+    """Decide in a thread: the messages may be megabytes."""
+    bounds = asked.bounds
+    lines = _lines(asked, weigh(sizes, asked.messages, bounds.trigger, bounds.target))
+    fixed = sizes.of_body(asked.body)
+    before = fixed + sum(line.tokens for line in lines)
+    state, known = _valid(lines, asked.stored)
+    found = plan(lines, state, bounds, {}, fixed)
+    if found is not None and found.fresh:
+        found = plan(lines, state, bounds, _worth(asked, lines), fixed)
+    if found is None:
+        return None
+    segments = known
+    if found.fresh:
+        said = utterances(asked.messages, found.fresh)
+        added = [segment(said, max(1, found.summary // _SEGMENT_SHARE), count)] if said and found.summary else []
+        segments = trimmed([*known, *added], found.summary, count)
+    return Compacted(found, tuple(segments), before, is_new=bool(found.fresh))
+
+
+def utterances(messages: Sequence[Message], indexes: Sequence[int]) -> list[Utterance]:
+    """Return what some messages say in words, numbered by their places."""
+    some = (messages[index] for index in indexes)
+    return [Utterance(one.index, one.role, one.text) for one in some if one.role in ("user", "assistant") and one.text]
+
+
+def _lines(asked: _Asked, weights: Sequence[int]) -> list[Line]:
+    added: dict[str, int] = {}
+    for entry in asked.ledger:
+        added[entry.anchor] = added.get(entry.anchor, 0) + count(entry.text)
+    return [
+        Line(
+            id=message_id(asked.session, point.hash) if point.hash else "",
+            role="tool" if message.role == "function" else message.role,
+            tokens=weight + (added.get(point.hash, 0) if point.links else 0),
+            opens=message.role == "user" and not _answers(message),
+            calls=frozenset(str(call["id"]) for call in message.tool_calls if call.get("id")),
+            answers=_answers(message),
+            is_host=message.role == "user" and message.is_insertable and not _answers(message),
+        )
+        for message, point, weight in zip(asked.messages, asked.points, weights, strict=True)
+    ]
+
+
+def _answers(message: Message) -> frozenset[str]:
+    if message.role not in ("user", "tool"):
+        return frozenset()
+    named = [str(part.data.get("tool_use_id", "")) for part in message.parts if part.kind in _RESULTS]
+    return frozenset(id_ for id_ in (*named, message.tool_call_id) if id_)
+
+
+def _valid(lines: Sequence[Line], stored: Sequence[Compaction]) -> tuple[State | None, tuple[Segment, ...]]:
+    """Return the decision of this branch that leaves out most, and its summary."""
+    best: tuple[int, Compaction, State] | None = None
+    for one in stored:
+        state = State(one.anchor, one.host, frozenset(one.kept))
+        dropped = fits(lines, state) if one.is_used else None
+        if dropped and (best is None or len(dropped) > best[0]):
+            best = (len(dropped), one, state)
+    if best is None:
+        return None, ()
+    return best[2], tuple(Segment.from_json(one) for one in best[1].segments)
+
+
+def _worth(asked: _Asked, lines: Sequence[Line]) -> dict[int, float]:
+    """Return how much the turns are worth that said something pinned or of priority, by their opening messages."""
+    rows = [row for row in asked.memories if row.status == "active" and _weight(row) > 0]
+    by_turn = {turn: _weight(row) for row in rows for turn in (*row.turns, row.source.removeprefix("turn:"))}
+    quotes = [(row.quote, _weight(row)) for row in rows if len(row.quote) >= _SHORTEST_QUOTE][:_MOST_QUOTES]
+    heads = [index for index, line in enumerate(lines) if line.opens]
+    worth = {}
+    for index in heads:
+        named = by_turn.get(turn_id(asked.session, asked.points[index].hash), 0.0)
+        text = asked.messages[index].text if quotes else ""
+        quoted = max((weight for quote, weight in quotes if quote in text), default=0.0)
+        if value := max(named, quoted):
+            worth[index] = value
+    if heads and lines[heads[0]].tokens <= _OPENING_TOKENS:
+        worth.setdefault(heads[0], _OPENING_WORTH)
+    return worth
+
+
+def _weight(memory: Memory) -> float:
+    if memory.pinned:
+        return _PINNED
+    return _PROFILE if is_profile(memory) else _PRIORITY + memory.priority / 100 if memory.priority > 0 else 0.0
+
+
+def summary_text(exchange: Exchange) -> str:
+    """Return the summary as the request shows it: without what has ended since; nothing where that is not known."""
+    compacted, standing = exchange.compaction, exchange.standing
+    if compacted is None or standing is None:
+        return ""
+    return render(compacted.segments, standing.still_true)
+
+
+def to_store(exchange: Exchange) -> Compaction | None:
+    """Return what later requests of the conversation are to repeat, where this one decided anew."""
+    compacted = exchange.compaction
+    if compacted is None or not compacted.is_new or exchange.mode == "observe":
+        return None
+    state = compacted.plan.state
+    segments = tuple(one.to_json() for one in compacted.segments)
+    return Compaction(state.anchor, state.host, tuple(sorted(state.kept)), segments)
+
+
+def summary_of(exchange: Exchange) -> dict[str, Any]:
+    """Return what a receipt says of it; what was left out is named, not quoted."""
+    compacted = exchange.compaction
+    if compacted is None:
+        return {}
+    segments = compacted.segments
+    return {
+        "messages_left_out": len(compacted.plan.dropped),
+        "newly_left_out": len(compacted.plan.fresh),
+        "kept_for_worth": len(compacted.plan.state.kept),
+        "through": compacted.plan.state.anchor,
+        "tokens_before": compacted.before,
+        "tokens_after": compacted.plan.tokens + exchange.summary_tokens,
+        "summary_tokens": exchange.summary_tokens,
+        "summarised_by": "model" if any(one.text for one in segments) else "extract",
+    }

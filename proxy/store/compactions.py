@@ -1,0 +1,109 @@
+"""What a long conversation leaves out and the summary that stands for it, so that later requests repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from proxy.clock import to_ms
+from proxy.store.sql import Database
+from proxy.store.tables import compactions
+from proxy.threads import in_thread
+from proxy.types import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """One decision, valid on the branch that holds its anchor.
+
+    Args:
+        anchor: Id of the last message left out.
+        host: Id of the user's message that the summary stands in front of.
+        kept: Ids of the opening messages of older turns that stay.
+        segments: The running summary, as JSON.
+        is_used: False for one that was prepared ahead of need.
+    """
+
+    anchor: str
+    host: str
+    kept: tuple[str, ...]
+    segments: tuple[Any, ...]
+    is_used: bool = True
+
+
+class Compactions:
+    """The compactions of every owner's conversations."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        insert = db.insert(compactions)
+        put = insert.on_conflict_do_update(
+            index_elements=["owner", "session", "anchor"],
+            set_={name: insert.excluded[name] for name in ("host", "kept", "segments", "used", "at_ms")},
+        )
+        self._put = db.prepare(put, columns=compactions.c.keys())
+        self._read = db.prepare(_READ)
+
+    def put(self, scope: Scope, connection: sa.Connection, compaction: Compaction, *, now: datetime) -> None:
+        """Write one inside the caller's transaction; one with the same anchor is replaced."""
+        row = {
+            "owner": scope.user,
+            "session": scope.session,
+            "anchor": compaction.anchor,
+            "host": compaction.host,
+            "kept": compaction.kept,
+            "segments": compaction.segments,
+            "used": int(compaction.is_used),
+            "at_ms": to_ms(now),
+        }
+        self._put.execute(connection, row)
+
+    async def prepare(self, scope: Scope, compaction: Compaction, *, now: datetime) -> None:
+        """Write one on its own, ahead of need."""
+        await self._db.submit(lambda connection: self.put(scope, connection, compaction, now=now))
+
+    async def read(self, scope: Scope, session: str) -> list[Compaction]:
+        """Return those of a conversation, of all its branches, the newest first."""
+        values = {"owner": scope.user, "session": session}
+        rows = await self._db.query(lambda connection: self._read.fetch(connection, values))
+        return [Compaction(row[0], row[1], tuple(row[2]), tuple(row[3]), bool(row[4])) for row in rows]
+
+    async def mend(self, scope: Scope, mended: Callable[[Any], Any]) -> int:
+        """Replace each segment of the owner's summaries by what ``mended`` makes of it; return how many changed."""
+        rows = await self._db.query(lambda connection: connection.execute(_ALL, {"owner": scope.user}).all())
+
+        def changes() -> list[dict[str, Any]]:
+            found = []
+            for session, anchor, segments in rows:
+                new = [mended(segment) for segment in segments]
+                if new != list(segments):
+                    found.append({"o": scope.user, "s": session, "a": anchor, "new": new})
+            return found
+
+        changed = await in_thread("cpu", changes) if rows else []
+        if changed:
+            await self._db.submit(lambda connection: connection.execute(_MEND, changed).close())
+        return len(changed)
+
+
+_READ = (
+    sa.select(compactions.c.anchor, compactions.c.host, compactions.c.kept, compactions.c.segments, compactions.c.used)
+    .where(compactions.c.owner == sa.bindparam("owner"), compactions.c.session == sa.bindparam("session"))
+    .order_by(compactions.c.at_ms.desc())
+)
+_ALL = sa.select(compactions.c.session, compactions.c.anchor, compactions.c.segments).where(
+    compactions.c.owner == sa.bindparam("owner")
+)
+_MEND = (
+    compactions.update()
+    .where(
+        compactions.c.owner == sa.bindparam("o"),
+        compactions.c.session == sa.bindparam("s"),
+        compactions.c.anchor == sa.bindparam("a"),
+    )
+    .values(segments=sa.bindparam("new"))
+)

@@ -1,0 +1,168 @@
+"""Conversations that outgrow the window: answered, with what matters in them, the prefix stable between compactions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from proxy import tokens
+from tests.fakes.provider import FakeProvider, Seen
+from tests.fakes.replies import Reply, chat, error
+from tests.running import Running
+from tests.talking import Message, Speaker, assistant, speaking, user
+
+WINDOW = 4000
+FILLER = (
+    "Today we looked at the garden plan again and moved the beds near the wall, because the light is better there. "
+    "The seeds from the shop came late, so sowing waits until the week after next."
+)
+
+
+def refusing(seen: Seen) -> Reply:
+    """A provider that counts: what does not fit its window is refused, as real ones do."""
+    if sum(tokens.count(str(one.get("content"))) for one in seen.json["messages"]) > WINDOW:
+        return error(400, "This model's maximum context length is exceeded.", "context_length_exceeded")
+    return chat("All right.", seen.json)
+
+
+@pytest.fixture(scope="module")
+def strict() -> Iterator[FakeProvider]:
+    tokens.load()
+    fake = FakeProvider().start()
+    fake.script(refusing)
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture(scope="module")
+def long_server(tmp_path_factory: pytest.TempPathFactory, strict: FakeProvider) -> Iterator[Running]:
+    upstream = {"url": strict.base_url, "context_windows": {"tiny": WINDOW}}
+    with Running(tmp_path_factory.mktemp("long"), upstream=upstream) as running:
+        yield running
+
+
+@pytest.fixture
+def speaker(long_server: Running, strict: FakeProvider) -> Iterator[Speaker]:
+    strict.seen.clear()
+    with speaking(long_server) as one:
+        yield one
+
+
+def history(turns: int, **needles: str) -> list[Message]:
+    said: list[Message] = [{"role": "system", "content": "Be brief."}]
+    for turn in range(turns):
+        said += [user(needles.get(f"at{turn}", f"{turn}. {FILLER}")), assistant(f"Noted, entry {turn}.")]
+    return said
+
+
+def text_of(seen: Seen) -> str:
+    return "\n".join(str(one.get("content")) for one in seen.json["messages"])
+
+
+def test_ten_windows_are_answered_with_the_needle_of_the_middle(speaker: Speaker, strict: FakeProvider) -> None:
+    said = history(700, at333="The spare key of the allotment hangs behind the blue watering can.")
+    response = speaker.post([*said, user("Where does the spare key of the allotment hang?")], model="tiny")
+    sent = strict.last.json["messages"]
+    assert "behind the blue watering can" in sent[-1]["content"]
+    assert sent[0] == said[0]
+    assert sent[-2] == said[-1]
+    assert tokens.count(text_of(strict.last)) < WINDOW * 0.35
+    receipt = speaker.receipt(response)
+    assert receipt["compaction"]["messages_left_out"] > 1300
+    assert receipt["compaction"]["tokens_after"] < receipt["compaction"]["tokens_before"] / 20
+    assert receipt["injected"]
+
+
+def test_the_prefix_is_stable_between_compactions(speaker: Speaker, strict: FakeProvider) -> None:
+    said = history(60)
+    requests: list[list[Message]] = []
+    for turn in range(12):
+        asked = [*said, user(f"Question {turn}: what comes next in the plan?")]
+        speaker.post(asked, model="tiny")
+        requests.append(strict.last.json["messages"])
+        speaker.post(asked, model="tiny")
+        assert strict.last.json["messages"][:-1] == requests[-1][:-1]
+        said = [*asked, assistant(f"Answer {turn}. {FILLER}")]
+    stable = [later[: len(now)] == now for now, later in itertools.pairwise(requests)]
+    assert sum(stable) >= 10
+
+
+def test_summary_is_extended_and_not_rewritten(speaker: Speaker, strict: FakeProvider) -> None:
+    said = history(60)
+    summaries = []
+    for turn in range(40):
+        said = [*said, user(f"Step {turn}. {FILLER}"), assistant(f"Done with {turn}. {FILLER}")]
+        speaker.post([*said, user("Go on")], model="tiny")
+        summary = next(
+            str(one["content"])
+            for one in strict.last.json["messages"]
+            if '<memory kind="summary">' in str(one["content"])
+        )
+        lines = summary.partition("</memory>")[0].splitlines()
+        if not summaries or summaries[-1] != lines:
+            summaries.append(lines)
+    assert len(summaries) > 1
+    first, second = summaries[0], summaries[1]
+    assert second[: len(first)] == first
+    assert len(second) > len(first)
+
+
+def test_short_requests_and_unknown_windows_are_left_alone(speaker: Speaker, strict: FakeProvider) -> None:
+    said = [*history(5), user("Hello")]
+    speaker.post(said, model="tiny")
+    assert strict.last.json["messages"] == said
+    long = [*history(700), user("zzz")]
+    strict.then(chat("ok", {"model": "nobody-knows", "messages": []}))
+    speaker.post(long, model="nobody-knows")
+    assert len(strict.last.json["messages"]) == len(long)
+
+
+def test_tool_calls_keep_their_results_and_memory_off_changes_nothing(speaker: Speaker, strict: FakeProvider) -> None:
+    said = [user("Sort the files.")]
+    for step in range(60):
+        call = {"id": f"call_{step}", "type": "function", "function": {"name": "read", "arguments": f'{{"n": {step}}}'}}
+        said += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"call_{step}", "content": f"{step}: {FILLER}"},
+        ]
+    speaker.post(said, model="tiny")
+    sent = strict.last.json["messages"]
+    calls = [call["id"] for one in sent for call in one.get("tool_calls", ())]
+    assert len(sent) < len(said)
+    assert calls == [one["tool_call_id"] for one in sent if one["role"] == "tool"]
+    assert sent[0]["content"].endswith("Sort the files.")
+    assert sent[-1] == said[-1]
+    speaker.post(said, model="tiny", X_Memory_Mode="off")
+    assert strict.last.json["messages"] == said
+
+
+def test_a_branch_has_a_compaction_of_its_own(speaker: Speaker, strict: FakeProvider) -> None:
+    speaker.post([*history(60), user("First?")], model="tiny")
+    edited = history(60, at3="The roof of the shed is green and Marta painted it.")
+    speaker.post([*edited, user("What colour is the roof of the shed?")], model="tiny")
+    assert "roof of the shed is green" in strict.last.json["messages"][-1]["content"]
+
+
+def test_forgotten_values_are_in_no_summary(speaker: Speaker, strict: FakeProvider) -> None:
+    said = history(60, at4="I use Magnet as a window manager for my MacBook Pro 2019 in Berlin.")
+    speaker.post([*said, user("Go on")], model="tiny")
+    assert "Magnet" in text_of(strict.last)
+    speaker.wait()
+    said = [*said, user("Go on"), assistant(), user("I don't use Magnet anymore.")]
+    speaker.post(said, model="tiny")
+    speaker.wait()
+    speaker.post([*said, assistant(), user("Which window manager do I use for my MacBook?")], model="tiny")
+    sent = strict.last.json["messages"]
+    assert not any("Magnet" in str(one["content"]) for one in sent if one["content"] != "I don't use Magnet anymore.")
+
+
+def test_nothing_of_it_is_on_disk_where_it_is_ephemeral(tmp_path: Path, strict: FakeProvider) -> None:
+    upstream = {"url": strict.base_url, "context_windows": {"tiny": WINDOW}}
+    with Running(tmp_path, upstream=upstream) as server, speaking(server, X_Memory_Mode="ephemeral") as one:
+        said = history(60, at9="The Zanzibarium opens on 14 May in Lisbon, says Ferdinand Quell.")
+        one.post([*said, user("When does the Zanzibarium open?")], model="tiny")
+        assert "Zanzibarium opens" in text_of(strict.last)
+        assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"Zanzibarium" in path.read_bytes()]
