@@ -6,12 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from proxy.lexical import tokens
 from proxy.memory.gate import Evidence
 from proxy.memory.index import Shelf
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.rank import best
-from proxy.store.passages import lexical_text
 from proxy.types import Chunk, Episode, Memory
 
 AnyShelf = Shelf[Memory] | Shelf[Episode] | Shelf[Chunk]
@@ -39,14 +37,15 @@ def coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: S
     spaces mostly straddle words, so that fewer of them can be met.
     """
     texts = int(mask.sum())
-    masses = {
-        term: weight * float(np.log1p(texts / (1 + max(1, shelf.postings.rarity(term, mask)))))
-        for term, weight in terms.items()
-        if weight >= _TELLING
-    }
-    if not masses or not lexical.any():
+    telling = [term for term, weight in terms.items() if weight >= _TELLING]
+    if not telling or not lexical.any():
         return 0.0
-    held = [masses.keys() & set(tokens(lexical_text(shelf.items[line]))) for line in best(lexical, _COVERING)]
+    holders = dict(zip(telling, shelf.postings.holders(telling), strict=True))
+    masses = {
+        term: terms[term] * float(np.log1p(texts / (1 + max(1, int(mask[lines].sum())))))
+        for term, lines in holders.items()
+    }
+    held = [{term for term in telling if line in holders[term]} for line in best(lexical, _COVERING)]
     share = max(sum(masses[term] for term in found) for found in held) / sum(masses.values())
     rarest = max((masses[term] for found in held for term in found), default=0.0)
     pairs = sum(len(term) == 2 and not term.isascii() for term in masses)

@@ -89,10 +89,10 @@ class Postings:
             run = self._runs.pop().merged(run)
         self._runs.append(run)
 
-    def rarity(self, term: str, mask: Mask) -> int:
-        """Return how many visible texts hold ``term``."""
-        _, lines, _ = self._matches([term])
-        return int(mask[lines].sum())
+    def holders(self, terms: Sequence[str]) -> list[Lines]:
+        """Return for each term the lines that hold it."""
+        numbers, lines, _ = self._matches(terms)
+        return [lines[numbers == number] for number in range(len(terms))]
 
     def bm25(
         self,
