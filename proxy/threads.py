@@ -21,7 +21,7 @@ _log = structlog.get_logger(__name__)
 _tasks: set[asyncio.Task[Any]] = set()
 _pools: dict[str, ThreadPoolExecutor] = {}
 _SIZES = {"cpu": 2, "load": 2, "parse": 2, "ocr": 1}
-_LOW = 10
+_BEHIND = 5  # behind what answers, yet not starved by other programs of the machine
 
 
 async def in_thread(kind: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -49,7 +49,8 @@ def give_way() -> None:
     """Let the calling thread run behind all others, where threads have priorities of their own; for a pool's start."""
     if sys.platform == "linux":  # elsewhere this is the process's
         with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW)
+            own = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), own + _BEHIND)
 
 
 async def drain(timeout_s: float) -> None:
