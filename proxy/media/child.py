@@ -53,6 +53,7 @@ def _private_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _answer(job: dict[str, Any], answers: BinaryIO) -> dict[str, Any]:
+    _write(answers, {"progress": 0.0})  # the job is taken: should this process die now, the file is to blame
     _limit(job)
     module, function = _JOBS[job["job"]]
     try:

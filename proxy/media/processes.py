@@ -100,6 +100,7 @@ class _Task:
                 self._worker = None
             if answer is not None:
                 return _result(kind, worker, answer)
+            worker.end()
         raise MediaRefused("The process that reads files does not start; see the log.", "unavailable")
 
 
@@ -168,7 +169,6 @@ class Worker:
         try:
             self._process.stdin.write(json.dumps(job).encode() + b"\n")
         except OSError:
-            self.end()
             return None
         deadline, heard = time.monotonic() + job["timeout_s"], False
         while (line := self._line(deadline)) is not None:
@@ -179,7 +179,7 @@ class Worker:
         is_late = time.monotonic() >= deadline
         self._process.kill()
         code = self._process.wait()
-        return None if code == 0 and not heard else _died(-code, job, is_late=is_late)
+        return _died(-code, job, is_late=is_late) if heard or is_late else None
 
     def _line(self, deadline: float) -> bytes | None:
         """Return the next line; None: the process ended, or time is over."""

@@ -1,0 +1,178 @@
+"""Small files of every kind, made here, so that the suite stands on its own."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+OFFICE = "application/vnd.openxmlformats-officedocument."
+WORD_TYPE = f"{OFFICE}wordprocessingml.document"
+_WORD_NS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_REL_NS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE_NS = "http://schemas.openxmlformats.org/package/2006"
+_CORE = (
+    '<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
+    'xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>{title}</dc:title></cp:coreProperties>'
+)
+
+
+def zipped(parts: Mapping[str, str | bytes], *, stored: tuple[str, ...] = ()) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data, zipfile.ZIP_STORED if name in stored else zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def pdf(*pages: str, title: str = "", rotate: int = 0, extra: str = "") -> bytes:
+    """A PDF in Helvetica; each page's lines stand below one another. ``extra`` goes into the catalogue."""
+    count = len(pages)
+    objects = [
+        f"<< /Type /Catalog /Pages 2 0 R {extra} >>",
+        f"<< /Type /Pages /Count {count} /Kids [{' '.join(f'{4 + 2 * at} 0 R' for at in range(count))}] >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    ]
+    for at, text in enumerate(pages):
+        drawn = []
+        for number, line in enumerate(text.splitlines()):
+            size = 24 if line.startswith("# ") else 11
+            words = line.removeprefix("# ").replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+            drawn.append(f"BT /F1 {size} Tf 72 {760 - 16 * number - (size - 11)} Td ({words}) Tj ET")
+        stream = "\n".join(drawn)
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate {rotate} /Contents {5 + 2 * at} 0 R "
+            "/Resources << /Font << /F1 3 0 R >> >> >>"
+        )
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    objects.append(f"<< /Title ({title}) >>")
+    out, places = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode("cp1252")
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    trailer = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info {len(objects)} 0 R >>\n"
+    return (
+        out
+        + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}startxref\n{len(out)}\n%%EOF\n".encode()
+    )
+
+
+def docx(
+    *paragraphs: str, title: str = "", document: str = "", parts: Mapping[str, str | bytes] | None = None
+) -> bytes:
+    """A Word document; a paragraph that begins with ``#`` is a heading, one with ``|`` a row of a table."""
+    body = "".join(map(_word, paragraphs))
+    xml = document or f'<w:document xmlns:w="{_WORD_NS}" xmlns:r="{_REL_NS}"><w:body>{body}</w:body></w:document>'
+    styles = "".join(
+        f'<w:style w:type="paragraph" w:styleId="Heading{level}"><w:name w:val="heading {level}"/></w:style>'
+        for level in range(1, 4)
+    )
+    return zipped(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{_PACKAGE_NS}/content-types"><Override PartName="/word/document.xml" '
+            f'ContentType="{WORD_TYPE}.main+xml"/></Types>',
+            "_rels/.rels": f'<Relationships xmlns="{_PACKAGE_NS}/relationships"><Relationship Id="r1" '
+            f'Type="{_REL_NS}/officeDocument" Target="word/document.xml"/></Relationships>',
+            "docProps/core.xml": _CORE.format(title=title),
+            "word/document.xml": xml,
+            "word/styles.xml": f'<w:styles xmlns:w="{_WORD_NS}">{styles}</w:styles>',
+            **(parts or {}),
+        }
+    )
+
+
+def _word(text: str) -> str:
+    if text.startswith("|"):
+        cells = text.strip("|").split("|")
+        row = "".join(f"<w:tc><w:p><w:r><w:t>{cell.strip()}</w:t></w:r></w:p></w:tc>" for cell in cells)
+        return f"<w:tbl><w:tr>{row}</w:tr></w:tbl>"
+    level = len(text) - len(text.lstrip("#"))
+    style = f'<w:pPr><w:pStyle w:val="Heading{level}"/></w:pPr>' if level else ""
+    return f"<w:p>{style}<w:r><w:t>{text.lstrip('# ')}</w:t></w:r></w:p>"
+
+
+def xlsx(sheets: Mapping[str, list[list[str | float]]], *, extra: Mapping[str, str | bytes] | None = None) -> bytes:
+    ns = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    listed, rels, parts = "", "", {}
+    for number, (name, rows) in enumerate(sheets.items(), 1):
+        listed += f'<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>'
+        rels += f'<Relationship Id="rId{number}" Type="{_REL_NS}/worksheet" Target="worksheets/sheet{number}.xml"/>'
+        data = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
+        parts[f"xl/worksheets/sheet{number}.xml"] = f'<worksheet xmlns="{ns}"><sheetData>{data}</sheetData></worksheet>'
+    return zipped(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{_PACKAGE_NS}/content-types"/>',
+            "_rels/.rels": f'<Relationships xmlns="{_PACKAGE_NS}/relationships"><Relationship Id="r1" '
+            f'Type="{_REL_NS}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+            "xl/workbook.xml": f'<workbook xmlns="{ns}" xmlns:r="{_REL_NS}"><sheets>{listed}</sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE_NS}/relationships">{rels}</Relationships>',
+            **parts,
+            **(extra or {}),
+        }
+    )
+
+
+def _cell(value: str | float) -> str:
+    if isinstance(value, str):
+        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+    return f"<c><v>{value}</v></c>"
+
+
+def pptx(*slides: tuple[str, str, str]) -> bytes:
+    """Slides of a title, a text and the speaker's notes."""
+    from pptx import Presentation
+
+    deck = Presentation()
+    for title, text, notes in slides:
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text, slide.placeholders[1].text = title, text
+        slide.notes_slide.notes_text_frame.text = notes
+    out = io.BytesIO()
+    deck.save(out)
+    return out.getvalue()
+
+
+def odt(body: str, *, kind: str = "text", prolog: str = "") -> bytes:
+    names = " ".join(
+        f'xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for short, name in (("office", "office"), ("text", "text"), ("table", "table"), ("draw", "drawing"))
+    )
+    xml = f"{prolog}<office:document-content {names}><office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
+    return zipped({"mimetype": f"application/vnd.oasis.opendocument.{kind}", "content.xml": xml}, stored=("mimetype",))
+
+
+def epub(*chapters: str, title: str = "A Book") -> bytes:
+    items = "".join(f'<item id="c{at}" href="c{at}.xhtml"/>' for at in range(len(chapters)))
+    spine = "".join(f'<itemref idref="c{at}"/>' for at in range(len(chapters)))
+    return zipped(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+            '<rootfile full-path="OPS/book.opf"/></rootfiles></container>',
+            "OPS/book.opf": '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">'
+            f"<metadata><dc:title>{title}</dc:title></metadata><manifest>{items}</manifest><spine>{spine}</spine></package>",
+            **{f"OPS/c{at}.xhtml": f"<html><body>{text}</body></html>" for at, text in enumerate(chapters)},
+        },
+        stored=("mimetype",),
+    )
+
+
+def png(width: int, height: int, *, row: bytes | None = None) -> bytes:
+    """A grey PNG that is tiny however many pixels it claims to have, unless a row of pixels is given for each line."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    lines = (b"\x00" + (row or b"\x80" * width)) * (height if row or width * height < 10**6 else 1)
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+
+
+def saved(folder: Path, data: bytes | str, name: str = "file") -> Path:
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path

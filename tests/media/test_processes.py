@@ -1,0 +1,157 @@
+"""What a file may do to the process that reads it, and never to the server: hang, crash, eat memory, take forever."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+
+from proxy.config import MediaSettings
+from proxy.media.base import MediaRefused, Sniffed
+from proxy.media.limits import Limits
+from proxy.media.processes import end_idle, run
+from proxy.media.read import read_document, read_image
+from tests.media import made
+
+pytestmark = pytest.mark.anyio
+
+LIMITS = MediaSettings()
+TEXT = Sniffed("document", "text/plain", "text")
+
+
+@pytest.fixture(autouse=True)
+def _no_process_left():
+    yield
+    end_idle()
+
+
+def job(path: Path, **more: object) -> dict[str, object]:
+    asked = {"job": "document", "path": str(path), "media_type": "text/plain", "reader": "text"}
+    return asked | {"limits": Limits.of(LIMITS).to_dict(), "timeout_s": 20, "cpu_s": 20, "memory_bytes": 2**30} | more
+
+
+def children() -> list[int]:
+    task = Path(f"/proc/{os.getpid()}/task")
+    return [int(pid) for thread in task.iterdir() for pid in (thread / "children").read_text().split()]
+
+
+async def reason_of(path: Path, **more: object) -> str:
+    with pytest.raises(MediaRefused) as caught:
+        await run("parse", job(path, **more))
+    return caught.value.reason
+
+
+def fifo(tmp_path: Path) -> Path:
+    """A file that hangs whoever reads it."""
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    return path
+
+
+async def opened(path: Path) -> None:
+    """Wait until the file is being read, and let it hang."""
+    while True:
+        try:
+            os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads it yet
+            await anyio.sleep(0.01)
+        else:
+            return
+
+
+async def test_hang_is_ended_at_the_deadline(tmp_path):
+    before = time.monotonic()
+    assert await reason_of(fifo(tmp_path), timeout_s=0.5) == "timeout"
+    assert time.monotonic() - before < 15
+    assert children() == []
+
+
+async def test_crash_is_contained(tmp_path):
+    path = fifo(tmp_path)
+
+    async def crash() -> None:
+        await opened(path)
+        os.kill(children()[0], signal.SIGSEGV)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(crash)
+        assert await reason_of(path) == "malformed"
+    assert await run("parse", job(made.saved(tmp_path, "tea")))  # and the next file is read
+
+
+async def test_memory_is_limited(tmp_path):
+    path = made.saved(tmp_path, b"tea \xff\n" * 30_000_000)
+    assert await reason_of(path, memory_bytes=250 * 2**20) == "memory"
+
+
+async def test_processor_time_is_limited(tmp_path):
+    path = made.saved(tmp_path, "<p>" + "<div><b>tea</b></div><table><tr><td>x</td></tr></table>" * 200_000)
+    assert await reason_of(path, reader="html", cpu_s=1) == "timeout"
+
+
+async def test_reading_stops_when_nobody_waits_any_more(tmp_path):
+    path = fifo(tmp_path)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run, "parse", job(path))
+        await opened(path)
+        tasks.cancel_scope.cancel()
+    with anyio.fail_after(10):
+        while children():
+            await anyio.sleep(0.01)
+
+
+async def test_process_is_used_again_and_ends_when_asked(tmp_path):
+    path = made.saved(tmp_path, "tea")
+    await run("parse", job(path))
+    pids = children()
+    await run("parse", job(path))
+    assert children() == pids
+    end_idle()
+    assert children() == []
+
+
+async def test_process_that_ended_while_idle_is_replaced(tmp_path):
+    path = made.saved(tmp_path, "tea")
+    await run("parse", job(path))
+    os.kill(children()[0], signal.SIGKILL)
+    assert await run("parse", job(path))
+
+
+async def test_server_goes_on_while_a_file_is_read(tmp_path):
+    path, ticks = fifo(tmp_path), 0
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(reason_of, path)
+        await opened(path)
+        while ticks < 20:
+            await anyio.sleep(0.01)
+            ticks += 1
+        tasks.cancel_scope.cancel()
+    assert ticks == 20
+
+
+async def test_process_gets_none_of_our_secrets(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    await run("parse", job(made.saved(tmp_path, "tea")))
+    assert b"sk-secret" not in Path(f"/proc/{children()[0]}/environ").read_bytes()
+
+
+async def test_progress_is_told_on_the_way(tmp_path):
+    told: list[float] = []
+    path = made.saved(tmp_path, made.pdf(*["tea"] * 300))
+    await read_document(path, Sniffed("document", "application/pdf", "pdf"), LIMITS, told.append)
+    assert len(told) > 3
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+async def test_file_over_the_size_is_refused_before_it_is_read(tmp_path):
+    path = made.saved(tmp_path, b"x" * 5000)
+    with pytest.raises(MediaRefused) as caught:
+        await read_document(path, TEXT, MediaSettings(max_file_bytes=4096))
+    assert caught.value.reason == "too_large"
+    with pytest.raises(MediaRefused):
+        await read_image(path, MediaSettings(max_file_bytes=4096))
