@@ -18,6 +18,7 @@ from proxy.services import Services, open_services
 from proxy.telemetry import configure_logging
 from proxy.threads import drain, spawn
 from proxy.worker.loop import Worker
+from proxy.worker.reader import Reader
 from proxy.worker.schedule import Schedule
 
 _log = structlog.get_logger(__name__)
@@ -41,7 +42,8 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
         install(app, services)
         warming = spawn(_warm(services, owns_process=owns_process), "warm")
         # What lives in memory is this process's own: no other one can learn from it.
-        workers = [Worker(part) for part in services.both() if settings.worker.enabled or part.is_ephemeral]
+        working = [part for part in services.both() if settings.worker.enabled or part.is_ephemeral]
+        workers: list[Worker | Reader] = [*map(Worker, working), *map(Reader, working)]
         schedule = Schedule(services, keeps_store=settings.worker.enabled)
         for worker in workers:
             worker.start()
@@ -88,15 +90,17 @@ async def work(settings: Settings) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     warming = spawn(services.warm(), "warm")
-    worker, schedule = Worker(services), Schedule(services)
-    worker.start()
+    workers: list[Worker | Reader] = [Worker(services), Reader(services)]
+    schedule = Schedule(services)
+    for worker in workers:
+        worker.start()
     schedule.start()
     await stop.wait()
     warming.cancel()
-    await drain_all(services, [worker], schedule)
+    await drain_all(services, workers, schedule)
 
 
-async def drain_all(services: Services, workers: Sequence[Worker], schedule: Schedule) -> None:
+async def drain_all(services: Services, workers: Sequence[Worker | Reader], schedule: Schedule) -> None:
     """Let running work end, then close; what is left stays in the journal."""
     await schedule.stop()
     for worker in workers:

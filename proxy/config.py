@@ -219,7 +219,7 @@ class MediaSettings(_Section):
     fetch_timeout_s: float = Field(15.0, gt=0, description="Seconds that fetching one may take.")
     fetch_max_redirects: int = Field(3, ge=0, le=10, description="Redirects followed, each checked anew.")
     caption_model: str | None = Field(
-        None, description="Model that describes images, as LiteLLM names it; unset: text in them, size and colours only."
+        None, description="Model that describes images, as LiteLLM names it; unset: only what is written in them."
     )
     caption_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
     caption_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
@@ -241,8 +241,9 @@ class FilesSettings(_Section):
     handling: Literal["keep", "forward", "both"] = Field(
         "keep", description="`keep`: they stay here, as memory; `forward`: the provider's; `both`: here and there."
     )
-    forward_purposes: list[str] = Field(
-        ["batch", "fine-tune", "evals"], description="Purposes of which uploads go to the provider alone in any case."
+    keep_purposes: list[str] = Field(
+        ["user_data", "vision", "assistants"],
+        description="Purposes of uploads that are kept; those of any other are the provider's alone.",
     )
 
 

@@ -15,18 +15,23 @@ from proxy.errors import ProxyError, StoreUnavailable
 from proxy.limits import Limits
 from proxy.memory.book import Book
 from proxy.memory.cache import IndexCache
+from proxy.memory.caption import Captioner, captioner
 from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
 from proxy.memory.extract import Extractor, select_extractor
+from proxy.memory.library import Library
 from proxy.memory.model_call import connect
 from proxy.memory.rules import LazyRules, rules
 from proxy.memory.sizes import Sizes
+from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
+from proxy.store.files import Files
 from proxy.store.history import History
 from proxy.store.journal import Journal
 from proxy.store.keys import Keys
 from proxy.store.lance import LanceStore
 from proxy.store.leases import Leases
 from proxy.store.ledger import Ledger
+from proxy.store.media import Media
 from proxy.store.ram import RamStore, Rows
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
@@ -76,8 +81,14 @@ class Services:
     extractor: Extractor
     routes: Routes
     limits: Limits
+    media: Media
+    files: Files
+    blobs: Blobs
+    library: Library
+    captioner: Captioner | None = None
     tracing: Tracing | None = None
     access: AccessLog | None = None
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)  # something to be read
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     warmed: asyncio.Event = field(default_factory=asyncio.Event)
     is_embedder_warm: bool = False
@@ -123,6 +134,10 @@ class Services:
         """Wake the worker: there is a new turn of this owner."""
         self.written.add(Scope(scope.tenant, scope.user))
         self.wake.set()
+
+    def note_shown(self, scope: Scope) -> None:
+        """Have an owner's tables looked after: passages were written."""
+        self.written.add(Scope(scope.tenant, scope.user))
 
     @property
     def is_ephemeral(self) -> bool:
@@ -245,9 +260,11 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         Limits(clock, processes=settings.server.workers),
         open_tracing(settings.telemetry, environment()),
         open_access_log(settings.telemetry),
+        captioner(settings.media, environment()),
     )
-    lasting = _assemble(shared, await Database.open(settings.database_url, synchronous=settings.store.synchronous))
-    lasting.ephemeral = _assemble(shared, await Database.open("sqlite://"))
+    database = await Database.open(settings.database_url, synchronous=settings.store.synchronous)
+    lasting = _assemble(shared, database, DiskBlobs(settings.server.data_dir / "blobs"))
+    lasting.ephemeral = _assemble(shared, await Database.open("sqlite://"), RamBlobs())
     lasting.ephemeral.use_store(RamStore(shared.embedder.dimension))
     return lasting
 
@@ -265,11 +282,13 @@ class _Shared:
     limits: Limits
     tracing: Tracing | None
     access: AccessLog | None
+    captioner: Captioner | None
 
 
-def _assemble(shared: _Shared, database: Database) -> Services:
+def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
     memory = shared.settings.memory
     pause_s = _learn_pause_s(memory, shared.extractor)
+    media, files = Media(database), Files(database)
     return Services(
         settings=shared.settings,
         clock=shared.clock,
@@ -280,7 +299,12 @@ def _assemble(shared: _Shared, database: Database) -> Services:
         limits=shared.limits,
         tracing=shared.tracing,
         access=shared.access,
+        captioner=shared.captioner,
         database=database,
+        media=media,
+        files=files,
+        blobs=blobs,
+        library=Library(media, files, blobs, shared.settings.media),
         journal=Journal(database, debounce_s=pause_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),
         ledger=Ledger(database),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
 from proxy.api.passage import passage_of
+from proxy.auth import Identity
 from proxy.errors import Unauthorized
 from proxy.pipeline.admission import identity_of
 from proxy.pipeline.identify import scope_for
@@ -24,15 +26,24 @@ def services_of(request: Request) -> Services:
 async def _caller(request: Request) -> Scope:
     services = services_of(request)
     pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
-    identity = await identity_of(pairs, services)
+    scope = scope_of_caller(await identity_of(pairs, services), pairs, services)
+    passage_of(request.scope).owner = scope
+    return scope
+
+
+def scope_of_caller(identity: Identity, headers: Sequence[tuple[str, str]], services: Services) -> Scope:
+    """Return the scope of an identified caller.
+
+    Raises:
+        Unauthorized: If nobody is identified.
+        Forbidden: If the key may not name the user that the request names.
+    """
     if not identity.tenant:
         raise Unauthorized(
             "Memory is kept by key, and this request has none that identifies anybody. Send the same key as in your "
             "chat requests as `Authorization: Bearer KEY`."
         )
-    scope = scope_for(identity, by_name(pairs), _NO_BODY, services)
-    passage_of(request.scope).owner = scope
-    return scope
+    return scope_for(identity, by_name(headers), _NO_BODY, services)
 
 
 _NO_BODY: dict[str, Any] = {}

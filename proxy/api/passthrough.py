@@ -49,8 +49,8 @@ _WITH_MODEL = (
 )
 
 # What is said to our memory must not go to a provider because the method is wrong, or because we cannot take it yet.
-_OURS = frozenset({"memories", "receipts", "sessions", "state"})
-_OURS_LATER = frozenset({"agents", "documents", "erase", "export", "import", "reviews", "tasks"})
+_OURS = frozenset({"documents", "memories", "receipts", "sessions", "state"})
+_OURS_LATER = frozenset({"agents", "erase", "export", "import", "reviews", "tasks"})
 _IMAGE_MODELS = frozenset({"generations", "edits", "variations"})
 
 # What leaves nothing in the account that asks; the rest of it is not for every key that the operator hands out.
@@ -220,9 +220,9 @@ def _is_list(method: str, path: str) -> bool:
 def _refuse_ours(method: str, path: str) -> None:
     """Keep what was meant for our memory, however it is spelt, from going to the provider."""
     first, _, rest = unquote(path).lower()[1:].partition("/")
-    if first in _OURS:
+    if first in _OURS or (first == "images" and rest.partition("/")[0] not in _IMAGE_MODELS):
         raise NotFound(f"There is no {method} /v1{path[:120]} here.")
-    if first in _OURS_LATER or (first == "images" and rest.partition("/")[0] not in _IMAGE_MODELS):
+    if first in _OURS_LATER:
         raise NotFound(f"{method} /v1{path[:120]} is not available in this version; nothing was sent to the provider.")
 
 

@@ -9,8 +9,11 @@ from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
 from proxy.errors import NotFound
+from proxy.memory.chunk_source import title
 from proxy.services import Services
 from proxy.types import Scope
+
+_SHOWN = ("chunk", "image")
 
 router = APIRouter(prefix="/v1/receipts")
 
@@ -22,6 +25,7 @@ async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[s
     texts: dict[str, str] = {}
     for part in services.both():
         texts |= await _texts(part, scope)
+        texts |= await _shown(part, scope, [entry["id"] for entry in _ranked(body) if entry["source"] in _SHOWN])
     for name in ("injected", "considered"):
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
     for name in ("learned", "removed"):
@@ -34,6 +38,15 @@ async def _found(services: Services, scope: Scope, receipt_id: str) -> dict[str,
         with suppress(NotFound):
             return await part.receipts.get(scope, receipt_id)
     raise NotFound(f"There is no receipt {receipt_id[:80]!r}.", param="id")
+
+
+def _ranked(body: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*body.get("injected", []), *body.get("considered", [])]
+
+
+async def _shown(services: Services, scope: Scope, ids: list[str]) -> dict[str, str]:
+    rows = await services.store.chunks(scope, ids) if ids else []
+    return {row.id: f"{title(row)}: {row.text}" for row in rows if scope.sees(row.agent)}
 
 
 async def _texts(services: Services, scope: Scope) -> dict[str, str]:

@@ -7,8 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from proxy.clock import iso
+from proxy.store.files import Upload
+from proxy.store.media import Shown
 from proxy.store.sessions import Session
-from proxy.types import Episode, Hit, Memory
+from proxy.types import Chunk, Document, Episode, Hit, Image, Memory
 
 
 def listing(data: Sequence[dict[str, Any]], *, has_more: bool = False) -> dict[str, Any]:
@@ -64,6 +66,98 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
         "session": hit.session,
         "role": hit.role,
         "kind": hit.kind,
+        **({"title": hit.title} if hit.title else {}),
+    }
+
+
+def file_shape(upload: Upload, item: Shown | None) -> dict[str, Any]:
+    """Return an upload as OpenAI's clients know it, and what it became here."""
+    status = {"processing": "processing", "ready": "processed", "failed": "error"}[item.status if item else "failed"]
+    shown = shown_shape(item) if item else {}
+    return {
+        "id": upload.id,
+        "object": "file",
+        "bytes": upload.size_bytes,
+        "created_at": int(upload.created_at.timestamp()),
+        "expires_at": None,
+        "filename": upload.name,
+        "purpose": upload.purpose,
+        "status": status,
+        "status_details": shown.get("error"),
+        "fraction": shown.get("fraction"),
+        "document_id": item.id if isinstance(item, Document) else None,
+        "image_id": item.id if isinstance(item, Image) else None,
+    }
+
+
+def shown_shape(item: Shown) -> dict[str, Any]:
+    """Return a document or an image."""
+    return document_shape(item) if isinstance(item, Document) else image_shape(item)
+
+
+def document_shape(document: Document) -> dict[str, Any]:
+    """Return a document as the API shows it."""
+    return {
+        **_common(document, "document"),
+        "pages": document.pages,
+        "title": document.title or None,
+        "outline": document.outline,
+        "summary": document.summary,
+        "notes": list(document.notes),
+        "tokens": document.tokens,
+        "chunks": document.chunks,
+    }
+
+
+def image_shape(image: Image) -> dict[str, Any]:
+    """Return an image as the users of such systems know it; without a model there is no caption."""
+    return {
+        **_common(image, "image"),
+        "image_id": image.id,
+        "caption": image.caption or None,
+        "captioned_by": image.captioned_by or None,
+        "objects": list(image.objects),
+        "ocr_text": image.ocr_text,
+        "width": image.width,
+        "height": image.height,
+        "colours": list(image.colours),
+        "camera": image.camera or None,
+        "place": list(image.place) if image.place else None,
+        "taken_at": _when(image.taken_at),
+        "same_as": image.same_as or None,
+    }
+
+
+def chunk_shape(chunk: Chunk) -> dict[str, Any]:
+    """Return a passage of a document."""
+    return {
+        "id": chunk.id,
+        "object": "document.chunk",
+        "document_id": chunk.document,
+        "seq": chunk.seq,
+        "page": chunk.page or None,
+        "heading": chunk.heading or None,
+        "text": chunk.text,
+    }
+
+
+def _common(item: Shown, noun: str) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "object": noun,
+        "name": item.name,
+        "media_type": item.media_type,
+        "bytes": item.size_bytes,
+        "sha256": item.sha256,
+        "status": item.status,
+        "fraction": item.fraction,
+        "reason": item.reason or None,
+        "error": item.error or None,
+        "source": item.source,
+        "uploaded_at": iso(item.created_at),
+        "created_at": iso(item.created_at),
+        "session": item.session or None,
+        "used_in": list(item.used_in),
     }
 
 

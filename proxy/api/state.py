@@ -20,6 +20,7 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
         "object": "state",
         "pending_turns": sum(scope.sees(item.scope.agent) for item in waiting),
         "dead_turns": sum(scope.sees(item.scope.agent) for item in await services.journal.dead(scope)),
+        "pending_media": sum([await part.media.waiting(scope) for part in services.both()]),
         "memories": by_status,
         "episodes": episodes,
         "ready": services.is_ready,

@@ -15,7 +15,7 @@ from proxy.memory.query import Query
 from proxy.store.lance_search import ROWS_BEFORE_INDEX
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS, Noun, Revision, Vector, Written
-from proxy.threads import in_thread
+from proxy.threads import in_thread, spawn
 from proxy.types import Episode, Memory, Scope
 
 _MOST_WASTE = 0.3
@@ -81,8 +81,14 @@ class IndexCache:
 
         Passages aside: a long document takes longer to read than a question waits, and facts must not wait for it.
         """
+        loading = spawn(self.prepare_chunks(scope), "prepare passages")
+        loading.add_done_callback(lambda task: task.cancelled() or task.exception())
         for noun in _SOON:
             await self._entry(scope, noun)
+
+    async def prepare_chunks(self, scope: Scope) -> None:
+        """Bring the owner's passages up to date, however long it takes."""
+        await self._entry(scope, "chunks")
 
     async def concerned(self, scope: Scope, text: str, vector: Vector | None = None) -> list[Memory]:
         """Return the memories that a new statement may change: all, or of very many those that are marked or alike."""

@@ -21,7 +21,7 @@ from proxy.threads import shielded
 from proxy.types import Chunk, Hit, Scope, Source
 
 _log = structlog.get_logger(__name__)
-_PATIENCE_S = 0.15  # a long document is read once; what the user said must not wait for it
+_PATIENCE_S = 0.2  # a long document is read once; what the user said must not wait for it
 _MOST = 16
 _MOST_LEADS = 6
 _FLOOR = 0.5

@@ -47,9 +47,7 @@ async def identify(exchange: Exchange, services: Services) -> None:
     exchange.mode = requested_mode(headers, services)
     exchange.budget = _budget(headers, services)
     exchange.names_budget = bool(headers.get("x-memory-budget", "").strip())
-    if "x-memory-time" in headers:
-        moment = _time(headers["x-memory-time"])
-        exchange.now = moment if exchange.identity.may_name else exchange.now
+    exchange.now = named_time(headers, may_name=exchange.identity.may_name) or exchange.now
     if not exchange.identity.tenant or exchange.mode == "off":
         return
     exchange.scope = scope_for(exchange.identity, headers, request.body, services)
@@ -139,11 +137,20 @@ def _budget(headers: Mapping[str, str], services: Services) -> int:
     return min(int(text), settings.max_budget_tokens)
 
 
-def _time(text: str) -> datetime:
+def named_time(headers: Mapping[str, str], *, may_name: bool) -> datetime | None:
+    """Return the time that the request names for itself, None where it names none or may not.
+
+    Raises:
+        InvalidHeader: If it is no time.
+    """
+    if "x-memory-time" not in headers:
+        return None
+    text = headers["x-memory-time"]
     try:
-        return parse_time(text)
+        moment = parse_time(text)
     except ValueError as error:
         raise InvalidHeader(
             f"X-Memory-Time is {text[:60]!r}; it must be an ISO 8601 time such as 2026-03-01T09:30:00Z.",
             param="X-Memory-Time",
         ) from error
+    return moment if may_name else None

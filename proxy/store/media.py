@@ -110,7 +110,7 @@ class Media:
             items = items[place + 1 :]
         return items[:limit], limit is not None and len(items) > limit
 
-    async def change(self, scope: Scope, media_id: str, edit: Callable[[Any], Shown]) -> Shown | None:
+    async def change(self, scope: Scope, media_id: str, edit: Callable[[Shown], Shown]) -> Shown | None:
         """Change what is known of something; None if it is gone."""
 
         def update(connection: sa.Connection) -> Shown | None:

@@ -18,8 +18,8 @@ _SEGMENTS = frozenset(
         "edits", "embeddings", "files", "fine_tuning", "generations", "images", "input_items", "input_tokens", "items",
         "jobs", "messages", "models", "moderations", "realtime", "rerank", "responses", "search", "speech",
         "transcriptions", "translations", "uploads", "variations", "vector_stores", "videos",
-        "agents", "documents", "end", "erase", "export", "forget", "history", "import", "memories", "receipts",
-        "restore", "reviews", "sessions", "state", "tasks",
+        "agents", "chunks", "documents", "end", "erase", "export", "forget", "history", "import", "memories",
+        "receipts", "restore", "reviews", "sessions", "state", "tasks", "thumbnail",
     }
 )  # fmt: skip
 

@@ -34,6 +34,7 @@ async def forget_conversation(services: Services, scope: Scope) -> None:
             await services.sessions.delete(scope, scope.session)
         if not any(one.user == scope.user for one in services.last_used):
             await services.store.drop_owner(scope)
+            await services.blobs.drop_owner(scope)
             await Erasure(services.database).erase(replace(scope, session=""))
     services.written.discard(Scope(scope.tenant, scope.user))
     services.index.forget(scope)

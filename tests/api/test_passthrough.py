@@ -16,8 +16,7 @@ from tests.talking import Speaker
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 @pytest.mark.parametrize(
     "path",
-    ["/import", "/erase?verify=true", "/documents", "/documents/d1", "/export", "/tasks", "/reviews/r1", "/agents",
-     "/images", "/images/img_1", "/images/", "/Import", "/%69mport", "/images%2Fimg_1", "/images/generations2"],
+    ["/import", "/erase?verify=true", "/export", "/tasks", "/reviews/r1", "/agents", "/Import", "/%69mport"],
 )  # fmt: skip
 def test_what_is_meant_for_memory_never_goes_to_the_provider(
     alice: Speaker, upstream: FakeProvider, method: str, path: str
@@ -37,7 +36,8 @@ def test_what_only_sounds_like_it_goes_on(alice: Speaker, upstream: FakeProvider
 
 
 def test_a_wrong_method_of_the_memory_side_never_goes_to_the_provider(alice: Speaker, upstream: FakeProvider) -> None:
-    for path in ("/memories/m1/nothing", "/receipts", "/sessions", "/state", "/%6Demories", "/Memories"):
+    ours = ["/memories/m1/nothing", "/receipts", "/sessions", "/state", "/%6Demories", "/Memories"]
+    for path in (*ours, "/documents", "/documents/d1", "/images", "/images/img_1", "/images%2Fimg_1", "/images/made2"):
         response = alice.http.put(path, json={"text": "I am allergic to nuts"})
         assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
     assert not upstream.seen
@@ -54,7 +54,7 @@ def tenants(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProv
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/files"), ("GET", "/files/f1/content"), ("POST", "/files"), ("DELETE", "/files/f1"),
+        ("GET", "/files/f1"), ("GET", "/files/f1/content"), ("POST", "/files"), ("DELETE", "/files/f1"),
         ("GET", "/batches"), ("POST", "/batches"), ("GET", "/responses/r1"), ("POST", "/responses/r1/cancel"),
         ("GET", "/chat/completions"), ("GET", "/chat/completions/c1/messages"), ("POST", "/chat/completions/c1"),
         ("GET", "/vector_stores"), ("GET", "/fine_tuning/jobs"), ("GET", "/something/new"),

@@ -1,0 +1,130 @@
+"""``/v1/documents`` and ``/v1/images``: what was shown, how far it is read, and what is known of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from proxy.api.asgi import headers_of, read_body
+from proxy.api.caller import Caller, Parts
+from proxy.api.shapes import chunk_shape, document_shape, image_shape, listing, shown_shape
+from proxy.api.uploads import placed, read_form, take_in
+from proxy.errors import NotFound
+from proxy.pipeline.admission import identity_of
+from proxy.services import Services
+from proxy.store.media import MediaKind, Shown
+from proxy.types import Document, Image, Scope
+from proxy.worker.discard import discard
+
+router = APIRouter(prefix="/v1")
+
+_INERT = {"x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'"}
+_Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+@router.post("/documents")
+async def add_document(request: Request, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Take in a file, document or image, and answer at once; it is read in the background."""
+    headers = headers_of(request.scope)
+    form = await read_form(await read_body(request.receive), headers)
+    identity = await identity_of(headers, services)
+    scope, services = placed(scope, headers, services)
+    return shown_shape(await take_in(services, scope, form, headers, may_name=identity.may_name))
+
+
+@router.get("/documents")
+async def list_documents(scope: Caller, services: Parts, limit: _Limit = 50, after: str = "") -> dict[str, Any]:
+    """Return a page of documents, newest first."""
+    page, has_more = await services.media.page(scope, "document", after=after, limit=limit)
+    return listing([document_shape(one) for one in page if isinstance(one, Document)], has_more=has_more)
+
+
+@router.get("/documents/{document_id}")
+async def get_document(document_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return a document: how far it is read, and its outline and summary once it is."""
+    return shown_shape((await _found(services, scope, document_id, "document"))[1])
+
+
+@router.get("/documents/{document_id}/chunks")
+async def list_chunks(
+    document_id: str, scope: Caller, services: Parts, limit: _Limit = 50, after: str = ""
+) -> dict[str, Any]:
+    """Return a page of a document's passages, in order."""
+    part, item = await _found(services, scope, document_id, "document")
+    number = item.chunks if isinstance(item, Document) else 0
+    ids = [f"{item.id}.{seq}" for seq in range(number)]
+    if after:
+        if after not in ids:
+            raise NotFound(f"There is no chunk {after[:80]!r} in this list to continue after.", param="after")
+        ids = ids[ids.index(after) + 1 :]
+    rows = sorted(await part.store.chunks(scope, ids[:limit]), key=lambda row: row.seq)
+    return listing([chunk_shape(row) for row in rows], has_more=len(ids) > limit)
+
+
+@router.get("/documents/{document_id}/content")
+async def document_content(document_id: str, scope: Caller, services: Parts) -> Response:
+    """Return the bytes as they came."""
+    return await _content(services, scope, document_id, "document")
+
+
+@router.delete("/documents/{document_id}")
+async def delete_document(document_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Destroy a document with everything made of it."""
+    return await _delete(services, scope, document_id, "document")
+
+
+@router.get("/images")
+async def list_images(scope: Caller, services: Parts, limit: _Limit = 50, after: str = "") -> dict[str, Any]:
+    """Return a page of images, newest first."""
+    page, has_more = await services.media.page(scope, "image", after=after, limit=limit)
+    return listing([image_shape(one) for one in page if isinstance(one, Image)], has_more=has_more)
+
+
+@router.get("/images/{image_id}")
+async def get_image(image_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return what is known of an image."""
+    return shown_shape((await _found(services, scope, image_id, "image"))[1])
+
+
+@router.get("/images/{image_id}/content")
+async def image_content(image_id: str, scope: Caller, services: Parts) -> Response:
+    """Return the bytes as they came."""
+    return await _content(services, scope, image_id, "image")
+
+
+@router.get("/images/{image_id}/thumbnail")
+async def image_thumbnail(image_id: str, scope: Caller, services: Parts) -> Response:
+    """Return the image small, as WebP."""
+    part, item = await _found(services, scope, image_id, "image")
+    data = await part.blobs.get(scope, f"{item.sha256}.webp")
+    return Response(data, media_type="image/webp", headers=_INERT)
+
+
+@router.delete("/images/{image_id}")
+async def delete_image(image_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Destroy an image with everything made of it."""
+    return await _delete(services, scope, image_id, "image")
+
+
+async def _content(services: Services, scope: Scope, media_id: str, kind: MediaKind) -> Response:
+    part, item = await _found(services, scope, media_id, kind)
+    data = await part.blobs.get(scope, item.sha256)
+    media_type = item.media_type if kind == "image" else "application/octet-stream"  # no page of ours runs a document
+    return Response(data, media_type=media_type, headers=_INERT)
+
+
+async def _delete(services: Services, scope: Scope, media_id: str, kind: MediaKind) -> dict[str, Any]:
+    part, item = await _found(services, scope, media_id, kind)
+    await discard(part, scope, item)
+    return {"id": item.id, "object": f"{kind}.deleted", "deleted": True}
+
+
+async def _found(services: Services, scope: Scope, media_id: str, kind: MediaKind) -> tuple[Services, Shown]:
+    """Return something and the parts that keep it, the lasting ones or those in memory."""
+    for part in services.both():
+        try:
+            return part, await part.media.get(scope, media_id, kind)
+        except NotFound:
+            continue
+    raise NotFound(f"There is no {kind} {media_id[:80]!r}.", param="id")

@@ -1,0 +1,256 @@
+"""Reads one document or image, so that it can be recalled; begun again after a crash, it goes on where it stood."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import structlog
+
+from proxy.errors import ProxyError
+from proxy.media.chunk import chunks, outline
+from proxy.media.image import distance
+from proxy.media.read import read_document, read_image, read_text_of_image, sniff_file
+from proxy.memory.caption import is_sendable, words_of
+from proxy.memory.digest import digest
+from proxy.services import Services
+from proxy.store.media import Reading, Shown
+from proxy.threads import in_thread, spawn
+from proxy.tokens import count
+from proxy.types import Chunk, Document, Image
+
+_log = structlog.get_logger(__name__)
+_BATCH = 32  # passages a commit
+_PARSED = 0.3  # share of the work
+_TICK_S = 0.4
+_MOST_OUTLINE = 6000
+_MOST_OCR = 20_000
+_IMAGE_PIECE = 1200  # characters
+_NEAR = 4  # of 64 bits
+_SAME_SHAPE = 0.03
+_SAME_TEXT = 0.7
+
+
+class Gone(Exception):
+    """It was deleted, or somebody else reads it by now."""
+
+
+@dataclass(slots=True)
+class _Progress:
+    fraction: float = 0.0
+
+    def parsed(self, share: float) -> None:
+        self.fraction = max(self.fraction, _PARSED * share)
+
+    def stored(self, share: float) -> None:
+        self.fraction = max(self.fraction, _PARSED + (1 - _PARSED) * share)
+
+
+async def read_in(services: Services, reading: Reading) -> Shown:
+    """Read and return what is known since.
+
+    Raises:
+        MediaRefused: If it is not read, with the reason.
+        Gone: If it was deleted meanwhile.
+        ProxyError: If a part that is needed is away.
+    """
+    progress = _Progress(reading.item.fraction)
+    async with _held(services, reading, progress):
+        if isinstance(reading.item, Document):
+            return await _document(services, reading, reading.item, progress)
+        return await _image(services, reading, reading.item, progress)
+
+
+async def _document(services: Services, reading: Reading, item: Document, progress: _Progress) -> Shown:
+    settings = services.settings.media
+    async with services.blobs.file(reading.scope, item.sha256) as path:
+        sniffed = await sniff_file(path, item.name, item.media_type)
+        content = await read_document(path, sniffed, settings, progress.parsed)
+    pieces = await in_thread("cpu", chunks, content)
+    outlined = (await in_thread("cpu", outline, content))[:_MOST_OUTLINE]
+    said = await in_thread("cpu", digest, [page.text for page in content.pages])
+    tokens = await in_thread("cpu", lambda: sum(count(page.text) for page in content.pages))
+    rows = [
+        Chunk(
+            f"{item.id}.{piece.seq}",
+            "chunk",
+            item.id,
+            item.name,
+            piece.text,
+            item.created_at,
+            piece.seq,
+            piece.page,
+            len(content.pages),
+            piece.heading,
+            item.agent,
+            item.session,
+        )
+        for piece in pieces
+    ]
+    known = replace(
+        item,
+        pages=len(content.pages),
+        title=content.title,
+        outline=outlined,
+        summary=said,
+        notes=content.notes,
+        tokens=tokens,
+        chunks=len(rows),
+    )
+    await _store(services, reading, rows, progress)
+    return await _finish(services, reading, known)
+
+
+async def _image(services: Services, reading: Reading, item: Image, progress: _Progress) -> Shown:
+    settings, scope = services.settings.media, reading.scope
+    async with services.blobs.file(scope, item.sha256) as path:
+        picture = await read_image(path, settings)
+        progress.parsed(1.0)
+        known = replace(
+            item,
+            width=picture.width,
+            height=picture.height,
+            phash=picture.phash,
+            taken_at=picture.taken_at,
+            colours=picture.colours,
+            camera=picture.camera,
+            place=picture.place,
+        )
+        await services.blobs.put(scope, picture.thumbnail, f"{item.sha256}.webp")
+        known = replace(known, ocr_text=(await read_text_of_image(path, settings))[:_MOST_OCR])
+    same = await _same(services, reading, known)
+    if same is not None:
+        known = replace(
+            known, caption=same.caption, objects=same.objects, captioned_by=same.captioned_by, same_as=same.id
+        )
+    elif services.captioner is not None:
+        known = await _captioned(services, reading, known, picture.thumbnail)
+    rows = [
+        replace(row, agent=item.agent, session=item.session, taken_at=known.taken_at) for row in image_chunks(known)
+    ]
+    await _store(services, reading, rows, progress)
+    return await _finish(services, reading, known)
+
+
+def image_chunks(image: Image) -> list[Chunk]:
+    """Return what is recalled of an image: one passage, or several where much is written in it."""
+    text = words_of(image)
+    pieces = [text[at : at + _IMAGE_PIECE] for at in range(0, max(len(text), 1), _IMAGE_PIECE)]
+    return [
+        Chunk(image.id if not seq else f"{image.id}.{seq}", "image", image.id, image.name, piece, image.created_at, seq)
+        for seq, piece in enumerate(pieces)
+    ]
+
+
+async def _captioned(services: Services, reading: Reading, image: Image, thumbnail: bytes) -> Image:
+    """Ask the vision model; without its answer the image is known by what its file and its letters say."""
+    captioner = services.captioner
+    assert captioner is not None
+    data, media_type = await services.blobs.get(reading.scope, image.sha256), image.media_type
+    if not is_sendable(data, media_type):
+        data, media_type = thumbnail, "image/webp"
+    try:
+        caption = await captioner.describe(data, media_type)
+    except ProxyError as error:
+        _log.warning("an image was not described", error=error.code)
+        return image
+    if caption is None:
+        return image
+    return replace(image, caption=caption.text, objects=caption.objects, captioned_by=captioner.model)
+
+
+async def _same(services: Services, reading: Reading, image: Image) -> Image | None:
+    """Return the same picture at another size or quality, if it was shown before; what is written in it must agree."""
+    shown, _ = await services.media.page(reading.scope, "image", limit=None)
+    for one in shown:
+        if isinstance(one, Image) and one.id != image.id and one.status == "ready" and _is_alike(one, image):
+            return one
+    return None
+
+
+def _is_alike(one: Image, other: Image) -> bool:
+    if not (one.phash and other.phash) or distance(one.phash, other.phash) > _NEAR:
+        return False
+    shapes = (one.width / one.height) / (other.width / other.height)
+    words = set(one.ocr_text.casefold().split()), set(other.ocr_text.casefold().split())
+    union = len(words[0] | words[1])
+    return abs(shapes - 1) <= _SAME_SHAPE and (not union or len(words[0] & words[1]) / union >= _SAME_TEXT)
+
+
+async def _store(services: Services, reading: Reading, rows: Sequence[Chunk], progress: _Progress) -> None:
+    """Store passages batch by batch; those of a long document first without vectors, so that words find them soon."""
+    scope, book = reading.scope, services.book
+    stored = {row.id for row in await services.store.chunks(scope, [row.id for row in rows])} if rows else set()
+    if len(rows) > 2 * _BATCH and not stored:
+        async with _writing(services, reading):
+            await book.shelve(scope, rows, dict.fromkeys((row.id for row in rows), None))
+    waiting = {id_ for id_, _ in await services.store.pending_vectors(scope, "chunks", services.embedder.model)}
+    left = [row for row in rows if row.id in waiting or row.id not in (stored or waiting)]
+    for start in range(0, len(left), _BATCH):
+        part = left[start : start + _BATCH]
+        vectors = await book.embedded(part)
+        async with _writing(services, reading):
+            await book.shelve(scope, part, vectors)
+        progress.stored((len(rows) - len(left) + start + len(part)) / len(rows))
+    if rows:
+        services.note_shown(scope)
+
+
+async def _finish(services: Services, reading: Reading, known: Shown) -> Shown:
+    """Say that it is read; conversations that used it meanwhile stay noted."""
+
+    def edit(now: Shown) -> Shown:
+        return replace(known, status="ready", fraction=1.0, reason="", error="", used_in=now.used_in)
+
+    async with _writing(services, reading):
+        done = await services.media.change(reading.scope, known.id, edit)
+    if done is None:
+        raise Gone
+    await services.index.prepare_chunks(reading.scope)  # read once here, so that no question waits for it
+    return done
+
+
+@asynccontextmanager
+async def _writing(services: Services, reading: Reading) -> AsyncIterator[None]:
+    """Hold the owner's lease, and be sure that what is written is not of something deleted."""
+    async with services.leases.held(reading.scope):
+        if not await _renew(services, reading):
+            raise Gone
+        yield
+
+
+async def _renew(services: Services, reading: Reading) -> bool:
+    until = services.clock.now() + timedelta(seconds=services.settings.worker.lease_s)
+    return await services.media.renew(reading.scope, reading.item.id, reading.holder, until=until)
+
+
+@asynccontextmanager
+async def _held(services: Services, reading: Reading, progress: _Progress) -> AsyncIterator[None]:
+    """Keep the claim, and show how far it is, for as long as a block runs."""
+    keeper = spawn(_keep(services, reading, progress), "reading")
+    try:
+        yield
+    finally:
+        keeper.cancel()
+
+
+async def _keep(services: Services, reading: Reading, progress: _Progress) -> None:
+    shown = 0.0
+    while True:
+        await asyncio.sleep(_TICK_S)
+        fraction = round(min(progress.fraction, 0.99), 3)
+        with suppress(ProxyError):
+            await _renew(services, reading)
+            if fraction > shown:
+                shown = fraction
+                await services.media.change(reading.scope, reading.item.id, _at(fraction))
+
+
+def _at(fraction: float) -> Callable[[Shown], Shown]:
+    def edit(item: Shown) -> Shown:
+        return item if item.status != "processing" else replace(item, fraction=fraction)
+
+    return edit

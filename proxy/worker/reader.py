@@ -1,0 +1,132 @@
+"""Reads what users show, in the background: claim, read, finish or try again."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import replace
+from datetime import timedelta
+
+import structlog
+
+from proxy.errors import NotFound, ProxyError
+from proxy.media.base import MediaRefused
+from proxy.services import Services
+from proxy.store.media import Reading, Shown
+from proxy.telemetry import JOBS
+from proxy.threads import in_thread, spawn
+from proxy.types import Scope
+from proxy.worker.read_in import Gone, read_in
+
+_log = structlog.get_logger(__name__)
+_LINES = 2  # so that a picture does not wait for a book
+_POLLS = 4  # what this process took in wakes it; other processes' left-overs can wait longer
+_LONGEST_PAUSE_S = 600.0
+
+
+class Reader:
+    """Works through what is shown and not yet read."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._settings = services.settings.worker
+        self._stopping = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Start looking for work."""
+        self._tasks = [spawn(self._seek(number), f"reader {number}") for number in range(_LINES)]
+
+    async def stop(self, timeout_s: float) -> None:
+        """Stop; what is under way is let go of, and goes on at the next start."""
+        self._stopping.set()
+        self._services.arrived.set()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=timeout_s)
+
+    async def _seek(self, number: int) -> None:
+        await self._services.warmed.wait()
+        if not number:
+            await self._sweep()
+        while not self._stopping.is_set():
+            holder = f"{secrets.token_hex(8)}.{number}"
+            reading = None
+            try:
+                now = self._services.clock.now()
+                reading = await self._services.media.claim(holder, now=now, lease_s=self._settings.lease_s)
+                if reading is not None:
+                    await attempt(self._services, reading)
+            except Exception as error:  # noqa: BLE001 - a reader that ends would end reading for everybody
+                _log.error("reading failed, going on", error=type(error).__name__)
+            if reading is None:
+                await self._pause()
+
+    async def _pause(self) -> None:
+        arrived = self._services.arrived
+        try:
+            async with asyncio.timeout(self._settings.poll_s * _POLLS):
+                await arrived.wait()
+        except TimeoutError:
+            return
+        arrived.clear()
+
+    async def _sweep(self) -> None:
+        """Delete bytes that no row names: a process died between the two."""
+        try:
+            known = await self._services.media.blobs()
+            if gone := await in_thread("load", self._services.blobs.sweep, known):
+                _log.info("left-over files were deleted", files=gone)
+        except (ProxyError, OSError) as error:
+            _log.warning("left-over files could not be looked for", error=type(error).__name__)
+
+
+async def attempt(services: Services, reading: Reading) -> Shown | None:
+    """Read something that was claimed; None where it is not read, now or ever."""
+    scope, item, settings = reading.scope, reading.item, services.settings.worker
+    if reading.attempts > settings.max_attempts:
+        await _fail(services, reading, "failed", "It could not be read, after several tries.")
+        return None
+    try:
+        done = await read_in(services, reading)
+    except Gone:
+        return None
+    except (MediaRefused, NotFound) as refused:
+        reason = refused.reason if isinstance(refused, MediaRefused) else "missing"
+        await _fail(services, reading, reason, str(refused))
+        return None
+    except asyncio.CancelledError:
+        await asyncio.shield(_put_off(services, reading, 0.0, is_counted=False))
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again, then given up
+        _log.warning("a file was not read, trying again", error=type(error).__name__, exc_info=True)
+        JOBS.labels("read", "failed").inc()
+        pause_s = min(settings.retry_base_s * 2.0**reading.attempts, _LONGEST_PAUSE_S)
+        await _put_off(services, reading, pause_s, is_counted=True)
+        return None
+    JOBS.labels("read", "done").inc()
+    _log.info("read", kind=type(item).__name__, size_bytes=item.size_bytes, tenant=scope.tenant[:8])
+    return done
+
+
+async def attempt_one(services: Services, scope: Scope, media_id: str) -> Shown | None:
+    """Read one thing now, unless somebody does; None where it is not read."""
+    holder = f"{secrets.token_hex(8)}.now"
+    lease_s, now = services.settings.worker.lease_s, services.clock.now()
+    reading = await services.media.claim_one(scope, media_id, holder, now=now, lease_s=lease_s)
+    return None if reading is None else await attempt(services, reading)
+
+
+async def _fail(services: Services, reading: Reading, reason: str, error: str) -> None:
+    def edit(item: Shown) -> Shown:
+        return replace(item, status="failed", reason=reason, error=error, fraction=1.0)
+
+    JOBS.labels("read", "refused").inc()
+    _log.info("a file is not read", reason=reason)
+    await services.media.change(reading.scope, reading.item.id, edit)
+
+
+async def _put_off(services: Services, reading: Reading, pause_s: float, *, is_counted: bool) -> None:
+    due = services.clock.now() + timedelta(seconds=pause_s)
+    await services.media.put_off(reading.scope, reading.item.id, reading.holder, due=due, is_counted=is_counted)
