@@ -9,7 +9,7 @@ from typing import Any
 from proxy.memory.blocks import CLOSE, Count, escape
 from proxy.memory.compaction import Plan
 from proxy.memory.secrets import redact
-from proxy.memory.summarize import Extract, Utterance, extract, frequencies, sampled, topics
+from proxy.memory.summarize import Extract, Utterance, extract, sampled, topics
 
 OPEN = '<memory kind="summary">'
 _FRAME = (
@@ -149,9 +149,8 @@ def _weight(one: Segment, count: Count) -> int:
 def _hints(said: Sequence[Utterance], budget: int) -> list[Hint]:
     many = max(1, min(budget // _HINT_TOKENS, -(-len(said) // 4)))
     size = -(-len(said) // many)
-    whole = frequencies(said)
     groups = [said[at : at + size] for at in range(0, len(said), size)]
-    return [Hint(group[0].number, group[-1].number, tuple(topics(group, whole))) for group in groups]
+    return [Hint(one[0].number, one[-1].number, about) for one, about in zip(groups, topics(groups), strict=True)]
 
 
 def _fewer_lines(one: Segment) -> Segment:

@@ -22,7 +22,7 @@ _SENTENCE = re.compile(r"(?:[^.!?。！？؟…\n]|[.!?…](?=[^\s\"'”»)]))+[
 _WORD = re.compile(r"[^\W_]+")
 _ENTITY = re.compile(r"(?<=[\w,;:()\"'-] )[A-ZÀ-ÞА-Я][\w-]+|\d[\d.,:%€$£]*\d|\d")
 _BLOCK = re.compile(r"```.*?(?:```|\Z)|<memory[^>]*>.*?(?:</memory>|\Z)", re.DOTALL)
-_MOST_CHARACTERS = 240_000  # looked at of one part of a conversation; of longer ones, a share of each message
+_MOST_CHARACTERS = 100_000  # looked at of one part of a conversation; of longer ones, a share of each message
 _LEAST_HEAD = 160
 _LONGEST = 300  # characters of a sentence that are shown
 _SHORTEST = 12
@@ -101,30 +101,24 @@ def extract(said: Sequence[Utterance], most_tokens: int, count: Count, *, most: 
     return sorted(ranked, key=lambda one: (one.number, one.rank))
 
 
-def topics(said: Sequence[Utterance], against: Counter[str] | None = None) -> list[str]:
-    """Return the few words that these messages are about, more than others are.
+def topics(groups: Sequence[Sequence[Utterance]]) -> list[tuple[str, ...]]:
+    """Return for each group of messages the few words that it is about, more than the others are."""
+    written = [[word for one in group for word in terms(one.text)] for group in groups]
+    counts = [Counter(word.casefold() for word in words) for words in written]
+    whole: Counter[str] = Counter()
+    for one in counts:
+        whole.update(one)
+    return [_telling(one, words, whole) for one, words in zip(counts, written, strict=True)]
 
-    Args:
-        said: The messages, or some of them.
-        against: How often words occur in the whole conversation.
-    """
-    found: Counter[str] = Counter()
-    written: dict[str, str] = {}
-    for one in said:
-        for word in _terms(one.text):
-            found[word.casefold()] += 1
-            written.setdefault(word.casefold(), word)
-    whole = against or found
+
+def _telling(counts: Counter[str], written: Sequence[str], whole: Counter[str]) -> tuple[str, ...]:
+    forms = {word.casefold(): word for word in reversed(written)}
     scores = {
-        word: n / (2 + whole[word]) * (1.5 if written[word][:1].isupper() or word[0].isdigit() else 1) * math.log1p(n)
-        for word, n in found.items()
+        word: n / (2 + whole[word]) * (1.5 if forms[word][0].isupper() or word[0].isdigit() else 1) * math.log1p(n)
+        for word, n in counts.items()
     }
-    return [written[word] for word in heapq.nlargest(_TOPICS, scores, key=lambda word: (scores[word], word))]
-
-
-def frequencies(said: Sequence[Utterance]) -> Counter[str]:
-    """Return how often each word occurs."""
-    return Counter(word.casefold() for one in said for word in _terms(one.text))
+    best = heapq.nlargest(_TOPICS, scores, key=lambda word: (scores[word], word))
+    return tuple(forms[word] for word in best)
 
 
 def sampled(said: Sequence[Utterance]) -> Sequence[Utterance]:
@@ -132,13 +126,14 @@ def sampled(said: Sequence[Utterance]) -> Sequence[Utterance]:
     total = sum(len(one.text) for one in said)
     if total <= _MOST_CHARACTERS:
         return said
-    step = max(1, len(said) * _LEAST_HEAD // _MOST_CHARACTERS)
+    step = max(1, -(-len(said) * _LEAST_HEAD // _MOST_CHARACTERS))
     some = said[::step]
     head = max(_LEAST_HEAD, _MOST_CHARACTERS // max(1, len(some)))
     return [Utterance(one.number, one.role, one.text[:head]) for one in some]
 
 
-def _terms(text: str) -> list[str]:
+def terms(text: str) -> list[str]:
+    """Return the words of a text that may tell what it is about."""
     if HAS_CJK.search(text):
         runs = _WORD.findall(text)
         return [run[at : at + 2] for run in runs for at in range(0, len(run) - 1, 2)]
@@ -153,7 +148,7 @@ def _sentences(said: Iterable[Utterance]) -> Iterable[_Sentence]:
             if len(sentence) < _SHORTEST and not HAS_CJK.search(sentence):
                 continue
             shown = sentence if len(sentence) <= _LONGEST else sentence[:_LONGEST].rsplit(" ", 1)[0] + " …"
-            words = frozenset(word.casefold() for word in _terms(shown))
+            words = frozenset(word.casefold() for word in terms(shown))
             if words:
                 yield _Sentence(one, shown, words, place)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
 
@@ -23,6 +24,8 @@ from proxy.telemetry.metrics import JOBS, LEARN_LAG_SECONDS
 from proxy.types import Episode, Memory, Scope, Turn
 from proxy.worker.faults import WorkFailed, blaming
 from proxy.worker.watch import watched
+
+_LONG, _PART = 60, 24  # messages of a turn
 
 
 async def work_off(services: Services, claim: Claim) -> None:
@@ -100,6 +103,8 @@ async def _learn_group(
 ) -> Sequence[Memory]:
     """Learn from turns read together, or each by itself where one of them spoils it; return the memories since."""
     turns = [item.turn for item in items if item.turn is not None]
+    if len(turns) == 1 and len(turns[0].messages) > _LONG:
+        return await _learn_in_parts(services, items[0], turns[0], memories, tally)
     try:
         with blaming(*items):
             agent = turns[0].scope
@@ -119,6 +124,27 @@ async def _learn_group(
             await _carry_out(services, item, changes)
         tally.update(change.action for change in changes)
         memories = _after(memories, changes)
+    return memories
+
+
+async def _learn_in_parts(
+    services: Services, item: Item, turn: Turn, memories: Sequence[Memory], tally: Counter[str]
+) -> Sequence[Memory]:
+    """Learn from a turn with which a long history came along, a stretch at a time: reading costs more than its length."""
+    changes: list[Change] = []
+    with blaming(item):
+        heard = await heard_before(services.index, turn.scope, [turn])
+        for start in range(0, len(turn.messages), _PART):
+            part = replace(turn, messages=turn.messages[start : start + _PART])
+            active = [memory for memory in memories if memory.status == "active" and turn.scope.sees(memory.agent)]
+            extraction = await services.extractor.extract([part], active, heard)
+            found = _changes(services, part, extraction, memories, heard)
+            changes += found
+            memories = _after(memories, found)
+            heard = [*heard[:_PART], *(one for one in episodes_of(part) if one.role == "user")]
+        await services.journal.plan(item.scope, [item.seq], changes_to_json(changes))
+        await _carry_out(services, item, changes)
+    tally.update(change.action for change in changes)
     return memories
 
 

@@ -27,6 +27,7 @@ from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
 _ENDING_CONFIDENCE = 0.85
+_MOST_EARLIER = 80  # a long history that came along would cost its square
 _PET = re.compile(
     r"^(?:dog|cat|puppy|kitten|parrot|rabbit|horse|hund|hündin|katze|kater|papagei|pferd|perr[oa]|gat[oa]|loro|caballo|собак\w|кошк\w|кот\w?|пес|пса|попуга\w)$|[狗猫鹦鹉兔]$"
 )
@@ -50,7 +51,7 @@ class BuiltinExtractor:
         earlier = [episode.text for episode in told]
         for said in turn.messages:
             if said.role == "user":
-                found = _Extraction(said, known, earlier).candidates()
+                found = _Extraction(said, known, earlier[-_MOST_EARLIER:]).candidates()
                 candidates += [_dated(candidate, turn) for candidate in found]
                 earlier.append(said.text)
         return candidates
