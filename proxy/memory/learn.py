@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +22,8 @@ _JUST_BEFORE = 2
 async def heard_before(index: IndexCache, scope: Scope, turns: Sequence[Turn]) -> list[Episode]:
     """Return what the user said shortly before in these conversations, then what else shares telling words with it.
 
+    Turns are stored ahead of being learned from, so what is found may have been said later; that stays out.
+
     Args:
         index: Of the owner.
         scope: That of the turns, which are of one agent: what was said to another one stays out.
@@ -28,16 +31,21 @@ async def heard_before(index: IndexCache, scope: Scope, turns: Sequence[Turn]) -
     """
     text = "\n".join(said.text for turn in turns for said in turn.messages if said.role == "user" and said.live)
     new = {said.id for turn in turns for said in turn.messages}
+    ends = {turn.scope.session: max((said.seq for said in turn.messages), default=0) for turn in turns}
+    until = turns[-1].at
+
+    def was_said(row: Episode) -> bool:
+        return row.id not in new and row.at <= until and row.seq <= ends.get(row.session, row.seq)
+
     before: list[Episode] = []
-    for session in {turn.scope.session for turn in turns}:
+    for session in ends:
         rows = await index.said(scope, session)
-        before += [row for row in rows if row.role == "user" and row.id not in new and scope.sees(row.agent)][
-            -_JUST_BEFORE:
-        ]
+        told = [row for row in rows if row.role == "user" and scope.sees(row.agent) and was_said(row)]
+        before += told[-_JUST_BEFORE:]
     shelf = await index.turns(scope, Query(text, "", None, turns[0].at))
     scores = shelf.lexical(weights(text), shelf.seen_by(scope) & shelf.by_user)
-    best = [int(line) for line in np.argsort(-scores)[: _MOST_HEARD + len(new)] if scores[line] > 0]
-    alike = [shelf.items[line] for line in best if shelf.items[line].id not in new]
+    found = (shelf.items[line] for line in np.argsort(-scores, kind="stable") if scores[line] > 0)
+    alike = islice((row for row in found if was_said(row)), _MOST_HEARD)
     return list({row.id: row for row in [*before, *alike]}.values())[:_MOST_HEARD]
 
 

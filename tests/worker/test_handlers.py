@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from proxy.memory.changes import Change, restore_memory, retract_memory
-from proxy.memory.learn import changes_to_json
+from proxy.memory.learn import changes_to_json, heard_before
 from proxy.services import Services
 from proxy.store.journal import TO_LEARN
-from proxy.types import Memory
+from proxy.types import Episode, Memory, Said, Turn
 from proxy.worker.handlers import work_off
 from tests.store.sql_rows import NOW, make_record, make_scope
 from tests.worker.test_loop import pass_by
@@ -87,3 +89,23 @@ async def test_a_memory_that_is_gone_does_not_come_back(services: Services, kind
     await plan(services, kind, retract_memory(SHRAM, services.clock.now()))
     await work(services)
     assert await status(services) is None
+
+
+async def test_what_is_said_later_was_not_heard_before(services: Services) -> None:
+    def said(seq: int, text: str, minute: int) -> Episode:
+        at = NOW + timedelta(minutes=minute)
+        return Episode(f"msg_{seq}", ANNA.session, f"turn_{seq}", seq, "user", text, at)
+
+    await services.book.keep(
+        ANNA,
+        [
+            said(0, "I like ice cream", 0),
+            said(2, "No ice cream for me today", 1),
+            said(4, "Ice cream at last", 1),
+            said(6, "So much ice cream", 2),
+        ],
+    )
+    message = Said("msg_2", "user", "No ice cream for me today", seq=2)
+    turn = Turn("turn_2", ANNA, (message,), "", "complete", "m", NOW + timedelta(minutes=1))
+    heard = await heard_before(services.index, ANNA, [turn])
+    assert [one.id for one in heard] == ["msg_0"]
