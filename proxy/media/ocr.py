@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 _MAX_SIDE = 2000
 _PAGE_DPI = 200
 _POINTS = 72
+_LEAST_SCORE = 0.6
+_CLEAR = 0.85
+_SURE = 0.95
+_WORDS_CHARS = 8
+_LEAST_LINES = 3
 
 
 def run_image(job: dict[str, Any], tell: Callable[[float], None]) -> str:
@@ -44,19 +50,68 @@ def run_page(job: dict[str, Any], tell: Callable[[float], None]) -> str:
 
 
 def text_of(image: Image.Image) -> str:
-    """Return the lines of text in an image, in reading order."""
+    """Return the lines of text in an image, in reading order; a page that lies on its side is turned."""
+    image.thumbnail((_MAX_SIDE, _MAX_SIDE))
+    best = _looked(image)
+    for turn in _turns(best):
+        if best.is_clear:
+            break
+        best = max(best, _looked(image.rotate(turn, expand=True)), key=lambda look: look.sureness)
+    return "\n".join(lines(best.boxes)) if best.is_text else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is read off an image as it lies: boxes, and how sure that is from 0 to 1."""
+
+    boxes: tuple[Box, ...]
+    sureness: float
+
+    @property
+    def chars(self) -> int:
+        return sum(len(box.text.replace(" ", "")) for box in self.boxes)
+
+    @property
+    def is_sideways(self) -> bool:
+        return 2 * sum(box.is_tall for box in self.boxes) > len(self.boxes)
+
+    @property
+    def is_clear(self) -> bool:
+        return self.sureness >= _CLEAR and not (self.is_sideways and not _has_signs(self.boxes))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is more than the letters that one sees into the grain of a photograph."""
+        words = sum(len(box.text) > 1 for box in self.boxes)
+        return 2 * words > len(self.boxes) and (self.chars >= _WORDS_CHARS or self.sureness >= _SURE)
+
+
+def _turns(look: _Look) -> tuple[int, ...]:
+    if look.is_sideways:
+        return (90, 270)
+    return (180,) if len(look.boxes) >= _LEAST_LINES else ()
+
+
+def _has_signs(boxes: Sequence[Box]) -> bool:
+    """Whether the signs are such as are written in vertical lines."""
+    text = "".join(box.text for box in boxes)
+    return 2 * sum(sign > "\u2e80" for sign in text) > len(text)
+
+
+def _looked(image: Image.Image) -> _Look:
     import numpy  # noqa: PLC0415 -- only in the process that reads pictures
 
-    image.thumbnail((_MAX_SIDE, _MAX_SIDE))
     found = _engine()(numpy.asarray(image)[:, :, ::-1])
     if found.boxes is None or not found.txts:
-        return ""
-    boxes = [
-        Box(text, *_edges(corners))
-        for corners, text in zip(found.boxes.tolist(), found.txts, strict=True)
-        if text.strip()
+        return _Look((), 0.0)
+    read = [
+        (Box(text.strip(), *_edges(corners)), score)
+        for corners, text, score in zip(found.boxes.tolist(), found.txts, found.scores, strict=True)
+        if text.strip() and score >= _LEAST_SCORE
     ]
-    return "\n".join(lines(boxes))
+    weight = sum(len(box.text) for box, _ in read)
+    sureness = sum(len(box.text) * score for box, score in read) / weight if weight else 0.0
+    return _Look(tuple(box for box, _ in read), sureness)
 
 
 def _edges(corners: list[list[float]]) -> tuple[float, float, float, float]:
@@ -72,7 +127,13 @@ def _engine() -> Any:
     except ImportError as error:
         raise MediaRefused("Text is not read off pictures: the extra `ocr` is not installed.", "unavailable") from error
     _refuse_downloads()
-    return RapidOCR(params={"Global.log_level": "critical", "EngineConfig.onnxruntime.intra_op_num_threads": 2})
+    return RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.use_cls": False,  # it turns good lines upside down; a page is turned as a whole
+            "EngineConfig.onnxruntime.intra_op_num_threads": 2,
+        }
+    )
 
 
 def _refuse_downloads() -> None:
