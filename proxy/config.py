@@ -156,6 +156,12 @@ class MemorySettings(_Section):
     compact_to: float = Field(
         0.2, gt=0, le=1, description="Share of the window aimed at then, summary and memory included."
     )
+    session_idle_minutes: float = Field(
+        60.0, ge=0, description="Idle minutes after which a conversation ends and is summed up; 0: never by itself."
+    )
+    opening_summaries: int = Field(
+        2, ge=0, le=5, description="Summaries of the last conversations that open a new one's memory."
+    )
     keep_turns: int = Field(2, ge=1, description="Newest turns that stay as they are.")
     summary_tokens: int = Field(2000, ge=0, description="Most tokens of the running summary of a conversation.")
     excerpt_tokens: int = Field(

@@ -15,6 +15,7 @@ from proxy.services import Services
 from proxy.store.sessions import Session
 from proxy.threads import shielded
 from proxy.types import Scope
+from proxy.worker.endings import end_conversation, forget_summaries
 from proxy.worker.sweep import forget_conversation
 
 router = APIRouter(prefix="/v1/sessions")
@@ -40,9 +41,9 @@ async def get_session(session_id: str, scope: Caller, services: Parts) -> dict[s
 
 @router.post("/{session_id:path}/end")
 async def end_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """End a conversation; a further turn opens it again."""
+    """End a conversation and write its summary; a further turn opens it again."""
     part, session = await _found(services, scope, session_id)
-    return session_shape(await part.sessions.end(scope, session.id, now=services.clock.now()))
+    return session_shape(await shielded(end_conversation(part, replace(scope, session=session.id)), "end session"))
 
 
 @router.delete("/{session_id:path}")
@@ -73,5 +74,6 @@ async def _destroy(services: Services, scope: Scope, session_id: str) -> None:
     async with services.leases.held(scope):
         await services.sessions.delete(scope, session_id)
         await services.store.remove_episodes(scope, session=session_id)
+        await forget_summaries(services, scope, session_id)
         await services.store.purge(scope)
     services.needs_scrub = True

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import structlog
@@ -12,6 +12,7 @@ from proxy.errors import ProxyError
 from proxy.memory.cache import IndexCache
 from proxy.memory.changes import Change
 from proxy.memory.embed import Embedder
+from proxy.memory.episode import mended
 from proxy.memory.running import Segment, without
 from proxy.memory.visibility import ClosedValues
 from proxy.store.compactions import Compactions
@@ -20,6 +21,7 @@ from proxy.store.ledger import Ledger
 from proxy.store.passages import dense_text, trail_texts
 from proxy.store.schema import Vector
 from proxy.telemetry import LEARNED
+from proxy.threads import in_thread
 from proxy.types import Chunk, Episode, Memory, Scope
 
 K = TypeVar("K", str, tuple[str, str])
@@ -58,6 +60,15 @@ class Book:
         await self._forget_in_conversations(scope, changes)
         for change in changes:
             LEARNED.labels(change.action).inc()
+
+    async def sum_up(self, scope: Scope, summaries: Sequence[Memory]) -> None:
+        """Store summaries over those of the same id; they are made from turns that are kept, and have no history."""
+        if not summaries:
+            return
+        vectors = await self._vectors({row.id: dense_text(row) for row in summaries})
+        new_as_of = await self._index.lacks(scope, "memories", [row.id for row in summaries])
+        written = await self._store.put_memories(scope, summaries, vectors, self._embedder.model, new_as_of=new_as_of)
+        self._index.take_in(scope, "memories", written)
 
     async def keep(self, scope: Scope, episodes: Sequence[Episode]) -> None:
         """Store what was said."""
@@ -144,9 +155,13 @@ class Book:
         values = ClosedValues.from_memories(closed)
         long_ago = min(memory.valid_to or memory.updated_at for memory in closed) - timedelta(microseconds=1)
         await self._ledger.drop_text(scope, lambda text: values.visible(text, long_ago) != text)
-        await self._compactions.mend(
-            scope, lambda raw: without(Segment.from_json(raw), lambda text: values.visible(text, long_ago)).to_json()
-        )
+        await self._forget_in_summaries(scope, lambda text: values.visible(text, long_ago), closed[0].updated_at)
+
+    async def _forget_in_summaries(self, scope: Scope, see: Callable[[str], str | None], now: datetime) -> None:
+        """Take what has ended out of running summaries and of those of conversations, days and weeks."""
+        await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
+        rows = await self._store.memories(scope)
+        await self.sum_up(scope, await in_thread("cpu", mended, rows, see, now))
 
 
 def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from proxy.memory.chain import message_id, reply_hash
 from proxy.memory.embed import EmbeddingFailed
+from proxy.memory.episode import latest
 from proxy.memory.index import FactShelf
 from proxy.memory.leftout import Passage
 from proxy.memory.leftout import search as search_left_out
 from proxy.memory.query import Query, widen
 from proxy.memory.sources import recall as search
-from proxy.memory.standing import standing
+from proxy.memory.standing import Standing, standing
 from proxy.memory.summarize import Utterance
 from proxy.memory.transcript import as_pieces
 from proxy.pipeline.compact import compact
@@ -89,6 +90,7 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
             exchange.hits = _without_own(unsaid, exchange)
+        exchange.hits += await _opening(exchange, services, stands)
 
 
 async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> list[Episode]:
@@ -173,6 +175,23 @@ def _hit(exchange: Exchange, passage: Passage) -> Hit:
         seq=passage.number,
         live=False,
     )
+
+
+async def _opening(exchange: Exchange, services: Services, stands: Standing) -> list[Hit]:
+    """Return what the last conversations were about, where a new one begins."""
+    most = services.settings.memory.opening_summaries
+    is_first = sum(point.links for point in exchange.points) == 1 and exchange.thread is None
+    if not most or not is_first or exchange.continues:
+        return []
+    scope = exchange.required_scope
+    rows = [row for row in await services.index.marked(scope) if scope.sees(row.agent)]
+    shown = {hit.id for hit in exchange.hits}
+    hits = [
+        Hit("summary", row.id, row.text, 0.0, 0, row.valid_from, row.session, kind="summary")
+        for row in latest(rows, most, scope.session)
+        if row.id not in shown
+    ]
+    return [seen for hit in hits if (seen := stands.seen(hit, exchange.moment))]
 
 
 def _merged(hits: Sequence[Hit], left_out: Sequence[Hit]) -> list[Hit]:

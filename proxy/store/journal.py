@@ -174,7 +174,8 @@ class Journal:
             is_news, is_new = (False, False) if row is None else self._add(connection, row)
             if scope.session and record.is_visit:
                 said_at = record.said_at or record.now
-                self._sessions.touch(scope, connection, name=record.session_name, turns=int(is_new), now=said_at)
+                name, turns = record.session_name, int(is_new)
+                self._sessions.touch(scope, connection, name=name, turns=turns, now=said_at, arrived=record.now)
                 self._sessions.link(scope, connection, record.links, now=said_at)
                 self._ledger.put(scope, connection, record.ledger)
                 if record.reply is not None:

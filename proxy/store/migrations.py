@@ -87,6 +87,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             segments {blob} NOT NULL, used INTEGER NOT NULL, at_ms BIGINT NOT NULL,
             PRIMARY KEY (owner, session, anchor))""",
     ),
+    (
+        "ALTER TABLE sessions ADD COLUMN arrived_ms BIGINT",
+        "CREATE INDEX sessions_open ON sessions (arrived_ms) WHERE ended_ms IS NULL",
+    ),
 )
 
 _WORDS = {

@@ -72,6 +72,7 @@ class Sessions:
                     (insert.excluded.last_ms > sessions.c.last_ms, insert.excluded.last_ms), else_=sessions.c.last_ms
                 ),
                 "turns": sessions.c.turns + insert.excluded.turns,
+                "arrived_ms": insert.excluded.arrived_ms,
                 "ended_ms": sa.case((insert.excluded.turns > 0, None), else_=sessions.c.ended_ms),
                 "name": sa.case((insert.excluded.name != "", insert.excluded.name), else_=sessions.c.name),
                 "name_hash": sa.case(
@@ -90,8 +91,26 @@ class Sessions:
         self._link = db.prepare(link, columns=chain.c.keys())
         self._locate = [(size, db.prepare(_locate(size))) for size in _SIZES]
 
-    def touch(self, scope: Scope, connection: sa.Connection, *, name: str, turns: int, now: datetime) -> None:
-        """Create the conversation or note its use, inside the caller's transaction; a new turn reopens it."""
+    def touch(
+        self,
+        scope: Scope,
+        connection: sa.Connection,
+        *,
+        name: str,
+        turns: int,
+        now: datetime,
+        arrived: datetime | None = None,
+    ) -> None:
+        """Create the conversation or note its use, inside the caller's transaction; a new turn reopens it.
+
+        Args:
+            scope: Whose, and which.
+            connection: Of the transaction.
+            name: The client's own id of it, or "".
+            turns: How many are new.
+            now: Time of the conversation.
+            arrived: Time by the clock, where it is another.
+        """
         now_ms = to_ms(now)
         row = {
             "owner": scope.user,
@@ -103,6 +122,7 @@ class Sessions:
             "last_ms": now_ms,
             "ended_ms": None,
             "turns": turns,
+            "arrived_ms": to_ms(arrived or now),
         }
         self._touch.execute(connection, row)
 
@@ -192,6 +212,12 @@ class Sessions:
 
         return await self._db.submit(update)
 
+    async def idle(self, *, before: datetime, limit: int) -> list[Scope]:
+        """Return the scopes of open conversations, of all owners, that were last used before then."""
+        values = {"before": to_ms(before), "limit": limit}
+        rows = await self._db.query(lambda connection: connection.execute(_IDLE, values).all())
+        return [Scope("", row.owner, row.agent, row.id) for row in rows]
+
     async def delete(self, scope: Scope, session: str) -> dict[str, int]:
         """Delete a conversation and every row of any table that belongs to it; return how many rows by table.
 
@@ -232,6 +258,14 @@ _NAMED = (
     )
     .order_by(sessions.c.last_ms.desc(), sessions.c.id.desc())
     .limit(1)
+)
+
+
+_IDLE = (
+    sa.select(sessions.c.owner, sessions.c.agent, sessions.c.id)
+    .where(sessions.c.ended_ms.is_(None), sessions.c.arrived_ms < sa.bindparam("before"))
+    .order_by(sessions.c.arrived_ms)
+    .limit(sa.bindparam("limit"))
 )
 
 

@@ -20,6 +20,7 @@ sessions = sa.Table(
     sa.Column("last_ms", sa.BigInteger, nullable=False),
     sa.Column("ended_ms", sa.BigInteger),
     sa.Column("turns", sa.Integer, nullable=False),
+    sa.Column("arrived_ms", sa.BigInteger),  # when it was last used by our clock: what is replayed has other times
 )
 chain = sa.Table(
     "chain",
@@ -47,8 +48,8 @@ compactions = sa.Table(
     metadata,
     sa.Column("owner", sa.Text, primary_key=True),
     sa.Column("session", Text, primary_key=True),
-    sa.Column("anchor", sa.Text, primary_key=True),
-    sa.Column("host", sa.Text, nullable=False),
+    sa.Column("anchor", Text, primary_key=True),
+    sa.Column("host", Text, nullable=False),
     sa.Column("kept", Json, nullable=False),
     sa.Column("segments", Json, nullable=False),
     sa.Column("used", sa.Integer, nullable=False),

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from proxy.clock import to_ms
 from proxy.memory.changes import Change
+from proxy.memory.episode import is_summary
 from proxy.memory.extract import Extraction
 from proxy.memory.ground import ground
 from proxy.memory.learn import changes_from_json, changes_to_json, heard_before
@@ -87,7 +88,7 @@ async def _learn(services: Services, scope: Scope) -> None:
     if not items or not due or is_held_up:
         return
     said = "\n".join(one.text for item in items if item.turn for one in item.turn.messages if one.role == "user")
-    memories: Sequence[Memory] = await services.index.concerned(scope, said)
+    memories: Sequence[Memory] = [row for row in await services.index.concerned(scope, said) if not is_summary(row)]
     for group in _by_agent(items) if services.uses_model else [[item] for item in items]:
         with watched(services, "learn", group) as tally:
             memories = await _learn_group(services, scope, group, memories, tally)
@@ -130,7 +131,7 @@ async def _learn_group(
 async def _learn_in_parts(
     services: Services, item: Item, turn: Turn, memories: Sequence[Memory], tally: Counter[str]
 ) -> Sequence[Memory]:
-    """Learn from a turn with which a long history came along, a stretch at a time: reading costs more than its length."""
+    """Learn from a turn with which a long history came along, a stretch at a time: all of it costs its square."""
     changes: list[Change] = []
     with blaming(item):
         heard = await heard_before(services.index, turn.scope, [turn])

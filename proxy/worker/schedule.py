@@ -11,6 +11,7 @@ from proxy.errors import ProxyError
 from proxy.services import Services
 from proxy.threads import spawn
 from proxy.types import Scope
+from proxy.worker.endings import end_idle
 from proxy.worker.sweep import sweep
 
 _log = structlog.get_logger(__name__)
@@ -48,6 +49,8 @@ class Schedule:
             await self._attempt("scrub", self._scrub())
             if not self._keeps_store:
                 continue
+            if self._services.settings.memory.session_idle_minutes:
+                await self._attempt("end", end_idle(self._services))
             for owner in self._services.take_written():
                 await self._attempt("maintain", self._maintain(owner))
             if tick % _PRUNE_EVERY == 0:

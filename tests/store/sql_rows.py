@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 
+from proxy.store.compactions import Compaction
 from proxy.store.journal import Record
 from proxy.store.ledger import LedgerEntry
 from proxy.store.replies import Kept
@@ -51,6 +52,9 @@ def make_record(
         session_name=name,
         now=now,
         due=due or now,
+        compaction=Compaction(
+            f"anchor_{turn}", f"hash_{turn}", (), ({"first": 0, "last": 0, "lines": [], "hints": [], "text": "said"},)
+        ),
         reply=Kept(f"resp_{turn}", "", "0" * 64, 2, (f"hash_{turn}",)),
     )
 

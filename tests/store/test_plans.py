@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from proxy.errors import NotFound
+from proxy.store.compactions import Compaction, Compactions
 from proxy.store.erase import Erasure
 from proxy.store.history import History
 from proxy.store.journal import TO_LEARN, Journal
@@ -63,6 +64,10 @@ async def use_everything(db: Database) -> None:
     await ledger.drop_text(ANNA, lambda _text: True)
     await sessions.named(ANNA, "chat")
     await sessions.page(ANNA, after=ANNA.session)
+    await sessions.idle(before=NOW, limit=5)
+    await Compactions(db).prepare(ANNA, Compaction("a", "h", (), ({"first": 1},)), now=NOW)
+    await Compactions(db).read(ANNA, ANNA.session)
+    await Compactions(db).mend(ANNA, lambda _segment: {})
     await sessions.end(ANNA, ANNA.session, now=NOW)
     await sessions.delete(ANNA, ANNA.session)
     await History(db).of(ANNA, "mem_1")

@@ -1,0 +1,83 @@
+"""Ends conversations, asked for or by the clock: what is left of one is a summary that leads back to its turns."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from proxy.memory.episode import concerning, rolled_up, summarised
+from proxy.memory.standing import standing
+from proxy.memory.transcript import episodes_of
+from proxy.services import Services
+from proxy.store.sessions import Session
+from proxy.threads import in_thread
+from proxy.tokens import count
+from proxy.types import Episode, Memory, Scope
+
+_MOST_AT_ONCE = 50  # conversations that a tick ends
+
+
+async def end_conversation(services: Services, scope: Scope) -> Session:
+    """End the scope's conversation and write its summary; ended again, it is written anew.
+
+    Raises:
+        NotFound: If there is no such conversation in view.
+        StoreUnavailable: If the owner's memory cannot be written now.
+    """
+    ended = await services.sessions.end(scope, scope.session, now=services.clock.now())
+    async with services.leases.held(scope):
+        await _write_up(services, scope, ended)
+    return ended
+
+
+async def end_idle(services: Services) -> int:
+    """End the conversations in which nothing was said for long; return how many."""
+    now = services.clock.now()
+    before = now - timedelta(minutes=services.settings.memory.session_idle_minutes)
+    idle = await services.sessions.idle(before=before, limit=_MOST_AT_ONCE)
+    for scope in idle:
+        await end_conversation(services, scope)
+    for owner in {Scope(scope.tenant, scope.user, scope.agent) for scope in idle}:
+        await roll_up(services, owner)
+    return len(idle)
+
+
+async def roll_up(services: Services, scope: Scope) -> int:
+    """Sum up days and weeks with many conversations; return how many summaries were written."""
+    async with services.leases.held(scope):
+        written: list[Memory] = []
+        for level in ("day", "week"):
+            rows = [row for row in await services.store.memories(scope) if row.status == "active"]
+            found = await in_thread("cpu", rolled_up, scope, rows, level, services.clock.now(), count)
+            await services.book.sum_up(scope, found)
+            written += found
+    return len(written)
+
+
+async def forget_summaries(services: Services, scope: Scope, session: str) -> None:
+    """Remove every summary that a conversation went into; the caller holds the owner's lease."""
+    gone = [row.id for row in concerning(await services.store.memories(scope), session)]
+    if gone:
+        await services.store.remove_memories(scope, gone)
+        await services.history.purge(scope, gone)
+
+
+async def _write_up(services: Services, scope: Scope, session: Session) -> None:
+    said = await _said(services, scope)
+    rows = await services.store.memories(scope)
+    facts = [row for row in rows if row.session == scope.session and row.status == "active" and row.kind != "summary"]
+    stands = await standing(scope, services.index)
+    owner = Scope(scope.tenant, scope.user, session.agent, scope.session)
+    now = services.clock.now()
+    see = stands.still_true
+    written = await in_thread("cpu", lambda: summarised(owner, scope.session, said, facts, now, count, see=see))
+    if written is not None:
+        await services.book.sum_up(scope, [written])
+
+
+async def _said(services: Services, scope: Scope) -> list[Episode]:
+    """Return what was said in the conversation, what waits in the journal included."""
+    rows = {row.id: row for row in await services.store.episodes(scope, session=scope.session)}
+    for item in await services.journal.items(scope):
+        if item.turn is not None and item.turn.scope.session == scope.session:
+            rows |= {row.id: row for row in episodes_of(item.turn)}
+    return sorted(rows.values(), key=lambda row: (row.seq, row.piece))
