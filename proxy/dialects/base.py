@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from proxy.dialects.attachments import Wire
 from proxy.dialects.sse import EndWatch
 from proxy.errors import ProxyError
 
@@ -128,6 +129,8 @@ class Accumulator(Protocol):
 
 class Dialect(Protocol):
     """One wire format; the modules of this room fit it."""
+
+    wire: Wire  # how images and files are written
 
     def read(self, body: bytes) -> ChatRequest:
         """Return a reading view of a body.

@@ -8,6 +8,7 @@ import orjson
 
 from proxy.dialects import condense as condensing
 from proxy.dialects import splice
+from proxy.dialects.attachments import CHAT
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string, string_or_none
 from proxy.dialects.chat_reply import ReplyAccumulator
@@ -26,7 +27,10 @@ __all__ = [
     "insert",
     "read",
     "replace_model",
+    "wire",
 ]
+
+wire = CHAT
 
 
 def read(body: bytes) -> ChatRequest:

@@ -9,6 +9,7 @@ import orjson
 
 from proxy.dialects import condense as condensing
 from proxy.dialects import splice
+from proxy.dialects.attachments import MESSAGES
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string
 from proxy.dialects.messages_names import named
@@ -17,7 +18,17 @@ from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EndWatch, terminal
 from proxy.errors import ProxyError
 
-__all__ = ["ReplyAccumulator", "accumulator", "condense", "end_watch", "error_body", "insert", "read", "replace_model"]
+__all__ = [
+    "ReplyAccumulator",
+    "accumulator",
+    "condense",
+    "end_watch",
+    "error_body",
+    "insert",
+    "read",
+    "replace_model",
+    "wire",
+]
 
 _STOP = terminal(
     rb'event: ?message_stop|data: ?\{[ \t]*"type"[ \t]*:[ \t]*"message_stop"[^\r\n]*', b"message_stop", 256
@@ -35,6 +46,8 @@ _ERROR_TYPES = {
 # Agents put notes of their own beside what the user wrote, each as a block that says so, and change them at will.
 _NOTE_OPENS, _NOTE_CLOSES = "<system-reminder>", "</system-reminder>"
 _MARK = "cache_control"
+
+wire = MESSAGES
 
 
 def read(body: bytes) -> ChatRequest:

@@ -9,6 +9,7 @@ import orjson
 
 from proxy.dialects import condense as condensing
 from proxy.dialects import splice
+from proxy.dialects.attachments import RESPONSES
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string, string_or_none
 from proxy.dialects.responses_reply import END, HINTS, ReplyAccumulator
@@ -16,12 +17,14 @@ from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EventWatch
 from proxy.errors import ProxyError
 
-__all__ = ["accumulator", "condense", "end_watch", "error_body", "insert", "read", "replace_model"]
+__all__ = ["accumulator", "condense", "end_watch", "error_body", "insert", "read", "replace_model", "wire"]
 
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 _CALLS = frozenset({"function_call", "custom_tool_call"})
 # What the client's own tools, or its user at a prompt, answered; nothing may come between it and its call.
 _RESULTS = frozenset({"mcp_approval_response", "tool_search_output"})
+
+wire = RESPONSES
 
 
 def read(body: bytes) -> ChatRequest:

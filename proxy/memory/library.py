@@ -68,7 +68,7 @@ class Library:
             is_new = known is None
             if known is None:
                 known, is_new = await self.media.add(scope, _item(scope, parcel, sniffed, sha256))
-        return await self._used(scope, known), is_new
+        return await self.used(scope, known), is_new
 
     async def upload(
         self, scope: Scope, item: Shown, *, name: str, purpose: str, size_bytes: int, now: datetime, id_: str = ""
@@ -87,11 +87,7 @@ class Library:
         await self.files.add(scope, upload)
         return upload
 
-    def lock(self, scope: Scope) -> asyncio.Lock:
-        """Return what is held while bytes and rows of an owner do not fit each other."""
-        return self._locks.setdefault(scope.user, asyncio.Lock())
-
-    async def _used(self, scope: Scope, item: Shown) -> Shown:
+    async def used(self, scope: Scope, item: Shown) -> Shown:
         """Note the conversation in which something was shown."""
         session = scope.session
         if not session or session in item.used_in:
@@ -101,6 +97,10 @@ class Library:
             return replace(one, used_in=(*(name for name in one.used_in if name != session), session)[-_MOST_USES:])
 
         return await self.media.change(scope, item.id, edit) or item
+
+    def lock(self, scope: Scope) -> asyncio.Lock:
+        """Return what is held while bytes and rows of an owner do not fit each other."""
+        return self._locks.setdefault(scope.user, asyncio.Lock())
 
 
 def _item(scope: Scope, parcel: Parcel, sniffed: Sniffed, sha256: str) -> Shown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from proxy.auth import Identity
+from proxy.dialects.attachments import Attachment
 from proxy.dialects.base import ChatRequest, Dialect, Message, Reply
 from proxy.limits import UNLIMITED, Ticket
 from proxy.memory.chain import Point
@@ -17,6 +19,7 @@ from proxy.memory.running import Compacted
 from proxy.memory.sources import Recalled
 from proxy.memory.standing import Standing
 from proxy.store.ledger import LedgerEntry
+from proxy.store.media import Shown
 from proxy.store.replies import Thread
 from proxy.telemetry import Timings
 from proxy.types import Hit, Memory, Mode, Scope
@@ -40,6 +43,24 @@ class Memories:
         """Return the header's value."""
         reason = f"; reason={self.reason}" if self.reason else ""
         return f"{self.outcome}; n={self.count}; tokens={self.tokens}{reason}"
+
+
+@dataclass(slots=True)
+class Attached:
+    """An image or file of the request, and what became of it.
+
+    Args:
+        attachment: As it stands in the request.
+        item: What it is in memory; None while it is not kept.
+        action: ``kept`` as it was sent, or what stands in its place: ``described``, ``text``, ``outline``, ``data``;
+            ``refused``, ``failed`` or ``left`` where it is not kept.
+        reason: Why not, in a word.
+    """
+
+    attachment: Attachment
+    item: Shown | None = None
+    action: str = "left"
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -68,6 +89,11 @@ class Exchange:
     session_name: str = ""
     plan: Plan | None = None
     target: Target | None = None  # the first of the plan, then the one that answered
+
+    # attachments
+    attached: list[Attached] = field(default_factory=list)
+    keeping: asyncio.Task[None] | None = None  # beside the request; its turn waits for it
+    resolved_body: bytes = b""  # the client's, with words where the model cannot take a file
 
     # recall
     points: list[Point] = field(default_factory=list)
@@ -184,7 +210,7 @@ class Exchange:
         if self.scope is None or self.mode == "off":
             return Memories("off", reason=self.identity.reason if self.scope is None else "")
         shown = {hit.id for hit in self.assembly.hits} | self.assembly.carried
-        is_changed = self.upstream_body is not self.body
+        is_changed = self.upstream_body is not self.resolved_body
         injected = len(shown) if is_changed else len(self.assembly.kept) if self.mode != "observe" else 0
         tokens = self.assembly.tokens + self.summary_tokens if is_changed else 0
         injected += bool(self.summary_tokens) if is_changed else 0

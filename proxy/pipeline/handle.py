@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from proxy.errors import ProxyError
 from proxy.pipeline.account import guard_account
 from proxy.pipeline.assemble import assemble
+from proxy.pipeline.attachments import attach
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import forward
 from proxy.pipeline.identify import identify
+from proxy.pipeline.keeping import keep_beside
 from proxy.pipeline.recall import recall
 from proxy.pipeline.relay import is_stream, relay
 from proxy.pipeline.remember import remember
@@ -48,7 +50,7 @@ class Answer:
 
 
 async def handle(exchange: Exchange, services: Services) -> Answer:
-    """Identify, recall, assemble and forward; the relay runs, and remembers, while the answer is read.
+    """Identify, attach, recall, assemble and forward; the relay runs, and remembers, while the answer is read.
 
     Raises:
         ProxyError: What is refused by us; what the provider refuses is an answer.
@@ -56,11 +58,13 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
     with exchange.timings.step("identify"):
         await identify(exchange, services)
         await guard_account(exchange, services)
-    exchange.upstream_body = exchange.body
+    exchange.upstream_body = exchange.resolved_body = exchange.body
     services = services.of(exchange.mode)
+    await attach(exchange, services)
     if exchange.scope is not None and exchange.mode != "off":
         await recall(exchange, services)
         await assemble(exchange, services.settings.memory)
+        keep_beside(exchange, services)
     response = await _sent(exchange, services)
     return Answer(exchange, response, relay(exchange, services, response))
 

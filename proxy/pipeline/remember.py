@@ -11,7 +11,8 @@ from proxy.clock import iso
 from proxy.memory.chain import message_id, reply_hash, turn_id
 from proxy.memory.secrets import redact
 from proxy.pipeline.compact import summary_of, to_store
-from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.exchange import Attached, Exchange
+from proxy.pipeline.keeping import settle
 from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
@@ -34,6 +35,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
         return
     with exchange.timings.step("journal"), best_effort(exchange, "journal", deadline_reason="journal"):
         async with asyncio.timeout(_MOST_WAIT_S):
+            await settle(exchange)
             if not exchange.is_located:  # too slow before the first token; here it can be waited for
                 await locate(exchange, services)
             if services.is_ephemeral:
@@ -151,8 +153,15 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         **({"compaction": summary_of(exchange)} if exchange.compaction else {}),
         "injected": [_entry(hit) for hit in injected],
         "carried": sorted(exchange.assembly.carried),
+        **({"attachments": [_told(one) for one in exchange.attached]} if exchange.attached else {}),
         "considered": [_entry(hit) for hit in considered[:_MOST_CONSIDERED]],
     }
+
+
+def _told(one: Attached) -> dict[str, Any]:
+    """Return what became of an attachment, without its name: what is deleted is not to be found here either."""
+    entry = {"kind": one.attachment.kind, "id": one.item.id if one.item else None, "action": one.action}
+    return {**entry, "reason": one.reason or None}
 
 
 def _entry(hit: Hit) -> dict[str, Any]:

@@ -137,20 +137,17 @@ class Media:
 
         return await self._db.submit(delete)
 
-    async def claim(self, holder: str, *, now: datetime, lease_s: float) -> Reading | None:
-        """Take what has waited longest and nobody reads; None if there is nothing."""
+    async def claim(
+        self, holder: str, *, now: datetime, lease_s: float, only: MediaKind | None = None
+    ) -> Reading | None:
+        """Take what has waited longest and nobody reads, of one kind where given; None if there is nothing."""
         due = (media.c.status == "processing", media.c.due_ms <= to_ms(now), media.c.until_ms <= to_ms(now))
-        first = sa.select(media.c.owner, media.c.id).where(*due).order_by(media.c.due_ms).limit(1)
+        wanted = [media.c.kind == only] if only else []
+        first = sa.select(media.c.owner, media.c.id).where(*due, *wanted).order_by(media.c.due_ms).limit(1)
         found = await self._db.query(lambda connection: connection.execute(first).first())
         if found is None:
             return None
         return await self._take(found[0], found[1], holder, now=now, lease_s=lease_s)
-
-    async def claim_one(
-        self, scope: Scope, media_id: str, holder: str, *, now: datetime, lease_s: float
-    ) -> Reading | None:
-        """Take one thing; None if it is read, gone, or being read by somebody."""
-        return await self._take(scope.user, media_id, holder, now=now, lease_s=lease_s)
 
     async def renew(self, scope: Scope, media_id: str, holder: str, *, until: datetime) -> bool:
         """Go on holding something; False if somebody else has it, or it is gone."""

@@ -49,6 +49,7 @@ class ModelFacts:
         context_window: Tokens of a request.
         prices: Of its tokens.
         sees: Whether it takes images.
+        reads: Whether it takes PDF files.
         provider: As LiteLLM names it.
         speaks: Whether it takes texts at all, and is no model for pictures or sound.
     """
@@ -56,6 +57,7 @@ class ModelFacts:
     context_window: int | None = None
     prices: Prices | None = None
     sees: bool | None = None
+    reads: bool | None = None
     provider: str = ""
     speaks: bool = False
 
@@ -94,12 +96,13 @@ def overridden(known: ModelFacts, info: Mapping[str, Any]) -> ModelFacts:
     window = info.get("context_window") or info.get("max_input_tokens")
     said = {field: _price(info.get(name)) for field, name in _PRICES.items()}
     given = {field: price for field, price in said.items() if price is not None}
-    sees = info.get("supports_vision")
+    sees, reads = info.get("supports_vision"), info.get("supports_pdf_input")
     return replace(
         known,
         context_window=_count(window) or known.context_window,
         prices=replace(known.prices or Prices(0.0, 0.0), **given) if given else known.prices,
         sees=sees if isinstance(sees, bool) else known.sees,
+        reads=reads if isinstance(reads, bool) else known.reads,
     )
 
 
@@ -129,12 +132,13 @@ def _facts(fields: Mapping[str, Any]) -> ModelFacts:
     prices = None
     if cost["input"] is not None:
         prices = Prices(cost["input"], cost["output"] or 0.0, cost["cache_read"], cost["cache_write"])
-    sees = fields.get("supports_vision")
+    sees, reads = fields.get("supports_vision"), fields.get("supports_pdf_input")
     return ModelFacts(
         # The older field is the reply's where both are given, and both together where it stands alone.
         context_window=_count(fields.get("max_input_tokens")) or _count(fields.get("max_tokens")),
         prices=prices,
         sees=sees if isinstance(sees, bool) else None,
+        reads=reads if isinstance(reads, bool) else None,
         provider=sys.intern(str(fields.get("litellm_provider") or "")),
         speaks=fields.get("mode") in _SPEAKING,
     )

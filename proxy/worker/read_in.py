@@ -100,6 +100,7 @@ async def _document(services: Services, reading: Reading, item: Document, progre
         tokens=tokens,
         chunks=len(rows),
     )
+    await _note(services, reading, known)
     await _store(services, reading, rows, progress)
     return await _finish(services, reading, known)
 
@@ -197,6 +198,16 @@ async def _store(services: Services, reading: Reading, rows: Sequence[Chunk], pr
         progress.stored((len(rows) - len(left) + start + len(part)) / len(rows))
     if rows:
         services.note_shown(scope)
+
+
+async def _note(services: Services, reading: Reading, known: Document) -> None:
+    """Keep what is known by now: a request that cannot wait for the rest may use it."""
+
+    def edit(now: Shown) -> Shown:
+        return replace(known, used_in=now.used_in, fraction=now.fraction)
+
+    async with _writing(services, reading):
+        await services.media.change(reading.scope, known.id, edit)
 
 
 async def _finish(services: Services, reading: Reading, known: Shown) -> Shown:

@@ -12,14 +12,13 @@ import structlog
 from proxy.errors import NotFound, ProxyError
 from proxy.media.base import MediaRefused
 from proxy.services import Services
-from proxy.store.media import Reading, Shown
+from proxy.store.media import MediaKind, Reading, Shown
 from proxy.telemetry import JOBS
 from proxy.threads import in_thread, spawn
-from proxy.types import Scope
 from proxy.worker.read_in import Gone, read_in
 
 _log = structlog.get_logger(__name__)
-_LINES = 2  # so that a picture does not wait for a book
+_LINES = 2  # the second is for pictures, which do not wait for books
 _POLLS = 4  # what this process took in wakes it; other processes' left-overs can wait longer
 _LONGEST_PAUSE_S = 600.0
 
@@ -55,7 +54,9 @@ class Reader:
             reading = None
             try:
                 now = self._services.clock.now()
-                reading = await self._services.media.claim(holder, now=now, lease_s=self._settings.lease_s)
+                lease_s = self._settings.lease_s
+                only: MediaKind | None = "image" if number else None
+                reading = await self._services.media.claim(holder, now=now, lease_s=lease_s, only=only)
                 if reading is not None:
                     await attempt(self._services, reading)
             except Exception as error:  # noqa: BLE001 - a reader that ends would end reading for everybody
@@ -108,14 +109,6 @@ async def attempt(services: Services, reading: Reading) -> Shown | None:
     JOBS.labels("read", "done").inc()
     _log.info("read", kind=type(item).__name__, size_bytes=item.size_bytes, tenant=scope.tenant[:8])
     return done
-
-
-async def attempt_one(services: Services, scope: Scope, media_id: str) -> Shown | None:
-    """Read one thing now, unless somebody does; None where it is not read."""
-    holder = f"{secrets.token_hex(8)}.now"
-    lease_s, now = services.settings.worker.lease_s, services.clock.now()
-    reading = await services.media.claim_one(scope, media_id, holder, now=now, lease_s=lease_s)
-    return None if reading is None else await attempt(services, reading)
 
 
 async def _fail(services: Services, reading: Reading, reason: str, error: str) -> None:

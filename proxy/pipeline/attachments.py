@@ -1,0 +1,271 @@
+"""Step 2: uploads by id become content, and what the model cannot take becomes words, within a deadline of its own.
+
+Fails open, per attachment: what cannot be replaced goes up as it came, and the receipt says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from proxy.dialects.attachments import Attachment
+from proxy.errors import NotFound, ProxyError
+from proxy.media.base import MediaRefused
+from proxy.media.read import read_document, sniff_file
+from proxy.memory import standin
+from proxy.memory.query import Query, widen
+from proxy.pipeline.exchange import Attached, Exchange
+from proxy.pipeline.identify import LARGE_BYTES, scope_for
+from proxy.pipeline.keeping import decoded, take
+from proxy.pipeline.policy import best_effort
+from proxy.services import Services
+from proxy.store.blobs import digest
+from proxy.store.media import Shown
+from proxy.threads import in_thread
+from proxy.types import Document, Image, Scope
+from proxy.upstream.model_map import ModelFacts
+
+_POLL_S = 0.04
+_CHARACTERS_A_TOKEN = 4
+_LEAST_BYTES_A_TOKEN = 2  # of a packed or text file that may not fit the window
+_FULL = 0.9  # of the window
+_MOST_SHARE = 0.25  # of the window, for what stands in for one document
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """What a model takes."""
+
+    sees: bool
+    reads: bool  # PDF files
+    window: int | None
+
+
+async def attach(exchange: Exchange, services: Services) -> None:
+    """Note the request's attachments, and replace those that cannot go up as they are."""
+    request = exchange.request
+    if request is None or not exchange.identity.tenant:
+        return
+    with best_effort(exchange, "attachments"):
+        found = exchange.dialect.wire.attachments(request.body)
+        if not found:
+            return
+        exchange.attached = [Attached(one) for one in found]
+        model = _model(exchange, services)
+        with exchange.timings.step("attachments"):
+            desk = _Desk(exchange, services, model, _scope(exchange, services))
+            parts = await desk.parts()
+            if parts:
+                await _replace(exchange, parts)
+
+
+def _model(exchange: Exchange, services: Services) -> _Model:
+    known: ModelFacts = services.routes.facts(exchange.model)
+    patterns = services.settings.media.text_only_models
+    is_blind = known.sees is False or any(fnmatchcase(exchange.model, pattern) for pattern in patterns)
+    return _Model(not is_blind, known.reads is True and not is_blind, known.context_window)
+
+
+def _scope(exchange: Exchange, services: Services) -> Scope:
+    """Return the scope also where memory is off: an upload's id means nothing to the provider."""
+    if exchange.scope is not None:
+        return exchange.scope
+    body = exchange.request.body if exchange.request else {}
+    return scope_for(exchange.identity, exchange.header_map, body, services)
+
+
+async def _replace(exchange: Exchange, parts: dict[tuple[int, int], dict[str, Any]]) -> None:
+    wire, body = exchange.dialect.wire, exchange.body
+    if len(body) < LARGE_BYTES:
+        changed = wire.replace(body, parts)
+    else:
+        changed = await in_thread("cpu", wire.replace, body, parts)
+    if changed is body:
+        exchange.degrade("attachments")
+    exchange.upstream_body = exchange.resolved_body = changed
+
+
+class _Desk:
+    """Decides for one request what goes up in the place of each attachment."""
+
+    def __init__(self, exchange: Exchange, services: Services, model: _Model, scope: Scope) -> None:
+        self._exchange, self._services = exchange, services
+        self._model, self._scope = model, scope
+        self._wire = exchange.dialect.wire
+        self._settings = services.settings.media
+        self._until = asyncio.get_running_loop().time() + self._settings.caption_deadline_ms / 1000
+        self._may_stand_in = exchange.mode in ("full", "read", "write", "ephemeral") and exchange.scope is not None
+
+    async def parts(self) -> dict[tuple[int, int], dict[str, Any]]:
+        """Return the parts to be replaced, by place."""
+        parts: dict[tuple[int, int], dict[str, Any]] = {}
+        for one in self._exchange.attached:
+            with best_effort(self._exchange, "attachments"):
+                if (part := await self._part(one)) is not None:
+                    parts[one.attachment.place] = part
+        return parts
+
+    async def _part(self, one: Attached) -> dict[str, Any] | None:
+        attachment = one.attachment
+        if attachment.file_id:
+            return await self._uploaded(one)
+        if not self._may_stand_in or not self._is_to_replace(attachment):
+            return None
+        try:
+            part, item = await self._taken(attachment)
+        except MediaRefused as refused:
+            one.action, one.reason = "refused", refused.reason
+            return None
+        if item is None:
+            return None
+        one.item = item
+        if isinstance(item, Document) and (self._model.sees or self._model.reads):
+            item = await self._parsed(part, item)
+            if self._is_too_large(item):
+                return await self._outlined(one, part, item)
+            one.action = "kept"
+            return None
+        text = await self._in_words(one, part, item)
+        return self._wire.text_part(text, attachment) if text else None
+
+    def _is_to_replace(self, attachment: Attachment) -> bool:
+        """Whether it may have to give way: the model is blind, or the file so long that it may not fit."""
+        if not self._model.sees and not (attachment.kind == "file" and self._model.reads):
+            return True
+        if attachment.kind == "image" or self._model.window is None:
+            return False
+        size = len(attachment.text) or len(attachment.data) * 3 // 4
+        return size > self._model.window * _LEAST_BYTES_A_TOKEN
+
+    async def _taken(self, attachment: Attachment) -> tuple[Services, Shown | None]:
+        """Keep an attachment now, or know it from before; where the mode does not learn, in memory only."""
+        part = self._services
+        if not self._exchange.learns and part.ephemeral is not None:
+            if attachment.data:
+                sha256 = await in_thread("cpu", lambda: digest(decoded(attachment.data)))
+                if (known := await part.media.named(self._scope, sha256)) is not None:
+                    return part, known
+            part = part.ephemeral
+            part.last_used[self._scope] = part.clock.monotonic()
+        return part, await take(attachment, self._exchange, part)
+
+    async def _uploaded(self, one: Attached) -> dict[str, Any] | None:
+        """Return what stands for an upload of ours; None for one that the provider has."""
+        attachment = one.attachment
+        for part in (self._services, self._services.ephemeral):
+            if part is None:
+                continue
+            try:
+                upload = await part.files.get(self._scope, attachment.file_id)
+                item = await part.media.get(self._scope, upload.media)
+            except NotFound:
+                continue
+            one.item = item
+            if upload.is_forwarded and self._model.sees:
+                one.action = "kept"
+                return None
+            return await self._inlined(one, part, item, attachment)
+        return None
+
+    async def _inlined(self, one: Attached, part: Services, item: Shown, attachment: Attachment) -> dict[str, Any]:
+        takes_it = self._model.sees if isinstance(item, Image) else self._model.reads
+        is_plain = isinstance(item, Image) or item.media_type == "application/pdf"
+        if isinstance(item, Document) and self._is_too_large(item):
+            return await self._outlined(one, part, item)
+        if takes_it and is_plain:
+            data = await part.blobs.get(self._scope, item.sha256)
+            encoded = await in_thread("cpu", lambda: base64.b64encode(data).decode())
+            one.action = "data"
+            return self._wire.data_part(attachment, encoded, item.media_type, item.name)
+        text = await self._in_words(one, part, item)
+        return self._wire.text_part(text or standin.of_refusal(item.name, "it is still being read"), attachment)
+
+    async def _in_words(self, one: Attached, part: Services, item: Shown) -> str:
+        """Return an image described or a document as text; "" where there is no time for it."""
+        try:
+            async with asyncio.timeout_at(self._until):
+                if isinstance(item, Document):
+                    return await self._whole_text(one, part, item)
+                image = await self._read(part, item)
+        except TimeoutError:
+            one.action, one.reason = "failed", "deadline"
+            self._exchange.degrade("attachments")
+            return ""
+        except (MediaRefused, NotFound) as error:
+            one.action, one.reason = "refused", getattr(error, "reason", "missing")
+            return standin.of_refusal(item.name, str(error))
+        one.item, one.action = image, "described"
+        if image.status == "failed":
+            one.action, one.reason = "refused", image.reason
+            return standin.of_refusal(image.name, image.error)
+        return standin.of_image(image) if isinstance(image, Image) else ""
+
+    async def _whole_text(self, one: Attached, part: Services, item: Document) -> str:
+        async with part.blobs.file(self._scope, item.sha256) as path:
+            sniffed = await sniff_file(path, item.name, item.media_type)
+            content = await read_document(path, sniffed, self._settings)
+        one.action = "text"
+        text = standin.of_content(item.name, content)
+        tokens = len(text) // _CHARACTERS_A_TOKEN
+        if self._is_too_large(replace(item, tokens=item.tokens or tokens)):
+            found = await self._outlined(one, part, await self._parsed(part, item))
+            return str(found["text"])
+        return text
+
+    async def _outlined(self, one: Attached, part: Services, item: Document) -> dict[str, Any]:
+        """Return a document's outline and the passages that fit the question."""
+        budget = self._settings.document_tokens
+        if self._model.window is not None:
+            budget = min(budget, round(self._model.window * _MOST_SHARE))
+        query = await self._query()
+        chunks = await standin.passages(self._scope, part.store, part.embedder.model, item, query)
+        text = await in_thread("cpu", standin.of_parts, item, chunks, budget)
+        one.action = "outline"
+        return self._wire.text_part(text, one.attachment)
+
+    async def _query(self) -> Query:
+        said = [message.text for message in self._exchange.messages if message.role == "user" and message.text]
+        text, context = widen(said)
+        query = Query(text, context, None, self._exchange.moment)
+        try:
+            return replace(query, vector=(await self._services.embedder.embed([query.dense_text], purpose="query"))[0])
+        except ProxyError:  # words alone still find
+            return query
+
+    def _is_too_large(self, item: Document) -> bool:
+        """Whether a document does not fit beside the rest of the request; never for a window that is not known."""
+        window = self._model.window
+        if window is None or not item.tokens:
+            return False
+        sent = sum(len(one.attachment.data) for one in self._exchange.attached)
+        rest = max(0, len(self._exchange.body) - sent) // _CHARACTERS_A_TOKEN
+        return item.tokens + rest > window * _FULL
+
+    async def _parsed(self, part: Services, item: Document) -> Document:
+        """Wait until a document can be searched by words, within the deadline; then it goes up as it came."""
+        try:
+            async with asyncio.timeout_at(self._until):
+                while True:
+                    now = await part.media.get(self._scope, item.id)
+                    if isinstance(now, Document) and await self._is_searchable(part, now):
+                        return now
+                    await asyncio.sleep(_POLL_S)
+        except TimeoutError:
+            self._exchange.degrade("attachments")
+            return item
+
+    async def _is_searchable(self, part: Services, item: Document) -> bool:
+        if item.status != "processing":
+            return True
+        ends = [f"{item.id}.0", f"{item.id}.{item.chunks - 1}"]
+        return item.chunks > 0 and len(await part.store.chunks(self._scope, ends)) == len(set(ends))
+
+    async def _read(self, part: Services, item: Shown) -> Shown:
+        """Wait until something is read."""
+        while item.status == "processing":
+            await asyncio.sleep(_POLL_S)
+            item = await part.media.get(self._scope, item.id)
+        return item

@@ -1,0 +1,105 @@
+"""Attachments become memory beside the request: what is sent to the model as it is costs it no time."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+
+import structlog
+
+from proxy.dialects.attachments import Attachment
+from proxy.errors import ProxyError
+from proxy.media.base import MediaRefused
+from proxy.media.fetch import fetch
+from proxy.memory.library import Parcel
+from proxy.pipeline.exchange import Attached, Exchange
+from proxy.services import Services
+from proxy.store.media import Shown
+from proxy.threads import in_thread, spawn
+
+_log = structlog.get_logger(__name__)
+_MOST = 64  # new attachments of one request
+_MOST_WAIT_S = 1.0
+_PIECE = 2**20  # Base64 characters: the interpreter is held for a millisecond or so
+
+
+def keep_beside(exchange: Exchange, services: Services) -> None:
+    """Start keeping the attachments of what is new in the request."""
+    if not exchange.learns or not exchange.attached:
+        return
+    old = {point.index for point in exchange.points if point.hash in exchange.known}
+    fresh = [one for one in exchange.attached if one.attachment.place[0] not in old][-_MOST:]
+    here = [one for one in fresh if not one.attachment.url]
+    if here:
+        exchange.keeping = spawn(_keep_all(exchange, services, here), "keep attachments")
+    if elsewhere := [one for one in fresh if one.attachment.url]:  # the reply does not wait for the web
+        spawn(_keep_all(exchange, services, elsewhere), "fetch attachments")
+
+
+async def settle(exchange: Exchange) -> None:
+    """Wait, but not for long, for what is being kept, so that it is as durable as the turn."""
+    if exchange.keeping is not None:
+        await asyncio.wait([exchange.keeping], timeout=_MOST_WAIT_S)
+
+
+async def take(attachment: Attachment, exchange: Exchange, services: Services) -> Shown | None:
+    """Keep one attachment; None where it is nowhere to be had.
+
+    Raises:
+        MediaRefused: If it is of no kind that is read.
+    """
+    fetched = await content_of(attachment, services)
+    if fetched is None:
+        return None
+    data, name, declared = fetched
+    parcel = Parcel(data, name, declared, "chat", exchange.moment)
+    item, is_new = await services.library.take_in(exchange.required_scope, parcel)
+    if is_new:
+        services.arrived.set()
+    return item
+
+
+async def content_of(attachment: Attachment, services: Services) -> tuple[bytes, str, str] | None:
+    """Return an attachment's bytes, name and declared type; None where they are not here and are not to be fetched."""
+    name, declared = attachment.name, attachment.declared
+    if attachment.text:
+        return attachment.text.encode("utf-8", "replace"), name or "document.txt", declared
+    if attachment.data:
+        return await in_thread("cpu", decoded, attachment.data), name, declared
+    if attachment.url and services.settings.media.fetch_urls:
+        fetched = await fetch(attachment.url, services.settings.media)
+        return fetched.data, name or fetched.name, fetched.media_type
+    return None
+
+
+def decoded(data: str) -> bytes:
+    """Return what Base64 stands for.
+
+    Raises:
+        MediaRefused: If it is none.
+    """
+    try:
+        if len(data) <= _PIECE:
+            return base64.b64decode(data)
+        pieces = [data[at : at + _PIECE] for at in range(0, len(data), _PIECE)]
+        return b"".join(binascii.a2b_base64(piece) for piece in pieces)
+    except (binascii.Error, ValueError) as error:
+        raise MediaRefused("The data is not valid Base64.", "malformed") from error
+
+
+async def _keep_all(exchange: Exchange, services: Services, fresh: list[Attached]) -> None:
+    for one in fresh:
+        try:
+            if one.item is not None:
+                await services.library.used(exchange.required_scope, one.item)
+            elif one.action == "left":
+                one.item = await take(one.attachment, exchange, services)
+                one.action, one.reason = ("kept", "") if one.item else ("left", "not_here")
+        except MediaRefused as refused:
+            one.action, one.reason = "refused", refused.reason
+        except ProxyError as error:
+            one.action, one.reason = "failed", error.code
+        except Exception as error:  # noqa: BLE001 - whatever breaks here must not break the chat
+            one.action, one.reason = "failed", type(error).__name__
+            _log.warning("an attachment was not kept", error=one.reason)
