@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
 _MAX_SIDE = 2000
+_DETECTION_SIDE = 1600
+_SMALL_SIDE, _MAX_SCALE, _LEAST_SCALE = 900, 2.0, 1.2  # small pictures are enlarged
 _PAGE_DPI = 200
 _POINTS = 72
 _LEAST_SCORE = 0.6
@@ -52,6 +54,8 @@ def run_page(job: dict[str, Any], tell: Callable[[float], None]) -> str:
 def text_of(image: Image.Image) -> str:
     """Return the lines of text in an image, in reading order; a page that lies on its side is turned."""
     image.thumbnail((_MAX_SIDE, _MAX_SIDE))
+    if (scale := min(_MAX_SCALE, _SMALL_SIDE / max(image.size))) > _LEAST_SCALE:
+        image = image.resize((int(image.width * scale) or 1, int(image.height * scale) or 1))
     best = _looked(image)
     for turn in _turns(best):
         if best.is_clear:
@@ -131,6 +135,9 @@ def _engine() -> Any:
         params={
             "Global.log_level": "critical",
             "Global.use_cls": False,  # it turns good lines upside down; a page is turned as a whole
+            # Not enlarged by it until the short side has 736 pixels, which takes seconds for a line of text.
+            "Det.limit_type": "max",
+            "Det.limit_side_len": _DETECTION_SIDE,
             "EngineConfig.onnxruntime.intra_op_num_threads": 2,
         }
     )

@@ -126,7 +126,7 @@ def _nobody(share: float) -> None:
 def _job(name: str, path: Path, limits: MediaSettings) -> dict[str, Any]:
     return {
         "job": name,
-        "path": str(path.resolve()),
+        "path": str(path.absolute()),
         "limits": Limits.of(limits).to_dict(),
         "timeout_s": limits.parse_timeout_s,
         "cpu_s": limits.parse_cpu_s,
