@@ -9,6 +9,7 @@ from proxy.errors import NotFound
 from proxy.services import Services
 from proxy.store.erase import Erasure
 from proxy.types import Scope
+from proxy.worker.discard import discard
 
 
 async def sweep(services: Services) -> int:
@@ -24,6 +25,11 @@ async def forget_conversation(services: Services, scope: Scope) -> None:
     """Forget one conversation that lives in memory, and with an owner's last one everything of the owner."""
     for known in [one for one in services.last_used if one.user == scope.user and one.session == scope.session]:
         del services.last_used[known]
+    for kind in ("document", "image"):
+        shown, _ = await services.media.page(scope, kind, limit=None)
+        for item in shown:
+            if item.session == scope.session:
+                await discard(services, scope, item)
     async with services.leases.held(scope):
         learned = [row.id for row in await services.store.memories(scope) if row.session == scope.session]
         await services.store.remove_memories(scope, learned)
