@@ -101,6 +101,26 @@ def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, 
     return left
 
 
+def varied(groups: Sequence[str], lead: int, until: int) -> list[int]:
+    """Return the places of entries in a new order: from ``lead`` to ``until`` those of groups not met so far go first.
+
+    Args:
+        groups: Of each entry, best first.
+        lead: How many stay in front as they are.
+        until: Where the rest follows as it was.
+    """
+    front = list(range(min(lead, len(groups))))
+    met = {groups[at] for at in front}
+    for at in range(len(front), len(groups)):
+        if len(front) >= until:
+            break
+        if groups[at] not in met:
+            met.add(groups[at])
+            front.append(at)
+    taken = set(front)
+    return front + [at for at in range(len(groups)) if at not in taken]
+
+
 def newest_first(scores: Sequence[float], ages: Sequence[float], similar: NDArray[np.bool_]) -> list[float]:
     """Let the newest of each group of similar statements take the group's best score.
 

@@ -107,8 +107,7 @@ class EpisodeSource:
         scores = like.fused(shelf.lengths, mask) * worth(shelf, query, speakers) * in_time(shelf, query)
         scores = with_answers(shelf, scores)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
-        ranked = spaced(shelf, lines, scores) if query.says else [(line, float(scores[line])) for line in lines]
-        hits = [_turn_hit(shelf, line, score) for line, score in ranked]
+        hits = [_turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
         evidence = weigh(shelf, terms, mask, like.words, like.cosines)
         if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)

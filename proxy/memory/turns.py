@@ -15,7 +15,7 @@ from proxy.lexical import tokens
 from proxy.memory.index import TurnShelf
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query, is_of_oneself
-from proxy.memory.rank import economy, fuse, thinned
+from proxy.memory.rank import economy, fuse, thinned, varied
 from proxy.types import Role
 
 # Words and vectors of a turn, words and vectors of the window around it: a short turn is understood by what stands
@@ -26,6 +26,7 @@ _QUESTION = 0.8  # what a turn that only asks is worth: it proves nothing
 _ANSWER = 0.15  # of a question's score, for the turn that follows
 _LONG_REPLY = 0.6
 _MEANT = 1.4  # for the turns of whom the query names
+_ASKED, _TOLD = (6, 10), (2, 20)  # between which places other conversations come first
 _RECENT, _HALF_LIFE_MS = 0.4, 30 * 86_400_000
 
 
@@ -102,11 +103,19 @@ def with_answers(shelf: TurnShelf, scores: Scores) -> Scores:
     return np.where(scores > 0, scores + np.float32(_ANSWER) * asked[shelf.neighbours.before], 0)
 
 
-def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores) -> list[tuple[int, float]]:
-    """Return lines, given best first, with scores that let other conversations come between the turns of one."""
+def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores, query: Query) -> list[tuple[int, float]]:
+    """Return lines, given best first, with scores that let other conversations come between the turns of one.
+
+    Questions are mostly answered by one conversation, and the first turns stay in front; what one tells carries on
+    with several.
+    """
     sessions = [shelf.items[line].session for line in lines]
-    values = thinned([float(scores[line]) for line in lines], sessions, _traits(shelf).messages)
-    return sorted(zip(lines, values, strict=True), key=lambda pair: -pair[1])
+    values = [float(scores[line]) for line in lines]
+    if query.says:
+        values = thinned(values, sessions, _traits(shelf).messages)
+    order = sorted(range(len(lines)), key=lambda at: -values[at])
+    places = varied([sessions[at] for at in order], *(_TOLD if query.says else _ASKED))
+    return list(zip([lines[order[at]] for at in places], sorted(values, reverse=True), strict=True))
 
 
 def without_names(terms: Mapping[str, float], names: Mapping[str, Role]) -> dict[str, float]:

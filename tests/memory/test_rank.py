@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from proxy.memory.rank import best, diverse, economy, fuse, newest_first, priors, reciprocal_ranks, thinned
+from proxy.memory.rank import best, diverse, economy, fuse, newest_first, priors, reciprocal_ranks, thinned, varied
 
 scores = nps.arrays(np.float32, 6, elements=st.floats(0, 100, width=32))
 
@@ -93,3 +93,13 @@ def test_a_weight_may_differ_from_line_to_line():
     shares = np.array([0.9, 0.1], dtype=np.float32)
     fused = fuse([(first, shares), (second, 1 - shares)], np.ones(2, dtype=bool))
     assert fused.tolist() == pytest.approx([0.9, 1.0])
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=12), st.integers(0, 6), st.integers(0, 12))
+def test_other_groups_come_first_from_a_place_on(groups, lead, until):
+    order = varied(groups, lead, until)
+    assert sorted(order) == list(range(len(groups)))
+    assert order[:lead] == list(range(len(groups)))[:lead]
+    behind = [groups[at] for at in order[lead : max(lead, until)]]
+    others = set(groups[lead:]) - set(groups[:lead])
+    assert set(behind[: len(others)]) == others or len(behind) < len(others)

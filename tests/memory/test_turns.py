@@ -69,7 +69,8 @@ def test_new_lines_are_judged_as_they_come():
 def test_conversations_take_turns():
     turns = shelf(conversation("a", *("tea " * n for n in range(1, 5))), conversation("b", "tea", "x", "y", "z"))
     scores = np.array([0.9, 0.88, 0.87, 0.86, 0.8, 0, 0, 0], dtype=np.float32)
-    assert [line for line, _ in spaced(turns, [0, 1, 2, 3, 4], scores)][:2] == [0, 4]
+    told = Query("I bought tea for my sister today.", "", None, NOW)
+    assert [line for line, _ in spaced(turns, [0, 1, 2, 3, 4], scores, told)][:2] == [0, 4]
 
 
 def test_a_long_turn_is_judged_by_itself_and_a_short_one_by_what_stands_around():
