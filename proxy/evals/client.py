@@ -37,6 +37,7 @@ class Asked:
         memory: Value of ``X-Memory``.
         receipt: Value of ``X-Memory-Receipt``.
         wall_ms: Time of the whole request; the scripted upstream answers at once.
+        steps: Value of ``Server-Timing``.
     """
 
     insertions: tuple[str, ...]
@@ -45,6 +46,7 @@ class Asked:
     memory: str
     receipt: str
     wall_ms: float
+    steps: str = ""
 
     @property
     def outcome(self) -> str:
@@ -78,6 +80,7 @@ class Client:
         mode: str = "full",
         budget: int | None = None,
         reply: str = NEUTRAL_REPLY,
+        model: str = MODEL,
     ) -> Asked:
         """Post one chat completion and return what the upstream received.
 
@@ -90,12 +93,13 @@ class Client:
         headers |= {"X-Memory-Time": time_of_turn} if time_of_turn else {}
         headers |= {"X-Memory-Budget": str(budget)} if budget is not None else {}
         start = time.perf_counter()
-        body = {"model": MODEL, "messages": list(messages)}
+        body = {"model": model, "messages": list(messages)}
         async with self._http.post(f"{self._base_url}/v1/chat/completions", json=body, headers=headers) as response:
             text = await response.text()
             wall_ms = (time.perf_counter() - start) * 1000
             if response.status != 200:
                 raise EvalFailed(f"A chat completion was answered with {response.status}: {text[:300]}")
+            steps = response.headers.get("Server-Timing", "")
             memory, receipt = response.headers.get("X-Memory", ""), response.headers.get("X-Memory-Receipt", "")
         received = self._upstream.take(request_id)
         if received is None:
@@ -103,7 +107,8 @@ class Client:
                 "The request did not reach the scripted upstream. With --base-url, the server must be running with "
                 f"`--upstream {self._upstream.url}`."
             )
-        return Asked(tuple(injected_text(messages, received)), messages, received, memory, receipt, wall_ms)
+        insertions = () if model != MODEL else tuple(injected_text(messages, received))
+        return Asked(insertions, messages, received, memory, receipt, wall_ms, steps)
 
     async def settle(self, user: str) -> float:
         """Wait until everything that the user said is stored and learned from; return the seconds it took.
@@ -131,6 +136,13 @@ class Client:
                 raise EvalFailed(f"GET {path} was answered with {response.status}: {(await response.text())[:300]}")
             found: dict[str, Any] = await response.json()
             return found
+
+    async def resident_mb(self) -> float | None:
+        """Return the memory of the server's process, None where it does not tell."""
+        async with self._http.get(f"{self._base_url}/metrics") as response:
+            lines = (await response.text()).splitlines()
+        found = [line.rpartition(" ")[2] for line in lines if line.startswith("process_resident_memory_bytes ")]
+        return float(found[0]) / 2**20 if found else None
 
     async def ranked(self, user: str, receipt: str) -> list[dict[str, Any]]:
         """Return the entries of a receipt, injected and merely considered, best first."""

@@ -20,6 +20,7 @@ from proxy.evals.client import Client, http_session
 from proxy.evals.dataset import Dataset, data_folder, default_set, load_set
 from proxy.evals.forget import forget, load_cases
 from proxy.evals.junk import junk
+from proxy.evals.long import WINDOWS, long, long_set
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
 from proxy.evals.scripted import ScriptedUpstream
@@ -119,6 +120,13 @@ def _command(doc: str, *parts: Part) -> Callable[..., None]:
     return command
 
 
+def _long(options: Options) -> Work:
+    folder = data_folder(options.data)
+    dataset = load_set(folder, options.name or long_set(folder))
+    windows = [size for size in WINDOWS if options.limit is None or size <= options.limit]
+    return lambda client: long(client, dataset, windows)
+
+
 app.callback(invoke_without_command=True)(
     _command(
         "Replay conversations as traffic and measure what reaches the model: recall and forgetting.", _recall, _forget
@@ -129,6 +137,10 @@ app.command("forget")(_command("Whether what was taken back stays away, and noth
 app.command("junk")(_command("How much is learned that should not be.", _on_set(junk)))
 app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _on_set(abstain)))
 app.command("cache")(_command("What memory costs where a repeated prefix is billed at a discount.", _on_set(cache)))
+
+app.command("long")(
+    _command("Conversations of 1, 5, 10 and 80 windows: what is found, sent and kept (--limit: most windows).", _long)
+)
 
 
 async def measure(parts: Sequence[Part], options: Options) -> Report:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.lexical import tokens, weights
 from proxy.memory.secrets import redact
@@ -17,7 +17,7 @@ from proxy.memory.summarize import Utterance
 from proxy.memory.transcript import pieces_of
 
 _MOST_TERMS = 12
-_READ = 60  # messages that are read closely
+_READ = 40  # messages that are read closely
 _MOST_READ = 200_000  # characters of one message
 _SHORT_STEM = 3
 _LEAST_LETTERS = 4  # of all telling words together: "go on" asks for nothing
@@ -56,8 +56,9 @@ def search(query: str, said: Sequence[Utterance], limit: int, *, context: str = 
     terms = _terms(query, context)
     if not said or sum(len(term) for term, weight in terms.items() if weight >= 1) < _LEAST_LETTERS:
         return []
-    folded = [one.text.casefold() for one in said]
-    counts = {term: [text.count(form) for text in folded] for term, form in _forms(terms).items()}
+    folded = [_folded(one.text) for one in said]
+    forms = _forms(terms)
+    counts = {term: [text.count(form) for text in folded] for term, form in forms.items()}
     spread = {term: sum(n > 0 for n in found) for term, found in counts.items()}
     present = {term: terms[term] * _rarity(spread[term], len(said)) for term in counts if spread[term]}
     average = sum(map(len, folded)) / len(folded) + 1
@@ -68,10 +69,10 @@ def search(query: str, said: Sequence[Utterance], limit: int, *, context: str = 
                 scores[at] += weight * n * (_K + 1) / (n + _K * (1 - _B + _B * len(folded[at]) / average))
     best = heapq.nlargest(_READ, (at for at in range(len(said)) if scores[at] > 0), key=scores.__getitem__)
     whole = sum(terms[term] * _rarity(spread.get(term, 0), len(said)) for term in terms)
-    found = [passage for at in best for passage in _passages(said[at], terms, spread, len(said), whole)]
+    found = [passage for at in best for passage in _passages(said[at], terms, forms, spread, len(said), whole)]
     found.sort(key=lambda one: (-one.score, -one.number, one.piece))
     least = max(_LEAST_SHARE, _NEAR_BEST * found[0].score) if found else 0.0
-    return [one for one in found if one.score >= least][:limit]
+    return _clean([one for one in found if one.score >= least][:limit], said)
 
 
 def _terms(query: str, context: str) -> dict[str, float]:
@@ -92,13 +93,38 @@ def _rarity(spread: int, many: int) -> float:
 
 
 def _passages(
-    one: Utterance, terms: dict[str, float], spread: dict[str, int], many: int, whole: float
+    one: Utterance, terms: dict[str, float], forms: dict[str, str], spread: dict[str, int], many: int, whole: float
 ) -> list[Passage]:
     found = []
     said_by_user = 1.0 if one.role == "user" else _BY_OTHERS
-    for piece, text in enumerate(pieces_of(one.role, redact(one.text[:_MOST_READ]).strip())):
+    for piece, text in enumerate(pieces_of(one.role, one.text[:_MOST_READ].strip())):
+        folded = _folded(text)
+        if not any(form in folded for form in forms.values()):
+            continue
         words = set(tokens(text))
         score = sum(weight * _rarity(spread.get(term, 0), many) for term, weight in terms.items() if term in words)
         if score > 0:
             found.append(Passage(one.number, one.role, piece, text, said_by_user * score / whole))
     return found
+
+
+def _clean(found: Sequence[Passage], said: Sequence[Utterance]) -> list[Passage]:
+    """Return passages without secrets, cut as they are stored; a secret may reach over where a message is cut."""
+    wanted = {one.number for one in found}
+    texts = {one.number: one.text[:_MOST_READ] for one in said if one.number in wanted}
+    clean = {number: redact(text) for number, text in texts.items()}
+    pieces = {
+        one.number: pieces_of(one.role, clean[one.number].strip())
+        for one in found
+        if clean[one.number] != texts[one.number]
+    }
+    kept = [(one, pieces.get(one.number, ())) for one in found]
+    return [
+        replace(one, text=parts[one.piece]) if parts else one
+        for one, parts in kept
+        if not parts or one.piece < len(parts)
+    ]
+
+
+def _folded(text: str) -> str:
+    return text.lower() if text.isascii() else text.casefold()

@@ -12,6 +12,9 @@ from proxy.pipeline.exchange import Exchange
 from proxy.services import Services
 from proxy.store.replies import Thread
 from proxy.store.sessions import ChainRow
+from proxy.types import Scope
+
+_MANY, _TAIL = 512, 384  # links
 
 
 async def locate(exchange: Exchange, services: Services) -> None:
@@ -20,8 +23,28 @@ async def locate(exchange: Exchange, services: Services) -> None:
         exchange.thread = await find_thread(exchange, services)
         name_points(exchange)
     hashes = [point.hash for point in exchange.points if point.links]
-    place_by(exchange, services, await services.sessions.locate(exchange.required_scope, hashes))
+    place_by(exchange, services, await _known(exchange.required_scope, services, hashes))
+    if len(hashes) > _MANY:  # what came before a known message is known as well
+        last = max((at for at, one in enumerate(hashes) if one in exchange.known), default=-1)
+        exchange.known = {*exchange.known, *hashes[: last + 1]}
     exchange.is_located = True
+
+
+async def _known(scope: Scope, services: Services, hashes: Sequence[str]) -> list[ChainRow]:
+    """Return the stored links of a chain; of a very long one the first and those about where the known part ends."""
+    locate_links = services.sessions.locate
+    if len(hashes) <= _MANY:
+        return await locate_links(scope, hashes)
+    tail = len(hashes) - _TAIL
+    rows = await locate_links(scope, [hashes[0], *hashes[tail:]])
+    if not rows or any(row.hash != hashes[0] for row in rows):
+        return rows
+    low, high = 0, tail
+    while high - low > _TAIL:
+        middle = (low + high) // 2
+        found = await locate_links(scope, [hashes[middle]])
+        low, high = (middle, high) if found else (low, middle)
+    return rows + await locate_links(scope, hashes[max(1, low) : high])
 
 
 async def find_thread(exchange: Exchange, services: Services) -> Thread | None:

@@ -55,25 +55,28 @@ async def recall(exchange: Exchange, services: Services) -> None:
         place_by(exchange, services, ())
     left_s = until - clock()
     await compact(exchange, services)
+    passages = await _in_left_out(exchange, deadline_s)
     if exchange.reads and left_s > 0:
         with exchange.timings.step("recall"), best_effort(exchange, "memory"):
             async with asyncio.timeout(left_s):
-                await _look_up(exchange, services, exchange.required_scope, left_s)
+                await _look_up(exchange, services, exchange.required_scope, left_s, passages)
 
 
-async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadline_s: float) -> None:
+async def _look_up(
+    exchange: Exchange, services: Services, scope: Scope, deadline_s: float, passages: Sequence[Passage]
+) -> None:
     before = await _kept_turns(exchange, services, scope)
     said, answers = _said(exchange, before, "user"), _said(exchange, before, "assistant")
     text, context = widen(said, reply=answers[-1] if answers else "")
     exchange.query_text = text
     query = Query(text, context, None, exchange.moment, session=scope.session, exclude_texts=_as_stored(said, answers))
     embedding = spawn(_embedded(exchange, services, query, deadline_s), "embed")
-    passages: list[Passage] = []
+    left_out = [_hit(exchange, passage) for passage in passages]
     try:  # the embedder computes in a thread: what is read meanwhile costs no time
-        with best_effort(exchange, "memory"):
-            passages = await _in_left_out(exchange, query)
         with best_effort(exchange, "store"):
             exchange.ledger = await services.ledger.read(scope, scope.session)
+            exchange.standing = await standing(scope, services.index)
+            exchange.hits = _seen(exchange, exchange.standing, left_out)  # should the store be too slow for more
             await services.index.prepare(scope)
         query = replace(query, vector=await embedding)
     finally:
@@ -85,8 +88,8 @@ async def _look_up(exchange: Exchange, services: Services, scope: Scope, deadlin
         exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
         if text:
             exchange.recalled = await search(scope, query, services.index, limit=_MOST_HITS)
-            found = _merged(exchange.recalled.hits, [_hit(exchange, passage) for passage in passages])
-            visible = [seen for hit in found if (seen := stands.seen(hit, exchange.moment))]
+            found = _merged(exchange.recalled.hits, left_out)
+            visible = _seen(exchange, stands, found)
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
             exchange.hits = _without_own(unsaid, exchange)
@@ -145,20 +148,21 @@ def _without_own(hits: list[Hit], exchange: Exchange) -> list[Hit]:
     return [hit for hit in hits if hit.source != "episode" or hit.id.partition(".")[0] not in replies]
 
 
-async def _in_left_out(exchange: Exchange, query: Query) -> list[Passage]:
+async def _in_left_out(exchange: Exchange, deadline_s: float) -> list[Passage]:
     """Return what fits of the messages that the request leaves out: they may have come with it, and not be stored."""
-    if not exchange.dropped or not query.text:
-        return []
-    with exchange.timings.step("leftout"):
-        said = [
-            Utterance(one.index, one.role, one.text)
-            for index in sorted(exchange.dropped)
-            if (one := exchange.messages[index]).text
-        ]
+    found: list[Passage] = []
+    if not exchange.dropped:
+        return found
+    with exchange.timings.step("leftout"), best_effort(exchange, "memory"):
+        text, context = widen(_said(exchange, (), "user"))
+        some = (exchange.messages[index] for index in sorted(exchange.dropped))
+        said = [Utterance(one.index, one.role, one.text) for one in some if one.text]
         if sum(len(one.text) for one in said) > _MOST_SCANNED:
             stored = {point.index for point in exchange.points if point.hash in exchange.known}
             said = [one for one in said if one.number not in stored]
-        return await in_thread("cpu", search_left_out, query.text, said, _MOST_PASSAGES, context=query.context)
+        async with asyncio.timeout(deadline_s):
+            found = await in_thread("cpu", search_left_out, text, said, _MOST_PASSAGES, context=context)
+    return found
 
 
 def _hit(exchange: Exchange, passage: Passage) -> Hit:
@@ -191,6 +195,11 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
         for row in latest(rows, most, scope.session)
         if row.id not in shown
     ]
+    return _seen(exchange, stands, hits)
+
+
+def _seen(exchange: Exchange, stands: Standing, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits without what has ended."""
     return [seen for hit in hits if (seen := stands.seen(hit, exchange.moment))]
 
 

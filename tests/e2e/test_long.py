@@ -64,7 +64,9 @@ def text_of(seen: Seen) -> str:
 
 def test_ten_windows_are_answered_with_the_needle_of_the_middle(speaker: Speaker, strict: FakeProvider) -> None:
     said = history(700, at333="The spare key of the allotment hangs behind the blue watering can.")
-    response = speaker.post([*said, user("Where does the spare key of the allotment hang?")], model="tiny")
+    response = speaker.post(
+        [*said, user("Where does the spare key of the allotment hang?")], model="tiny", X_Memory_Mode="read"
+    )
     sent = strict.last.json["messages"]
     assert "behind the blue watering can" in sent[-1]["content"]
     assert sent[0] == said[0]
@@ -116,7 +118,7 @@ def test_short_requests_and_unknown_windows_are_left_alone(speaker: Speaker, str
     assert strict.last.json["messages"] == said
     long = [*history(700), user("zzz")]
     strict.then(chat("ok", {"model": "nobody-knows", "messages": []}))
-    speaker.post(long, model="nobody-knows")
+    speaker.post(long, model="nobody-knows", X_Memory_Mode="read")
     assert len(strict.last.json["messages"]) == len(long)
 
 
