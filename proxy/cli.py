@@ -11,6 +11,7 @@ import typer
 import uvicorn
 
 from proxy.app import work
+from proxy.cli_ingest import ingest
 from proxy.cli_keys import app as keys
 from proxy.config import Settings, environment, export_settings, load_settings, quiet_libraries, share_metrics
 from proxy.errors import ConfigError, ProxyError
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 
 app.add_typer(keys, name="keys")
+app.command()(ingest)
 app.add_typer(evals, name="eval")
 
 Config = Annotated[Path | None, typer.Option("--config", help="YAML file; see config.example.yaml.")]
