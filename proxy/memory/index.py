@@ -142,7 +142,7 @@ class Shelf(Generic[T]):
         if vector is not None and len(lines):
             matrix = self._vectors[name].values
             unit = np.asarray(vector, dtype=np.float32) / max(float(np.linalg.norm(vector)), 1e-12)
-            cosines[lines] = (matrix @ unit)[lines] if len(lines) > len(matrix) // 2 else matrix[lines] @ unit
+            cosines[lines] = (matrix @ unit)[lines] if len(lines) > len(matrix) // 4 else matrix[lines] @ unit
         return cosines
 
     @property

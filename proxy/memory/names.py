@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import numpy as np
@@ -55,6 +56,7 @@ def _much(calls: tuple[int, int], others: tuple[int, int]) -> bool:
     return called_ >= max(_LEAST_CALLS, _CALLED_SHARE * holding) and called_ > _MUCH_MORE * others[0]
 
 
+@functools.lru_cache(maxsize=2048)
 def _address(name: str) -> re.Pattern[str]:
     """Return what a turn looks like that addresses ``name``: at its start behind at most a word, or at an end."""
     word = re.escape(name)
