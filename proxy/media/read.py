@@ -89,7 +89,7 @@ async def _with_eyes(path: Path, content: Content, limits: MediaSettings, told: 
     if not can_read_images(limits):
         why = "OCR is switched off" if limits.ocr == "off" else "the extra `ocr` is not installed"
         return _noted(content, f"{_pages(len(blind))} pictures only, which were not read: {why}")
-    read: dict[int, Page] = {}
+    read: dict[int, str] = {}
     notes = content.notes
     for done, number in enumerate(blind[: limits.ocr_max_pages]):
         told(_PARSED + (1 - _PARSED) * done / len(blind))
@@ -98,13 +98,17 @@ async def _with_eyes(path: Path, content: Content, limits: MediaSettings, told: 
         except MediaRefused as refused:
             notes = (*notes, f"page {number}, a picture, was not read: {refused}")
         else:
-            read[number] = Page(number, text, is_scanned=True)
-    pages = tuple(replace(page, text=read[page.number].text) if page.number in read else page for page in content.pages)
+            read[number] = text
+    pages = tuple(_with_text(page, read.get(page.number, "")) for page in content.pages)
     if (left := len(blind) - limits.ocr_max_pages) > 0:
         notes = (*notes, f"{_pages(left)} pictures only, which were not read: the limit is media.ocr_max_pages")
-    if silent := sum(not page.text for page in read.values()):
+    if silent := sum(not text for text in read.values()):
         notes = (*notes, f"{_pages(silent)} pictures without text")
     return replace(content, pages=pages, notes=notes)
+
+
+def _with_text(page: Page, seen: str) -> Page:
+    return replace(page, text="\n\n".join(filter(None, (page.text, seen))))
 
 
 def _pages(number: int) -> str:
@@ -116,7 +120,7 @@ def _noted(content: Content, note: str) -> Content:
 
 
 def _needs_eyes(page: Page) -> bool:
-    return page.is_scanned and not page.text
+    return page.is_scanned
 
 
 def _nobody(share: float) -> None:

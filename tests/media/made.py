@@ -28,20 +28,22 @@ def zipped(parts: Mapping[str, str | bytes], *, stored: tuple[str, ...] = ()) ->
     return out.getvalue()
 
 
-def pdf(*pages: str, title: str = "", rotate: int = 0, extra: str = "") -> bytes:
-    """A PDF in Helvetica; each page's lines stand below one another. ``extra`` goes into the catalogue."""
+def pdf(*pages: str, title: str = "", rotate: int = 0) -> bytes:
+    """A PDF in Helvetica; each page's lines stand below one another, upright when it is turned by 90 degrees."""
     count = len(pages)
     objects = [
-        f"<< /Type /Catalog /Pages 2 0 R {extra} >>",
+        "<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Count {count} /Kids [{' '.join(f'{4 + 2 * at} 0 R' for at in range(count))}] >>",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     ]
     for at, text in enumerate(pages):
-        drawn = []
-        for number, line in enumerate(text.splitlines()):
+        drawn, down = [], 60
+        for line in text.splitlines():
             size = 24 if line.startswith("# ") else 11
+            down += size + 5
             words = line.removeprefix("# ").replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-            drawn.append(f"BT /F1 {size} Tf 72 {760 - 16 * number - (size - 11)} Td ({words}) Tj ET")
+            place = f"0 1 -1 0 {down} 72" if rotate else f"1 0 0 1 72 {842 - down}"
+            drawn.append(f"BT /F1 {size} Tf {place} Tm ({words}) Tj ET")
         stream = "\n".join(drawn)
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Rotate {rotate} /Contents {5 + 2 * at} 0 R "

@@ -13,6 +13,10 @@ from proxy.media.readers.markdown import from_html
 from proxy.media.readers.plain import decoded
 
 _LEAST_SHARE = 0.35  # of the visible text: less, and the page is no article
+_ARTICLE_WORDS = 150  # a shorter page has nothing to be told apart
+_TAG = re.compile(r"</?su[bp]>")
+_ESCAPED = re.compile(r"\\([\[\]*_#`<>.()+\-!|~])")
+_STARS = re.compile(r"(\*{1,3})(?=\S)([^*\n]+?)(?<=\S)\1")
 _WORD = re.compile(r"\w+")
 _HIDDEN = "script|style|noscript|template|svg|head|iframe|object|canvas"
 
@@ -21,11 +25,11 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
     """Return the page as Markdown."""
     del limits
     html = decoded(path.read_bytes())
-    title, text = title_of(html), main_text(html)
-    tell(0.7)
-    everything = all_text(html)
-    if len(_WORD.findall(text)) < _LEAST_SHARE * len(_WORD.findall(everything)):
-        text = everything
+    title, text = title_of(html), all_text(html)
+    tell(0.3)
+    if (words := len(_WORD.findall(text))) > _ARTICLE_WORDS:
+        article = main_text(html)
+        text = article if len(_WORD.findall(article)) >= _LEAST_SHARE * words else text
     return Content(sniffed.media_type, (Page(1, text, label=title),), title=title)
 
 
@@ -33,7 +37,8 @@ def main_text(html: str) -> str:
     """Return the article of a page by trafilatura, empty where it finds none."""
     from trafilatura import extract  # noqa: PLC0415 -- only in the process that reads files
 
-    return extract(html, output_format="markdown", include_tables=True, include_comments=True, favor_recall=True) or ""
+    text = extract(html, output_format="markdown", include_tables=True, include_comments=True, favor_recall=True) or ""
+    return _STARS.sub(r"\2", _ESCAPED.sub(r"\1", _TAG.sub("", text)))
 
 
 def all_text(html: str) -> str:
@@ -44,7 +49,10 @@ def all_text(html: str) -> str:
     from lxml import etree  # noqa: PLC0415
 
     etree.strip_elements(root, *_HIDDEN.split("|"), etree.Comment, with_tail=False)
-    return from_html(etree.tostring(root, encoding="unicode", method="html"))
+    try:
+        return from_html(etree.tostring(root, encoding="unicode", method="html"))
+    except RecursionError:
+        return "\n".join(filter(None, (text.strip() for text in root.itertext())))
 
 
 def title_of(html: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 _SPACE = re.compile(r"\s+")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
-_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
 
 
 def table(rows: Iterable[Sequence[object]]) -> str:
@@ -30,7 +29,7 @@ def from_html(html: str) -> str:
     converter = MarkdownConverter(
         heading_style="ATX",
         bullets="-",
-        strip=["script", "style", "a"],
+        strip=["script", "style", "a", "b", "strong", "i", "em", "cite", "sup", "sub", "u"],
         escape_asterisks=False,
         escape_underscores=False,
         escape_misc=False,

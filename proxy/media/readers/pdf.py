@@ -2,34 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
+from proxy.media.readers.pdf_layout import BROKEN, Layout, Mark
+from proxy.media.readers.pdf_lines import Line, lines_of
+from proxy.media.readers.pdf_tables import Found, ruled
 
-_ENCRYPTED = "encrypted"
-_LITTLE_TEXT = 25  # characters; a page with fewer and a large picture is a scan with a stamp on it
-_LARGE = 0.4  # of the page's area
+_LITTLE_TEXT = 200  # characters; a page with fewer and a large picture is a scan with a stamp on it
+_LARGE = 0.15  # of the area of the page
+_LEAST_RULES = 6
+_MAX_TABLE_PAGES = 60
+_MAX_MARKS = 5000
+_NO_TITLE = re.compile(
+    r"(?i)\(?(?:anonymous|untitled|microsoft word - .*|.*\.(?:docx?|jpe?g|png|tiff?|indd|tex|dvi|pdf))\)?"
+)
+_BROKEN_WORD = re.compile(f"{BROKEN}(?=[A-Z])")
+
+_ALIF = re.compile("ا([أإآ])ل")  # the ligature of lam and alif taken apart in the wrong order
+
+
+@dataclass(frozen=True, slots=True)
+class _Raw:
+    """What pdfium gives of a page."""
+
+    lines: list[Line]
+    is_scanned: bool
+    is_ruled: bool
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
-    """Return a page for each page; ``is_scanned`` without text means that it is a picture."""
+    """Return a page for each page; ``is_scanned`` means that there is a picture to be read in it."""
     document = opened(path)
     try:
-        if len(document) > limits.max_pages:
-            raise MediaRefused(f"It has {len(document)} pages; the limit is {limits.max_pages}.", "too_many_pages")
-        pages = []
-        for index in range(len(document)):
-            pages.append(_page(document, index))
-            tell((index + 1) / len(document))
-        title = document.get_metadata_value("Title")
-        attached = document.count_attachments()
+        count = len(document)
+        if count > limits.max_pages:
+            raise MediaRefused(
+                f"It has {count} pages; the limit is {limits.max_pages} (media.max_pages).", "too_many_pages"
+            )
+        raw = []
+        for index in range(count):
+            raw.append(_raw(document, index))
+            tell(0.7 * (index + 1) / count)
+        title = document.get_metadata_value("Title").strip()
+        marks, notes = _marks(document), _notes(document)
     finally:
         document.close()
-    notes = (f"{attached} files attached to it were not read",) if attached else ()
-    return Content(sniffed.media_type, tuple(pages), title=title, notes=notes)
+    layout = Layout([one.lines for one in raw], marks)
+    tables = _tables(path, [number for number, one in enumerate(raw, 1) if one.is_ruled and one.lines], tell)
+    pages = [
+        Page(number, _mended(layout.text(number, one.lines, tables.get(number, ()))), is_scanned=one.is_scanned)
+        for number, one in enumerate(raw, 1)
+    ]
+    return Content(
+        sniffed.media_type, tuple(pages), title="" if _NO_TITLE.fullmatch(title) else title, notes=tuple(notes)
+    )
 
 
 def opened(path: Path) -> Any:
@@ -50,26 +82,80 @@ def opened(path: Path) -> Any:
         raise MediaRefused("The PDF is damaged and cannot be opened.", "malformed") from error
 
 
-def _page(document: Any, index: int) -> Page:
+def _raw(document: Any, index: int) -> _Raw:
     page = document[index]
     try:
         textpage = page.get_textpage()
         try:
-            text = textpage.get_text_range()
+            lines = lines_of(textpage, is_upright=page.get_rotation() == 0)
         finally:
             textpage.close()
-        is_scanned = len(text.strip()) < _LITTLE_TEXT and _is_picture(page)
+        chars = sum(len(line.text) for line in lines)
+        return _Raw(lines, chars < _LITTLE_TEXT and _is_picture(page, is_blank=not chars), _is_ruled(page))
     finally:
         page.close()
-    return Page(index + 1, "" if is_scanned else text, is_scanned=is_scanned)
 
 
-def _is_picture(page: Any) -> bool:
+def _is_picture(page: Any, *, is_blank: bool) -> bool:
+    """Whether a picture covers much of the page, or there is nothing but pictures or drawings on it."""
     import pypdfium2.raw as pdfium  # noqa: PLC0415
 
-    area = max(page.get_width() * page.get_height(), 1.0)
-    for found in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=3):
+    area, drawn = max(page.get_width() * page.get_height(), 1.0), False
+    for found in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_PATH], max_depth=3):
+        drawn = True
         left, bottom, right, top = found.get_bounds()
-        if (right - left) * (top - bottom) >= _LARGE * area:
+        if found.type == pdfium.FPDF_PAGEOBJ_IMAGE and (right - left) * (top - bottom) >= _LARGE * area:
+            return True
+    return is_blank and drawn
+
+
+def _is_ruled(page: Any) -> bool:
+    """Whether thin lines run across and down the page, as they do in tables."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
+    across = down = 0
+    for found in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH], max_depth=2):
+        left, bottom, right, top = found.get_bounds()
+        across += top - bottom < 3 < right - left
+        down += right - left < 3 < top - bottom
+        if right - left > 20 and 8 < top - bottom < 80:  # a cell drawn as a box
+            across, down = across + 1, down + 1
+        if min(across, down) >= 2 and across + down >= _LEAST_RULES:
             return True
     return False
+
+
+def _tables(path: Path, numbers: Sequence[int], tell: Callable[[float], None]) -> dict[int, list[Found]]:
+    found: dict[int, list[Found]] = {}
+    asked = numbers[:_MAX_TABLE_PAGES]
+    try:
+        for number, tables in ruled(path, asked) if asked else ():
+            found[number] = tables
+            tell(0.7 + 0.3 * len(found) / len(asked))
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001 -- another parser, which may fail where pdfium did not: then lines stay lines
+        return found
+    return found
+
+
+def _marks(document: Any) -> list[Mark]:
+    marks = []
+    for entry in document.get_toc(max_depth=6):
+        where = entry.get_dest()
+        index = where.get_index() if where is not None else None
+        if index is not None and (title := entry.get_title()):
+            marks.append(Mark(title, entry.level + 1, index + 1))
+        if len(marks) >= _MAX_MARKS:
+            break
+    return marks
+
+
+def _notes(document: Any) -> list[str]:
+    names = [document.get_attachment(at).get_name() for at in range(min(document.count_attachments(), 20))]
+    return [f"attached files were not read: {', '.join(names)}"[:500]] if names else []
+
+
+def _mended(text: str) -> str:
+    """Put back the hyphen where a line was broken before a capital letter, and the article before an Arabic alif."""
+    return _ALIF.sub(r"ال\1", _BROKEN_WORD.sub("-", text))

@@ -1,0 +1,99 @@
+"""The lines of a PDF's page with their places and sizes, as pdfium finds them."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+_MAX_CUTS = 60
+_WIDE = 0.9  # of the height: wider than the spaces of prose, also of justified prose
+_BOLD = ("bold", "black", "heavy", "semibold")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of text within a line, between wide gaps."""
+
+    text: str
+    left: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line in the order of the page's own stream; y grows upwards, height is that of the font.
+
+    Args:
+        segments: Its runs of text where wide gaps part them, else empty.
+    """
+
+    text: str
+    left: float = 0.0
+    bottom: float = 0.0
+    height: float = 0.0
+    is_bold: bool = False
+    segments: tuple[Segment, ...] = ()
+
+
+def lines_of(textpage: Any, *, is_upright: bool = True) -> list[Line]:
+    """Return the lines of a page; of pages that are turned the text alone."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415 -- only in the process that reads files
+
+    text = textpage.get_text_range()
+    found, at = [], 0
+    box = pdfium.FS_RECTF()
+    for raw in text.splitlines(keepends=True):
+        said, first = raw.strip(), at + len(raw) - len(raw.lstrip())
+        at += len(raw)
+        if not said:
+            continue
+        index = pdfium.FPDFText_GetCharIndexFromTextIndex(textpage, first)
+        if not is_upright or index < 0 or not pdfium.FPDFText_GetLooseCharBox(textpage, index, box):
+            found.append(Line(said))
+            continue
+        height = box.top - box.bottom
+        segments = _segments(textpage, index, said, height)
+        found.append(Line(said, box.left, box.bottom, height, _is_bold(textpage, index), segments))
+    return found
+
+
+def _is_bold(textpage: Any, index: int) -> bool:
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
+    if pdfium.FPDFText_GetFontWeight(textpage, index) >= 600:
+        return True
+    name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
+    pdfium.FPDFText_GetFontInfo(textpage, index, name, 128, flags)
+    return any(word in name.value.decode("utf-8", "replace").lower() for word in _BOLD)
+
+
+def _segments(textpage: Any, index: int, said: str, height: float) -> tuple[Segment, ...]:
+    """Return the runs of a line that gaps wider than a letter is high part, if there are any."""
+    cuts = [at for at, sign in enumerate(said) if sign == " " and _gap(textpage, index + at) > _WIDE * height]
+    if not cuts or len(cuts) > _MAX_CUTS:
+        return ()
+    runs, start = [], 0
+    for stop in [*cuts, len(said)]:
+        left, right = _across(textpage, index + start)[0], _across(textpage, index + stop - 1)[1]
+        runs.append(Segment(said[start:stop].strip(), left, right))
+        start = stop + 1
+    in_order = all(before.right <= after.left for before, after in pairwise(runs))
+    return tuple(runs) if in_order and all(run.text for run in runs) else ()
+
+
+def _gap(textpage: Any, index: int) -> float:
+    return _across(textpage, index + 1)[0] - _across(textpage, index - 1)[1]
+
+
+def _across(textpage: Any, index: int) -> tuple[float, float]:
+    """Return the left and right edge of a sign."""
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
+    left, right, bottom, top = _EDGES
+    pdfium.FPDFText_GetCharBox(textpage, index, left, right, bottom, top)
+    return left.value, right.value
+
+
+_EDGES = tuple(ctypes.c_double() for _ in range(4))  # written anew for each sign, in one thread

@@ -1,0 +1,102 @@
+"""Tables on a PDF's page: those with ruled lines by pdfplumber, others by what stands below one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proxy.media.readers.markdown import table
+from proxy.media.readers.pdf_lines import Line, Segment
+
+_LEAST_ROWS, _LEAST_COLUMNS = 3, 3
+_LEAST_SHARE = 0.5  # of a table's cells that are filled
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A table and where it stands; y grows upwards."""
+
+    text: str
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def holds(self, line: Line) -> bool:
+        """Whether a line of the page is in the table."""
+        middle = line.bottom + line.height / 2
+        return self.left - 2 <= line.left <= self.right + 2 and self.bottom - 2 <= middle <= self.top + 2
+
+
+def ruled(path: Path, numbers: Sequence[int]) -> Iterator[tuple[int, list[Found]]]:
+    """Yield the tables with ruled lines of some pages, by number from 1."""
+    import pdfplumber  # noqa: PLC0415 -- only for pages that look like tables
+
+    with pdfplumber.open(path, pages=list(numbers)) as document:
+        for page in document.pages:
+            tables = [_found(one, page.height) for one in page.find_tables()]
+            yield page.page_number, [one for one in tables if one is not None]
+            page.close()
+
+
+def _found(one: Any, height: float) -> Found | None:
+    rows = [[cell or "" for cell in row] for row in one.extract()]
+    filled = sum(bool(cell.strip()) for row in rows for cell in row)
+    cells = sum(map(len, rows))
+    if len(rows) < 2 or len(rows[0]) < 2 or filled < _LEAST_SHARE * cells:
+        return None  # a frame around something
+    text = table(rows)
+    if text.partition("\n")[0].count(" | ") < 1 or text.count("\n") < 2:
+        return None  # a single column or row
+    left, top, right, bottom = one.bbox
+    return Found(text, left, height - bottom, right, height - top)
+
+
+def aligned(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
+    """Yield runs of lines whose parts stand below one another in columns, as (first, after the last, Markdown)."""
+    first = 0
+    while first < len(lines):
+        after = first
+        while after < len(lines) and _may_be_row(lines, first, after):
+            after += 1
+        rows = lines[first:after]
+        if len(rows) >= _LEAST_ROWS and (text := _table(rows)):
+            yield first, after, text
+        first = max(after, first + 1)
+
+
+def _may_be_row(lines: Sequence[Line], first: int, index: int) -> bool:
+    line = lines[index]
+    if not line.segments:
+        return False
+    return index == first or 0 < lines[index - 1].bottom - line.bottom < 4 * max(line.height, 1)
+
+
+def _table(rows: Sequence[Line]) -> str:
+    columns = _columns([segment for row in rows for segment in row.segments])
+    if len(columns) < _LEAST_COLUMNS:
+        return ""
+    cells = []
+    for row in rows:
+        placed = [""] * len(columns)
+        for segment in row.segments:
+            at = next(at for at, (left, right) in enumerate(columns) if left <= segment.left and segment.right <= right)
+            if placed[at]:
+                return ""  # two of a row in one column: no table
+            placed[at] = segment.text
+        cells.append(placed)
+    filled = sum(bool(cell) for row in cells for cell in row)
+    return table(cells) if filled >= _LEAST_SHARE * len(cells) * len(columns) else ""
+
+
+def _columns(segments: Sequence[Segment]) -> list[tuple[float, float]]:
+    """Return the columns: what overlaps from row to row is one."""
+    columns: list[tuple[float, float]] = []
+    for segment in sorted(segments, key=lambda segment: segment.left):
+        if columns and segment.left < columns[-1][1]:
+            columns[-1] = (columns[-1][0], max(columns[-1][1], segment.right))
+        else:
+            columns.append((segment.left, segment.right))
+    return columns
