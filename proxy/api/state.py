@@ -16,11 +16,13 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
     """Return counts of what the scope sees; ``pending_turns`` 0 means that everything said can be recalled."""
     by_status, episodes = await services.index.tally(scope)
     waiting = [item for part in services.both() for item in await part.journal.items(scope)]
+    unread = [item for part in services.both() for item in await part.media.waiting(scope)]
+    told = sum(item.source == "chat" for item in unread)  # a turn is not all there before what came with it is read
     return {
         "object": "state",
-        "pending_turns": sum(scope.sees(item.scope.agent) for item in waiting),
+        "pending_turns": sum(scope.sees(item.scope.agent) for item in waiting) + told,
         "dead_turns": sum(scope.sees(item.scope.agent) for item in await services.journal.dead(scope)),
-        "pending_media": sum([await part.media.waiting(scope) for part in services.both()]),
+        "pending_media": len(unread),
         "memories": by_status,
         "episodes": episodes,
         "ready": services.is_ready,

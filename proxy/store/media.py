@@ -163,10 +163,11 @@ class Media:
         update = media.update().where(*held).values(**values)
         await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
-    async def waiting(self, scope: Scope) -> int:
-        """Return how much of what is in view is not read yet."""
-        query = sa.select(sa.func.count()).where(*_seen(scope), media.c.status == "processing")
-        return await self._db.query(lambda connection: connection.execute(query).scalar_one())
+    async def waiting(self, scope: Scope) -> list[Shown]:
+        """Return what is in view and not read yet."""
+        query = sa.select(media.c.kind, media.c.body).where(*_seen(scope), media.c.status == "processing")
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        return [_decoded(row) for row in rows]
 
     async def blobs(self) -> dict[str, set[str]]:
         """Return the names of the bytes in use, by owner."""
