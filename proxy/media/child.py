@@ -25,6 +25,7 @@ _JOBS = {
     "document": ("proxy.media.document", "run_document"),
     "image": ("proxy.media.image", "run_image"),
     "ocr_image": ("proxy.media.ocr", "run_image"),
+    "ocr_part": ("proxy.media.ocr", "run_part"),
     "ocr_page": ("proxy.media.ocr", "run_page"),
 }
 _SPARE_S = 5.0  # after the deadline, should the server be gone that would end this process

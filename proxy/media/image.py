@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from proxy.media.base import MediaRefused
 from proxy.media.colours import main_colours
@@ -52,7 +52,7 @@ def run_image(job: dict[str, Any], tell: Callable[[float], None]) -> dict[str, A
     }
 
 
-def opened(path: Path, limits: Limits) -> tuple[Image.Image, str]:
+def opened(path: Path | BinaryIO, limits: Limits) -> tuple[Image.Image, str]:
     """Return the image, not yet decoded, and its media type.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proxy.media.archive import Archive
 from proxy.media.base import MediaRefused
 from proxy.media.image import flat, opened
 from proxy.media.limits import Limits
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 _MAX_SIDE = 2000
+_LEAST_SIDE = 24  # pixels; bullets and rules are smaller
 _DETECTION_SIDE = 1600
 _SMALL_SIDE, _MAX_SCALE, _LEAST_SCALE = 900, 2.0, 1.2  # small pictures are enlarged
 _PAGE_DPI = 200
@@ -34,6 +37,16 @@ def run_image(job: dict[str, Any], tell: Callable[[float], None]) -> str:
     del tell
     image, _ = opened(Path(job["path"]), Limits(**job["limits"]))
     return text_of(flat(image))
+
+
+def run_part(job: dict[str, Any], tell: Callable[[float], None]) -> str:
+    """Return the text in a picture that is a part of the packed file that a job names."""
+    del tell
+    limits = Limits(**job["limits"])
+    with Archive(Path(job["path"]), limits) as archive:
+        data = archive.read(job["part"])
+    image, _ = opened(io.BytesIO(data), limits)
+    return text_of(flat(image)) if min(image.size) >= _LEAST_SIDE else ""
 
 
 def run_page(job: dict[str, Any], tell: Callable[[float], None]) -> str:

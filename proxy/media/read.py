@@ -14,6 +14,7 @@ import anyio.to_thread
 from proxy.media.base import Content, MediaRefused, Page, Picture, Sniffed
 from proxy.media.limits import Limits
 from proxy.media.ocr_engine import has_engine
+from proxy.media.pictures import filled, parts_in
 from proxy.media.processes import run
 from proxy.media.sniff import sniff
 
@@ -43,8 +44,7 @@ async def read_document(
     await anyio.to_thread.run_sync(_refuse_size, path, limits)
     told = progress or _nobody
     content = _content(await run("parse", _document_job(path, sniffed, limits), told))
-    if any(_needs_eyes(page) for page in content.pages):
-        content = await _with_eyes(path, content, limits, told)
+    content = await _with_eyes(path, content, limits, told)
     if not content.notes and not any(page.text for page in content.pages):
         raise MediaRefused("There is no text in the file.", "empty")
     told(1.0)
@@ -70,7 +70,7 @@ async def read_text_of_image(path: Path, limits: MediaSettings) -> str:
     if not can_read_images(limits):
         return ""
     await anyio.to_thread.run_sync(_refuse_size, path, limits)
-    return str(await run("ocr", _ocr_job("ocr_image", path, limits)))
+    return str(await run("ocr", _ocr_job(path, limits, {"job": "ocr_image"})))
 
 
 def can_read_images(limits: MediaSettings) -> bool:
@@ -84,43 +84,42 @@ async def sniff_file(path: Path, name: str = "", declared: str = "") -> Sniffed:
 
 
 async def _with_eyes(path: Path, content: Content, limits: MediaSettings, told: Progress) -> Content:
-    """Read the pages that are pictures off them."""
-    blind = [page.number for page in content.pages if _needs_eyes(page)]
+    """Read pages and parts that are pictures off them."""
+    jobs: list[dict[str, Any]] = [{"job": "ocr_page", "page": page.number} for page in content.pages if page.is_scanned]
+    jobs += [{"job": "ocr_part", "part": part} for part in parts_in(content)]
+    if not jobs:
+        return content
     if not can_read_images(limits):
         why = "OCR is switched off" if limits.ocr == "off" else "the extra `ocr` is not installed"
-        return _noted(content, f"{_pages(len(blind))} pictures only, which were not read: {why}")
-    read: dict[int, str] = {}
-    notes = content.notes
-    for done, number in enumerate(blind[: limits.ocr_max_pages]):
-        told(_PARSED + (1 - _PARSED) * done / len(blind))
+        return filled(_noted(content, f"{_pictures(len(jobs))} not read: {why}"), {})
+    read: dict[int | str, str] = {}
+    failed: dict[str, int] = {}
+    for done, job in enumerate(jobs[: limits.ocr_max_pages]):
+        told(_PARSED + (1 - _PARSED) * done / len(jobs))
         try:
-            text = str(await run("ocr", _ocr_job("ocr_page", path, limits) | {"page": number}))
+            read[job.get("page") or job["part"]] = str(await run("ocr", _ocr_job(path, limits, job)))
         except MediaRefused as refused:
-            notes = (*notes, f"page {number}, a picture, was not read: {refused}")
-        else:
-            read[number] = text
-    pages = tuple(_with_text(page, read.get(page.number, "")) for page in content.pages)
-    if (left := len(blind) - limits.ocr_max_pages) > 0:
-        notes = (*notes, f"{_pages(left)} pictures only, which were not read: the limit is media.ocr_max_pages")
+            failed[str(refused)] = failed.get(str(refused), 0) + 1
+    for why, count in failed.items():
+        content = _noted(content, f"{_pictures(count)} not read: {why}")
+    if (left := len(jobs) - limits.ocr_max_pages) > 0:
+        content = _noted(content, f"{_pictures(left)} not read: the limit is media.ocr_max_pages")
     if silent := sum(not text for text in read.values()):
-        notes = (*notes, f"{_pages(silent)} pictures without text")
-    return replace(content, pages=pages, notes=notes)
+        content = _noted(content, f"{silent} pictures show no text" if silent > 1 else "1 picture shows no text")
+    pages = tuple(_with_text(page, read.get(page.number, "")) for page in content.pages)
+    return filled(replace(content, pages=pages), {part: text for part, text in read.items() if isinstance(part, str)})
 
 
 def _with_text(page: Page, seen: str) -> Page:
-    return replace(page, text="\n\n".join(filter(None, (page.text, seen))))
+    return replace(page, text="\n\n".join(filter(None, (page.text, seen)))) if page.is_scanned else page
 
 
-def _pages(number: int) -> str:
-    return "1 page holds" if number == 1 else f"{number} pages hold"
+def _pictures(number: int) -> str:
+    return "1 picture was" if number == 1 else f"{number} pictures were"
 
 
 def _noted(content: Content, note: str) -> Content:
     return replace(content, notes=(*content.notes, note))
-
-
-def _needs_eyes(page: Page) -> bool:
-    return page.is_scanned
 
 
 def _nobody(share: float) -> None:
@@ -142,9 +141,9 @@ def _document_job(path: Path, sniffed: Sniffed, limits: MediaSettings) -> dict[s
     return _job("document", path, limits) | {"media_type": sniffed.media_type, "reader": sniffed.reader}
 
 
-def _ocr_job(name: str, path: Path, limits: MediaSettings) -> dict[str, Any]:
+def _ocr_job(path: Path, limits: MediaSettings, job: dict[str, Any]) -> dict[str, Any]:
     spent = {"timeout_s": limits.ocr_timeout_s, "cpu_s": 4 * limits.ocr_timeout_s}
-    return _job(name, path, limits) | spent | {"memory_bytes": limits.ocr_memory_bytes}
+    return _job("", path, limits) | spent | {"memory_bytes": limits.ocr_memory_bytes} | job
 
 
 def _content(answer: dict[str, Any]) -> Content:

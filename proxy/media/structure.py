@@ -72,8 +72,8 @@ def blocks(text: str, start: int, end: int) -> Iterator[Block]:
             continue
         last = _last_line(lines, index)
         stop = lines[last][0] + len(lines[last][1])
-        if _is_table(lines, index):
-            yield Block("table", at, stop, head=lines[index + 1][0] + len(lines[index + 1][1]) - at)
+        if _ROW.match(line):
+            yield Block("table", at, stop, head=_head(lines, index))
         else:
             yield Block("code" if _FENCE.match(line) else "text", at, stop)
         index = last + 1
@@ -94,8 +94,11 @@ def _last_line(lines: list[tuple[int, str]], first: int) -> int:
     return index - 1
 
 
-def _is_table(lines: list[tuple[int, str]], index: int) -> bool:
-    return bool(_ROW.match(lines[index][1])) and index + 1 < len(lines) and bool(_RULE.match(lines[index + 1][1]))
+def _head(lines: list[tuple[int, str]], index: int) -> int:
+    """Return the length of a table's head, which a rule closes; 0: it has none."""
+    if index + 1 < len(lines) and _RULE.match(lines[index + 1][1]):
+        return len(lines[index][1]) + len(lines[index + 1][1])
+    return 0
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:

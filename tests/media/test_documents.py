@@ -80,7 +80,7 @@ async def test_pdf_of_a_picture_says_that_it_was_not_read(tmp_path):
     Image.new("RGB", (400, 400), "white").save(out, "PDF")
     content = await read(tmp_path, out.getvalue())
     assert content.pages[0].is_scanned
-    assert content.notes == ("1 page holds pictures only, which were not read: OCR is switched off",)
+    assert content.notes == ("1 picture was not read: OCR is switched off",)
 
 
 async def test_docx_gives_headings_and_tables(tmp_path):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from proxy.media.archive import Archive
 from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
+from proxy.media.pictures import place_of
 from proxy.media.readers.markdown import from_html
 from proxy.media.readers.office import title_of
 
+_PICTURES = "word/media/"
 _COMMENTS = "comment-reference => sup"
 
 
@@ -24,16 +27,16 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
         if not archive.has("word/document.xml") and not any("document" in name for name in archive.names):
             raise MediaRefused("The file is named as a Word document but holds none.", "malformed")
         title = title_of(archive)
-        pictures = sum(name.startswith("word/media/") for name in archive.names)
+        parts = {sha256(archive.read(name)).digest(): name for name in archive.names if name.startswith(_PICTURES)}
+
+    def described(image: Any) -> dict[str, str]:
+        with image.open() as data:
+            part = parts.get(sha256(data.read()).digest())
+        return {"src": "", "alt": f"{image.alt_text or ''} {place_of(part) if part else ''}".strip()}
+
     with path.open("rb") as file:
         html = mammoth.convert_to_html(
-            file, convert_image=mammoth.images.img_element(_no_picture), style_map=_COMMENTS
+            file, convert_image=mammoth.images.img_element(described), style_map=_COMMENTS
         ).value
     tell(0.5)
-    notes = (f"{pictures} pictures in it were not read",) if pictures else ()
-    return Content(sniffed.media_type, (Page(1, from_html(html)),), title=title, notes=notes)
-
-
-def _no_picture(image: Any) -> dict[str, str]:
-    del image
-    return {"src": ""}
+    return Content(sniffed.media_type, (Page(1, from_html(html)),), title=title)

@@ -33,6 +33,7 @@ def from_html(html: str) -> str:
         escape_asterisks=False,
         escape_underscores=False,
         escape_misc=False,
+        table_infer_header=True,
     )
     return _IMAGE.sub(r"\1", str(converter.convert(html)))
 

@@ -9,6 +9,7 @@ from typing import Any
 from proxy.media.archive import Archive
 from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
+from proxy.media.pictures import place_of
 from proxy.media.readers.markdown import table
 
 _GROUP, _PICTURE = 6, 13  # MSO_SHAPE_TYPE
@@ -30,9 +31,8 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
         for number, slide in enumerate(slides, 1):
             pages.append(_page(number, slide))
             tell(number / len(slides))
-    pictures = sum(shape.shape_type == _PICTURE for slide in slides for shape in _flat(slide.shapes))
-    notes = (f"{pictures} pictures in it were not read",) if pictures else ()
-    return Content(sniffed.media_type, tuple(pages), title=deck.core_properties.title or "", notes=notes)
+        title = deck.core_properties.title or ""
+    return Content(sniffed.media_type, tuple(pages), title=title)
 
 
 def _page(number: int, slide: Any) -> Page:
@@ -56,13 +56,21 @@ def _flat(shapes: Iterable[Any], depth: int = 0) -> Iterator[Any]:
 
 
 def _texts(shape: Any) -> Iterator[str]:
-    if getattr(shape, "has_table", False) and shape.has_table:
+    if shape.shape_type == _PICTURE:
+        yield from _picture(shape)
+    elif getattr(shape, "has_table", False) and shape.has_table:
         yield table([cell.text for cell in row.cells] for row in shape.table.rows)
     elif getattr(shape, "has_chart", False) and shape.has_chart:
         yield from _chart(shape.chart)
     elif shape.has_text_frame and shape.text_frame.text.strip():
         lines = (("  " * line.level + "- " if line.level else "") + line.text for line in shape.text_frame.paragraphs)
         yield "\n".join(line.replace("\v", "\n") for line in lines if line.strip())
+
+
+def _picture(shape: Any) -> Iterator[str]:
+    name = shape._element.blip_rId
+    if name is not None:
+        yield place_of(str(shape.part.related_part(name).partname).lstrip("/"))
 
 
 def _chart(chart: Any) -> Iterator[str]:
