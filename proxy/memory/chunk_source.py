@@ -72,7 +72,8 @@ def _meant(shelf: ChunkShelf, said: Mention, query: Query, mask: Mask) -> Scores
     if said.page:
         among = named if named.any() else mask if said.is_of_file else np.zeros_like(mask)
         factors[among & (shelf.pages == said.page)] *= _ON_PAGE
-    if said.is_of_file and said.is_sent and span(query.text, query.as_of or query.now) is not None:
+    is_asked = said.is_of_file and said.is_sent and not query.says
+    if is_asked and span(query.text, query.as_of or query.now) is not None:
         then = in_time(shelf, query, _SENT_THEN)
         factors[mask] *= then[mask]
     return factors

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import weakref
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from proxy.types import Document, Image, Scope
 FILE_ID = "file-thr"  # how ids of uploads that only we have begin
 _MOST_NAME = 200
 _MOST_USES = 200
+_MOST_SEEN, _SAMPLE = 5000, 48
 _HEAD_BYTES = 2 * 2**20
 _ENDINGS = {"application/pdf": ".pdf", "image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 
@@ -50,6 +52,7 @@ class Library:
     def __init__(self, media: Media, files: Files, blobs: Blobs, settings: MediaSettings) -> None:
         self.media, self.files, self.blobs = media, files, blobs
         self._settings = settings
+        self._seen: OrderedDict[tuple[str, ...], str] = OrderedDict()
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
 
     async def take_in(self, scope: Scope, parcel: Parcel) -> tuple[Shown, bool]:
@@ -98,9 +101,26 @@ class Library:
 
         return await self.media.change(scope, item.id, edit) or item
 
+    def recognised(self, scope: Scope, data: str) -> str:
+        """Return the id of what was shown here before in this very form, "" where it is not known; costs nothing."""
+        return self._seen.get(_print_of(scope, data), "") if data else ""
+
+    def recognise(self, scope: Scope, data: str, item: Shown) -> None:
+        """Note the form in which something was shown, so that it is known when the client sends its history again."""
+        if data:
+            self._seen[_print_of(scope, data)] = item.id
+            if len(self._seen) > _MOST_SEEN:
+                self._seen.popitem(last=False)
+
     def lock(self, scope: Scope) -> asyncio.Lock:
         """Return what is held while bytes and rows of an owner do not fit each other."""
         return self._locks.setdefault(scope.user, asyncio.Lock())
+
+
+def _print_of(scope: Scope, data: str) -> tuple[str, ...]:
+    """Return what tells one long Base64 text from others, without looking at all of it."""
+    places = (0, len(data) // 3, len(data) * 2 // 3, max(0, len(data) - _SAMPLE))
+    return scope.user, scope.agent, str(len(data)), *(data[at : at + _SAMPLE] for at in places)
 
 
 def _item(scope: Scope, parcel: Parcel, sniffed: Sniffed, sha256: str) -> Shown:

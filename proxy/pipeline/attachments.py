@@ -60,6 +60,7 @@ async def attach(exchange: Exchange, services: Services) -> None:
             parts = await desk.parts()
             if parts:
                 await _replace(exchange, parts)
+            exchange.standing_files = _standing(exchange, services)
 
 
 def _model(exchange: Exchange, services: Services) -> _Model:
@@ -75,6 +76,19 @@ def _scope(exchange: Exchange, services: Services) -> Scope:
         return exchange.scope
     body = exchange.request.body if exchange.request else {}
     return scope_for(exchange.identity, exchange.header_map, body, services)
+
+
+def _standing(exchange: Exchange, services: Services) -> frozenset[str]:
+    """Return the ids of what stands in the request as a whole, and need not be recalled."""
+    scope = exchange.scope
+    if scope is None:
+        return frozenset()
+    known = [
+        one.item.id if one.item is not None else services.library.recognised(scope, one.attachment.data)
+        for one in exchange.attached
+        if one.action != "outline"
+    ]
+    return frozenset(known)
 
 
 async def _replace(exchange: Exchange, parts: dict[tuple[int, int], dict[str, Any]]) -> None:

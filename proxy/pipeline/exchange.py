@@ -92,6 +92,7 @@ class Exchange:
 
     # attachments
     attached: list[Attached] = field(default_factory=list)
+    standing_files: frozenset[str] = frozenset()  # ids of those that stand in the request as a whole
     keeping: asyncio.Task[None] | None = None  # beside the request; its turn waits for it
     resolved_body: bytes = b""  # the client's, with words where the model cannot take a file
 

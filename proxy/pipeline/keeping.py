@@ -55,6 +55,7 @@ async def take(attachment: Attachment, exchange: Exchange, services: Services) -
     data, name, declared = fetched
     parcel = Parcel(data, name, declared, "chat", exchange.moment)
     item, is_new = await services.library.take_in(exchange.required_scope, parcel)
+    services.library.recognise(exchange.required_scope, attachment.data, item)
     if is_new:
         services.arrived.set()
     return item

@@ -30,9 +30,11 @@ from proxy.services import Services
 from proxy.threads import in_thread, spawn
 from proxy.types import Episode, Hit, Scope
 
+_SHOWN = ("chunk", "image")
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
 _MOST_HITS = 80
 _MOST_PASSAGES = 16  # of what a request leaves out
+_SCANNED_IN_TIME = 2_000_000  # characters for which the deadline is meant; of more, nothing else finds what was said
 _MOST_SCANNED = 16_000_000  # characters; of more, only those that no index has
 _MOST_KEPT = 200  # turns of a conversation that the provider keeps
 
@@ -139,6 +141,8 @@ def _is_stated(hit: Hit, quote: str, stated: str) -> bool:
 
 def _without_own(hits: list[Hit], exchange: Exchange) -> list[Hit]:
     """Leave out replies to messages of this request: they stand there as the client shows them, or are sought anew."""
+    files = exchange.standing_files
+    hits = [hit for hit in hits if hit.source not in _SHOWN or hit.id.partition(".")[0] not in files]
     session = exchange.required_scope.session
     if exchange.thread is not None:  # the provider keeps all of it
         return [hit for hit in hits if hit.source != "episode" or hit.session != exchange.thread.session]
@@ -157,10 +161,11 @@ async def _in_left_out(exchange: Exchange, deadline_s: float) -> list[Passage]:
         text, context = widen(_said(exchange, (), "user"))
         some = (exchange.messages[index] for index in sorted(exchange.dropped))
         said = [Utterance(one.index, one.role, one.text) for one in some if one.text]
-        if sum(len(one.text) for one in said) > _MOST_SCANNED:
+        size = sum(len(one.text) for one in said)
+        if size > _MOST_SCANNED:
             stored = {point.index for point in exchange.points if point.hash in exchange.known}
             said = [one for one in said if one.number not in stored]
-        async with asyncio.timeout(deadline_s):
+        async with asyncio.timeout(deadline_s * (1 + size / _SCANNED_IN_TIME)):
             found = await in_thread("cpu", search_left_out, text, said, _MOST_PASSAGES, context=context)
     return found
 

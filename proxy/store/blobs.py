@@ -94,7 +94,8 @@ class DiskBlobs:
         if path.exists():
             os.utime(path)  # fresh again: not to be swept before its row is there
             return
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         draft = path.with_name(f"{_DRAFT}{secrets.token_hex(8)}")
         try:
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
