@@ -24,6 +24,7 @@ from proxy.memory.rules import LazyRules, rules
 from proxy.memory.sizes import Sizes
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
+from proxy.store.costs import Costs
 from proxy.store.files import Files
 from proxy.store.history import History
 from proxy.store.journal import Journal
@@ -74,6 +75,7 @@ class Services:
     receipts: Receipts
     replies: Replies
     compactions: Compactions
+    costs: Costs
     history: History
     keys: Keys
     leases: Leases
@@ -311,6 +313,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         receipts=Receipts(database),
         replies=Replies(database),
         compactions=Compactions(database),
+        costs=Costs(database),
         history=History(database),
         keys=Keys(database),
         leases=Leases(database, shared.clock),

@@ -20,15 +20,19 @@ T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 _tasks: set[asyncio.Task[Any]] = set()
 _pools: dict[str, ThreadPoolExecutor] = {}
-_SIZES = {"cpu": 2, "load": 2, "parse": 2, "ocr": 1}
+_SIZES = {"cpu": 2, "load": 2, "parse": 2, "ocr": 1, "learn": 1}
 _BEHIND = 5  # behind what answers, yet not starved by other programs of the machine
 
 
 async def in_thread(kind: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking or CPU-heavy function in the pool of its kind: ``cpu``, ``load``, ``parse`` or ``ocr``."""
+    """Run a blocking or CPU-heavy function in the pool of its kind: ``cpu``, ``load``, ``parse``, ``ocr`` or ``learn``.
+
+    What a request waits for stands in no line behind what is learned in the background.
+    """
     pool = _pools.get(kind)
     if pool is None:
-        pool = _pools.setdefault(kind, ThreadPoolExecutor(_SIZES[kind], thread_name_prefix=kind))
+        start = give_way if kind == "learn" else None
+        pool = _pools.setdefault(kind, ThreadPoolExecutor(_SIZES[kind], thread_name_prefix=kind, initializer=start))
     return await asyncio.get_running_loop().run_in_executor(pool, partial(function, *args, **kwargs))
 
 

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from proxy.api.caller import Caller, Parts
 from proxy.api.shapes import episode_shape, listing, session_shape
 from proxy.errors import NotFound
+from proxy.pipeline.meter import shown
 from proxy.services import Services
 from proxy.store.sessions import Session
 from proxy.threads import shielded
@@ -36,7 +37,8 @@ async def get_session(session_id: str, scope: Caller, services: Parts) -> dict[s
     part, session = await _found(services, scope, session_id)
     episodes = await part.store.episodes(scope, session=session.id)
     messages = [episode_shape(episode) for episode in episodes if scope.sees(episode.agent)]
-    return {**session_shape(session), "messages": messages}
+    costs = shown(await part.costs.read(scope, session.id))
+    return {**session_shape(session), "costs": costs, "messages": messages}
 
 
 @router.post("/{session_id:path}/end")

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
+from proxy.pipeline.meter import shown
 
 router = APIRouter(prefix="/v1/state")
 
@@ -25,6 +26,7 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
         "pending_media": len(unread),
         "memories": by_status,
         "episodes": episodes,
+        "costs": shown(await services.costs.read(scope)),
         "ready": services.is_ready,
         "embedder": services.embedder.model,
         "extractor": "model" if services.uses_model else "builtin",

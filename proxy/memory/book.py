@@ -161,7 +161,7 @@ class Book:
         """Take what has ended out of running summaries and of those of conversations, days and weeks."""
         await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
         rows = await self._store.memories(scope)
-        await self.sum_up(scope, await in_thread("cpu", mended, rows, see, now))
+        await self.sum_up(scope, await in_thread("learn", mended, rows, see, now))
 
 
 def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:

@@ -51,7 +51,7 @@ class BuiltinTurns:
 
     async def extract(self, turns: Sequence[Turn], known: Sequence[Memory], heard: Sequence[Episode]) -> Extraction:
         """Return what ``turns`` state."""
-        candidates = await in_thread("cpu", self._each, turns, known, heard)
+        candidates = await in_thread("learn", self._each, turns, known, heard)
         return Extraction(candidates, model="builtin")
 
     def _each(

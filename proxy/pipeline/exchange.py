@@ -18,6 +18,7 @@ from proxy.memory.ledger import NOTHING, Assembly
 from proxy.memory.running import Compacted
 from proxy.memory.sources import Recalled
 from proxy.memory.standing import Standing
+from proxy.store.costs import Cost
 from proxy.store.ledger import LedgerEntry
 from proxy.store.media import Shown
 from proxy.store.replies import Thread
@@ -114,6 +115,7 @@ class Exchange:
     # assemble
     assembly: Assembly = NOTHING
     summary_tokens: int = 0  # of the running summary
+    costs: Sequence[Cost] = ()
     upstream_body: bytes = b""
 
     # relay

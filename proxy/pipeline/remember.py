@@ -13,6 +13,8 @@ from proxy.memory.secrets import redact
 from proxy.pipeline.compact import summary_of, to_store
 from proxy.pipeline.exchange import Attached, Exchange
 from proxy.pipeline.keeping import settle
+from proxy.pipeline.meter import costs_of
+from proxy.pipeline.meter import shown as costs_shown
 from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
@@ -40,6 +42,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
                 await locate(exchange, services)
             if services.is_ephemeral:
                 services.last_used[exchange.scope] = services.clock.monotonic()
+            exchange.costs = costs_of(exchange, services)
             is_new = await services.journal.record(exchange.scope, _record(exchange, services, finish, status))
         if is_new:
             services.note_written(exchange.scope)
@@ -78,6 +81,7 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
         is_visit=answered,
         reply=_kept(exchange) if answered and finish == "complete" else None,
         compaction=to_store(exchange) if answered else None,
+        costs=exchange.costs if answered else (),
     )
 
 
@@ -151,6 +155,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         "timings": {name: round(ms, 3) for name, ms in exchange.timings.ms.items()},
         "degraded": list(exchange.reasons),
         **({"compaction": summary_of(exchange)} if exchange.compaction else {}),
+        "costs": costs_shown(exchange.costs),
         "injected": [_entry(hit) for hit in injected],
         "carried": sorted(exchange.assembly.carried),
         **({"attachments": [_told(one) for one in exchange.attached]} if exchange.attached else {}),

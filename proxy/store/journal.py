@@ -13,6 +13,7 @@ import structlog
 from proxy.clock import from_ms, to_ms
 from proxy.store import codec
 from proxy.store.compactions import Compaction, Compactions
+from proxy.store.costs import Cost, Costs
 from proxy.store.ledger import Ledger, LedgerEntry
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Kept, Replies
@@ -55,6 +56,7 @@ class Record:
         is_repeat: Whether the turn's last message is known already: then it may complete a reply that broke off.
         reply: Of a provider that keeps it, so that a later request may continue it.
         compaction: What it leaves out of its conversation from now on.
+        costs: What memory put into the request, and what it saved.
         is_visit: Whether the conversation is to be known from now on; else only the receipt is kept.
     """
 
@@ -70,6 +72,7 @@ class Record:
     is_repeat: bool = False
     reply: Kept | None = None
     compaction: Compaction | None = None
+    costs: Sequence[Cost] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ class Journal:
         self._receipts = Receipts(db)
         self._replies = Replies(db)
         self._compactions = Compactions(db)
+        self._costs = Costs(db)
         insert = db.insert(journal)
         # A reply that broke off is completed by the client's retry; anything else that is known already adds nothing.
         completed = insert.on_conflict_do_update(
@@ -180,6 +184,7 @@ class Journal:
                 self._ledger.put(scope, connection, record.ledger)
                 if record.reply is not None:
                     self._replies.put(scope, connection, record.reply, now=record.now)
+                self._costs.put(scope, connection, record.costs)
                 if record.compaction is not None:
                     self._compactions.put(scope, connection, record.compaction, now=record.now)
             if record.receipt is not None:

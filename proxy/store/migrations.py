@@ -91,6 +91,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE sessions ADD COLUMN arrived_ms BIGINT",
         "CREATE INDEX sessions_open ON sessions (arrived_ms) WHERE ended_ms IS NULL",
     ),
+    (
+        """CREATE TABLE costs (
+            owner TEXT NOT NULL, session TEXT NOT NULL, kind TEXT NOT NULL, tokens BIGINT NOT NULL,
+            nano_usd BIGINT NOT NULL,
+            PRIMARY KEY (owner, session, kind))""",
+    ),
 )
 
 _WORDS = {

@@ -55,6 +55,15 @@ compactions = sa.Table(
     sa.Column("used", sa.Integer, nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
 )
+costs = sa.Table(
+    "costs",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("session", Text, primary_key=True),
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("tokens", sa.BigInteger, nullable=False),
+    sa.Column("nano_usd", sa.BigInteger, nullable=False),
+)
 replies = sa.Table(
     "replies",
     metadata,

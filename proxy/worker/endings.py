@@ -47,7 +47,7 @@ async def roll_up(services: Services, scope: Scope) -> int:
         written: list[Memory] = []
         for level in ("day", "week"):
             rows = [row for row in await services.store.memories(scope) if row.status == "active"]
-            found = await in_thread("cpu", rolled_up, scope, rows, level, services.clock.now(), count)
+            found = await in_thread("learn", rolled_up, scope, rows, level, services.clock.now(), count)
             await services.book.sum_up(scope, found)
             written += found
     return len(written)
@@ -69,7 +69,7 @@ async def _write_up(services: Services, scope: Scope, session: Session) -> None:
     owner = Scope(scope.tenant, scope.user, session.agent, scope.session)
     now = services.clock.now()
     see = stands.still_true
-    written = await in_thread("cpu", lambda: summarised(owner, scope.session, said, facts, now, count, see=see))
+    written = await in_thread("learn", lambda: summarised(owner, scope.session, said, facts, now, count, see=see))
     if written is not None:
         await services.book.sum_up(scope, [written])
 

@@ -20,6 +20,7 @@ from proxy.memory.learn import changes_from_json, changes_to_json, heard_before
 from proxy.memory.reconcile import Limits, reconcile
 from proxy.memory.transcript import episodes_of
 from proxy.services import Services
+from proxy.store.costs import Cost
 from proxy.store.journal import TO_INDEX, TO_LEARN, Claim, Item
 from proxy.telemetry.metrics import JOBS, LEARN_LAG_SECONDS
 from proxy.types import Episode, Memory, Scope, Turn
@@ -111,7 +112,7 @@ async def _learn_group(
             agent = turns[0].scope
             heard = await heard_before(services.index, agent, turns)
             active = [memory for memory in memories if memory.status == "active" and agent.sees(memory.agent)]
-            extraction = await services.extractor.extract(turns, active, heard)
+            extraction = await _extracted(services, turns, active, heard)
     except WorkFailed:
         if len(items) == 1:
             raise
@@ -128,6 +129,16 @@ async def _learn_group(
     return memories
 
 
+async def _extracted(
+    services: Services, turns: Sequence[Turn], active: Sequence[Memory], heard: Sequence[Episode]
+) -> Extraction:
+    """Extract, and count what a model costs."""
+    extraction = await services.extractor.extract(turns, active, heard)
+    spent = sum(extraction.usage.values())
+    await services.costs.add(turns[0].scope, [Cost("extraction", spent, extraction.cost_usd)])
+    return extraction
+
+
 async def _learn_in_parts(
     services: Services, item: Item, turn: Turn, memories: Sequence[Memory], tally: Counter[str]
 ) -> Sequence[Memory]:
@@ -138,7 +149,7 @@ async def _learn_in_parts(
         for start in range(0, len(turn.messages), _PART):
             part = replace(turn, messages=turn.messages[start : start + _PART])
             active = [memory for memory in memories if memory.status == "active" and turn.scope.sees(memory.agent)]
-            extraction = await services.extractor.extract([part], active, heard)
+            extraction = await _extracted(services, [part], active, heard)
             found = _changes(services, part, extraction, memories, heard)
             changes += found
             memories = _after(memories, found)

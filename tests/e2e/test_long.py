@@ -168,3 +168,25 @@ def test_nothing_of_it_is_on_disk_where_it_is_ephemeral(tmp_path: Path, strict: 
         one.post([*said, user("When does the Zanzibarium open?")], model="tiny")
         assert "Zanzibarium opens" in text_of(strict.last)
         assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"Zanzibarium" in path.read_bytes()]
+
+
+def test_the_meter_counts_what_is_injected_and_saved(tmp_path: Path, strict: FakeProvider) -> None:
+    priced = {
+        "model_name": "tiny",
+        "litellm_params": {"model": "openai/tiny", "api_base": strict.base_url, "api_key": "sk-x"},
+        "model_info": {"max_input_tokens": WINDOW, "input_cost_per_token": 0.001},
+    }
+    with Running(tmp_path, models=[priced]) as server, speaking(server) as one:
+        said = history(80, at5="The spare key of the allotment hangs behind the blue watering can.")
+        response = one.post([*said, user("Where does the spare key of the allotment hang?")], model="tiny")
+        costs = one.receipt(response)["costs"]
+        assert costs["saved"]["tokens"] > 2000
+        assert costs["saved"]["usd"] == pytest.approx(costs["saved"]["tokens"] * 0.001)
+        assert costs["injected"]["tokens"] > 100
+        one.post([*said, user("Where does the spare key of the allotment hang, please?")], model="tiny")
+        session = response.headers["x-memory-session"]
+        assert one.get("/state")["costs"]["saved"]["tokens"] > costs["saved"]["tokens"]
+        assert one.get(f"/sessions/{session}")["costs"] == one.get("/state")["costs"]
+        one.wait()
+        assert one.http.delete(f"/sessions/{session}").status_code == 200
+        assert one.get("/state")["costs"]["saved"]["tokens"] > costs["saved"]["tokens"]

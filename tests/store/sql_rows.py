@@ -6,6 +6,7 @@ import hashlib
 from datetime import UTC, datetime
 
 from proxy.store.compactions import Compaction
+from proxy.store.costs import Cost
 from proxy.store.journal import Record
 from proxy.store.ledger import LedgerEntry
 from proxy.store.replies import Kept
@@ -55,6 +56,7 @@ def make_record(
         compaction=Compaction(
             f"anchor_{turn}", f"hash_{turn}", (), ({"first": 0, "last": 0, "lines": [], "hints": [], "text": "said"},)
         ),
+        costs=(Cost("injected", 3, 0.5),),
         reply=Kept(f"resp_{turn}", "", "0" * 64, 2, (f"hash_{turn}",)),
     )
 

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from proxy.errors import NotFound
 from proxy.store.compactions import Compaction, Compactions
+from proxy.store.costs import Cost, Costs
 from proxy.store.erase import Erasure
 from proxy.store.history import History
 from proxy.store.journal import TO_LEARN, Journal
@@ -68,6 +69,8 @@ async def use_everything(db: Database) -> None:
     await Compactions(db).prepare(ANNA, Compaction("a", "h", (), ({"first": 1},)), now=NOW)
     await Compactions(db).read(ANNA, ANNA.session)
     await Compactions(db).mend(ANNA, lambda _segment: {})
+    await Costs(db).add(ANNA, [Cost("captions", 5, 0.1)])
+    await Costs(db).read(ANNA)
     await sessions.end(ANNA, ANNA.session, now=NOW)
     await sessions.delete(ANNA, ANNA.session)
     await History(db).of(ANNA, "mem_1")

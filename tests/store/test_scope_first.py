@@ -9,6 +9,7 @@ import pytest
 
 from proxy.store import (
     compactions,
+    costs,
     erase,
     files,
     history,
@@ -25,6 +26,7 @@ from proxy.types import Scope
 
 CLASSES = [
     compactions.Compactions,
+    costs.Costs,
     erase.Erasure,
     files.Files,
     history.History,
@@ -64,7 +66,21 @@ def test_scope_comes_first(name: str, method: object) -> None:
 
 
 def test_every_class_that_keeps_a_database_is_checked() -> None:
-    modules = [compactions, erase, files, history, journal, keys, leases, ledger, media, receipts, replies, sessions]
+    modules = [
+        compactions,
+        costs,
+        erase,
+        files,
+        history,
+        journal,
+        keys,
+        leases,
+        ledger,
+        media,
+        receipts,
+        replies,
+        sessions,
+    ]
     nouns = {
         noun
         for module in modules

@@ -116,9 +116,19 @@ async def test_deleting_takes_everything_of_the_conversation_and_nothing_else(
     for scope in (ANNA, other):
         await journal.record(scope, make_record(scope, "1"))
     counts = await sessions.delete(ANNA, ANNA.session)
-    assert counts == {"sessions": 1, "chain": 1, "ledger": 1, "compactions": 1, "receipts": 1, "replies": 1, "journal": 1}
+    assert counts == {
+        "sessions": 1,
+        "chain": 1,
+        "ledger": 1,
+        "compactions": 1,
+        "costs": 1,
+        "receipts": 1,
+        "replies": 1,
+        "journal": 1,
+    }
     left = await Erasure(db).count(ANNA)
-    assert left == {table.name: 0 for table in OWNED} | dict.fromkeys(counts, 1) | {"receipts": 0, "replies": 0}
+    other_rows = dict.fromkeys(counts, 1) | {"receipts": 0, "replies": 0, "costs": 2}  # the user's own meter stays
+    assert left == {table.name: 0 for table in OWNED} | other_rows
     with pytest.raises(NotFound):
         await sessions.get(ANNA, ANNA.session)
 

@@ -1,0 +1,82 @@
+"""What memory costs and saves: tokens and money, counted by user and by conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import sqlalchemy as sa
+
+from proxy.store.sql import Database
+from proxy.store.tables import costs
+from proxy.types import Scope
+
+CostKind = Literal["injected", "saved", "extraction", "captions", "summaries"]
+_WHOLE = ""  # in place of a conversation: all of the user's, deleted ones included
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Tokens of one kind and their price.
+
+    Args:
+        kind: ``injected`` into requests, ``saved`` by leaving old turns out, or spent in the background on
+            ``extraction``, ``captions`` and ``summaries``.
+        tokens: How many.
+        usd: By the model map; 0 where it has no price.
+    """
+
+    kind: CostKind
+    tokens: int
+    usd: float = 0.0
+
+
+class Costs:
+    """The cost meters of every owner."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        insert = db.insert(costs)
+        put = insert.on_conflict_do_update(
+            index_elements=["owner", "session", "kind"],
+            set_={
+                "tokens": costs.c.tokens + insert.excluded.tokens,
+                "nano_usd": costs.c.nano_usd + insert.excluded.nano_usd,
+            },
+        )
+        self._put = db.prepare(put, columns=costs.c.keys())
+
+    def put(self, scope: Scope, connection: sa.Connection, found: Sequence[Cost]) -> None:
+        """Add to the meters of the conversation and of its user inside the caller's transaction."""
+        rows = [
+            {
+                "owner": scope.user,
+                "session": session,
+                "kind": one.kind,
+                "tokens": one.tokens,
+                "nano_usd": round(one.usd * 1e9),
+            }
+            for one in found
+            if one.tokens
+            for session in sorted({_WHOLE, scope.session})
+        ]
+        self._put.execute_all(connection, rows)
+
+    async def add(self, scope: Scope, found: Sequence[Cost]) -> None:
+        """Add to the meters on their own, for what is spent in the background."""
+        if any(one.tokens for one in found):
+            await self._db.submit(lambda connection: self.put(scope, connection, found))
+
+    async def read(self, scope: Scope, session: str = _WHOLE) -> list[Cost]:
+        """Return the meters of a conversation, or of all of the user's."""
+        values = {"owner": scope.user, "session": session}
+        rows = await self._db.query(lambda connection: connection.execute(_READ, values).all())
+        return [Cost(row.kind, row.tokens, row.nano_usd / 1e9) for row in rows]
+
+
+_READ = (
+    sa.select(costs.c.kind, costs.c.tokens, costs.c.nano_usd)
+    .where(costs.c.owner == sa.bindparam("owner"), costs.c.session == sa.bindparam("session"))
+    .order_by(costs.c.kind)
+)
