@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Dataset, Person
+from proxy.evals.figures import Table
 from proxy.evals.metrics import Injected, mean
 from proxy.evals.progress import Progress
 from proxy.evals.replay import Replay, for_each
-from proxy.evals.report import Report, Table
+from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
 
 _UNANSWERABLE = frozenset({"abstention", "Memory Boundary", "adversarial"})

@@ -14,9 +14,10 @@ import anyio
 from proxy.clock import iso
 from proxy.errors import ConfigError
 from proxy.evals.client import Client
+from proxy.evals.figures import Cell, Chart, Miss, Table
 from proxy.evals.metrics import mean
 from proxy.evals.progress import Progress
-from proxy.evals.report import Cell, Report, Table
+from proxy.evals.report import Report
 from proxy.evals.scripted import NEUTRAL_REPLY
 
 _FIRST_DAY = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
@@ -47,6 +48,7 @@ class Verdict:
     case: Case
     missing: tuple[str, ...]
     leaked: tuple[str, ...]
+    injected: str = ""
 
     @property
     def is_passed(self) -> bool:
@@ -88,6 +90,7 @@ def judge(case: Case, injected: str) -> Verdict:
         case,
         missing=tuple(one for one in case.present if one.casefold() not in text),
         leaked=tuple(one for one in case.absent if one.casefold() in text),
+        injected=injected,
     )
 
 
@@ -113,7 +116,25 @@ def tabulate(verdicts: Sequence[Verdict]) -> Report:
     """Return the tables by kind and by language."""
     kinds, languages = ([one.case.kind for one in verdicts], [one.case.lang for one in verdicts])
     tables = [_table("kind", verdicts, kinds), _table("language", verdicts, languages)]
-    return Report(tables=tables, items=[verdict.record() for verdict in verdicts])
+    charts = [_chart("kind", verdicts, kinds), _chart("language", verdicts, languages)]
+    misses = [_miss(verdict) for verdict in verdicts if not verdict.is_passed]
+    return Report(tables=tables, items=[verdict.record() for verdict in verdicts], charts=charts, misses=misses)
+
+
+def _chart(by: str, verdicts: Sequence[Verdict], groups: Sequence[str]) -> Chart:
+    passed = [
+        (name, mean(one.is_passed for one, group in zip(verdicts, groups, strict=True) if group == name) or 0.0)
+        for name in sorted(set(groups))
+    ]
+    return Chart(f"forget: passed, by {by}", {"passed": passed})
+
+
+def _miss(verdict: Verdict) -> Miss:
+    case = verdict.case
+    said = "\n\n".join("\n".join(conversation) for conversation in case.conversations)
+    what = [f"missing: {one}" for one in verdict.missing] + [f"leaked: {one}" for one in verdict.leaked]
+    shows = (("said", said), ("asked", case.probe), ("wrong", "\n".join(what)), ("injected", verdict.injected.strip()))
+    return Miss(f"{case.lang} {case.kind}", case.id, shows)
 
 
 async def _play(client: Client, case: Case) -> str:

@@ -8,10 +8,11 @@ from typing import Any
 
 from proxy.evals.client import Client
 from proxy.evals.dataset import Dataset, Person
+from proxy.evals.figures import Table
 from proxy.evals.metrics import words
 from proxy.evals.progress import Progress
 from proxy.evals.replay import Replay, for_each
-from proxy.evals.report import Report, Table
+from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
 
 _LONG_WORDS = 40

@@ -127,8 +127,11 @@ class Gold:
 
     def found(self, texts: Sequence[Injected]) -> float:
         """Return the fraction of groups of which a message stands in one of the texts."""
-        hits = sum(any(text.holds(message) for text in texts for message in group) for group in self.groups)
-        return hits / len(self.groups)
+        return 1 - len(self.missed(texts)) / len(self.groups)
+
+    def missed(self, texts: Sequence[Injected]) -> list[tuple[str, ...]]:
+        """Return the groups of which no message stands in one of the texts."""
+        return [group for group in self.groups if not any(text.holds(one) for text in texts for one in group)]
 
 
 def pack(messages: Iterable[str], budget: int) -> str:

@@ -8,13 +8,15 @@ from typing import TypeVar
 
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import APART, Dataset, Person
+from proxy.evals.figures import Cell, Chart, Miss, Table
 from proxy.evals.metrics import Gold, Injected, fingerprints, mean, oracle, percentile, random_control, words
 from proxy.evals.progress import Progress
 from proxy.evals.replay import Moment, Replay, for_each
-from proxy.evals.report import Cell, Report, Table
+from proxy.evals.report import Report
 from proxy.evals.score import TOP, Rank, Score, gold_of, rank, updated
 
 S = TypeVar("S", Score, Rank)
+_MOST_SHOWN = 2000  # characters of a message
 _COMPUTED = frozenset({"temporal"})  # the answer is a date that nobody said: evidence counts, containment cannot
 
 
@@ -59,6 +61,7 @@ class Recall:
         old_in, new_in, new_first = updated(moment, text)
         found = [None if gold is None else gold.found([one]) for one in (text, lot, known)]
         answers = [None if gold is None else one.answers(question.answer) for one in (text, lot, known)]
+        missed = [] if gold is None or budget < self._budgets[-1] else gold.missed([text])
         return Score(
             question=question,
             budget=budget,
@@ -75,6 +78,8 @@ class Recall:
             old_in=old_in,
             new_in=new_in,
             new_first=new_first,
+            missed=tuple("\n".join(group) for group in missed),
+            injected=asked.text if missed else "",
         )
 
     def report(self) -> Report:
@@ -82,11 +87,50 @@ class Recall:
         tables = [self._table(budget) for budget in self._budgets]
         tables.append(self._ranking())
         tables += [table for budget in self._budgets if (table := self._updates(budget))]
-        return Report(tables=tables, items=[score.record() for score in self.scores])
+        items = [score.record() for score in self.scores]
+        return Report(tables=tables, items=items, charts=self._charts(), misses=self._misses())
+
+    def _charts(self) -> list[Chart]:
+        name = self._dataset.name
+        by_category = {
+            f"{budget} tokens": [(category, mean(one.evidence for one in group) or 0.0) for category, group in groups]
+            for budget in self._budgets
+            for groups in [[*_by_category(self._counted(budget)), ("all", self._counted(budget))]]
+        }
+        over_tokens: dict[str, list[tuple[str | float, float]]] = {"injected": [], "random": [], "oracle": []}
+        for budget in self._budgets:
+            counted = self._counted(budget)
+            tokens = mean(one.tokens for one in counted) or 0.0
+            over_tokens["injected"].append((tokens, mean(one.evidence for one in counted) or 0.0))
+            over_tokens["random"].append((tokens, mean(one.random_evidence for one in counted) or 0.0))
+            over_tokens["oracle"].append((tokens, mean(one.oracle_evidence for one in counted) or 0.0))
+        return [
+            Chart(f"{name}: evidence injected, by category", by_category),
+            Chart(f"{name}: evidence injected, by tokens", over_tokens, unit="tokens really injected (mean)"),
+        ]
+
+    def _misses(self) -> list[Miss]:
+        """Return what was missed at the largest budget."""
+        return [
+            Miss(
+                score.question.category,
+                score.question.text,
+                (
+                    *(("missing", text[:_MOST_SHOWN]) for text in score.missed),
+                    (f"injected instead ({score.tokens} tokens; memory {score.outcome})", score.injected.strip()),
+                ),
+            )
+            for score in self.scores
+            if score.missed and score.question.category not in APART
+        ]
+
+    def _counted(self, budget: int) -> list[Score]:
+        scores = [score for score in self.scores if score.budget == budget]
+        return [score for score in scores if score.evidence is not None and score.question.category not in APART]
 
     def _table(self, budget: int) -> Table:
         scores = [score for score in self.scores if score.budget == budget]
-        counted = [score for score in scores if score.evidence is not None and score.question.category not in APART]
+        counted = self._counted(budget)
         rows = [_row(name, group) for name, group in _by_category(counted)]
         rows.append(_row("all", counted))
         apart = [score for score in scores if score.question.category in APART]

@@ -21,6 +21,8 @@ class Score:
     Args:
         foreign: 8-grams injected that only other users said.
         outcome: First word of ``X-Memory``, with its reason.
+        missed: What of the evidence is not in.
+        injected: What is; kept where something was missed.
     """
 
     question: Question
@@ -38,6 +40,8 @@ class Score:
     old_in: bool | None = None
     new_in: bool | None = None
     new_first: bool | None = None
+    missed: tuple[str, ...] = ()
+    injected: str = ""
 
     def record(self) -> dict[str, Any]:
         """Return the figures for the JSON report."""

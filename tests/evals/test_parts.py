@@ -10,9 +10,11 @@ from proxy.evals.abstain import tabulate as tabulate_quiet
 from proxy.evals.cache import bill, cost
 from proxy.evals.client import Asked
 from proxy.evals.dataset import load_set
+from proxy.evals.figures import Chart, Miss, Table, shown
 from proxy.evals.forget import judge, load_cases, tabulate
 from proxy.evals.junk import audit
-from proxy.evals.report import Report, Table, shown
+from proxy.evals.page import MOST_MISSES
+from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
 
 
@@ -93,6 +95,28 @@ def test_report_is_text_json_and_a_page():
     assert "T &lt;1&gt;" in page
     assert "a &amp; b" in page
     assert "http" not in page
+
+
+def test_the_page_draws_and_shows_what_was_missed_with_what_came_instead():
+    bars = Chart("By <category>", {"600 tokens": [("a & b", 0.5), ("none", 0.0)], "2000 tokens": [("a & b", 0.75)]})
+    lines = Chart("By tokens", {"injected": [(573.0, 0.5), (1739.0, 0.75)]}, unit="tokens")
+    miss = Miss(
+        "temporal", "When <was> it?", (("missing", "on 3 May"), ("injected instead", "<memory>nothing</memory>"))
+    )
+    page = Report(charts=[bars, lines], misses=[miss] * (MOST_MISSES + 2)).html()
+    for shown_ in (
+        "50.0 %",
+        "75.0 %",
+        "0.0 %",
+        "By &lt;category&gt;",
+        "1,739",
+        "&lt;memory&gt;nothing",
+        "2 more are in",
+    ):
+        assert shown_ in page
+    assert page.count("<svg") == page.count("</svg>") == 2
+    assert page.count("<details>") == MOST_MISSES
+    assert Report().html().count("<svg") == 0
 
 
 @pytest.mark.parametrize(
