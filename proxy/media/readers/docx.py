@@ -21,6 +21,7 @@ _COMMENTS = "comment-reference => sup"
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
     """Return the document as one page; Word files know no pages."""
     import mammoth  # noqa: PLC0415 -- see above: one reader, one library
+    from mammoth.docx.files import InvalidFileReferenceError  # noqa: PLC0415
 
     with Archive(path, limits) as archive:
         archive.refuse_declarations()
@@ -30,13 +31,16 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
         parts = {sha256(archive.read(name)).digest(): name for name in archive.names if name.startswith(_PICTURES)}
 
     def described(image: Any) -> dict[str, str]:
-        with image.open() as data:
-            part = parts.get(sha256(data.read()).digest())
+        try:
+            with image.open() as data:
+                part = parts.get(sha256(data.read()).digest())
+        except InvalidFileReferenceError:  # a picture that is elsewhere, which we neither fetch nor open
+            part = None
         return {"src": "", "alt": f"{image.alt_text or ''} {place_of(part) if part else ''}".strip()}
 
     with path.open("rb") as file:
         html = mammoth.convert_to_html(
-            file, convert_image=mammoth.images.img_element(described), style_map=_COMMENTS
+            file, external_file_access=False, convert_image=mammoth.images.img_element(described), style_map=_COMMENTS
         ).value
     tell(0.5)
     return Content(sniffed.media_type, (Page(1, from_html(html)),), title=title)

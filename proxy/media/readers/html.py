@@ -16,7 +16,8 @@ _LEAST_SHARE = 0.35  # of the visible text: less, and the page is no article
 _ARTICLE_WORDS = 150  # a shorter page has nothing to be told apart
 _TAG = re.compile(r"</?su[bp]>")
 _ESCAPED = re.compile(r"\\([\[\]*_#`<>.()+\-!|~])")
-_STARS = re.compile(r"(\*{1,3})(?=\S)([^*\n]+?)(?<=\S)\1")
+_STARS = re.compile(r"(\*{1,3})(?=\S)([^*]{1,400}?)(?<=\S)\1")
+_WRAPPED = re.compile(r"[ \t]*\n[ \t]{3,}(?=[^\s|*+#\d-])")  # source lines that go on, not items of lists
 _WORD = re.compile(r"\w+")
 _HIDDEN = "script|style|noscript|template|svg|head|iframe|object|canvas"
 
@@ -38,7 +39,7 @@ def main_text(html: str) -> str:
     from trafilatura import extract  # noqa: PLC0415 -- only in the process that reads files
 
     text = extract(html, output_format="markdown", include_tables=True, include_comments=True, favor_recall=True) or ""
-    return _STARS.sub(r"\2", _ESCAPED.sub(r"\1", _TAG.sub("", text)))
+    return _STARS.sub(r"\2", _ESCAPED.sub(r"\1", _WRAPPED.sub(" ", _TAG.sub("", text))))
 
 
 def all_text(html: str) -> str:
