@@ -166,6 +166,8 @@ async def test_csv_is_parted_by_what_parts_it(tmp_path, sign):
     [
         ("Она пьёт зелёный чай, а он пьёт чёрный кофе и ест пирог.", "cp1251"),
         ("Sie trinkt grünen Tee, er trinkt schwarzen Kaffee und isst süße Äpfel.", "latin-1"),
+        ("naïve café", "cp1252"),
+        ("名前,年齢\n佐藤太郎,30\n髙橋淳,35", "cp932"),
         ("她喝绿茶，他喝黑咖啡，吃蛋糕。今天天气很好，我们去公园散步。", "gb18030"),
         ("Tea and cake, please.", "utf-16"),
         ("Tea — and cake", "utf-8-sig"),

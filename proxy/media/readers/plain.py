@@ -12,6 +12,9 @@ from proxy.media.limits import Limits
 _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\ufffe\uffff\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _TRAILING = re.compile(r"[ \t\u00a0]+$", re.MULTILINE)
+_SHORT_BYTES = 300
+_FEW = 0.25
+_WESTERN = frozenset("àáâãäåæçèéêëìíîïñòóôõöøœùúûüýÿßÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØŒÙÚÛÜÝŸ«»“”„‘’‚–—…€£§°©®¿¡·•\xa0")
 _SAMPLE_BYTES = 2**18
 _TITLE = re.compile(r"^#{1,2}\s+(.+)", re.MULTILINE)
 
@@ -50,11 +53,20 @@ def tidy(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", _TRAILING.sub("", text)).strip("\n")
 
 
+def _is_western(text: str) -> bool:
+    """Whether a few letters with accents stand among many without; too few for statistics of encodings."""
+    beyond = [sign for sign in text if sign > "\x7f"]
+    letters = sum(sign.isalpha() for sign in text)
+    return len(beyond) <= _FEW * letters and all(sign in _WESTERN for sign in beyond)
+
+
 def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _guessed(data: bytes) -> str:
+    if len(data) < _SHORT_BYTES and _is_western(western := data.decode("cp1252", "replace")):
+        return western
     from charset_normalizer import from_bytes  # noqa: PLC0415 -- most texts are UTF-8
 
     best = from_bytes(data[:_SAMPLE_BYTES]).best()
