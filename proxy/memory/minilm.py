@@ -1,4 +1,4 @@
-"""The built-in embedding model, all-MiniLM-L6-v2 in int8 by ONNX Runtime: texts to vectors, in the calling thread."""
+"""Sentence models by ONNX Runtime, the built-in one among them: texts to vectors, in the calling thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ MODEL = "all-MiniLM-L6-v2/int8/1"
 DIMENSION = 384
 MODELS = Path(__file__).resolve().parent.parent / "models"
 
-_GRAPH, _TOKENIZER = "all-MiniLM-L6-v2.int8.onnx", "tokenizer.json"
+GRAPH, TOKENIZER = "all-MiniLM-L6-v2.int8.onnx", "tokenizer.json"
+_MAX_TOKENS = 240
 # The model reads 240 tokens; the tokenizer would split all of a long text first (2.6 s for a million characters).
 _MAX_RAW, _MAX_CHARACTERS = 8192, 2400
 
@@ -29,13 +30,15 @@ class MiniLM:
 
     def __init__(self, session: InferenceSession, tokenizer: Tokenizer) -> None:
         self._session, self._tokenizer = session, tokenizer
+        self._inputs = {one.name for one in session.get_inputs()}
 
     @classmethod
-    def load(cls, folder: Path = MODELS, *, threads: int = 1) -> MiniLM:
+    def load(cls, folder: Path = MODELS, *, graph: str = GRAPH, threads: int = 1) -> MiniLM:
         """Load the files of ``folder``; about 0.1 s and 60 MB.
 
         Args:
             folder: Where the graph, the tokenizer and the ``NOTICE`` with their sha256 are.
+            graph: Name of the graph's file.
             threads: How many threads compute one batch.
 
         Raises:
@@ -43,9 +46,12 @@ class MiniLM:
             ValueError: If a file is not the one that ``NOTICE`` names.
             ImportError: If ONNX Runtime does not load.
         """
-        _verify(folder)
-        session = _open_session(folder / _GRAPH, threads)
-        return cls(session, Tokenizer.from_file(str(folder / _TOKENIZER)))
+        _verify(folder, graph)
+        session = _open_session(folder / graph, threads)
+        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+        tokenizer.enable_truncation(_MAX_TOKENS)
+        tokenizer.no_padding()
+        return cls(session, tokenizer)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one L2-normalised row a text, from its first 240 tokens; keep batches small, padding costs."""
@@ -56,13 +62,24 @@ class MiniLM:
         for row, found in enumerate(ids):
             tokens[row, : len(found)] = found
             mask[row, : len(found)] = 1
-        (rows,) = self._session.run(None, {"input_ids": tokens, "attention_mask": mask})
-        return np.asarray(rows, np.float32)
+        given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
+        rows = self._session.run(None, {name: given[name] for name in self._inputs})[0]
+        return _pooled(np.asarray(rows, np.float32), mask)
 
 
-def _verify(folder: Path) -> None:
+def _pooled(rows: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return one unit vector a text: graphs other than our own give one a token, to be averaged."""
+    if rows.ndim == 2:
+        return rows
+    weights = mask[:, :, np.newaxis].astype(np.float32)
+    means = (rows * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
+    unit: NDArray[np.float32] = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
+    return unit
+
+
+def _verify(folder: Path, graph: str) -> None:
     notice = (folder / "NOTICE").read_text(encoding="utf-8").split()
-    for name in (_GRAPH, _TOKENIZER):
+    for name in (graph, TOKENIZER):
         with (folder / name).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest not in notice:
