@@ -172,11 +172,15 @@ class MemorySettings(_Section):
 class EmbedderSettings(_Section):
     """What turns text into vectors."""
 
-    model: str = Field("builtin", description="`builtin`: all-MiniLM-L6-v2, embedded; else a LiteLLM embedding model.")
+    model: str = Field(
+        "builtin",
+        description="`builtin`: in the package, English first; `multilingual`: fetched once; else LiteLLM's.",
+    )
+    hub_url: str = Field("https://huggingface.co", description="Whence `multilingual` is fetched: a hub or mirror.")
     api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
     base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
-    dimension: int = Field(384, ge=1, le=8192, description="Length of its vectors; 384 for the built-in one.")
-    threads: int = Field(1, ge=1, description="Threads of one embedding call of the built-in model.")
+    dimension: int = Field(384, ge=1, le=8192, description="Length of its vectors; `builtin`, `multilingual`: 384.")
+    threads: int = Field(1, ge=1, description="Threads of one embedding call of a model that runs here.")
     cache_bytes: int = Field(16 * 2**20, ge=0, description="Memory for vectors of texts seen before, in bytes.")
 
 

@@ -18,6 +18,7 @@ from proxy.memory.cache import IndexCache
 from proxy.memory.caption import Captioner, captioner
 from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
 from proxy.memory.extract import Extractor, select_extractor
+from proxy.memory.hub import HubEmbedder
 from proxy.memory.library import Library
 from proxy.memory.model_call import connect
 from proxy.memory.rules import LazyRules, rules
@@ -372,6 +373,9 @@ def _embedder(settings: Settings) -> Embedder:
     chosen = settings.embedder
     if chosen.model == "builtin":
         inner: Embedder = EmbeddedEmbedder(threads=chosen.threads)
+    elif chosen.model == "multilingual":
+        folder = settings.server.data_dir / "models" / "multilingual"
+        inner = HubEmbedder(folder, chosen.hub_url, threads=chosen.threads)
     else:
         inner = LiteLLMEmbedder(
             chosen.model,
