@@ -23,6 +23,7 @@ from proxy.memory.library import Library
 from proxy.memory.model_call import connect
 from proxy.memory.rules import LazyRules, rules
 from proxy.memory.sizes import Sizes
+from proxy.memory.summary_model import ModelSummarizer, select_summarizer
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
@@ -75,6 +76,7 @@ class Services:
     ledger: Ledger
     receipts: Receipts
     replies: Replies
+    summarizer: ModelSummarizer | None
     compactions: Compactions
     costs: Costs
     history: History
@@ -100,6 +102,7 @@ class Services:
     written: set[Scope] = field(default_factory=set)
     ephemeral: Services | None = None
     sizes: Sizes = field(default_factory=Sizes)
+    summing_up: set[Scope] = field(default_factory=set)  # conversations of which a model writes a summary just now
     last_used: dict[Scope, float] = field(default_factory=dict)  # ephemeral conversations, by the monotonic clock
     _heavy: _Heavy | None = None
 
@@ -259,6 +262,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         Hasher.load(settings.auth, settings.server.data_dir),
         _embedder(settings),
         select_extractor(settings.memory, builtin=LazyRules(), connect=connect),
+        select_summarizer(settings.memory, environment(), connect),
         routes,
         Limits(clock, processes=settings.server.workers),
         open_tracing(settings.telemetry, environment()),
@@ -281,6 +285,7 @@ class _Shared:
     hasher: Hasher
     embedder: Embedder
     extractor: Extractor
+    summarizer: ModelSummarizer | None
     routes: Routes
     limits: Limits
     tracing: Tracing | None
@@ -314,6 +319,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         receipts=Receipts(database),
         replies=Replies(database),
         compactions=Compactions(database),
+        summarizer=shared.summarizer,
         costs=Costs(database),
         history=History(database),
         keys=Keys(database),

@@ -62,7 +62,11 @@ def summarised(
     seen = [replace(one, text=shown) for one in episodes if (shown := see(redact(one.text)))]
     said = [Utterance(at, one.role, one.text) for at, one in enumerate(seen)]
     lines = [] if text else extract(sampled(said), _MOST_TOKENS, count, most=_MOST_SENTENCES)
-    parts = [text] if text else [f"{'User' if line.role == 'user' else 'Assistant'}: {line.text}" for line in lines]
+    parts = (
+        [shown]
+        if text and (shown := see(text))
+        else [f"{'User' if line.role == 'user' else 'Assistant'}: {line.text}" for line in lines]
+    )
     key = [shown for one in facts if (shown := see(one.text))][:_MOST_FACTS]
     parts += [_KEY_FACTS + " ".join(key)] if key else []
     if not parts:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
 from proxy.config import MemorySettings
 from proxy.dialects.base import Message
 from proxy.memory.chain import Point, message_id, turn_id
-from proxy.memory.compaction import Bounds, Line, State, fits, plan
+from proxy.memory.compaction import Bounds, Line, Plan, State, fits, plan
 from proxy.memory.running import Compacted, Segment, render, segment, trimmed
 from proxy.memory.sizes import Sizes, weigh
 from proxy.memory.standing import is_profile
 from proxy.memory.summarize import Utterance
+from proxy.pipeline.ahead import prepare
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
@@ -32,6 +33,7 @@ _OPENING_TOKENS, _OPENING_WORTH = 1000, 0.5  # the first turn often says what al
 _PINNED, _PROFILE, _PRIORITY = 3.0, 2.0, 1.0
 _MOST_QUOTES = 50
 _SHORTEST_QUOTE = 12
+_EARLY = 80  # percent of the trigger, at which a model is asked for the next summary
 _SEGMENT_SHARE = 2  # a half of the summary for what is newly left out
 
 
@@ -68,7 +70,12 @@ async def compact(exchange: Exchange, services: Services) -> None:
         asked = _Asked(
             exchange.messages, exchange.points, body, scope.session, bounds, stored, exchange.ledger, memories
         )
-        exchange.compaction = await in_thread("cpu", _decide, asked, services.sizes)
+        wants_ahead = services.summarizer is not None and exchange.mode != "observe"
+        decided = await in_thread("cpu", _decide, asked, services.sizes, wants_ahead)
+        exchange.compaction = decided.now
+        if decided.ahead is not None:
+            said = utterances(exchange.messages, decided.ahead.fresh)
+            prepare(services, scope, decided.ahead, decided.known, said)
 
 
 def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
@@ -98,7 +105,16 @@ def _share(settings: MemorySettings, model: str) -> float:
     return next(named, settings.compact_at)
 
 
-def _decide(asked: _Asked, sizes: Sizes) -> Compacted | None:
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """What a request leaves out, and what a later one is going to: its plan, and the summary that it extends."""
+
+    now: Compacted | None
+    ahead: Plan | None = None
+    known: tuple[Segment, ...] = ()
+
+
+def _decide(asked: _Asked, sizes: Sizes, wants_ahead: bool = False) -> _Decided:  # noqa: FBT001, FBT002 - of a thread
     """Decide in a thread: the messages may be megabytes."""
     bounds = asked.bounds
     lines = _lines(asked, weigh(sizes, asked.messages, bounds.trigger, bounds.target))
@@ -108,14 +124,20 @@ def _decide(asked: _Asked, sizes: Sizes) -> Compacted | None:
     found = plan(lines, state, bounds, {}, fixed)
     if found is not None and found.fresh:
         found = plan(lines, state, bounds, _worth(asked, lines), fixed)
-    if found is None:
-        return None
-    segments = known
-    if found.fresh:
-        said = utterances(asked.messages, found.fresh)
-        added = [segment(said, max(1, found.summary // _SEGMENT_SHARE), count)] if said and found.summary else []
-        segments = trimmed([*known, *added], found.summary, count)
-    return Compacted(found, tuple(segments), before, is_new=bool(found.fresh))
+    gone = len(fits(lines, state) or ()) if state is not None else 0
+    spare, prepared = _valid(lines, asked.stored, is_used=False, beyond=gone)
+    if found is None or not found.fresh:
+        early = replace(bounds, trigger=bounds.trigger * _EARLY // 100)
+        ahead = plan(lines, state, early, _worth(asked, lines), fixed) if wants_ahead and spare is None else None
+        now = None if found is None else Compacted(found, known, before, is_new=False)
+        return _Decided(now, ahead if ahead is not None and ahead.fresh else None, known)
+    ready = None if spare is None else plan(lines, spare, bounds, {}, fixed)
+    if ready is not None and not ready.fresh:
+        return _Decided(Compacted(ready, trimmed(prepared, ready.summary, count), before, is_new=True))
+    said = utterances(asked.messages, found.fresh)
+    added = [segment(said, max(1, found.summary // _SEGMENT_SHARE), count)] if said and found.summary else []
+    segments = trimmed([*known, *added], found.summary, count)
+    return _Decided(Compacted(found, tuple(segments), before, is_new=True))
 
 
 def utterances(messages: Sequence[Message], indexes: Sequence[int]) -> list[Utterance]:
@@ -149,13 +171,15 @@ def _answers(message: Message) -> frozenset[str]:
     return frozenset(id_ for id_ in (*named, message.tool_call_id) if id_)
 
 
-def _valid(lines: Sequence[Line], stored: Sequence[Compaction]) -> tuple[State | None, tuple[Segment, ...]]:
+def _valid(
+    lines: Sequence[Line], stored: Sequence[Compaction], *, is_used: bool = True, beyond: int = 0
+) -> tuple[State | None, tuple[Segment, ...]]:
     """Return the decision of this branch that leaves out most, and its summary."""
     best: tuple[int, Compaction, State] | None = None
     for one in stored:
         state = State(one.anchor, one.host, frozenset(one.kept))
-        dropped = fits(lines, state) if one.is_used else None
-        if dropped and (best is None or len(dropped) > best[0]):
+        dropped = fits(lines, state) if one.is_used == is_used else None
+        if dropped and len(dropped) > (beyond if best is None else best[0]):
             best = (len(dropped), one, state)
     if best is None:
         return None, ()

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import structlog
+
+from proxy.errors import ProxyError
 from proxy.memory.episode import concerning, rolled_up, summarised
 from proxy.memory.standing import standing
+from proxy.memory.summarize import Utterance
+from proxy.memory.summary_model import ModelSummarizer
 from proxy.memory.transcript import episodes_of
 from proxy.services import Services
 from proxy.store.sessions import Session
-from proxy.threads import in_thread
+from proxy.threads import in_thread, spawn
 from proxy.tokens import count
 from proxy.types import Episode, Memory, Scope
 
+_log = structlog.get_logger(__name__)
+_MODEL_TOKENS = 300  # of a model's summary
 _MOST_AT_ONCE = 50  # conversations that a tick ends
 
 
@@ -25,7 +32,9 @@ async def end_conversation(services: Services, scope: Scope) -> Session:
     """
     ended = await services.sessions.end(scope, scope.session, now=services.clock.now())
     async with services.leases.held(scope):
-        await _write_up(services, scope, ended)
+        is_long = await _write_up(services, scope, ended)
+    if is_long and services.summarizer is not None and not services.is_ephemeral:
+        spawn(_write_up_by_model(services, services.summarizer, scope, ended), "summary")
     return ended
 
 
@@ -61,7 +70,21 @@ async def forget_summaries(services: Services, scope: Scope, session: str) -> No
         await services.history.purge(scope, gone)
 
 
-async def _write_up(services: Services, scope: Scope, session: Session) -> None:
+async def _write_up_by_model(services: Services, summarizer: ModelSummarizer, scope: Scope, session: Session) -> None:
+    """Have a model write the summary anew; where that fails, the extractive one stays."""
+    said = [Utterance(at, one.role, one.text) for at, one in enumerate(await _said(services, scope))]
+    try:
+        written = await summarizer.write(said, _MODEL_TOKENS)
+        await services.costs.add(scope, [written.cost])
+        if written.text and (await services.sessions.get(scope, scope.session)).ended_at is not None:
+            async with services.leases.held(scope):
+                await _write_up(services, scope, session, text=written.text)
+    except ProxyError as error:
+        _log.warning("a summary could not be written by the model, the extractive one stays", error=error.code)
+
+
+async def _write_up(services: Services, scope: Scope, session: Session, text: str = "") -> bool:
+    """Write the summary of a conversation; say whether there is enough for one. The caller holds the owner's lease."""
     said = await _said(services, scope)
     rows = await services.store.memories(scope)
     facts = [row for row in rows if row.session == scope.session and row.status == "active" and row.kind != "summary"]
@@ -69,9 +92,12 @@ async def _write_up(services: Services, scope: Scope, session: Session) -> None:
     owner = Scope(scope.tenant, scope.user, session.agent, scope.session)
     now = services.clock.now()
     see = stands.still_true
-    written = await in_thread("learn", lambda: summarised(owner, scope.session, said, facts, now, count, see=see))
+    written = await in_thread(
+        "learn", lambda: summarised(owner, scope.session, said, facts, now, count, see=see, text=text)
+    )
     if written is not None:
         await services.book.sum_up(scope, [written])
+    return written is not None
 
 
 async def _said(services: Services, scope: Scope) -> list[Episode]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from proxy import tokens
+from proxy.memory.extraction import Completion, ScriptedComplete
+from proxy.memory.summary_model import ModelSummarizer
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
 from tests.running import Running
@@ -190,3 +193,29 @@ def test_the_meter_counts_what_is_injected_and_saved(tmp_path: Path, strict: Fak
         one.wait()
         assert one.http.delete(f"/sessions/{session}").status_code == 200
         assert one.get("/state")["costs"]["saved"]["tokens"] > costs["saved"]["tokens"]
+
+
+def _wait_summed_up(server: Running) -> None:
+    deadline = time.monotonic() + 20
+    while server.services.summing_up:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_model_writes_the_summary_ahead_of_need(tmp_path: Path, strict: FakeProvider) -> None:
+    upstream = {"url": strict.base_url, "context_windows": {"tiny": WINDOW}}
+    with Running(tmp_path, upstream=upstream) as server, speaking(server) as one:
+        written = Completion('{"summary": "The user plans a garden and keeps numbered notes."}', 900, 20, 0.002)
+        server.services.summarizer = ModelSummarizer(ScriptedComplete(written, written, written), "sum", 5.0)
+        said = history(1)
+        for turn in range(60):
+            said = [*said, user(f"Step {turn}. {FILLER}"), assistant(f"Done with {turn}.")]
+            one.post([*said, user("Go on")], model="tiny", X_Memory_Mode="read")
+            _wait_summed_up(server)
+            if "plans a garden" in text_of(strict.last):
+                break
+        assert "plans a garden" in text_of(strict.last)
+        assert one.get("/state")["costs"]["summaries"]["tokens"] >= 920
+        before = strict.last.json["messages"]
+        one.post([*said, user("Go on")], model="tiny", X_Memory_Mode="read")
+        assert strict.last.json["messages"] == before

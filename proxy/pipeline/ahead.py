@@ -1,0 +1,57 @@
+"""Has a model summarise, in the background and ahead of need, what a long conversation is going to leave out."""
+
+from __future__ import annotations
+
+import structlog
+
+from proxy.errors import ProxyError
+from proxy.memory.compaction import Plan
+from proxy.memory.running import Segment, segment, trimmed
+from proxy.memory.summarize import Utterance
+from proxy.memory.summary_model import ModelSummarizer
+from proxy.services import Services
+from proxy.store.compactions import Compaction
+from proxy.threads import in_thread, spawn
+from proxy.tokens import count
+from proxy.types import Scope
+
+_log = structlog.get_logger(__name__)
+_SHARE = 2  # a half of the summary for what is newly left out
+
+
+def prepare(services: Services, scope: Scope, plan: Plan, known: tuple[Segment, ...], said: list[Utterance]) -> None:
+    """Start writing the summary for a plan, once at a time for a conversation; no request waits for it."""
+    summarizer = services.summarizer
+    if summarizer is None or services.is_ephemeral or not said or scope in services.summing_up:
+        return
+    services.summing_up.add(scope)
+    spawn(_prepare(services, summarizer, scope, plan, known, said), "summary")
+
+
+async def _prepare(
+    services: Services,
+    summarizer: ModelSummarizer,
+    scope: Scope,
+    plan: Plan,
+    known: tuple[Segment, ...],
+    said: list[Utterance],
+) -> None:
+    try:
+        written = await summarizer.write(said, plan.summary // _SHARE)
+        await services.costs.add(scope, [written.cost])
+        if not written.text:
+            return
+        new = await in_thread("learn", lambda: segment(said, plan.summary // _SHARE, count, text=written.text))
+        segments = trimmed([*known, new], plan.summary, count)
+        ready = Compaction(
+            plan.state.anchor,
+            plan.state.host,
+            tuple(sorted(plan.state.kept)),
+            tuple(one.to_json() for one in segments),
+            is_used=False,
+        )
+        await services.compactions.prepare(scope, ready, now=services.clock.now())
+    except ProxyError as error:
+        _log.warning("a summary could not be written ahead, it will be extractive", error=error.code)
+    finally:
+        services.summing_up.discard(scope)
