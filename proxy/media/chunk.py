@@ -61,14 +61,13 @@ def chunks(
         overlap_chars: A sentence up to this length is repeated at the beginning of the next passage.
     """
     pieces: list[Piece] = []
-    has_headings = content.media_type not in _SOURCE
     path: list[tuple[int, str]] = []
     left_open = ""  # the last sentence of the page before, where the page's end cut it
     for page in content.pages:
         if page.label:
             path = [(0, page.label)]
         packer = _Packer(page.text, target_chars, max(max_chars, target_chars), overlap_chars)
-        found = sections(page.text, with_headings=has_headings)
+        found = _sections(content, page)
         groups = _groups(page.text, found, int(_SMALL * target_chars), target_chars)
         for group in groups:
             begin, path = _entered(path, page.text, group)
@@ -84,7 +83,7 @@ def outline(content: Content, max_chars: int = OUTLINE_CHARS) -> str:
     """Return headings and names of pages with their page numbers, one a line; deep ones go where room is short."""
     rows: list[tuple[int, str, int]] = []
     for page in content.pages:
-        found = sections(page.text, with_headings=content.media_type not in _SOURCE)
+        found = _sections(content, page)
         titles = [(one.level, one.title, page.number) for one in found if one.title]
         if page.label and page.label not in {title for _, title, _ in titles[:1]}:
             titles.insert(0, (1, page.label, page.number))
@@ -96,6 +95,11 @@ def outline(content: Content, max_chars: int = OUTLINE_CHARS) -> str:
         if len(text) <= max_chars:
             return text
     return text[: max_chars - 1].rpartition("\n")[0] + "\n…" if rows else ""
+
+
+def _sections(content: Content, page: Page) -> list[Section]:
+    is_plain = content.media_type == "text/plain"
+    return sections(page.text, with_headings=content.media_type not in _SOURCE, with_chapters=is_plain)
 
 
 def _outlined(row: tuple[int, str, int], *, several: bool) -> str:

@@ -10,6 +10,11 @@ from typing import Literal
 BlockKind = Literal["text", "table", "code"]
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)[ \t#]*$")
+_CHAPTER = re.compile(
+    r"(?i:(book|part|teil|buch|partie|livre|parte|libro|часть|том)|chapter|kapitel|chapitre|cap[ií]tulo|capitolo|глава)"
+    r"[ \t]+(?:[IVXLCDM]{1,8}|\d{1,3}|[A-ZÀ-ÝА-Я][\w-]{2,14})\b[.:]?(?:[ \t]+\S.{0,60})?$"
+    r"|(?:第[一二三四五六七八九十百\d]{1,5}[章回部卷])"
+)
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
@@ -44,21 +49,41 @@ class Section:
     end: int
 
 
-def sections(text: str, *, with_headings: bool = True) -> list[Section]:
-    """Return a page's sections in order; together they are the whole text."""
+def sections(text: str, *, with_headings: bool = True, with_chapters: bool = False) -> list[Section]:
+    """Return a page's sections in order; together they are the whole text.
+
+    Args:
+        text: Of the page.
+        with_headings: Whether lines that begin with ``#`` are headings.
+        with_chapters: Whether lines like "Chapter IV" that stand alone are.
+    """
     found: list[Section] = []
     level, title, start, body = 0, "", 0, 0
     fence = ""
     for at, line in _lines(text, 0, len(text)):
         if marks := _FENCE.match(line):
             fence = "" if fence and marks[1].startswith(fence) else fence or marks[1]
-        heading = _HEADING.match(line) if with_headings and not fence else None
+        heading = _heading(line) if with_headings and not fence else None
+        if with_chapters and not heading:
+            heading = _chapter(text, at, line)
         if heading:
             if at:
                 found.append(Section(level, title, start, body, at))
-            level, title, start, body = len(heading[1]), heading[2], at, at + len(line)
+            level, title, start, body = *heading, at, at + len(line)
     found.append(Section(level, title, start, body, len(text)))
     return found
+
+
+def _heading(line: str) -> tuple[int, str] | None:
+    found = _HEADING.match(line)
+    return (len(found[1]), found[2]) if found else None
+
+
+def _chapter(text: str, at: int, line: str) -> tuple[int, str] | None:
+    """Return level and words of a line between blank lines that names a part or chapter."""
+    found, end = _CHAPTER.match(line.rstrip()), at + len(line)
+    is_alone = text[max(at - 2, 0) : at] in ("", "\n", "\n\n") and text[end : end + 1] in ("", "\n")
+    return (1 if found[1] else 2, line.strip()) if found and is_alone else None
 
 
 def blocks(text: str, start: int, end: int) -> Iterator[Block]:

@@ -58,7 +58,7 @@ DOCUMENTS = [
     _row("documents/pdf/fr_olap.pdf", "# Résumés et interrogations de logs de requêtes OLAP", "Université François Rabelais Tours", pages=12),
     _row("documents/pdf/google-doc-document.pdf", "# Example document", "Readability counts.", "| Capital | Jakarta | Berlin | Vienna | Paris | Vatican City |"),
     _row("documents/pdf/habibi.pdf", "habibi"),
-    _row("documents/pdf/libreoffice-form.pdf", "# Example for a Form", "Nationality"),
+    _row("documents/pdf/libreoffice-form.pdf", "# Example for a Form", "Nationality", "First Name: Alice"),
     _row("documents/pdf/libreoffice-writer-password.pdf", refused="encrypted"),
     _row("documents/pdf/loremipsum-flat.pdf", seen=("Lorem ipsum dolor sit amet, consectetur adipiscing elit", "turpis in volutpat placerat")),
     _row("documents/pdf/minimal-document.pdf", "Lorem ipsum dolor sit amet"),

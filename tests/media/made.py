@@ -51,12 +51,33 @@ def pdf(*pages: str, title: str = "", rotate: int = 0) -> bytes:
         )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
     objects.append(f"<< /Title ({title}) >>")
+    return _pdf(objects, f"/Info {len(objects)} 0 R")
+
+
+def form(**fields: str) -> bytes:
+    """A PDF whose form is filled in; ``yes`` is a ticked box."""
+    widgets = []
+    for name, value in fields.items():
+        kind = "/FT /Btn /V /Yes /AS /Yes" if value == "yes" else f"/FT /Tx /V ({value})"
+        widgets.append(f"<< /Type /Annot /Subtype /Widget {kind} /T ({name}) /Rect [20 20 90 40] >>")
+    named = " ".join(f"{4 + at} 0 R" for at in range(len(widgets)))
+    return _pdf(
+        [
+            f"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [{named}] /DA (/F1 11 Tf) >> >>",
+            "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Annots [{named}] >>",
+            *widgets,
+        ]
+    )
+
+
+def _pdf(objects: list[str], info: str = "") -> bytes:
     out, places = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", []
     for number, body in enumerate(objects, 1):
         places.append(len(out))
         out += f"{number} 0 obj\n{body}\nendobj\n".encode("cp1252")
     table = "".join(f"{place:010} 00000 n \n" for place in places)
-    trailer = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info {len(objects)} 0 R >>\n"
+    trailer = f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R {info} >>\n"
     return (
         out
         + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}startxref\n{len(out)}\n%%EOF\n".encode()

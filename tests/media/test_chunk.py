@@ -93,6 +93,13 @@ def test_sentence_cut_by_the_end_of_a_page_is_whole_in_the_next_passage():
     assert pieces[1].page == 2
 
 
+def test_chapters_of_plain_text_are_headings():
+    text = "BOOK ONE: 1805\n\nCHAPTER I\n\nWell, Prince.\n\nCHAPTER II\n\nThe chapter I mean is long.\n"
+    text = text.replace("Well, Prince.", "Well, Prince. " * 40)
+    pieces = chunks(content(text, media_type="text/plain"))
+    assert {piece.heading for piece in pieces} == {"BOOK ONE: 1805 > CHAPTER I", "BOOK ONE: 1805 > CHAPTER II"}
+
+
 def test_comments_of_source_code_are_no_headings():
     code = "# settings\nport = 1\n\n\ndef main():\n    # starts\n    return port\n"
     [piece] = chunks(content(code, media_type="text/x-source"))

@@ -58,6 +58,10 @@ async def test_pdf_that_is_turned_is_read(tmp_path):
     ]
 
 
+async def test_what_is_filled_into_a_form_is_read(tmp_path):
+    assert await texts(tmp_path, made.form(Name="Ann Tea", Agree="yes", Empty="")) == ["Name: Ann Tea\nAgree: yes"]
+
+
 async def test_line_that_heads_each_page_is_said_once(tmp_path):
     pages = [f"Annual Report - page {number}\nThe text of it: {'tea' * number}.\nand more" for number in range(1, 7)]
     said = await texts(tmp_path, made.pdf(*pages))

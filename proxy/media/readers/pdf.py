@@ -10,6 +10,7 @@ from typing import Any
 
 from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
+from proxy.media.readers.pdf_forms import filled_in
 from proxy.media.readers.pdf_layout import BROKEN, Layout, Mark
 from proxy.media.readers.pdf_lines import Line, lines_of
 from proxy.media.readers.pdf_tables import Found, ruled
@@ -34,12 +35,15 @@ class _Raw:
     lines: list[Line]
     is_scanned: bool
     is_ruled: bool
+    fields: list[str]
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:
     """Return a page for each page; ``is_scanned`` means that there is a picture to be read in it."""
     document = opened(path)
     try:
+        if document.get_formtype():
+            document.init_forms()
         count = len(document)
         if count > limits.max_pages:
             raise MediaRefused(
@@ -56,7 +60,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
     layout = Layout([one.lines for one in raw], marks)
     tables = _tables(path, [number for number, one in enumerate(raw, 1) if one.is_ruled and one.lines], tell)
     pages = [
-        Page(number, _mended(layout.text(number, one.lines, tables.get(number, ()))), is_scanned=one.is_scanned)
+        Page(number, _text(one, layout.text(number, one.lines, tables.get(number, ()))), is_scanned=one.is_scanned)
         for number, one in enumerate(raw, 1)
     ]
     return Content(
@@ -91,7 +95,9 @@ def _raw(document: Any, index: int) -> _Raw:
         finally:
             textpage.close()
         chars = sum(len(line.text) for line in lines)
-        return _Raw(lines, chars < _LITTLE_TEXT and _is_picture(page, is_blank=not chars), _is_ruled(page))
+        fields = filled_in(page, document.formenv) if document.formenv else []
+        is_scanned = chars < _LITTLE_TEXT and not fields and _is_picture(page, is_blank=not chars)
+        return _Raw(lines, is_scanned, _is_ruled(page), fields)
     finally:
         page.close()
 
@@ -156,6 +162,7 @@ def _notes(document: Any) -> list[str]:
     return [f"attached files were not read: {', '.join(names)}"[:500]] if names else []
 
 
-def _mended(text: str) -> str:
-    """Put back the hyphen where a line was broken before a capital letter, and the article before an Arabic alif."""
-    return _ALIF.sub(r"ال\1", _BROKEN_WORD.sub("-", text))
+def _text(raw: _Raw, text: str) -> str:
+    """Return a page's text with hyphens where lines were broken before capital letters, and what is filled in."""
+    mended = _ALIF.sub(r"ال\1", _BROKEN_WORD.sub("-", text))
+    return "\n\n".join(filter(None, (mended, "\n".join(raw.fields))))
