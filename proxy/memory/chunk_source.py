@@ -53,6 +53,8 @@ class ChunkSource:
         said = mention(query.text)
         meant = _meant(shelf, said, query, mask)
         scores = np.where(meant > 1, np.maximum(scores, _LEAST) * meant, scores) * in_time(shelf, query)
+        if said.page and meant.max(initial=0) <= 1:  # of which file is not said; it may be none of these
+            scores = np.where(shelf.pages == said.page, scores * np.float32(_ON_PAGE), scores)
         lines = best(scores, min(limit, _MOST))
         hits = [_hit(shelf.items[line], float(scores[line])) for line in lines]
         evidence = replace(weigh(shelf, terms, mask, lexical, dense))

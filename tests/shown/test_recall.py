@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
+from pptx import Presentation
+
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
 from tests.shown.files import show
@@ -25,3 +29,17 @@ def test_a_text_file_is_recalled_in_a_later_chat(server: Running, upstream: Fake
         entries = speaker.receipt(response)["injected"]
         assert [entry["source"] for entry in entries] == ["chunk"]
         assert "nineteen seconds" in entries[0]["text"]
+
+
+def test_a_page_is_preferred_where_the_file_is_not_named(server: Running, upstream: FakeProvider) -> None:
+    deck = Presentation()
+    for colour in ("amber", "green", "violet", "white"):
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text = f"The {colour} lamp"
+        slide.placeholders[1].text = f"The {colour} lamp of the harbour burns in the night for the ships."
+    file = io.BytesIO()
+    deck.save(file)
+    with speaking(server) as speaker:
+        assert show(speaker, ("harbour.pptx", file.getvalue()))["status"] == "ready"
+        response = speaker.say("What does page 3 say about the lamp that burns in the night?")
+        assert "violet lamp" in speaker.receipt(response)["injected"][0]["text"]
