@@ -16,6 +16,7 @@ ProxyError
 ├── UpstreamTimeout (504)
 ├── StoreUnavailable (503)
 │   └── LeaseLost (in proxy.store.leases)
+├── MediaRefused (400, in proxy.media.base)
 ├── EmbeddingFailed (503, in proxy.memory.embed)
 └── ConfigError (500, never over HTTP: refused at start)
 """

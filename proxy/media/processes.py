@@ -28,6 +28,7 @@ Tell = Callable[[float], None]
 
 _log = structlog.get_logger(__name__)
 _IDLE_S: dict[Kind, float] = {"parse": 60.0, "ocr": 90.0}
+_GRACE_S = 2.0
 _CHUNK = 2**20
 _MAX_ANSWER_BYTES = 2**29
 _TIME = (signal.SIGXCPU, signal.SIGALRM)
@@ -55,6 +56,8 @@ async def run(kind: Kind, job: dict[str, Any], progress: Tell | None = None) -> 
     except asyncio.CancelledError:
         task.cancel()
         raise
+    finally:
+        loop.call_later(_IDLE_S[kind] + _GRACE_S, _bury, kind)
 
 
 def end_idle() -> None:
@@ -68,6 +71,15 @@ def end_idle() -> None:
 
 
 atexit.register(end_idle)
+
+
+def _bury(kind: Kind) -> None:
+    """Give back what is left of processes that have ended by themselves."""
+    with _lock:
+        ended = [worker for worker in _idle[kind] if not worker.is_alive]
+        _idle[kind][:] = [worker for worker in _idle[kind] if worker not in ended]
+    for worker in ended:
+        worker.end()
 
 
 def _tell(loop: asyncio.AbstractEventLoop, progress: Tell, share: float) -> None:
@@ -154,6 +166,11 @@ class Worker:
     def kill(self) -> None:
         """End it at once; the thread that waits for its answer sees it end."""
         self._process.kill()
+
+    def hang_up(self) -> None:
+        """Let it end as soon as its job is done."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
     def end(self) -> None:
         """End it and give back its pipes."""

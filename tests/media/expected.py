@@ -101,7 +101,7 @@ IMAGES = [
     _row("images/images_photo/coffee.png"),
     _row("images/images_photo/coins.png"),
     _row("images/images_photo/grass.png"),
-    _row("images/images_photo/motorcycle_left.png", "YAMA"),
+    _row("images/images_photo/motorcycle_left.png"),
     _row("images/images_photo/rocket.jpg"),
     _row("images/images_scan/DA-1p.jpg", "Abomination", "We arrived in the dead of night", "Arcane Horror"),
     _row("images/images_scan/double-column-A.jpg", "§ 1.2 Extent of the competitive service", "(c) Competitive status shall mean basic\neligibility"),
@@ -112,6 +112,6 @@ IMAGES = [
     _row("images/images_scan/qr_bill_example.jpg", "Robert Schneider AG", "Bill no. 3139", "CH58 0079 1123 0008 8901 2"),
     _row("images/images_screenshot/activity.png", "Search events", "20 days ago"),
     _row("images/images_screenshot/datasette-favicon.png"),
-    _row("images/images_screenshot/test.jpg", "AutoGen: Enabling Next-Gen LLM", "arXiv:2308.08155v2", "Abstract"),
+    _row("images/images_screenshot/test.jpg", "AutoGen: Enabling Next-Gen LLM", "auto-gen@outlook.com", "Abstract"),
     _row("images/images_screenshot/test_llm.jpg", "5bda1dd6"),
 ]  # fmt: skip

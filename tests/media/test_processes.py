@@ -13,7 +13,7 @@ import pytest
 from proxy.config import MediaSettings
 from proxy.media.base import MediaRefused, Sniffed
 from proxy.media.limits import Limits
-from proxy.media.processes import end_idle, run
+from proxy.media.processes import Worker, end_idle, run
 from proxy.media.read import read_document, read_image
 from tests.media import made
 
@@ -119,6 +119,17 @@ async def test_process_that_ended_while_idle_is_replaced(tmp_path):
     await run("parse", job(path))
     os.kill(children()[0], signal.SIGKILL)
     assert await run("parse", job(path))
+
+
+async def test_process_ends_by_itself_when_idle_and_with_the_server(tmp_path):
+    for worker, is_closed in ((Worker(0.05), False), (Worker(60), True)):
+        assert worker.ask(job(made.saved(tmp_path, "tea")), lambda _: None)["result"]
+        if is_closed:
+            worker.hang_up()  # as when the server is gone
+        with anyio.fail_after(10):
+            while worker.is_alive:
+                await anyio.sleep(0.01)
+        worker.end()
 
 
 async def test_server_goes_on_while_a_file_is_read(tmp_path):
