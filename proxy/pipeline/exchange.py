@@ -116,6 +116,8 @@ class Exchange:
     assembly: Assembly = NOTHING
     summary_tokens: int = 0  # of the running summary
     costs: Sequence[Cost] = ()
+    offers_recall: bool = False  # our tool stands in the request
+    recalls: int = 0  # calls of it that were answered
     upstream_body: bytes = b""
 
     # relay

@@ -19,7 +19,7 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
     """
     with exchange.timings.step("upstream"):
         exchange.target, response = await services.routes.send(
-            _plan(exchange), lambda target: _request(exchange, target), exchange.attempts
+            _plan(exchange), lambda target: request_for(exchange, target), exchange.attempts
         )
     return response
 
@@ -33,7 +33,7 @@ def _plan(exchange: Exchange) -> Plan:
     return replace(plan, tries=tuple(sorted(plan.tries, key=lambda one: one.target.deployment != thread.deployment)))
 
 
-def _request(exchange: Exchange, target: Target) -> UpstreamRequest:
+def request_for(exchange: Exchange, target: Target) -> UpstreamRequest:
     """Return what this target is sent: the same to each, but for the name of the model."""
     body = exchange.upstream_body
     if target.model is not None and target.model != exchange.model:

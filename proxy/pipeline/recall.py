@@ -73,12 +73,12 @@ async def _look_up(
     exchange.query_text = text
     query = Query(text, context, None, exchange.moment, session=scope.session, exclude_texts=_as_stored(said, answers))
     embedding = spawn(_embedded(exchange, services, query, deadline_s), "embed")
-    left_out = [_hit(exchange, passage) for passage in passages]
+    left_out = [as_hit(exchange, passage) for passage in passages]
     try:  # the embedder computes in a thread: what is read meanwhile costs no time
         with best_effort(exchange, "store"):
             exchange.ledger = await services.ledger.read(scope, scope.session)
             exchange.standing = await standing(scope, services.index)
-            exchange.hits = _seen(exchange, exchange.standing, left_out)  # should the store be too slow for more
+            exchange.hits = seen(exchange, exchange.standing, left_out)  # should the store be too slow for more
             await services.index.prepare(scope)
         query = replace(query, vector=await embedding)
     finally:
@@ -91,7 +91,7 @@ async def _look_up(
         if text:
             exchange.recalled = await search(scope, query, services.index, limit=_MOST_HITS)
             found = _merged(exchange.recalled.hits, left_out)
-            visible = _seen(exchange, stands, found)
+            visible = seen(exchange, stands, found)
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
             exchange.hits = _without_own(unsaid, exchange)
@@ -170,7 +170,7 @@ async def _in_left_out(exchange: Exchange, deadline_s: float) -> list[Passage]:
     return found
 
 
-def _hit(exchange: Exchange, passage: Passage) -> Hit:
+def as_hit(exchange: Exchange, passage: Passage) -> Hit:
     """Return a passage under the name that the message has, or will have, in the store."""
     id_ = message_id(exchange.required_scope.session, exchange.points[passage.number].hash)
     return Hit(
@@ -200,12 +200,12 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
         for row in latest(rows, most, scope.session)
         if row.id not in shown
     ]
-    return _seen(exchange, stands, hits)
+    return seen(exchange, stands, hits)
 
 
-def _seen(exchange: Exchange, stands: Standing, hits: Sequence[Hit]) -> list[Hit]:
+def seen(exchange: Exchange, stands: Standing, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits without what has ended."""
-    return [seen for hit in hits if (seen := stands.seen(hit, exchange.moment))]
+    return [one for hit in hits if (one := stands.seen(hit, exchange.moment))]
 
 
 def _merged(hits: Sequence[Hit], left_out: Sequence[Hit]) -> list[Hit]:

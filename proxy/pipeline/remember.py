@@ -155,6 +155,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         "timings": {name: round(ms, 3) for name, ms in exchange.timings.ms.items()},
         "degraded": list(exchange.reasons),
         **({"compaction": summary_of(exchange)} if exchange.compaction else {}),
+        **({"recall_calls": exchange.recalls} if exchange.offers_recall else {}),
         "costs": costs_shown(exchange.costs),
         "injected": [_entry(hit) for hit in injected],
         "carried": sorted(exchange.assembly.carried),

@@ -1,0 +1,200 @@
+"""The ``recall`` tool, for clients that asked for it: its calls are answered here, inside the one reply."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from proxy.dialects.chat_tool import Call, ReplyFilter, may_offer, with_messages, with_tool
+from proxy.dialects.copying import Copy, parsed
+from proxy.memory.blocks import query_block
+from proxy.memory.leftout import search as search_left_out
+from proxy.memory.query import Query
+from proxy.memory.secrets import redact
+from proxy.memory.sources import recall as search
+from proxy.memory.standing import standing
+from proxy.memory.summarize import Utterance
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.forward import request_for
+from proxy.pipeline.policy import best_effort
+from proxy.pipeline.recall import as_hit, seen
+from proxy.services import Services
+from proxy.threads import in_thread
+from proxy.tokens import count
+from proxy.upstream.base import UpstreamCut, UpstreamResponse
+from proxy.upstream.headers import find
+
+HEADER, PATH, NAME = "x-memory-tools", "/chat/completions", "recall"
+MOST_CALLS = 4  # rounds within one reply
+_MOST_TOKENS = 3000  # of one answer
+_MOST_HITS = 24
+_RANGE = re.compile(r"#?(\d{1,7})(?:\s*[-–]\s*#?(\d{1,7}))?")
+_MOST_MESSAGES = 60
+_NOTHING = "Nothing about that was found in this conversation or in earlier ones."
+_ENDED = "What was there has been taken back since."
+_TOOL: Mapping[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": NAME,
+        "description": "Look up what the user said before: in the part of this conversation that was left out, and in "
+        "earlier conversations. Ask by what is sought, or by the numbers of messages as the summary gives them.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": "What to look for, in the user's words."},
+                "messages": {"type": "string", "description": "Numbers of messages of this conversation: #12-#18."},
+            },
+        },
+    },
+}
+
+
+def offer(exchange: Exchange) -> None:
+    """Put the tool into the request of a client that opted in, where it takes nothing from what the client asked."""
+    wants = exchange.header_map.get(HEADER, "").strip().lower() == "on"
+    if not wants or exchange.path != PATH or exchange.mode == "observe" or not exchange.reads:
+        return
+    body = exchange.request.body if exchange.request else {}
+    if may_offer(body, NAME):
+        before = exchange.upstream_body
+        exchange.upstream_body = with_tool(before, _TOOL)
+        exchange.offers_recall = exchange.upstream_body is not before
+
+
+@dataclass(slots=True)
+class Answering:
+    """A reply with the calls of our tool answered inside it; the client sees one reply without them."""
+
+    exchange: Exchange
+    services: Services
+    response: UpstreamResponse
+
+    @property
+    def status(self) -> int:
+        """HTTP status of the first reply."""
+        return self.response.status
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """The first reply's headers, without those that tell of its bytes."""
+        gone = ("content-length", "content-encoding") if self._is_ours else ()
+        return [(name, value) for name, value in self.response.headers if name.lower() not in gone]
+
+    @property
+    def _is_ours(self) -> bool:
+        return self.status < 300 and (find(self.response.headers, "content-encoding") or "identity") in (
+            *("identity", "gzip", "x-gzip", "deflate"),
+        )
+
+    async def aclose(self) -> None:
+        """Let go of the reply that is going on."""
+        await self.response.aclose()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the body as the client is to see it."""
+        if not self._is_ours:
+            async for chunk in self.response.chunks():
+                yield chunk
+            return
+        shown = ReplyFilter(NAME)
+        is_stream = (find(self.response.headers, "content-type") or "").startswith("text/event-stream")
+        for step in range(MOST_CALLS + 1):
+            shown.begin()
+            async for chunk in self._stream(shown) if is_stream else self._whole(shown):
+                yield chunk
+            if not shown.wants_more:
+                return
+            if step < MOST_CALLS:
+                await self._go_on(shown, is_last=step == MOST_CALLS - 1)
+        yield shown.ending(is_stream=is_stream)
+
+    async def _stream(self, shown: ReplyFilter) -> AsyncIterator[bytes]:
+        async for chunk in self.response.chunks():
+            if seen_bytes := shown.feed(chunk):
+                yield seen_bytes
+
+    async def _whole(self, shown: ReplyFilter) -> AsyncIterator[bytes]:
+        copy = Copy()
+        async for chunk in self.response.chunks():
+            copy.feed(chunk)
+        if body := shown.whole(copy.decoded(find(self.response.headers, "content-encoding") or "")):
+            yield body
+
+    async def _go_on(self, shown: ReplyFilter, *, is_last: bool) -> None:
+        """Answer the calls and ask on.
+
+        Raises:
+            UpstreamUnreachable: If the provider does not go on; the client's reply breaks off.
+        """
+        exchange, target = self.exchange, self.exchange.target
+        assert target is not None
+        with exchange.timings.step("tool"):
+            answers = [await _answered(exchange, self.services, call) for call in shown.calls]
+        note = " This was the last look-up for this reply; answer now." if is_last else ""
+        calls = [
+            {"id": one.id, "type": "function", "function": {"name": NAME, "arguments": one.arguments or "{}"}}
+            for one in shown.calls
+        ]
+        said = {"role": "assistant", "content": shown.text or None, "tool_calls": calls}
+        results = [
+            {"role": "tool", "tool_call_id": call.id, "content": answer + note}
+            for call, answer in zip(shown.calls, answers, strict=True)
+        ]
+        exchange.upstream_body = await in_thread("cpu", with_messages, exchange.upstream_body, [said, *results])
+        exchange.recalls += len(calls)
+        await self.response.aclose()
+        self.response = await target.upstream.send(request_for(exchange, target), target)
+        if self.response.status >= 300:
+            raise UpstreamCut("The provider did not go on with its reply after a look-up in memory.")
+
+
+async def _answered(exchange: Exchange, services: Services, call: Call) -> str:
+    """Return what is told for one call; whatever fails tells that nothing was found."""
+    arguments = parsed(call.arguments.encode() or b"{}")
+    arguments = arguments if isinstance(arguments, dict) else {}
+    told = ""
+    with best_effort(exchange, "tool"):
+        if named := str(arguments.get("messages") or ""):
+            told = await _messages(exchange, services, named)
+        if not told and (query := str(arguments.get("query") or "")):
+            told = await _found(exchange, services, query[:2000])
+    return told or _NOTHING
+
+
+async def _messages(exchange: Exchange, services: Services, named: str) -> str:
+    """Return messages of this conversation by their numbers, as far as they have not been taken back since."""
+    stands = await standing(exchange.required_scope, services.index)
+    numbers: list[int] = []
+    for match in _RANGE.finditer(named):
+        first, last = int(match[1]), int(match[2] or match[1])
+        numbers += range(first, min(last, first + _MOST_MESSAGES) + 1)
+    lines, left = [], _MOST_TOKENS
+    for number in numbers[:_MOST_MESSAGES]:
+        one = exchange.messages[number] if number < len(exchange.messages) else None
+        if one is None or one.role not in ("user", "assistant", "tool") or not one.text:
+            continue
+        text = stands.still_true(redact(one.text[: 4 * left]))
+        line = f"#{number} {one.role}: {text if text is not None else _ENDED}"
+        left -= count(line)
+        if left < 0:
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+async def _found(exchange: Exchange, services: Services, text: str) -> str:
+    """Return what the store and the messages left out have to say to a query."""
+    scope = exchange.required_scope
+    vector = (await services.embedder.embed([text], purpose="query"))[0] if services.is_embedder_warm else None
+    query = Query(text, "", vector, exchange.moment, session=scope.session)
+    stands = await standing(scope, services.index)
+    recalled = await search(scope, query, services.index, limit=_MOST_HITS)
+    said = [
+        Utterance(one.index, one.role, one.text) for at in sorted(exchange.dropped) if (one := exchange.messages[at])
+    ]
+    passages = await in_thread("cpu", search_left_out, text, said, _MOST_HITS)
+    hits = [*(as_hit(exchange, one) for one in passages), *(recalled.hits or recalled.considered)]
+    once = list({hit.id: replace(hit) for hit in hits}.values())
+    return query_block(seen(exchange, stands, once), _MOST_TOKENS, count).text.strip()
