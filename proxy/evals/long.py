@@ -22,7 +22,7 @@ from proxy.evals.report import Report
 
 WINDOW, MODEL = 128_000, "gpt-4o"
 WINDOWS = (1, 5, 10, 80)
-_PLANTED, _NATURAL = 20, 20
+_PLANTED, _NATURAL, _FEW = 20, 20, 8
 _GROWN = 20  # windows; a longer conversation grows over many requests
 _STEPS = 20
 _TURNS = (20, 200)
@@ -65,7 +65,8 @@ async def long(client: Client, dataset: Dataset, windows: Sequence[int]) -> Repo
     report = Report()
     rows = []
     for size in windows:
-        haystack = build(dataset, size * WINDOW, _PLANTED, _NATURAL)
+        planted, natural = (_PLANTED, _NATURAL) if size <= _GROWN else (_FEW, _FEW)
+        haystack = build(dataset, size * WINDOW, planted, natural)
         progress = Progress(f"long {size}x", len(haystack.needles))
         rows.append(await _asked(client, haystack, size, progress))
         progress.finish()

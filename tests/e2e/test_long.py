@@ -219,3 +219,26 @@ def test_a_model_writes_the_summary_ahead_of_need(tmp_path: Path, strict: FakePr
         before = strict.last.json["messages"]
         one.post([*said, user("Go on")], model="tiny", X_Memory_Mode="read")
         assert strict.last.json["messages"] == before
+
+
+@pytest.mark.parametrize("path", ["/responses", "/messages"])
+def test_the_other_wires_leave_turns_out_as_well(long_server: Running, strict: FakeProvider, path: str) -> None:
+    strict.script(None)
+    key = "input" if path == "/responses" else "messages"
+    said = history(120, at40="The spare key of the allotment hangs behind the blue watering can.")[1:]
+    said = [*said, user("Where does the spare key of the allotment hang?")]
+    body = {"model": "tiny", key: said, "max_tokens" if path == "/messages" else "max_output_tokens": 100}
+    try:
+        with speaking(long_server, X_Memory_Mode="read") as one:
+            response = one.http.post(path, json=body)
+            assert response.status_code == 200, response.text
+            sent = next(seen.json for seen in reversed(strict.seen) if seen.path.endswith(path))[key]
+            assert one.receipt(response)["compaction"]["messages_left_out"] == len(said) - len(sent)
+        assert len(sent) < 40
+        assert "behind the blue watering can" in str(sent[-1]["content"])
+        roles = [item["role"] for item in sent]
+        assert roles[0] == "user"
+        assert all(now != later for now, later in itertools.pairwise(roles))
+        assert '<memory kind="summary">' in str(sent)
+    finally:
+        strict.script(refusing)
