@@ -156,6 +156,9 @@ class Worker:
             env=_environment(),
             start_new_session=True,
         )
+        assert self._process.stdout is not None
+        self._poll = select.poll()  # a busy server has more files open than select takes
+        self._poll.register(self._process.stdout, select.POLLIN)
         self._unread = b""
 
     @property
@@ -204,7 +207,7 @@ class Worker:
         pieces = [self._unread]
         while b"\n" not in pieces[-1]:
             left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+            if left <= 0 or not self._poll.poll(left * 1000):
                 return None
             pieces.append(os.read(self._process.stdout.fileno(), _CHUNK))
             if not pieces[-1] or sum(map(len, pieces)) > _MAX_ANSWER_BYTES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import time
 from pathlib import Path
@@ -130,6 +131,18 @@ async def test_process_ends_by_itself_when_idle_and_with_the_server(tmp_path):
             while worker.is_alive:
                 await anyio.sleep(0.01)
         worker.end()
+
+
+async def test_files_are_read_however_many_connections_are_open(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, 4096), hard), hard))
+    taken = [os.dup(0) for _ in range(1100)]
+    try:
+        assert await run("parse", job(made.saved(tmp_path, "tea")))
+    finally:
+        for number in taken:
+            os.close(number)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 async def test_server_goes_on_while_a_file_is_read(tmp_path):
