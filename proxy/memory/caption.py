@@ -124,18 +124,18 @@ def _judge(value: Any) -> Literal["answer", "item"] | None:
 
 
 def words_of(image: Image) -> str:
-    """Return an image in words: what a model saw, what is written in it, and what its file says; no more is claimed."""
+    """Return an image in words: what a model saw, what its file says, what is written in it; no more is claimed."""
     lines = []
     if image.caption:
         lines.append(image.caption)
     if image.objects:
         lines.append(f"Objects: {', '.join(image.objects)}.")
-    if image.ocr_text:
-        lines.append(f"Text in the image: {image.ocr_text}")
     if not image.caption:
         size = f"{image.width}×{image.height} pixels" if image.width else "of unknown size"
         colours = f", mainly {', '.join(image.colours)}" if image.colours else ""
         lines.append(f"Image, {size}{colours}; not described by a model.")
     if image.taken_at:
         lines.append(f"Taken on {day(image.taken_at)}{f' with {image.camera}' if image.camera else ''}.")
+    if image.ocr_text:
+        lines.append(f"Text in the image: {image.ocr_text}")
     return "\n".join(lines)

@@ -21,6 +21,7 @@ from proxy.threads import in_thread, spawn
 _log = structlog.get_logger(__name__)
 _MOST = 64  # new attachments of one request
 _MOST_WAIT_S = 1.0
+_HEAD_START_S = 0.015  # the request is on its way to the provider before its files are decoded
 _PIECE = 2**20  # Base64 characters: the interpreter is held for a millisecond or so
 
 
@@ -90,6 +91,7 @@ def decoded(data: str) -> bytes:
 
 
 async def _keep_all(exchange: Exchange, services: Services, fresh: list[Attached]) -> None:
+    await asyncio.sleep(_HEAD_START_S)
     for one in fresh:
         try:
             if one.item is not None:

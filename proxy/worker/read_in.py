@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import structlog
 
@@ -28,7 +28,7 @@ _PARSED = 0.3  # share of the work
 _TICK_S = 0.4
 _MOST_OUTLINE = 6000
 _MOST_OCR = 20_000
-_IMAGE_PIECE = 1200  # characters
+_IMAGE_PIECE = 600  # characters
 _NEAR = 4  # of 64 bits
 _SAME_SHAPE = 0.03
 _SAME_TEXT = 0.7
@@ -115,7 +115,7 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
             width=picture.width,
             height=picture.height,
             phash=picture.phash,
-            taken_at=picture.taken_at,
+            taken_at=_zoned(picture.taken_at),
             colours=picture.colours,
             camera=picture.camera,
             place=picture.place,
@@ -138,12 +138,27 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
 
 def image_chunks(image: Image) -> list[Chunk]:
     """Return what is recalled of an image: one passage, or several where much is written in it."""
-    text = words_of(image)
-    pieces = [text[at : at + _IMAGE_PIECE] for at in range(0, max(len(text), 1), _IMAGE_PIECE)]
+    pieces = _pieces(words_of(image).splitlines())
     return [
         Chunk(image.id if not seq else f"{image.id}.{seq}", "image", image.id, image.name, piece, image.created_at, seq)
         for seq, piece in enumerate(pieces)
     ]
+
+
+def _zoned(moment: datetime | None) -> datetime | None:
+    """Return a camera's time; where it does not say of which zone it is, as if of UTC."""
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+
+
+def _pieces(lines: Sequence[str]) -> list[str]:
+    """Return lines put together to passages of a few hundred characters."""
+    pieces = [""]
+    short = [line[at : at + _IMAGE_PIECE] for line in lines for at in range(0, max(len(line), 1), _IMAGE_PIECE)]
+    for line in short:
+        if len(pieces[-1]) + len(line) > _IMAGE_PIECE:
+            pieces.append("")
+        pieces[-1] += f"\n{line}" if pieces[-1] else line
+    return pieces
 
 
 async def _captioned(services: Services, reading: Reading, image: Image, thumbnail: bytes) -> Image:
