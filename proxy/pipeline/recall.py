@@ -35,7 +35,6 @@ _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind
 _MOST_HITS = 80
 _MOST_PASSAGES = 16  # of what a request leaves out
 _SCANNED_IN_TIME = 2_000_000  # characters for which the deadline is meant; of more, nothing else finds what was said
-_MOST_SCANNED = 16_000_000  # characters; of more, only those that no index has
 _MOST_KEPT = 200  # turns of a conversation that the provider keeps
 
 
@@ -162,9 +161,6 @@ async def _in_left_out(exchange: Exchange, deadline_s: float) -> list[Passage]:
         some = (exchange.messages[index] for index in sorted(exchange.dropped))
         said = [Utterance(one.index, one.role, one.text) for one in some if one.text]
         size = sum(len(one.text) for one in said)
-        if size > _MOST_SCANNED:
-            stored = {point.index for point in exchange.points if point.hash in exchange.known}
-            said = [one for one in said if one.number not in stored]
         async with asyncio.timeout(deadline_s * (1 + size / _SCANNED_IN_TIME)):
             found = await in_thread("cpu", search_left_out, text, said, _MOST_PASSAGES, context=context)
     return found
