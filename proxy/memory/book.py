@@ -28,7 +28,7 @@ K = TypeVar("K", str, tuple[str, str])
 
 _log = structlog.get_logger(__name__)
 _BATCH = 64
-_AT_ONCE = 64  # turns that are embedded as they are stored
+_AT_ONCE = 64  # messages of one turn that are embedded as they are stored
 _TRAIL = 2  # turns before a new one that its window reaches
 _CLOSING = frozenset({"supersede", "retract"})
 
@@ -80,9 +80,10 @@ class Book:
             stored = await self._index.said(scope, session)
             before += [row for row in stored if row.id not in new][-_TRAIL:]
         trails = trail_texts([*before, *episodes])
-        if len(episodes) > _AT_ONCE:  # a long history that came along is found by words until there is time to embed it
-            await self._write_episodes(scope, episodes[:-_AT_ONCE], {})
-        await self._put_episodes(scope, episodes[-_AT_ONCE:], trails)
+        if later := _long_before(episodes):
+            await self._write_episodes(scope, later, {})
+        left = {episode.id for episode in later}
+        await self._put_episodes(scope, [episode for episode in episodes if episode.id not in left], trails)
 
     async def embedded(self, chunks: Sequence[Chunk]) -> dict[str, Vector | None]:
         """Return the vectors of passages; takes long, and needs no lease."""
@@ -162,6 +163,17 @@ class Book:
         await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
         rows = await self._store.memories(scope)
         await self.sum_up(scope, await in_thread("learn", mended, rows, see, now))
+
+
+def _long_before(episodes: Sequence[Episode]) -> list[Episode]:
+    """Return the older part of a long history that came along with a turn.
+
+    It is found by words until there is time to embed it. Turns that wait for each other, however many, are not meant.
+    """
+    by_turn: dict[str, list[Episode]] = {}
+    for episode in episodes:
+        by_turn.setdefault(episode.turn, []).append(episode)
+    return [episode for said in by_turn.values() for episode in said[:-_AT_ONCE]]
 
 
 def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:

@@ -109,3 +109,18 @@ async def test_what_is_said_later_was_not_heard_before(services: Services) -> No
     turn = Turn("turn_2", ANNA, (message,), "", "complete", "m", NOW + timedelta(minutes=1))
     heard = await heard_before(services.index, ANNA, [turn])
     assert [one.id for one in heard] == ["msg_0"]
+
+
+async def test_only_a_long_history_waits_for_its_vectors(services: Services) -> None:
+    def said(seq: int, turn: str) -> Episode:
+        return Episode(f"msg_{turn}_{seq}", ANNA.session, turn, seq, "user", f"tea number {seq}", NOW)
+
+    async def waiting() -> int:
+        return len(await services.store.pending_vectors(ANNA, "episodes", services.embedder.model))
+
+    await services.book.keep(ANNA, [said(seq, f"turn_{seq}") for seq in range(70)])
+    assert await waiting() == 0
+    await services.book.keep(ANNA, [said(seq, "long") for seq in range(100, 170)])
+    assert await waiting() == 6
+    await services.book.fill_in(ANNA)
+    assert await waiting() == 0
