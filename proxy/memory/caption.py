@@ -44,6 +44,15 @@ class Caption:
     objects: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A reply of the model and what it cost; no caption where it says nothing that can be used."""
+
+    caption: Caption | None
+    tokens: int
+    cost_usd: float
+
+
 class Captioner:
     """Asks the operator's vision model, with the operator's key."""
 
@@ -55,8 +64,8 @@ class Captioner:
         """Its name."""
         return self._access.model
 
-    async def describe(self, data: bytes, media_type: str) -> Caption | None:
-        """Return what the model says; None where it says nothing that can be used.
+    async def describe(self, data: bytes, media_type: str) -> Described:
+        """Return what the model says.
 
         Raises:
             ProxyError: If it cannot be reached, or refuses.
@@ -72,7 +81,9 @@ class Captioner:
             base_url=access.base_url,
             timeout_s=access.timeout_s,
         )
-        return read_caption(reply.text)
+        usage = reply.usage or {}
+        tokens = int(usage.get("prompt_tokens") or 0) + int(usage.get("completion_tokens") or 0)
+        return Described(read_caption(reply.text), tokens, reply.cost_usd or 0.0)
 
 
 def captioner(settings: MediaSettings, environ: Mapping[str, str]) -> Captioner | None:

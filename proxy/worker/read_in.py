@@ -17,6 +17,7 @@ from proxy.media.read import read_document, read_image, read_text_of_image, snif
 from proxy.memory.caption import is_sendable, words_of
 from proxy.memory.digest import digest
 from proxy.services import Services
+from proxy.store.costs import Cost
 from proxy.store.media import Reading, Shown
 from proxy.threads import in_thread, spawn
 from proxy.tokens import count
@@ -169,11 +170,12 @@ async def _captioned(services: Services, reading: Reading, image: Image, thumbna
     if not is_sendable(data, media_type):
         data, media_type = thumbnail, "image/webp"
     try:
-        caption = await captioner.describe(data, media_type)
+        described = await captioner.describe(data, media_type)
     except ProxyError as error:
         _log.warning("an image was not described", error=error.code)
         return image
-    if caption is None:
+    await services.costs.add(reading.scope, [Cost("captions", described.tokens, described.cost_usd)])
+    if (caption := described.caption) is None:
         return image
     return replace(image, caption=caption.text, objects=caption.objects, captioned_by=captioner.model)
 

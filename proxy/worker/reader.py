@@ -21,6 +21,7 @@ _log = structlog.get_logger(__name__)
 _LINES = 2  # the second is for pictures, which do not wait for books
 _POLLS = 4  # what this process took in wakes it; other processes' left-overs can wait longer
 _LONGEST_PAUSE_S = 600.0
+_NOT_ITS_FAULT = frozenset({"unavailable", "cancelled"})  # of a file: what reads it was not there
 
 
 class Reader:
@@ -85,26 +86,28 @@ class Reader:
 
 async def attempt(services: Services, reading: Reading) -> Shown | None:
     """Read something that was claimed; None where it is not read, now or ever."""
-    scope, item, settings = reading.scope, reading.item, services.settings.worker
-    if reading.attempts > settings.max_attempts:
+    scope, item = reading.scope, reading.item
+    if reading.attempts > services.settings.worker.max_attempts:
         await _fail(services, reading, "failed", "It could not be read, after several tries.")
         return None
     try:
         done = await read_in(services, reading)
     except Gone:
         return None
-    except (MediaRefused, NotFound) as refused:
-        reason = refused.reason if isinstance(refused, MediaRefused) else "missing"
-        await _fail(services, reading, reason, str(refused))
+    except NotFound as gone:
+        await _fail(services, reading, "missing", str(gone))
+        return None
+    except MediaRefused as refused:
+        if refused.reason in _NOT_ITS_FAULT:
+            await _again(services, reading, refused.reason)
+        else:
+            await _fail(services, reading, refused.reason, str(refused))
         return None
     except asyncio.CancelledError:
         await asyncio.shield(_put_off(services, reading, 0.0, is_counted=False))
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again, then given up
-        _log.warning("a file was not read, trying again", error=type(error).__name__, exc_info=True)
-        JOBS.labels("read", "failed").inc()
-        pause_s = min(settings.retry_base_s * 2.0**reading.attempts, _LONGEST_PAUSE_S)
-        await _put_off(services, reading, pause_s, is_counted=True)
+        await _again(services, reading, type(error).__name__, exc_info=True)
         return None
     JOBS.labels("read", "done").inc()
     _log.info("read", kind=type(item).__name__, size_bytes=item.size_bytes, tenant=scope.tenant[:8])
@@ -118,6 +121,13 @@ async def _fail(services: Services, reading: Reading, reason: str, error: str) -
     JOBS.labels("read", "refused").inc()
     _log.info("a file is not read", reason=reason)
     await services.media.change(reading.scope, reading.item.id, edit)
+
+
+async def _again(services: Services, reading: Reading, error: str, *, exc_info: bool = False) -> None:
+    _log.warning("a file was not read, trying again", error=error, exc_info=exc_info)
+    JOBS.labels("read", "failed").inc()
+    pause_s = min(services.settings.worker.retry_base_s * 2.0**reading.attempts, _LONGEST_PAUSE_S)
+    await _put_off(services, reading, pause_s, is_counted=True)
 
 
 async def _put_off(services: Services, reading: Reading, pause_s: float, *, is_counted: bool) -> None:

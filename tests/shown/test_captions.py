@@ -57,6 +57,7 @@ def test_the_model_describes(seeing: Running, provider: FakeProvider, text: str)
         image = show(speaker, COFFEE)
         assert (image["caption"], image["objects"]) == (CAPTION["caption"], CAPTION["objects"])
         assert image["captioned_by"] == "openai/eyes"
+        assert speaker.get("/state")["costs"]["captions"]["tokens"] > 0
         asked = provider.last
         assert asked.header("authorization") == "Bearer sk-operator"
         assert asked.json["messages"][0]["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
