@@ -15,30 +15,39 @@ from proxy.evals.replay import Replay, for_each
 from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
 
+REPLAYS = 10
 _LONG_WORDS = 40
 _ASKER = "asks-only"
 
 
 async def junk(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = PROMPTS) -> Report:
-    """Replay a set, and post prompts that state nothing; then look at what was learned."""
+    """Replay a set, and post prompts that state nothing; then look at what was learned, and what more replays add."""
     learned = await _learned_from_prompts(client, prompts)
-    progress = Progress(f"junk {dataset.name}", sum(len(person.sessions) for person in dataset.people))
+    progress = Progress(f"junk {dataset.name}", (1 + REPLAYS) * sum(len(person.sessions) for person in dataset.people))
     audits: list[dict[str, float]] = []
+    added: list[int] = []
 
     async def one(person: Person) -> None:
         await Replay(client, person).run()
-        audits.append(audit(await client.memories(person.id), person))
+        first = await client.memories(person.id)
+        audits.append(audit(first, person))
         progress.advance(len(person.sessions))
+        for _ in range(REPLAYS):
+            await Replay(client, person).run()
+            progress.advance(len(person.sessions))
+        known = {memory["id"] for memory in first}
+        added.append(len(known ^ {memory["id"] for memory in await client.memories(person.id)}))
 
     await for_each(dataset.people, one, concurrency)
     progress.finish()
     rows = [(name, sum(one[name] for one in audits)) for name in audits[0]] if audits else []
     facts = dict(rows).get("facts", 0)
     shares = tuple((name, int(count), count / facts if facts else None) for name, count in rows)
+    replayed = (f"memories added or lost by {REPLAYS} more replays", sum(added), sum(added) / facts if facts else None)
     from_prompts = ("learned from them", len(learned), len(learned) / len(prompts))
     return Report(
         tables=[
-            Table(f"{dataset.name}: what was learned", ("", "count", "of the facts"), shares),
+            Table(f"{dataset.name}: what was learned", ("", "count", "of the facts"), (*shares, replayed)),
             Table(
                 f"{len(prompts)} prompts that state nothing about the user",
                 ("", "count", "per prompt"),
