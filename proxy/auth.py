@@ -32,6 +32,7 @@ class Identity:
         reason: Why there is no memory, as the response header says it.
         allowance: What a key of ours may ask for, where its operator said so.
         models: Patterns of the models that it may ask for; empty: all.
+        offers_recall: Whether its requests are offered the ``recall`` tool without asking for it.
     """
 
     key: str
@@ -42,6 +43,7 @@ class Identity:
     reason: str = ""
     allowance: Allowance = UNSAID
     models: tuple[str, ...] = ()
+    offers_recall: bool = False
 
     @property
     def holder(self) -> str:

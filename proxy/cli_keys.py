@@ -36,6 +36,12 @@ _SHOWN = {
 }
 
 
+RecallTool = Annotated[
+    bool | None,
+    typer.Option("--recall-tool/--no-recall-tool", help="Offer its requests the `recall` tool, as X-Memory-Tools: on."),
+]
+
+
 @app.command("create")
 def create_key(
     user: Annotated[str, typer.Option(help="Bind the key to one user.")] = "",
@@ -47,6 +53,7 @@ def create_key(
     max_streams: MaxStreams = None,
     max_body: MaxBody = None,
     models: Models = None,
+    recall_tool: RecallTool = None,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
@@ -61,6 +68,7 @@ def create_key(
             note=note,
             allowance=Allowance(rpm, tpm, max_streams, max_body),
             models=_patterns(models) or (),
+            offers_recall=bool(recall_tool),
         )
         print(f"{text}\n  id {key.id}, tenant {key.tenant}; keep the key, it is not shown again", flush=True)
 
@@ -86,6 +94,7 @@ def update_key(
     max_streams: MaxStreams = None,
     max_body: MaxBody = None,
     models: Models = None,
+    recall_tool: RecallTool = None,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
@@ -94,7 +103,8 @@ def update_key(
     limits = {name: value for name in _SHOWN if (value := getattr(given, name)) is not None}
 
     async def update(store: Keys) -> None:
-        print(_line(await store.update(key_id, limits=limits, models=_patterns(models))))
+        changed = await store.update(key_id, limits=limits, models=_patterns(models), offers_recall=recall_tool)
+        print(_line(changed))
 
     _with_keys(config, data_dir, update)
 
@@ -129,6 +139,8 @@ def _line(key: Key) -> str:
     parts = [f"{key.prefix}…", f"tenant {key.tenant}", whose, state, *limits]
     if key.models:
         parts.append(f"models {','.join(key.models)}")
+    if key.offers_recall:
+        parts.append("recall tool")
     return "  ".join([key.id, *parts, key.note]).rstrip()
 
 

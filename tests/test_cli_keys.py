@@ -34,6 +34,14 @@ def test_a_key_is_changed_where_it_is_said(tmp_path: Path) -> None:
     assert "rpm unlimited  tpm 7" in keys(tmp_path, "list").output
 
 
+def test_a_key_may_be_offered_the_recall_tool(tmp_path: Path) -> None:
+    key_id = re.search(r"key_\w+", keys(tmp_path, "create", "--recall-tool").output)
+    assert key_id is not None
+    assert "recall tool" in keys(tmp_path, "list").output
+    assert "recall tool" in keys(tmp_path, "update", key_id[0], "--rpm", "3").output
+    assert "recall tool" not in keys(tmp_path, "update", key_id[0], "--no-recall-tool").output
+
+
 def test_an_ended_key_is_shown_as_such(tmp_path: Path) -> None:
     key_id = re.search(r"key_\w+", keys(tmp_path, "create").output)
     assert key_id is not None

@@ -106,6 +106,7 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
         may_name=found.may_name_users and not found.user,
         allowance=found.allowance,
         models=found.models,
+        offers_recall=found.offers_recall,
     )
 
 

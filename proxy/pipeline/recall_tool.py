@@ -53,7 +53,8 @@ _TOOL: Mapping[str, Any] = {
 
 def offer(exchange: Exchange) -> None:
     """Put the tool into the request of a client that opted in, where it takes nothing from what the client asked."""
-    wants = exchange.header_map.get(HEADER, "").strip().lower() == "on"
+    asked = exchange.header_map.get(HEADER, "").strip().lower()
+    wants = asked == "on" or (not asked and exchange.identity.offers_recall)
     if not wants or exchange.path != PATH or exchange.mode == "observe" or not exchange.reads:
         return
     body = exchange.request.body if exchange.request else {}

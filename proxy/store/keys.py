@@ -36,6 +36,7 @@ class Key:
         note: The operator's own words.
         allowance: How much it may ask for; what is not said here is said by the settings, 0 means no limit.
         models: Patterns of the models that it may ask for; empty: all.
+        offers_recall: Its requests are offered the ``recall`` tool without asking for it.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Key:
     note: str
     allowance: Allowance = UNSAID
     models: tuple[str, ...] = ()
+    offers_recall: bool = False
 
 
 class Keys:
@@ -67,6 +69,7 @@ class Keys:
         note: str = "",
         allowance: Allowance = UNSAID,
         models: Sequence[str] = (),
+        offers_recall: bool = False,
     ) -> tuple[str, Key]:
         """Make a key; return it, for the only time, and what is known of it.
 
@@ -78,6 +81,7 @@ class Keys:
             note: Any text.
             allowance: How much it may ask for.
             models: Patterns of the models that it may ask for; empty: all.
+            offers_recall: Whether its requests are offered the ``recall`` tool.
         """
         text = PREFIX + secrets.token_urlsafe(32)
         key = Key(
@@ -91,6 +95,7 @@ class Keys:
             note=note,
             allowance=allowance,
             models=tuple(models),
+            offers_recall=offers_recall,
         )
         row = {
             "id": key.id,
@@ -103,6 +108,7 @@ class Keys:
             "note": note,
             **asdict(allowance),
             "models": list(models) or None,
+            "offers_recall": offers_recall,
         }
         await self._db.submit(lambda connection: connection.execute(keys.insert(), row).rowcount)
         return text, key
@@ -119,7 +125,12 @@ class Keys:
         return [_key(row) for row in await self._db.query(lambda connection: connection.execute(query).all())]
 
     async def update(
-        self, key: str, *, limits: Mapping[str, int | None] | None = None, models: Sequence[str] | None = None
+        self,
+        key: str,
+        *,
+        limits: Mapping[str, int | None] | None = None,
+        models: Sequence[str] | None = None,
+        offers_recall: bool | None = None,
     ) -> Key:
         """Change what a key may ask for, from its next request on; return it.
 
@@ -127,6 +138,7 @@ class Keys:
             key: Its id.
             limits: By the names of ``Allowance``; the others stay.
             models: None: they stay.
+            offers_recall: None: it stays.
 
         Raises:
             NotFound: If no key has this id.
@@ -134,6 +146,8 @@ class Keys:
         changes: dict[str, Any] = dict(limits or {})
         if models is not None:
             changes["models"] = list(models) or None
+        if offers_recall is not None:
+            changes["offers_recall"] = offers_recall
 
         def update(connection: sa.Connection) -> Key:
             if changes:
@@ -182,4 +196,5 @@ def _key(row: sa.Row[Any]) -> Key:
         note=row.note,
         allowance=Allowance(row.requests_per_minute, row.tokens_per_minute, row.concurrent_streams, row.body_bytes),
         models=tuple(row.models or ()),
+        offers_recall=bool(row.offers_recall),
     )

@@ -97,6 +97,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             nano_usd BIGINT NOT NULL,
             PRIMARY KEY (owner, session, kind))""",
     ),
+    ("ALTER TABLE keys ADD COLUMN offers_recall BOOLEAN",),
 )
 
 _WORDS = {

@@ -146,6 +146,7 @@ keys = sa.Table(
     sa.Column("concurrent_streams", sa.BigInteger),
     sa.Column("body_bytes", sa.BigInteger),
     sa.Column("models", Json),
+    sa.Column("offers_recall", sa.Boolean),
 )
 media = sa.Table(
     "media",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -159,3 +160,17 @@ def test_messages_are_given_by_number_without_what_ended(client: Speaker, model:
     said = [user("The shed is green."), assistant("Noted."), user("And the roof?")]
     response = client.post(said, model="m", X_Memory_Tools="on")
     assert "#0 user: The shed is green." in response.json()["choices"][0]["message"]["content"]
+
+
+@pytest.mark.parametrize(("header", "is_offered"), [(None, True), ("off", False), ("on", True)])
+def test_a_key_may_opt_in_for_its_client(
+    tmp_path: Path, upstream: FakeProvider, header: str | None, is_offered: bool
+) -> None:
+    upstream.script(Model())
+    with Running(tmp_path, upstream={"url": upstream.base_url, "api_key": "sk-own"}, auth={"mode": "keys"}) as server:
+        services = server.services
+        key, _ = server.call(lambda: services.keys.create(now=services.clock.now(), offers_recall=True))
+        named = {"X-Memory-Tools": header} if header else {}
+        with server.http(key) as http:
+            http.post("/chat/completions", json={"model": "m", "messages": [user("x")]}, headers=named)
+    assert bool(upstream.last.json.get("tools")) == is_offered
