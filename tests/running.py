@@ -24,6 +24,7 @@ from proxy.services import Services
 T = TypeVar("T")
 
 WAIT_S = 30.0
+PATIENT = {"deadline_ms": 10_000}  # memory for tests that are not about its deadline, on machines that are busy
 
 
 class Running:

@@ -21,7 +21,6 @@ from proxy.threads import shielded
 from proxy.types import Chunk, Hit, Scope, Source
 
 _log = structlog.get_logger(__name__)
-_PATIENCE_S = 0.2  # a long document is read once; what the user said must not wait for it
 _MOST = 16
 _MOST_LEADS = 6
 _FLOOR = 0.5
@@ -41,7 +40,7 @@ class ChunkSource:
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
         """Return the passages and images that fit ``query``, or that it names."""
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(query.patience_s):  # a long document is read once
                 shelf = await shielded(index.chunks(scope, query), "read passages")
         except TimeoutError:
             _log.info("passages are still being read, recall goes on without them")

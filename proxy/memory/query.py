@@ -47,6 +47,7 @@ class Query:
         as_of: If given, what was true then is sought.
         session: The conversation in progress.
         exclude_texts: Texts that stand in the request already; not quoted back.
+        patience_s: How long what the user said waits for passages that are still being read.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Query:
     as_of: datetime | None = None
     session: str = ""
     exclude_texts: Sequence[str] = ()
+    patience_s: float = 0.2
 
     @property
     def dense_text(self) -> str:

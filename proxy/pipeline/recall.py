@@ -31,6 +31,7 @@ from proxy.threads import in_thread, spawn
 from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")
+_PASSAGES_SHARE = 0.65  # of the deadline
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
 _MOST_HITS = 80
 _MOST_PASSAGES = 16  # of what a request leaves out
@@ -70,7 +71,15 @@ async def _look_up(
     said, answers = _said(exchange, before, "user"), _said(exchange, before, "assistant")
     text, context = widen(said, reply=answers[-1] if answers else "")
     exchange.query_text = text
-    query = Query(text, context, None, exchange.moment, session=scope.session, exclude_texts=_as_stored(said, answers))
+    query = Query(
+        text,
+        context,
+        None,
+        exchange.moment,
+        session=scope.session,
+        exclude_texts=_as_stored(said, answers),
+        patience_s=deadline_s * _PASSAGES_SHARE,
+    )
     embedding = spawn(_embedded(exchange, services, query, deadline_s), "embed")
     left_out = [as_hit(exchange, passage) for passage in passages]
     try:  # the embedder computes in a thread: what is read meanwhile costs no time

@@ -54,6 +54,20 @@ def pdf(*pages: str, title: str = "", rotate: int = 0) -> bytes:
     return _pdf(objects, f"/Info {len(objects)} 0 R")
 
 
+def locked_pdf() -> bytes:
+    """A PDF under a password that nobody knows."""
+    nothing = "<" + "5a" * 32 + ">"
+    return _pdf(
+        [
+            "<< /Type /Catalog /Pages 2 0 R >>",
+            "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] >>",
+            f"<< /Filter /Standard /V 1 /R 2 /P -4 /O {nothing} /U {nothing} >>",
+        ],
+        "/Encrypt 4 0 R /ID [<00> <00>]",
+    )
+
+
 def form(**fields: str) -> bytes:
     """A PDF whose form is filled in; ``yes`` is a ticked box."""
     widgets = []

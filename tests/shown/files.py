@@ -1,18 +1,13 @@
-"""The public files that these tests show, and what they do with them over HTTP."""
+"""What these tests do with files over HTTP."""
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any
 
 from tests.running import WAIT_S
 from tests.talking import Speaker
-
-_DATA = os.environ.get("THROUGHLINE_DATA")  # noqa: TID251
-DATA = Path(_DATA) if _DATA else Path(__file__).parents[3] / "shared" / "data"
-DOCUMENTS, IMAGES = DATA / "documents", DATA / "images"
 
 Body = dict[str, Any]
 

@@ -11,11 +11,12 @@ import pytest
 
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
-from tests.running import Running
-from tests.shown.files import IMAGES, show
+from tests.running import PATIENT, Running
+from tests.shown.files import show
+from tests.shown.standins import public
 from tests.talking import new_key, speaking, user
 
-COFFEE = IMAGES / "images_photo" / "coffee.png"
+COFFEE = public("images/images_photo/coffee.png")
 CAPTION = {"caption": "A cup of espresso with a spoon on a wooden table.", "objects": ["cup", "spoon", "saucer"]}
 
 
@@ -29,7 +30,7 @@ def seeing(tmp_path: Path, provider: FakeProvider) -> Iterator[Running]:
         "caption_deadline_ms": 60_000,
         "ocr": "off",
     }
-    with Running(tmp_path, upstream=provider.base_url, media=media) as running:
+    with Running(tmp_path, upstream=provider.base_url, media=media, memory=PATIENT) as running:
         yield running
 
 
@@ -69,7 +70,7 @@ def test_the_same_picture_again_is_not_described_again(seeing: Running, provider
     from PIL import Image
 
     provider.script(answering(orjson.dumps(CAPTION).decode()))  # type: ignore[arg-type]
-    small = COFFEE.parent / "coffee.png"
+    small = COFFEE
     path = Path(seeing.settings.server.data_dir) / ".." / "smaller.jpg"
     with Image.open(small) as picture:
         picture.convert("RGB").resize((300, 200)).save(path, quality=80)

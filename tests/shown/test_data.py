@@ -8,10 +8,13 @@ import pytest
 
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
-from tests.shown.files import DOCUMENTS, IMAGES, show
+from tests.shown.files import show
+from tests.shown.standins import DATA, public
 from tests.talking import speaking
 
-CASES = [
+DOCUMENTS, IMAGES = DATA / "documents", DATA / "images"
+_ALL = [
+    (public("documents/pdf/multi_page.pdf"), "What was the IBM MT/ST?", "MT/ST"),
     (DOCUMENTS / "docx" / "docx_multipage.docx", "What content follows the header image?", "This text is after the image"),
     (DOCUMENTS / "xlsx" / "xlsx_01.xlsx", "What is in the table of xlsx_01.xlsx?", "| 1 | 5 | 9 |"),
     (DOCUMENTS / "pptx" / "test.pptx", "Who wrote the slides on AutoGen multi-agent conversation?", "Gagan Bansal"),
@@ -23,6 +26,7 @@ CASES = [
     (IMAGES / "images_ocr" / "phototest.tif", "Whom did the quick brown dog jump over in the picture?", "lazy fox"),
     (IMAGES / "images_screenshot" / "test.jpg", "Who are the authors in the screenshot on AutoGen?", "Qingyun Wu"),
 ]  # fmt: skip
+CASES = [case for case in _ALL if case[0].is_file()]
 
 
 @pytest.mark.parametrize(("path", "question", "words"), CASES, ids=[case[0].name for case in CASES])
@@ -42,7 +46,8 @@ def test_it_is_recalled(server: Running, upstream: FakeProvider, path: Path, que
 def test_nothing_is_quoted_where_it_does_not_matter(server: Running, upstream: FakeProvider, text: str) -> None:
     with speaking(server) as speaker:
         for name in ("pptx/test.pptx", "html/test_blog.html", "docx/docx_multipage.docx"):
-            show(speaker, DOCUMENTS / name)
+            path = DOCUMENTS / name
+            show(speaker, path if path.is_file() else public("documents/pdf/multi_page.pdf"))
         response = speaker.say(text)
         assert speaker.receipt(response)["injected"] == []
         assert upstream.last.json["messages"][-1]["content"] == text

@@ -11,13 +11,14 @@ import pytest
 from proxy.store.sql import Database
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import chat
-from tests.running import Running
-from tests.shown.files import IMAGES, show, wait_read
+from tests.running import PATIENT, Running
+from tests.shown.files import show, wait_read
+from tests.shown.standins import public
 from tests.talking import new_key, speaking, user
 
 SECRET = "Quillondrac"
 TEXT = f"# Access\n\nThe door code of the {SECRET} vault is kept by the warden of the north tower.\n" * 3
-SHOT = IMAGES / "images_ocr" / "devatest.png"
+SHOT = public("images/images_ocr/devatest.png")
 
 
 def on_disk(folder: Path, *needles: bytes) -> list[str]:
@@ -39,7 +40,10 @@ def scrubbed(server: Running) -> None:
 @pytest.mark.parametrize("noun", ["documents", "files"])
 def test_a_deleted_document_leaves_nothing(tmp_path: Path, provider: FakeProvider, noun: str) -> None:
     provider.script(lambda seen: chat("All right.", seen.json))
-    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, new_key()) as speaker:
+    with (
+        Running(tmp_path, upstream=provider.base_url, memory=PATIENT) as server,
+        speaking(server, new_key()) as speaker,
+    ):
         document = show(speaker, ("vault.md", TEXT.encode()))
         history = [user("Who keeps the door code of the vault?")]
         first = speaker.post(history)
@@ -65,7 +69,10 @@ def test_a_deleted_document_leaves_nothing(tmp_path: Path, provider: FakeProvide
 def test_a_deleted_image_leaves_nothing(tmp_path: Path, provider: FakeProvider) -> None:
     provider.script(lambda seen: chat("All right.", seen.json))
     data = SHOT.read_bytes()
-    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, new_key()) as speaker:
+    with (
+        Running(tmp_path, upstream=provider.base_url, memory=PATIENT) as server,
+        speaking(server, new_key()) as speaker,
+    ):
         url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
         parts: list[dict[str, Any]] = [
             {"type": "text", "text": "Keep it."},

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from proxy.cli import app
 from tests.running import Running
-from tests.shown.files import DOCUMENTS
+from tests.shown.standins import public
 from tests.talking import Speaker, new_key, speaking
 
 
@@ -20,7 +20,7 @@ def test_files_are_read_and_recalled(server: Running, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "tides.md").write_text("The tide at Morvenquay turns at four.")
     with speaking(server, new_key()) as speaker:
-        result = ingest(speaker, str(DOCUMENTS / "pdf" / "minimal-document.pdf"), str(tmp_path))
+        result = ingest(speaker, str(public("documents/pdf/minimal-document.pdf")), str(tmp_path))
         assert result.exit_code == 0, result.output
         assert "minimal-document.pdf  ready: 1 pages" in result.output
         assert "tides.md  ready: 1 pages, 1 passages" in result.output
@@ -30,7 +30,7 @@ def test_files_are_read_and_recalled(server: Running, tmp_path: Path) -> None:
 def test_a_file_that_is_not_read_says_why(server: Running, tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"\x7fELF" + bytes(200))
     with speaking(server, new_key()) as speaker:
-        result = ingest(speaker, str(tmp_path / "a.bin"), str(DOCUMENTS / "pdf" / "libreoffice-writer-password.pdf"))
+        result = ingest(speaker, str(tmp_path / "a.bin"), str(public("documents/pdf/libreoffice-writer-password.pdf")))
     assert result.exit_code == 1
     first, second = result.output.splitlines()
     assert first.startswith("a.bin  failed: ")

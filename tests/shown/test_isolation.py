@@ -12,14 +12,15 @@ import pytest
 
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import chat
-from tests.running import Running
-from tests.shown.files import IMAGES, show, upload, wait_read
+from tests.running import PATIENT, Running
+from tests.shown.files import show, upload, wait_read
+from tests.shown.standins import public
 from tests.shown.test_delete import on_disk
 from tests.talking import Speaker, new_key, outcome, speaking
 
 TEXT = b"The Brundelwick archive opens at half past seven in the morning, and Oskarine keeps its key."
 QUESTION = "When does the Brundelwick archive open?"
-PICTURE = IMAGES / "images_screenshot" / "datasette-favicon.png"
+PICTURE = public("images/images_screenshot/datasette-favicon.png")
 
 
 @pytest.fixture(params=["keys", "users", "agents"])
@@ -82,7 +83,7 @@ def test_equal_bytes_of_two_scopes_are_two_documents(pair: tuple[Speaker, Speake
 def test_ephemeral_files_are_recalled_and_leave_no_trace(tmp_path: Path, provider: FakeProvider) -> None:
     provider.script(lambda seen: chat("All right.", seen.json))
     with (
-        Running(tmp_path, upstream=provider.base_url) as server,
+        Running(tmp_path, upstream=provider.base_url, memory=PATIENT) as server,
         speaking(server, new_key(), x_memory_mode="ephemeral", x_memory_session="burn") as speaker,
     ):
         file = upload(speaker, ("archive.txt", TEXT))

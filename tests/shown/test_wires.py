@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from proxy.dialects.attachments import CHAT, MESSAGES, RESPONSES, Attachment, Wire
 from tests.fakes.provider import FakeProvider
-from tests.running import Running
-from tests.shown.files import DOCUMENTS, IMAGES, upload, wait_read
+from tests.running import PATIENT, Running
+from tests.shown.files import upload, wait_read
+from tests.shown.standins import public
 from tests.talking import speaking
 
-SHOT = base64.b64encode((IMAGES / "images_screenshot" / "datasette-favicon.png").read_bytes()).decode()
-PDF = DOCUMENTS / "pdf" / "minimal-document.pdf"
+SHOT = base64.b64encode(public("images/images_screenshot/datasette-favicon.png").read_bytes()).decode()
+PDF = public("documents/pdf/minimal-document.pdf")
 URL = f"data:image/png;base64,{SHOT}"
 NOTE = base64.b64encode(b"The ferry to Kelmsund leaves at noon.").decode()
 
@@ -106,7 +107,7 @@ def blind(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvid
         )
     ]
     media = {"text_only_models": ["m-*"], "caption_deadline_ms": 60_000}
-    with Running(tmp_path_factory.mktemp("blind"), models=models, media=media) as running:
+    with Running(tmp_path_factory.mktemp("blind"), models=models, media=media, memory=PATIENT) as running:
         yield running
 
 
