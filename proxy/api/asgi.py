@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
@@ -106,20 +107,31 @@ async def until_hang_up(receive: Receive, work: Callable[[], Awaitable[None]]) -
 
 
 def watched(send: Send, ticket: Ticket) -> Send:
-    """Return a ``send`` that lets a ticket see the reply, and adds what is left to it where no provider says so."""
+    """Return a ``send`` that lets a ticket see the reply, and adds what is left to it where no provider says so.
+
+    The ticket is closed before the reply's last byte leaves: who has read it may ask again at once.
+    """
     if ticket is UNLIMITED:
         return send
+    left = math.inf
 
     async def seen(message: Message) -> None:
+        nonlocal left
         if message["type"] == "http.response.start":
             named = {name.lower(): value for name, value in message["headers"]}
+            if (length := named.get(b"content-length", b"")).isdigit():
+                left = int(length)
             ticket.begin(message["status"], named.get(b"content-encoding", b"").decode("latin-1"))
             told = [(name.encode(), value.encode()) for name, value in ticket.headers()]
             kinds = [kind for kind in (b"requests", b"tokens") if not any(_is_told(name, kind) for name in named)]
             added = [pair for pair in told if any(_is_told(pair[0], kind) for kind in kinds)]
             message["headers"] = [*message["headers"], *added]
         elif message["type"] == "http.response.body":
-            ticket.feed(message.get("body", b""))
+            body = message.get("body", b"")
+            ticket.feed(body)
+            left -= len(body)
+            if left <= 0 or not message.get("more_body", False):
+                ticket.close()
         await send(message)
 
     return seen
