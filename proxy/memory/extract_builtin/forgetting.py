@@ -33,7 +33,10 @@ class Forgetting(Scan):
         return any(mention.rank == CODE for mention in self._mentions[sentence.start])
 
     def _forgotten(self, place: int, sentence: Sentence) -> Iterator[Ending]:
-        best = self._best(self._mentions[sentence.start], floor=NAME) or self._common_in(sentence)
+        best = self._best(self._mentions[sentence.start], floor=NAME)
+        for after in self._reading.sentences[place + 1 : place + 2]:  # "forget the amount. The 500 is my business"
+            best = best or ([] if after.asks else self._best(self._mentions[after.start], floor=CODE))
+        best = best or self._common_in(sentence)
         for near in self._reading.sentences[max(0, place - 1) : place + 2]:
             if not best and near is not sentence and not near.asks:
                 best = self._best(self._mentions[near.start], floor=NAME) or self._common_in(near)
