@@ -7,11 +7,14 @@ import importlib.util
 import json
 import logging
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import structlog
 
 from proxy.clock import Clock
 from proxy.config import quiet_libraries, set_default_variable
@@ -36,10 +39,17 @@ from proxy.upstream.litellm_responses import Call, is_of_openai_wire, respond
 from proxy.upstream.litellm_stream import Failure, LiteLLMStream, outcome
 from proxy.upstream.patience import patience
 
+_log = structlog.get_logger(__name__)
+
 _LONGEST_SILENCE_S = 3600.0
 _REFUSING = frozenset({400, 413, 422})
 _OF_THE_ACCOUNT = re.compile(r"credit|billing|balance|quota|payment|api key", re.IGNORECASE)  # which can be mended
 _OPENAI_SDK_PROVIDERS = frozenset({"azure", "azure_ai", "openai"})
+_ITS_OWN_WARNINGS = (
+    ".*conflict with protected namespace.*",
+    ".*Accessing the.*attribute on the instance is deprecated.*",
+    ".*`ReadOnly` qualifier.*",
+)
 
 
 async def load() -> Any:
@@ -211,6 +221,10 @@ def _import() -> Any:
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         # Its lines may hold prompts and keys.
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    # It hides these itself at its import, which is over where somebody else imported it first and their filters went;
+    # its types are built on first use, and where warnings are errors none of them could ever be.
+    for message in _ITS_OWN_WARNINGS:
+        warnings.filterwarnings("ignore", message=message)
     _warm(litellm)
     return litellm
 
@@ -218,13 +232,16 @@ def _import() -> Any:
 def _warm(litellm: Any) -> None:
     """Make one call that leaves the machine out, for LiteLLM's second half second of imports on first use."""
     tool = {"type": "function", "function": {"name": "none", "parameters": {"type": "object", "properties": {}}}}
-    litellm.completion(
-        model="anthropic/claude-sonnet-4-5",
-        messages=[{"role": "user", "content": "-"}],
-        tools=[tool],
-        api_key="-",
-        mock_response="-",
-    )
+    try:
+        litellm.completion(
+            model="anthropic/claude-sonnet-4-5",
+            messages=[{"role": "user", "content": "-"}],
+            tools=[tool],
+            api_key="-",
+            mock_response="-",
+        )
+    except tuple(litellm.LITELLM_EXCEPTION_TYPES) as error:
+        _log.warning("LiteLLM was not warmed, its first call will be slow", error=type(error).__name__)
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
