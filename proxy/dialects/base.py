@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from proxy.dialects.attachments import Wire
 from proxy.dialects.sse import EndWatch
+from proxy.dialects.tool import ToolWire
 from proxy.errors import ProxyError
 
 
@@ -131,6 +132,7 @@ class Dialect(Protocol):
     """One wire format; the modules of this room fit it."""
 
     wire: Wire  # how images and files are written
+    tool: ToolWire  # how a tool of ours stands beside the client's
 
     def read(self, body: bytes) -> ChatRequest:
         """Return a reading view of a body.

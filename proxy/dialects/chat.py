@@ -12,6 +12,7 @@ from proxy.dialects.attachments import CHAT
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string, string_or_none
 from proxy.dialects.chat_reply import ReplyAccumulator
+from proxy.dialects.chat_tool import CHAT_TOOL
 from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EndWatch
 from proxy.errors import ProxyError
@@ -27,10 +28,12 @@ __all__ = [
     "insert",
     "read",
     "replace_model",
+    "tool",
     "wire",
 ]
 
 wire = CHAT
+tool = CHAT_TOOL
 
 
 def read(body: bytes) -> ChatRequest:

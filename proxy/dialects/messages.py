@@ -14,6 +14,7 @@ from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string
 from proxy.dialects.messages_names import named
 from proxy.dialects.messages_reply import ReplyAccumulator
+from proxy.dialects.messages_tool import MESSAGES_TOOL
 from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EndWatch, terminal
 from proxy.errors import ProxyError
@@ -27,6 +28,7 @@ __all__ = [
     "insert",
     "read",
     "replace_model",
+    "tool",
     "wire",
 ]
 
@@ -48,6 +50,7 @@ _NOTE_OPENS, _NOTE_CLOSES = "<system-reminder>", "</system-reminder>"
 _MARK = "cache_control"
 
 wire = MESSAGES
+tool = MESSAGES_TOOL
 
 
 def read(body: bytes) -> ChatRequest:

@@ -13,11 +13,12 @@ from proxy.dialects.attachments import RESPONSES
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string, string_or_none
 from proxy.dialects.responses_reply import END, HINTS, ReplyAccumulator
+from proxy.dialects.responses_tool import RESPONSES_TOOL
 from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EventWatch
 from proxy.errors import ProxyError
 
-__all__ = ["accumulator", "condense", "end_watch", "error_body", "insert", "read", "replace_model", "wire"]
+__all__ = ["accumulator", "condense", "end_watch", "error_body", "insert", "read", "replace_model", "tool", "wire"]
 
 _TEXTS = frozenset({"text", "input_text", "output_text"})
 _CALLS = frozenset({"function_call", "custom_tool_call"})
@@ -25,6 +26,7 @@ _CALLS = frozenset({"function_call", "custom_tool_call"})
 _RESULTS = frozenset({"mcp_approval_response", "tool_search_output"})
 
 wire = RESPONSES
+tool = RESPONSES_TOOL
 
 
 def read(body: bytes) -> ChatRequest:

@@ -118,6 +118,8 @@ class Exchange:
     costs: Sequence[Cost] = ()
     offers_recall: bool = False  # our tool stands in the request
     recalls: int = 0  # calls of it that were answered
+    goes_on_as: str = ""  # the provider's id of what follows the reply that the client knows by another
+    open_calls: tuple[str, ...] = ()  # calls of it that the provider waits to be answered
     upstream_body: bytes = b""
 
     # relay

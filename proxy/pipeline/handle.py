@@ -15,7 +15,7 @@ from proxy.pipeline.forward import forward
 from proxy.pipeline.identify import identify
 from proxy.pipeline.keeping import keep_beside
 from proxy.pipeline.recall import recall
-from proxy.pipeline.recall_tool import Answering, offer
+from proxy.pipeline.recall_tool import Answering, offer, resume
 from proxy.pipeline.relay import is_stream, relay
 from proxy.pipeline.remember import remember
 from proxy.services import Services
@@ -66,6 +66,7 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
         await recall(exchange, services)
         await assemble(exchange, services.settings.memory)
         keep_beside(exchange, services)
+        resume(exchange)
         offer(exchange)
     response = await _sent(exchange, services)
     if exchange.offers_recall:

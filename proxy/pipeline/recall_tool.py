@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from typing import Any
 
-from proxy.dialects.chat_tool import Call, ReplyFilter, may_offer, with_messages, with_tool
 from proxy.dialects.copying import Copy, parsed
+from proxy.dialects.responses_tool import resumed
+from proxy.dialects.tool import Call, ReplyFilter, Tool
 from proxy.memory.blocks import query_block
 from proxy.memory.leftout import search as search_left_out
 from proxy.memory.query import Query
@@ -26,7 +26,7 @@ from proxy.tokens import count
 from proxy.upstream.base import UpstreamCut, UpstreamResponse
 from proxy.upstream.headers import find
 
-HEADER, PATH, NAME = "x-memory-tools", "/chat/completions", "recall"
+HEADER, NAME = "x-memory-tools", "recall"
 MOST_CALLS = 4  # rounds within one reply
 _MOST_TOKENS = 3000  # of one answer
 _MOST_HITS = 24
@@ -34,34 +34,38 @@ _RANGE = re.compile(r"#?(\d{1,7})(?:\s*[-–]\s*#?(\d{1,7}))?")
 _MOST_MESSAGES = 60
 _NOTHING = "Nothing about that was found in this conversation or in earlier ones."
 _ENDED = "What was there has been taken back since."
-_TOOL: Mapping[str, Any] = {
-    "type": "function",
-    "function": {
-        "name": NAME,
-        "description": "Look up what the user said before: in the part of this conversation that was left out, and in "
-        "earlier conversations. Ask by what is sought, or by the numbers of messages as the summary gives them.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "query": {"type": "string", "description": "What to look for, in the user's words."},
-                "messages": {"type": "string", "description": "Numbers of messages of this conversation: #12-#18."},
-            },
+_TOOL = Tool(
+    NAME,
+    "Look up what the user said before: in the part of this conversation that was left out, and in earlier "
+    "conversations. Ask by what is sought, or by the numbers of messages as the summary gives them.",
+    {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in the user's words."},
+            "messages": {"type": "string", "description": "Numbers of messages of this conversation: #12-#18."},
         },
     },
-}
+)
 
 
 def offer(exchange: Exchange) -> None:
     """Put the tool into the request of a client that opted in, where it takes nothing from what the client asked."""
     asked = exchange.header_map.get(HEADER, "").strip().lower()
     wants = asked == "on" or (not asked and exchange.identity.offers_recall)
-    if not wants or exchange.path != PATH or exchange.mode == "observe" or not exchange.reads:
+    if not wants or exchange.mode == "observe" or not exchange.reads:
         return
     body = exchange.request.body if exchange.request else {}
-    if may_offer(body, NAME):
+    if exchange.dialect.tool.may_offer(body, NAME):
         before = exchange.upstream_body
-        exchange.upstream_body = with_tool(before, _TOOL)
+        exchange.upstream_body = exchange.dialect.tool.offered(before, _TOOL)
         exchange.offers_recall = exchange.upstream_body is not before
+
+
+def resume(exchange: Exchange) -> None:
+    """Name a kept reply that had look-ups inside it as its provider does, and leave none of their calls open."""
+    thread = exchange.thread
+    if thread is not None and exchange.mode != "observe" and (thread.goes_on_as or thread.open_calls):
+        exchange.upstream_body = resumed(exchange.upstream_body, thread.goes_on_as, thread.open_calls)
 
 
 @dataclass(slots=True)
@@ -99,7 +103,7 @@ class Answering:
             async for chunk in self.response.chunks():
                 yield chunk
             return
-        shown = ReplyFilter(NAME)
+        shown = self.exchange.dialect.tool.reply_filter(NAME)
         is_stream = (find(self.response.headers, "content-type") or "").startswith("text/event-stream")
         for step in range(MOST_CALLS + 1):
             shown.begin()
@@ -113,15 +117,23 @@ class Answering:
 
     async def _stream(self, shown: ReplyFilter) -> AsyncIterator[bytes]:
         async for chunk in self.response.chunks():
-            if seen_bytes := shown.feed(chunk):
-                yield seen_bytes
+            if passed := shown.feed(chunk):
+                self._note(shown)  # before the end is seen by whoever keeps the turn
+                yield passed
+        if rest := shown.close():
+            self._note(shown)
+            yield rest
 
     async def _whole(self, shown: ReplyFilter) -> AsyncIterator[bytes]:
         copy = Copy()
         async for chunk in self.response.chunks():
             copy.feed(chunk)
         if body := shown.whole(copy.decoded(find(self.response.headers, "content-encoding") or "")):
+            self._note(shown)
             yield body
+
+    def _note(self, shown: ReplyFilter) -> None:
+        self.exchange.goes_on_as, self.exchange.open_calls = shown.goes_on_as, shown.open_calls
 
     async def _go_on(self, shown: ReplyFilter, *, is_last: bool) -> None:
         """Answer the calls and ask on.
@@ -134,17 +146,9 @@ class Answering:
         with exchange.timings.step("tool"):
             answers = [await _answered(exchange, self.services, call) for call in shown.calls]
         note = " This was the last look-up for this reply; answer now." if is_last else ""
-        calls = [
-            {"id": one.id, "type": "function", "function": {"name": NAME, "arguments": one.arguments or "{}"}}
-            for one in shown.calls
-        ]
-        said = {"role": "assistant", "content": shown.text or None, "tool_calls": calls}
-        results = [
-            {"role": "tool", "tool_call_id": call.id, "content": answer + note}
-            for call, answer in zip(shown.calls, answers, strict=True)
-        ]
-        exchange.upstream_body = await in_thread("cpu", with_messages, exchange.upstream_body, [said, *results])
-        exchange.recalls += len(calls)
+        told = [answer + note for answer in answers]
+        exchange.upstream_body = await in_thread("cpu", shown.going_on, exchange.upstream_body, told)
+        exchange.recalls += len(told)
         await self.response.aclose()
         self.response = await target.upstream.send(request_for(exchange, target), target)
         if self.response.status >= 300:

@@ -99,6 +99,8 @@ def _kept(exchange: Exchange) -> Kept | None:
         seq=exchange.offset + len(exchange.points) + 1,
         anchors=tuple(point.hash for point in links),
         deployment=exchange.target.deployment if exchange.target else "",
+        goes_on_as=exchange.goes_on_as if exchange.goes_on_as != reply.id else "",
+        open_calls=exchange.open_calls,
     )
 
 

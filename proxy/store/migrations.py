@@ -98,6 +98,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (owner, session, kind))""",
     ),
     ("ALTER TABLE keys ADD COLUMN offers_recall BOOLEAN",),
+    ("ALTER TABLE replies ADD COLUMN inside {blob}",),
 )
 
 _WORDS = {

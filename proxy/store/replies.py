@@ -27,6 +27,8 @@ class Kept:
         seq: Position of whatever follows it in the conversation.
         anchors: Names of the messages that its request added.
         deployment: Who gave it, and keeps it.
+        goes_on_as: The provider's id of its end, where the client knows it by another.
+        open_calls: Ids of calls of ours in it that were not answered.
     """
 
     id: str
@@ -35,6 +37,8 @@ class Kept:
     seq: int
     anchors: tuple[str, ...]
     deployment: str = ""
+    goes_on_as: str = ""
+    open_calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class Thread:
         seq: Position of the next message.
         anchors: Names of all the messages up to it; messages of other branches are not among them.
         deployment: Who gave that reply, and keeps it.
+        goes_on_as: As of ``Kept``, and so is the next.
     """
 
     session: str
@@ -56,6 +61,8 @@ class Thread:
     seq: int
     anchors: frozenset[str]
     deployment: str = ""
+    goes_on_as: str = ""
+    open_calls: tuple[str, ...] = ()
 
 
 class Replies:
@@ -80,6 +87,7 @@ class Replies:
             "anchors": kept.anchors,
             "deployment": kept.deployment,
             "at_ms": to_ms(now),
+            "inside": [kept.goes_on_as, *kept.open_calls] if kept.goes_on_as or kept.open_calls else None,
         }
         self._put.execute(connection, row)
 
@@ -106,6 +114,7 @@ _COLUMNS = (
     replies.c.anchors,
     replies.c.deployment,
     replies.c.at_ms,
+    replies.c.inside,
 )
 _MINE = (replies.c.owner == sa.bindparam("owner"), replies.c.agent == sa.bindparam("agent"))
 _OF_SESSION = sa.select(*_COLUMNS).where(*_MINE, replies.c.session == sa.bindparam("session"))
@@ -134,7 +143,9 @@ def _thread(rows: Sequence[Any], id_hash: str) -> Thread | None:
         walked.add(row.id_hash)
         anchors.update(row.anchors)
         row = by_id.get(row.parent)
-    return Thread(found.session, id_hash, found.state, found.seq, frozenset(anchors), found.deployment)
+    goes_on_as, *open_calls = found.inside or ("",)
+    named = (found.session, id_hash, found.state, found.seq)
+    return Thread(*named, frozenset(anchors), found.deployment, goes_on_as, tuple(open_calls))
 
 
 def _hash(id_: str) -> str:

@@ -77,6 +77,7 @@ replies = sa.Table(
     sa.Column("anchors", Json, nullable=False),
     sa.Column("deployment", Text, nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
+    sa.Column("inside", Json),  # where look-ups stand in it: the provider's id of its end, ids of open calls
 )
 receipts = sa.Table(
     "receipts",

@@ -135,7 +135,8 @@ def test_calls_are_capped(client: Speaker, model: Model) -> None:
     model.rounds = [[call("recall", '{"query": "key"}')]] * 9
     _, chunks = streamed(client)
     assert model.asked == 5
-    assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+    assert chunks[-2]["choices"][0]["finish_reason"] == "stop"
+    assert chunks[-1]["usage"]["total_tokens"] == 75
 
 
 @pytest.mark.parametrize(
