@@ -167,8 +167,8 @@ class ChatFilter(ReplyFilter):
 
     def _joined(self, reply: Mapping[str, Any]) -> dict[str, Any]:
         """Return a reply, or a piece of one, under the first one's id and with all that was used."""
-        frame = {key: self._frame[key] for key in ("id", "created") if key in self._frame}
-        shown: dict[str, Any] = {**reply, **frame}
+        frame: dict[str, Any] = {key: self._frame[key] for key in ("id", "created") if key in self._frame}
+        shown = {**reply, **frame}
         if isinstance(reply.get("usage"), dict):
             shown["usage"] = self.usage
         return shown
