@@ -8,7 +8,6 @@ import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-import structlog
 from fastapi import FastAPI
 
 from proxy.api import install, wrap
@@ -21,7 +20,6 @@ from proxy.worker.loop import Worker
 from proxy.worker.reader import Reader
 from proxy.worker.schedule import Schedule
 
-_log = structlog.get_logger(__name__)
 _WORK_DRAIN_S = 10.0
 _YOUNG_OBJECTS = 10_000  # reading an owner's rows makes thousands at once, and they stay
 

@@ -17,7 +17,8 @@ from proxy.memory.book import Book
 from proxy.memory.cache import IndexCache
 from proxy.memory.caption import Captioner, captioner
 from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
-from proxy.memory.extract import Extractor, select_extractor
+from proxy.memory.extract import select_extractor
+from proxy.memory.extraction import Extractor
 from proxy.memory.hub import HubEmbedder
 from proxy.memory.library import Library
 from proxy.memory.model_call import connect

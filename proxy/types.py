@@ -17,9 +17,7 @@ Role = Literal["user", "assistant"]
 Provenance = Literal["user", "user_confirmed", "document", "tool", "assistant"]
 ReadingStatus = Literal["processing", "ready", "failed"]
 
-KINDS: tuple[Kind, ...] = ("fact", "preference", "event", "task", "procedure", "summary")
 STATUSES: tuple[Status, ...] = ("active", "superseded", "retracted", "review", "quarantined", "archived")
-MODES: tuple[Mode, ...] = ("full", "read", "write", "observe", "ephemeral", "off")
 
 # Who wins where two statements disagree: a lower one never retires a higher one.
 PROVENANCE_RANK: dict[Provenance, int] = {"user": 4, "user_confirmed": 3, "document": 2, "tool": 1, "assistant": 0}

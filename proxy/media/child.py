@@ -14,12 +14,9 @@ import resource
 import select
 import signal
 import sys
-from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from proxy.media.base import MediaRefused
-
-Tell = Callable[[float], None]
 
 _JOBS = {
     "document": ("proxy.media.document", "run_document"),

@@ -10,35 +10,16 @@ from proxy.errors import ConfigError
 from proxy.memory.extract_model import ModelExtractor
 from proxy.memory.extraction import (
     Complete,
-    Completion,
     Extraction,
     Extractor,
     ModelAccess,
-    ScriptedComplete,
     TurnExtractor,
 )
-from proxy.memory.model_output import ExtractionFailed, Refused
 from proxy.memory.rules import LazyRules
 from proxy.threads import in_thread
 from proxy.types import Candidate, Episode, Memory, Turn
 from proxy.upstream import providers
 from proxy.upstream.providers import Provider
-
-__all__ = [
-    "BuiltinTurns",
-    "Complete",
-    "Completion",
-    "Extraction",
-    "ExtractionFailed",
-    "Extractor",
-    "ModelAccess",
-    "ModelExtractor",
-    "Refused",
-    "ScriptedComplete",
-    "TurnExtractor",
-    "model_access",
-    "select_extractor",
-]
 
 
 class BuiltinTurns:

@@ -325,7 +325,6 @@ class _Column:
     """A numpy array that grows at its end."""
 
     def __init__(self, kind: type[np.generic], width: int = 0) -> None:
-        self._width = width
         self._kept = np.zeros((0, width) if width else 0, dtype=kind)
         self._count = 0
 

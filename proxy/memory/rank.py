@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from proxy.memory.postings import Mask, Scores
 
-Matrix = NDArray[np.float32]
 _SHORT_CHARACTERS, _LONG_CHARACTERS, _LONG_DISCOUNT = 200, 700, 0.5
 _WHOLE_GROUP, _LEAST_GROUP = 0.3, 4
 
@@ -40,20 +39,6 @@ def fuse(lists: Sequence[tuple[Scores, float | Scores]], mask: Mask) -> Scores:
         total[judged] += shares * ((scores[judged] - low) / (high - low))
         weight[judged] += shares
     return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
-
-
-def reciprocal_ranks(lists: Sequence[tuple[Scores, float]], mask: Mask, *, k: int = 60) -> Scores:
-    """Merge score lists by weighted reciprocal rank (Cormack et al., SIGIR 2009).
-
-    Returns:
-        A score per line, 0 for lines that no list ranks; lines that a list scores 0 or NaN are unranked in it.
-    """
-    total = np.zeros(len(mask), dtype=np.float32)
-    for scores, share in lists:
-        ranked = np.flatnonzero(mask & (np.nan_to_num(scores) > 0))
-        order = ranked[np.argsort(-scores[ranked], kind="stable")]
-        total[order] += share / (k + 1 + np.arange(len(order), dtype=np.float32))
-    return total
 
 
 def best(scores: Scores, limit: int) -> list[int]:
@@ -142,22 +127,3 @@ def newest_first(scores: Sequence[float], ages: Sequence[float], similar: NDArra
         for at, value in zip(sorted(group, key=lambda at: ages[at]), values, strict=True):
             mended[at] = value
     return mended
-
-
-def diverse(scores: Sequence[float], vectors: Matrix, *, weight: float = 0.2) -> list[int]:
-    """Order by score less likeness to what stands above (maximal marginal relevance, Carbonell and Goldstein, 1998).
-
-    Args:
-        scores: In [0, 1].
-        vectors: One line each; zeros where unknown.
-        weight: Of the likeness.
-    """
-    left = np.asarray(scores, dtype=np.float32)
-    likeness = np.zeros(len(left), dtype=np.float32)
-    order: list[int] = []
-    for _ in range(len(left)):
-        at = int(np.argmax(left - weight * likeness))
-        order.append(at)
-        left[at] = -np.inf
-        likeness = np.maximum(likeness, vectors @ vectors[at])
-    return order

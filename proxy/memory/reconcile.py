@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -12,25 +12,12 @@ from proxy.memory.changes import (
     TOMBSTONE,
     Action,
     Change,
-    edit_memory,
     memory_id,
-    restore_memory,
-    retract_memory,
     revive,
 )
 from proxy.memory.matching import extra, is_rival, names, related, same_subject
 from proxy.memory.words import fold, mentions, same_value
 from proxy.types import PROVENANCE_RANK, Candidate, Memory, Provenance, Said, Status, Turn
-
-__all__ = [
-    "Change",
-    "Limits",
-    "edit_memory",
-    "find_value",
-    "reconcile",
-    "restore_memory",
-    "retract_memory",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +64,6 @@ def reconcile(
         if candidate.action != "retract":
             ledger.state(candidate)
     return ledger.changes()
-
-
-def find_value(term: str, memories: Iterable[Memory]) -> list[Memory]:
-    """Return the memories that name ``term`` in value, text or quote, whatever its inflection."""
-    return [
-        memory
-        for memory in memories
-        if any(mentions(part, term) for part in (memory.object, memory.text, memory.quote))
-    ]
 
 
 class _Ledger:

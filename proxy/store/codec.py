@@ -1,4 +1,4 @@
-"""Turns, memories and episodes to JSON bytes and back, without loss."""
+"""Turns and memories to JSON bytes and back, without loss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from proxy.types import Episode, Memory, Said, Scope, Turn
+from proxy.types import Memory, Said, Scope, Turn
 
 # JSON that orjson cannot write or would read back changed (lone surrogates, integers over 64 bits) is written by
 # the standard library behind one blank, which orjson never starts with.
@@ -19,7 +19,6 @@ _TURN_FIELDS = frozenset(field.name for field in dataclasses.fields(Turn))
 _SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope))
 _SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
-_EPISODE_FIELDS = frozenset(field.name for field in dataclasses.fields(Episode))
 _MEMORY_TIMES = ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at")
 
 
@@ -67,18 +66,6 @@ def memory_from_json(data: bytes) -> Memory:
             fields[name] = datetime.fromisoformat(fields[name])
     fields["turns"] = tuple(fields.get("turns", ()))
     return Memory(**fields)
-
-
-def episode_to_json(episode: Episode) -> bytes:
-    """Return an episode as JSON."""
-    return dumps(episode)
-
-
-def episode_from_json(data: bytes) -> Episode:
-    """Return the episode that ``episode_to_json`` wrote."""
-    fields = _known(loads(data), _EPISODE_FIELDS)
-    fields["at"] = datetime.fromisoformat(fields["at"])
-    return Episode(**fields)
 
 
 def _known(fields: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:

@@ -264,26 +264,19 @@ class Journal:
         await self._update(scope, seqs, values, in_line=True)
 
     async def bury(self, scope: Scope, seqs: Sequence[int], error: str) -> None:
-        """Give rows up; they stay readable by ``dead`` and come back by ``revive``."""
+        """Give rows up; they stay readable by ``dead`` and come back by ``revive_all``."""
         await self._update(scope, seqs, {"stage": DEAD, "error": error[:_MAX_ERROR_CHARS]})
-
-    async def pending(self, scope: Scope) -> int:
-        """Return how many rows of the owner are not yet indexed and learned from."""
-        count = sa.select(sa.func.count()).select_from(journal).where(journal.c.owner == scope.user, _OPEN)
-        return await self._db.query(lambda connection: connection.execute(count).scalar_one())
 
     async def dead(self, scope: Scope) -> tuple[Item, ...]:
         """Return the owner's rows that were given up, in order."""
         return await self._db.query(lambda connection: _items(connection, scope.user, is_dead=True))
 
-    async def revive(self, scope: Scope, *, now: datetime) -> int:
-        """Start the owner's dead rows again from the first stage; return how many."""
-        values = {"stage": TO_INDEX, "attempts": 0, "due_ms": to_ms(now), "error": ""}
-        update = journal.update().where(journal.c.owner == scope.user, _DEAD).values(values)
-        return await self._db.submit(lambda connection: connection.execute(update).rowcount)
-
     async def revive_all(self, *, now: datetime) -> int:
-        """Start all owners' dead rows again, as ``revive`` does; for a new start, which may have mended the cause."""
+        """Start all owners' dead rows again from the first stage; for a new start, which may have mended the cause.
+
+        Returns:
+            How many.
+        """
         values = {"stage": TO_INDEX, "attempts": 0, "due_ms": to_ms(now), "error": ""}
         update = journal.update().where(_DEAD).values(values)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)

@@ -14,7 +14,7 @@ from itertools import groupby
 from proxy.clock import to_ms
 from proxy.memory.changes import Change
 from proxy.memory.episode import is_summary
-from proxy.memory.extract import Extraction
+from proxy.memory.extraction import Extraction
 from proxy.memory.ground import ground
 from proxy.memory.learn import changes_from_json, changes_to_json, heard_before
 from proxy.memory.reconcile import Limits, reconcile

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from proxy.memory.rank import best, diverse, economy, fuse, newest_first, priors, reciprocal_ranks, thinned, varied
+from proxy.memory.rank import best, economy, fuse, newest_first, priors, thinned, varied
 
 scores = nps.arrays(np.float32, 6, elements=st.floats(0, 100, width=32))
 
@@ -38,14 +38,6 @@ def test_a_line_that_a_list_cannot_judge_is_scored_by_the_others():
     assert fused[1] == pytest.approx(0.75)
 
 
-def test_reciprocal_ranks_favour_what_several_lists_rank_high():
-    first = np.array([3.0, 2.0, 0.0], dtype=np.float32)
-    second = np.array([0.0, 2.0, 1.0], dtype=np.float32)
-    fused = reciprocal_ranks([(first, 1.0), (second, 1.0)], np.ones(3, dtype=bool))
-    assert int(fused.argmax()) == 1
-    assert reciprocal_ranks([(np.zeros(3, dtype=np.float32), 1.0)], np.ones(3, dtype=bool)).tolist() == [0, 0, 0]
-
-
 def test_of_equal_scores_the_newer_line_comes_first():
     assert best(np.array([0.5, 0.9, 0.5, 0.0], dtype=np.float32), 3) == [1, 2, 0]
     assert best(np.array([0.1, 0.2, 0.3], dtype=np.float32), 1) == [2]
@@ -73,11 +65,6 @@ def test_priors_are_weak():
 def test_long_replies_give_way_and_users_do_not():
     factors = economy(np.array([50, 2000, 2000], dtype=np.int32), np.array([False, False, True]))
     assert factors.tolist() == [1.0, 0.5, 1.0]
-
-
-def test_diversity_puts_something_else_before_a_repetition():
-    same, other = [1.0, 0.0], [0.0, 1.0]
-    assert diverse([0.9, 0.85, 0.8], np.array([same, same, other], dtype=np.float32)) == [0, 2, 1]
 
 
 def test_more_of_the_same_group_counts_less_the_smaller_the_group():

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.memory.reconcile import Change, Limits, edit_memory, find_value, reconcile, restore_memory, retract_memory
+from proxy.memory.changes import Change, edit_memory, restore_memory, retract_memory
+from proxy.memory.reconcile import Limits, reconcile
 from proxy.types import Candidate, Memory, Said, Scope, Turn
 
 SCOPE = Scope("0" * 32, "1" * 32)
@@ -221,10 +222,3 @@ def test_another_value_holds_from_the_edit_on() -> None:
     assert edit_memory(row, later, value="magnet").memory.valid_from == START
     bare = replace(row, object="")
     assert edit_memory(bare, later, text="I use things", value="").memory.valid_from == START
-
-
-def test_values_are_found_in_any_inflection() -> None:
-    rows = run((turn(0), [says(0, "kettlebells"), says(0, "мандолина"), says(0, "飞书")]))
-    assert [row.object for row in find_value("kettlebell", rows.values())] == ["kettlebells"]
-    assert [row.object for row in find_value("мандолину", rows.values())] == ["мандолина"]
-    assert [row.object for row in find_value("飞书", rows.values())] == ["飞书"]

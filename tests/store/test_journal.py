@@ -90,7 +90,7 @@ async def test_a_done_turn_is_still_known(journal: Journal) -> None:
     assert await journal.prune(before=NOW + SECOND) == 1
     assert await journal.prune(before=NOW + SECOND) == 0
     assert not await journal.record(ANNA, make_record(ANNA, "1"))
-    assert await journal.pending(ANNA) == 0
+    assert not await journal.items(ANNA)
 
 
 async def test_the_same_turn_in_another_conversation_is_another(journal: Journal) -> None:
@@ -101,7 +101,7 @@ async def test_the_same_turn_in_another_conversation_is_another(journal: Journal
 
 async def test_a_request_without_a_turn_leaves_its_receipt(db: Database, journal: Journal) -> None:
     assert not await journal.record(ANNA, make_record(ANNA, None))
-    assert await journal.pending(ANNA) == 0
+    assert not await journal.items(ANNA)
     assert (await Receipts(db).get(ANNA, "rcp_None"))["id"] == "rcp_None"
     assert (await Sessions(db).get(ANNA, ANNA.session)).turns == 0
 
@@ -117,7 +117,7 @@ async def test_fifty_concurrent_records_are_all_kept_but_the_broken_one(db: Data
     results = await asyncio.gather(*(journal.record(ANNA, record) for record in records), return_exceptions=True)
     assert isinstance(results[17], KeyError)
     assert [result for result in results if result is not results[17]] == [True] * 49
-    assert await journal.pending(ANNA) == 49
+    assert len(await journal.items(ANNA)) == 49
     with pytest.raises(NotFound):
         await Receipts(db).get(ANNA, "rcp_17")
 
@@ -248,7 +248,7 @@ async def test_buried_turns_wait_to_be_revived(journal: Journal) -> None:
     (dead,) = await journal.dead(ANNA)
     assert dead.turn == item.turn
     assert len(dead.error) == 1000
-    assert await journal.revive(ANNA, now=NOW) == 1
+    assert await journal.revive_all(now=NOW) == 1
     assert (await take(journal)).items[0].attempts == 0
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from proxy.store import filters, lance
 from proxy.store import lance_disk as disk
 from proxy.store.lance import LanceStore
 from proxy.store.schema import EPISODES, MEMORIES, decode, from_arrow, to_arrow
-from proxy.types import KINDS, STATUSES, Episode, Memory, Scope
+from proxy.types import STATUSES, Episode, Kind, Memory, Scope
 
 pytestmark = pytest.mark.anyio
 
@@ -358,7 +359,7 @@ moments = st.integers(0, 4 * 10**12).map(from_ms)
 memories = st.builds(
     Memory,
     id=st.from_regex(r"mem_[0-9a-f]{24}", fullmatch=True),
-    kind=st.sampled_from(KINDS),
+    kind=st.sampled_from(get_args(Kind)),
     text=hostile_text,
     created_at=moments,
     updated_at=moments,

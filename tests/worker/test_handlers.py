@@ -26,7 +26,7 @@ async def work(services: Services) -> None:
     assert claim is not None
     await work_off(services, claim)
     await services.leases.release(claim.scope, claim.holder)
-    assert await services.journal.pending(ANNA) == 0
+    assert not await services.journal.items(ANNA)
 
 
 async def plan(services: Services, kind: str, *changes: Change) -> None:
