@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.bench import files
 from tests.bench.figures import CLIENTS, table
 from tests.bench.processes import Load, Process, running
 from tests.bench.targets import PEER, Target, start_peer, start_throughline, start_upstream
@@ -24,6 +25,9 @@ _WARM_UP = 20
 
 def main() -> None:
     options = _options()
+    if options.files:
+        files.main()
+        return
     started_at = time.perf_counter()
     options.folder.mkdir(parents=True, exist_ok=True)
     # Beside the filled folders, so that their files can be linked.
@@ -108,6 +112,7 @@ def _size(memories: int) -> str:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__.splitlines()[0])
     parser.add_argument("--memories", type=int, nargs="+", default=None, help="memories stored, for each a server")
+    parser.add_argument("--files", action="store_true", help="what files and images cost, instead; takes two minutes")
     parser.add_argument("--full", action="store_true", help="a million memories too; filling takes minutes, once")
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp/throughline-bench"), help="filled folders, kept")
     parser.add_argument("--rounds", type=int, default=5)

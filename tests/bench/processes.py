@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,17 @@ class Process:
     def rss_bytes(self) -> int:
         """Return the resident memory of the process and its descendants."""
         return sum(_rss_pages(pid) for pid in _family(self._process.pid)) * _PAGE_BYTES
+
+    def peaks_bytes(self) -> tuple[int, int]:
+        """Return the most memory that the process, and the largest of its descendants, held since ``forget_peaks``."""
+        own, *others = (_peak_bytes(pid) for pid in _family(self._process.pid))
+        return own, max(others, default=0)
+
+    def forget_peaks(self) -> None:
+        """Begin anew to watch how much memory is held."""
+        for pid in _family(self._process.pid):
+            with suppress(OSError):
+                Path(f"/proc/{pid}/clear_refs").write_text("5")
 
     def stop(self) -> None:
         """Ask it to end, and make it end."""
@@ -149,6 +160,14 @@ def _family(root: int) -> list[int]:
     for pid in family:
         family += [child for child, parent in parents.items() if parent == pid]
     return family
+
+
+def _peak_bytes(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def _stat(pid: int) -> list[str]:

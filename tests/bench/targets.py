@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import subprocess
 import sys
 import time
+import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,9 +26,9 @@ litellm_settings: {{telemetry: false}}
 general_settings: {{master_key: {key}}}
 """
 _NEVER_CHANGED = frozenset({".lance", ".manifest", ".txn"})
-_IDLE_S = 0.25
-_IDLE_SHARE = 0.08  # of one core
-_SETTLE_S = 20.0
+_WAITING = re.compile(rb'^throughline_journal_turns\{state="(?:index|learn)"\} ([0-9.]+)', re.MULTILINE)
+_LOOK_S = 0.25
+_SETTLE_S = 60.0
 
 
 @dataclass(slots=True)
@@ -58,27 +61,25 @@ class Target:
             self.figures.ready_cpu_s = self.process.ready_cpu_s
 
     def settle(self) -> None:
-        """Wait until the server is idle, at most some seconds."""
+        """Wait until the server has learned from all it was told, at most some seconds."""
         if self.process is None or not self.learns:
             return
         deadline = time.perf_counter() + _SETTLE_S
-        before = self.process.cpu_s()
-        while time.perf_counter() < deadline:
-            time.sleep(_IDLE_S)
-            now = self.process.cpu_s()
-            if now - before <= _IDLE_SHARE * _IDLE_S:
-                return
-            before = now
+        while _waiting(self.port) and time.perf_counter() < deadline:
+            time.sleep(_LOOK_S)
 
 
-def start_upstream(work: Path) -> tuple[Process, int]:
+def start_upstream(work: Path, pause_ms: float = 0.0) -> tuple[Process, int]:
     port = free_port()
-    process = Process([sys.executable, "-m", "tests.bench.upstream", str(port)], work / "upstream.log")
+    command = [sys.executable, "-m", "tests.bench.upstream", str(port), str(pause_ms)]
+    process = Process(command, work / "upstream.log")
     process.wait_listening(port)
     return process, port
 
 
-def start_throughline(upstream_port: int, memories: int, folder: Path, work: Path) -> tuple[Process, int]:
+def start_throughline(
+    upstream_port: int, memories: int, folder: Path, work: Path, extra: Mapping[str, str] | None = None
+) -> tuple[Process, int]:
     """Start ``throughline serve`` with so many memories; the filled folder itself stays as it is."""
     data = work / f"data-{memories}"
     if memories:
@@ -88,7 +89,7 @@ def start_throughline(upstream_port: int, memories: int, folder: Path, work: Pat
     port = free_port()
     command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data)]
     process = Process(
-        [*command, "--upstream", f"http://127.0.0.1:{upstream_port}/v1"], work / f"throughline-{memories}.log"
+        [*command, "--upstream", f"http://127.0.0.1:{upstream_port}/v1"], work / f"throughline-{memories}.log", extra
     )
     process.wait_ready(f"http://127.0.0.1:{port}/readyz")
     return process, port
@@ -103,6 +104,12 @@ def start_peer(upstream_port: int, work: Path) -> Target:
     process = Process([str(PEER), "--config", str(config), "--port", str(port)], work / "litellm.log", quiet)
     process.wait_ready(f"http://127.0.0.1:{port}/health/liveliness")
     return Target("LiteLLM", port, process, {"Authorization": f"Bearer {key}"})
+
+
+def _waiting(port: int) -> int:
+    """Return how many turns have not been indexed or learned from."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as page:
+        return sum(int(float(count)) for count in _WAITING.findall(page.read()))
 
 
 def _link(source: str, target: str) -> None:

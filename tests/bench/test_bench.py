@@ -5,7 +5,9 @@ import sys
 import pytest
 
 from tests.bench.figures import Figures, table
+from tests.bench.files import Chats, Row, chats_table, files_table
 from tests.bench.processes import Load, Process, free_port, running
+from tests.bench.shown import Kind, kinds
 from tests.bench.upstream import CHUNKS, completion, stream
 
 
@@ -42,3 +44,26 @@ def test_table_compares_with_the_direct_way_and_with_the_peer():
     assert lines["whole reply p50, to direct"][-3:] == ["1x", "2x", "21x"]
     assert lines["added to whole reply p50, to LiteLLM"][-2:] == ["0.05x", "1x"]
     assert lines["CPU-ms a request"][-2:] == ["2.00", "21.00"]
+
+
+def test_every_kind_of_file_has_files_whether_the_public_ones_are_there_or_not(tmp_path, monkeypatch):
+    here = [kind.name for kind in kinds()]
+    monkeypatch.setattr("tests.bench.shown.DATA", tmp_path)
+    own = kinds()
+    assert [kind.name for kind in own] == here
+    assert all(kind.is_own and all(data for _, data in kind.files) for kind in own)
+
+
+def test_what_an_image_adds_is_told_beside_the_direct_way():
+    chats = Chats()
+    for name, first_ms in (("direct, text", 1.0), ("direct, image", 2.0), ("ours, text", 9.0), ("ours, image", 12.5)):
+        chats.add(name, (first_ms, 2 * first_ms))
+    lines = {line.split("  ")[0]: line.split() for line in chats_table(chats).splitlines()}
+    assert lines["ours, image"][-4:] == ["+3.5", "+7.0", "+2.5", "+5.0"]
+    assert lines["direct, image"][-2:] == ["-", "-"]
+
+
+def test_the_table_of_files_counts_pages_of_both_halves():
+    row = Row(Kind("PDF", (("a.pdf", b"a"),)), 10.0, 2.0, 5.0, 0.5, 3.0, 1.0, (2**20, 2 * 2**20))
+    cells = files_table([row]).splitlines()[1].split()
+    assert cells == ["PDF", "1", "10", "5.0", "2.0", "50", "3.0", "1.0", "2", "1"]

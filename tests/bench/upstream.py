@@ -1,6 +1,6 @@
 """A provider that costs next to nothing: canned bytes, one loop, a process of its own.
 
-python -m tests.bench.upstream PORT
+python -m tests.bench.upstream PORT [MILLISECONDS BETWEEN TWO CHUNKS]
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def stream() -> list[bytes]:
 class Provider(asyncio.Protocol):
     """One keep-alive connection."""
 
-    def __init__(self, whole: bytes, pieces: list[bytes]) -> None:
+    def __init__(self, whole: bytes, pieces: list[bytes], pause_s: float) -> None:
         self._whole, self._pieces = whole, pieces
+        self._pause_s = pause_s
         self._buffer = b""
         self._transport: asyncio.Transport | None = None
 
@@ -72,7 +73,7 @@ class Provider(asyncio.Protocol):
             return
         self._transport.write(self._pieces[at])
         if at + 1 < len(self._pieces):
-            asyncio.get_running_loop().call_soon(self._send, at + 1)
+            asyncio.get_running_loop().call_later(self._pause_s, self._send, at + 1)
 
 
 def _words() -> list[str]:
@@ -94,13 +95,13 @@ def _length(head: bytes) -> int:
     return int(after.split(b"\r\n", 1)[0]) if found else 0
 
 
-async def main(port: int) -> None:
+async def main(port: int, pause_s: float) -> None:
     whole, pieces = completion(), stream()
     server = await asyncio.get_running_loop().create_server(
-        lambda: Provider(whole, pieces), "127.0.0.1", port, backlog=512
+        lambda: Provider(whole, pieces, pause_s), "127.0.0.1", port, backlog=512
     )
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    uvloop.run(main(int(sys.argv[1])))
+    uvloop.run(main(int(sys.argv[1]), float(sys.argv[2]) / 1000 if len(sys.argv) > 2 else 0.0))

@@ -33,7 +33,7 @@ def public(name: str) -> Path:
     return made
 
 
-def _written(*lines: str, kind: str = "PNG") -> bytes:
+def written(*lines: str, kind: str = "PNG") -> bytes:
     """A picture of some lines of text."""
     picture = Image.new("RGB", (900, 60 + 60 * len(lines)), "white")
     draw = ImageDraw.Draw(picture)
@@ -44,7 +44,7 @@ def _written(*lines: str, kind: str = "PNG") -> bytes:
     return out.getvalue()
 
 
-def _photo(width: int, height: int) -> bytes:
+def photo(width: int, height: int) -> bytes:
     """A picture without a word: a cup on a table, as far as that goes."""
     picture = Image.new("RGB", (width, height), "saddlebrown")
     draw = ImageDraw.Draw(picture)
@@ -66,10 +66,10 @@ def _pages() -> bytes:
 
 
 _MADE: dict[str, Callable[[], bytes]] = {
-    "coffee.png": lambda: _photo(600, 400),
-    "datasette-favicon.png": lambda: _photo(32, 32),
-    "devatest.png": lambda: _written("Gardening catalogue", "Nasturtium seedlings", "Watering schedule"),
-    "qr_bill_example.jpg": lambda: _written("Receipt", "Amount payable", "CHF 1949.75", kind="JPEG"),
+    "coffee.png": lambda: photo(600, 400),
+    "datasette-favicon.png": lambda: photo(32, 32),
+    "devatest.png": lambda: written("Gardening catalogue", "Nasturtium seedlings", "Watering schedule"),
+    "qr_bill_example.jpg": lambda: written("Receipt", "Amount payable", "CHF 1949.75", kind="JPEG"),
     "minimal-document.pdf": lambda: pdf("# Lorem ipsum\nA document with a little text."),
     "multi_page.pdf": _pages,
     "libreoffice-writer-password.pdf": locked_pdf,
