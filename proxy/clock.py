@@ -10,9 +10,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 class Clock:
     """The wall clock in UTC and a monotonic one for durations."""
 

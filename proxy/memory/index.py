@@ -126,8 +126,9 @@ class Shelf(Generic[T]):
 
     def seen_by(self, scope: Scope) -> Mask:
         """Return the living lines that ``scope`` may see."""
-        visible = [number for agent, number in self._agents.items() if scope.sees(agent)]
-        return self._alive.values & np.isin(self._agent.values, visible)
+        sees = np.array([scope.sees(agent) for agent in self._agents], dtype=np.bool_)  # by their numbers
+        mask: Mask = self._alive.values & sees[self._agent.values]
+        return mask
 
     def lexical(self, weights: dict[str, float], mask: Mask) -> Scores:
         """Return the BM25 score of every line."""

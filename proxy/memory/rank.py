@@ -118,7 +118,7 @@ def newest_first(scores: Sequence[float], ages: Sequence[float], similar: NDArra
     """
     mended = list(scores)
     settled: set[int] = set()
-    for lead in range(len(mended)):
+    for lead in np.flatnonzero(similar.sum(axis=1) > 1).tolist():
         if lead in settled:
             continue
         group = [int(at) for at in np.flatnonzero(similar[lead]) if int(at) not in settled]

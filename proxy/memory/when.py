@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 Span = tuple[datetime, datetime]
 
@@ -52,6 +53,7 @@ _ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)\b")
 _UNITS = {"woche": "week", "monat": "month", "jahr": "year", "上周": "week", "上个月": "month", "去年": "year"}
 
 
+@lru_cache(maxsize=8)  # every source of one search asks
 def span(text: str, now: datetime) -> Span | None:
     """Return the time that ``text`` speaks of, None where it names none; a little wider than the words say."""
     for pattern, meaning in _MEANINGS:

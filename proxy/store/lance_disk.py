@@ -5,19 +5,55 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 _TABLE = re.compile(r"(?P<noun>[a-z]+)_(?P<owner>[0-9a-f]{32})_g(?P<generation>\d+)\.lance")
 _MANIFEST = ".manifest"
 _MAGIC = b"LANC"  # the last four bytes of every complete manifest
 QUARANTINE = "_quarantine"
+VERSIONS = "_versions"
+_MOST_FOLDERS = 8192
+_SETTLED_NS = 1_000_000_000
 
 
-def newest_generation(shard: Path, noun: str, owner: str) -> str | None:
-    """Return the name of the owner's newest table that has a complete first version, or None."""
-    found = [name for name in table_names(shard, owner, noun) if head(shard / f"{name}.lance")]
-    return max(found, key=generation, default=None)
+class Watched(Generic[T]):
+    """What the names in a folder say, found out again only when the folder has changed.
+
+    The time of a folder's last change is trusted once it lies back further than any file system's clock is coarse:
+    a later change then cannot bear the same time.
+
+    Args:
+        reading: Makes a value of the names.
+        absent: The value where there is no such folder.
+    """
+
+    def __init__(self, reading: Callable[[list[str]], T], absent: T) -> None:
+        self._reading = reading
+        self._absent = absent
+        self._known: OrderedDict[str, tuple[int, T]] = OrderedDict()
+
+    def __call__(self, folder: str) -> T:
+        """Return what the names say now."""
+        try:
+            changed_ns = os.stat(folder).st_mtime_ns
+            known = self._known.get(folder)
+            if known is not None and known[0] == changed_ns:
+                return known[1]
+            value = self._reading(os.listdir(folder))
+        except FileNotFoundError:
+            self._known.pop(folder, None)
+            return self._absent
+        if time.time_ns() - changed_ns > _SETTLED_NS:
+            self._known[folder] = (changed_ns, value)
+            if len(self._known) > _MOST_FOLDERS:
+                self._known.popitem(last=False)
+        return value
 
 
 def generation(name: str) -> int:
@@ -31,6 +67,11 @@ def table_names(shard: Path, owner: str = "", noun: str = "") -> list[str]:
         entries = os.listdir(shard)
     except FileNotFoundError:
         return []
+    return tables_among(entries, owner, noun)
+
+
+def tables_among(entries: Iterable[str], owner: str = "", noun: str = "") -> list[str]:
+    """Return the names of tables among those of files, of one owner or noun where given."""
     matches = [match for entry in entries if owner in entry and (match := _TABLE.fullmatch(entry))]
     return [
         match.group(0).removesuffix(".lance")
@@ -40,14 +81,18 @@ def table_names(shard: Path, owner: str = "", noun: str = "") -> list[str]:
 
 
 def head(table: Path) -> str:
-    """Return the file name of the newest manifest, which changes with every commit; "" where there is none.
+    """Return the file name of the newest manifest, which changes with every commit; "" where there is none."""
+    try:
+        return newest_manifest(os.listdir(table / VERSIONS))
+    except FileNotFoundError:
+        return ""
+
+
+def newest_manifest(names: Iterable[str]) -> str:
+    """Return the newest manifest among names of files, "" where there is none.
 
     Manifests are named by the distance of their version from the largest number, so that the smallest is the newest.
     """
-    try:
-        names = os.listdir(table / "_versions")
-    except FileNotFoundError:
-        return ""
     return min((name for name in names if name.endswith(_MANIFEST)), default="")
 
 
@@ -64,7 +109,7 @@ def is_complete(manifest: Path) -> bool:
 def set_aside_broken_heads(table: Path) -> list[str]:
     """Move incomplete newest manifests out of the way, so that the version before them opens; return their names."""
     moved: list[str] = []
-    while (name := head(table)) and not is_complete(table / "_versions" / name):
+    while (name := head(table)) and not is_complete(table / VERSIONS / name):
         moved += set_aside_head(table)
     return moved
 
@@ -73,8 +118,8 @@ def set_aside_head(table: Path) -> list[str]:
     """Move the newest manifest into the table's quarantine folder; return its name in a list, for lists of them."""
     name = head(table)
     (table / QUARANTINE).mkdir(exist_ok=True)
-    (table / "_versions" / name).replace(table / QUARANTINE / name)
-    (table / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
+    (table / VERSIONS / name).replace(table / QUARANTINE / name)
+    (table / VERSIONS / "latest_version_hint.json").unlink(missing_ok=True)
     return [name]
 
 

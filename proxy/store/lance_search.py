@@ -66,7 +66,7 @@ async def find(
         rows = list(dict.fromkeys(near for row in rows for near in (row, row - 1, row + 1) if near >= 0))
     if not rows:
         return Candidates(NO_ROWS, {})
-    columns = ["record", "embedding_model", "stamp", *layout.vectors]
+    columns = ["record", "embedding_model", *layout.vectors]
     found = await table.take_row_ids(rows).select(columns).with_row_id().to_arrow()
     batch = from_arrow(layout, found, dimension=dimension, reads_terms=False)
     words = scores["words"]

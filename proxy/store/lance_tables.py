@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -52,20 +52,23 @@ class Tables:
         self._session = session
         self._connections: dict[str, AsyncConnection] = {}
         self._handles: OrderedDict[tuple[Noun, str], _Handle] = OrderedDict()
+        self._heads = disk.Watched(disk.newest_manifest, "")
+        self._shards = disk.Watched[Sequence[str]](list, ())
 
     def shard(self, owner: str) -> Path:
         """Return the folder of an owner's tables."""
         return self.folder / filters.owner(owner)[:2]
 
     def revision(self, noun: Noun, owner: str) -> tuple[str, str]:
-        """Return what changes with every commit of a table, ("", "") while it does not exist; costs one listing."""
-        shard = self.shard(owner)
+        """Return what changes with every commit of a table, ("", "") while it does not exist; costs a look or two."""
+        shard = f"{self.folder}/{filters.owner(owner)[:2]}"
         handle = self._handles.get((noun, owner))
-        if handle is not None and (head := disk.head(shard / f"{handle.name}.lance")):
+        if handle is not None and (head := self._head(shard, handle.name)):
             return handle.name, head
         self._handles.pop((noun, owner), None)  # dropped or replaced by another process
-        name = disk.newest_generation(shard, noun, owner)
-        return (name, disk.head(shard / f"{name}.lance")) if name else ("", "")
+        names = disk.tables_among(self._shards(shard), owner, noun)
+        heads = [(name, head) for name in names if (head := self._head(shard, name))]
+        return max(heads, key=lambda each: disk.generation(each[0]), default=("", ""))
 
     async def open(self, noun: Noun, owner: str) -> AsyncTable | None:
         """Return the owner's table at its newest version, None while there is none."""
@@ -164,6 +167,9 @@ class Tables:
         connection = await self._connection(owner)
         await connection.drop_table(name, ignore_missing=True)
         await in_thread("load", disk.remove_table, self.shard(owner) / f"{name}.lance")
+
+    def _head(self, shard: str, name: str) -> str:
+        return self._heads(f"{shard}/{name}.lance/{disk.VERSIONS}")
 
     def _next_name(self, noun: Noun, owner: str) -> str:
         """Return a name never used before: a stale handle elsewhere must not be able to revive what was dropped."""

@@ -76,7 +76,7 @@ class Batch(Generic[T]):
         tokens: Each row's index terms.
         vectors: By column name, a matrix of one line per row; a missing vector is a line of zeros.
         models: The embedding model of each row, "" while its vectors are pending.
-        stamp: The greatest stamp among the rows, 0 where there are none.
+        stamp: The greatest stamp among the rows, 0 where there are none or they were read without.
     """
 
     items: list[T]
@@ -158,13 +158,13 @@ def to_arrow(
 def from_arrow(layout: Layout[T], table: pa.Table, *, dimension: int, reads_terms: bool = True) -> Batch[T]:
     """Return what ``table`` holds; vectors that are not there or of another dimension count as missing."""
     items = decode(layout, table)
-    stamps = table.column("stamp").to_numpy() if table.num_rows else np.zeros(1, dtype=np.int64)
+    stamps = table.column("stamp").to_numpy() if "stamp" in table.column_names else np.zeros(0)
     return Batch(
         items,
         _terms(items, table) if reads_terms else [[] for _ in items],
         {name: _matrix(table, name, dimension) for name in layout.vectors},
         [model or "" for model in table.column("embedding_model").to_pylist()],
-        int(stamps.max()),
+        int(stamps.max(initial=0)),
     )
 
 
@@ -185,8 +185,9 @@ def _encode(layout: Layout[T], item: T) -> str:
 
 
 def _decoder(layout: Layout[T]) -> Callable[[str], T]:
-    known = frozenset(layout.fields)
     times, tuples, of = layout.times, layout.tuples, layout.of
+    # A frozen class sets its fields in 17 us for 25 of them, the descriptors of its slots in 2.
+    setters = [(name, getattr(of, name).__set__) for name in layout.fields]
 
     def decode_one(record: str) -> T:
         fields = orjson.loads(record)
@@ -195,10 +196,13 @@ def _decoder(layout: Layout[T]) -> Callable[[str], T]:
                 fields[name] = from_ms(moment)
         for name in tuples:
             fields[name] = tuple(fields.get(name) or ())
+        value = object.__new__(of)
         try:
-            return of(**fields)
-        except TypeError:  # written by another version
-            return of(**{name: value for name, value in fields.items() if name in known})
+            for name, put in setters:
+                put(value, fields[name])
+        except KeyError:  # written by an earlier version
+            return of(**{name: value for name, value in fields.items() if name in layout.fields})
+        return value
 
     return decode_one
 
