@@ -124,8 +124,8 @@ class Episode:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A file of text that the user showed, and how far it is read."""
+class ShownFile:
+    """A file that the user showed, whatever it is, and how far it is read."""
 
     id: str
     name: str
@@ -141,6 +141,12 @@ class Document:
     reason: str = ""  # why it is not read, in a word and in words
     error: str = ""
     used_in: tuple[str, ...] = ()  # conversations
+
+
+@dataclass(frozen=True, slots=True)
+class Document(ShownFile):
+    """A file of text, and what it says."""
+
     pages: int = 0
     title: str = ""
     outline: str = ""
@@ -151,23 +157,9 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    """A picture that the user showed, and what it says and shows; the first fields as those of a document."""
+class Image(ShownFile):
+    """A picture, and what it says and shows."""
 
-    id: str
-    name: str
-    media_type: str
-    size_bytes: int
-    sha256: str
-    created_at: datetime
-    agent: str = ""
-    session: str = ""
-    source: str = "upload"
-    status: ReadingStatus = "processing"
-    fraction: float = 0.0
-    reason: str = ""
-    error: str = ""
-    used_in: tuple[str, ...] = ()
     caption: str = ""  # by a vision model, "" without one
     captioned_by: str = ""
     objects: tuple[str, ...] = ()

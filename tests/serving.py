@@ -14,10 +14,9 @@ from tests.talking import Speaker, speaking
 
 @pytest.fixture(scope="module")
 def lasting_provider() -> Iterator[FakeProvider]:
-    fake = FakeProvider().start()
-    fake.script(agreeing)
-    yield fake
-    fake.stop()
+    with FakeProvider() as fake:
+        fake.script(agreeing)
+        yield fake
 
 
 @pytest.fixture(scope="module")

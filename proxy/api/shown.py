@@ -8,13 +8,13 @@ from fastapi import APIRouter, Query, Request, Response
 
 from proxy.api.asgi import headers_of, read_body
 from proxy.api.caller import Caller, Parts
-from proxy.api.shapes import chunk_shape, document_shape, image_shape, listing, shown_shape
+from proxy.api.shapes import chunk_shape, listing, shown_shape
 from proxy.api.uploads import placed, read_form, take_in
 from proxy.errors import NotFound
 from proxy.pipeline.admission import identity_of
 from proxy.services import Services
 from proxy.store.media import MediaKind, Shown
-from proxy.types import Document, Image, Scope
+from proxy.types import Document, Scope
 from proxy.worker.discard import discard
 
 router = APIRouter(prefix="/v1")
@@ -36,8 +36,7 @@ async def add_document(request: Request, scope: Caller, services: Parts) -> dict
 @router.get("/documents")
 async def list_documents(scope: Caller, services: Parts, limit: _Limit = 50, after: str = "") -> dict[str, Any]:
     """Return a page of documents, newest first."""
-    page, has_more = await services.media.page(scope, "document", after=after, limit=limit)
-    return listing([document_shape(one) for one in page if isinstance(one, Document)], has_more=has_more)
+    return await _page(services, scope, "document", after, limit)
 
 
 @router.get("/documents/{document_id}")
@@ -77,8 +76,7 @@ async def delete_document(document_id: str, scope: Caller, services: Parts) -> d
 @router.get("/images")
 async def list_images(scope: Caller, services: Parts, limit: _Limit = 50, after: str = "") -> dict[str, Any]:
     """Return a page of images, newest first."""
-    page, has_more = await services.media.page(scope, "image", after=after, limit=limit)
-    return listing([image_shape(one) for one in page if isinstance(one, Image)], has_more=has_more)
+    return await _page(services, scope, "image", after, limit)
 
 
 @router.get("/images/{image_id}")
@@ -105,6 +103,11 @@ async def image_thumbnail(image_id: str, scope: Caller, services: Parts) -> Resp
 async def delete_image(image_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Destroy an image with everything made of it."""
     return await _delete(services, scope, image_id, "image")
+
+
+async def _page(services: Services, scope: Scope, kind: MediaKind, after: str, limit: int) -> dict[str, Any]:
+    page, has_more = await services.media.page(scope, kind, after=after, limit=limit)
+    return listing([shown_shape(one) for one in page], has_more=has_more)
 
 
 async def _content(services: Services, scope: Scope, media_id: str, kind: MediaKind) -> Response:

@@ -37,9 +37,8 @@ def provider(provider: FakeProvider) -> FakeProvider:
 @pytest.fixture
 def backend() -> Iterator[FakeProvider]:
     """A second server, for embeddings or extraction."""
-    fake = FakeProvider().start()
-    yield fake
-    fake.stop()
+    with FakeProvider() as fake:
+        yield fake
 
 
 def until(is_so: Callable[[], bool], complaint: str) -> None:

@@ -34,10 +34,9 @@ def refusing(seen: Seen) -> Reply:
 @pytest.fixture(scope="module")
 def strict() -> Iterator[FakeProvider]:
     tokens.load()
-    fake = FakeProvider().start()
-    fake.script(refusing)
-    yield fake
-    fake.stop()
+    with FakeProvider() as fake:
+        fake.script(refusing)
+        yield fake
 
 
 @pytest.fixture(scope="module")

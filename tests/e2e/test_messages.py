@@ -83,9 +83,8 @@ def conversation(*turns: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def lasting() -> Iterator[FakeProvider]:
-    provider = FakeProvider().start()
-    yield provider
-    provider.stop()
+    with FakeProvider() as provider:
+        yield provider
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,5 @@ from tests.fakes.provider import FakeProvider
 @pytest.fixture
 def provider() -> Iterator[FakeProvider]:
     """A fake provider on a free port of 127.0.0.1."""
-    fake = FakeProvider().start()
-    yield fake
-    fake.stop()
+    with FakeProvider() as fake:
+        yield fake

@@ -91,6 +91,12 @@ class FakeProvider:
             loop.call_soon_threadsafe(loop.stop)
         self._thread.join(_WAIT_S)
 
+    def __enter__(self) -> FakeProvider:
+        return self.start()
+
+    def __exit__(self, *failure: object) -> None:
+        self.stop()
+
     def script(self, fn: Script | None) -> None:
         """Let ``fn`` decide each reply; None from it, or no ``fn``: the default echo."""
         self._script = fn

@@ -14,6 +14,7 @@ from proxy.config import MediaSettings
 from proxy.media.addresses import is_public
 from proxy.media.base import MediaRefused
 from proxy.media.fetch import Fetched, fetch
+from tests.fakes.http import listening
 
 pytestmark = pytest.mark.anyio
 
@@ -27,13 +28,8 @@ async def site(*handlers: Handler) -> AsyncIterator[int]:
     app = web.Application()
     for handler in handlers:
         app.router.add_get(f"/{handler.__name__}", handler)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
+    async with listening(app) as port:
+        yield port
 
 
 async def at_home(host: str, port: int) -> list[str]:

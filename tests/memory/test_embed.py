@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, EmbeddingFailed, LiteLLMEmbedder, Purpose, Vectors
+from tests.fakes.http import listening
 
 pytestmark = pytest.mark.anyio
 
@@ -186,13 +187,9 @@ class Provider:
     async def serving(self) -> AsyncIterator[Provider]:
         app = web.Application()
         app.router.add_post("/v1/embeddings", self.answer)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-        yield self
-        await runner.cleanup()
+        async with listening(app) as port:
+            self.base_url = f"http://127.0.0.1:{port}/v1"
+            yield self
 
 
 @pytest.mark.filterwarnings("ignore")  # LiteLLM's own

@@ -13,6 +13,7 @@ from aiohttp import web
 from proxy.memory.embed import EmbeddedEmbedder, EmbeddingFailed
 from proxy.memory.hub import HubEmbedder, HubModel
 from proxy.memory.minilm import GRAPH, MODELS, TOKENIZER
+from tests.fakes.http import listening
 
 pytestmark = pytest.mark.anyio
 
@@ -45,13 +46,9 @@ async def hub() -> AsyncIterator[Hub]:
     app = web.Application()
     app.router.add_route("*", "/someone/model/resolve/main/{path:.+}", made.resolve)
     app.router.add_get("/bytes/{path:.+}", made.bytes_of)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    made.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield made
-    await runner.cleanup()
+    async with listening(app) as port:
+        made.url = f"http://127.0.0.1:{port}"
+        yield made
 
 
 async def vectors_of(embedder: EmbeddedEmbedder) -> np.ndarray:

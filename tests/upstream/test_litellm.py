@@ -150,8 +150,7 @@ async def test_without_any_key_nothing_is_sent(upstream, provider):
 
 
 async def test_a_body_cannot_redirect_the_request_or_the_key(upstream, provider):
-    thief = FakeProvider().start()
-    try:
+    with FakeProvider() as thief:
         stolen = {
             "api_base": thief.url,
             "base_url": thief.url,
@@ -172,8 +171,6 @@ async def test_a_body_cannot_redirect_the_request_or_the_key(upstream, provider)
         assert thief.seen == []
         assert provider.last.header("x-api-key") == "sk-ant-route"
         assert set(provider.last.json) <= {"model", "messages", "max_tokens"}
-    finally:
-        thief.stop()
 
 
 async def test_providers_own_fields_go_up(upstream, provider):

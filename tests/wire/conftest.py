@@ -100,9 +100,8 @@ def learned_or_not(wire: Wire, memory: str) -> Wire:
 
 @pytest.fixture(scope="session")
 def shared_provider() -> Iterator[FakeProvider]:
-    fake = FakeProvider().start()
-    yield fake
-    fake.stop()
+    with FakeProvider() as fake:
+        yield fake
 
 
 @pytest.fixture(scope="session")
