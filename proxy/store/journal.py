@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 import sqlalchemy as sa
-import structlog
 
-from proxy.clock import from_ms, to_ms
+from proxy.clock import to_ms
 from proxy.store import codec
 from proxy.store.compactions import Compaction, Compactions
 from proxy.store.costs import Cost, Costs
+from proxy.store.journal_queue import ANY_DUE, LAST_DUE, PUT_OFF, QUEUE_UP, lease_statement
+from proxy.store.journal_rows import (
+    BURIED,
+    DEAD,
+    DONE,
+    NEW_COLUMNS,
+    OPEN,
+    PARTIAL,
+    TO_INDEX,
+    TO_LEARN,
+    WHOLE,
+    Claim,
+    Item,
+    Stage,
+    claim_of,
+    completed,
+    items_of,
+    row_of,
+)
 from proxy.store.ledger import Ledger, LedgerEntry
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Kept, Replies
 from proxy.store.sessions import Link, Sessions
 from proxy.store.sql import Database
-from proxy.store.tables import journal, leases
+from proxy.store.tables import journal
 from proxy.types import Scope, Turn
 
-Stage = Literal[0, 1, 2, 9]
-TO_INDEX: Stage = 0
-TO_LEARN: Stage = 1
-DONE: Stage = 2
-DEAD: Stage = 9
-
-_NEW_COLUMNS = (
-    *("owner", "tenant", "agent", "session"),
-    *("turn", "kind", "stage", "payload", "due_ms", "created_ms", "attempts", "error"),
-)
-_WHOLE, _PARTIAL = "turn", "partial"  # kinds of rows, beside "change"
 _CLAIM_TRIES = 3
 _MAX_ERROR_CHARS = 1000
-_UNREADABLE = "unreadable"
 
-_log = structlog.get_logger(__name__)
+_DEPTH_NAMES = (("index", TO_INDEX), ("learn", TO_LEARN), ("dead", DEAD))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,46 +81,6 @@ class Record:
     costs: Sequence[Cost] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One row of work: a turn, or a change that was asked for by API (then ``change`` holds its JSON).
-
-    A dead row may have neither: then its payload cannot be read.
-    """
-
-    seq: int
-    scope: Scope
-    id: str
-    kind: Literal["turn", "change"]
-    stage: Stage
-    turn: Turn | None
-    change: Any
-    plan: Any
-    attempts: int
-    due: datetime
-    created: datetime
-    error: str
-
-    @property
-    def is_readable(self) -> bool:
-        """Whether the row's payload makes sense to this version."""
-        return self.turn is not None or self.change is not None
-
-    def waits(self, now: datetime) -> bool:
-        """Whether it failed and is put off."""
-        return bool(self.error) and self.due > now
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The lease of one owner, and all of the owner's unfinished work in order."""
-
-    scope: Scope
-    holder: str
-    until: datetime
-    items: tuple[Item, ...]
-
-
 class Journal:
     """The journal of every owner.
 
@@ -148,11 +114,11 @@ class Journal:
                 "attempts": 0,
                 "error": "",
             },
-            where=(journal.c.kind == _PARTIAL) & (insert.excluded.kind == _WHOLE),
+            where=(journal.c.kind == PARTIAL) & (insert.excluded.kind == WHOLE),
         )
-        self._insert = db.prepare(completed.returning(journal.c.created_ms), columns=_NEW_COLUMNS)
-        self._put_off = db.prepare(_PUT_OFF)
-        self._lease = _lease_statement(db)
+        self._insert = db.prepare(completed.returning(journal.c.created_ms), columns=NEW_COLUMNS)
+        self._put_off = db.prepare(PUT_OFF)
+        self._lease = lease_statement(db)
 
     async def record(self, scope: Scope, record: Record) -> bool:
         """Write all of an exchange in one transaction; durable when this returns.
@@ -169,12 +135,12 @@ class Journal:
             raise ValueError("the turn belongs to another owner")
         row = None
         if turn is not None:
-            kind = _WHOLE if turn.finish == "complete" else _PARTIAL
-            row = _row(scope, turn.id, kind, codec.turn_to_json(turn), now=record.now, due=record.due)
+            kind = WHOLE if turn.finish == "complete" else PARTIAL
+            row = row_of(scope, turn.id, kind, codec.turn_to_json(turn), now=record.now, due=record.due)
 
         def write(connection: sa.Connection) -> bool:
             if turn is not None and row is not None and record.is_repeat:
-                row["payload"] = _completed(connection, scope, turn)
+                row["payload"] = completed(connection, scope, turn)
             is_news, is_new = (False, False) if row is None else self._add(connection, row)
             if scope.session and record.is_visit:
                 said_at = record.said_at or record.now
@@ -199,7 +165,7 @@ class Journal:
 
     async def change(self, scope: Scope, change: str, payload: Any, *, now: datetime, due: datetime) -> bool:
         """Journal a change asked for by API under an id of its own; False if that id is known already."""
-        row = _row(scope, change, "change", codec.dumps(payload), now=now, due=due)
+        row = row_of(scope, change, "change", codec.dumps(payload), now=now, due=due)
         return await self._db.submit(lambda connection: self._add(connection, row)[0])
 
     async def claim(self, holder: str, *, now: datetime, lease_s: float) -> Claim | None:
@@ -219,18 +185,18 @@ class Journal:
             for _ in range(_CLAIM_TRIES):
                 owner = connection.execute(self._lease, values).scalar()
                 if owner is not None:
-                    return _claim(connection, owner, holder, until)
-                if connection.execute(_ANY_DUE, values).first() is None:
+                    return claim_of(connection, owner, holder, until)
+                if connection.execute(ANY_DUE, values).first() is None:
                     return None
             return None
 
-        if await self._db.query(lambda connection: connection.execute(_ANY_DUE, values).first()) is None:
+        if await self._db.query(lambda connection: connection.execute(ANY_DUE, values).first()) is None:
             return None
         return await self._db.submit(take)
 
     async def items(self, scope: Scope) -> tuple[Item, ...]:
         """Return all unfinished work of the owner in order."""
-        items = await self._db.query(lambda connection: _items(connection, scope.user))
+        items = await self._db.query(lambda connection: items_of(connection, scope.user))
         return tuple(item for item in items if item.is_readable)
 
     async def plan(self, scope: Scope, seqs: Sequence[int], plan: Any) -> None:
@@ -269,7 +235,7 @@ class Journal:
 
     async def dead(self, scope: Scope) -> tuple[Item, ...]:
         """Return the owner's rows that were given up, in order."""
-        return await self._db.query(lambda connection: _items(connection, scope.user, is_dead=True))
+        return await self._db.query(lambda connection: items_of(connection, scope.user, is_dead=True))
 
     async def revive_all(self, *, now: datetime) -> int:
         """Start all owners' dead rows again from the first stage; for a new start, which may have mended the cause.
@@ -278,7 +244,7 @@ class Journal:
             How many.
         """
         values = {"stage": TO_INDEX, "attempts": 0, "due_ms": to_ms(now), "error": ""}
-        update = journal.update().where(_DEAD).values(values)
+        update = journal.update().where(BURIED).values(values)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     async def replay(self, scope: Scope, *, now: datetime) -> int:
@@ -292,7 +258,7 @@ class Journal:
         count = sa.select(journal.c.stage, sa.func.count()).group_by(journal.c.stage)
 
         def select(connection: sa.Connection) -> dict[str, int]:
-            rows = [*connection.execute(count.where(_OPEN)), *connection.execute(count.where(_DEAD))]
+            rows = [*connection.execute(count.where(OPEN)), *connection.execute(count.where(BURIED))]
             counts = {row[0]: row[1] for row in rows}
             return {name: counts.get(stage, 0) for name, stage in _DEPTH_NAMES}
 
@@ -310,9 +276,9 @@ class Journal:
         return bool(found), bool(found) and found[0][0] == row["created_ms"]
 
     def _align(self, scope: Scope, connection: sa.Connection) -> None:
-        last_retry_ms, last_ms = connection.execute(_LAST_DUE, {"o": scope.user}).one()
+        last_retry_ms, last_ms = connection.execute(LAST_DUE, {"o": scope.user}).one()
         if last_retry_ms is not None:
-            connection.execute(_QUEUE_UP, {"o": scope.user, "until": last_retry_ms})
+            connection.execute(QUEUE_UP, {"o": scope.user, "until": last_retry_ms})
         if last_ms is not None:
             self._put_off.execute(connection, {"o": scope.user, "until": last_ms, "wait": self._max_wait_ms})
 
@@ -328,132 +294,3 @@ class Journal:
                 self._align(scope, connection)
 
         await self._db.submit(update)
-
-
-# Literals, not parameters: the planner takes a partial index only for a condition that it can see.
-_OPEN = journal.c.stage < sa.literal_column("2")
-_DEAD = journal.c.stage == sa.literal_column("9")
-_DEPTH_NAMES = (("index", TO_INDEX), ("learn", TO_LEARN), ("dead", DEAD))
-
-_READ_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
-    *(column for column in journal.c if column.name not in ("owner", "done_ms", "plan")),
-    sa.type_coerce(journal.c.plan, sa.LargeBinary).label("raw_plan"),  # each plan is read on its own
-)
-_ITEMS = sa.select(*_READ_COLUMNS).where(journal.c.owner == sa.bindparam("owner")).order_by(journal.c.seq)
-# Facts are learned in order and a pause at a time: the owner's rows at this stage are due together, nothing overtakes
-# a turn that waits for its next attempt, and no row waits for later ones beyond its own longest wait.
-_LEARNING = (journal.c.owner == sa.bindparam("o")) & _OPEN & (journal.c.stage == TO_LEARN)
-_LAST_DUE = sa.select(
-    sa.func.max(sa.case((journal.c.error != sa.literal_column("''"), journal.c.due_ms))), sa.func.max(journal.c.due_ms)
-).where(_LEARNING)
-_QUEUE_UP = (
-    journal.update().where(_LEARNING, journal.c.due_ms < sa.bindparam("until")).values(due_ms=sa.bindparam("until"))
-)
-_LATEST_MS = journal.c.created_ms + sa.bindparam("wait")
-_PUT_OFF = (
-    journal.update()
-    .where(_LEARNING, journal.c.due_ms < sa.bindparam("until"), journal.c.due_ms < _LATEST_MS)
-    .values(due_ms=sa.case((sa.bindparam("until") > _LATEST_MS, _LATEST_MS), else_=sa.bindparam("until")))
-)
-_IS_DUE = (
-    _OPEN
-    & (journal.c.due_ms <= sa.bindparam("now"))
-    & (
-        leases.c.owner.is_(None)
-        | (leases.c.until_ms <= sa.bindparam("now"))
-        | (leases.c.holder == sa.bindparam("holder"))
-    )
-)
-_WITH_LEASE = journal.outerjoin(leases, leases.c.owner == journal.c.owner)
-_ANY_DUE = sa.select(journal.c.seq).select_from(_WITH_LEASE).where(_IS_DUE).limit(1)
-
-
-def _lease_statement(db: Database) -> sa.Executable:
-    # Postgres: two claims at once skip each other's row; where both still meet at one owner, the second finds the
-    # fresh lease in the WHERE of the upsert and takes nothing. SQLite has one writer and ignores FOR UPDATE.
-    due = (
-        sa.select(
-            journal.c.owner,
-            sa.bindparam("holder", type_=sa.Text),
-            sa.bindparam("until", type_=sa.BigInteger),
-        )
-        .select_from(_WITH_LEASE)
-        .where(_IS_DUE)
-        .order_by(journal.c.due_ms, journal.c.seq)
-        .limit(1)
-        .with_for_update(of=journal, skip_locked=True)
-    )
-    insert = db.insert(leases)
-    return (
-        insert.from_select(["owner", "holder", "until_ms"], due)
-        .on_conflict_do_update(
-            index_elements=["owner"],
-            set_={"holder": insert.excluded.holder, "until_ms": insert.excluded.until_ms},
-            where=(leases.c.until_ms <= sa.bindparam("now")) | (leases.c.holder == insert.excluded.holder),
-        )
-        .returning(leases.c.owner)
-    )
-
-
-def _row(scope: Scope, turn: str, kind: str, payload: bytes, *, now: datetime, due: datetime) -> dict[str, Any]:
-    where = (scope.user, scope.tenant, scope.agent, scope.session)
-    what = (turn, kind, TO_INDEX, payload, to_ms(due), to_ms(now), 0, "")
-    return dict(zip(_NEW_COLUMNS, where + what, strict=True))
-
-
-def _items(connection: sa.Connection, owner: str, *, is_dead: bool = False) -> tuple[Item, ...]:
-    rows = connection.execute(_ITEMS.where(_DEAD if is_dead else _OPEN), {"owner": owner})
-    return tuple(_item(owner, row) for row in rows)
-
-
-def _completed(connection: sa.Connection, scope: Scope, turn: Turn) -> bytes:
-    """Return a turn with the messages that were journalled with its first, broken reply, where that is still there."""
-    same = sa.select(journal.c.payload).where(
-        journal.c.owner == scope.user, journal.c.session == scope.session, journal.c.turn == turn.id
-    )
-    stored = connection.execute(same.where(journal.c.kind == _PARTIAL)).scalar()
-    if stored is None:
-        return codec.turn_to_json(turn)
-    return codec.turn_to_json(replace(turn, messages=codec.turn_from_json(stored).messages))
-
-
-def _claim(connection: sa.Connection, owner: str, holder: str, until: datetime) -> Claim | None:
-    items = _items(connection, owner)
-    if not items:
-        return None
-    if unreadable := [item.seq for item in items if not item.is_readable]:
-        _log.error("work that cannot be read was set aside", rows=len(unreadable))
-        rows = journal.c.owner == owner, journal.c.seq.in_(unreadable)
-        connection.execute(journal.update().where(*rows).values(stage=DEAD, error=_UNREADABLE))
-    readable = tuple(item for item in items if item.is_readable)
-    return Claim(Scope(items[0].scope.tenant, owner), holder, until, readable)
-
-
-def _item(owner: str, row: sa.Row[Any]) -> Item:
-    kind: Literal["turn", "change"] = "change" if row.kind == "change" else "turn"
-    turn, change, plan = _contents(row)
-    return Item(
-        seq=row.seq,
-        scope=Scope(row.tenant, owner, row.agent, row.session),
-        id=row.turn,
-        kind=kind,
-        stage=row.stage,
-        turn=turn,
-        change=change,
-        plan=plan,
-        attempts=row.attempts,
-        due=from_ms(row.due_ms),
-        created=from_ms(row.created_ms),
-        error=row.error,
-    )
-
-
-def _contents(row: sa.Row[Any]) -> tuple[Turn | None, Any, Any]:
-    """Return turn, change and plan of a row; nothing of what another version or a broken disk left unreadable."""
-    try:
-        plan = None if row.raw_plan is None else codec.loads(row.raw_plan)
-        if row.kind == "change":
-            return None, codec.loads(row.payload), plan
-        return codec.turn_from_json(row.payload), None, plan
-    except (ValueError, TypeError, LookupError, AttributeError):
-        return None, None, None

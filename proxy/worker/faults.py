@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from proxy.errors import RateLimited, StoreUnavailable, UpstreamTimeout, UpstreamUnreachable
 from proxy.memory.embed import EmbeddingFailed
 from proxy.memory.model_output import ExtractionFailed
-from proxy.store.journal import Item
+from proxy.store.journal_rows import Item
 
 _OUTAGES = (StoreUnavailable, UpstreamUnreachable, UpstreamTimeout, RateLimited, EmbeddingFailed, TimeoutError, OSError)
 

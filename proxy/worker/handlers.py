@@ -21,7 +21,7 @@ from proxy.memory.reconcile import Limits, reconcile
 from proxy.memory.transcript import episodes_of
 from proxy.services import Services
 from proxy.store.costs import Cost
-from proxy.store.journal import TO_INDEX, TO_LEARN, Claim, Item
+from proxy.store.journal_rows import TO_INDEX, TO_LEARN, Claim, Item
 from proxy.telemetry.metrics import JOBS, LEARN_LAG_SECONDS
 from proxy.types import Episode, Memory, Scope, Turn
 from proxy.worker.faults import WorkFailed, blaming

@@ -11,7 +11,7 @@ import structlog
 
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.services import Services
-from proxy.store.journal import Claim, Item
+from proxy.store.journal_rows import Claim, Item
 from proxy.store.leases import LeaseLost
 from proxy.telemetry import JOBS
 from proxy.threads import spawn

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from proxy.errors import ProxyError
 from proxy.services import Services
-from proxy.store.journal import Item
+from proxy.store.journal_rows import Item
 from proxy.telemetry.metrics import JOB_SECONDS
 from proxy.telemetry.spans import Span, Value
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from proxy.errors import NotFound
 from proxy.store.erase import Erasure
-from proxy.store.journal import TO_LEARN, Journal
+from proxy.store.journal import Journal
+from proxy.store.journal_rows import TO_LEARN
 from proxy.store.leases import Leases
 from proxy.store.ledger import Ledger
 from proxy.store.receipts import Receipts

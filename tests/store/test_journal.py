@@ -10,7 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from proxy.errors import NotFound
-from proxy.store.journal import DONE, TO_INDEX, TO_LEARN, Claim, Journal
+from proxy.store.journal import Journal
+from proxy.store.journal_rows import DONE, TO_INDEX, TO_LEARN, Claim
 from proxy.store.leases import Leases
 from proxy.store.ledger import Ledger
 from proxy.store.receipts import Receipts

@@ -14,7 +14,8 @@ from proxy.store.compactions import Compaction, Compactions
 from proxy.store.costs import Cost, Costs
 from proxy.store.erase import Erasure
 from proxy.store.history import History
-from proxy.store.journal import TO_LEARN, Journal
+from proxy.store.journal import Journal
+from proxy.store.journal_rows import TO_LEARN
 from proxy.store.keys import Keys
 from proxy.store.leases import Leases
 from proxy.store.ledger import Ledger

@@ -7,7 +7,7 @@ import pytest
 from proxy.memory.changes import Change, restore_memory, retract_memory
 from proxy.memory.learn import changes_to_json, heard_before
 from proxy.services import Services
-from proxy.store.journal import TO_LEARN
+from proxy.store.journal_rows import TO_LEARN
 from proxy.types import Episode, Memory, Said, Turn
 from proxy.worker.handlers import work_off
 from tests.store.sql_rows import NOW, make_record, make_scope

@@ -13,7 +13,7 @@ from proxy.errors import UpstreamUnreachable
 from proxy.memory.extraction import Extraction
 from proxy.memory.model_output import ExtractionFailed
 from proxy.services import Services
-from proxy.store.journal import Claim
+from proxy.store.journal_rows import Claim
 from proxy.types import Episode, Memory, Scope, Turn
 from proxy.worker.loop import Worker
 from tests.store.sql_rows import NOW, make_record, make_scope

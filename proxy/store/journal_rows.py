@@ -1,0 +1,149 @@
+"""Rows of the journal: what stands in them, and how they are read and written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+import sqlalchemy as sa
+import structlog
+
+from proxy.clock import from_ms, to_ms
+from proxy.store import codec
+from proxy.store.tables import journal
+from proxy.types import Scope, Turn
+
+Stage = Literal[0, 1, 2, 9]
+TO_INDEX: Stage = 0
+TO_LEARN: Stage = 1
+DONE: Stage = 2
+DEAD: Stage = 9
+
+_UNREADABLE = "unreadable"
+
+_log = structlog.get_logger(__name__)
+
+WHOLE, PARTIAL = "turn", "partial"  # kinds of rows, beside "change"
+
+NEW_COLUMNS = (
+    *("owner", "tenant", "agent", "session"),
+    *("turn", "kind", "stage", "payload", "due_ms", "created_ms", "attempts", "error"),
+)
+
+# Literals, not parameters: the planner takes a partial index only for a condition that it can see.
+OPEN = journal.c.stage < sa.literal_column("2")
+BURIED = journal.c.stage == sa.literal_column("9")
+
+_READ_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
+    *(column for column in journal.c if column.name not in ("owner", "done_ms", "plan")),
+    sa.type_coerce(journal.c.plan, sa.LargeBinary).label("raw_plan"),  # each plan is read on its own
+)
+_ITEMS = sa.select(*_READ_COLUMNS).where(journal.c.owner == sa.bindparam("owner")).order_by(journal.c.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One row of work: a turn, or a change that was asked for by API (then ``change`` holds its JSON).
+
+    A dead row may have neither: then its payload cannot be read.
+    """
+
+    seq: int
+    scope: Scope
+    id: str
+    kind: Literal["turn", "change"]
+    stage: Stage
+    turn: Turn | None
+    change: Any
+    plan: Any
+    attempts: int
+    due: datetime
+    created: datetime
+    error: str
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the row's payload makes sense to this version."""
+        return self.turn is not None or self.change is not None
+
+    def waits(self, now: datetime) -> bool:
+        """Whether it failed and is put off."""
+        return bool(self.error) and self.due > now
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The lease of one owner, and all of the owner's unfinished work in order."""
+
+    scope: Scope
+    holder: str
+    until: datetime
+    items: tuple[Item, ...]
+
+
+def row_of(scope: Scope, turn: str, kind: str, payload: bytes, *, now: datetime, due: datetime) -> dict[str, Any]:
+    """Return a new row, to be indexed when it is due."""
+    where = (scope.user, scope.tenant, scope.agent, scope.session)
+    what = (turn, kind, TO_INDEX, payload, to_ms(due), to_ms(now), 0, "")
+    return dict(zip(NEW_COLUMNS, where + what, strict=True))
+
+
+def items_of(connection: sa.Connection, owner: str, *, is_dead: bool = False) -> tuple[Item, ...]:
+    """Return an owner's unfinished work in order, or what was given up."""
+    rows = connection.execute(_ITEMS.where(BURIED if is_dead else OPEN), {"owner": owner})
+    return tuple(_item(owner, row) for row in rows)
+
+
+def claim_of(connection: sa.Connection, owner: str, holder: str, until: datetime) -> Claim | None:
+    """Return all unfinished work of an owner whose lease was taken; what cannot be read is set aside as dead."""
+    items = items_of(connection, owner)
+    if not items:
+        return None
+    if unreadable := [item.seq for item in items if not item.is_readable]:
+        _log.error("work that cannot be read was set aside", rows=len(unreadable))
+        rows = journal.c.owner == owner, journal.c.seq.in_(unreadable)
+        connection.execute(journal.update().where(*rows).values(stage=DEAD, error=_UNREADABLE))
+    readable = tuple(item for item in items if item.is_readable)
+    return Claim(Scope(items[0].scope.tenant, owner), holder, until, readable)
+
+
+def completed(connection: sa.Connection, scope: Scope, turn: Turn) -> bytes:
+    """Return a turn with the messages that were journalled with its first, broken reply, where that is still there."""
+    same = sa.select(journal.c.payload).where(
+        journal.c.owner == scope.user, journal.c.session == scope.session, journal.c.turn == turn.id
+    )
+    stored = connection.execute(same.where(journal.c.kind == PARTIAL)).scalar()
+    if stored is None:
+        return codec.turn_to_json(turn)
+    return codec.turn_to_json(replace(turn, messages=codec.turn_from_json(stored).messages))
+
+
+def _item(owner: str, row: sa.Row[Any]) -> Item:
+    kind: Literal["turn", "change"] = "change" if row.kind == "change" else "turn"
+    turn, change, plan = _contents(row)
+    return Item(
+        seq=row.seq,
+        scope=Scope(row.tenant, owner, row.agent, row.session),
+        id=row.turn,
+        kind=kind,
+        stage=row.stage,
+        turn=turn,
+        change=change,
+        plan=plan,
+        attempts=row.attempts,
+        due=from_ms(row.due_ms),
+        created=from_ms(row.created_ms),
+        error=row.error,
+    )
+
+
+def _contents(row: sa.Row[Any]) -> tuple[Turn | None, Any, Any]:
+    """Return turn, change and plan of a row; nothing of what another version or a broken disk left unreadable."""
+    try:
+        plan = None if row.raw_plan is None else codec.loads(row.raw_plan)
+        if row.kind == "change":
+            return None, codec.loads(row.payload), plan
+        return codec.turn_from_json(row.payload), None, plan
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return None, None, None
