@@ -13,6 +13,7 @@ from proxy.clock import Clock
 from proxy.config import MemorySettings, Settings, environment, quiet_libraries
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.limits import Limits
+from proxy.media.fetch import Fetch, fetch
 from proxy.memory.book import Book
 from proxy.memory.cache import IndexCache
 from proxy.memory.caption import Captioner, captioner
@@ -94,6 +95,7 @@ class Services:
     captioner: Captioner | None = None
     tracing: Tracing | None = None
     access: AccessLog | None = None
+    fetch: Fetch = fetch  # from public addresses only; tests, whose servers are on this machine, put another in
     arrived: asyncio.Event = field(default_factory=asyncio.Event)  # something to be read
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     warmed: asyncio.Event = field(default_factory=asyncio.Event)

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
 import aiohttp
@@ -45,6 +45,9 @@ class Fetched:
     data: bytes = field(repr=False)
     media_type: str = ""
     name: str = ""
+
+
+Fetch: TypeAlias = "Callable[[str, MediaSettings], Awaitable[Fetched]]"
 
 
 async def look_up(host: str, port: int) -> list[str]:

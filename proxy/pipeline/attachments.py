@@ -134,6 +134,7 @@ class _Desk:
             one.action, one.reason = "refused", refused.reason
             return None
         if item is None:
+            one.reason = "not_fetched" if attachment.url else "not_here"
             return None
         one.item = item
         if isinstance(item, Document) and (self._model.sees or self._model.reads):

@@ -11,7 +11,6 @@ import structlog
 from proxy.dialects.attachments import Attachment
 from proxy.errors import ProxyError
 from proxy.media.base import MediaRefused
-from proxy.media.fetch import fetch
 from proxy.memory.library import Parcel
 from proxy.pipeline.exchange import Attached, Exchange
 from proxy.services import Services
@@ -31,10 +30,14 @@ def keep_beside(exchange: Exchange, services: Services) -> None:
         return
     old = {point.index for point in exchange.points if point.hash in exchange.known}
     fresh = [one for one in exchange.attached if one.attachment.place[0] not in old][-_MOST:]
-    here = [one for one in fresh if not one.attachment.url]
+    here = [one for one in fresh if not one.attachment.url or one.item is not None]
     if here:
         exchange.keeping = spawn(_keep_all(exchange, services, here), "keep attachments")
-    if elsewhere := [one for one in fresh if one.attachment.url]:  # the reply does not wait for the web
+    elsewhere = [one for one in fresh if one.attachment.url and one.item is None and one.action == "left"]
+    fetches = services.settings.media.fetch_urls
+    for one in elsewhere:
+        one.reason = "being_fetched" if fetches else "not_fetched"
+    if elsewhere and fetches:  # the reply does not wait for the web
         spawn(_keep_all(exchange, services, elsewhere), "fetch attachments")
 
 
@@ -70,7 +73,7 @@ async def content_of(attachment: Attachment, services: Services) -> tuple[bytes,
     if attachment.data:
         return await in_thread("cpu", decoded, attachment.data), name, declared
     if attachment.url and services.settings.media.fetch_urls:
-        fetched = await fetch(attachment.url, services.settings.media)
+        fetched = await services.fetch(attachment.url, services.settings.media)
         return fetched.data, name or fetched.name, fetched.media_type
     return None
 

@@ -29,7 +29,7 @@ _ENVIRONMENT = {
 }
 _PAGE_TOKENS = 700  # of files that know no pages
 _SENDINGS = 20
-_ROUNDS, _NEW_ROUNDS = 15, 5
+_ROUNDS, _NEW_ROUNDS = 20, 5
 _PAUSE_MS = 3.0  # between two chunks: nobody's reply is there at once, and its end waits for what is kept
 _IDLE_S, _IDLE_SHARE = 0.2, 0.1
 _MOST_SETTLING_S = 20.0
