@@ -26,6 +26,7 @@ from proxy.memory.model_call import connect
 from proxy.memory.rules import LazyRules, rules
 from proxy.memory.sizes import Sizes
 from proxy.memory.summary_model import ModelSummarizer, select_summarizer
+from proxy.precedence import Precedence
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
@@ -85,6 +86,7 @@ class Services:
     keys: Keys
     leases: Leases
     embedder: Embedder
+    precedence: Precedence
     extractor: Extractor
     routes: Routes
     limits: Limits
@@ -259,11 +261,13 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
     settings.server.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     clock = clock or Clock()
     routes = _routes(settings, clock)
+    precedence = Precedence()
     shared = _Shared(
         settings,
         clock,
         Hasher.load(settings.auth, settings.server.data_dir),
-        _embedder(settings),
+        _embedder(settings, precedence),
+        precedence,
         select_extractor(settings.memory, builtin=LazyRules(), connect=connect),
         select_summarizer(settings.memory, environment(), connect),
         routes,
@@ -287,6 +291,7 @@ class _Shared:
     clock: Clock
     hasher: Hasher
     embedder: Embedder
+    precedence: Precedence
     extractor: Extractor
     summarizer: ModelSummarizer | None
     routes: Routes
@@ -305,6 +310,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         clock=shared.clock,
         hasher=shared.hasher,
         embedder=shared.embedder,
+        precedence=shared.precedence,
         extractor=shared.extractor,
         routes=shared.routes,
         limits=shared.limits,
@@ -378,13 +384,13 @@ def _master_key(settings: Settings) -> list[str]:
     return [environment().get(key.removeprefix("os.environ/"), "") if key.startswith("os.environ/") else key]
 
 
-def _embedder(settings: Settings) -> Embedder:
+def _embedder(settings: Settings, precedence: Precedence) -> Embedder:
     chosen = settings.embedder
     if chosen.model == "builtin":
-        inner: Embedder = EmbeddedEmbedder(threads=chosen.threads)
+        inner: Embedder = EmbeddedEmbedder(threads=chosen.threads, precedence=precedence)
     elif chosen.model == "multilingual":
         folder = settings.server.data_dir / "models" / "multilingual"
-        inner = HubEmbedder(folder, chosen.hub_url, threads=chosen.threads)
+        inner = HubEmbedder(folder, chosen.hub_url, threads=chosen.threads, precedence=precedence)
     else:
         inner = LiteLLMEmbedder(
             chosen.model,

@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 
 from proxy.errors import ProxyError
 from proxy.memory.minilm import DIMENSION, MODEL, MODELS, MiniLM
+from proxy.precedence import Precedence
 from proxy.threads import give_way
 from proxy.upstream.litellm_callbacks import QUIETLY
 
 Purpose = Literal["query", "passage"]
 Vectors = NDArray[np.float32]
 
-# More texts at once only cost memory, and a longer text fills the processor alone.
-_BATCH, _SHORT_CHARACTERS = 4, 300
+# More texts at once only cost memory and keep others waiting, and a longer text fills the processor alone.
+_BATCH, _SHORT_CHARACTERS = 2, 300
 _ENTRY_OVERHEAD_BYTES = 250  # of a cached vector: key, bytes object and its place in the dict
 _REQUEST_TEXTS, _REQUEST_TIMEOUT_S = 64, 60.0
 _REQUEST_CHARACTERS = 8000  # of one text: providers refuse, not truncate, what exceeds their window
@@ -79,12 +80,21 @@ class EmbeddedEmbedder:
         threads: Threads that compute one batch.
         query_workers: Questions embedded at the same time; each costs a few megabytes.
         folder: Where the model's files are.
+        precedence: What passages give way to.
     """
 
     model = MODEL
     dimension = DIMENSION
 
-    def __init__(self, *, threads: int = 1, query_workers: int = 1, folder: Path = MODELS) -> None:
+    def __init__(
+        self,
+        *,
+        threads: int = 1,
+        query_workers: int = 1,
+        folder: Path = MODELS,
+        precedence: Precedence | None = None,
+    ) -> None:
+        self._precedence = precedence or Precedence()
         self._load = partial(MiniLM.load, folder, threads=threads)
         self._loading = threading.Lock()
         self._loaded: MiniLM | None = None
@@ -97,6 +107,8 @@ class EmbeddedEmbedder:
         """Return a row for each text; between its batches a long call gives way to others and can be cancelled."""
         rows = np.empty((len(texts), DIMENSION), np.float32)
         for batch in _batches(texts):
+            if purpose == "passage":
+                await self._precedence.give_way()
             rows[batch] = await self._in_lane(purpose, [texts[index] for index in batch])
         return rows
 

@@ -14,6 +14,7 @@ import structlog
 
 from proxy.memory.embed import EmbeddedEmbedder, EmbeddingFailed
 from proxy.memory.minilm import TOKENIZER, MiniLM
+from proxy.precedence import Precedence
 from proxy.threads import in_thread
 
 _log = structlog.get_logger(__name__)
@@ -51,12 +52,21 @@ class HubEmbedder(EmbeddedEmbedder):
         hub_url: Base URL of the hub or of a mirror.
         threads: Threads that compute one batch.
         source: Which model.
+        precedence: What passages give way to.
     """
 
     model = "paraphrase-multilingual-MiniLM-L12-v2/int8/1"
 
-    def __init__(self, folder: Path, hub_url: str, *, threads: int = 1, source: HubModel = MULTILINGUAL) -> None:
-        super().__init__(threads=threads, folder=folder)
+    def __init__(
+        self,
+        folder: Path,
+        hub_url: str,
+        *,
+        threads: int = 1,
+        source: HubModel = MULTILINGUAL,
+        precedence: Precedence | None = None,
+    ) -> None:
+        super().__init__(threads=threads, folder=folder, precedence=precedence)
         self._folder, self._hub_url, self._source = folder, hub_url.rstrip("/"), source
         graph = next(name for name in source.files if name != TOKENIZER)
         self._load = partial(MiniLM.load, folder, graph=graph, threads=threads)

@@ -35,6 +35,7 @@ async def work_off(services: Services, claim: Claim) -> None:
     now = services.clock.now()
     said = [item for item in claim.items if item.turn is not None and item.stage == TO_INDEX and not item.waits(now)]
     if said:
+        await services.precedence.give_way()
         await _index(services, claim.scope, said)
     await _finish_begun(services, claim.scope)
     await _learn(services, claim.scope)
@@ -88,6 +89,7 @@ async def _learn(services: Services, scope: Scope) -> None:
     is_held_up = any(item.waits(now) for item in ready if item.stage == TO_LEARN)
     if not items or not due or is_held_up:
         return
+    await services.precedence.give_way()
     said = "\n".join(one.text for item in items if item.turn for one in item.turn.messages if one.role == "user")
     memories: Sequence[Memory] = [row for row in await services.index.concerned(scope, said) if not is_summary(row)]
     for group in _by_agent(items) if services.uses_model else [[item] for item in items]:
@@ -185,6 +187,7 @@ def _changes(
 
 async def _carry_out(services: Services, item: Item, changes: Sequence[Change]) -> None:
     assert item.turn is not None
+    await services.precedence.give_way()
     await services.book.apply(item.scope, changes)
     if item.turn.receipt and changes:
         closing = ("supersede", "retract")

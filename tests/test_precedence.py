@@ -1,0 +1,50 @@
+"""Work behind the replies gives way to requests, and is never kept from running."""
+
+from __future__ import annotations
+
+import asyncio
+
+import anyio
+import pytest
+
+from proxy.precedence import Precedence
+
+pytestmark = pytest.mark.anyio
+_FOREVER_S = 60.0
+
+
+async def test_work_waits_until_the_last_request_is_on_its_way() -> None:
+    precedence, order = Precedence(), list[str]()
+
+    async def behind() -> None:
+        await precedence.give_way(_FOREVER_S)
+        order.append("behind")
+
+    async with anyio.create_task_group() as group:
+        with precedence.ahead():
+            with precedence.ahead():
+                group.start_soon(behind)
+                await asyncio.sleep(0)
+                order.append("first")
+            await asyncio.sleep(0)
+            order.append("second")
+    assert order == ["first", "second", "behind"]
+
+
+async def test_nothing_waits_where_nobody_goes_first() -> None:
+    with anyio.fail_after(1):
+        await Precedence().give_way(_FOREVER_S)
+
+
+async def test_a_load_without_pauses_holds_no_work_up() -> None:
+    precedence = Precedence()
+    with precedence.ahead():
+        await precedence.give_way(0.001)
+
+
+async def test_a_request_that_fails_no_longer_goes_first() -> None:
+    precedence = Precedence()
+    with pytest.raises(ValueError, match="refused"), precedence.ahead():
+        raise ValueError("refused")
+    with anyio.fail_after(1):
+        await precedence.give_way(_FOREVER_S)
