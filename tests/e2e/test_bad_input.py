@@ -3,82 +3,22 @@
 from __future__ import annotations
 
 import gzip
-import json
-import secrets
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.fakes import replies
-from tests.fakes.provider import FakeProvider, Seen
-from tests.running import WAIT_S, Running
+from tests.e2e.hostile import CHAT, KEY, answer_anything, assert_refused, call, chat, wait_learned
+from tests.fakes.provider import FakeProvider
+from tests.running import Running
 from tests.serving import lasting_provider, server, upstream
-from tests.talking import new_key, speaking
-from tests.wire.rawhttp import Answer, send
+from tests.talking import new_key
 
 __all__ = ["lasting_provider", "server", "upstream"]
-
-KEY = "sk-test-hostile"
-CHAT = "/v1/chat/completions"
-HOSTILE = {
-    "quote": "a'b\"c`d",
-    "sql": "x' OR '1'='1'; DROP TABLE sessions; --",
-    "lance": "id') OR true OR id IN ('",
-    "like": "%_%",
-    "comment": "/* */ -- #",
-    "traversal": "../../../../etc/passwd",
-    "windows": "..\\..\\windows",
-    "slashes": "a//b/./c/",
-    "url": "https://example.test/chat?id=1&b=2#top",
-    "unicode": "Zoë 漢字 🙂 \u202ertl",
-    "combining": "Zoe\u0308",
-    "percent": "%00%2e%2e%2f",
-    "json": '{"a": ["b"]}',
-    "template": "${7*7}{{7*7}}<script>alert(1)</script>",
-    "long": "x" * 10_000,
-    "dots": "..",
-    "number": "0",
-    "null": "null",
-    "end": "x/end",
-}
-IN_PATHS = {**HOSTILE, "nul": "a\x00b", "newline": "a\r\nX-Evil: 1", "surrogate": "\udcff", "id": "mem_" + "0" * 24}
-
-
-def call(
-    server: Running, method: str, path: str, body: Any = None, *, key: str = KEY, **headers: str
-) -> tuple[Answer, Any]:
-    """Send bytes, or JSON of anything else; return the answer and its JSON."""
-    raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-    named = {"authorization": f"Bearer {key}", "content-type": "application/json"}
-    named |= {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = send(server.origin, method, path, named.items(), raw)
-    return answer, orjson.loads(answer.body)
-
-
-def chat(text: Any = "Hello", **more: Any) -> dict[str, Any]:
-    return {"model": "gpt-4o", "messages": [{"role": "user", "content": text}], **more}
-
-
-def assert_refused(answer: Answer, parsed: Any, *statuses: int) -> None:
-    assert answer.status in statuses, (answer.status, answer.body[:300])
-    assert set(parsed) == {"error"}
-    error = parsed["error"]
-    assert set(error) == {"message", "type", "param", "code"}
-    assert isinstance(error["message"], str)
-    assert error["message"]
-    assert len(error["message"]) < 2000
-    assert answer.header("content-type") == "application/json"
-    assert answer.header("x-request-id")
-
-
-# --- bodies
 
 
 @pytest.mark.parametrize(
@@ -181,9 +121,6 @@ def test_unknown_models_are_404_with_the_mend(bare: Running, model: str, path: s
     assert "OPENAI_API_KEY" in parsed["error"]["message"]
 
 
-# --- headers
-
-
 @pytest.mark.parametrize("mode", ["on", "FULL ", "none", "0", "ful", "full,off", "ö", "x" * 9000])
 def test_bad_modes(server: Running, mode: str) -> None:
     answer, parsed = call(server, "POST", CHAT, chat(), x_memory_mode=mode)
@@ -243,130 +180,18 @@ def test_ids_beyond_any_id_are_400(server: Running, name: str) -> None:
     assert_refused(answer, parsed, 400)
 
 
-# --- ids
-
-
-@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_user_session_and_agent_have_a_memory_of_their_own(
-    server: Running, upstream: FakeProvider, hostile: str
-) -> None:
-    upstream.script(answer_anything)
-    key = new_key()
-    names = {"x_memory_user": hostile, "x_memory_session": hostile, "x_memory_agent": hostile}
-    answer, _ = call(server, "POST", CHAT, chat("I use Shram"), key=key, **names)
-    assert answer.status == 200
-    wait_learned(server, key, **names)
-    assert [one["object_value"] for one in call(server, "GET", "/v1/memories", key=key, **names)[1]["data"]] == [
-        "Shram"
-    ]
-    by_name, found = call(server, "GET", f"/v1/sessions/{quote(hostile, safe='')}", key=key, **names)
-    assert (by_name.status, found["name"], found["turns"]) == (200, hostile, 1)
-    shown = answer.header("x-memory-session") or ""
-    assert call(server, "GET", f"/v1/sessions/{quote(shown, safe='')}", key=key, **names)[1]["id"] == found["id"]
-    for other in ({}, {"x_memory_user": hostile + "2"}, {"x_memory_user": "%"}):
-        assert call(server, "GET", "/v1/memories", key=key, **other)[1]["data"] == []
-        assert call(server, "GET", f"/v1/sessions/{quote(hostile, safe='')}", key=key, **other)[0].status == 404
-
-
-@pytest.mark.parametrize("hostile", IN_PATHS.values(), ids=IN_PATHS)
-def test_hostile_ids_in_paths_are_404(server: Running, upstream: FakeProvider, stranger: str, hostile: str) -> None:
-    """Ids of nobody, and of somebody else: the same answer, and nothing reaches the provider."""
-    upstream.script(answer_anything)
-    id_ = quote(hostile.encode("utf-8", "surrogateescape"), safe="")
-    for method, path in [
-        ("GET", f"/v1/memories/{id_}"),
-        ("PATCH", f"/v1/memories/{id_}"),
-        ("DELETE", f"/v1/memories/{id_}"),
-        ("GET", f"/v1/memories/{id_}/history"),
-        ("POST", f"/v1/memories/{id_}/restore"),
-        ("GET", f"/v1/receipts/{id_}"),
-        ("GET", f"/v1/sessions/{id_}"),
-        ("DELETE", f"/v1/sessions/{id_}"),
-        ("POST", f"/v1/sessions/{id_}/end"),
-        ("GET", f"/v1/memories?after={id_}"),
-        ("GET", f"/v1/sessions?after={id_}"),
-    ]:
-        answer, parsed = call(server, method, path, {"text": "x"} if method == "PATCH" else None, key=stranger)
-        assert_refused(answer, parsed, 404)
-    assert not upstream.seen
-
-
-def test_ids_of_another_scope_answer_like_ids_of_nobody(server: Running) -> None:
-    owner, other = new_key(), new_key()
-    with speaking(server, owner) as alice:
-        response = alice.tell("I use Shram", x_memory_session="s1")
-        ids = [("memories", alice.memories()[0]["id"]), ("receipts", response.headers["x-memory-receipt"]),
-               ("sessions", alice.sessions()[0]["id"]), ("sessions", "s1")]  # fmt: skip
-        for noun, id_ in ids:
-            mine, _ = call(server, "GET", f"/v1/{noun}/{id_}", key=owner)
-            foreign, parsed = call(server, "GET", f"/v1/{noun}/{id_}", key=other)
-            nobody, missing = call(server, "GET", f"/v1/{noun}/{'0' * len(id_)}", key=other)
-            assert (mine.status, foreign.status, nobody.status) == (200, 404, 404)
-            assert parsed["error"]["message"].replace(id_, "") == missing["error"]["message"].replace(
-                "0" * len(id_), ""
-            )
-        for noun, id_ in ids:
-            if noun != "receipts":
-                assert call(server, "DELETE", f"/v1/{noun}/{id_}", key=other)[0].status == 404
-        assert [memory["status"] for memory in alice.memories()] == ["active"]
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"text": ""}, {"text": 7}, {}, {"text": "x", "kind": "nope"}, {"text": "x", "confidence": 7},
-        {"text": "x", "priority": 10**30}, {"text": "x", "expires_at": "soon"}, {"text": "x", "\ud800": 1},
-        {"text": "x" * 20_001}, {"text": "x", "metadata": 5}, {"text": "x", "unknown": 1},
-    ],
-    ids=range(11),
-)  # fmt: skip
-def test_bad_memories_are_400(server: Running, body: dict[str, Any]) -> None:
-    answer, parsed = call(server, "POST", "/v1/memories", body)
-    assert_refused(answer, parsed, 400)
-
-
-@pytest.mark.parametrize(
-    "query", ["limit=0", "limit=x", "limit=99999", "kind=nope", "status=nope", "as_of=soon", "limit=1&limit=x"]
-)
-def test_bad_queries_are_400(server: Running, query: str) -> None:
-    answer, parsed = call(server, "GET", f"/v1/memories?{query}")
-    assert_refused(answer, parsed, 400)
-
-
-@pytest.mark.parametrize(
-    "text", [*HOSTILE.values(), "a\x00b", "\ud83d lone", "x" * 20_000], ids=[*HOSTILE, "nul", "surrogate", "longest"]
-)
-def test_hostile_texts_are_stored_found_and_forgotten(server: Running, text: str) -> None:
-    key = new_key()
-    answer, made = call(server, "POST", "/v1/memories", {"text": text, "metadata": {text[:50]: [text]}}, key=key)
-    if answer.status == 400:
-        assert_refused(answer, made, 400)
-        return
-    assert answer.status == 200
-    for path, body in [
-        ("/v1/memories/search", {"query": text}),
-        ("/v1/memories/forget", {"text": text, "dry_run": True}),
-    ]:
-        assert call(server, "POST", path, body, key=key)[0].status == 200
-    listed, page = call(
-        server, "GET", f"/v1/memories?query={quote(text[:500].encode('utf-8', 'replace'), safe='')}", key=key
-    )
-    assert (listed.status, {one["id"] for one in page["data"]} <= {made["id"]}) == (200, True)
-    assert call(server, "POST", CHAT, chat(f"What about {text[:200]}?"), key=key)[0].status == 200
-    assert call(server, "DELETE", f"/v1/memories/{made['id']}", key=key)[0].status == 200
-
-
-# --- anything
-
 _texts = st.text(max_size=30) | st.sampled_from(
     ["", "user", "assistant", "tool", "text", "I use Shram", "\ud800", "\x00"]
 )
+
 _values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | _texts,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_texts, inner, max_size=4),
     max_leaves=12,
 )
+
 _parts = st.fixed_dictionaries({}, optional={"type": _texts | _values, "text": _texts | _values, "image_url": _values})
+
 _messages = st.fixed_dictionaries(
     {},
     optional={
@@ -377,6 +202,7 @@ _messages = st.fixed_dictionaries(
         "tool_call_id": _values,
     },
 )
+
 _bodies = st.fixed_dictionaries(
     {"model": st.just("m") | _texts | _values},
     optional={
@@ -389,6 +215,7 @@ _bodies = st.fixed_dictionaries(
         "tools": _values,
     },
 )
+
 _named = st.dictionaries(
     st.sampled_from(
         ["x-memory-mode", "x-memory-budget", "x-memory-time", "x-memory-user", "x-memory-session", "x-memory-agent"]
@@ -397,6 +224,7 @@ _named = st.dictionaries(
     | st.text(st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]), max_size=20),
     max_size=2,
 )
+
 _fuzzing = settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
@@ -429,25 +257,9 @@ def test_any_body_of_the_memory_side_is_answered_in_shape(server: Running, fuzz_
     assert_refused(answer, parsed, 400)
 
 
-def wait_learned(server: Running, key: str, **headers: str) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while call(server, "GET", "/v1/state", key=key, **headers)[1]["pending_turns"]:
-        assert time.monotonic() < deadline
-
-
-def answer_anything(_: Seen) -> replies.Reply:
-    return replies.json_reply(replies.completion("ok"))
-
-
 @pytest.fixture(scope="module")
 def fuzz_key() -> str:
     return new_key()
-
-
-@pytest.fixture(scope="module")
-def stranger() -> str:
-    """Somebody with memories of her own, none of which may be touched."""
-    return f"sk-test-{secrets.token_hex(8)}"
 
 
 @pytest.fixture(scope="module")

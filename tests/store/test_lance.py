@@ -3,9 +3,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from typing import get_args
 
 import numpy as np
@@ -14,42 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proxy.clock import from_ms
-from proxy.errors import StoreUnavailable
 from proxy.store import filters, lance
-from proxy.store import lance_disk as disk
 from proxy.store.lance import LanceStore
 from proxy.store.schema import EPISODES, MEMORIES, decode, from_arrow, to_arrow
 from proxy.types import STATUSES, Episode, Kind, Memory, Scope
+from tests.store.lance_rows import ANNE, BOB, DIMENSION, NOW, fact, store, turn, vector
+
+__all__ = ["store"]
 
 pytestmark = pytest.mark.anyio
-
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-ANNE, BOB = Scope("0" * 32, "a" * 32), Scope("0" * 32, "b" * 32)
-DIMENSION = 8
-
-
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[LanceStore]:
-    opened = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
-    yield opened
-    opened.close()
-
-
-def fact(number: int, text: str = "likes tea", **fields) -> Memory:
-    return Memory(f"mem_{number:024x}", "fact", text, NOW, NOW, NOW, **fields)
-
-
-def turn(number: int, session: str = "ses_1", text: str = "hello", **fields) -> Episode:
-    return Episode(f"{session}-{number}", session, f"turn-{number}", number, "user", text, NOW, **fields)
-
-
-def vector(seed: int) -> np.ndarray:
-    line = np.random.default_rng(seed).standard_normal(DIMENSION).astype(np.float32)
-    return line / np.linalg.norm(line)
-
-
-def bytes_of(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
 async def test_memories_come_back_as_they_were(store):
@@ -230,29 +201,6 @@ async def test_loading_above_a_stamp_gives_what_came_since(store):
     assert since.stamp > first.stamp
 
 
-async def test_purged_text_leaves_the_disk(store, tmp_path):
-    rows = [fact(number, f"harmless {number}") for number in range(40)]
-    await store.put_memories(ANNE, [*rows, fact(99, "xylophone-secret"), fact(98, "quagga-old")], {}, "m")
-    await store.put_memories(ANNE, [fact(98, "replaced")], {}, "m")
-    await store.remove_memories(ANNE, [fact(99).id])
-    assert b"xylophone-secret" in bytes_of(tmp_path)
-    await store.purge(ANNE)
-    left = bytes_of(tmp_path)
-    assert b"xylophone" not in left
-    assert b"quagga" not in left
-    assert len(await store.memories(ANNE)) == 41
-
-
-async def test_nothing_of_a_dropped_owner_stays_on_the_disk(store, tmp_path):
-    await store.put_memories(ANNE, [fact(1, "xylophone")], {}, "m")
-    await store.put_episodes(ANNE, [turn(1)], {}, "m")
-    await store.put_memories(BOB, [fact(1)], {}, "m")
-    await store.drop_owner(ANNE)
-    assert not [path for path in tmp_path.rglob("*") if ANNE.user in path.name]
-    assert b"xylophone" not in bytes_of(tmp_path)
-    assert len(await store.memories(BOB)) == 1
-
-
 async def test_maintenance_merges_fragments_and_keeps_rows(store):
     for number in range(9):
         await store.put_memories(ANNE, [fact(number)], {fact(number).id: vector(number)}, "m")
@@ -277,56 +225,6 @@ async def test_a_write_runs_to_its_end_when_the_caller_is_cancelled(store):
 async def test_writers_of_one_owner_take_turns(store):
     await asyncio.gather(*(store.put_memories(ANNE, [fact(number % 3)], {}, "m") for number in range(9)))
     assert len(await store.memories(ANNE)) == 3
-
-
-@pytest.mark.parametrize("content", [b"", b"cut"])
-async def test_a_broken_newest_version_is_set_aside(store, tmp_path, content):
-    await store.put_memories(ANNE, [fact(1)], {}, "m")
-    await store.put_memories(ANNE, [fact(2)], {}, "m")
-    [folder] = (tmp_path / "lance" / "aa").glob("memories_*.lance")
-    (folder / "_versions" / disk.head(folder)).write_bytes(content)
-    fresh = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
-    assert (await fresh.verify()).broken == (folder.stem,)
-    with pytest.raises(StoreUnavailable):
-        await fresh.memories(ANNE)
-    assert len(await fresh.heal(ANNE)) == 1
-    assert [memory.id for memory in await fresh.memories(ANNE)] == [fact(1).id]
-    await fresh.put_memories(ANNE, [fact(2)], {}, "m")
-    assert (await fresh.counts(ANNE))["memories"] == 2
-    assert (await fresh.verify()).broken == ()
-
-
-async def test_a_version_whose_data_was_lost_is_set_aside(store, tmp_path):
-    await store.put_memories(ANNE, [fact(1)], {}, "m")
-    before = set((tmp_path / "lance" / "aa").rglob("data/*"))
-    await store.put_memories(ANNE, [fact(2)], {}, "m")
-    [lost] = set((tmp_path / "lance" / "aa").rglob("data/*")) - before
-    lost.write_bytes(b"")
-    fresh = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
-    assert len(await fresh.heal(ANNE)) == 1
-    assert [memory.id for memory in await fresh.memories(ANNE)] == [fact(1).id]
-    await fresh.put_memories(ANNE, [fact(2)], {}, "m")
-    assert await fresh.heal(ANNE) == []
-    assert (await fresh.counts(ANNE))["memories"] == 2
-
-
-async def test_a_new_dimension_rebuilds_the_table_and_leaves_vectors_pending(store, tmp_path):
-    await store.put_memories(ANNE, [fact(1)], {fact(1).id: vector(1)}, "m")
-    wider = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION * 2)
-    assert not (await wider.load(ANNE, "memories")).vectors["vector"].any()
-    await wider.put_memories(ANNE, [fact(2)], {fact(2).id: np.ones(DIMENSION * 2, dtype=np.float32)}, "m2")
-    assert [key for key, _ in await wider.pending_vectors(ANNE, "memories", "m2")] == [fact(1).id]
-    assert len(list((tmp_path / "lance" / "aa").glob("memories_*"))) == 1
-
-
-async def test_leftovers_of_an_interrupted_rebuild_are_swept(store, tmp_path):
-    await store.put_memories(ANNE, [fact(1)], {}, "m")
-    half = tmp_path / "lance" / "aa" / f"new_memories_{ANNE.user}_g9.lance"
-    half.mkdir()
-    (half / "x").write_bytes(b"x")
-    assert disk.sweep(tmp_path / "lance", older_than=half.stat().st_mtime + 1) == 1
-    assert not half.exists()
-    assert len(await store.memories(ANNE)) == 1
 
 
 async def test_a_large_owner_is_searched_by_the_store(tmp_path):
@@ -355,7 +253,9 @@ async def test_an_agents_few_rows_are_found_among_many(store):
 
 
 hostile_text = st.text(max_size=30)
+
 moments = st.integers(0, 4 * 10**12).map(from_ms)
+
 memories = st.builds(
     Memory,
     id=st.from_regex(r"mem_[0-9a-f]{24}", fullmatch=True),

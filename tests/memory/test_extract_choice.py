@@ -1,0 +1,110 @@
+"""Which extractor the settings choose, and with whose key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from proxy.config import MemorySettings
+from proxy.errors import ConfigError
+from proxy.memory.extract import BuiltinTurns, model_access, select_extractor
+from proxy.memory.extract_model import ModelExtractor
+from proxy.memory.extraction import ModelAccess, ScriptedComplete
+from proxy.types import Candidate, Episode, Memory, Turn
+from tests.memory.extracting import turn
+
+pytestmark = pytest.mark.anyio
+
+
+class Rules:
+    """Built-in rules that note every turn."""
+
+    def extract(self, turn: Turn, known: Sequence[Memory], heard: Sequence[Episode]) -> list[Candidate]:
+        return [Candidate("add", "fact", said.text, said.text, said.id) for said in turn.messages if said.text]
+
+
+async def test_the_builtin_rules_are_free_and_go_turn_by_turn() -> None:
+    extractor = BuiltinTurns(Rules())
+    found = await extractor.extract([turn("I keep bees", id_="a"), turn("", id_="b")], [], [])
+    assert {id_: [row.text for row in rows] for id_, rows in found.candidates.items()} == {"a": ["I keep bees"]}
+    assert (found.cost_usd, found.model, extractor.batches) == (0.0, "builtin", False)
+
+
+def choose(environ: Mapping[str, str], **fields: Any) -> ModelAccess | None:
+    """Return with what the chosen extractor calls its model, None for the built-in rules."""
+    asked: list[ModelAccess] = []
+
+    def connect(access: ModelAccess) -> ScriptedComplete:
+        asked.append(access)
+        return ScriptedComplete()
+
+    chosen = select_extractor(MemorySettings(**fields), connect=connect, environ=environ, builtin=Rules())
+    assert isinstance(chosen, ModelExtractor) == bool(asked)
+    return asked[0] if asked else None
+
+
+KEYS = {"OPENAI_API_KEY": "sk-operator", "GROQ_API_KEY": "gsk_operator"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "fields"),
+    [
+        ({}, {}),
+        (KEYS, {}),
+        ({}, {"extraction_model": "gpt-4o-mini"}),
+        (KEYS, {"extraction_model": "anthropic/claude-haiku-4-5"}),
+        (KEYS, {"extraction_model": "gpt-4o-mini", "extractor": "builtin"}),
+        (KEYS, {"extraction_model": "openai/qwen3", "extraction_base_url": "https://elsewhere.example/v1"}),
+        ({}, {"extraction_model": "gpt-4o-mini", "extraction_api_key": "  "}),
+    ],
+)
+def test_auto_without_a_model_and_its_key_is_the_builtin_one(
+    environ: Mapping[str, str], fields: dict[str, Any]
+) -> None:
+    assert choose(environ, **fields) is None
+
+
+@pytest.mark.parametrize(
+    ("environ", "fields", "expected"),
+    [
+        (KEYS, {"extraction_model": "gpt-4o-mini"}, ("sk-operator", "https://api.openai.com/v1")),
+        (KEYS, {"extraction_model": "groq/llama-3.3-70b"}, ("gsk_operator", "https://api.groq.com/openai/v1")),
+        (
+            KEYS,
+            {"extraction_model": "gpt-4o-mini", "extraction_api_key": "sk-own"},
+            ("sk-own", "https://api.openai.com/v1"),
+        ),
+        (
+            KEYS,
+            {"extraction_model": "qwen3", "extraction_base_url": "http://127.0.0.1:9/v1"},
+            (None, "http://127.0.0.1:9/v1"),
+        ),
+        (
+            KEYS | {"OPENAI_BASE_URL": "https://gate.example/v1"},
+            {"extraction_model": "gpt-4o-mini", "extraction_base_url": "https://gate.example/v1"},
+            ("sk-operator", "https://gate.example/v1"),
+        ),
+        ({}, {"extraction_model": "ollama/qwen3"}, (None, "http://localhost:11434/v1")),
+        ({"AWS_PROFILE": "ops"}, {"extraction_model": "bedrock/amazon.nova-lite-v1:0"}, (None, None)),
+        ({"ANTHROPIC_API_KEY": "sk-ant-x"}, {"extraction_model": "claude-haiku-4-5"}, ("sk-ant-x", None)),
+    ],
+)
+def test_the_model_is_called_with_the_operators_key(
+    environ: Mapping[str, str], fields: dict[str, Any], expected: Any
+) -> None:
+    access = choose(environ, **fields)
+    assert access is not None
+    assert (access.api_key, access.base_url) == expected
+    assert "operator" not in repr(access)
+
+
+def test_model_without_a_key_is_refused_with_the_mend() -> None:
+    with pytest.raises(ConfigError, match=r"memory.extraction_api_key, or GROQ_API_KEY"):
+        choose({"OPENAI_API_KEY": "sk-x"}, extractor="model", extraction_model="groq/llama-3.3-70b")
+
+
+def test_model_without_a_name_is_refused_with_the_mend() -> None:
+    with pytest.raises(ConfigError, match=r"memory.extraction_model"):
+        model_access(MemorySettings(extractor="model"), KEYS)

@@ -1,0 +1,94 @@
+"""What stays on disk, what goes from it, and what a broken disk does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from proxy.errors import StoreUnavailable
+from proxy.store import lance_disk as disk
+from proxy.store.lance import LanceStore
+from tests.store.lance_rows import ANNE, BOB, DIMENSION, fact, store, turn, vector
+
+__all__ = ["store"]
+
+pytestmark = pytest.mark.anyio
+
+
+def bytes_of(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+async def test_purged_text_leaves_the_disk(store, tmp_path):
+    rows = [fact(number, f"harmless {number}") for number in range(40)]
+    await store.put_memories(ANNE, [*rows, fact(99, "xylophone-secret"), fact(98, "quagga-old")], {}, "m")
+    await store.put_memories(ANNE, [fact(98, "replaced")], {}, "m")
+    await store.remove_memories(ANNE, [fact(99).id])
+    assert b"xylophone-secret" in bytes_of(tmp_path)
+    await store.purge(ANNE)
+    left = bytes_of(tmp_path)
+    assert b"xylophone" not in left
+    assert b"quagga" not in left
+    assert len(await store.memories(ANNE)) == 41
+
+
+async def test_nothing_of_a_dropped_owner_stays_on_the_disk(store, tmp_path):
+    await store.put_memories(ANNE, [fact(1, "xylophone")], {}, "m")
+    await store.put_episodes(ANNE, [turn(1)], {}, "m")
+    await store.put_memories(BOB, [fact(1)], {}, "m")
+    await store.drop_owner(ANNE)
+    assert not [path for path in tmp_path.rglob("*") if ANNE.user in path.name]
+    assert b"xylophone" not in bytes_of(tmp_path)
+    assert len(await store.memories(BOB)) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"cut"])
+async def test_a_broken_newest_version_is_set_aside(store, tmp_path, content):
+    await store.put_memories(ANNE, [fact(1)], {}, "m")
+    await store.put_memories(ANNE, [fact(2)], {}, "m")
+    [folder] = (tmp_path / "lance" / "aa").glob("memories_*.lance")
+    (folder / "_versions" / disk.head(folder)).write_bytes(content)
+    fresh = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
+    assert (await fresh.verify()).broken == (folder.stem,)
+    with pytest.raises(StoreUnavailable):
+        await fresh.memories(ANNE)
+    assert len(await fresh.heal(ANNE)) == 1
+    assert [memory.id for memory in await fresh.memories(ANNE)] == [fact(1).id]
+    await fresh.put_memories(ANNE, [fact(2)], {}, "m")
+    assert (await fresh.counts(ANNE))["memories"] == 2
+    assert (await fresh.verify()).broken == ()
+
+
+async def test_a_version_whose_data_was_lost_is_set_aside(store, tmp_path):
+    await store.put_memories(ANNE, [fact(1)], {}, "m")
+    before = set((tmp_path / "lance" / "aa").rglob("data/*"))
+    await store.put_memories(ANNE, [fact(2)], {}, "m")
+    [lost] = set((tmp_path / "lance" / "aa").rglob("data/*")) - before
+    lost.write_bytes(b"")
+    fresh = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
+    assert len(await fresh.heal(ANNE)) == 1
+    assert [memory.id for memory in await fresh.memories(ANNE)] == [fact(1).id]
+    await fresh.put_memories(ANNE, [fact(2)], {}, "m")
+    assert await fresh.heal(ANNE) == []
+    assert (await fresh.counts(ANNE))["memories"] == 2
+
+
+async def test_a_new_dimension_rebuilds_the_table_and_leaves_vectors_pending(store, tmp_path):
+    await store.put_memories(ANNE, [fact(1)], {fact(1).id: vector(1)}, "m")
+    wider = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION * 2)
+    assert not (await wider.load(ANNE, "memories")).vectors["vector"].any()
+    await wider.put_memories(ANNE, [fact(2)], {fact(2).id: np.ones(DIMENSION * 2, dtype=np.float32)}, "m2")
+    assert [key for key, _ in await wider.pending_vectors(ANNE, "memories", "m2")] == [fact(1).id]
+    assert len(list((tmp_path / "lance" / "aa").glob("memories_*"))) == 1
+
+
+async def test_leftovers_of_an_interrupted_rebuild_are_swept(store, tmp_path):
+    await store.put_memories(ANNE, [fact(1)], {}, "m")
+    half = tmp_path / "lance" / "aa" / f"new_memories_{ANNE.user}_g9.lance"
+    half.mkdir()
+    (half / "x").write_bytes(b"x")
+    assert disk.sweep(tmp_path / "lance", older_than=half.stat().st_mtime + 1) == 1
+    assert not half.exists()
+    assert len(await store.memories(ANNE)) == 1
