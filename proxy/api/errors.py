@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
@@ -32,9 +35,26 @@ async def _ours(request: Request, error: Exception) -> Response:
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     problem = error.errors()[0]
+    if (whole := _whole_body(problem, request.headers.get("content-type", ""))) is not None:
+        return await _ours(request, InvalidRequest(whole))
     where = ".".join(str(part) for part in problem["loc"][1:] if "[" not in str(part))  # a union names its branches
     what = f"{where}: {problem['msg']}" if where else str(problem["msg"])
     return await _ours(request, InvalidRequest(f"{what}.", param=where or None))
+
+
+def _whole_body(problem: Mapping[str, Any], content_type: str) -> str | None:
+    """Say what is wrong with a body as a whole and how to mend it; None where it is one of its fields."""
+    if problem["type"] == "json_invalid":
+        return f"The body is not valid JSON: {problem['ctx']['error']} at character {problem['loc'][-1]}."
+    if tuple(problem["loc"]) != ("body",):
+        return None
+    if problem["type"] == "missing":
+        return "There is no body. Send a JSON object."
+    subtype = content_type.partition(";")[0].strip().lower().rpartition("/")[2]
+    if subtype == "json" or subtype.endswith("+json"):
+        return "The body must be a JSON object."
+    said = f"its `Content-Type` is {content_type[:80]!r}" if content_type else "it has no `Content-Type`"
+    return f"The body is not read as JSON, because {said}. Send it with `Content-Type: application/json`."
 
 
 async def _other(request: Request, error: Exception) -> Response:
