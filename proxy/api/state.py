@@ -16,13 +16,14 @@ router = APIRouter(prefix="/v1/state")
 async def state(scope: Caller, services: Parts) -> dict[str, Any]:
     """Return counts of what the scope sees; ``pending_turns`` 0 means that everything said can be recalled."""
     by_status, episodes = await services.index.tally(scope)
-    waiting = [item for part in services.both() for item in await part.journal.items(scope)]
+    pending, dead = await services.journal.tally(scope)
+    ephemeral = (await services.ephemeral.journal.tally(scope))[0] if services.ephemeral is not None else 0
     unread = [item for part in services.both() for item in await part.media.waiting(scope)]
     told = sum(item.source == "chat" for item in unread)  # a turn is not all there before what came with it is read
     return {
         "object": "state",
-        "pending_turns": sum(scope.sees(item.scope.agent) for item in waiting) + told,
-        "dead_turns": sum(scope.sees(item.scope.agent) for item in await services.journal.dead(scope)),
+        "pending_turns": pending + ephemeral + told,
+        "dead_turns": dead,
         "pending_media": len(unread),
         "memories": by_status,
         "episodes": episodes,

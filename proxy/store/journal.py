@@ -199,6 +199,17 @@ class Journal:
         items = await self._db.query(lambda connection: items_of(connection, scope.user))
         return tuple(item for item in items if item.is_readable)
 
+    async def tally(self, scope: Scope) -> tuple[int, int]:
+        """Return how many turns and changes in view are not done yet, and how many were given up."""
+        rows = journal.c.owner == scope.user, journal.c.agent.in_({"", scope.agent})
+        count = sa.select(sa.func.count()).select_from(journal).where(*rows)
+
+        def select(connection: sa.Connection) -> tuple[int, int]:
+            pending, dead = (connection.execute(count.where(which)).scalar_one() for which in (OPEN, BURIED))
+            return pending, dead
+
+        return await self._db.query(select)
+
     async def plan(self, scope: Scope, seqs: Sequence[int], plan: Any) -> None:
         """Keep with the rows what is about to be done (any JSON), so that a crash in the middle repeats the same."""
         await self._update(scope, seqs, {"plan": plan})

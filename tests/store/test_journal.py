@@ -107,6 +107,19 @@ async def test_a_request_without_a_turn_leaves_its_receipt(db: Database, journal
     assert (await Sessions(db).get(ANNA, ANNA.session)).turns == 0
 
 
+async def test_a_tally_counts_what_is_in_view(journal: Journal) -> None:
+    mail = make_scope("anna", agent="mail")
+    for scope, names in ((ANNA, "ab"), (mail, "cde"), (BEN, "f")):
+        for name in names:
+            await journal.record(scope, make_record(scope, name))
+    seqs = [item.seq for item in await journal.items(ANNA)]
+    await journal.finish(ANNA, seqs[:1], now=NOW)
+    await journal.bury(ANNA, seqs[-1:], "x")
+    assert await journal.tally(ANNA) == (1, 0)
+    assert await journal.tally(mail) == (3, 1)
+    assert await journal.tally(BEN) == (1, 0)
+
+
 async def test_a_turn_of_another_owner_is_refused(journal: Journal) -> None:
     with pytest.raises(ValueError, match="owner"):
         await journal.record(ANNA, make_record(BEN, "1"))

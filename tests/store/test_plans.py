@@ -56,6 +56,7 @@ async def use_everything(db: Database) -> None:
     await journal.revive_all(now=NOW)
     await journal.finish(ANNA, seqs, now=NOW)
     await journal.items(ANNA)
+    await journal.tally(ANNA)
     await journal.depth()
     await journal.prune(before=NOW + timedelta(days=1))
     await Leases(db).renew(ANNA, "w", 1, NOW)
