@@ -245,6 +245,9 @@ class MediaSettings(_Section):
     text_only_models: list[str] = Field(
         ["demo"], description="Patterns of models that take no images, beside those of which the model map says so."
     )
+    tool_results: bool = Field(
+        True, description="Read images and files in the results of tools as well; False: they go up and are not kept."
+    )
     document_tokens: int = Field(
         4000, ge=100, description="Tokens of outline and passages that stand in for a document larger than the window."
     )

@@ -135,7 +135,7 @@ class ShownFile:
     created_at: datetime
     agent: str = ""
     session: str = ""  # where it was shown first, "" for an upload
-    source: str = "upload"  # or "chat"
+    source: str = "upload"  # or "chat"; "tool": in the result of one
     status: ReadingStatus = "processing"
     fraction: float = 0.0
     reason: str = ""  # why it is not read, in a word and in words

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import orjson
 
 from proxy.dialects import splice
 from proxy.dialects.body import string
+from proxy.dialects.part_places import Finder, Place, parts_of
 from proxy.dialects.splice import Edit
 
-Place = tuple[int, int]  # index of the message, index of the part
 _DATA_URL = "data:"
 _BASE64 = ";base64"
 _MARK = "cache_control"
@@ -20,7 +20,7 @@ _MARK = "cache_control"
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """An image or file that the user's message carries or names.
+    """An image or file that a message of the user, or a tool's result, carries or names.
 
     Args:
         place: Where it stands.
@@ -32,6 +32,7 @@ class Attachment:
         url: Where it is, on the web.
         file_id: Of an upload.
         part: As parsed; not to be changed.
+        is_of_tool: A tool answered it; the user did not send it.
     """
 
     place: Place
@@ -43,6 +44,7 @@ class Attachment:
     url: str = ""
     file_id: str = ""
     part: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    is_of_tool: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +62,13 @@ class Wire:
     name: Literal["chat", "responses", "messages"]
 
     def attachments(self, body: Mapping[str, Any]) -> list[Attachment]:
-        """Return the attachments of all user messages, in order."""
+        """Return the attachments of all messages of the user and results of tools, in order."""
         messages = body.get(self.key)
         found: list[Attachment] = []
         for index, raw in enumerate(messages if isinstance(messages, list) else ()):
-            content = raw.get("content") if isinstance(raw, dict) and raw.get("role") == "user" else None
-            for number, part in enumerate(content if isinstance(content, list) else ()):
-                if isinstance(part, dict) and (one := _attachment((index, number), part)) is not None:
-                    found.append(one)
+            for place, part, is_of_tool in parts_of(index, raw) if isinstance(raw, dict) else ():
+                if (one := _attachment(place, part)) is not None:
+                    found.append(replace(one, is_of_tool=True) if is_of_tool else one)
         return found
 
     def text_part(self, text: str, instead_of: Attachment) -> dict[str, Any]:
@@ -98,7 +99,7 @@ class Wire:
             return body
         try:
             text = body.decode()
-            finder = _Finder(text, self.key, parts)
+            finder = Finder(text, self.key, parts)
             finder.find()
             edits = [Edit(*finder.found[place], orjson.dumps(part).decode()) for place, part in parts.items()]
         except (ValueError, LookupError, RecursionError):
@@ -109,45 +110,6 @@ class Wire:
 CHAT = Wire("messages", "text", "chat")
 RESPONSES = Wire("input", "input_text", "responses")
 MESSAGES = Wire("messages", "text", "messages")
-
-
-class _Finder:
-    """Finds where parts stand, in one pass; of repeated keys the last counts, as parsers have it."""
-
-    def __init__(self, text: str, key: str, wanted: Collection[Place]) -> None:
-        self._text, self._key = text, key
-        self._wanted = wanted
-        self._messages = {message for message, _ in wanted}
-        self._spans: dict[int, tuple[int, int]] = {}
-        self.found: dict[Place, tuple[int, int]] = {}
-
-    def find(self) -> None:
-        splice.walk_object(self._text, splice.root(self._text), self._on_top)
-
-    def _on_top(self, key: str, at: int) -> int | None:
-        if key != self._key:
-            return None
-        self.found = {}
-        return splice.walk_array(self._text, at, self._on_message)
-
-    def _on_message(self, index: int, at: int) -> int | None:
-        if index not in self._messages:
-            return None
-        self._spans = {}
-        end = splice.walk_object(self._text, at, self._on_member)
-        self.found |= {(index, number): span for number, span in self._spans.items() if (index, number) in self._wanted}
-        return end
-
-    def _on_member(self, key: str, at: int) -> int | None:
-        if key != "content" or self._text[at] != "[":
-            return None
-        self._spans = {}
-        return splice.walk_array(self._text, at, self._on_part)
-
-    def _on_part(self, number: int, at: int) -> int:
-        end = splice.value_end(self._text, at)
-        self._spans[number] = (at, end)
-        return end
 
 
 def _attachment(place: Place, part: Mapping[str, Any]) -> Attachment | None:

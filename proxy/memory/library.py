@@ -42,7 +42,7 @@ class Parcel:
     data: bytes
     name: str
     declared: str
-    source: Literal["upload", "chat"]
+    source: Literal["upload", "chat", "tool"]
     now: datetime
 
 
@@ -141,7 +141,8 @@ def _item(scope: Scope, parcel: Parcel, sniffed: Sniffed, sha256: str) -> Shown:
 
 def _nameless(parcel: Parcel, sniffed: Sniffed) -> str:
     """Return a name for what has none."""
-    return f"{sniffed.kind} of {parcel.now.date().isoformat()}{_ENDINGS.get(sniffed.media_type, '')}"
+    whose = " from a tool" if parcel.source == "tool" else ""
+    return f"{sniffed.kind}{whose} of {parcel.now.date().isoformat()}{_ENDINGS.get(sniffed.media_type, '')}"
 
 
 def _named(name: str) -> str:

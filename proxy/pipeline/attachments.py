@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from proxy.dialects.attachments import Attachment
+from proxy.dialects.part_places import Place
 from proxy.errors import NotFound, ProxyError
 from proxy.media.base import MediaRefused
 from proxy.media.read import read_document, sniff_file
@@ -51,6 +52,8 @@ async def attach(exchange: Exchange, services: Services) -> None:
         return
     with best_effort(exchange, "attachments"):
         found = exchange.dialect.wire.attachments(request.body)
+        if not services.settings.media.tool_results:
+            found = [one for one in found if not one.is_of_tool]
         if not found:
             return
         exchange.attached = [Attached(one) for one in found]
@@ -91,7 +94,7 @@ def _standing(exchange: Exchange, services: Services) -> frozenset[str]:
     return frozenset(known)
 
 
-async def _replace(exchange: Exchange, parts: dict[tuple[int, int], dict[str, Any]]) -> None:
+async def _replace(exchange: Exchange, parts: dict[Place, dict[str, Any]]) -> None:
     wire, body = exchange.dialect.wire, exchange.body
     if len(body) < LARGE_BYTES:
         changed = wire.replace(body, parts)
@@ -113,9 +116,9 @@ class _Desk:
         self._until = asyncio.get_running_loop().time() + self._settings.caption_deadline_ms / 1000
         self._may_stand_in = exchange.mode in ("full", "read", "write", "ephemeral") and exchange.scope is not None
 
-    async def parts(self) -> dict[tuple[int, int], dict[str, Any]]:
+    async def parts(self) -> dict[Place, dict[str, Any]]:
         """Return the parts to be replaced, by place."""
-        parts: dict[tuple[int, int], dict[str, Any]] = {}
+        parts: dict[Place, dict[str, Any]] = {}
         for one in self._exchange.attached:
             with best_effort(self._exchange, "attachments"):
                 if (part := await self._part(one)) is not None:

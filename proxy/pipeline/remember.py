@@ -169,7 +169,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
 def _told(one: Attached) -> dict[str, Any]:
     """Return what became of an attachment, without its name: what is deleted is not to be found here either."""
     entry = {"kind": one.attachment.kind, "id": one.item.id if one.item else None, "action": one.action}
-    return {**entry, "reason": one.reason or None}
+    return {**entry, "source": "tool" if one.attachment.is_of_tool else "user", "reason": one.reason or None}
 
 
 def _entry(hit: Hit) -> dict[str, Any]:
