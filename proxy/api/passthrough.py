@@ -94,7 +94,7 @@ class _Asked:
         self.passage = passage_of(scope)
         self.passage.model = self.model
 
-    def request(self, target: Target, *, readable: bool) -> UpstreamRequest:
+    async def request(self, target: Target, *, readable: bool) -> UpstreamRequest:
         """Return what a target is sent: the same to each, but for the name of the model."""
         body = self.body
         if self.model and target.model is not None and target.model != self.model:

@@ -47,6 +47,7 @@ class Bounds:
         summary: Most tokens of the summary.
         memory: Kept free for what is recalled.
         keep_turns: The newest turns that always stay.
+        window: Of the model.
     """
 
     trigger: int
@@ -55,6 +56,7 @@ class Bounds:
     summary: int
     memory: int
     keep_turns: int = 2
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True)

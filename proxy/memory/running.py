@@ -73,12 +73,14 @@ class Compacted:
         segments: The running summary.
         before: Tokens of the request as it came.
         is_new: Whether this request decided it, and no earlier one.
+        window: Of the model that it was decided for.
     """
 
     plan: Plan
     segments: tuple[Segment, ...]
     before: int
     is_new: bool
+    window: int = 0
 
 
 def segment(said: Sequence[Utterance], budget: int, count: Count, *, text: str = "") -> Segment:

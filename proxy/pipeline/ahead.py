@@ -19,13 +19,15 @@ _log = structlog.get_logger(__name__)
 _SHARE = 2  # a half of the summary for what is newly left out
 
 
-def prepare(services: Services, scope: Scope, plan: Plan, known: tuple[Segment, ...], said: list[Utterance]) -> None:
+def prepare(
+    services: Services, scope: Scope, plan: Plan, known: tuple[Segment, ...], said: list[Utterance], window: int
+) -> None:
     """Start writing the summary for a plan, once at a time for a conversation; no request waits for it."""
     summarizer = services.summarizer
     if summarizer is None or services.is_ephemeral or not said or scope in services.summing_up:
         return
     services.summing_up.add(scope)
-    spawn(_prepare(services, summarizer, scope, plan, known, said), "summary")
+    spawn(_prepare(services, summarizer, scope, plan, known, said, window), "summary")
 
 
 async def _prepare(
@@ -35,6 +37,7 @@ async def _prepare(
     plan: Plan,
     known: tuple[Segment, ...],
     said: list[Utterance],
+    window: int,
 ) -> None:
     try:
         written = await summarizer.write(said, plan.summary // _SHARE)
@@ -49,6 +52,7 @@ async def _prepare(
             tuple(sorted(plan.state.kept)),
             tuple(one.to_json() for one in segments),
             is_used=False,
+            window=window,
         )
         await services.compactions.prepare(scope, ready, now=services.clock.now())
     except ProxyError as error:

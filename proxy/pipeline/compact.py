@@ -72,17 +72,17 @@ async def compact(exchange: Exchange, services: Services) -> None:
         )
         wants_ahead = services.summarizer is not None and exchange.mode != "observe"
         decided = await in_thread("cpu", _decide, asked, services.sizes, wants_ahead)
-        exchange.compaction = decided.now
+        exchange.compaction = replace(decided.now, window=bounds.window) if decided.now is not None else None
         if decided.ahead is not None:
             said = utterances(exchange.messages, decided.ahead.fresh)
-            prepare(services, scope, decided.ahead, decided.known, said)
+            prepare(services, scope, decided.ahead, decided.known, said, bounds.window)
 
 
 def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
     """Return how much the request may have; None where the model's window is not known, or all is to be kept."""
     settings = services.settings.memory
-    share = _share(settings, exchange.model)
-    window = services.routes.context_window(exchange.model) if share and exchange.model else None
+    share = _share(settings, exchange.served)
+    window = services.routes.context_window(exchange.served) if share and exchange.served else None
     if not window:
         return None
     body = exchange.request.body if exchange.request else {}
@@ -97,6 +97,7 @@ def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
         min(settings.summary_tokens, window // _SMALL_SHARE),
         min(wanted, window // _SMALL_SHARE),
         settings.keep_turns,
+        window,
     )
 
 
@@ -120,12 +121,13 @@ def _decide(asked: _Asked, sizes: Sizes, wants_ahead: bool = False) -> _Decided:
     lines = _lines(asked, weigh(sizes, asked.messages, bounds.trigger, bounds.target))
     fixed = sizes.of_body(asked.body)
     before = fixed + sum(line.tokens for line in lines)
-    state, known = _valid(lines, asked.stored)
+    stored = [one for one in asked.stored if one.window >= bounds.window]  # what a smaller one left out fits here
+    state, known = _valid(lines, stored)
     found = plan(lines, state, bounds, {}, fixed)
     if found is not None and found.fresh:
         found = plan(lines, state, bounds, _worth(asked, lines), fixed)
     gone = len(fits(lines, state) or ()) if state is not None else 0
-    spare, prepared = _valid(lines, asked.stored, is_used=False, beyond=gone)
+    spare, prepared = _valid(lines, stored, is_used=False, beyond=gone)
     if found is None or not found.fresh:
         early = replace(bounds, trigger=bounds.trigger * _EARLY // 100)
         ahead = plan(lines, state, early, _worth(asked, lines), fixed) if wants_ahead and spare is None else None
@@ -225,7 +227,7 @@ def to_store(exchange: Exchange) -> Compaction | None:
         return None
     state = compacted.plan.state
     segments = tuple(one.to_json() for one in compacted.segments)
-    return Compaction(state.anchor, state.host, tuple(sorted(state.kept)), segments)
+    return Compaction(state.anchor, state.host, tuple(sorted(state.kept)), segments, window=compacted.window)
 
 
 def summary_of(exchange: Exchange) -> dict[str, Any]:

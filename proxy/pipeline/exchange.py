@@ -121,6 +121,8 @@ class Exchange:
     goes_on_as: str = ""  # the provider's id of what follows the reply that the client knows by another
     open_calls: tuple[str, ...] = ()  # calls of it that the provider waits to be answered
     upstream_body: bytes = b""
+    stands_in: str = ""  # the model that this is fitted to, where it is not the one that the client asked for
+    fitted: dict[str, Exchange] = field(default_factory=dict)  # what those that stand in are sent
 
     # relay
     reply: Reply | None = None
@@ -150,6 +152,11 @@ class Exchange:
     def model(self) -> str:
         """The model as the client wrote it."""
         return self.request.model if self.request else ""
+
+    @property
+    def served(self) -> str:
+        """The model that the body is for."""
+        return self.stands_in or self.model
 
     @property
     def streams(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.stand_in import adopt, fitted
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse
 from proxy.upstream.failover import Plan
@@ -17,10 +18,13 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
         UpstreamUnreachable: If there is no connection, or no API at its other end.
         UpstreamTimeout: If the provider stays silent for too long.
     """
+
+    async def make(target: Target) -> UpstreamRequest:
+        return request_for(exchange, target, await fitted(exchange, services, target))
+
     with exchange.timings.step("upstream"):
-        exchange.target, response = await services.routes.send(
-            _plan(exchange), lambda target: request_for(exchange, target), exchange.attempts
-        )
+        exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.attempts)
+    adopt(exchange, exchange.target)
     return response
 
 
@@ -33,9 +37,8 @@ def _plan(exchange: Exchange) -> Plan:
     return replace(plan, tries=tuple(sorted(plan.tries, key=lambda one: one.target.deployment != thread.deployment)))
 
 
-def request_for(exchange: Exchange, target: Target) -> UpstreamRequest:
-    """Return what this target is sent: the same to each, but for the name of the model."""
-    body = exchange.upstream_body
+def request_for(exchange: Exchange, target: Target, body: bytes) -> UpstreamRequest:
+    """Return what a target is sent: the body under the name that the model has there."""
     if target.model is not None and target.model != exchange.model:
         body = exchange.dialect.replace_model(body, target.model)
     return UpstreamRequest(

@@ -14,8 +14,9 @@ from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import forward
 from proxy.pipeline.identify import identify
 from proxy.pipeline.keeping import keep_beside
+from proxy.pipeline.offer import offer, resume
 from proxy.pipeline.recall import recall
-from proxy.pipeline.recall_tool import Answering, offer, resume
+from proxy.pipeline.recall_tool import Answering
 from proxy.pipeline.relay import is_stream, relay
 from proxy.pipeline.remember import remember
 from proxy.services import Services
@@ -56,18 +57,19 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
     Raises:
         ProxyError: What is refused by us; what the provider refuses is an answer.
     """
-    with exchange.timings.step("identify"):
-        await identify(exchange, services)
-        await guard_account(exchange, services)
-    exchange.upstream_body = exchange.resolved_body = exchange.body
-    services = services.of(exchange.mode)
-    await attach(exchange, services)
-    if exchange.scope is not None and exchange.mode != "off":
-        await recall(exchange, services)
-        await assemble(exchange, services.settings.memory)
-        keep_beside(exchange, services)
-        resume(exchange)
-        offer(exchange)
+    with services.precedence.ahead():
+        with exchange.timings.step("identify"):
+            await identify(exchange, services)
+            await guard_account(exchange, services)
+        exchange.upstream_body = exchange.resolved_body = exchange.body
+        services = services.of(exchange.mode)
+        await attach(exchange, services)
+        if exchange.scope is not None and exchange.mode != "off":
+            await recall(exchange, services)
+            await assemble(exchange, services.settings.memory)
+            keep_beside(exchange, services)
+            resume(exchange)
+            offer(exchange)
     response = await _sent(exchange, services)
     if exchange.offers_recall:
         response = Answering(exchange, services, response)

@@ -64,6 +64,14 @@ async def recall(exchange: Exchange, services: Services) -> None:
                 await _look_up(exchange, services, exchange.required_scope, left_s, passages)
 
 
+async def recall_left_out(exchange: Exchange, services: Services) -> None:
+    """Add what fits of the messages that a request leaves out for a model with less room."""
+    passages = await _in_left_out(exchange, services.settings.memory.deadline_ms / 1000)
+    if exchange.standing is not None:
+        found = seen(exchange, exchange.standing, [as_hit(exchange, passage) for passage in passages])
+        exchange.hits = _merged(exchange.hits, found)
+
+
 async def _look_up(
     exchange: Exchange, services: Services, scope: Scope, deadline_s: float, passages: Sequence[Passage]
 ) -> None:

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
 from proxy.dialects.copying import Copy, parsed
-from proxy.dialects.responses_tool import resumed
-from proxy.dialects.tool import Call, ReplyFilter, Tool
+from proxy.dialects.tool import Call, ReplyFilter
 from proxy.memory.blocks import query_block
 from proxy.memory.leftout import search as search_left_out
 from proxy.memory.query import Query
@@ -18,6 +17,7 @@ from proxy.memory.standing import standing
 from proxy.memory.summarize import Utterance
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import request_for
+from proxy.pipeline.offer import NAME
 from proxy.pipeline.policy import best_effort
 from proxy.pipeline.recall import as_hit, seen
 from proxy.services import Services
@@ -26,7 +26,6 @@ from proxy.tokens import count
 from proxy.upstream.base import UpstreamCut, UpstreamResponse
 from proxy.upstream.headers import find
 
-HEADER, NAME = "x-memory-tools", "recall"
 MOST_CALLS = 4  # rounds within one reply
 _MOST_TOKENS = 3000  # of one answer
 _MOST_HITS = 24
@@ -34,38 +33,6 @@ _RANGE = re.compile(r"#?(\d{1,7})(?:\s*[-–]\s*#?(\d{1,7}))?")
 _MOST_MESSAGES = 60
 _NOTHING = "Nothing about that was found in this conversation or in earlier ones."
 _ENDED = "What was there has been taken back since."
-_TOOL = Tool(
-    NAME,
-    "Look up what the user said before: in the part of this conversation that was left out, and in earlier "
-    "conversations. Ask by what is sought, or by the numbers of messages as the summary gives them.",
-    {
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "description": "What to look for, in the user's words."},
-            "messages": {"type": "string", "description": "Numbers of messages of this conversation: #12-#18."},
-        },
-    },
-)
-
-
-def offer(exchange: Exchange) -> None:
-    """Put the tool into the request of a client that opted in, where it takes nothing from what the client asked."""
-    asked = exchange.header_map.get(HEADER, "").strip().lower()
-    wants = asked == "on" or (not asked and exchange.identity.offers_recall)
-    if not wants or exchange.mode == "observe" or not exchange.reads:
-        return
-    body = exchange.request.body if exchange.request else {}
-    if exchange.dialect.tool.may_offer(body, NAME):
-        before = exchange.upstream_body
-        exchange.upstream_body = exchange.dialect.tool.offered(before, _TOOL)
-        exchange.offers_recall = exchange.upstream_body is not before
-
-
-def resume(exchange: Exchange) -> None:
-    """Name a kept reply that had look-ups inside it as its provider does, and leave none of their calls open."""
-    thread = exchange.thread
-    if thread is not None and exchange.mode != "observe" and (thread.goes_on_as or thread.open_calls):
-        exchange.upstream_body = resumed(exchange.upstream_body, thread.goes_on_as, thread.open_calls)
 
 
 @dataclass(slots=True)
@@ -150,7 +117,7 @@ class Answering:
         exchange.upstream_body = await in_thread("cpu", shown.going_on, exchange.upstream_body, told)
         exchange.recalls += len(told)
         await self.response.aclose()
-        self.response = await target.upstream.send(request_for(exchange, target), target)
+        self.response = await target.upstream.send(request_for(exchange, target, exchange.upstream_body), target)
         if self.response.status >= 300:
             raise UpstreamCut("The provider did not go on with its reply after a look-up in memory.")
 

@@ -26,6 +26,7 @@ class Compaction:
         kept: Ids of the opening messages of older turns that stay.
         segments: The running summary, as JSON.
         is_used: False for one that was prepared ahead of need.
+        window: Tokens of the window that it was made for.
     """
 
     anchor: str
@@ -33,6 +34,7 @@ class Compaction:
     kept: tuple[str, ...]
     segments: tuple[Any, ...]
     is_used: bool = True
+    window: int = 0
 
 
 class Compactions:
@@ -42,7 +44,7 @@ class Compactions:
         self._db = db
         insert = db.insert(compactions)
         put = insert.on_conflict_do_update(
-            index_elements=["owner", "session", "anchor"],
+            index_elements=["owner", "session", "window_tokens", "anchor"],
             set_={name: insert.excluded[name] for name in ("host", "kept", "segments", "used", "at_ms")},
         )
         self._put = db.prepare(put, columns=compactions.c.keys())
@@ -53,6 +55,7 @@ class Compactions:
         row = {
             "owner": scope.user,
             "session": scope.session,
+            "window_tokens": compaction.window,
             "anchor": compaction.anchor,
             "host": compaction.host,
             "kept": compaction.kept,
@@ -70,7 +73,7 @@ class Compactions:
         """Return those of a conversation, of all its branches, the newest first."""
         values = {"owner": scope.user, "session": session}
         rows = await self._db.query(lambda connection: self._read.fetch(connection, values))
-        return [Compaction(row[0], row[1], tuple(row[2]), tuple(row[3]), bool(row[4])) for row in rows]
+        return [Compaction(row[0], row[1], tuple(row[2]), tuple(row[3]), bool(row[4]), row[5]) for row in rows]
 
     async def mend(self, scope: Scope, mended: Callable[[Any], Any]) -> int:
         """Replace each segment of the owner's summaries by what ``mended`` makes of it; return how many changed."""
@@ -78,10 +81,10 @@ class Compactions:
 
         def changes() -> list[dict[str, Any]]:
             found = []
-            for session, anchor, segments in rows:
+            for session, window, anchor, segments in rows:
                 new = [mended(segment) for segment in segments]
                 if new != list(segments):
-                    found.append({"o": scope.user, "s": session, "a": anchor, "new": new})
+                    found.append({"o": scope.user, "s": session, "w": window, "a": anchor, "new": new})
             return found
 
         changed = await in_thread("cpu", changes) if rows else []
@@ -91,18 +94,26 @@ class Compactions:
 
 
 _READ = (
-    sa.select(compactions.c.anchor, compactions.c.host, compactions.c.kept, compactions.c.segments, compactions.c.used)
+    sa.select(
+        compactions.c.anchor,
+        compactions.c.host,
+        compactions.c.kept,
+        compactions.c.segments,
+        compactions.c.used,
+        compactions.c.window_tokens,
+    )
     .where(compactions.c.owner == sa.bindparam("owner"), compactions.c.session == sa.bindparam("session"))
     .order_by(compactions.c.at_ms.desc())
 )
-_ALL = sa.select(compactions.c.session, compactions.c.anchor, compactions.c.segments).where(
-    compactions.c.owner == sa.bindparam("owner")
-)
+_ALL = sa.select(
+    compactions.c.session, compactions.c.window_tokens, compactions.c.anchor, compactions.c.segments
+).where(compactions.c.owner == sa.bindparam("owner"))
 _MEND = (
     compactions.update()
     .where(
         compactions.c.owner == sa.bindparam("o"),
         compactions.c.session == sa.bindparam("s"),
+        compactions.c.window_tokens == sa.bindparam("w"),
         compactions.c.anchor == sa.bindparam("a"),
     )
     .values(segments=sa.bindparam("new"))

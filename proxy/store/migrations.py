@@ -99,6 +99,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ("ALTER TABLE keys ADD COLUMN offers_recall BOOLEAN",),
     ("ALTER TABLE replies ADD COLUMN inside {blob}",),
+    (  # decided anew where a conversation goes on
+        "DROP TABLE compactions",
+        """CREATE TABLE compactions (
+            owner TEXT NOT NULL, session TEXT NOT NULL, window_tokens INTEGER NOT NULL, anchor TEXT NOT NULL,
+            host TEXT NOT NULL, kept {blob} NOT NULL, segments {blob} NOT NULL, used INTEGER NOT NULL,
+            at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, session, window_tokens, anchor))""",
+    ),
 )
 
 _WORDS = {

@@ -48,6 +48,7 @@ compactions = sa.Table(
     metadata,
     sa.Column("owner", sa.Text, primary_key=True),
     sa.Column("session", Text, primary_key=True),
+    sa.Column("window_tokens", sa.Integer, primary_key=True),
     sa.Column("anchor", Text, primary_key=True),
     sa.Column("host", Text, nullable=False),
     sa.Column("kept", Json, nullable=False),

@@ -102,6 +102,7 @@ class Target:
         connect_timeout_s: Most seconds to connect.
         forwards_auth: Without ``api_key``, the client's own key goes up (never so in ``keys`` mode).
         uses_ambient: The host's own credentials (a cloud's) stand in for a key.
+        serves: The model's name on our side: what the client asked for, or what stands in for it.
         key_header: Where ``api_key`` goes, in lower case; empty: where the client put its own, else ``Authorization``.
         deployment: Names the deployment among others of the same model.
         account: Names the deployment and whose key goes there.
@@ -121,6 +122,7 @@ class Target:
     deployment: str = ""
     account: str = field(default="", repr=False)
     key_header: str = ""
+    serves: str = ""
 
 
 async def whole_body(request: UpstreamRequest) -> bytes:

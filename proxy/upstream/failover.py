@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 
@@ -29,7 +29,7 @@ _OVERFLOW = (b"context_length_exceeded", b"maximum context length", b"context wi
 _MOST_OVERFLOW_BYTES = 64 * 1024
 _LONGEST_PAUSE_S = 30.0
 
-Make = Callable[[Target], UpstreamRequest]
+Make = Callable[[Target], Awaitable[UpstreamRequest]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +181,10 @@ class _Attempts:
         return False
 
     async def _timed(self, target: Target) -> UpstreamResponse:
+        request = await self._make(target)
         start, status, code = time.perf_counter(), 0, "cancelled"
         try:
-            response = await target.upstream.send(self._make(target), target)
+            response = await target.upstream.send(request, target)
             status, code = response.status, ""
         except ProxyError as error:
             code = error.code or type(error).__name__

@@ -234,7 +234,7 @@ class Routes:
     def _tries(self, model: str, asked: str, client_key: str | None, key: Callable[[], str]) -> list[Try]:
         """Return the tries for a model, maybe another than the client asked for; none where no route serves it."""
         targets = [
-            self._targets.of(_renamed(route, model, asked), client_key)
+            replace(self._targets.of(_renamed(route, model, asked), client_key), serves=model)
             for route in self._directory.routes(model, client_key, key)
         ]
         if not targets and model == DEMO_MODEL:
