@@ -202,6 +202,9 @@ class StoreSettings(_Section):
     metadata_cache_bytes: int = Field(32 * 2**20, ge=2**20, description="LanceDB's metadata cache, in bytes.")
     receipts_days: float = Field(30.0, ge=0, description="Days that receipts are kept.")
     journal_days: float = Field(1.0, ge=0, description="Days that the payload of a finished turn stays in the journal.")
+    conversations_days: float = Field(
+        90.0, gt=0, description="Days after its last use that a conversation is recognised and goes on where it stood."
+    )
 
 
 class MediaSettings(_Section):

@@ -43,6 +43,7 @@ from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
+from proxy.store.uses import Uses
 from proxy.telemetry.access import AccessLog, open_access_log
 from proxy.telemetry.metrics import CACHE_BYTES, JOURNAL_TURNS, READY
 from proxy.telemetry.otel import Tracing, open_tracing
@@ -78,6 +79,7 @@ class Services:
     sessions: Sessions
     ledger: Ledger
     receipts: Receipts
+    uses: Uses
     replies: Replies
     summarizer: ModelSummarizer | None
     compactions: Compactions
@@ -326,6 +328,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         sessions=Sessions(database),
         ledger=Ledger(database),
         receipts=Receipts(database),
+        uses=Uses(database),
         replies=Replies(database),
         compactions=Compactions(database),
         summarizer=shared.summarizer,

@@ -105,7 +105,7 @@ async def list_memories(
         if not places:
             raise NotFound(f"There is no memory {after[:80]!r} in this list to continue after.", param="after")
         rows = rows[places[0] + 1 :]
-    return listing([memory_shape(row) for row in rows[:limit]], has_more=len(rows) > limit)
+    return listing(await _shown(services, scope, rows[:limit]), has_more=len(rows) > limit)
 
 
 @router.post("")
@@ -166,7 +166,8 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
 @router.get("/{memory_id}")
 async def get_memory(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Return one memory, whatever its status."""
-    return memory_shape(await _one(services, scope, memory_id))
+    (found,) = await _shown(services, scope, [await _one(services, scope, memory_id)])
+    return found
 
 
 @router.patch("/{memory_id}")
@@ -191,7 +192,8 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
             edited = replace(edited, memory=replace(edited.memory, expires_at=None))
         return [edited, *_former(row, edited.memory, now)]
 
-    return memory_shape(await _change(services, scope, memory_id, change))
+    (changed,) = await _shown(services, scope, [await _change(services, scope, memory_id, change)])
+    return changed
 
 
 @router.delete("/{memory_id}")
@@ -206,7 +208,9 @@ async def delete_memory(memory_id: str, scope: Caller, services: Parts) -> dict[
 async def restore(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Undo what closed a memory."""
     now = services.clock.now()
-    return memory_shape(await _change(services, scope, memory_id, lambda row: [restore_memory(row, now)]))
+    back = await _change(services, scope, memory_id, lambda row: [restore_memory(row, now)])
+    (restored,) = await _shown(services, scope, [back])
+    return restored
 
 
 @router.get("/{memory_id}/history")
@@ -228,6 +232,16 @@ async def history(memory_id: str, scope: Caller, services: Parts) -> dict[str, A
             for step in steps
         ]
     )
+
+
+async def _shown(services: Services, scope: Scope, rows: Sequence[Memory]) -> list[dict[str, Any]]:
+    """Return memories with how often they were used, which is counted apart from them."""
+    uses = await services.uses.of(scope, [row.id for row in rows])
+    told = [
+        replace(row, uses=row.uses + use.count, last_used_at=use.last_at) if (use := uses.get(row.id)) else row
+        for row in rows
+    ]
+    return [memory_shape(row) for row in told]
 
 
 async def _search(

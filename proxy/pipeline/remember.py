@@ -26,6 +26,7 @@ from proxy.types import Finish, Hit, Role, Said, Turn
 _MOST_TEXT = 200_000  # characters of one message that are kept
 _MOST_CONSIDERED = 30
 _MOST_WAIT_S = 2.0
+_OF_MEMORIES = frozenset({"fact", "summary", "task"})  # what else is injected has no uses to be counted
 
 
 async def remember(exchange: Exchange, services: Services, finish: Finish, status: int) -> None:
@@ -46,6 +47,9 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             is_new = await services.journal.record(exchange.scope, _record(exchange, services, finish, status))
         if is_new:
             services.note_written(exchange.scope)
+        if status < 400 and exchange.upstream_body is not exchange.resolved_body:
+            used = [hit.id for hit in exchange.assembly.hits if hit.source in _OF_MEMORIES]
+            services.uses.note(exchange.scope, used, now=services.clock.now())
     if "journal" in exchange.reasons:
         await _tell_in_memory(exchange, services, finish)
 

@@ -107,6 +107,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             at_ms BIGINT NOT NULL,
             PRIMARY KEY (owner, session, window_tokens, anchor))""",
     ),
+    (
+        """CREATE TABLE uses (
+            owner TEXT NOT NULL, memory TEXT NOT NULL, uses INTEGER NOT NULL, last_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, memory)) {clustered}""",
+    ),
+    (
+        "ALTER TABLE sessions ADD COLUMN is_pruned BOOLEAN",
+        "CREATE INDEX sessions_whole ON sessions (arrived_ms) WHERE is_pruned IS NULL",
+    ),
 )
 
 _WORDS = {

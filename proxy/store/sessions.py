@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
 from proxy.store.sql import Database
-from proxy.store.tables import chain, metadata, sessions
+from proxy.store.tables import chain, compactions, ledger, metadata, replies, sessions
 from proxy.types import Scope
 
 _SIZES = (8, 32, 128)  # lengths of IN lists: few statements to compile; shorter lists repeat their last value
@@ -73,6 +73,7 @@ class Sessions:
                 ),
                 "turns": sessions.c.turns + insert.excluded.turns,
                 "arrived_ms": insert.excluded.arrived_ms,
+                "is_pruned": None,
                 "ended_ms": sa.case((insert.excluded.turns > 0, None), else_=sessions.c.ended_ms),
                 "name": sa.case((insert.excluded.name != "", insert.excluded.name), else_=sessions.c.name),
                 "name_hash": sa.case(
@@ -123,6 +124,7 @@ class Sessions:
             "ended_ms": None,
             "turns": turns,
             "arrived_ms": to_ms(arrived or now),
+            "is_pruned": None,
         }
         self._touch.execute(connection, row)
 
@@ -218,6 +220,26 @@ class Sessions:
         rows = await self._db.query(lambda connection: connection.execute(_IDLE, values).all())
         return [Scope("", row.owner, row.agent, row.id) for row in rows]
 
+    async def prune(self, *, before: datetime, limit: int) -> int:
+        """Drop by what conversations of all owners, last used before then, are recognised and go on; return how many.
+
+        What was said in them stays; should a client go on with one after all, it is a conversation that is new to us.
+        """
+        values = {"before": to_ms(before), "limit": limit}
+
+        def delete(connection: sa.Connection) -> int:
+            unused: dict[str, list[str]] = {}
+            for owner, session in connection.execute(_UNUSED, values).all():
+                unused.setdefault(owner, []).append(session)
+            for owner, ids in unused.items():
+                for table in _CONTINUED:
+                    connection.execute(table.delete().where(table.c.owner == owner, table.c.session.in_(ids)))
+                pruned = sessions.update().where(sessions.c.owner == owner, sessions.c.id.in_(ids))
+                connection.execute(pruned.values(is_pruned=True))
+            return sum(map(len, unused.values()))
+
+        return await self._db.submit(delete)
+
     async def delete(self, scope: Scope, session: str) -> dict[str, int]:
         """Delete a conversation and every row of any table that belongs to it; return how many rows by table.
 
@@ -264,6 +286,15 @@ _NAMED = (
 _IDLE = (
     sa.select(sessions.c.owner, sessions.c.agent, sessions.c.id)
     .where(sessions.c.ended_ms.is_(None), sessions.c.arrived_ms < sa.bindparam("before"))
+    .order_by(sessions.c.arrived_ms)
+    .limit(sa.bindparam("limit"))
+)
+
+
+_CONTINUED = (chain, ledger, compactions, replies)
+_UNUSED = (
+    sa.select(sessions.c.owner, sessions.c.id)
+    .where(sessions.c.is_pruned.is_(None), sessions.c.arrived_ms < sa.bindparam("before"))
     .order_by(sessions.c.arrived_ms)
     .limit(sa.bindparam("limit"))
 )

@@ -21,6 +21,7 @@ sessions = sa.Table(
     sa.Column("ended_ms", sa.BigInteger),
     sa.Column("turns", sa.Integer, nullable=False),
     sa.Column("arrived_ms", sa.BigInteger),  # when it was last used by our clock: what is replayed has other times
+    sa.Column("is_pruned", sa.Boolean),  # it was not used for long, and is not recognised any more
 )
 chain = sa.Table(
     "chain",
@@ -89,6 +90,14 @@ receipts = sa.Table(
     sa.Column("session", Text, nullable=False),
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("body", Json, nullable=False),
+)
+uses = sa.Table(
+    "uses",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("memory", Text, primary_key=True),
+    sa.Column("uses", sa.Integer, nullable=False),
+    sa.Column("last_ms", sa.BigInteger, nullable=False),
 )
 journal = sa.Table(
     "journal",

@@ -31,6 +31,7 @@ async def _discard(services: Services, scope: Scope, item: Shown) -> None:
         if derived:
             await services.store.remove_memories(scope, derived)
             await services.history.purge(scope, derived)
+            await services.uses.remove(scope, derived)
         await services.store.purge(scope)
         services.index.forget(scope)
     services.needs_scrub = True

@@ -68,6 +68,7 @@ async def forget_summaries(services: Services, scope: Scope, session: str) -> No
     if gone:
         await services.store.remove_memories(scope, gone)
         await services.history.purge(scope, gone)
+        await services.uses.remove(scope, gone)
 
 
 async def _write_up_by_model(services: Services, summarizer: ModelSummarizer, scope: Scope, session: Session) -> None:

@@ -1,4 +1,4 @@
-"""Periodic work: compaction of owners' tables, pruning of the journal and of receipts, gauges."""
+"""Periodic work: compaction of owners' tables, pruning of what is old, counting of uses, gauges."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from proxy.worker.sweep import sweep
 _log = structlog.get_logger(__name__)
 _TICK_S = 15.0
 _PRUNE_EVERY = 40  # ticks: some ten minutes
+_MOST_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
 
 class Schedule:
@@ -37,6 +38,7 @@ class Schedule:
             self._task.cancel()
             await asyncio.wait([self._task])
             await self._attempt("scrub", self._scrub())
+            await self._attempt("uses", self._note_uses())
 
     async def _run(self) -> None:
         tick = 0
@@ -47,6 +49,7 @@ class Schedule:
             if self._services.ephemeral is not None:
                 await self._attempt("sweep", sweep(self._services.ephemeral))
             await self._attempt("scrub", self._scrub())
+            await self._attempt("uses", self._note_uses())
             if not self._keeps_store:
                 continue
             if self._services.settings.memory.session_idle_minutes:
@@ -76,6 +79,10 @@ class Schedule:
         finally:
             services.needs_scrub |= not is_scrubbed
 
+    async def _note_uses(self) -> None:
+        for part in self._services.both():
+            await part.uses.flush()
+
     async def _maintain(self, scope: Scope) -> None:
         """Compact an owner's tables while nobody else writes them."""
         async with self._services.leases.held(scope):
@@ -89,3 +96,5 @@ class Schedule:
         now = services.clock.now()
         await services.journal.prune(before=now - timedelta(days=services.settings.store.journal_days))
         await services.receipts.prune(before=now - timedelta(days=services.settings.store.receipts_days))
+        unused = now - timedelta(days=services.settings.store.conversations_days)
+        await services.sessions.prune(before=unused, limit=_MOST_PRUNED)

@@ -35,12 +35,14 @@ async def forget_conversation(services: Services, scope: Scope) -> None:
         await services.store.remove_memories(scope, learned)
         await services.store.remove_episodes(scope, session=scope.session)
         await services.history.purge(scope, learned)
+        await services.uses.remove(scope, learned)
         await services.receipts.remove(scope, scope.session)
         with suppress(NotFound):  # a request that was refused left a receipt, but no conversation
             await services.sessions.delete(scope, scope.session)
         if not any(one.user == scope.user for one in services.last_used):
             await services.store.drop_owner(scope)
             await services.blobs.drop_owner(scope)
+            services.uses.forget(scope)
             await Erasure(services.database).erase(replace(scope, session=""))
     services.written.discard(Scope(scope.tenant, scope.user))
     services.index.forget(scope)

@@ -219,7 +219,8 @@ def test_history_tells_every_step_with_before_after_and_cause(alice: Speaker) ->
         assert later["at"] >= earlier["at"]
     assert steps[-2]["turn"] is None
     assert steps[-1]["turn"].startswith("turn_")
-    assert steps[-1]["after"] == alice.get(f"/memories/{magnet['id']}")
+    now = alice.get(f"/memories/{magnet['id']}")
+    assert steps[-1]["after"] == {**now, "uses": 0, "last_used_at": None}  # which are no steps in its life
 
 
 def test_forget_says_what_would_go_and_then_takes_it(alice: Speaker) -> None:

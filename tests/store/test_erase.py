@@ -17,6 +17,7 @@ from proxy.store.media import Media
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.store.tables import keys, leases, metadata
+from proxy.store.uses import Uses
 from proxy.types import Document, Memory, Scope
 from tests.store.sql_rows import NOW, make_record, make_scope
 from tests.store.test_history import Step
@@ -34,7 +35,7 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
     Keys in no order and values of all sizes: rows of several owners share the pages of an index, which split in the
     middle, overflow and are reused.
     """
-    journal, history, dice = Journal(db), History(db), random.Random(seed)
+    journal, history, uses, dice = Journal(db), History(db), Uses(db), random.Random(seed)
     for n in range(turns):
         word = dice.choice(sorted(owners))
         scope = replace(owners[word], session=f"{dice.random()}{word}", agent=make_scope(word).user if n % 3 else "")
@@ -46,7 +47,9 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         shown = Document(f"doc_{n}{word}", word, "text/plain", n, sha256, NOW, scope.agent, outline=text)
         await Media(db).add(scope, shown)
         await Files(db).add(scope, Upload(f"file-{n}{word}", shown.id, word, "user_data", n, NOW, agent=scope.agent))
+        uses.note(scope, [memory.id], now=NOW)
         if n % 20 == 19:
+            await uses.flush()
             seqs = [item.seq for item in await journal.items(scope)]
             await journal.plan(scope, seqs[:4], {"changes": word * dice.choice([3, 300])})
             await journal.retry(scope, seqs[:3], due=NOW, error=word)

@@ -22,6 +22,7 @@ from proxy.store.ledger import Ledger
 from proxy.store.receipts import Receipts
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
+from proxy.store.uses import Uses
 from tests.store.sql_rows import NOW, make_record, make_scope
 
 pytestmark = pytest.mark.anyio
@@ -73,6 +74,12 @@ async def use_everything(db: Database) -> None:
     await Compactions(db).mend(ANNA, lambda _segment: {})
     await Costs(db).add(ANNA, [Cost("captions", 5, 0.1)])
     await Costs(db).read(ANNA)
+    uses = Uses(db)
+    uses.note(ANNA, ["mem_1"], now=NOW)
+    await uses.flush()
+    await uses.of(ANNA, ["mem_1"])
+    await uses.remove(ANNA, ["mem_1"])
+    await sessions.prune(before=NOW + timedelta(days=1), limit=5)
     await sessions.end(ANNA, ANNA.session, now=NOW)
     await sessions.delete(ANNA, ANNA.session)
     await History(db).of(ANNA, "mem_1")

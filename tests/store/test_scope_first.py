@@ -21,6 +21,8 @@ OPERATOR_WIDE = {
     "Media.blobs": "names of bytes in use, so that what a dead process left can be swept",
     "Media.claim": "the worker serves whichever owner has something to read, and gets that owner's scope with it",
     "Sessions.idle": "conversations end by the clock whoever owns them; it gets each one's scope",
+    "Sessions.prune": "retention by age, the same for all, returns a count",
+    "Uses.flush": "writes what was noted, each use under its own owner, returns a count",
     "Receipts.prune": "retention by age, the same for all, returns a count",
 }
 OPERATOR_CLASSES = {keys.Keys: "keys stand for tenants; they are read before there is a scope"}

@@ -8,6 +8,8 @@ import pytest
 from proxy.errors import NotFound
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.journal import Journal
+from proxy.store.ledger import Ledger
+from proxy.store.replies import Replies
 from proxy.store.sessions import Link, Sessions
 from proxy.store.sql import Database
 from tests.store.sql_rows import NOW, make_record, make_scope
@@ -158,3 +160,37 @@ async def test_an_agent_sees_the_users_common_conversations(journal: Journal, se
 async def test_concurrent_turns_of_a_conversation_are_all_counted(journal: Journal, sessions: Sessions) -> None:
     await asyncio.gather(*(journal.record(ANNA, make_record(ANNA, str(n))) for n in range(20)))
     assert (await sessions.get(ANNA, ANNA.session)).turns == 20
+
+
+async def test_what_was_not_used_for_long_is_not_recognised_any_more(
+    db: Database, journal: Journal, sessions: Sessions
+) -> None:
+    old, new = make_scope("anna", session="old"), make_scope("anna", session="new")
+    await journal.record(old, make_record(old, "1", memory_ids=("mem_1",)))
+    await journal.record(new, make_record(new, "2", now=NOW + 2 * HOUR))
+    await journal.record(BEN, make_record(BEN, "3"))
+    assert await sessions.prune(before=NOW + HOUR, limit=10) == 2
+    assert await sessions.locate(old, ["hash_1"]) == []
+    assert await Ledger(db).read(old, old.session) == []
+    assert await Replies(db).latest(old, old.session) is None
+    assert [row.session for row in await sessions.locate(new, ["hash_2"])] == [new.session]
+    assert (await sessions.get(old, old.session)).turns == 1
+    assert await sessions.prune(before=NOW + HOUR, limit=10) == 0
+
+
+async def test_what_goes_on_after_all_is_recognised_from_there_on(journal: Journal, sessions: Sessions) -> None:
+    await journal.record(ANNA, make_record(ANNA, "1"))
+    assert await sessions.prune(before=NOW + HOUR, limit=10) == 1
+    await journal.record(ANNA, make_record(ANNA, "2", now=NOW + 2 * HOUR))
+    assert len(await sessions.locate(ANNA, ["hash_1", "hash_2"])) == 1
+    assert await sessions.prune(before=NOW + HOUR, limit=10) == 0
+    assert await sessions.prune(before=NOW + 3 * HOUR, limit=10) == 1
+
+
+async def test_pruning_takes_the_longest_unused_first(journal: Journal, sessions: Sessions) -> None:
+    scopes = [make_scope("anna", session=str(n)) for n in range(3)]
+    for n in (2, 0, 1):
+        await journal.record(scopes[n], make_record(scopes[n], str(n), now=NOW + n * HOUR))
+    assert await sessions.prune(before=NOW + 9 * HOUR, limit=2) == 2
+    left = await sessions.locate(ANNA, ["hash_0", "hash_1", "hash_2"])
+    assert [row.session for row in left] == [scopes[2].session]

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from proxy.clock import ManualClock
 from proxy.config import load_settings
 from proxy.services import Services, open_services
 from proxy.worker import schedule as schedule_module
 from proxy.worker.schedule import Schedule
+from tests.store.sql_rows import make_record, make_scope
 
 pytestmark = pytest.mark.anyio
 
@@ -54,6 +57,19 @@ async def test_upkeep_outlives_whatever_a_step_raises(services: Services, monkey
     schedule.start()
     async with asyncio.timeout(10):
         await measured.wait()
+    await schedule.stop()
+
+
+async def test_conversations_unused_for_long_are_pruned(services: Services) -> None:
+    anna = make_scope("anna")
+    assert isinstance(services.clock, ManualClock)
+    await services.journal.record(anna, make_record(anna, "1"))
+    services.clock.advance(timedelta(days=91))
+    schedule = Schedule(services)
+    schedule.start()
+    async with asyncio.timeout(10):
+        while await services.sessions.locate(anna, ["hash_1"]):
+            await asyncio.sleep(0.005)
     await schedule.stop()
 
 
