@@ -74,6 +74,7 @@ class Compacted:
         before: Tokens of the request as it came.
         is_new: Whether this request decided it, and no earlier one.
         window: Of the model that it was decided for.
+        was_ready: The summary was written before this request came.
     """
 
     plan: Plan
@@ -81,6 +82,7 @@ class Compacted:
     before: int
     is_new: bool
     window: int = 0
+    was_ready: bool = True
 
 
 def segment(said: Sequence[Utterance], budget: int, count: Count, *, text: str = "") -> Segment:

@@ -1,4 +1,4 @@
-"""Has a model summarise, in the background and ahead of need, what a long conversation is going to leave out."""
+"""Summarises, in the background and ahead of need, what a long conversation is going to leave out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from proxy.errors import ProxyError
 from proxy.memory.compaction import Plan
 from proxy.memory.running import Segment, segment, trimmed
 from proxy.memory.summarize import Utterance
-from proxy.memory.summary_model import ModelSummarizer
 from proxy.services import Services
 from proxy.store.compactions import Compaction
 from proxy.threads import in_thread, spawn
@@ -23,16 +22,14 @@ def prepare(
     services: Services, scope: Scope, plan: Plan, known: tuple[Segment, ...], said: list[Utterance], window: int
 ) -> None:
     """Start writing the summary for a plan, once at a time for a conversation; no request waits for it."""
-    summarizer = services.summarizer
-    if summarizer is None or services.is_ephemeral or not said or scope in services.summing_up:
+    if not said or scope in services.summing_up:
         return
     services.summing_up.add(scope)
-    spawn(_prepare(services, summarizer, scope, plan, known, said, window), "summary")
+    spawn(_prepare(services, scope, plan, known, said, window), "summary")
 
 
 async def _prepare(
     services: Services,
-    summarizer: ModelSummarizer,
     scope: Scope,
     plan: Plan,
     known: tuple[Segment, ...],
@@ -40,11 +37,8 @@ async def _prepare(
     window: int,
 ) -> None:
     try:
-        written = await summarizer.write(said, plan.summary // _SHARE)
-        await services.costs.add(scope, [written.cost])
-        if not written.text:
-            return
-        new = await in_thread("learn", lambda: segment(said, plan.summary // _SHARE, count, text=written.text))
+        text = await _by_model(services, scope, plan, said)
+        new = await in_thread("learn", lambda: segment(said, max(1, plan.summary // _SHARE), count, text=text))
         segments = trimmed([*known, new], plan.summary, count)
         ready = Compaction(
             plan.state.anchor,
@@ -56,6 +50,20 @@ async def _prepare(
         )
         await services.compactions.prepare(scope, ready, now=services.clock.now())
     except ProxyError as error:
-        _log.warning("a summary could not be written ahead, it will be extractive", error=error.code)
+        _log.warning("a summary could not be kept ahead of need", error=error.code)
     finally:
         services.summing_up.discard(scope)
+
+
+async def _by_model(services: Services, scope: Scope, plan: Plan, said: list[Utterance]) -> str:
+    """Return what a model makes of it; "" where none is set or it fails, and for what must not leave this process."""
+    summarizer = services.summarizer
+    if summarizer is None or services.is_ephemeral:
+        return ""
+    try:
+        written = await summarizer.write(said, plan.summary // _SHARE)
+        await services.costs.add(scope, [written.cost])
+    except ProxyError as error:
+        _log.warning("a model wrote no summary, it is extractive", error=error.code)
+        return ""
+    return written.text

@@ -29,11 +29,12 @@ _REPLY = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 _SMALL_SHARE = 16  # of the window, for the summary and for memory
 _MARGIN_SHARE = 20  # of the window: tokenizers differ
 _RESULTS = frozenset({"tool_result"})
+_NO_IDS = frozenset[str]()
 _OPENING_TOKENS, _OPENING_WORTH = 1000, 0.5  # the first turn often says what all of it is about
 _PINNED, _PROFILE, _PRIORITY = 3.0, 2.0, 1.0
 _MOST_QUOTES = 50
 _SHORTEST_QUOTE = 12
-_EARLY = 80  # percent of the trigger, at which a model is asked for the next summary
+_EARLY = 80  # percent of the trigger, at which the next summary is written
 _SEGMENT_SHARE = 2  # a half of the summary for what is newly left out
 
 
@@ -70,10 +71,9 @@ async def compact(exchange: Exchange, services: Services) -> None:
         asked = _Asked(
             exchange.messages, exchange.points, body, scope.session, bounds, stored, exchange.ledger, memories
         )
-        wants_ahead = services.summarizer is not None and exchange.mode != "observe"
-        decided = await in_thread("cpu", _decide, asked, services.sizes, wants_ahead)
+        decided = await in_thread("cpu", _decide, asked, services.sizes)
         exchange.compaction = replace(decided.now, window=bounds.window) if decided.now is not None else None
-        if decided.ahead is not None:
+        if decided.ahead is not None and exchange.mode != "observe":
             said = utterances(exchange.messages, decided.ahead.fresh)
             prepare(services, scope, decided.ahead, decided.known, said, bounds.window)
 
@@ -115,31 +115,31 @@ class _Decided:
     known: tuple[Segment, ...] = ()
 
 
-def _decide(asked: _Asked, sizes: Sizes, wants_ahead: bool = False) -> _Decided:  # noqa: FBT001, FBT002 - of a thread
+def _decide(asked: _Asked, sizes: Sizes) -> _Decided:
     """Decide in a thread: the messages may be megabytes."""
     bounds = asked.bounds
     lines = _lines(asked, weigh(sizes, asked.messages, bounds.trigger, bounds.target))
     fixed = sizes.of_body(asked.body)
     before = fixed + sum(line.tokens for line in lines)
     stored = [one for one in asked.stored if one.window >= bounds.window]  # what a smaller one left out fits here
-    state, known = _valid(lines, stored)
+    state, known, gone = _valid(lines, stored)
     found = plan(lines, state, bounds, {}, fixed)
     if found is not None and found.fresh:
         found = plan(lines, state, bounds, _worth(asked, lines), fixed)
-    gone = len(fits(lines, state) or ()) if state is not None else 0
-    spare, prepared = _valid(lines, stored, is_used=False, beyond=gone)
+    spare, prepared, _ = _valid(lines, stored, is_used=False, beyond=len(gone))
     if found is None or not found.fresh:
         early = replace(bounds, trigger=bounds.trigger * _EARLY // 100)
-        ahead = plan(lines, state, early, _worth(asked, lines), fixed) if wants_ahead and spare is None else None
+        ahead = plan(lines, state, early, _worth(asked, lines), fixed) if spare is None else None
         now = None if found is None else Compacted(found, known, before, is_new=False)
         return _Decided(now, ahead if ahead is not None and ahead.fresh else None, known)
     ready = None if spare is None else plan(lines, spare, bounds, {}, fixed)
     if ready is not None and not ready.fresh:
+        ready = replace(ready, fresh=tuple(sorted(ready.dropped - gone)))
         return _Decided(Compacted(ready, trimmed(prepared, ready.summary, count), before, is_new=True))
     said = utterances(asked.messages, found.fresh)
     added = [segment(said, max(1, found.summary // _SEGMENT_SHARE), count)] if said and found.summary else []
     segments = trimmed([*known, *added], found.summary, count)
-    return _Decided(Compacted(found, tuple(segments), before, is_new=True))
+    return _Decided(Compacted(found, tuple(segments), before, is_new=True, was_ready=False))
 
 
 def utterances(messages: Sequence[Message], indexes: Sequence[int]) -> list[Utterance]:
@@ -152,40 +152,42 @@ def _lines(asked: _Asked, weights: Sequence[int]) -> list[Line]:
     added: dict[str, int] = {}
     for entry in asked.ledger:
         added[entry.anchor] = added.get(entry.anchor, 0) + count(entry.text)
-    return [
-        Line(
+    lines = []
+    for message, point, weight in zip(asked.messages, asked.points, weights, strict=True):
+        answers = _answers(message)
+        opens = message.role == "user" and not answers
+        line = Line(
             id=message_id(asked.session, point.hash) if point.hash else "",
             role="tool" if message.role == "function" else message.role,
             tokens=weight + (added.get(point.hash, 0) if point.links else 0),
-            opens=message.role == "user" and not _answers(message),
-            calls=frozenset(str(call["id"]) for call in message.tool_calls if call.get("id")),
-            answers=_answers(message),
-            is_host=message.role == "user" and message.is_insertable and not _answers(message),
+            opens=opens,
+            calls=frozenset(str(call["id"]) for call in message.tool_calls if call.get("id")) or _NO_IDS,
+            answers=answers,
+            is_host=opens and message.is_insertable,
         )
-        for message, point, weight in zip(asked.messages, asked.points, weights, strict=True)
-    ]
+        lines.append(line)
+    return lines
 
 
 def _answers(message: Message) -> frozenset[str]:
     if message.role not in ("user", "tool"):
-        return frozenset()
+        return _NO_IDS
     named = [str(part.data.get("tool_use_id", "")) for part in message.parts if part.kind in _RESULTS]
-    return frozenset(id_ for id_ in (*named, message.tool_call_id) if id_)
+    return frozenset(id_ for id_ in (*named, message.tool_call_id) if id_) or _NO_IDS
 
 
 def _valid(
     lines: Sequence[Line], stored: Sequence[Compaction], *, is_used: bool = True, beyond: int = 0
-) -> tuple[State | None, tuple[Segment, ...]]:
-    """Return the decision of this branch that leaves out most, and its summary."""
-    best: tuple[int, Compaction, State] | None = None
-    for one in stored:
+) -> tuple[State | None, tuple[Segment, ...], frozenset[int]]:
+    """Return the decision of this branch that reaches furthest, its summary, and what it leaves out."""
+    places = {line.id: index for index, line in enumerate(lines) if line.id}
+    mine = [one for one in stored if one.is_used == is_used and one.anchor in places]
+    for one in sorted(mine, key=lambda one: -places[one.anchor]):
         state = State(one.anchor, one.host, frozenset(one.kept))
-        dropped = fits(lines, state) if one.is_used == is_used else None
-        if dropped and len(dropped) > (beyond if best is None else best[0]):
-            best = (len(dropped), one, state)
-    if best is None:
-        return None, ()
-    return best[2], tuple(Segment.from_json(one) for one in best[1].segments)
+        dropped = fits(lines, state)
+        if dropped and len(dropped) > beyond:
+            return state, tuple(Segment.from_json(raw) for raw in one.segments), dropped
+    return None, (), frozenset()
 
 
 def _worth(asked: _Asked, lines: Sequence[Line]) -> dict[int, float]:
@@ -244,5 +246,6 @@ def summary_of(exchange: Exchange) -> dict[str, Any]:
         "tokens_before": compacted.before,
         "tokens_after": compacted.plan.tokens + exchange.summary_tokens,
         "summary_tokens": exchange.summary_tokens,
+        "summary_was_ready": compacted.was_ready,
         "summarised_by": "model" if any(one.text for one in segments) else "extract",
     }

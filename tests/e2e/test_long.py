@@ -14,6 +14,7 @@ from proxy.memory.extraction import Completion, ScriptedComplete
 from proxy.memory.summary_model import ModelSummarizer
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
+from tests.process import wait_until
 from tests.running import Running
 from tests.talking import Message, Speaker, assistant, speaking, user
 
@@ -112,6 +113,23 @@ def test_summary_is_extended_and_not_rewritten(speaker: Speaker, strict: FakePro
     first, second = summaries[0], summaries[1]
     assert second[: len(first)] == first
     assert len(second) > len(first)
+
+
+def test_a_conversation_that_grows_turn_by_turn_never_waits_for_its_summary(
+    long_server: Running, speaker: Speaker, strict: FakeProvider
+) -> None:
+    said = history(20)
+    left_out: list[int] = []
+    for turn in range(80):
+        said = [*said, user(f"Step {turn}. {FILLER}")]
+        told = speaker.receipt(speaker.post(said, model="tiny")).get("compaction")
+        if told and told["newly_left_out"]:
+            assert told["summary_was_ready"]
+            left_out.append(told["messages_left_out"])
+        said = [*said, assistant(f"Done with {turn}. {FILLER}")]
+        wait_until(lambda: not long_server.services.summing_up)
+    assert len(left_out) >= 3
+    assert left_out == sorted(left_out)
 
 
 def test_short_requests_and_unknown_windows_are_left_alone(speaker: Speaker, strict: FakeProvider) -> None:
