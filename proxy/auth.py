@@ -11,8 +11,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from proxy.config import AuthSettings, is_loopback
+from proxy.config import is_loopback
 from proxy.errors import ConfigError
+from proxy.settings.serving import AuthSettings
 from proxy.types import UNSAID, Allowance, Scope
 
 _USER_HEADERS = ("x-openwebui-user-id", "x-sm-user-id")

@@ -10,7 +10,7 @@ import structlog
 from proxy import tokens
 from proxy.auth import Hasher
 from proxy.clock import Clock
-from proxy.config import MemorySettings, Settings, environment, quiet_libraries
+from proxy.config import Settings, environment, quiet_libraries
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.limits import Limits
 from proxy.media.fetch import Fetch, fetch
@@ -27,6 +27,7 @@ from proxy.memory.rules import LazyRules, rules
 from proxy.memory.sizes import Sizes
 from proxy.memory.summary_model import ModelSummarizer, select_summarizer
 from proxy.precedence import Precedence
+from proxy.settings.memory import MemorySettings
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.auth import Hasher, Identity, passthrough_identity, scope_of, session_name
-from proxy.config import AuthSettings
+from proxy.settings.serving import AuthSettings
 
 HASHER = Hasher(b"secret")
 SETTINGS = AuthSettings()

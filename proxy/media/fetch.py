@@ -19,7 +19,7 @@ from proxy.media.addresses import is_public
 from proxy.media.base import MediaRefused
 
 if TYPE_CHECKING:
-    from proxy.config import MediaSettings
+    from proxy.settings.media import MediaSettings
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
 Allows = Callable[[str], bool]

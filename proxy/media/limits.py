@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from proxy.config import MediaSettings
+    from proxy.settings.media import MediaSettings
 
 
 @dataclass(frozen=True, slots=True)

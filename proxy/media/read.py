@@ -19,7 +19,7 @@ from proxy.media.processes import run
 from proxy.media.sniff import sniff
 
 if TYPE_CHECKING:
-    from proxy.config import MediaSettings
+    from proxy.settings.media import MediaSettings
 
 Progress = Callable[[float], None]
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from proxy.config import MediaSettings, MemorySettings
 from proxy.errors import ConfigError
 from proxy.memory.extract import model_access
 from proxy.memory.extraction import ModelAccess
 from proxy.memory.json_text import find_json
+from proxy.settings.media import MediaSettings
+from proxy.settings.memory import MemorySettings
 from proxy.store.passages import day
 from proxy.types import Image
 from proxy.upstream import litellm

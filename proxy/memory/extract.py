@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlsplit
 
-from proxy.config import MemorySettings, environment, is_loopback
+from proxy.config import environment, is_loopback
 from proxy.errors import ConfigError
 from proxy.memory.extract_model import ModelExtractor
 from proxy.memory.extraction import (
@@ -16,6 +16,7 @@ from proxy.memory.extraction import (
     TurnExtractor,
 )
 from proxy.memory.rules import LazyRules
+from proxy.settings.memory import MemorySettings
 from proxy.threads import in_thread
 from proxy.types import Candidate, Episode, Memory, Turn
 from proxy.upstream import providers

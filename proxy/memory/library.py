@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from proxy.config import MediaSettings
 from proxy.media.base import MediaRefused, Sniffed
 from proxy.media.sniff import sniff
+from proxy.settings.media import MediaSettings
 from proxy.store.blobs import Blobs
 from proxy.store.files import Files, Upload
 from proxy.store.media import Media, Shown

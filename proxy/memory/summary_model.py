@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from proxy.config import MemorySettings
 from proxy.errors import ConfigError
 from proxy.memory.blocks import escape
 from proxy.memory.extract import model_access
@@ -15,6 +14,7 @@ from proxy.memory.json_text import find_json
 from proxy.memory.prompt import load_prompt
 from proxy.memory.secrets import redact
 from proxy.memory.summarize import Utterance
+from proxy.settings.memory import MemorySettings
 from proxy.store.costs import Cost
 
 _SCHEMA: Mapping[str, Any] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect
 
-from proxy.config import MemorySettings
 from proxy.dialects.base import Insertion
 from proxy.memory.blocks import profile_block
 from proxy.memory.ledger import assemble as lay_out
@@ -12,6 +11,7 @@ from proxy.pipeline.compact import summary_text
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.identify import LARGE_BYTES
 from proxy.pipeline.policy import best_effort
+from proxy.settings.memory import MemorySettings
 from proxy.threads import in_thread
 from proxy.tokens import count
 

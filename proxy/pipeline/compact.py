@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from proxy.config import MemorySettings
 from proxy.dialects.base import Message
 from proxy.memory.chain import Point, message_id, turn_id
 from proxy.memory.compaction import Bounds, Line, Plan, State, fits, plan
@@ -19,6 +18,7 @@ from proxy.pipeline.ahead import prepare
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
+from proxy.settings.memory import MemorySettings
 from proxy.store.compactions import Compaction
 from proxy.store.ledger import LedgerEntry
 from proxy.threads import in_thread

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from proxy.config import TelemetrySettings
+from proxy.settings.serving import TelemetrySettings
 
 
 def configure_logging(settings: TelemetrySettings) -> None:

@@ -10,8 +10,8 @@ from functools import cache
 from typing import Any
 
 from proxy.clock import Clock
-from proxy.config import RouterSettings
 from proxy.errors import ModelNotFound
+from proxy.settings.providers import RouterSettings
 from proxy.upstream import model_list as entries
 from proxy.upstream import model_map
 from proxy.upstream.affinity import NO_CONVERSATION, Affinities, Conversation

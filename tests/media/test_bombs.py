@@ -9,10 +9,10 @@ import zlib
 
 import pytest
 
-from proxy.config import MediaSettings
 from proxy.media.base import MediaRefused
 from proxy.media.processes import end_idle
 from proxy.media.read import read_document, sniff_file
+from proxy.settings.media import MediaSettings
 from tests.media import made
 
 pytestmark = pytest.mark.anyio

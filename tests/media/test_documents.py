@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from proxy.config import MediaSettings
 from proxy.media.base import Content, MediaRefused, Sniffed
 from proxy.media.processes import end_idle
 from proxy.media.read import read_document, sniff_file
+from proxy.settings.media import MediaSettings
 from tests.media import made
 
 pytestmark = pytest.mark.anyio

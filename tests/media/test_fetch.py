@@ -10,10 +10,10 @@ import anyio
 import pytest
 from aiohttp import web
 
-from proxy.config import MediaSettings
 from proxy.media.addresses import is_public
 from proxy.media.base import MediaRefused
 from proxy.media.fetch import Fetched, fetch
+from proxy.settings.media import MediaSettings
 from tests.fakes.http import listening
 
 pytestmark = pytest.mark.anyio

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
-from proxy.config import MediaSettings
 from proxy.media.base import MediaRefused
 from proxy.media.colours import name_of
 from proxy.media.image import distance
 from proxy.media.processes import end_idle
 from proxy.media.read import read_image, read_text_of_image
+from proxy.settings.media import MediaSettings
 from tests.media import made
 
 pytestmark = pytest.mark.anyio

@@ -11,11 +11,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from proxy.config import MediaSettings
 from proxy.media.base import MediaRefused, Sniffed
 from proxy.media.limits import Limits
 from proxy.media.processes import Worker, end_idle, run
 from proxy.media.read import read_document, read_image
+from proxy.settings.media import MediaSettings
 from tests.media import made
 
 pytestmark = pytest.mark.anyio

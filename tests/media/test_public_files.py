@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.config import MediaSettings
 from proxy.media.base import MediaRefused
 from proxy.media.chunk import MAX_CHARS, chunks, outline
 from proxy.media.processes import end_idle
 from proxy.media.read import read_document, read_image, sniff_file
+from proxy.settings.media import MediaSettings
 from tests.media.expected import DATA, DOCUMENTS, IMAGES, Row
 
 pytestmark = pytest.mark.anyio

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from proxy.config import MemorySettings
 from proxy.errors import ConfigError
 from proxy.memory.extract import BuiltinTurns, model_access, select_extractor
 from proxy.memory.extract_model import ModelExtractor
 from proxy.memory.extraction import ModelAccess, ScriptedComplete
+from proxy.settings.memory import MemorySettings
 from proxy.types import Candidate, Episode, Memory, Turn
 from tests.memory.extracting import turn
 

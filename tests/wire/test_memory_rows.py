@@ -17,8 +17,8 @@ import orjson
 import pytest
 import structlog
 
-from proxy.config import TelemetrySettings
 from proxy.memory.embed import EmbeddingFailed
+from proxy.settings.serving import TelemetrySettings
 from proxy.telemetry import configure_logging
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider

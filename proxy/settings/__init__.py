@@ -1,0 +1,1 @@
+"""What can be set, section by section; ``proxy.config`` reads it."""

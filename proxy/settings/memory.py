@@ -1,0 +1,101 @@
+"""What is remembered, what turns it into vectors, and where it is kept."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from proxy.settings.section import Section
+
+
+class MemorySettings(Section):
+    """What is remembered, recalled and injected."""
+
+    enabled: bool = Field(True, description="False: a plain proxy.")
+    default_mode: Literal["full", "read", "write", "observe", "off"] = Field(
+        "full", description="Mode of a request without `X-Memory-Mode`."
+    )
+    deadline_ms: int = Field(300, ge=1, description="Milliseconds memory may take before the first token.")
+    budget_tokens: int = Field(600, ge=0, description="Tokens of memory put into a request.")
+    max_budget_tokens: int = Field(8000, ge=4000, description="Cap on `X-Memory-Budget`.")
+    profile_tokens: int = Field(150, ge=0, description="Tokens of the profile block, within the budget.")
+    extractor: Literal["auto", "model", "builtin"] = Field(
+        "auto", description="`auto`: the model where `extraction_model` and a key are configured, else built in."
+    )
+    extraction_model: str | None = Field(None, description="Model that extracts facts, as LiteLLM names it.")
+    extraction_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
+    extraction_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
+    extraction_timeout_s: float = Field(60.0, gt=0, description="Seconds one extraction call may take.")
+    builtin_debounce_s: float = Field(0.1, ge=0, description="Pause before the built-in extractor learns.")
+    model_debounce_s: float = Field(4.0, ge=0, description="Pause in the chat before the model extractor is called.")
+    max_wait_s: float = Field(30.0, ge=0, description="Longest that a busy chat may put off learning.")
+    max_facts_per_turn: int = Field(6, ge=1, description="Most facts learned from one turn.")
+    max_closed_per_turn: int = Field(12, ge=1, description="Most memories that one turn may close.")
+    ephemeral_ttl_s: float = Field(
+        3600.0, gt=0, description="Idle seconds after which an ephemeral conversation is gone."
+    )
+    conversation_fresh_s: float = Field(
+        3600.0, ge=0, description="The same first message within this time is a replay, later a new statement."
+    )
+    compact_at: float = Field(
+        0.75,
+        ge=0,
+        le=1,
+        description="Share of the model's window at which the oldest turns give way to a summary; 0: never.",
+    )
+    compact_at_models: dict[str, float] = Field(
+        {}, description="The same by patterns of models: `{gpt-4o*: 0.5, local/*: 0}`."
+    )
+    compact_to: float = Field(
+        0.2, gt=0, le=1, description="Share of the window aimed at then, summary and memory included."
+    )
+    session_idle_minutes: float = Field(
+        60.0, ge=0, description="Idle minutes after which a conversation ends and is summed up; 0: never by itself."
+    )
+    opening_summaries: int = Field(
+        2, ge=0, le=5, description="Summaries of the last conversations that open a new one's memory."
+    )
+    keep_turns: int = Field(2, ge=1, description="Newest turns that stay as they are.")
+    summary_tokens: int = Field(2000, ge=0, description="Most tokens of the running summary of a conversation.")
+    summary_model: str | None = Field(
+        None, description="Model that writes summaries in the background; unset: they are extractive."
+    )
+    summary_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
+    summary_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
+    excerpt_tokens: int = Field(
+        2000, ge=0, description="Tokens of memory in a request that leaves turns out, for what was said in them."
+    )
+
+
+class EmbedderSettings(Section):
+    """What turns text into vectors."""
+
+    model: str = Field(
+        "builtin",
+        description="`builtin`: in the package, English first; `multilingual`: fetched once; else LiteLLM's.",
+    )
+    hub_url: str = Field("https://huggingface.co", description="Whence `multilingual` is fetched: a hub or mirror.")
+    api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
+    base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
+    dimension: int = Field(384, ge=1, le=8192, description="Length of its vectors; `builtin`, `multilingual`: 384.")
+    threads: int = Field(1, ge=1, description="Threads of one embedding call of a model that runs here.")
+    cache_bytes: int = Field(16 * 2**20, ge=0, description="Memory for vectors of texts seen before, in bytes.")
+
+
+class StoreSettings(Section):
+    """Where memories, turns and the journal are kept."""
+
+    database_url: str | None = Field(
+        None, description="SQLAlchemy URL of the journal; unset: SQLite in the data folder."
+    )
+    synchronous: Literal["normal", "full"] = Field(
+        "normal", description="SQLite's durability: `normal` survives a crash of ours, `full` also a power cut."
+    )
+    index_cache_bytes: int = Field(96 * 2**20, ge=0, description="Memory for users' search indexes, in bytes.")
+    metadata_cache_bytes: int = Field(32 * 2**20, ge=2**20, description="LanceDB's metadata cache, in bytes.")
+    receipts_days: float = Field(30.0, ge=0, description="Days that receipts are kept.")
+    journal_days: float = Field(1.0, ge=0, description="Days that the payload of a finished turn stays in the journal.")
+    conversations_days: float = Field(
+        90.0, gt=0, description="Days after its last use that a conversation is recognised and goes on where it stood."
+    )

@@ -1,0 +1,96 @@
+"""How this server listens, who may ask, how much, and what operators see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from proxy.settings.section import Section
+
+PLACEHOLDER_KEYS = [
+    "EMPTY", "empty", "none", "None", "null", "dummy", "fake", "test", "ollama", "lm-studio", "no-key",
+    "no-key-required", "not-needed", "sk-no-key-required", "sk-xxx", "x", "xxx", "-",
+]  # fmt: skip
+
+
+class ServerSettings(Section):
+    """Where and how the HTTP server listens."""
+
+    host: str = Field("127.0.0.1", description="Address to listen on; another than loopback needs a safe setting.")
+    port: int = Field(8787, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    data_dir: Path = Field(Path("./data"), description="Everything that is kept lives in this folder.")
+    workers: int = Field(1, ge=1, le=64, description="Server processes sharing the data folder.")
+    allow_insecure_bind: bool = Field(
+        False,
+        description="Allow another address than loopback in `passthrough` mode.",
+    )
+    max_body_bytes: int = Field(64 * 2**20, ge=1024, description="Largest request body accepted, in bytes.")
+    graceful_shutdown_s: float = Field(30.0, ge=0, description="Seconds that running replies get to end at shutdown.")
+    heartbeat_s: float = Field(
+        0.0, ge=0, description="Seconds of silence in a stream before a `: comment` line of ours; 0: none, ever."
+    )
+    cors_origins: list[str] = Field(
+        [], description="Origins whose pages a browser lets in, as `https://chat.example.org`; `*`: all of them."
+    )
+
+
+class AuthSettings(Section):
+    """Who is asking."""
+
+    mode: Literal["passthrough", "keys"] = Field(
+        "passthrough", description="`passthrough`: clients bring their provider key; `keys`: keys of ours."
+    )
+    placeholder_keys: list[str] = Field(
+        PLACEHOLDER_KEYS, description="Client keys that mean «no key» and identify nobody (exact, whole strings)."
+    )
+    secret: SecretStr | None = Field(
+        None, description="Secret for hashing keys and user ids; unset: made once and kept in the data folder."
+    )
+    share_provider_account: bool = Field(
+        False,
+        description="In `keys` mode, let every key reach files, batches … of the operator's provider account.",
+    )
+
+
+class LimitsSettings(Section):
+    """What one key may ask for (in `passthrough` mode one tenant), unless the key says otherwise."""
+
+    requests_per_minute: int | None = Field(None, ge=1, description="Requests a minute; unset: no limit.")
+    tokens_per_minute: int | None = Field(
+        None, ge=1, description="Tokens a minute, as providers count them; unset: no limit."
+    )
+    concurrent_streams: int | None = Field(None, ge=1, description="Streams at a time; unset: no limit.")
+    body_bytes: int | None = Field(None, ge=1, description="Largest request body; unset: `server.max_body_bytes`.")
+
+
+class WorkerSettings(Section):
+    """The background half."""
+
+    enabled: bool = Field(True, description="Learn in this process; False: `throughline worker` does.")
+    concurrency: int | None = Field(
+        None, ge=1, description="Users worked on at a time in one process; unset: 2, or 16 where a model extracts."
+    )
+    lease_s: float = Field(30.0, gt=0, description="Seconds after which a dead worker's user is taken over.")
+    max_attempts: int = Field(6, ge=1, description="Tries before a turn is set aside as dead.")
+    retry_base_s: float = Field(1.0, gt=0, description="First pause before another try; doubles each time.")
+    gather_s: float = Field(0.05, ge=0, description="Pause before new turns are indexed, so that a burst is one write.")
+    poll_s: float = Field(0.5, gt=0, description="Seconds between looks for work that other processes left.")
+
+
+class TelemetrySettings(Section):
+    """Logs and metrics; neither ever holds keys, prompts or memory."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line logged.")
+    log_format: Literal["console", "json"] = Field("console", description="`json`: one object a line.")
+    access_log: bool = Field(
+        True, description="One line a request, at level info: route, status, times, model, memory; never content."
+    )
+    metrics: bool = Field(True, description="Serve Prometheus metrics at `/metrics`.")
+    otlp_endpoint: str | None = Field(
+        None, description="OpenTelemetry collector (OTLP over HTTP), as `http://host:4318`; unset: none."
+    )
+    otlp_headers: dict[str, SecretStr] = Field(
+        {}, description="Headers for it, as `{authorization: Bearer …}`; OpenTelemetry's own variables work too."
+    )
