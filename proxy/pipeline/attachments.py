@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -18,7 +18,7 @@ from proxy.media.base import MediaRefused
 from proxy.media.read import read_document, sniff_file
 from proxy.memory import standin
 from proxy.memory.query import Query, widen
-from proxy.pipeline.exchange import Attached, Exchange
+from proxy.pipeline.exchange import Attached, Exchange, Taker
 from proxy.pipeline.identify import LARGE_BYTES, scope_for
 from proxy.pipeline.keeping import decoded, take
 from proxy.pipeline.policy import best_effort
@@ -27,6 +27,7 @@ from proxy.store.blobs import digest
 from proxy.store.media import Shown
 from proxy.threads import in_thread
 from proxy.types import Document, Image, Scope
+from proxy.upstream.base import Target
 from proxy.upstream.model_map import ModelFacts
 
 _POLL_S = 0.04
@@ -34,15 +35,6 @@ _CHARACTERS_A_TOKEN = 4
 _LEAST_BYTES_A_TOKEN = 2  # of a packed or text file that may not fit the window
 _FULL = 0.9  # of the window
 _MOST_SHARE = 0.25  # of the window, for what stands in for one document
-
-
-@dataclass(frozen=True, slots=True)
-class _Model:
-    """What a model takes."""
-
-    sees: bool
-    reads: bool  # PDF files
-    window: int | None
 
 
 async def attach(exchange: Exchange, services: Services) -> None:
@@ -57,20 +49,29 @@ async def attach(exchange: Exchange, services: Services) -> None:
         if not found:
             return
         exchange.attached = [Attached(one) for one in found]
-        model = _model(exchange, services)
         with exchange.timings.step("attachments"):
-            desk = _Desk(exchange, services, model, _scope(exchange, services))
-            parts = await desk.parts()
-            if parts:
-                await _replace(exchange, parts)
+            await place(exchange, services, taker(exchange, services, exchange.target))
             exchange.standing_files = _standing(exchange, services)
 
 
-def _model(exchange: Exchange, services: Services) -> _Model:
-    known: ModelFacts = services.routes.facts(exchange.model)
+def taker(exchange: Exchange, services: Services, target: Target | None) -> Taker:
+    """Return what the model at a target takes."""
+    name, deployment = (target.serves, target.deployment) if target is not None else ("", "")
+    name = name or exchange.model
+    known: ModelFacts = services.routes.facts(name, deployment)
     patterns = services.settings.media.text_only_models
-    is_blind = known.sees is False or any(fnmatchcase(exchange.model, pattern) for pattern in patterns)
-    return _Model(not is_blind, known.reads is True and not is_blind, known.context_window)
+    is_blind = known.sees is False or any(fnmatchcase(name, pattern) for pattern in patterns)
+    return Taker(not is_blind, known.reads is True and not is_blind, known.context_window)
+
+
+async def place(exchange: Exchange, services: Services, model: Taker) -> None:
+    """Make the body anew from the client's own, with what this model takes in the place of each attachment."""
+    exchange.made_for = model
+    exchange.upstream_body = exchange.resolved_body = exchange.body
+    for one in exchange.attached:
+        one.action, one.reason = "left", ""
+    if parts := await _Desk(exchange, services, model, _scope(exchange, services)).parts():
+        await _replace(exchange, parts)
 
 
 def _scope(exchange: Exchange, services: Services) -> Scope:
@@ -108,7 +109,7 @@ async def _replace(exchange: Exchange, parts: dict[Place, dict[str, Any]]) -> No
 class _Desk:
     """Decides for one request what goes up in the place of each attachment."""
 
-    def __init__(self, exchange: Exchange, services: Services, model: _Model, scope: Scope) -> None:
+    def __init__(self, exchange: Exchange, services: Services, model: Taker, scope: Scope) -> None:
         self._exchange, self._services = exchange, services
         self._model, self._scope = model, scope
         self._wire = exchange.dialect.wire

@@ -46,6 +46,21 @@ class Memories:
         return f"{self.outcome}; n={self.count}; tokens={self.tokens}{reason}"
 
 
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """What a model takes.
+
+    Args:
+        sees: Images.
+        reads: PDF files.
+        window: Tokens of a request; None: not known.
+    """
+
+    sees: bool
+    reads: bool
+    window: int | None
+
+
 @dataclass(slots=True)
 class Attached:
     """An image or file of the request, and what became of it.
@@ -93,6 +108,7 @@ class Exchange:
 
     # attachments
     attached: list[Attached] = field(default_factory=list)
+    made_for: Taker | None = None  # what the model takes for which the body was made
     standing_files: frozenset[str] = frozenset()  # ids of those that stand in the request as a whole
     keeping: asyncio.Task[None] | None = None  # beside the request; its turn waits for it
     resolved_body: bytes = b""  # the client's, with words where the model cannot take a file
@@ -122,7 +138,7 @@ class Exchange:
     open_calls: tuple[str, ...] = ()  # calls of it that the provider waits to be answered
     upstream_body: bytes = b""
     stands_in: str = ""  # the model that this is fitted to, where it is not the one that the client asked for
-    fitted: dict[str, Exchange] = field(default_factory=dict)  # what those that stand in are sent
+    fitted: dict[str, Exchange | None] = field(default_factory=dict)  # what others are sent; None: the same
 
     # relay
     reply: Reply | None = None

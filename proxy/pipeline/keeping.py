@@ -101,7 +101,8 @@ async def _keep_all(exchange: Exchange, services: Services, fresh: list[Attached
                 await services.library.used(exchange.required_scope, one.item)
             elif one.action == "left":
                 one.item = await take(one.attachment, exchange, services)
-                one.action, one.reason = ("kept", "") if one.item else ("left", "not_here")
+                if one.action == "left":  # else it has been put into words meanwhile, for another model
+                    one.action, one.reason = ("kept", "") if one.item else ("left", "not_here")
         except MediaRefused as refused:
             one.action, one.reason = "refused", refused.reason
         except ProxyError as error:

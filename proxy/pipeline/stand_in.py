@@ -1,6 +1,7 @@
-"""Fits a request to another model than the one asked for, when that one is about to be tried in its place.
+"""Fits a request to another model than the one it was made for, when that one is about to be tried in its place.
 
-Only then: a conversation is not cut to the smallest window of a chain that is hardly ever walked to its end.
+Only then: a conversation is not cut to the smallest window of a chain that is hardly ever walked to its end, and no
+image is put into words for a model that may never be asked.
 """
 
 from __future__ import annotations
@@ -8,44 +9,88 @@ from __future__ import annotations
 from copy import copy
 
 from proxy.pipeline.assemble import assemble
+from proxy.pipeline.attachments import place, taker
 from proxy.pipeline.compact import compact
 from proxy.pipeline.exchange import Exchange
-from proxy.pipeline.offer import offer
+from proxy.pipeline.offer import offer, resume
+from proxy.pipeline.policy import best_effort
 from proxy.pipeline.recall import recall_left_out
 from proxy.services import Services
 from proxy.upstream.base import Target
 
 
 async def fitted(exchange: Exchange, services: Services, target: Target) -> bytes:
-    """Return the body for a target: the request's own, unless it serves a model that takes less."""
+    """Return the body for a target: the request's own, unless it serves a model that takes less, or other things."""
     name = target.serves
-    if not name or name == exchange.model or exchange.mode == "off" or not exchange.reads:
+    is_other = bool(name) and name != exchange.model and exchange.mode != "off" and exchange.reads
+    if not is_other and not exchange.attached:
         return exchange.upstream_body
-    if name not in exchange.fitted:
-        exchange.fitted[name] = await _fitted(exchange, services, name)
-    return exchange.fitted[name].upstream_body
+    key = _key(target)
+    if key not in exchange.fitted:
+        exchange.fitted[key] = await _fitted(exchange, services, target, is_other=is_other)
+    return (exchange.fitted[key] or exchange).upstream_body
 
 
 def adopt(exchange: Exchange, target: Target) -> None:
     """Take over what the one that answered was sent: the receipt tells of it, and later requests repeat it."""
-    one = exchange.fitted.get(target.serves, exchange)
-    if one is not exchange:
-        exchange.upstream_body, exchange.offers_recall = one.upstream_body, one.offers_recall
-        exchange.compaction, exchange.summary_tokens = one.compaction, one.summary_tokens
-        exchange.assembly, exchange.hits, exchange.budget = one.assembly, one.hits, one.budget
+    one = exchange.fitted.get(_key(target))
+    if one is None:
+        return
+    exchange.upstream_body, exchange.offers_recall = one.upstream_body, one.offers_recall
+    exchange.compaction, exchange.summary_tokens = one.compaction, one.summary_tokens
+    exchange.assembly, exchange.hits, exchange.budget = one.assembly, one.hits, one.budget
+    exchange.resolved_body = one.resolved_body
+    for own, theirs in zip(exchange.attached, one.attached, strict=True):
+        if theirs is own:
+            continue
+        if theirs.action != "left":
+            own.item, own.action, own.reason = theirs.item or own.item, theirs.action, theirs.reason
+        elif own.item is not None:  # it went up as it came
+            own.action, own.reason = "kept", ""
 
 
-async def _fitted(exchange: Exchange, services: Services, name: str) -> Exchange:
-    window, asked = services.routes.context_window(name), services.routes.context_window(exchange.model)
-    if window is None or (asked is not None and asked <= window):
-        return exchange
+def _key(target: Target) -> str:
+    return f"{target.serves}\n{target.deployment}"
+
+
+async def _fitted(exchange: Exchange, services: Services, target: Target, *, is_other: bool) -> Exchange | None:
     one = copy(exchange)
-    one.stands_in, one.compaction, one.upstream_body = name, None, exchange.resolved_body
-    await compact(one, services)
-    if not one.dropped:
-        return exchange
-    one.offers_recall = False
-    await recall_left_out(one, services)
-    await assemble(one, services.settings.memory)
-    offer(one)
+    one.upstream_body = exchange.resolved_body
+    if is_other:
+        one.stands_in = target.serves
+    is_new = await _placed(one, services, target)
+    if is_other and _is_smaller(exchange, services, target):
+        one.compaction = None
+        await compact(one, services)
+        if one.dropped:
+            is_new = True
+            await recall_left_out(one, services)
+        else:
+            one.compaction = exchange.compaction
+    if not is_new:
+        return None
+    if one.scope is not None and one.mode != "off":
+        one.offers_recall = False
+        await assemble(one, services.settings.memory)
+        resume(one)
+        offer(one)
     return one
+
+
+async def _placed(one: Exchange, services: Services, target: Target) -> bool:
+    """Put what the target takes in the place of each attachment; whether that is another thing than before."""
+    if not one.attached:
+        return False
+    with best_effort(one, "attachments"):
+        model = taker(one, services, target)
+        if one.made_for is not None and model != one.made_for:
+            one.attached = [copy(attached) for attached in one.attached]
+            await place(one, services, model)
+            return True
+    return False
+
+
+def _is_smaller(exchange: Exchange, services: Services, target: Target) -> bool:
+    window = services.routes.context_window(target.serves)
+    asked = services.routes.context_window(exchange.model)
+    return window is not None and (asked is None or asked > window)

@@ -195,12 +195,13 @@ class Routes:
         found = [one for models in (own, *await asyncio.gather(*asked)) for one in models]
         return list({str(one["id"]): one for one in reversed(found)}.values())[::-1]
 
-    def facts(self, model: str) -> ModelFacts:
+    def facts(self, model: str, deployment: str = "") -> ModelFacts:
         """Return what is known of a model, by the list, the settings and LiteLLM's map.
 
-        The window is the smallest of its deployments'; prices and sight are the first one's.
+        The window is the smallest of its deployments'; prices and sight are the named one's, else the first one's.
         """
         routes = self._directory.routes(model, None, lambda: "")
+        routes.sort(key=lambda route: not route.deployment or route.deployment != deployment)
         known = [_facts(route, model) for route in routes] or [model_map.facts(model)]
         windows = [one.context_window for one in known if one.context_window is not None]
         said = next((size for pattern, size in self._windows.items() if fnmatchcase(model, pattern)), None)
