@@ -129,7 +129,9 @@ def _decide(asked: _Asked, sizes: Sizes) -> _Decided:
     spare, prepared, _ = _valid(lines, stored, is_used=False, beyond=len(gone))
     if found is None or not found.fresh:
         early = replace(bounds, trigger=bounds.trigger * _EARLY // 100)
-        ahead = plan(lines, state, early, _worth(asked, lines), fixed) if spare is None else None
+        used = before if found is None else found.tokens + bounds.summary + bounds.memory
+        is_due = spare is None and used > max(early.trigger, early.target)
+        ahead = plan(lines, state, early, _worth(asked, lines), fixed) if is_due else None
         now = None if found is None else Compacted(found, known, before, is_new=False)
         return _Decided(now, ahead if ahead is not None and ahead.fresh else None, known)
     ready = None if spare is None else plan(lines, spare, bounds, {}, fixed)
