@@ -11,6 +11,7 @@ import openai
 import pytest
 from openai import OpenAI
 
+from proxy.upstream import litellm
 from tests.e2e.responding import DOG_QUESTION, FACTS, MODEL, TOOLS_QUESTION, knowing, message, post, provider_of_replies
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Gate, Reply, error, gated
@@ -250,6 +251,12 @@ def test_everything_else_passes_through(
     assert provider_of_replies.last.target == f"/v1{path}"
     assert provider_of_replies.last.body == content
     assert response.headers["x-memory"].startswith("off")
+
+
+@pytest.fixture(scope="module")
+def litellm_loaded() -> None:
+    """The import takes longer than a client waits, where the machine is busy."""
+    anyio.run(litellm.load)
 
 
 @pytest.mark.filterwarnings(
