@@ -151,6 +151,7 @@ class Document(ShownFile):
     title: str = ""
     outline: str = ""
     summary: str = ""
+    summarised_by: str = ""  # the model, "" where it is of the document's own sentences
     notes: tuple[str, ...] = ()
     tokens: int = 0
     chunks: int = 0

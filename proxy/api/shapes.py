@@ -103,6 +103,7 @@ def document_shape(document: Document) -> dict[str, Any]:
         "title": document.title or None,
         "outline": document.outline,
         "summary": document.summary,
+        "summarised_by": document.summarised_by or None,
         "notes": list(document.notes),
         "tokens": document.tokens,
         "chunks": document.chunks,

@@ -49,6 +49,11 @@ class ModelSummarizer:
     def __init__(self, complete: Complete, model: str, timeout_s: float) -> None:
         self._complete, self._model, self._timeout_s = complete, model, timeout_s
 
+    @property
+    def model(self) -> str:
+        """Its name."""
+        return self._model
+
     async def write(self, said: Sequence[Utterance], most_tokens: int, sentences: str = "4 to 8") -> Written:
         """Return a summary of messages.
 
@@ -61,6 +66,29 @@ class ModelSummarizer:
             {"role": "system", "content": prompt.fill("system", {"sentences": sentences, "words": words})},
             {"role": "user", "content": prompt.fill("user", {"said": _shown(said)})},
         ]
+        return await self._written(messages, most_tokens)
+
+    async def describe(self, name: str, shown: str, most_tokens: int) -> Written:
+        """Return a summary of a document.
+
+        Args:
+            name: Of the file.
+            shown: What of it is sent.
+            most_tokens: Of the summary.
+
+        Raises:
+            ProxyError: If the model cannot be asked now.
+        """
+        prompt = load_prompt("document")
+        words = max(_LEAST_WORDS, most_tokens * 6 // 10)
+        told = {"name": escape(name).replace('"', "'"), "said": escape(redact(shown))}
+        messages = [
+            {"role": "system", "content": prompt.fill("system", {"words": words})},
+            {"role": "user", "content": prompt.fill("user", told)},
+        ]
+        return await self._written(messages, most_tokens)
+
+    async def _written(self, messages: Sequence[dict[str, str]], most_tokens: int) -> Written:
         reply = await self._complete(model=self._model, messages=messages, schema=_SCHEMA, timeout_s=self._timeout_s)
         spent = Cost("summaries", reply.prompt_tokens + reply.completion_tokens, reply.cost_usd or 0.0)
         found = find_json(reply.text or "", _judge)

@@ -22,6 +22,7 @@ from proxy.store.media import Reading, Shown
 from proxy.threads import in_thread, spawn
 from proxy.tokens import count
 from proxy.types import Chunk, Document, Image
+from proxy.worker.abstracts import sum_up
 
 _log = structlog.get_logger(__name__)
 _BATCH = 32  # passages a commit
@@ -103,7 +104,9 @@ async def _document(services: Services, reading: Reading, item: Document, progre
     )
     await _note(services, reading, known)
     await _store(services, reading, rows, progress)
-    return await _finish(services, reading, known)
+    done = await _finish(services, reading, known)
+    sum_up(services, reading.scope, known, [page.text for page in content.pages])
+    return done
 
 
 async def _image(services: Services, reading: Reading, item: Image, progress: _Progress) -> Shown:
