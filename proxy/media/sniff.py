@@ -25,6 +25,7 @@ _READERS: Final = {
     "application/vnd.ms-excel": "sheet",
     "application/vnd.ms-excel.sheet.binary.macroEnabled.12": "sheet",
     "application/pdf": "pdf",
+    "application/rtf": "rtf",
 }
 _IMAGES: Final = (
     (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
@@ -37,7 +38,6 @@ _IMAGES: Final = (
 )
 _NOT_READ: Final = (
     (re.compile(rb"\x00\x00..ftyp(?:hei[cfmsx]|hev[cx]|mif1|msf1)", re.DOTALL), "an image in HEIC format", "JPEG"),
-    (re.compile(rb"\{\\rtf"), "a document in RTF", "DOCX or PDF"),
     (re.compile(rb"%!PS|\xc5\xd0\xd3\xc6"), "a PostScript file", "PDF"),
     (re.compile(rb"\x1f\x8b|BZh|\xfd7zXZ\x00|\x28\xb5\x2f\xfd|7z\xbc\xaf\x27\x1c|Rar!"), "a packed archive", ""),
     (re.compile(rb"....ftyp|\x1aE\xdf\xa3|OggS|ID3|fLaC|RIFF....(?:WAVE|AVI )|FLV", re.DOTALL), "audio or video", ""),
@@ -82,6 +82,8 @@ def sniff(head: bytes, name: str = "", declared: str = "") -> Sniffed:
         return _zip(head, name)
     if head.startswith(_OLE):
         return _ole(head, name)
+    if body.startswith(b"{\\rtf"):
+        return _sniffed("application/rtf")
     _refuse_known(head)
     if not is_text(head):
         if b"%PDF-" in head[:_PDF_WITHIN]:
