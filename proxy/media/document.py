@@ -18,7 +18,7 @@ Reader = Callable[[Path, Sniffed, Limits, Tell], Content]
 READERS: Final = {
     "pdf": "pdf", "docx": "docx", "pptx": "pptx", "sheet": "sheet", "odt": "odt", "epub": "epub", "html": "html",
     "mail": "mail", "csv": "csv", "json": "json", "notebook": "json", "code": "plain", "markdown": "plain",
-    "text": "plain", "rtf": "rtf",
+    "text": "plain", "rtf": "rtf", "msg": "msg",
 }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ _READERS: Final = {
     "application/epub+zip": "epub",
     "application/vnd.ms-excel": "sheet",
     "application/vnd.ms-excel.sheet.binary.macroEnabled.12": "sheet",
+    "application/vnd.ms-outlook": "msg",
     "application/pdf": "pdf",
     "application/rtf": "rtf",
 }
@@ -48,11 +49,11 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OLE_KINDS: Final = (
     ("EncryptedPackage", "", "encrypted"),
     ("EncryptionInfo", "", "encrypted"),
+    ("__nameid_version1.0", "application/vnd.ms-outlook", ""),
     ("Workbook", "application/vnd.ms-excel", ""),
     ("Book", "application/vnd.ms-excel", ""),
     ("WordDocument", "a document in the old Word format (.doc)", "DOCX"),
     ("PowerPoint Document", "slides in the old PowerPoint format (.ppt)", "PPTX"),
-    ("__substg1.0_", "a message in Outlook's own format (.msg)", "EML or PDF"),
 )
 _PDF_WITHIN = 1024
 _DEFLATED = 8

@@ -41,7 +41,7 @@ DOCUMENTS = [
     _row("documents/docx/simple.docx", "# These are a few of my favorite things", "- Hockey", "DOYLESTOWN, PA 18901"),
     _row("documents/docx/test_with_comment.docx", "# Abstract", "Qingyun Wu", "This is a test comment. 12df-321a", "55yiyi-asd09"),
     _row("documents/email/fake-email-image-embedded.eml", "Subject: fake-email-image-embedded", "Date: Mon, 09 Jan 2023 15:00:43 -0600", "Violets are blue", "Attachments: unstructured_logo.png"),
-    _row("documents/email/test_outlook_msg.msg", refused="unsupported"),
+    _row("documents/email/test_outlook_msg.msg", "Subject: Test Email Message", "Date: Sun, 22 Dec 2024 08:23:00 +0000", "This is the body of the test email message"),
     _row("documents/epub/epub_purvis_poetry.epub", "Sarah Louisa Forten Purvis", "The Grave of the Slave", pages=5),
     _row("documents/epub/winter-sports.epub", "CHAPTER IV TOBOGGANING", "RINKS AND SKATERS", pages=10),
     _row("documents/html/example-10k-1p.html", "Galaxy Gaming, Inc.", "20-8143439", "6480 Cameron Street"),

@@ -7,6 +7,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
@@ -171,6 +172,55 @@ def pptx(*slides: tuple[str, str, str]) -> bytes:
     out = io.BytesIO()
     deck.save(out)
     return out.getvalue()
+
+
+def compound(streams: Mapping[str, bytes]) -> bytes:
+    """A compound file (MS-CFB) of streams by ``folder/name`` or ``name``; the small ones share the mini stream."""
+    sectors: list[bytes] = []
+    table: list[int] = []
+
+    def put(data: bytes) -> int:
+        count = -(-len(data) // 512)
+        first = len(sectors)
+        sectors.extend(data[512 * at : 512 * (at + 1)].ljust(512, b"\0") for at in range(count))
+        table.extend([*range(first + 1, first + count), 0xFFFFFFFE] if count else [])
+        return first if count else 0xFFFFFFFE
+
+    mini, mini_table, starts = b"", [], {}
+    for path, data in streams.items():
+        if len(data) >= 4096:
+            starts[path] = put(data)
+        elif data:
+            starts[path] = len(mini) // 64
+            count = -(-len(data) // 64)
+            mini_table += [*range(starts[path] + 1, starts[path] + count), 0xFFFFFFFE]
+            mini += data.ljust(64 * count, b"\0")
+    folders = list(dict.fromkeys(path.partition("/")[0] for path in streams if "/" in path))
+    tree: dict[str, list[str]] = {"": [*folders, *(path for path in streams if "/" not in path)]}
+    for folder in folders:
+        tree[folder] = [path for path in streams if path.startswith(f"{folder}/")]
+    names = ["", *tree[""], *(path for folder in folders for path in tree[folder])]
+    below = {folder: names.index(paths[0]) for folder, paths in tree.items() if paths}
+    right = {one: names.index(other) for paths in tree.values() for one, other in pairwise(paths)}
+    mini_at, mini_table_at = put(mini), put(struct.pack(f"<{len(mini_table)}I", *mini_table))
+
+    def entry(path: str) -> bytes:
+        name = (path.rpartition("/")[2] or "Root Entry").encode("utf-16-le") + b"\0\0"
+        kind = 5 if not path else 1 if path in folders else 2
+        start, size = (mini_at, len(mini)) if not path else (starts.get(path, 0), len(streams.get(path, b"")))
+        head = name.ljust(64, b"\0") + struct.pack("<HBB", len(name), kind, 1)
+        links = struct.pack("<III", 0xFFFFFFFF, right.get(path, 0xFFFFFFFF), below.get(path, 0xFFFFFFFF))
+        return head + links + bytes(36) + struct.pack("<IQ", start, size)
+
+    directory_at = put(b"".join(map(entry, names)))
+    count = -(-(len(table) + 4) * 4 // 512)
+    places = list(range(len(sectors), len(sectors) + count))
+    full = [*table, *[0xFFFFFFFD] * count]
+    words = struct.pack(f"<{len(full)}I", *full).ljust(512 * count, b"\xff")
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16) + struct.pack("<HHHHH", 62, 3, 0xFFFE, 9, 6) + bytes(10)
+    head += struct.pack("<8I", count, directory_at, 0, 4096, mini_table_at, 1, 0xFFFFFFFE, 0)
+    head += struct.pack("<109I", *places, *[0xFFFFFFFF] * (109 - count))
+    return head + b"".join(sectors) + words
 
 
 def odt(body: str, *, kind: str = "text", prolog: str = "") -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ _SHORT_BYTES = 300
 _FEW = 0.25
 _WESTERN = frozenset("àáâãäåæçèéêëìíîïñòóôõöøœùúûüýÿßÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØŒÙÚÛÜÝŸ«»“”„‘’‚–—…€£§°©®¿¡·•\xa0")
 _SAMPLE_BYTES = 2**18
+_CODE_PAGES = {10000: "mac_roman", 20127: "ascii", 28591: "latin-1", 65001: "utf-8"}
 _TITLE = re.compile(r"^#{1,2}\s+(.+)", re.MULTILINE)
 
 
@@ -43,6 +45,14 @@ def decoded(data: bytes) -> str:
     except UnicodeDecodeError:
         text = _guessed(data)
     return _lines(text if "\x00" not in text else _guessed(data))
+
+
+def code_page(number: int) -> str:
+    """Return Python's name of a code page of Windows or the Mac; of one that is not known, that of the Western one."""
+    try:
+        return codecs.lookup(_CODE_PAGES.get(number, f"cp{number}")).name
+    except LookupError:
+        return "cp1252"
 
 
 def tidy(text: str) -> str:

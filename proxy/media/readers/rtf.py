@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
 from proxy.media.readers.markdown import table
+from proxy.media.readers.plain import code_page
 
 _TOKEN = re.compile(
     rb"\\(?P<word>[a-zA-Z]{1,40})(?P<number>-?\d{1,10})? ?|\\'(?P<hex>[0-9a-fA-F]{2})|\\(?P<sign>[^a-zA-Z])"
@@ -30,7 +30,6 @@ _CHARSETS = {
     186: 1257, 204: 1251, 222: 874, 238: 1250,
 }  # fmt: skip
 _NAMED = {b"mac": 10000, b"pc": 437, b"pca": 850}
-_CODECS = {10000: "mac_roman", 65001: "utf-8"}
 _MOST_DEPTH = 10_000
 _LEVELS = range(9)
 
@@ -239,7 +238,7 @@ class _Reader:
         """Decode what stands in a code page; bytes of one character may come in several tokens."""
         if self._bytes:
             page = self._fonts.get(self._now.font, self._codepage)
-            self._put(bytes(self._bytes).decode(_codec(page), "replace"))
+            self._put(bytes(self._bytes).decode(code_page(page), "replace"))
             self._bytes.clear()
 
     def _put(self, text: str) -> None:
@@ -247,11 +246,3 @@ class _Reader:
             self.title.append(text)
         elif not self._now.is_skipped and not self._now.is_hidden:
             self.pages[-1].line.append(text)
-
-
-def _codec(page: int) -> str:
-    name = _CODECS.get(page, f"cp{page}")
-    try:
-        return codecs.lookup(name).name
-    except LookupError:
-        return "cp1252"
