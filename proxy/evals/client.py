@@ -150,10 +150,10 @@ class Client:
         entries = {entry["id"]: entry for name in ("injected", "considered") for entry in body.get(name) or ()}
         return sorted(entries.values(), key=lambda entry: -float(entry.get("score") or 0.0))
 
-    async def memories(self, user: str) -> list[dict[str, Any]]:
-        """Return all active memories of a user, page by page."""
+    async def memories(self, user: str, status: str = "active") -> list[dict[str, Any]]:
+        """Return all memories of a user that have a status ("all" for any), page by page."""
         found: list[dict[str, Any]] = []
-        query = {"limit": "100"}
+        query = {"limit": "100", "status": status}
         while True:
             page = await self.get("/v1/memories", user, **query)
             found += page["data"]

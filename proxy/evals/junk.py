@@ -29,8 +29,9 @@ async def junk(client: Client, dataset: Dataset, concurrency: int, prompts: Sequ
 
     async def one(person: Person) -> None:
         await Replay(client, person).run()
-        first = await client.memories(person.id)
-        audits.append(audit(first, person))
+        every = await client.memories(person.id, "all")
+        first = [memory for memory in every if memory["status"] == "active"]
+        audits.append({**audit(first, person), "ended": len(every) - len(first)})
         progress.advance(len(person.sessions))
         for _ in range(REPLAYS):
             await Replay(client, person).run()

@@ -11,6 +11,7 @@ from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
+from proxy.memory.extract_builtin.scan import REQUEST
 from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, typed
 from proxy.memory.words import flat, stems, words
 from proxy.types import Candidate, Said
@@ -21,6 +22,9 @@ _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
     r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
     r"(?:[\s,.!—–，。！-]+(?:sorry|no|nein|ich meine|digo|нет|то есть|不对|是))*[\s,.!—–，。！-]+(?:是|the |der |die |das |el |la )?"
     r"(?P<new>[\w.'-]+(?: [\w.'-]+){0,3})[.!。！]*"
+)
+_LEANS = re.compile(
+    r"\W*(?:(?:and|und|y|и|а) )?(?:(?:its?|his|her|their|he|she|they|seine?|ihre?|er|sie|sus?|él|ella|его|ее|их|он|она|они)\b|[其它他她该此这那])"
 )
 _DENIES = re.compile(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$")
 
@@ -43,6 +47,7 @@ class Amendments:
             if (
                 sentence.asks
                 or not cue
+                or REQUEST.match(sentence.flat)
                 or len(sentence.words) > _MAX_AMENDMENT
                 or self._lexicon.hedge.search(sentence.flat)
             ):
@@ -138,8 +143,12 @@ class Amendments:
     def _retimed(self) -> Iterator[Candidate]:
         """Yield what is said again in the very words of before, but for one number, time or the like."""
         for sentence in self._reading.sentences:
+            if REQUEST.match(sentence.flat):
+                continue
             for clause in sentence.clauses:
                 told = told_of(self._said.text[clause.start : clause.end])
+                if _LEANS.match(clause.flat) and len(sentence.clauses) > 1:
+                    continue  # of whom it is told stands in another clause
                 if told is None or clause.asks or self._lexicon.hedge.search(clause.flat) or PAST.search(clause.flat):
                     continue
                 frame, new = told

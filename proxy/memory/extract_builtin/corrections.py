@@ -24,12 +24,17 @@ _DENIED = re.compile(
     r"un|una|el|la|los|las|de|del|en|al?|con|por|в|во|на|из|с|со|у|от|к))*\s$"
     r"|^(?:而|并|根本|可|才)?(?:不是|不叫|并非|不姓|哪是)(?:什么)?$"
 )
+_LACKS = re.compile(r"\bno\s$")
 _MORE = re.compile(r"\s*(?:any ?more|any longer|mehr|más|больше|anymore|only|nur|sol)")
 _AFTER_DENIED = 2
 _TOPIC = re.compile(
     r"(?:\b(?:about|regarding|concerning|über|bezüglich|sobre|acerca de|respecto a|про|насчет|по поводу)\s+(?:\w+\s+){0,2}|关于)$"
 )
 _WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
+_WAS_ONCE = re.compile(
+    r"\s*(?:was|era|fue|был[аои]?)\b(?=.*\b(?:last|previous|old|former|before|earlier|ago|once|back then|letzt\w*|früher\w*|alt\w*|vorher\w*|damals|"
+    r"pasad\w|antigu\w|anterior\w*|antes|прошл\w+|стар\w+|раньше|прежн\w+|бывш\w+))"
+)
 
 
 class Corrections(Scan):
@@ -62,7 +67,8 @@ class Corrections(Scan):
             for mention in self._within(clause, sentence):
                 before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
                 is_denied = _DENIED.search(before) and not _MORE.match(after) and len(words(after)) <= _AFTER_DENIED
-                if is_denied and mention.rank >= NOUN and self._is_personal(mention):
+                lacks = mention.rank == NOUN and self._lexicon.code == "en" and _LACKS.search(before)  # "no pressure"
+                if is_denied and not lacks and mention.rank >= NOUN and self._is_personal(mention):
                     yield Ending(mention.surface, "correct", sentence, mention)
 
     def _is_plain_contrast(self, mention: Mention, match: re.Match[str], end: int) -> bool:
@@ -108,7 +114,8 @@ class Corrections(Scan):
     def _was_another(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause opens by saying what the value was instead ("Howland was last year's")."""
         opens = len(words(clause.flat[: mention.start - clause.start])) <= 1
-        return opens and _WAS.match(clause.flat[mention.end - clause.start :]) is not None
+        is_common = mention.rank == NOUN and self._lexicon.code not in ("de", "zh")  # "the quiz was helpful"
+        return opens and (_WAS_ONCE if is_common else _WAS).match(clause.flat[mention.end - clause.start :]) is not None
 
     def _is_anothers(self, clause: Clause, sentence: Sentence) -> bool:
         """Whether a clause gives a known value to somebody else ("metoprolol is what my father takes")."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from proxy.memory.extract_builtin.corrections import Corrections
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
-from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import NOW, Switches
@@ -42,6 +42,10 @@ _STATE = re.compile(
 _BELIEVED = re.compile(
     r"\b(?:thought|believed|feared|dachte|glaubte|pensé que|pensaba que|creí(?:a)? que|думал\w?|казалось|боял\w+)\b|以为|还当"
 )
+_OF_ANOTHER_TIME = re.compile(  # "before I left", and what the assistant did
+    r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но) )?(?:before|until|till|by the time|bevor|bis|antes de que|hasta que|прежде чем|до того,? как"
+    r"|you (?!know\b|see\b|can\b|may\b|should\b|remember\b))\b"
+)
 _WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
 
@@ -55,8 +59,19 @@ class Endings(Corrections, Forgetting, Switches):
         self._murmurs = any(self._lexicon.murmur.search(sentence.flat) for sentence in self._reading.sentences)
         for place, sentence in enumerate(self._reading.sentences):
             for ending in self._of(place, sentence):
-                found.setdefault(ending.value.casefold(), ending)
+                if self._is_told_plainly(ending):
+                    found.setdefault(ending.value.casefold(), ending)
         return list(found.values())
+
+    def _is_told_plainly(self, ending: Ending) -> bool:
+        """Whether an ending stands in few words; in a long message only a whole value counts that is known as such.
+
+        Somebody who tells a story or gives a task uses every word of an ending, and has said every noun before.
+        """
+        most, size = longest_brief(self._lexicon), len(ending.sentence.words)
+        if is_brief(self._reading):
+            return size <= most
+        return 2 * size <= most and self._heard.is_value(ending.value)
 
     def _corrected(self, sentence: Sentence) -> bool:
         return not sentence.asks and self._lexicon.correction.search(sentence.flat) is not None
@@ -93,6 +108,8 @@ class Endings(Corrections, Forgetting, Switches):
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
         lexicon = self._lexicon
         if clause.asks or self._is_hedged(sentence, clause) or lexicon.past.search(clause.flat):
+            return None
+        if _OF_ANOTHER_TIME.match(clause.flat):
             return None
         if _BELIEVED.search(clause.flat) or self._is_made_up(sentence, clause):
             return None

@@ -152,7 +152,7 @@ ENGLISH = Lexicon(
         r"\bmis(?:spoke|typed|remember\w*|read|heard|took|labell?ed|stated|spelled|spelt|named)\b",
         r"\bmistaken?\b",
         r"\bmix(?:ed|ing|-)? ?.{0,15}\bup\b",
-        r"\bwrong(?:ly)?\b",
+        r"(?<!go\s)(?<!went\s)(?<!i\sgot\s)(?<!we\sgot\s)\bwrong(?:ly)?\b",  # "the questions I got wrong"
         r"\btypo\b",
         r"\bturns? out\b|\bturned out\b",
         r"\boops\b|\bwhoops\b|\boopsie\b",

@@ -31,7 +31,7 @@ ENDED = one_of(
     r"\bgone (?:to|from)\b(?= (?:my|our|the|a|his|her) )",
     r"\bno longer\b",
     r"\b(?:didn't make it|bit the dust)\b",
-    r"\bany ?more\b",
+    r"\banymore\b|\bany more\b(?= *(?:$|[^\w ]|(?:on|at|in|since|now|because|so|and|but|after|for|with|due|these|this|either|thanks|as|that|to|here|there|though|anyway)\b))",
     r"\bany longer\b",
     r"\b(?:i'm|i am|we're|we are|am|are|is) (?:so |totally |completely |officially )?(?:done|finished|through) with\b",
     r"\b(?:is|'s|are|was|were) (?:now |finally |also |long |officially )?(?:gone|history|over|finished|toast|cancell?ed|no more|dead|in the past)\b(?! there)",
@@ -165,7 +165,7 @@ FORGET = one_of(
     r"\bact(?:ing)? (?:like|as if|as though) you(?:'ve| have)? never\b",
     r"\bnever heard of\b(?=.{0,40}$)",
     r"\bno need (?:for you )?to (?:remember|keep|store|save|know|hold on to|note)\b",
-    r"\byou (?:don't|do not|needn't) (?:need to |have to |ought to )?(?:remember|keep|store|save|know|hold on to|retain)\b",
+    r"\byou (?:(?:don't|do not) (?:need to|have to|ought to)|needn't) (?:remember|keep|store|save|know|hold on to|retain)\b",
     r"^(?:\W|please|ok|okay|and|so|also|just|then|but|oh|hey|actually|can you|could you|would you)*(?:scratch|nix|lose|unlearn|strip|take out|leave out|bin|trash|redact)\b",
     r"\b(?:not|isn't|aren't|wasn't) (?:really )?(?:meant |intended )?for (?:the record|your (?:memory|notes|records|files))\b",
     r"\bi(?:'d| would) (?:feel better|be happier|like it|appreciate it|be grateful|love it) if you (?:didn't|don't|forgot|deleted|erased|removed|dropped|wiped)\b",
@@ -191,9 +191,11 @@ FORGET = one_of(
 )
 
 REMEMBER = one_of(
+    r"\b(?:i|we|he|she|they|who|people) (?:\w+ ){0,2}?(?:don't|do not|can't|cannot|couldn't|didn't|never|won't|hardly) (?:\w+ ){0,2}?(?:remember|keep|store|save|record|know|note|log|mention|track|retain|memori[sz]e)\b",
     r"\b(?:don't|do not|never|didn't|can't|won't|not|let me|i|i'll|we|i'd|you|always|almost|might|to) (?:let me |ever |just |almost |always |sometimes |often |keep )?(?:forget|forgot)\b",
     r"\bforget (?:about )?it\b",
     r"\bunforget",
     r"\bhow (?:do|can|to|would)\b",
     r"\b(?:delete|erase|remove|wipe|clear) (?:the |this |that |a |an |my |these |all |some )?(?:\w+ ){0,2}(?:files?|folders?|rows?|columns?|tables?|branch|lines?|cookies|cache|disk|drive|data ?set|database|commits?|photos?|emails?|messages?|code|variables?|words?|paragraphs?|sentences?|section)\b",
+    r"\b(?:passage|essay|paragraph|chapter|draft|slide|script|article|caption|headline|summary)s?\b",
 )

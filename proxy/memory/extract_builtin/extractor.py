@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from proxy.memory.cuts import cut
@@ -16,8 +16,8 @@ from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated
 from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
-from proxy.memory.extract_builtin.pairs import Pair, pairs, pairs_in, renewed
-from proxy.memory.extract_builtin.reading import Sentence, language, read
+from proxy.memory.extract_builtin.pairs import Pair, is_called, pairs, pairs_in, renewed
+from proxy.memory.extract_builtin.reading import Sentence, is_brief, language, read
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, overlapping, remodelled, touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.scan import Ending
@@ -77,10 +77,12 @@ class _Extraction(Amendments):
         if all(
             ending.reason == "correct" and c.action == "retract" for ending, c in zip(endings, closing, strict=True)
         ):
-            closing = list(self._amended()) or closing
+            closing = list(self._plainly(self._amended())) or closing
         gone = [ending.value for ending in endings]
         come = [candidate.object for candidate in closing if candidate.action == "replace"]
-        updates = [c for c in self._updates() if not any(touches(c.object, value) for value in (*gone, *come))]
+        updates = [
+            c for c in self._plainly(self._updates()) if not any(touches(c.object, value) for value in (*gone, *come))
+        ]
         facts = list(
             self._facts(
                 [*gone, *come], {sentence.start for sentence in (e.sentence for e in endings if e.reason == "forget")}
@@ -88,6 +90,14 @@ class _Extraction(Amendments):
         )
         back = list(self._back(heard, gone))
         return _unique([*closing, *updates, *facts, *back][: MAX_FACTS * 3])
+
+    def _plainly(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+        """Yield the changes that are told as people tell one: briefly, or of what is known to be theirs."""
+        for candidate in candidates:
+            if is_brief(self._reading) or any(
+                same_value(memory.object, old) for memory in self._known for old in candidate.replaces
+            ):
+                yield candidate
 
     # --- what ends
 
@@ -230,6 +240,8 @@ class _Extraction(Amendments):
     def _updates(self) -> Iterator[Candidate]:
         for old, new in renewed(self._reading, self._pairs_before):
             is_many = self._lexicon.many.match(" ".join(old.attribute)) and not _is_renamed(old, new)
+            if self._is_person(old) and is_called(old.value) != is_called(new.value):
+                continue  # "my boss is a lawyer" says nothing of how she is called
             if is_many or self._is_additive(new.sentence, new.span):
                 continue
             subject, relation = self._slot(old)
@@ -277,7 +289,7 @@ class _Extraction(Amendments):
                 yield candidate
 
     def _is_told(self, pair: Pair) -> bool:
-        return pair.is_stated or self._lexicon.kin.fullmatch(pair.attribute[-1]) is not None
+        return pair.is_stated or self._is_person(pair)
 
     def _fact(self, fact: Stated) -> Candidate:
         statement, additive = fact.statement, self._is_additive(fact.sentence, fact.span)
@@ -309,6 +321,7 @@ class _Extraction(Amendments):
     def _pair(self, pair: Pair) -> Candidate:
         subject, relation = self._slot(pair)
         several = self._lexicon.many.match(" ".join(pair.attribute)) is not None
+        several = several or (self._is_person(pair) and not is_called(pair.value))
         return Candidate(
             "add",
             "fact",
@@ -325,9 +338,12 @@ class _Extraction(Amendments):
 
     def _slot(self, pair: Pair) -> tuple[str, str]:
         """Return subject and relation of an attribute: a person of the user's, or something of the user."""
-        head = pair.attribute[-1]
-        is_person = self._lexicon.kin.fullmatch(head) is not None
-        return (head, "is") if is_person else ("user", " ".join(pair.attribute))
+        if self._is_person(pair):
+            return pair.attribute[-1], "is" if is_called(pair.value) else ""
+        return "user", " ".join(pair.attribute)
+
+    def _is_person(self, pair: Pair) -> bool:
+        return self._lexicon.kin.fullmatch(pair.attribute[-1]) is not None
 
 
 def _is_alike(new: str, old: str) -> bool:

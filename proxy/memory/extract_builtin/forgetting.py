@@ -13,6 +13,10 @@ _DELETES = re.compile(
     r"delet|eras|wip|scrub|purg|strik|expung|clear|remov|drop|lösch|entfern|streich|tilg|radier|borr|elimin|quit|suprim|limpi|"
     r"tach|удал|сотр|стер|стира|убер|убр|вычерк|очист|выкин|[删清抹擦移剔划]"
 )
+# "It is easy to get lost and forget that", "forget it for now"
+_ALSO_DONE = re.compile(
+    r"\bto \w+(?: \w+){0,3} (?:and|or) (?:then |just |simply )?(?:forget|drop|delete|remove|lose)\b|\bfor now\b"
+)
 _MAX_COMMON = 3  # common nouns that one request to forget may name
 
 
@@ -25,7 +29,7 @@ class Forgetting(Scan):
             return False
         texts = [*(clause.flat for clause in sentence.clauses), sentence.flat]
         match = next((found for text in texts if (found := lexicon.forget.search(text))), None)
-        if match is None:
+        if match is None or _ALSO_DONE.search(sentence.flat):
             return False
         # One deletes files and paragraphs too: the memory must be meant.
         if not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat):

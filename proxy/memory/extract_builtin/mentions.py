@@ -10,10 +10,11 @@ from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Sentence
-from proxy.memory.words import HAS_CJK, Word, same_value, same_word, stems, word_set, words
+from proxy.memory.words import HAS_CJK, Word, fold, same_value, same_word, stems, word_set, words
 
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
+_OPENS = re.compile(r"[.!?:;\n][\s\"'“”‘’(*-]*\Z")
 _SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
 _CJK_EDGE = frozenset(
@@ -82,6 +83,10 @@ class Heard:
                 place += 1
         return mentions
 
+    def is_value(self, surface: str) -> bool:
+        """Whether ``surface`` is, as written, a value that the user gave."""
+        return any(fold(surface) == fold(value) for value in self.values)
+
     def holds(self, surface: str) -> bool:
         """Whether all words of ``surface`` were said before."""
         return all(self._hits(word) for word in words(surface))
@@ -128,18 +133,18 @@ class Heard:
         alike = dict.fromkeys(value for word in run for value in self._by_start.get(word.text[:_SAME], ()))
         if any(same_value(surface, value) or _is_inside(surface, value) for value in alike):
             return VALUE
-        before = surface.split()[:-1]
-        capital = any(
-            is_name(w, lexicon.code) and w.lower() not in lexicon.stop for w in surface.split()
-        )  # "doctora Quiroga"
-        if capital and (before or run[0].start > sentence.start or self._is_name_in(run[0], sources)):
+        parts = [w for w in surface.split() if is_name(w, lexicon.code) and w.lower() not in lexicon.stop]
+        opens = run[0].start == sentence.start and is_name(surface, lexicon.code)
+        if parts and (not opens or len(parts) > 1 or self._is_name_in(run[0], sources)):  # "doctora Quiroga"
             return NAME
         return NOUN
 
     def _is_name_in(self, word: Word, sources: set[int]) -> bool:
         for number in sources:
             for place, other in enumerate(self._words[number]):
-                if place and same_word(word.text, other.text) and self.texts[number][other.start].isupper():
+                text = self.texts[number]
+                opens = not place or _OPENS.search(text, 0, other.start) is not None
+                if not opens and same_word(word.text, other.text) and text[other.start].isupper():
                     return True
         return False
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
-from proxy.memory.words import Span, Word, same_value, same_word
+from proxy.memory.words import HAS_CJK, Span, Word, same_value, same_word
 
 _QUOTED = re.compile(r"[«“„\"《]([^»“”\"《》]{1,60})[»“”\"》]")
 _QUALIFIERS = frozenset(("of", "aller", "de", "del", "von", "im", "для", "на", "in", "on", "at", "en", "auf", "в"))
@@ -48,6 +48,10 @@ _NEUTRAL = frozenset(
 _EQUATES = re.compile(r"[:：—–]|\s-\s")
 _APPOSED = re.compile(
     r"(?:(?:el|la|der|die) )?(?:(?:Mr|Mrs|Ms|Dr|Herr|Frau|señora?|doctora?)\.? )?[A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+(?: [A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+)?(?=\s*(?:[,.!?]|$))"
+)
+_HAN_NAME = re.compile(  # a common family name and a given one, or a title
+    r"[王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗高郑梁谢宋唐许韩冯邓曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆范汪廖石金韦贾夏付方邹熊白孟秦邱侯江尹薛闫段雷龙黎史陶贺毛郝顾龚邵万覃武钱戴严莫孔向常汤欧]"
+    r"[\u4e00-\u9fff]{1,2}|[小老阿][\u4e00-\u9fff]{1,2}|[\u4e00-\u9fff]{1,3}(?:先生|女士|老师|医生|师傅|教授|经理|总|姐|哥|叔|姨)"
 )
 _BREAK = re.compile(r"[.!?;()]")
 _HAN_VALUE = re.compile(
@@ -113,6 +117,11 @@ def renewed(reading: Reading, earlier: Sequence[Pair]) -> Iterator[tuple[Pair, P
             new = _same_attribute(sentence, old, reading)
             if new is not None and (old.is_stated or new.is_stated) and not same_value(new.value, old.value):
                 yield old, new
+
+
+def is_called(value: str) -> bool:
+    """Whether a value is written like the name of a person, and not like what they are or where."""
+    return _HAN_NAME.fullmatch(value) is not None if HAS_CJK.search(value) else value[:1].isupper()
 
 
 def _han_pair(match: re.Match[str], sentence: Sentence, reading: Reading) -> Pair | None:

@@ -16,7 +16,13 @@ _CYRILLIC = re.compile(r"[а-яё]+", re.IGNORECASE)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LATIN = re.compile(r"[a-zà-ÿ]+", re.IGNORECASE)
 _LETTERS = {"de": re.compile("[äöüß]", re.IGNORECASE), "es": re.compile("[ñ¿¡áéíóú]", re.IGNORECASE)}
+_TASK = re.compile(  # asks to its end, with or without a mark
+    r"\W*(?:how (?:can|could|should|do|does|would|might) |what(?:'s| is| are) the |what (?:can|should|could|steps) |"
+    r"wie (?:kann|könnte|soll|sollte) |was (?:kann|soll|ist der|ist die) |cómo (?:puedo|podría|debo) |cuál es |"
+    r"как (?:мне |я могу|можно|лучше)|что мне )"
+)
 _MAX_SENTENCES = 60  # of a message; what is longer is a document
+_BRIEF = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,16 @@ class Reading:
     text: str
     lexicon: Lexicon
     sentences: tuple[Sentence, ...]
+
+
+def is_brief(reading: Reading) -> bool:
+    """Whether a message has the length at which people say that something changed, and not that of a task or story."""
+    return sum(len(sentence.words) for sentence in reading.sentences) <= longest_brief(reading.lexicon)
+
+
+def longest_brief(lexicon: Lexicon) -> int:
+    """Return the most words of what is told briefly; a character of Chinese counts as half a word."""
+    return _BRIEF * (2 if lexicon.code == "zh" else 1)
 
 
 def read(text: str, lexicons: Mapping[str, Lexicon], *, hint: str = "en") -> Reading:
@@ -118,7 +134,8 @@ def _asking(text: str, found: list[Unit], lexicon: Lexicon, *, marked: bool) -> 
     opens = [lexicon.asks.match(flat(text[unit.start : unit.end]).lstrip("¿¡ \"'")) is not None for unit in found]
     marks = ["¿" in text[unit.start : unit.end] for unit in found]
     if not marked:
-        return [index == 0 and opens[0] for index in range(len(found))]
+        is_task = bool(found) and _TASK.match(flat(text[found[0].start :])) is not None
+        return [opens[0] and (index == 0 or is_task) for index in range(len(found))]
     first = next((index for index, opened in enumerate(opens) if opened or marks[index]), None)
     if first is None:
         first = _last_clause(found)

@@ -25,7 +25,8 @@ _HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
 REQUEST = re.compile(
-    r"(?:\W|please |bitte |por favor |пожалуйста |ok |and |und |y |и )*(?:can you|could you|would you|write|make|give|show|use|translate|explain|do it|send|put|draft|"
+    r"(?:\W|please |bitte |por favor |пожалуйста |ok |and |und |y |и )*(?:can you|could you|would you|write|make|give|show|use|translate|explain|do it|send|put|draft|create|generate|provide|list|continue|"
+    r"finish|analy[sz]e|summari[sz]e|rewrite|suggest|recommend|compare|describe|build|fix|convert|calculate|outline|compose|revise|expand|shorten|"
     r"kannst du|könntest|schreib|mach|zeig|nimm|gib|puedes|podrías|escribe|haz|usa|dame|pon|можешь|напиши|сделай|используй|дай|покажи|переведи)\b|(?:请|帮我|给我|用|写)"
 )
 

@@ -16,6 +16,7 @@ NOW = re.compile(
 )
 _OPENING = "«\"„“'《"
 _LONG = 30  # words; a correction or a switch is told in fewer
+_ASKED_OF_YOU = re.compile(r"\b(?:can|could|would) you\b|\b(?:kannst|könntest) du\b|\bpuedes\b|\bможешь\b")
 _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
 _TOWARDS = re.compile(
     r"[,\s]*(?:hin )?(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调))"
@@ -31,6 +32,9 @@ class Switches(Scan):
             return
         for mention in self._mentions[sentence.start]:
             if mention.rank == GENERIC or self._is_asked(sentence, mention):
+                continue
+            is_own = self._lexicon.first.search(self._clause_at(sentence, mention).flat) is not None
+            if _ASKED_OF_YOU.search(sentence.flat) and not is_own:
                 continue
             before = sentence.flat[: mention.start - sentence.start].rstrip(_OPENING)
             after = sentence.flat[mention.end - sentence.start :]

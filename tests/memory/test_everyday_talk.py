@@ -1,0 +1,76 @@
+"""What people say all day in the words of an ending, and what must therefore end nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from proxy.memory.extract_builtin import BuiltinExtractor
+from proxy.memory.ground import ground
+from proxy.types import Episode, Said, Scope, Turn
+
+AT = datetime(2026, 3, 10, 9, 0, tzinfo=UTC)
+STORY = (
+    "Right, that makes sense and thank you for taking me through all of it so patiently today. I will go home now and try "
+    "the first three steps with my sister, and I will write to you tomorrow evening about how it went for the two of us. "
+)
+
+
+def ended(text: str, *before: str) -> set[str]:
+    """Return the values that a message ends or replaces, given what the user said before."""
+    heard = [Episode(f"e{n}", "s", f"t{n}", n, "user", said, AT) for n, said in enumerate(before)]
+    turn = Turn("t", Scope("0" * 32, "1" * 32), (Said("m", "user", text),), "", "complete", "m", AT)
+    found = ground(BuiltinExtractor().extract(turn, (), heard), turn, heard=heard)
+    return {value for candidate in found for value in candidate.replaces}
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("I have a problem with my boiler.", "Oh, no problem, I can send it again."),
+        ("I feel a lot of pressure at work.", "Simple, no pressure. That is what I need."),
+        ("I wrote a draft of my cover letter yesterday.", "Show me the draft now, not later."),
+        ("I keep my receipts in a shoebox.", "It's easy to get tired and forget that. My receipts can wait."),
+        ("I have a target of 72 kg.", "Forget the counting for now, that is too much work. My 72 kg target stands."),
+        ("I wrote subchapter 3.1 of my novel.", "Write subchapter 3.2 with more dialogue."),
+        ("I need an analogy for my class.", "Create another analogy, but this time for nurses."),
+        ("I use spreadsheets for my budget.", "Instead of spreadsheets, can you show me a chart?"),
+        ("I passed the quiz in my course.", "Yes, the quiz was helpful. I got two questions wrong."),
+        ("I have a review with my manager on Friday.", "I don't have any more questions about the review."),
+        ("I don't know the names of my neighbours.", "Honestly, I don't remember the names or the days."),
+        ("I hiked up a volcano last year.", "Good passage, just remove the part about the volcano from the essay."),
+        ("I need a good word for my poem.", "What's a good word for feeling like you don't know what to do?"),
+        ("My team uses AI for hiring.", "How can I support people like Jo who resigned because of AI at work"),
+        ("I have a dinner with the board on Tuesday.", "At the dinner, before I left, I felt watched by the board."),
+        ("My boss is called Anna.", "My boss is a lawyer."),
+        ("Ich habe Stress bei der Arbeit.", f"{STORY}Kein Stress, ich melde mich morgen."),
+        ("我的表姐叫张慧婷。", "李伟是我的同事，其年龄是41岁。"),
+        ("李伟是我的同事，其年龄是41岁。", "赵敏是我的表姐，其年龄是38岁。"),
+        ("我的上司叫陈静雯。", "我的上司是个律师。"),
+        ("我的上司叫陈静雯。", "我的上司在上海上班。"),
+    ],
+)
+def test_the_words_of_an_ending_alone_end_nothing(before: str, text: str) -> None:
+    assert ended(text, before) == set()
+
+
+@pytest.mark.parametrize("noun", ["wahala", "schedule", "phone", "list", "generator", "interview"])
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "No more {}.",
+        "No {}, please.",
+        "I am done with the {}.",
+        "Forget the {}.",
+        "Less talk instead of the {}.",
+        "The {} is over, not cancelled.",
+    ],
+)
+def test_an_aside_in_a_long_message_ends_no_common_thing(noun: str, aside: str) -> None:
+    assert ended(STORY + aside.format(noun), f"I have a {noun} that I like.") <= {noun}
+    assert ended(STORY + aside.format(noun), f"There was some {noun} at my place, as you said.") == set()
+
+
+def test_what_was_told_as_a_value_ends_in_a_long_message_too() -> None:
+    assert ended(f"{STORY}By the way, I don't use Magnet anymore.", "I use Shram and Magnet every day.") == {"Magnet"}
