@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from proxy.memory.chain import message_id, reply_hash
 from proxy.memory.embed import EmbeddingFailed
 from proxy.memory.episode import latest
+from proxy.memory.gate import is_personal
 from proxy.memory.index import FactShelf
-from proxy.memory.leftout import Passage
+from proxy.memory.leftout import HEAD_CHARACTERS, HEADS, Passage, is_relevant
 from proxy.memory.leftout import search as search_left_out
 from proxy.memory.query import Query, widen
 from proxy.memory.sources import recall as search
@@ -34,7 +36,7 @@ _SHOWN = ("chunk", "image")
 _PASSAGES_SHARE = 0.65  # of the deadline
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
 _MOST_HITS = 80
-_MOST_PASSAGES = 16  # of what a request leaves out
+_MOST_PASSAGES = 24  # of what a request leaves out
 _SCANNED_IN_TIME = 2_000_000  # characters for which the deadline is meant; of more, nothing else finds what was said
 _MOST_KEPT = 200  # turns of a conversation that the provider keeps
 
@@ -67,7 +69,8 @@ async def recall(exchange: Exchange, services: Services) -> None:
 async def recall_left_out(exchange: Exchange, services: Services) -> None:
     """Add what fits of the messages that a request leaves out for a model with less room."""
     passages = await _in_left_out(exchange, services.settings.memory.deadline_ms / 1000)
-    if exchange.standing is not None:
+    personal = is_personal(exchange.query_text)
+    if exchange.standing is not None and is_relevant(passages, personal=personal, cosine=math.nan):
         found = seen(exchange, exchange.standing, [as_hit(exchange, passage) for passage in passages])
         exchange.hits = _merged(exchange.hits, found)
 
@@ -97,6 +100,8 @@ async def _look_up(
             exchange.hits = seen(exchange, exchange.standing, left_out)  # should the store be too slow for more
             await services.index.prepare(scope)
         query = replace(query, vector=await embedding)
+        if not await _tells(exchange, services, query, passages):
+            left_out = exchange.hits = []
     finally:
         embedding.cancel()
     with best_effort(exchange, "store", deadline_reason="deadline"), exchange.timings.step("search"):
@@ -112,6 +117,21 @@ async def _look_up(
             unsaid = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
             exchange.hits = _without_own(unsaid, exchange)
         exchange.hits += await _opening(exchange, services, stands)
+
+
+async def _tells(exchange: Exchange, services: Services, query: Query, passages: Sequence[Passage]) -> bool:
+    """Whether passages of what is left out have to do with the query; where words do not settle it, meaning does."""
+    personal = is_personal(query.text)
+    settled = is_relevant(passages, personal=personal)
+    if settled is None:
+        cosine = math.nan
+        if query.vector is not None:
+            with best_effort(exchange, "embedder"):
+                heads = [one.text[:HEAD_CHARACTERS] for one in passages[:HEADS]]
+                vectors = await services.embedder.embed(heads, purpose="query")
+                cosine = float((vectors @ query.vector).max())
+        settled = is_relevant(passages, personal=personal, cosine=cosine)
+    return bool(settled)
 
 
 async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> list[Episode]:

@@ -15,7 +15,7 @@ from proxy.memory.summary_model import ModelSummarizer
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
 from tests.process import wait_until
-from tests.running import Running
+from tests.running import PATIENT, Running
 from tests.talking import Message, Speaker, assistant, speaking, user
 
 WINDOW = 4000
@@ -43,7 +43,7 @@ def strict() -> Iterator[FakeProvider]:
 @pytest.fixture(scope="module")
 def long_server(tmp_path_factory: pytest.TempPathFactory, strict: FakeProvider) -> Iterator[Running]:
     upstream = {"url": strict.base_url, "context_windows": {"tiny": WINDOW}}
-    with Running(tmp_path_factory.mktemp("long"), upstream=upstream) as running:
+    with Running(tmp_path_factory.mktemp("long"), upstream=upstream, memory=PATIENT) as running:
         yield running
 
 
