@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
-from proxy.pipeline.meter import shown
+from proxy.store.costs import shown
 
 router = APIRouter(prefix="/v1/state")
 

@@ -134,6 +134,7 @@ class Exchange:
     costs: Sequence[Cost] = ()
     offers_recall: bool = False  # our tool stands in the request
     recalls: int = 0  # calls of it that were answered
+    recalled_tokens: int = 0  # of the answers
     goes_on_as: str = ""  # the provider's id of what follows the reply that the client knows by another
     open_calls: tuple[str, ...] = ()  # calls of it that the provider waits to be answered
     upstream_body: bytes = b""

@@ -116,6 +116,7 @@ class Answering:
         told = [answer + note for answer in answers]
         exchange.upstream_body = await in_thread("cpu", shown.going_on, exchange.upstream_body, told)
         exchange.recalls += len(told)
+        exchange.recalled_tokens += sum(map(count, told))
         await self.response.aclose()
         self.response = await target.upstream.send(request_for(exchange, target, exchange.upstream_body), target)
         if self.response.status >= 300:

@@ -14,10 +14,10 @@ from proxy.pipeline.compact import summary_of, to_store
 from proxy.pipeline.exchange import Attached, Exchange
 from proxy.pipeline.keeping import settle
 from proxy.pipeline.meter import costs_of
-from proxy.pipeline.meter import shown as costs_shown
 from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import best_effort
 from proxy.services import Services
+from proxy.store.costs import shown as costs_shown
 from proxy.store.journal import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link

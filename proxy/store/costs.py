@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import sqlalchemy as sa
 
@@ -30,6 +30,11 @@ class Cost:
     kind: CostKind
     tokens: int
     usd: float = 0.0
+
+
+def shown(costs: Sequence[Cost]) -> dict[str, dict[str, Any]]:
+    """Return costs as receipts show them."""
+    return {one.kind: {"tokens": one.tokens, "usd": round(one.usd, 9)} for one in costs}
 
 
 class Costs:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from proxy.clock import to_ms
 from proxy.errors import NotFound
+from proxy.store.costs import Cost, shown
 from proxy.store.sql import Database
 from proxy.store.tables import receipts
 from proxy.types import Scope
@@ -49,8 +50,12 @@ class Receipts:
         *,
         learned: Sequence[Mapping[str, Any]] = (),
         removed: Sequence[Mapping[str, Any]] = (),
+        spent: Sequence[Cost] = (),
     ) -> bool:
-        """Add what was learned and removed later; False if the receipt is gone. Adding the same again adds nothing."""
+        """Add what was learned, removed and spent later; False if the receipt is gone.
+
+        Adding the same again adds nothing, save for what was spent.
+        """
 
         def update(connection: sa.Connection) -> bool:
             try:
@@ -60,6 +65,9 @@ class Receipts:
             for name, entries in (("learned", learned), ("removed", removed)):
                 known = list(body.get(name) or ())
                 body[name] = known + [dict(entry) for entry in entries if dict(entry) not in known]
+            if spent:
+                before = body.get("costs") or {}
+                body["costs"] = {**before, **shown(_sum(before, spent))}
             connection.execute(receipts.update().where(*_one(scope, receipt)).values(body=body))
             return True
 
@@ -74,6 +82,14 @@ class Receipts:
         """Delete the receipts of all owners that are older than ``before``; return how many."""
         old = receipts.delete().where(receipts.c.created_ms < to_ms(before))
         return await self._db.submit(lambda connection: connection.execute(old).rowcount)
+
+
+def _sum(before: Mapping[str, Mapping[str, Any]], spent: Sequence[Cost]) -> list[Cost]:
+    found = []
+    for one in spent:
+        known = before.get(one.kind) or {"tokens": 0, "usd": 0.0}
+        found.append(Cost(one.kind, one.tokens + known["tokens"], one.usd + known["usd"]))
+    return found
 
 
 def _one(scope: Scope, receipt: str) -> tuple[sa.ColumnElement[bool], ...]:

@@ -137,8 +137,18 @@ async def _extracted(
     """Extract, and count what a model costs."""
     extraction = await services.extractor.extract(turns, active, heard)
     spent = sum(extraction.usage.values())
-    await services.costs.add(turns[0].scope, [Cost("extraction", spent, extraction.cost_usd)])
+    for turn, tokens in zip(turns, _parts_of(spent, len(turns)), strict=True):
+        if tokens:
+            cost = Cost("extraction", tokens, extraction.cost_usd * tokens / spent)
+            await services.costs.add(turn.scope, [cost])
+            if turn.receipt:
+                await services.receipts.annotate(turn.scope, turn.receipt, spent=[cost])
     return extraction
+
+
+def _parts_of(total: int, many: int) -> list[int]:
+    """Return a number in whole parts that are as equal as can be."""
+    return [total // many + (at < total % many) for at in range(many)]
 
 
 async def _learn_in_parts(

@@ -9,6 +9,7 @@ from tests.e2e.test_scenarios import ask
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply
 from tests.running import Running
+from tests.talking import speaking
 
 
 def _facts(seen: Seen) -> str:
@@ -61,3 +62,20 @@ def _completion(text: str) -> Reply:
         "usage": {"prompt_tokens": 900, "completion_tokens": 80, "total_tokens": 980},
     }
     return Reply(chunks=(json.dumps(body).encode(),))
+
+
+def test_what_extraction_cost_is_in_the_receipt_and_in_the_meters(tmp_path: Path, provider: FakeProvider) -> None:
+    provider.script(lambda seen: _completion(_facts(seen)) if seen.json.get("model") == "extractor" else None)
+    memory = {
+        "extraction_model": "openai/extractor",
+        "extraction_api_key": "sk-operator",
+        "extraction_base_url": provider.base_url,
+        "model_debounce_s": 0.05,
+    }
+    with Running(tmp_path, memory=memory) as server, speaking(server) as one:
+        response = one.tell("I use Shram and Magnet as productivity tools", model="demo")
+        spent = one.receipt(response)["costs"]["extraction"]
+        assert spent["tokens"] > 0
+        assert one.get("/state")["costs"]["extraction"] == spent
+        session = response.headers["x-memory-session"]
+        assert one.get(f"/sessions/{session}")["costs"]["extraction"] == spent
