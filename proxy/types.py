@@ -172,6 +172,7 @@ class Image(ShownFile):
     colours: tuple[str, ...] = ()
     camera: str = ""
     place: tuple[float, float] | None = None  # latitude, longitude
+    notes: tuple[str, ...] = ()
     same_as: str = ""  # id of the same picture at another size or quality, whose texts these are
 
 

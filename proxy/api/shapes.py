@@ -119,6 +119,7 @@ def image_shape(image: Image) -> dict[str, Any]:
         "captioned_by": image.captioned_by or None,
         "objects": list(image.objects),
         "ocr_text": image.ocr_text,
+        "notes": list(image.notes),
         "width": image.width,
         "height": image.height,
         "colours": list(image.colours),

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proxy.media import tesseract
 from proxy.media.archive import Archive
 from proxy.media.base import MediaRefused
 from proxy.media.image import flat, opened
@@ -36,7 +37,7 @@ def run_image(job: dict[str, Any], tell: Callable[[float], None]) -> str:
     """Return the text in the image that a job names."""
     del tell
     image, _ = opened(Path(job["path"]), Limits(**job["limits"]))
-    return text_of(flat(image))
+    return _read(flat(image), job)
 
 
 def run_part(job: dict[str, Any], tell: Callable[[float], None]) -> str:
@@ -46,7 +47,7 @@ def run_part(job: dict[str, Any], tell: Callable[[float], None]) -> str:
     with Archive(Path(job["path"]), limits) as archive:
         data = archive.read(job["part"])
     image, _ = opened(io.BytesIO(data), limits)
-    return text_of(flat(image)) if min(image.size) >= _LEAST_SIDE else ""
+    return _read(flat(image), job) if min(image.size) >= _LEAST_SIDE else ""
 
 
 def run_page(job: dict[str, Any], tell: Callable[[float], None]) -> str:
@@ -59,9 +60,15 @@ def run_page(job: dict[str, Any], tell: Callable[[float], None]) -> str:
         page = document[job["page"] - 1]
         side = max(page.get_width(), page.get_height(), 1.0)
         bitmap = page.render(scale=min(_PAGE_DPI / _POINTS, _MAX_SIDE / side))
-        return text_of(bitmap.to_pil().convert("RGB"))
+        return _read(bitmap.to_pil().convert("RGB"), job)
     finally:
         document.close()
+
+
+def _read(image: Image.Image, job: dict[str, Any]) -> str:
+    if job.get("program"):
+        return tesseract.text_of(image, job["program"], job["languages"], job["timeout_s"])
+    return text_of(image)
 
 
 def text_of(image: Image.Image) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import structlog
 
 import proxy
+from proxy.config import environment
 from proxy.media.base import MediaRefused
 from proxy.threads import in_thread
 
@@ -167,8 +168,10 @@ class Worker:
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """End it at once; the thread that waits for its answer sees it end."""
-        self._process.kill()
+        """End it at once, with what it has started; the thread that waits for its answer sees it end."""
+        if self.is_alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # it leads a group of its own
 
     def hang_up(self) -> None:
         """Let it end as soon as its job is done."""
@@ -177,7 +180,7 @@ class Worker:
 
     def end(self) -> None:
         """End it and give back its pipes."""
-        self._process.kill()
+        self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
@@ -197,7 +200,7 @@ class Worker:
                 return message if isinstance(message, dict) else None
             tell(float(message["progress"]))
         is_late = time.monotonic() >= deadline
-        self._process.kill()
+        self.kill()
         code = self._process.wait()
         return _died(-code, job, is_late=is_late) if heard or is_late else None
 
@@ -232,7 +235,9 @@ def _died(number: int, job: dict[str, Any], *, is_late: bool) -> dict[str, Any]:
 def _environment() -> dict[str, str]:
     """No keys, no proxies, nothing that a file could make use of."""
     root = str(Path(proxy.__file__).resolve().parents[1])
+    tessdata = environment().get("TESSDATA_PREFIX")
     return {
+        **({"TESSDATA_PREFIX": tessdata} if tessdata else {}),
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "PYTHONPATH": root,
         "LANG": "C.UTF-8",

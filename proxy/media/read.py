@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from proxy.media.base import Content, MediaRefused, Page, Picture, Sniffed
 from proxy.media.limits import Limits
-from proxy.media.ocr_engine import has_engine
+from proxy.media.ocr_engine import Engine, engine_of, why_none
 from proxy.media.pictures import filled, parts_in
 from proxy.media.processes import run
 from proxy.media.sniff import sniff
@@ -67,15 +67,23 @@ async def read_text_of_image(path: Path, limits: MediaSettings) -> str:
     Raises:
         MediaRefused: With the reason, if the image is not read.
     """
-    if not can_read_images(limits):
+    engine = await _engine(limits)
+    if engine is None:
         return ""
     await anyio.to_thread.run_sync(_refuse_size, path, limits)
-    return str(await run("ocr", _ocr_job(path, limits, {"job": "ocr_image"})))
+    return str(await run("ocr", _ocr_job(path, limits, engine, {"job": "ocr_image"})))
 
 
-def can_read_images(limits: MediaSettings) -> bool:
-    """Whether text is read off pictures: it is not switched off, and the engine is installed."""
-    return limits.ocr != "off" and has_engine()
+async def note_of_silence(limits: MediaSettings) -> str:
+    """Return what is to be said of an image off which no text was read: that there is none, or that nobody looked."""
+    engine = await _engine(limits)
+    if engine is None:
+        return f"text was not looked for: {why_none(limits)}"
+    return f"no text was read off it; what is read is {engine.reads}"
+
+
+async def _engine(limits: MediaSettings) -> Engine | None:
+    return await anyio.to_thread.run_sync(engine_of, limits)
 
 
 async def sniff_file(path: Path, name: str = "", declared: str = "") -> Sniffed:
@@ -89,15 +97,15 @@ async def _with_eyes(path: Path, content: Content, limits: MediaSettings, told: 
     jobs += [{"job": "ocr_part", "part": part} for part in parts_in(content)]
     if not jobs:
         return content
-    if not can_read_images(limits):
-        why = "OCR is switched off" if limits.ocr == "off" else "the extra `ocr` is not installed"
-        return filled(_noted(content, f"{_pictures(len(jobs))} not read: {why}"), {})
+    engine = await _engine(limits)
+    if engine is None:
+        return filled(_noted(content, f"{_pictures(len(jobs))} not read: {why_none(limits)}"), {})
     read: dict[int | str, str] = {}
     failed: dict[str, int] = {}
     for done, job in enumerate(jobs[: limits.ocr_max_pages]):
         told(_PARSED + (1 - _PARSED) * done / len(jobs))
         try:
-            read[job.get("page") or job["part"]] = str(await run("ocr", _ocr_job(path, limits, job)))
+            read[job.get("page") or job["part"]] = str(await run("ocr", _ocr_job(path, limits, engine, job)))
         except MediaRefused as refused:
             failed[str(refused)] = failed.get(str(refused), 0) + 1
     for why, count in failed.items():
@@ -105,7 +113,8 @@ async def _with_eyes(path: Path, content: Content, limits: MediaSettings, told: 
     if (left := len(jobs) - limits.ocr_max_pages) > 0:
         content = _noted(content, f"{_pictures(left)} not read: the limit is media.ocr_max_pages")
     if silent := sum(not text for text in read.values()):
-        content = _noted(content, f"{silent} pictures show no text" if silent > 1 else "1 picture shows no text")
+        shown = f"{silent} pictures show" if silent > 1 else "1 picture shows"
+        content = _noted(content, f"{shown} no text that could be read; what is read is {engine.reads}")
     pages = tuple(_with_text(page, read.get(page.number, "")) for page in content.pages)
     return filled(replace(content, pages=pages), {part: text for part, text in read.items() if isinstance(part, str)})
 
@@ -141,9 +150,10 @@ def _document_job(path: Path, sniffed: Sniffed, limits: MediaSettings) -> dict[s
     return _job("document", path, limits) | {"media_type": sniffed.media_type, "reader": sniffed.reader}
 
 
-def _ocr_job(path: Path, limits: MediaSettings, job: dict[str, Any]) -> dict[str, Any]:
+def _ocr_job(path: Path, limits: MediaSettings, engine: Engine, job: dict[str, Any]) -> dict[str, Any]:
     spent = {"timeout_s": limits.ocr_timeout_s, "cpu_s": 4 * limits.ocr_timeout_s}
-    return _job("", path, limits) | spent | {"memory_bytes": limits.ocr_memory_bytes} | job
+    chosen = {"program": engine.program, "languages": engine.languages, "memory_bytes": limits.ocr_memory_bytes}
+    return _job("", path, limits) | spent | chosen | job
 
 
 def _content(answer: dict[str, Any]) -> Content:

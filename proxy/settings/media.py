@@ -25,8 +25,13 @@ class MediaSettings(Section):
     parse_memory_bytes: int = Field(
         1536 * 2**20, ge=128 * 2**20, description="Address space of the process that reads a file, in bytes."
     )
-    ocr: Literal["auto", "off"] = Field(
-        "auto", description="`auto`: text is read off pictures where the extra `ocr` is installed; `off`: never."
+    ocr: Literal["auto", "rapidocr", "tesseract", "off"] = Field(
+        "auto",
+        description="What reads text off pictures: the extra `ocr` (`rapidocr`), `tesseract` where it is installed, or "
+        "nothing (`off`); `auto`: Tesseract where it has `ocr_languages`, else the extra.",
+    )
+    ocr_languages: list[str] = Field(
+        [], description="Languages that Tesseract is to read, by its names: `[rus, eng]`; unset: English."
     )
     ocr_max_pages: int = Field(100, ge=0, description="Most pages of a document that are read off pictures.")
     ocr_timeout_s: float = Field(60.0, gt=0, description="Seconds that reading one picture may take.")

@@ -7,16 +7,19 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import structlog
 
 from proxy.errors import ProxyError
+from proxy.media.base import MediaRefused
 from proxy.media.chunk import chunks, outline
 from proxy.media.image import distance
-from proxy.media.read import read_document, read_image, read_text_of_image, sniff_file
+from proxy.media.read import note_of_silence, read_document, read_image, read_text_of_image, sniff_file
 from proxy.memory.caption import is_sendable, words_of
 from proxy.memory.digest import digest
 from proxy.services import Services
+from proxy.settings.media import MediaSettings
 from proxy.store.costs import Cost
 from proxy.store.media import Reading, Shown
 from proxy.threads import in_thread, spawn
@@ -34,6 +37,7 @@ _IMAGE_PIECE = 600  # characters
 _NEAR = 4  # of 64 bits
 _SAME_SHAPE = 0.03
 _SAME_TEXT = 0.7
+_OF_SERVER = frozenset({"unavailable", "cancelled"})  # reasons that lie not in the picture: it is tried again
 
 
 class Gone(Exception):
@@ -125,7 +129,7 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
             place=picture.place,
         )
         await services.blobs.put(scope, picture.thumbnail, f"{item.sha256}.webp")
-        known = replace(known, ocr_text=(await read_text_of_image(path, settings))[:_MOST_OCR])
+        known = await _lettered(known, path, settings)
     same = await _same(services, reading, known)
     if same is not None:
         known = replace(
@@ -138,6 +142,17 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
     ]
     await _store(services, reading, rows, progress)
     return await _finish(services, reading, known)
+
+
+async def _lettered(known: Image, path: Path, settings: MediaSettings) -> Image:
+    """Return an image with the text in it; without any, or where it cannot be read, that is said."""
+    try:
+        text = (await read_text_of_image(path, settings))[:_MOST_OCR]
+    except MediaRefused as refused:
+        if refused.reason in _OF_SERVER:
+            raise
+        return replace(known, notes=(f"its text was not read: {str(refused).removesuffix('.')}",))
+    return replace(known, ocr_text=text, notes=() if text else (await note_of_silence(settings),))
 
 
 def image_chunks(image: Image) -> list[Chunk]:
