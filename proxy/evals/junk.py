@@ -31,7 +31,8 @@ async def junk(client: Client, dataset: Dataset, concurrency: int, prompts: Sequ
         await Replay(client, person).run()
         every = await client.memories(person.id, "all")
         first = [memory for memory in every if memory["status"] == "active"]
-        audits.append({**audit(first, person), "ended": len(every) - len(first)})
+        ended = sum(memory["status"] in ("retracted", "superseded") for memory in every)
+        audits.append({**audit(first, person), "ended or replaced since": ended})
         progress.advance(len(person.sessions))
         for _ in range(REPLAYS):
             await Replay(client, person).run()

@@ -101,11 +101,14 @@ def _stands(lines: Sequence[Line], texts: Sequence[Injected]) -> bool:
 
 
 def updated(moment: Moment, text: Injected) -> tuple[bool | None, bool | None, bool | None]:
-    """Return whether the outdated message is in, whether the new one is, and whether that one comes first."""
+    """Return whether the outdated message is in, whether the new one is, and whether that one comes first.
+
+    All are None where the question names no such messages, or the same ones as both.
+    """
     question = moment.question
     old = "\n".join(_texts(moment.stored, question.outdated))
     new = "\n".join(_texts(moment.stored, question.updated))
-    if not old or not new:
+    if not old or not new or old == new:
         return None, None, None
     old_in = any(text.holds(one) for one in _texts(moment.stored, question.outdated))
     new_in = any(text.holds(one) for one in _texts(moment.stored, question.updated))
