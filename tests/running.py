@@ -12,9 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+import anthropic
 import httpx
 import uvicorn
-from openai import OpenAI
+from openai import DefaultHttpxClient, OpenAI
 
 from proxy.app import create_app
 from proxy.clock import Clock
@@ -24,6 +25,9 @@ from proxy.services import Services
 T = TypeVar("T")
 
 WAIT_S = 30.0
+TLS = (
+    httpx.create_ssl_context()
+)  # made once: to read the system's certificates takes each client longer than most tests
 PATIENT = {"deadline_ms": 10_000}  # memory for tests that are not about its deadline, on machines that are busy
 
 
@@ -93,20 +97,42 @@ class Running:
 
     def wait_ready(self) -> None:
         deadline = time.monotonic() + WAIT_S
-        while httpx.get(f"{self.origin}/readyz").status_code != 200:
-            assert time.monotonic() < deadline, "the server did not become ready"
-            time.sleep(0.02)
+        with httpx.Client(verify=TLS) as http:
+            while http.get(f"{self.origin}/readyz").status_code != 200:
+                assert time.monotonic() < deadline, "the server did not become ready"
+                time.sleep(0.02)
 
     def client(self, key: str = "sk-test-alice", **headers: str) -> OpenAI:
         """A client that is closed with the server, if not before."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        client = OpenAI(base_url=self.base_url, api_key=key, default_headers=named, max_retries=0, timeout=20)
+        client = OpenAI(
+            base_url=self.base_url,
+            api_key=key,
+            default_headers=named,
+            max_retries=0,
+            timeout=20,
+            http_client=DefaultHttpxClient(verify=TLS),
+        )
+        self._clients.callback(client.close)
+        return client
+
+    def anthropic(self, key: str = "sk-test-alice", **headers: str) -> anthropic.Anthropic:
+        """The same for Anthropic's wire."""
+        client = anthropic.Anthropic(
+            base_url=self.origin,
+            api_key=key,
+            default_headers={name.replace("_", "-"): value for name, value in headers.items()},
+            max_retries=0,
+            timeout=20,
+            http_client=anthropic.DefaultHttpxClient(verify=TLS),
+        )
         self._clients.callback(client.close)
         return client
 
     def http(self, key: str = "sk-test-alice", **headers: str) -> httpx.Client:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        client = httpx.Client(base_url=self.base_url, headers={"authorization": f"Bearer {key}", **named}, timeout=20)
+        headers = {"authorization": f"Bearer {key}", **named}
+        client = httpx.Client(base_url=self.base_url, headers=headers, timeout=20, verify=TLS)
         self._clients.callback(client.close)
         return client
 

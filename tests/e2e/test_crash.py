@@ -16,6 +16,7 @@ from pathlib import Path
 
 import httpx
 
+from proxy.config import environment
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Gate, Reply, chat, gated
 from tests.talking import Message, assistant, user
@@ -31,20 +32,25 @@ KEYS = ("sk-crash-ann", "sk-crash-bob")
 class Served:
     """The real command in a process of its own; always the same port and data folder."""
 
-    def __init__(self, folder: Path, upstream: str) -> None:
+    def __init__(self, folder: Path, upstream: str, **variables: str) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
         self.base_url = f"http://127.0.0.1:{self.port}/v1"
         self._command = [sys.executable, "-m", "proxy", "serve", "--port", str(self.port), "--data-dir", str(folder)]
         self._command += ["--upstream", upstream]
+        self._variables = {**environment(), **variables}
         self._process: subprocess.Popen[bytes] | None = None
         # Made once: a client reads the system's certificates when it is made.
         self._clients = {key: self._client(key) for key in (*KEYS, "")}
 
     def start(self) -> None:
         self._process = subprocess.Popen(
-            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=Path(__file__).parents[2]
+            self._command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=Path(__file__).parents[2],
+            env=self._variables,
         )
         wait_for(self.is_up, "the server did not come up")
 
@@ -164,7 +170,7 @@ def test_what_a_client_has_read_survives_every_kill(tmp_path: Path, provider: Fa
         return gated(whole, stuck, 3) if next(asked) in held else whole
 
     provider.script(script)
-    server = Served(tmp_path, provider.base_url)
+    server = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="4")  # what the dead held
     clients = Clients(server, [Conversation(n, turns=1 + (n % 3 == 0)) for n in range(CONVERSATIONS)])
     total = sum(conversation.turns for conversation in clients.conversations)
     server.start()

@@ -9,13 +9,13 @@ from typing import Any
 
 import httpx
 import pytest
-from anthropic import Anthropic
 
 from tests.fakes import messages as fake
 from tests.fakes.messages import Said
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, gated
-from tests.running import Running
+from tests.process import wait_until
+from tests.running import TLS, Running
 from tests.talking import new_key, outcome
 
 FACT = "I use Shram and Magnet as productivity tools"
@@ -33,11 +33,12 @@ class Claude:
     def __init__(self, server: Running, key: str = "", **headers: str) -> None:
         self.server, self.key = server, key or new_key()
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.sdk = Anthropic(base_url=server.origin, api_key=self.key, max_retries=0, timeout=20, default_headers=named)
+        self.sdk = server.anthropic(self.key, **headers)
         self.http = httpx.Client(
             base_url=server.base_url,
             headers={"x-api-key": self.key, "anthropic-version": "2023-06-01", **named},
             timeout=20,
+            verify=TLS,
         )
 
     def __enter__(self) -> Claude:
@@ -356,6 +357,7 @@ def test_a_hang_up_reaches_the_provider_and_what_was_said_is_kept(alice: Claude,
             if received.count(b"text_delta") == 2:
                 break
     upstream.wait(lambda: upstream.last.hung_up_at is not None)
+    wait_until(lambda: bool(alice.said()))  # the journal is written after the provider has been let go
     alice.server.wait_learned(alice.key)
     assert alice.said() == [("user", FACT), ("assistant", "Good to kn")]
     assert alice.values() == {"Shram", "Magnet"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from anthropic import Anthropic, APIStatusError
+from anthropic import APIStatusError
 
 from proxy.store.keys import Key
 from tests.fakes import messages as fake
@@ -51,13 +51,9 @@ def gateway(tmp_path: Path, provider: FakeProvider) -> Iterator[Running]:
         yield server
 
 
-def sdk(server: Running, key: str) -> Anthropic:
-    return Anthropic(base_url=server.origin, api_key=key, max_retries=0, timeout=20)
-
-
 def ask(server: Running, text: str, key: str, *, model: str, stream: bool = False) -> str:
     body: dict[str, Any] = {"model": model, "max_tokens": 64, "messages": [{"role": "user", "content": text}]}
-    with sdk(server, key) as client:
+    with server.anthropic(key) as client:
         if not stream:
             answer = client.messages.create(**body)
         else:
@@ -115,7 +111,7 @@ def test_keys_of_ours_never_go_up(tmp_path: Path, claude: FakeProvider) -> None:
         assert claude.last.header("x-api-key") == "sk-ant-operator"
         assert claude.last.json["model"] == "claude-x"
         assert secret not in str(claude.last.headers)
-        with sdk(server, "sk-wrong") as client, pytest.raises(APIStatusError) as refused:
+        with server.anthropic("sk-wrong") as client, pytest.raises(APIStatusError) as refused:
             client.messages.create(**BODY)  # type: ignore[call-overload]
         assert (refused.value.status_code, refused.value.type) == (401, "authentication_error")
         assert refused.value.request_id
@@ -160,7 +156,7 @@ def test_tools_go_round_through_another_provider(gateway: Running, provider: Fak
     provider.script(script)
     tools: Any = [{"name": "weather", "description": "d", "input_schema": {"type": "object", "properties": {}}}]
     turns: list[Any] = [{"role": "user", "content": "How warm is it?"}]
-    with sdk(gateway, "sk-any") as client:
+    with gateway.anthropic("sk-any") as client:
         first = client.messages.create(model="house", max_tokens=64, messages=turns, tools=tools)
         assert (first.stop_reason, first.content[1].type) == ("tool_use", "tool_use")
         turns.append({"role": "assistant", "content": [one.model_dump() for one in first.content]})
@@ -173,7 +169,7 @@ def test_tools_go_round_through_another_provider(gateway: Running, provider: Fak
 
 def test_errors_of_other_providers_have_anthropics_shape(gateway: Running, provider: FakeProvider) -> None:
     provider.then(replies.error(400, "too long", "context_length_exceeded"))
-    with sdk(gateway, "sk-any") as client, pytest.raises(APIStatusError) as refused:
+    with gateway.anthropic("sk-any") as client, pytest.raises(APIStatusError) as refused:
         client.messages.create(**{**BODY, "model": "house"})  # type: ignore[call-overload]
     assert (refused.value.status_code, refused.value.type) == (400, "invalid_request_error")
     assert "too long" in str(refused.value)

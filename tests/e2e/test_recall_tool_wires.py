@@ -95,10 +95,7 @@ def client(speaker: Speaker) -> openai.OpenAI:
 
 @pytest.fixture
 def claude(speaker: Speaker) -> Iterator[Anthropic]:
-    named = {**ON, "X-Memory-Budget": "0"}
-    with Anthropic(
-        base_url=speaker.server.origin, api_key=speaker.key, max_retries=0, timeout=20, default_headers=named
-    ) as one:
+    with speaker.server.anthropic(speaker.key, **{**ON, "X-Memory-Budget": "0"}) as one:
         yield one
 
 

@@ -10,6 +10,7 @@ import httpx
 
 from tests.e2e.test_crash import Served, wait_for
 from tests.fakes.provider import FakeProvider
+from tests.running import TLS
 
 LINES = "\n\n".join(
     f"# Station {number}\n\nThe lamp at station {number} burns for {number % 50 + 3} seconds, as the keeper of pier "
@@ -19,10 +20,12 @@ LINES = "\n\n".join(
 
 
 def test_a_document_is_read_once_over_several_deaths(tmp_path: Path, provider: FakeProvider) -> None:
-    served = Served(tmp_path, provider.base_url)
+    served = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="4")  # what the dead held
     served.start()
     try:
-        http = httpx.Client(base_url=served.base_url, headers={"authorization": "Bearer sk-crash-reader"}, timeout=30)
+        http = httpx.Client(
+            base_url=served.base_url, headers={"authorization": "Bearer sk-crash-reader"}, timeout=30, verify=TLS
+        )
         with http:
             wait_for(lambda: is_ready(served), "the server did not become ready")
             answer = http.post("/documents", files={"file": ("stations.md", LINES.encode())}).json()
@@ -55,7 +58,7 @@ def test_a_document_is_read_once_over_several_deaths(tmp_path: Path, provider: F
 
 
 def is_ready(served: Served) -> bool:
-    return httpx.get(f"{served.base_url.removesuffix('/v1')}/readyz").status_code == 200
+    return served.http("").get(f"{served.base_url.removesuffix('/v1')}/readyz").status_code == 200
 
 
 def document(http: httpx.Client, document_id: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tests.fakes.provider import FakeProvider
 from tests.running import Running
 from tests.shown.files import show
 from tests.shown.standins import DATA, public
-from tests.talking import speaking
+from tests.talking import Speaker, speaking
 
 DOCUMENTS, IMAGES = DATA / "documents", DATA / "images"
 _ALL = [
@@ -40,14 +41,20 @@ def test_it_is_recalled(server: Running, upstream: FakeProvider, path: Path, que
         assert path.name in sent
 
 
-@pytest.mark.parametrize(
-    "text", ["What is the capital of Peru?", "Thanks, that was helpful!", "How do I sort a list in Rust?"]
-)
-def test_nothing_is_quoted_where_it_does_not_matter(server: Running, upstream: FakeProvider, text: str) -> None:
+@pytest.fixture(scope="module")
+def reader(server: Running) -> Iterator[Speaker]:
+    """A client that has shown several files, which take long to read."""
     with speaking(server) as speaker:
         for name in ("pptx/test.pptx", "html/test_blog.html", "docx/docx_multipage.docx"):
             path = DOCUMENTS / name
             show(speaker, path if path.is_file() else public("documents/pdf/multi_page.pdf"))
-        response = speaker.say(text)
-        assert speaker.receipt(response)["injected"] == []
-        assert upstream.last.json["messages"][-1]["content"] == text
+        yield speaker
+
+
+@pytest.mark.parametrize(
+    "text", ["What is the capital of Peru?", "Thanks, that was helpful!", "How do I sort a list in Rust?"]
+)
+def test_nothing_is_quoted_where_it_does_not_matter(reader: Speaker, upstream: FakeProvider, text: str) -> None:
+    response = reader.say(text)
+    assert reader.receipt(response)["injected"] == []
+    assert upstream.last.json["messages"][-1]["content"] == text
