@@ -302,3 +302,19 @@ def _turn_of(client: OpenAI, model: str, text: str, *, stream: bool, **more: Any
         return final.output_text, final.id
     whole = client.responses.create(model=model, input=text, **more)
     return whole.output_text, whole.id
+
+
+def test_what_outgrows_the_window_inside_of_what_the_provider_keeps_is_for_it_to_say(
+    alice: Speaker, provider_of_replies: FakeProvider
+) -> None:
+    first = post(alice, "The meeting room is called Fjord.").json()["id"]
+    refused = error(400, "Your input exceeds the context window of this model.", "context_length_exceeded")
+    provider_of_replies.then(refused)
+    asked = {"model": MODEL, "input": "What is the room called?", "previous_response_id": first}
+    response = alice.http.post("/responses", json=asked)
+    assert (response.status_code, response.content) == (
+        400,
+        b"".join(one for one in refused.chunks if isinstance(one, bytes)),
+    )
+    assert provider_of_replies.last.json["previous_response_id"] == first
+    assert "compaction" not in alice.receipt(response)
