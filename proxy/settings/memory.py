@@ -59,7 +59,8 @@ class MemorySettings(Section):
     keep_turns: int = Field(2, ge=1, description="Newest turns that stay as they are.")
     summary_tokens: int = Field(2000, ge=0, description="Most tokens of the running summary of a conversation.")
     summary_model: str | None = Field(
-        None, description="Model that writes summaries in the background; unset: they are extractive."
+        None,
+        description="Model that writes summaries, of documents too, in the background; unset: they are extractive.",
     )
     summary_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
     summary_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
