@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +68,13 @@ class Query:
     @property
     def says(self) -> bool:
         """Whether the user tells something rather than only asking: that carries on with what was going on lately."""
-        told = " ".join(part for part in map(str.strip, _SENTENCE.findall(self.text)) if not _ASKING.match(part))
-        return is_of_oneself(told) and len(content(told)) >= _TOLD
+        return _says(self.text)
+
+
+@lru_cache(maxsize=8)  # asked several times in one search
+def _says(text: str) -> bool:
+    told = " ".join(part for part in map(str.strip, _SENTENCE.findall(text)) if not _ASKING.match(part))
+    return is_of_oneself(told) and len(content(told)) >= _TOLD
 
 
 def widen(user_turns: Sequence[str], *, reply: str = "") -> tuple[str, str]:

@@ -15,7 +15,7 @@ from proxy.lexical import content
 from proxy.memory.cache import IndexCache
 from proxy.memory.chunk_source import ChunkSource
 from proxy.memory.evidence import weigh
-from proxy.memory.found import Found, beside_loop, cut, in_time, terms_of
+from proxy.memory.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
 from proxy.memory.gate import Evidence, Verdict, admit
 from proxy.memory.index import FactShelf, TurnShelf
 from proxy.memory.names import called
@@ -70,6 +70,8 @@ class FactSource:
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
         """Return the memories that are valid, visible and fit ``query``."""
         shelf = await index.facts(scope, query)
+        if not shelf:
+            return NOTHING
         return await beside_loop(shelf, self.search, shelf, scope, query, limit)
 
     def search(self, shelf: FactShelf, scope: Scope, query: Query, limit: int) -> Found:
@@ -95,6 +97,8 @@ class EpisodeSource:
     async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
         """Return the turns that fit ``query``, those aside that stand in the request."""
         shelf = await index.turns(scope, query)
+        if not shelf:
+            return NOTHING
         return await beside_loop(shelf, self.search, shelf, scope, query, limit)
 
     def search(self, shelf: TurnShelf, scope: Scope, query: Query, limit: int) -> Found:
