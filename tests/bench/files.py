@@ -29,7 +29,8 @@ _ENVIRONMENT = {
 }
 _PAGE_TOKENS = 700  # of files that know no pages
 _SENDINGS = 20
-_ROUNDS, _NEW_ROUNDS = 20, 5
+_ROUNDS, _NEW_ROUNDS = 15, 4
+_MOST_CHAT_S = 60.0  # no further round of chats after this time
 _PAUSE_MS = 3.0  # between two chunks: nobody's reply is there at once, and its end waits for what is kept
 _IDLE_S, _IDLE_SHARE = 0.2, 0.1
 _MOST_SETTLING_S = 20.0
@@ -170,7 +171,10 @@ def _chats(direct: Client, ours: Client, server: Process) -> Chats:
         ("seeing, new image", ours, "seeing", lambda: image + secrets.token_bytes(16)),
         ("text-only, new image", ours, _BLIND, lambda: image + secrets.token_bytes(16)),
     ]
+    started_at = time.perf_counter()
     for number in range(_ROUNDS + 1):
+        if time.perf_counter() - started_at > _MOST_CHAT_S and number > _NEW_ROUNDS:
+            break
         for name, client, model, shown in [*ways, *(fresh if number <= _NEW_ROUNDS else [])]:
             if client is ours:
                 _settle(ours, server)
