@@ -47,7 +47,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             is_new = await services.journal.record(exchange.scope, _record(exchange, services, finish, status))
         if is_new:
             services.note_written(exchange.scope)
-        if status < 400 and exchange.upstream_body is not exchange.resolved_body:
+        if exchange.learns and status < 400 and exchange.upstream_body is not exchange.resolved_body:
             used = [hit.id for hit in exchange.assembly.hits if hit.source in _OF_MEMORIES]
             services.uses.note(exchange.scope, used, now=services.clock.now())
     if "journal" in exchange.reasons:

@@ -19,7 +19,7 @@ class Use:
     """What is known of one memory's use.
 
     Args:
-        count: Requests into which it was put; those that repeat what an earlier one carried are not counted.
+        count: Requests into which it was put and that are learned from; what repeats an earlier one does not count.
         last_at: When it was last put into one, by the clock.
     """
 

@@ -33,10 +33,11 @@ def test_a_memory_tells_how_often_and_when_it_was_used(alice: Speaker) -> None:
     assert patched["uses"] == 2
 
 
-def test_what_is_only_shown_is_not_used(alice: Speaker) -> None:
+def test_what_leaves_no_trace_counts_as_no_use(alice: Speaker) -> None:
     alice.tell("My dog is called Bronko")
     alice.say(QUESTION, x_memory_session="one", x_memory_mode="observe")
     alice.say(QUESTION, x_memory_session="two", x_memory_mode="off")
+    alice.say(QUESTION, x_memory_session="three", x_memory_mode="read")
     assert told(alice)["uses"] == 0
 
 
