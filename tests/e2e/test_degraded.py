@@ -360,7 +360,8 @@ class Locked:
 
 @pytest.mark.parametrize("how", ["locked", "broken"])
 def test_a_journal_that_cannot_be_written(tmp_path: Path, provider: FakeProvider, how: str) -> None:
-    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
+    patient = {"deadline_ms": 3000}  # the journal is what is waited for, not recall
+    with Running(tmp_path, upstream=provider.base_url, memory=patient) as server, speaking(server) as speaker:
         speaker.tell(FACT)
         with Locked(tmp_path, how):
             started = time.monotonic()
