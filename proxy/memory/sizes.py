@@ -11,7 +11,7 @@ from proxy import tokens
 from proxy.dialects.base import Message, Part
 
 _OVERHEAD = 4  # of a message's frame
-_MEDIA_TOKENS = 900  # about what an image costs
+MEDIA_TOKENS = 900  # about what an image costs
 _MOST_KNOWN = 100_000
 _MEDIA = ("image", "audio", "file", "document", "video")
 _FIXED = ("tools", "functions", "system", "instructions", "response_format", "text")
@@ -44,7 +44,7 @@ class Sizes:
         key = _key(text, media)
         found = self._find(key)
         if found is None:
-            found = tokens.measure(text) + media * _MEDIA_TOKENS + _OVERHEAD
+            found = tokens.measure(text) + media * MEDIA_TOKENS + _OVERHEAD
             self._keep(key, found)
         return found
 
@@ -63,7 +63,7 @@ class Sizes:
 def estimated(message: Message) -> int:
     """Return about how many tokens a message has, in no time."""
     text, media = _said(message)
-    return tokens.estimate(text) + media * _MEDIA_TOKENS + _OVERHEAD
+    return tokens.estimate(text) + media * MEDIA_TOKENS + _OVERHEAD
 
 
 def weigh(sizes: Sizes, messages: Sequence[Message], near: int, newest: int) -> list[int]:

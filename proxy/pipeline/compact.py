@@ -11,7 +11,7 @@ from proxy.dialects.base import Message
 from proxy.memory.chain import Point, message_id, turn_id
 from proxy.memory.compaction import Bounds, Line, Plan, State, fits, plan
 from proxy.memory.running import Compacted, Segment, render, segment, trimmed
-from proxy.memory.sizes import Sizes, weigh
+from proxy.memory.sizes import MEDIA_TOKENS, Sizes, weigh
 from proxy.memory.standing import is_profile
 from proxy.memory.summarize import Utterance
 from proxy.pipeline.ahead import prepare
@@ -58,7 +58,7 @@ async def compact(exchange: Exchange, services: Services) -> None:
         return
     with exchange.timings.step("compact"), best_effort(exchange, "compaction"):
         bounds = bounds_of(exchange, services)
-        if bounds is None or len(exchange.body) <= bounds.trigger:  # no token is shorter than a byte
+        if bounds is None or _most_tokens(exchange) <= bounds.trigger:
             return
         scope = exchange.required_scope
         stored: list[Compaction] = []
@@ -99,6 +99,12 @@ def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
         settings.keep_turns,
         window,
     )
+
+
+def _most_tokens(exchange: Exchange) -> int:
+    """Return what the request has at most: no token is shorter than a byte, and an image is not read by the byte."""
+    carried = sum(max(0, len(one.attachment.data) - MEDIA_TOKENS) for one in exchange.attached)
+    return len(exchange.body) - carried
 
 
 def _share(settings: MemorySettings, model: str) -> float:
