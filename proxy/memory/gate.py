@@ -63,9 +63,29 @@ class Verdict:
         return any(self.passed)
 
 
+# "Welche Instrumente spiele ich?", not "Wie kann ich ...?"
+_ASKS_OF_ONESELF = re.compile(
+    r"""
+      \b(?:wo|woher|wohin|woran|womit|worauf|wofür|wovon|wer|wen|wem|wann|was|welche[rsnm]?|wie\ ?viele?
+        |wie\ (?:alt|groß|lange|oft|schwer|heiß\w+))\b
+      (?!.*\bam\ (?:besten|günstigsten|schnellsten|einfachsten)\b)[^.?!]{0,60}?
+      \b(?!(?:kann|könn|soll|muss|müss|darf|dürf|mach|krieg|bekomm|find|würd|geb|koch|schenk)\w*\b)\w{2,}
+      (?:\ (?:mich|mir|uns|denn|eigentlich|gerade))*\ (?:ich|wir)\b
+    | \b(?:unser\w*|nuestr[oa]s?)\b
+    | \b(?:qué|quién(?:es)?|cuál(?:es)?|dónde|adónde|cuándo|cuánt[oa]s?)\b[^.?!]{0,50}?
+      \b(?:soy|somos|estoy|estamos|voy|vamos|vivo|trabajo|tomo|uso|utilizo|toco|juego|hablo|estudio|leo|veo|escucho
+        |bebo|como(?=\ *\?|\ siempre|\ normalmente)|desayuno|ceno|conduzco|manejo|llevo|colecciono|practico|entreno
+        |hago|tengo|tenemos|canto|bailo|escribo|compro|pago|peso|mido|calzo|convivo|comparto|crío|cultivo|aprendo
+        |enseño|imparto|doy|prefiero|sigo|monto|participo|colaboro|padezco|sufro|viajo|guardo|pertenezco|vivimos
+        |usamos|hacemos|comemos|me\ (?:llamo|dedico|gusta\w*|encanta\w*|trata|atiende|corta\w?|lleva))\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
 def is_personal(text: str) -> bool:
     """Whether the speaker asks about themselves; such a question wants memory more than others do."""
-    return _OF_ONESELF.search(text) is not None
+    return _OF_ONESELF.search(text) is not None or _ASKS_OF_ONESELF.search(text) is not None
 
 
 def strength(evidence: Evidence, *, personal: bool) -> float:

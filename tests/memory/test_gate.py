@@ -47,7 +47,19 @@ def test_a_source_may_be_silent_beside_one_that_speaks():
 
 
 @pytest.mark.parametrize(
-    "text", ["what is my dog's name", "where do I live?", "Wie heißt mein Hund", "我住在哪里", "как зовут мою собаку"]
+    "text",
+    [
+        "what is my dog's name",
+        "where do I live?",
+        "Wie heißt mein Hund",
+        "Welche Instrumente spiele ich?",
+        "In welchen Vereinen sind wir?",
+        "¿Dónde vivo?",
+        "¿A qué cosas tengo alergia?",
+        "¿Cómo se llama nuestro gato?",
+        "我住在哪里",
+        "как зовут мою собаку",
+    ],
 )
 def test_questions_about_oneself_are_known(text):
     assert is_personal(text)
@@ -61,6 +73,10 @@ def test_questions_about_oneself_are_known(text):
         "法国的首都是哪里",
         "Wer hat die WM gewonnen",
         "How do I center a div?",
+        "Wie kann ich Reis kochen?",
+        "Was soll ich heute kochen?",
+        "¿Cómo puedo hacer arroz?",
+        "¿Cuál es la capital de Perú?",
         "给我讲个笑话",
     ],
 )
