@@ -16,16 +16,23 @@ class Event:
     Args:
         data: Its data lines, joined by line feeds.
         name: Its ``event:`` field.
+        comment: A comment's whole line, which is no event; only where comments were asked for.
     """
 
     data: bytes
     name: bytes = b""
+    comment: bytes = b""
 
 
 class EventSplitter:
-    """Cuts a byte stream into events; comments and unknown fields are left out."""
+    """Cuts a byte stream into events; unknown fields are left out, and comments unless they are asked for.
 
-    def __init__(self) -> None:
+    Args:
+        keeps_comments: A comment stands among the events, as soon as its line is there.
+    """
+
+    def __init__(self, *, keeps_comments: bool = False) -> None:
+        self._keeps_comments = keeps_comments
         self._rest = b""
         self._begun = False
         self._swallows_lf = False
@@ -66,6 +73,10 @@ class EventSplitter:
     def _line(self, line: bytes, events: list[Event]) -> None:
         if not line:
             self._dispatch(events)
+            return
+        if line.startswith(b":"):
+            if self._keeps_comments:
+                events.append(Event(b"", comment=line))
             return
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")

@@ -53,28 +53,32 @@ class ReplyFilter(ABC):
         self.open_calls: tuple[str, ...] = ()  # ids of ours that nobody answers: the client's own stand beside them
         self.usage: dict[str, Any] = {}
         self.round = -1
-        self._splitter = EventSplitter()
+        self._splitter = EventSplitter(keeps_comments=True)
 
     def begin(self) -> None:
         """Start the next reply."""
         self.round += 1
         self.calls, self.wants_more = [], False
-        self._splitter = EventSplitter()
+        self._splitter = EventSplitter(keeps_comments=True)
         self._start()
 
     def feed(self, chunk: bytes) -> bytes:
         """Return what the client sees of a piece of a stream."""
-        return b"".join(map(self._event, self._splitter.feed(chunk)))
+        return b"".join(map(self._seen, self._splitter.feed(chunk)))
 
     def close(self) -> bytes:
         """Return what the client sees of the end of a stream whose last event lacks the empty line behind it."""
-        return b"".join(map(self._event, self._splitter.close()))
+        return b"".join(map(self._seen, self._splitter.close()))
 
     def whole(self, body: bytes) -> bytes:
         """Return what the client sees of a whole reply; b"" where it only calls our tool."""
         reply = parsed(body)
         shown = self._whole(reply) if isinstance(reply, dict) else None
         return body if shown is None else shown
+
+    def _seen(self, event: Event) -> bytes:
+        """Return what the client sees of an event, or of a comment: those are a provider's heartbeats."""
+        return event.comment + b"\n\n" if event.comment else self._event(event)
 
     @abstractmethod
     def going_on(self, body: bytes, answers: Sequence[str]) -> bytes:

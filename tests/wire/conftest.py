@@ -90,6 +90,15 @@ def ask(text: str = QUESTION, **more: Any) -> dict[str, Any]:
     return {"model": "gpt-4o", "messages": [{"role": "user", "content": text}], **more}
 
 
+WIRES = ["/v1/chat/completions", "/v1/responses", "/v1/messages"]
+PATHS = [*WIRES, "/v1/completions", "/v1/embeddings"]
+
+
+def asked_anywhere(**more: Any) -> dict[str, Any]:
+    """Return a body that each of these paths takes."""
+    return ask(input=QUESTION, prompt=QUESTION, max_tokens=9, **more)
+
+
 def learned_or_not(wire: Wire, memory: str) -> Wire:
     """Turn memory ``off``, on with nothing to say (``empty``), or on with something to inject (``full``)."""
     wire.memory = memory
