@@ -179,17 +179,19 @@ def _format(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _thinking(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
-    if not asks_to_think(body):
-        return {}
-    thinking, output = body["thinking"], body.get("output_config")
     if side.knows_claude:
-        return {"thinking": dict(thinking)}
+        return {"thinking": dict(body["thinking"])} if asks_to_think(body) else {}
     if not side.thinks:
         return {}
-    effort = output.get("effort") if isinstance(output, Mapping) else None
-    if isinstance(effort, str) and effort in _EFFORT_NAMES:
+    thinking, output = _mapping(body.get("thinking")), _mapping(body.get("output_config"))
+    effort = output.get("effort")
+    if isinstance(effort, str) and effort in _EFFORT_NAMES and thinking.get("type") != "disabled":
         return {"reasoning_effort": _EFFORT_NAMES[effort]}
     budget = thinking.get("budget_tokens")
-    if not isinstance(budget, int):
+    if not asks_to_think(body) or not isinstance(budget, int):
         return {}
     return {"reasoning_effort": next(name for least, name in _EFFORTS if budget >= least or not least)}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

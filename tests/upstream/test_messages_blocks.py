@@ -120,18 +120,20 @@ def test_a_claude_elsewhere_keeps_marks_and_signed_thoughts():
 
 
 @pytest.mark.parametrize(
-    ("model", "thinking", "effort"),
+    ("model", "thinking", "asked", "effort"),
     [
-        ("gpt-4o", {"type": "enabled", "budget_tokens": 9000}, None),
-        ("gpt-5-mini", {"type": "enabled", "budget_tokens": 9000}, "high"),
-        ("o3", {"type": "enabled", "budget_tokens": 1024}, "low"),
-        ("o3", {"type": "disabled"}, None),
-        ("o3", {"type": "adaptive"}, "high"),
+        ("gpt-4o", {"type": "enabled", "budget_tokens": 9000}, None, None),
+        ("gpt-4o", None, "low", None),
+        ("gpt-5-mini", {"type": "enabled", "budget_tokens": 9000}, None, "high"),
+        ("o3", {"type": "enabled", "budget_tokens": 1024}, None, "low"),
+        ("o3", {"type": "disabled"}, "max", None),
+        ("o3", {"type": "adaptive"}, "max", "high"),
+        ("o3", None, "low", "low"),
+        ("o3", None, None, None),
     ],
 )
-def test_how_hard_to_think_is_told_to_models_that_reason(model, thinking, effort):
-    output = {"effort": "max"} if thinking["type"] == "adaptive" else {}
-    made = completion_of({"messages": TURNS, "thinking": thinking, "output_config": output}, Side(model))
+def test_how_hard_to_think_is_told_to_models_that_reason(model, thinking, asked, effort):
+    made = completion_of({"messages": TURNS, "thinking": thinking, "output_config": {"effort": asked}}, Side(model))
     assert made.get("reasoning_effort") == effort
 
 
