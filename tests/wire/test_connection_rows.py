@@ -6,7 +6,6 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import orjson
 import pytest
@@ -15,15 +14,10 @@ from tests.fakes import replies
 from tests.fakes.provider import Seen
 from tests.fakes.replies import Gate, Hang, Reply
 from tests.running import WAIT_S
-from tests.wire.conftest import KEY, PAGE, QUESTION, Wire, ask, without_memory
+from tests.wire.conftest import KEY, PAGE, WIRES, Wire, ask, asked_anywhere, without_memory
 from tests.wire.rawhttp import Wiretap, send
 
 _SOON_S = 1.0
-_WIRES = ["/v1/chat/completions", "/v1/responses", "/v1/messages"]
-
-
-def _asked(*, stream: bool) -> dict[str, Any]:
-    return ask(stream=stream, input=QUESTION, max_tokens=9)
 
 
 def hung_up_within(wire: Wire, seen: Seen, closed_at: float) -> float:
@@ -37,31 +31,31 @@ def await_request(wire: Wire) -> Seen:
     return wire.provider.last
 
 
-@pytest.mark.parametrize("path", _WIRES)
+@pytest.mark.parametrize("path", WIRES)
 @pytest.mark.parametrize("how", ["close", "reset"])
 def test_row_53_client_gone_in_the_middle(wire: Wire, how: str, path: str) -> None:
     wire.provider.then(replies.gated(replies.stream(), Gate(), after=2))
-    tap = wire.tap(_asked(stream=True), path)
+    tap = wire.tap(asked_anywhere(stream=True), path)
     tap.until(b"Hello")
     getattr(tap, how)()
     assert hung_up_within(wire, wire.seen, time.monotonic()) < _SOON_S
 
 
-@pytest.mark.parametrize("path", _WIRES)
+@pytest.mark.parametrize("path", WIRES)
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 def test_row_54_and_55_client_gone_before_the_first_byte(wire: Wire, stream: bool, path: str) -> None:
     wire.provider.then(Hang())
-    tap = wire.tap(_asked(stream=stream), path)
+    tap = wire.tap(asked_anywhere(stream=stream), path)
     seen = await_request(wire)
     tap.close()
     assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S
 
 
-@pytest.mark.parametrize("path", _WIRES)
+@pytest.mark.parametrize("path", WIRES)
 def test_row_55_client_gone_in_the_middle_of_a_whole_reply(wire: Wire, path: str) -> None:
     headers = (("Content-Type", "application/json"),)
     wire.provider.then(Reply([b'{"choices":', b"[", Gate()], headers=headers, framing="chunked"))
-    tap = wire.tap(_asked(stream=False), path)
+    tap = wire.tap(asked_anywhere(stream=False), path)
     seen = await_request(wire)
     tap.close()
     assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S
@@ -174,7 +168,8 @@ def test_row_67_length_over_the_cap_is_413_before_the_body_comes(wire: Wire, pat
         assert tap.until(b"}}").startswith(b"HTTP/1.1 413")
 
 
-def test_row_69_a_hundred_streams_do_not_mix(wire: Wire) -> None:
+@pytest.mark.parametrize("path", WIRES)
+def test_row_69_a_hundred_streams_do_not_mix(wire: Wire, path: str) -> None:
     """All are open at once, of twenty users; every one gets its own reply and its user's memory, no other's."""
     lockers = {f"{number:03}": f"{500 + number % 20}" for number in range(100)}
     gate = Gate()
@@ -187,8 +182,9 @@ def test_row_69_a_hundred_streams_do_not_mix(wire: Wire) -> None:
         return replace(wire, user=f"{wire.user}-{locker}")
 
     def one(number: str) -> tuple[str, bytes]:
-        mine = user(lockers[number])
-        return number, mine.send(ask(f"{number}: which number has my locker?", stream=True)).body
+        question = f"{number}: which number has my locker?"
+        said = {"input": question} if path == "/v1/responses" else {**ask(question), "max_tokens": 9}
+        return number, user(lockers[number]).send({"model": "gpt-4o", "stream": True, **said}, path).body
 
     for locker in sorted(set(lockers.values())) if wire.memory == "full" else ():
         user(locker).learn(f"My locker has the number {locker}")

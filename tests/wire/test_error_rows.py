@@ -12,7 +12,7 @@ from tests.fakes import replies
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import JSON_HEADERS, Reply
 from tests.running import Running
-from tests.wire.conftest import KEY, Wire, ask
+from tests.wire.conftest import KEY, PATHS, Wire, ask, asked_anywhere
 from tests.wire.rawhttp import send
 
 _CODES = ["context_length_exceeded", "invalid_api_key", "insufficient_quota", "model_not_found", "content_filter"]
@@ -24,6 +24,18 @@ def test_row_43_status_and_body_are_verbatim(wire: Wire, status: int, stream: bo
     body = b'{ "error" : {"message":"no \\u2014 really","type":"t","param":null,"code":null,"extra":[1.0]}, "more":1}\n'
     answer = wire.through(Reply([body], status), ask(stream=stream))
     assert (answer.status, answer.body) == (status, body)
+
+
+@pytest.mark.parametrize("path", PATHS[1:])
+@pytest.mark.parametrize("status", [401, 413, 429, 503])
+def test_row_43_so_they_are_on_every_path(wire: Wire, path: str, status: int) -> None:
+    body = b'{ "error" : {"message":"no","type":"t"}, "more":1.0}\n'
+    steer = (("retry-after-ms", "6500"), ("x-ratelimit-remaining-tokens", "0"), ("openai-version", "2020-10-01"))
+    wire.provider.then(Reply([body], status, (*JSON_HEADERS, *steer)))
+    answer = wire.send(asked_anywhere(stream=True), path)
+    assert (answer.status, answer.body) == (status, body)
+    assert {name: answer.header(name) for name, _ in steer} == dict(steer)
+    assert answer.header("x-request-id")
 
 
 def test_row_43_body_that_is_no_json_is_verbatim(wire: Wire) -> None:

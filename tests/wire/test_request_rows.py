@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.wire.conftest import QUESTION, Wire, ask, without_memory
+from tests.wire.conftest import PATHS, QUESTION, Wire, ask, asked_anywhere, without_memory
 
 TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}, "strict": True}}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": '{"at": "it"}'}}
@@ -169,7 +169,8 @@ def test_row_12_gzip_bomb_is_413(wire: Wire) -> None:
     assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (413, "body_too_large")
 
 
-def test_row_13_openais_headers_are_forwarded(wire: Wire) -> None:
+@pytest.mark.parametrize("path", PATHS)
+def test_row_13_openais_headers_are_forwarded(wire: Wire, path: str) -> None:
     given = {
         "openai-organization": "org-1",
         "openai-project": "proj_1",
@@ -180,7 +181,7 @@ def test_row_13_openais_headers_are_forwarded(wire: Wire) -> None:
         "user-agent": "mine/1.0",
         "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
     }
-    wire.send(ask(), **given)
+    assert wire.send(asked_anywhere(), path, **given).status == 200
     assert {name: wire.seen.header(name) for name in given} == given
     assert wire.seen.header("authorization") == wire.headers["authorization"]
 
@@ -193,7 +194,8 @@ def test_row_13_credentials_of_another_kind_are_forwarded(plain: Wire, path: str
     assert (answer.header("x-memory") or "").startswith("off;")
 
 
-def test_row_14_hop_by_hop_and_own_headers_stay_here(wire: Wire) -> None:
+@pytest.mark.parametrize("path", PATHS)
+def test_row_14_hop_by_hop_and_own_headers_stay_here(wire: Wire, path: str) -> None:
     kept_back = {
         "connection": "keep-alive, x-hop",
         "x-hop": "1",
@@ -205,8 +207,9 @@ def test_row_14_hop_by_hop_and_own_headers_stay_here(wire: Wire) -> None:
         "x-memory-budget": "500",
         "x-memory-session": "s1",
         "x-memory-time": "2026-03-01T09:30:00Z",
+        "x-memory-tools": "off",
     }
-    wire.send(ask(), **kept_back)
+    assert wire.send(asked_anywhere(), path, **kept_back).status == 200
     arrived = {name.lower() for name, _ in wire.seen.headers}
     assert not arrived & (set(kept_back) | {"x-memory-user", "x-memory-mode"})
     assert wire.seen.header("host") == f"127.0.0.1:{wire.provider.port}"

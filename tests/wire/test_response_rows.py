@@ -6,6 +6,8 @@ import gzip
 from typing import Any
 
 import orjson
+from openai import pydantic_function_tool
+from pydantic import BaseModel
 
 from tests.fakes import replies
 from tests.fakes.replies import JSON_HEADERS, Reply, Text
@@ -152,6 +154,21 @@ def test_row_27_json_schema_and_strict_tools_work(wire: Wire) -> None:
     assert wire.seen.json["response_format"] == shape
 
 
+def test_row_27_strict_tools_are_read_by_the_sdk(wire: Wire) -> None:
+    class Look(BaseModel):
+        at: int
+
+    call = {"id": "call_1", "type": "function", "function": {"name": "Look", "arguments": '{"at": 7}'}}
+    body = reply_of(tool_calls=[call])
+    body["choices"][0]["finish_reason"] = "tool_calls"
+    wire.provider.then(replies.json_reply(body))
+    tools = [pydantic_function_tool(Look)]
+    message = wire.openai.chat.completions.parse(**ask(), tools=tools).choices[0].message
+    assert [one.function.parsed_arguments for one in message.tool_calls or []] == [Look(at=7)]
+    assert wire.seen.json["tools"] == tools
+    assert wire.seen.json["tools"][0]["function"]["strict"] is True
+
+
 def test_row_28_names_and_numbers_of_the_provider_are_unchanged(wire: Wire) -> None:
     body = {**replies.completion(), "id": "gen-17-ABC", "created": 1, "model": "org/other@1", "service_tier": "flex",
             "system_fingerprint": None, "obfuscation": "aB3"}  # fmt: skip
@@ -170,7 +187,7 @@ def test_row_76_usage_is_as_the_provider_counted(wire: Wire) -> None:
     assert_unchanged(wire, {**replies.completion(), "usage": usage})
 
 
-def test_compressed_reply_keeps_its_coding_and_its_bytes(wire: Wire) -> None:
+def test_row_79_compressed_reply_keeps_its_coding_and_its_bytes(wire: Wire) -> None:
     packed = gzip.compress(orjson.dumps(replies.completion("Hi there")))
     wire.provider.then(Reply([packed], headers=(*JSON_HEADERS, ("Content-Encoding", "gzip"))))
     answer = wire.send(ask(), accept_encoding="gzip, br")
@@ -178,7 +195,7 @@ def test_compressed_reply_keeps_its_coding_and_its_bytes(wire: Wire) -> None:
     assert answer.header("content-length") == str(len(packed))
 
 
-def test_coding_that_nobody_asked_for_is_not_asked_for_either(wire: Wire) -> None:
+def test_row_79_coding_that_nobody_asked_for_is_not_asked_for_either(wire: Wire) -> None:
     wire.send(ask())
     assert wire.seen.header("accept-encoding") is None
 

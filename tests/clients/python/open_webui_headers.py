@@ -4,7 +4,7 @@ import json
 import time
 import urllib.request
 
-from checks import BASE_URL, FACT, HELLO, IMAGE, KEY, MODEL, QUESTION, Checks
+from checks import BASE_URL, COUNT, FACT, HELLO, IMAGE, KEY, MODEL, QUESTION, Checks
 
 checks = Checks("headers of 0.6")
 
@@ -42,9 +42,14 @@ def of_another_user() -> str:
     return "nothing of ann" if "Shram" not in answer else answer
 
 
+schema = {"type": "object", "properties": {"name": {"type": "string"}, "people": {"type": "integer"}}}
+tool = {"type": "function", "function": {"name": "weather", "parameters": schema}}
+shape = {"type": "json_schema", "json_schema": {"name": "town", "schema": schema}}
 parts = [{"type": "text", "text": HELLO}, {"type": "image_url", "image_url": {"url": IMAGE}}]
 checks.run("text", lambda: ask("ann", "a1", FACT), "You said")
 checks.run("stream", lambda: ask("ann", "a2", HELLO, stream=True), "data: [DONE]")
+checks.run("tools", lambda: ask("ann", "a5", COUNT, tools=[tool]), '"finish_reason":"tool_calls"')
+checks.run("structured", lambda: ask("ann", "a6", COUNT, response_format=shape), '\\"people\\":42')
 checks.run("image", lambda: ask("ann", "a3", parts), "1 image(s)")
 learned("ann")
 checks.run("memory", lambda: ask("ann", "a4", QUESTION), "Shram")
