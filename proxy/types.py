@@ -220,6 +220,7 @@ class Hit:
     seq: int = 0  # position within its conversation or document
     live: bool = True
     title: str = ""  # of a document: its name and the page
+    quote: str = ""  # of a fact: what the user said
 
 
 @dataclass(frozen=True, slots=True)

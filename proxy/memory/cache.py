@@ -12,6 +12,7 @@ from typing import Any, cast
 from proxy.lexical import content
 from proxy.memory.index import ChunkShelf, FactShelf, Shelf, TurnShelf
 from proxy.memory.query import Query
+from proxy.memory.sketches import Sketches
 from proxy.store.lance_search import ROWS_BEFORE_INDEX
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS, Noun, Revision, Vector, Written
@@ -39,8 +40,9 @@ class IndexCache:
     Args:
         store: Where the rows are.
         model: The embedding model in use; vectors of another one do not count.
-        max_bytes: Of all shelves together; the one just used stays in any case.
-        most_rows: Held in memory of one owner and noun; where there are more, the store searches.
+        max_bytes: Of all shelves together; the one just used stays in any case. Sketches of tables that are too large
+            for a shelf take up to half as much besides.
+        most_rows: Held in memory of one owner and noun; where there are more, they are fetched query by query.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class IndexCache:
         self.model = model
         self.max_bytes = max_bytes
         self.most_rows = most_rows
+        self.sketches = Sketches(store, model=model, max_bytes=max_bytes // 2)
         self._entries: OrderedDict[tuple[str, Noun], _Entry] = OrderedDict()
         self.size_bytes = 0  # of all shelves together, about
         self._locks: weakref.WeakValueDictionary[tuple[str, Noun], asyncio.Lock] = weakref.WeakValueDictionary()
@@ -70,11 +73,12 @@ class IndexCache:
         """Drop what is held of an owner; for erasure, since a changed table is noticed anyway."""
         for noun in NOUNS:
             self._remember((scope.user, noun), None)
+        self.sketches.forget(scope)
 
     async def marked(self, scope: Scope) -> list[Memory]:
         """Return the owner's memories that count whatever is asked: at least those that ended, and the profile."""
         entry = await self._entry(scope, "memories")
-        return await self.store.marked(scope) if entry.shelf is None else entry.shelf.living()
+        return await self.sketches.marked(scope) if entry.shelf is None else entry.shelf.living()
 
     async def prepare(self, scope: Scope) -> None:
         """Bring the owner's shelves up to date, so that a search soon after finds them so.
@@ -84,7 +88,8 @@ class IndexCache:
         loading = spawn(self.prepare_chunks(scope), "prepare passages")
         loading.add_done_callback(lambda task: task.cancelled() or task.exception())
         for noun in _SOON:
-            await self._entry(scope, noun)
+            if (await self._entry(scope, noun)).shelf is None:
+                await self.sketches.current(scope, noun)
 
     async def prepare_chunks(self, scope: Scope) -> None:
         """Bring the owner's passages up to date, however long it takes."""
@@ -95,8 +100,8 @@ class IndexCache:
         entry = await self._entry(scope, "memories")
         if entry.shelf is not None:
             return entry.shelf.living()
-        alike = await self.store.candidates(scope, "memories", content(text), vector, limit=_MOST_ALIKE)
-        marked = await self.store.marked(scope)
+        alike = await self.sketches.candidates(scope, "memories", content(text), vector, limit=_MOST_ALIKE)
+        marked = await self.sketches.marked(scope)
         return list({memory.id: memory for memory in (*marked, *alike.rows.items)}.values())
 
     async def said(self, scope: Scope, session: str) -> list[Episode]:
@@ -147,7 +152,7 @@ class IndexCache:
             return entry.shelf
         shelf = _KINDS[noun](self.store.dimension, self.model)
         terms = content(query.text) or content(query.context)
-        shelf.hold(await self.store.candidates(scope, noun, terms, query.vector))
+        shelf.hold(await self.sketches.candidates(scope, noun, terms, query.vector))
         return shelf
 
     async def _fresh(self, scope: Scope, noun: Noun) -> _Entry:

@@ -7,12 +7,13 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, KeysView, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from proxy.clock import to_ms
+from proxy.memory.column import Column
 from proxy.memory.postings import Lines, Mask, Neighbours, Postings, Scores
 from proxy.memory.shown import words_of
 from proxy.store.lance_search import Candidates
@@ -43,11 +44,11 @@ class Shelf(Generic[T]):
         self.postings = Postings()
         self._line_of: dict[str, int] = {}
         self._agents: dict[str, int] = {"": 0}
-        self._alive = _Column(np.bool_)
-        self._agent = _Column(np.int32)
-        self._time = _Column(np.int64)
-        self._vectors = {name: _Column(np.float32, dimension) for name in vectors}
-        self._has_vector = _Column(np.bool_)
+        self._alive = Column(np.bool_)
+        self._agent = Column(np.int32)
+        self._time = Column(np.int64)
+        self._vectors = {name: Column(np.float32, dimension) for name in vectors}
+        self._has_vector = Column(np.bool_)
 
     def __len__(self) -> int:
         return len(self._line_of)
@@ -184,11 +185,11 @@ class FactShelf(Shelf[Memory]):
 
     def __init__(self, dimension: int, model: str) -> None:
         super().__init__(MEMORIES.vectors, dimension, model)
-        self._current = _Column(np.bool_)
-        self._closed = _Column(np.bool_)
-        self._from = _Column(np.int64)
-        self._to = _Column(np.int64)
-        self._expires = _Column(np.int64)
+        self._current = Column(np.bool_)
+        self._closed = Column(np.bool_)
+        self._from = Column(np.int64)
+        self._to = Column(np.int64)
+        self._expires = Column(np.int64)
 
     def visible(self, scope: Scope, now: datetime, as_of: datetime | None = None) -> Mask:
         """Return the lines that may be recalled: visible to the scope, not expired, and true now or at ``as_of``."""
@@ -214,10 +215,10 @@ class TurnShelf(Shelf[Episode]):
     def __init__(self, dimension: int, model: str) -> None:
         super().__init__(EPISODES.vectors, dimension, model)
         self._order: defaultdict[str, list[tuple[int, int, int]]] = defaultdict(list)  # session: (seq, piece, line)
-        self._before = _Column(np.int64)
-        self._after = _Column(np.int64)
-        self._by_user = _Column(np.bool_)
-        self._length = _Column(np.int32)
+        self._before = Column(np.int64)
+        self._after = Column(np.int64)
+        self._by_user = Column(np.bool_)
+        self._length = Column(np.int32)
         self._saying: defaultdict[int, list[int]] = defaultdict(list)  # hash of a text: lines
 
     @property
@@ -292,8 +293,8 @@ class ChunkShelf(Shelf[Chunk]):
 
     def __init__(self, dimension: int, model: str) -> None:
         super().__init__(CHUNKS.vectors, dimension, model)
-        self._page = _Column(np.int32)
-        self._document = _Column(np.int32)
+        self._page = Column(np.int32)
+        self._document = Column(np.int32)
         self._documents: dict[str, int] = {}
         self._names: list[tuple[int, str, frozenset[str]]] = []
 
@@ -320,34 +321,6 @@ class ChunkShelf(Shelf[Chunk]):
             number = self._documents[item.document] = len(self._documents)
             self._names.append((number, item.name, words_of(item.name)))
         return number
-
-
-class _Column:
-    """A numpy array that grows at its end."""
-
-    def __init__(self, kind: type[np.generic], width: int = 0) -> None:
-        self._kept = np.zeros((0, width) if width else 0, dtype=kind)
-        self._count = 0
-
-    @property
-    def values(self) -> NDArray[Any]:
-        return self._kept[: self._count]
-
-    @property
-    def size_bytes(self) -> int:
-        return self._kept.nbytes
-
-    def extend(self, values: ArrayLike) -> None:
-        added = np.asarray(values, dtype=self._kept.dtype)
-        needed = self._count + len(added)
-        if needed > len(self._kept):
-            room = needed if not self._count else max(needed + 16, len(self._kept) * 3 // 2)
-            grown = np.zeros((room, *self._kept.shape[1:]), dtype=self._kept.dtype)
-            grown[: self._count] = self.values
-            self._kept = grown
-        if len(added):
-            self._kept[self._count : needed] = added
-            self._count = needed
 
 
 def _end(item: Memory) -> int:

@@ -16,6 +16,7 @@ Hashes = NDArray[np.int64]
 
 K1 = 1.1
 B = 0.3  # measured on conversations: lengths say little there
+_MOST_COUNTED = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +35,35 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Which lines hold which terms and how often, ordered by the terms' hashes."""
+    """Which lines hold which terms and how often, ordered by the terms' hashes.
 
-    hashes: Hashes
+    Args:
+        terms: Distinct hashes, ascending.
+        starts: Where the lines of each begin, and where the last ones end.
+        lines: Of all terms, one after the other.
+        counts: How often the term stands in the line, up to 255.
+    """
+
+    terms: Hashes
+    starts: Lines
     lines: NDArray[np.int32]
-    counts: Scores
+    counts: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, hashes: Hashes, lines: NDArray[np.int32], counts: NDArray[np.uint8]) -> _Run:
+        """Return a run of postings that are in order already."""
+        starts = np.flatnonzero(np.concatenate(([True], np.diff(hashes) != 0)))
+        return cls(hashes[starts], np.append(starts, len(hashes)), lines, counts)
 
     @property
     def size_bytes(self) -> int:
-        return self.hashes.nbytes + self.lines.nbytes + self.counts.nbytes
+        return self.terms.nbytes + self.starts.nbytes + self.lines.nbytes + self.counts.nbytes
 
     def merged(self, other: _Run) -> _Run:
-        hashes = np.concatenate((self.hashes, other.hashes))
+        hashes = np.concatenate([np.repeat(run.terms, np.diff(run.starts)) for run in (self, other)])
         order = np.argsort(hashes, kind="stable")
         lines, counts = np.concatenate((self.lines, other.lines)), np.concatenate((self.counts, other.counts))
-        return _Run(hashes[order], lines[order], counts[order])
+        return _Run.of(hashes[order], lines[order], counts[order])
 
 
 class Postings:
@@ -83,9 +98,9 @@ class Postings:
         order = np.lexsort((lines, hashes))
         hashes, lines = hashes[order], lines[order]
         starts = np.flatnonzero(np.concatenate(([True], (np.diff(hashes) != 0) | (np.diff(lines) != 0))))
-        counts = np.diff(np.append(starts, len(hashes))).astype(np.float32)
-        run = _Run(hashes[starts], lines[starts], counts)
-        while self._runs and len(self._runs[-1].hashes) < 2 * len(run.hashes):
+        counts = np.minimum(np.diff(np.append(starts, len(hashes))), _MOST_COUNTED).astype(np.uint8)
+        run = _Run.of(hashes[starts], lines[starts], counts)
+        while self._runs and len(self._runs[-1].lines) < 2 * len(run.lines):
             run = self._runs.pop().merged(run)
         self._runs.append(run)
 
@@ -111,37 +126,39 @@ class Postings:
         texts = int(mask.sum())
         if not texts or not weights:
             return np.zeros(len(self), dtype=np.float32)
-        lengths = np.where(mask, self._lengths, np.float32(0))
-        terms, lines, counts = self._matches(list(weights))
-        seen = mask[lines]
-        terms, lines, counts = terms[seen], lines[seen], counts[seen]
+        terms, lines, counts = _visible(*self._matches(list(weights)), mask)
+        lengths = self._lengths
         if neighbours is not None:
-            lengths = neighbours.spread(lengths)
-            terms, lines, counts = _reaching(terms, lines, counts, neighbours)
-            seen = mask[lines]
-            terms, lines, counts = terms[seen], lines[seen], counts[seen]
-        norms = K1 * (1 - B + B * lengths / max(float(lengths[mask].mean()), 1.0))
+            lengths = neighbours.spread(np.where(mask, lengths, np.float32(0)))
+            terms, lines, counts = _visible(*_reaching(terms, lines, counts, neighbours), mask)
+        mean = max(float(lengths.sum(where=mask)) / texts, 1.0)
+        norms = K1 * (1 - B) + (K1 * B / mean) * lengths[lines]
         found_in = np.bincount(terms, minlength=len(weights))
         idf = np.log1p(np.maximum(texts - found_in + 0.5, 0) / (found_in + 0.5))
         worth = np.fromiter(weights.values(), dtype=np.float64, count=len(weights)) * idf
-        parts = worth[terms] * counts * (K1 + 1) / (counts + norms[lines])
-        scores: Scores = np.bincount(lines, weights=parts, minlength=len(self)).astype(np.float32)
-        scores[~mask] = 0
-        return scores
+        parts = worth[terms] * counts * (K1 + 1) / (counts + norms)
+        return np.bincount(lines, weights=parts, minlength=len(self)).astype(np.float32)
 
     def _matches(self, terms: Sequence[str]) -> tuple[Lines, Lines, Scores]:
         """Return for each line that holds one of ``terms``: which one, the line, and how often."""
         wanted = np.fromiter(map(hash, terms), dtype=np.int64, count=len(terms))
         found = []
         for run in self._runs:
-            first = np.searchsorted(run.hashes, wanted, side="left")
-            many = np.searchsorted(run.hashes, wanted, side="right") - first
+            at = np.minimum(np.searchsorted(run.terms, wanted), len(run.terms) - 1)
+            first = run.starts[at]
+            many = np.where(run.terms[at] == wanted, run.starts[at + 1] - first, 0)
             places = np.repeat(first - (np.cumsum(many) - many), many) + np.arange(int(many.sum()))
             found.append((np.repeat(np.arange(len(wanted)), many), run.lines[places], run.counts[places]))
         if not found:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32)
         numbers, lines, counts = (np.concatenate(column) for column in zip(*found, strict=True))
-        return numbers, lines.astype(np.int64), counts
+        return numbers, lines.astype(np.int64), counts.astype(np.float32)
+
+
+def _visible(terms: Lines, lines: Lines, counts: Scores, mask: Mask) -> tuple[Lines, Lines, Scores]:
+    """Return those matches whose line is visible."""
+    seen = mask[lines]
+    return (terms, lines, counts) if seen.all() else (terms[seen], lines[seen], counts[seen])
 
 
 def _reaching(terms: Lines, lines: Lines, counts: Scores, neighbours: Neighbours) -> tuple[Lines, Lines, Scores]:

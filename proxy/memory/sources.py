@@ -237,6 +237,7 @@ def _fact_hit(memory: Memory, score: float) -> Hit:
         session=memory.session,
         kind=memory.kind,
         confidence=memory.confidence,
+        quote=memory.quote,
     )
 
 

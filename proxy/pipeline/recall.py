@@ -15,7 +15,6 @@ from proxy.memory.chain import message_id, reply_hash
 from proxy.memory.embed import EmbeddingFailed
 from proxy.memory.episode import latest
 from proxy.memory.gate import is_personal
-from proxy.memory.index import FactShelf
 from proxy.memory.leftout import HEAD_CHARACTERS, HEADS, Passage, is_relevant
 from proxy.memory.leftout import search as search_left_out
 from proxy.memory.query import Query, widen
@@ -105,7 +104,6 @@ async def _look_up(
     finally:
         embedding.cancel()
     with best_effort(exchange, "store", deadline_reason="deadline"), exchange.timings.step("search"):
-        shelf = await services.index.facts(scope, query)
         stands = exchange.standing = await standing(scope, services.index)
         exchange.profile = stands.profile_at(exchange.moment)
         exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
@@ -114,7 +112,7 @@ async def _look_up(
             found = _merged(exchange.recalled.hits, left_out)
             visible = seen(exchange, stands, found)
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
-            unsaid = [hit for hit in visible if not _is_stated(hit, _quote(shelf, hit), stated)]
+            unsaid = [hit for hit in visible if not _is_stated(hit, stated)]
             exchange.hits = _without_own(unsaid, exchange)
         exchange.hits += await _opening(exchange, services, stands)
 
@@ -169,9 +167,9 @@ def _as_stored(said: Sequence[str], answers: Sequence[str]) -> tuple[str, ...]:
     return tuple(piece for text in (*said, *answers) for piece in (text, *as_pieces(text)))
 
 
-def _is_stated(hit: Hit, quote: str, stated: str) -> bool:
+def _is_stated(hit: Hit, stated: str) -> bool:
     """Whether the messages say it already: a fact by its quote or text, an old turn word for word."""
-    texts = [hit.text, quote] if hit.source == "fact" else [hit.text]
+    texts = [hit.text, hit.quote] if hit.source == "fact" else [hit.text]
     return any(text and " ".join(text.casefold().split()) in stated for text in texts)
 
 
@@ -245,8 +243,3 @@ def _merged(hits: Sequence[Hit], left_out: Sequence[Hit]) -> list[Hit]:
     """Return hits of the store and of what is left out by turns, each once."""
     pairs = zip_longest(hits, left_out)
     return list({hit.id: hit for pair in pairs for hit in pair if hit is not None}.values()) if left_out else list(hits)
-
-
-def _quote(shelf: FactShelf, hit: Hit) -> str:
-    line = shelf.line(hit.id) if hit.source != "episode" else None
-    return "" if line is None else shelf.items[line].quote

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from proxy.errors import StoreUnavailable
 from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
 from proxy.store.lance_import import import_lancedb
-from proxy.store.lance_search import Candidates
+from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
 from proxy.store.passages import dense_text
 from proxy.store.schema import (
@@ -25,12 +25,12 @@ from proxy.store.schema import (
     EPISODES,
     LAYOUTS,
     MEMORIES,
-    NO_ROWS,
     NOUNS,
     Batch,
     Layout,
     Noun,
     Revision,
+    Skimmed,
     T,
     Vector,
     Written,
@@ -123,10 +123,17 @@ class LanceStore:
         found = await self._values(MEMORIES, scope, where=filters.any_of("id", [memory_id]))
         return found[0] if found else None
 
-    async def marked(self, scope: Scope) -> list[Memory]:
-        """Return the memories that ended or held again after an end, and those for every prompt; reads all rows."""
+    async def marked(self, scope: Scope, *, above_stamp: int | None = None) -> list[Memory]:
+        """Return the memories that ended or held again after an end, and those for every prompt; reads all rows.
+
+        Args:
+            scope: Whose.
+            above_stamp: Only those written since.
+        """
         parts = ('"status":"superseded"', '"status":"retracted"', '"profile":true', '"pinned":true', '"closed_at_ms":')
         where = filters.either(*(filters.tells("record", part) for part in parts))
+        if above_stamp is not None:
+            where = filters.both(where, filters.above("stamp", above_stamp))
         return await self._values(MEMORIES, scope, where=where)
 
     async def put_memories(
@@ -249,12 +256,29 @@ class LanceStore:
         layout = LAYOUTS[noun]
         async with _Reading(self, noun, scope) as table:
             if table is None:
-                return Candidates(NO_ROWS, {})
+                return NOTHING_FOUND
             search = partial(lance_search.find, table, layout, terms, vector, limit=limit, dimension=self.dimension)
             found = await search(where="")
             if sum(scope.sees(item.agent) for item in found.rows.items) < len(found.rows.items) / 2:
                 found = await search(where=filters.any_of("agent", ["", scope.agent] if scope.agent else [""]))
             return found
+
+    async def skim(self, scope: Scope, noun: Noun, *, above_stamp: int | None = None) -> AsyncIterator[Skimmed]:
+        """Yield what the rows are about, a few thousand at a time; only those written since where a stamp is given."""
+        async with _Reading(self, noun, scope) as table:
+            if table is not None:
+                rows = lance_search.skim(table, LAYOUTS[noun], above_stamp=above_stamp, dimension=self.dimension)
+                async for some in rows:
+                    yield some
+
+    async def fetch(
+        self, scope: Scope, noun: Noun, addresses: Sequence[int], words: Mapping[int, float]
+    ) -> Candidates[Any]:
+        """Return the rows at some addresses, as ``candidates`` does; ``words`` scores them by address."""
+        async with _Reading(self, noun, scope) as table:
+            if table is None:
+                return NOTHING_FOUND
+            return await lance_search.fetch(table, LAYOUTS[noun], addresses, words, dimension=self.dimension)
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:
         """Return the ids of all rows."""

@@ -5,11 +5,25 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
 
-from proxy.store.schema import LAYOUTS, NO_ROWS, Batch, Layout, Noun, T, Vector, from_arrow
+from proxy.lexical import LEXICAL_VERSION
+from proxy.store import filters
+from proxy.store.schema import (
+    LAYOUTS,
+    NO_ROWS,
+    Batch,
+    Layout,
+    Noun,
+    Skimmed,
+    T,
+    Vector,
+    from_arrow,
+    skimmed,
+)
+from proxy.threads import in_thread
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable
@@ -18,6 +32,7 @@ ROWS_BEFORE_INDEX = 8000
 _LONGEST_TOKEN = 64
 _BY_WORDS = 100
 _BY_VECTOR = 60
+_ROWS_PER_BATCH = 4096
 _PARTITION_ROWS = 8192  # scanning quantised rows is cheap, so few partitions and all of them probed
 _PROBES = 32
 
@@ -28,11 +43,16 @@ class Candidates(Generic[T]):
 
     Args:
         rows: With their vectors, without their index terms.
-        words: LanceDB's BM25 score by id; rows that were not found by words are missing.
+        words: BM25 score by id; rows that were not found by words are missing.
+        addresses: Where each of the rows lies.
     """
 
     rows: Batch[T]
     words: dict[str, float]
+    addresses: list[int]
+
+
+NOTHING_FOUND: Candidates[Any] = Candidates(NO_ROWS, {}, [])
 
 
 async def find(
@@ -61,19 +81,44 @@ async def find(
     if vector is not None:
         searches += [_by_vector(table, vector, name, where) for name in layout.vectors]
     scores = dict(zip(names, await asyncio.gather(*searches), strict=True))
-    rows = _best(scores, limit)
+    return await fetch(table, layout, best(scores, limit), scores["words"], dimension=dimension)
+
+
+async def fetch(
+    table: AsyncTable, layout: Layout[T], rows: Sequence[int], words: Mapping[int, float], *, dimension: int
+) -> Candidates[T]:
+    """Return the rows at some addresses, turns with their neighbours; what is not there any more is left out.
+
+    Args:
+        table: At its newest version.
+        layout: What it holds.
+        rows: Their addresses.
+        words: How well they fit by words, by address; those that do not are missing.
+        dimension: Length of the vectors.
+    """
     if layout.noun == "episodes":  # written in order, so the rows before and after are mostly the neighbours
         rows = list(dict.fromkeys(near for row in rows for near in (row, row - 1, row + 1) if near >= 0))
     if not rows:
-        return Candidates(NO_ROWS, {})
+        return NOTHING_FOUND
     columns = ["record", "embedding_model", *layout.vectors]
-    found = await table.take_row_ids(rows).select(columns).with_row_id().to_arrow()
+    found = await table.take_row_ids(list(rows)).select(columns).with_row_id().to_arrow()
     batch = from_arrow(layout, found, dimension=dimension, reads_terms=False)
-    words = scores["words"]
-    row_ids = found.column("_rowid").to_pylist()
-    return Candidates(
-        batch, {item.id: words[row] for row, item in zip(row_ids, batch.items, strict=True) if row in words}
-    )
+    addresses: list[int] = found.column("_rowid").to_pylist()
+    scores = {item.id: words[row] for row, item in zip(addresses, batch.items, strict=True) if row in words}
+    return Candidates(batch, scores, addresses)
+
+
+async def skim(
+    table: AsyncTable, layout: Layout[T], *, above_stamp: int | None, dimension: int
+) -> AsyncIterator[Skimmed]:
+    """Yield what the rows are about, some thousands at a time; only those of a later stamp where one is given."""
+    stale = await table.count_rows(filters.unequal("lexical_version", LEXICAL_VERSION))
+    columns: list[str] = ["id", "agent", "tokens", "lexical_version", "embedding_model", "stamp", *layout.vectors]
+    query = table.query() if above_stamp is None else table.query().where(filters.above("stamp", above_stamp))
+    query = query.select([*columns, "record"] if stale else columns).with_row_id()
+    async for batch in await query.to_batches(max_batch_length=_ROWS_PER_BATCH):
+        if batch.num_rows:
+            yield await in_thread("learn", skimmed, layout, batch, dimension=dimension)
 
 
 async def index(table: AsyncTable, noun: Noun, *, above_rows: int) -> list[str]:
@@ -128,7 +173,7 @@ async def _scores(query: Any, where: str, column: str) -> dict[int, float]:
     return {row: value if column == "_score" else 1 - value for row, value in zip(ids, values, strict=True)}
 
 
-def _best(scores: Mapping[str, Mapping[int, float]], limit: int) -> list[int]:
+def best(scores: Mapping[str, Mapping[int, float]], limit: int) -> list[int]:
     """Return the rows with the highest sum of scores, each list stretched to [0, 1]."""
     total: defaultdict[int, float] = defaultdict(float)
     for of in scores.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from proxy.lexical import tokens
 from proxy.store.lance import LanceStore, StoreHealth
-from proxy.store.lance_search import Candidates
+from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.passages import dense_text, lexical_text
-from proxy.store.schema import LAYOUTS, NO_ROWS, NOUNS, Batch, Noun, Revision, Vector
+from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun, Revision, Skimmed, Vector
 from proxy.types import Chunk, Episode, Memory, Scope
 
 # The two kinds of rows there are; whoever holds one does not care which.
@@ -54,8 +54,9 @@ class RamStore:
         row = self._table(scope, "memories").rows.get(memory_id)
         return None if row is None else row.item
 
-    async def marked(self, scope: Scope) -> list[Memory]:
+    async def marked(self, scope: Scope, *, above_stamp: int | None = None) -> list[Memory]:
         """Return all memories: those that count whatever is asked are among them."""
+        del above_stamp
         return await self.memories(scope)
 
     async def put_memories(
@@ -143,7 +144,21 @@ class RamStore:
     ) -> Candidates[Any]:
         """Find nothing: a conversation that lives in memory is never too large to load."""
         del scope, noun, terms, vector, limit
-        return Candidates(NO_ROWS, {})
+        return NOTHING_FOUND
+
+    async def skim(self, scope: Scope, noun: Noun, *, above_stamp: int | None = None) -> AsyncIterator[Skimmed]:
+        """Yield nothing, for the same reason."""
+        del scope, noun, above_stamp
+        nothing: tuple[Skimmed, ...] = ()
+        for some in nothing:
+            yield some
+
+    async def fetch(
+        self, scope: Scope, noun: Noun, addresses: Sequence[int], words: Mapping[int, float]
+    ) -> Candidates[Any]:
+        """Find nothing, likewise."""
+        del scope, noun, addresses, words
+        return NOTHING_FOUND
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:
         """Return the ids of all rows."""

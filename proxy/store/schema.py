@@ -101,6 +101,26 @@ class Written(Generic[T]):
     rows: Batch[T]
 
 
+@dataclass(frozen=True, slots=True)
+class Skimmed:
+    """Rows without their values, column by column.
+
+    Args:
+        addresses: Where each lies in the table, until rows are moved by compaction.
+        ids: Of the rows.
+        agents: Of the rows.
+        tokens, vectors, models, stamp: As in a batch.
+    """
+
+    addresses: NDArray[np.uint64]
+    ids: list[str]
+    agents: list[str]
+    tokens: list[list[str]]
+    vectors: dict[str, Vector]
+    models: list[str]
+    stamp: int
+
+
 NO_ROWS: Batch[Any] = Batch([], [], {}, [], 0)
 
 
@@ -165,6 +185,27 @@ def from_arrow(layout: Layout[T], table: pa.Table, *, dimension: int, reads_term
         {name: _matrix(table, name, dimension) for name in layout.vectors},
         [model or "" for model in table.column("embedding_model").to_pylist()],
         int(stamps.max(initial=0)),
+    )
+
+
+def skimmed(layout: Layout[T], batch: pa.RecordBatch, *, dimension: int) -> Skimmed:
+    """Return what a batch of rows with their row ids is about."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    table = pa.Table.from_batches([batch])
+    stored, versions = table.column("tokens").to_pylist(), table.column("lexical_version").to_pylist()
+    terms = [(text or "").split() for text in stored]
+    if stale := [at for at, version in enumerate(versions) if version != LEXICAL_VERSION]:
+        for at, item in zip(stale, decode(layout, table.take(stale)), strict=True):
+            terms[at] = tokens(lexical_text(item))
+    return Skimmed(
+        table.column("_rowid").to_numpy(),
+        table.column("id").to_pylist(),
+        [agent or "" for agent in table.column("agent").to_pylist()],
+        terms,
+        {name: _matrix(table, name, dimension) for name in layout.vectors},
+        [model or "" for model in table.column("embedding_model").to_pylist()],
+        int(table.column("stamp").to_numpy().max(initial=0)),
     )
 
 

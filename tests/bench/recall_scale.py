@@ -127,8 +127,11 @@ async def main() -> None:
         await measure(index, spread, f"small owners, warm, of {count}")
     index = IndexCache(store, model=MODEL)
     await measure(index, [LARGE] * 5, "large owner, first requests")
+    drawing = time.process_time()
+    await index.sketches.drawn()
+    print(f"sketching the large owner: {time.process_time() - drawing:.1f} CPU-s")
     await measure(index, [LARGE] * options.queries, "large owner")
-    print(f"index cache: {index.size_bytes / 2**20:.1f} MB")
+    print(f"index cache: {index.size_bytes / 2**20:.1f} MB, sketches: {index.sketches.size_bytes / 2**20:.1f} MB")
 
 
 if __name__ == "__main__":

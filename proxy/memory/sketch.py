@@ -1,0 +1,205 @@
+"""What the many rows of a large owner are about, small enough to be held where the rows themselves are not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxy.memory.column import Column
+from proxy.memory.postings import Lines, Mask, Postings
+from proxy.store.schema import Skimmed, Vector
+from proxy.types import Memory, Scope
+
+BYTES_PER_ROW = 200  # about, with one vector
+_BY_WORDS = 100
+_BY_VECTOR = 60
+_SHORT_LIST = 500
+_BLOCK = 16_384
+_STRIDE = 10
+_WORD = 64  # bits
+_FAR = np.iinfo(np.uint16).max
+# The best four values for what is distributed normally, and the bound between them (Max, 1960).
+_SMALL, _BOUND, _LARGE = 0.4528, 0.9816, 1.510
+
+
+class Codes:
+    """Unit vectors at two bits a dimension: the sign, and whether the value is large for one.
+
+    Nearness is first that of the signs, which costs one machine operation for 64 dimensions; the best are then scored
+    by all four values. Of 71,000 sentences, the sixty that come out best hold 99 % of the ten truly nearest.
+
+    Args:
+        dimension: Length of the vectors.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._scale = float(np.sqrt(dimension))
+        words = -(-dimension // _WORD)
+        self._signs = [Column(np.uint64) for _ in range(words)]  # apart, so that each is read in one go
+        self._sizes = Column(np.uint64, words)
+        self._known = Column(np.bool_)
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory taken."""
+        return sum(column.size_bytes for column in (*self._signs, self._sizes, self._known))
+
+    def extend(self, vectors: Vector) -> None:
+        """Append vectors; a line of zeros is one that is missing."""
+        for column, words in zip(self._signs, self._packed(vectors > 0).T, strict=True):
+            column.extend(words)
+        self._sizes.extend(self._packed(np.abs(vectors) * self._scale > _BOUND))
+        self._known.extend(vectors.any(axis=1))
+
+    def nearest(self, vector: Vector, mask: Mask, limit: int) -> dict[int, float]:
+        """Return about the ``limit`` lines nearest to ``vector`` among those of ``mask``, with their cosines, about."""
+        unit = np.asarray(vector, dtype=np.float32) / max(float(np.linalg.norm(vector)), 1e-12)
+        apart = self._apart(self._packed(unit[np.newaxis] > 0)[0])
+        apart[~(mask & self._known.values)] = _FAR
+        short = _nearest_some(apart)
+        cosines = self._values(short) @ unit / self._scale
+        best = np.argsort(-cosines, kind="stable")[:limit]
+        return dict(zip(short[best].tolist(), cosines[best].tolist(), strict=True))
+
+    def _apart(self, signs: NDArray[np.uint64]) -> NDArray[np.uint16]:
+        """Return in how many dimensions each line has another sign; block by block, which stays within caches."""
+        apart = np.zeros(len(self._known.values), dtype=np.uint16)
+        differing, bits = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint8)
+        for first in range(0, len(apart), _BLOCK):
+            block = apart[first : first + _BLOCK]
+            some, few = differing[: len(block)], bits[: len(block)]
+            for column, word in zip(self._signs, signs, strict=True):
+                np.bitwise_xor(column.values[first : first + _BLOCK], word, out=some)
+                np.add(block, np.bitwise_count(some, out=few), out=block)
+        return apart
+
+    def _values(self, lines: Lines) -> Vector:
+        signs = np.stack([column.values[lines] for column in self._signs], axis=1)
+        sizes = self._unpacked(self._sizes.values[lines]) * np.float32(_LARGE - _SMALL) + np.float32(_SMALL)
+        values: Vector = sizes * (self._unpacked(signs) * np.float32(2) - np.float32(1))
+        return values
+
+    def _packed(self, bits: Mask) -> NDArray[np.uint64]:
+        packed = np.packbits(bits, axis=1)
+        spare = len(self._signs) * _WORD // 8 - packed.shape[1]
+        return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, spare)))).view(np.uint64)
+
+    def _unpacked(self, words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, count=self._dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """Which rows to fetch.
+
+    Args:
+        scores: By words and by each vector, of the rows at some addresses.
+        keys: Hash of the id of the row expected at each of the addresses.
+    """
+
+    scores: dict[str, dict[int, float]]
+    keys: dict[int, int]
+
+
+class Sketch:
+    """Terms and coarse vectors of all rows of a table, with the place of each; says which rows to fetch for a query.
+
+    Args:
+        vectors: Names of the vector columns.
+        dimension: Their length.
+        model: Only vectors of this embedding model count.
+    """
+
+    def __init__(self, vectors: Sequence[str], dimension: int, model: str) -> None:
+        self._lock = threading.Lock()
+        self._model = model
+        self._postings = Postings()
+        self._codes = {name: Codes(dimension) for name in vectors}
+        self._alive = Column(np.bool_)
+        self._address = Column(np.uint64)
+        self._key = Column(np.int64)
+        self._agent = Column(np.int32)
+        self._agents: dict[str, int] = {"": 0}
+        self._count = 0
+        self._marked: dict[str, Memory] = {}
+        self.stamp = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory this takes."""
+        columns = (self._alive, self._address, self._key, self._agent)
+        coded = sum(codes.size_bytes for codes in self._codes.values())
+        return sum(column.size_bytes for column in columns) + self._postings.size_bytes + coded
+
+    @property
+    def waste(self) -> float:
+        """The share of lines that are dead."""
+        return 1 - self._count / len(self._alive.values) if len(self._alive.values) else 0.0
+
+    @property
+    def marked(self) -> list[Memory]:
+        """The memories that count whatever is asked."""
+        return list(self._marked.values())
+
+    def put(self, rows: Skimmed) -> None:
+        """Add rows, over those of the same id."""
+        keys = np.fromiter(map(hash, rows.ids), dtype=np.int64, count=len(rows.ids))
+        current = np.array([model == self._model for model in rows.models], dtype=np.bool_)
+        with self._lock:
+            gone = self._alive.values & np.isin(self._key.values, keys)
+            self._alive.values[gone] = False
+            self._count += len(keys) - int(gone.sum())
+            self._alive.extend(np.ones(len(keys), dtype=np.bool_))
+            self._key.extend(keys)
+            self._address.extend(rows.addresses)
+            self._agent.extend([self._agents.setdefault(agent, len(self._agents)) for agent in rows.agents])
+            self._postings.extend(rows.tokens)
+            for name, codes in self._codes.items():
+                codes.extend(rows.vectors[name] * current[:, np.newaxis])
+            self.stamp = max(self.stamp, rows.stamp)
+
+    def mark(self, marked: Sequence[Memory], among: Collection[str]) -> None:
+        """Note which of the memories ``among`` count whatever is asked: those of ``marked``, and no others."""
+        for id_ in among:
+            self._marked.pop(id_, None)
+        self._marked.update((memory.id, memory) for memory in marked)
+
+    def find(self, scope: Scope, terms: Collection[str], vector: Vector | None) -> Sought:
+        """Return the rows that ``scope`` may see and that fit best by words or by any of their vectors."""
+        with self._lock:
+            sees = np.array([scope.sees(agent) for agent in self._agents], dtype=np.bool_)
+            mask: Mask = self._alive.values & (sees.all() or sees[self._agent.values])
+            found = {"words": self._by_words(terms, mask)}
+            if vector is not None:
+                found |= {name: codes.nearest(vector, mask, _BY_VECTOR) for name, codes in self._codes.items()}
+            lines = list({line for of in found.values() for line in of})
+            address = dict(zip(lines, self._address.values[lines].tolist(), strict=True))
+            scores = {name: {address[line]: score for line, score in of.items()} for name, of in found.items()}
+            return Sought(scores, dict(zip(address.values(), self._key.values[lines].tolist(), strict=True)))
+
+    def _by_words(self, terms: Collection[str], mask: Mask) -> dict[int, float]:
+        scores = self._postings.bm25(dict.fromkeys(terms, 1.0), mask)
+        lines = np.flatnonzero(scores > 0)
+        if len(lines) > _BY_WORDS:
+            lines = lines[np.argpartition(scores[lines], -_BY_WORDS)[-_BY_WORDS:]]
+        return dict(zip(lines.tolist(), scores[lines].tolist(), strict=True))
+
+
+def _nearest_some(apart: NDArray[np.uint16]) -> Lines:
+    """Return about the ``_SHORT_LIST`` nearest lines, all where there are no more.
+
+    How near that is, every ``_STRIDE``-th line tells well enough, at a tenth of the cost of sorting all.
+    """
+    some = apart[::_STRIDE]
+    at = _SHORT_LIST // _STRIDE
+    bound = np.partition(some, at)[at] if len(some) > at else _FAR - 1
+    near = np.flatnonzero(apart <= min(bound, _FAR - 1))
+    return near if len(near) <= 2 * _SHORT_LIST else near[np.argsort(apart[near], kind="stable")[: 2 * _SHORT_LIST]]

@@ -1,0 +1,159 @@
+"""Search in tables that are too large to hold: by a sketch made in the background, until then inside the store."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from proxy.errors import StoreUnavailable
+from proxy.memory.sketch import BYTES_PER_ROW, Sketch
+from proxy.store.lance_search import Candidates, best
+from proxy.store.ram import Rows
+from proxy.store.schema import LAYOUTS, NOUNS, Noun, Revision, Vector
+from proxy.threads import in_thread, spawn
+from proxy.types import Memory, Scope
+
+_log = structlog.get_logger(__name__)
+
+_MOST_WASTE = 0.3
+_REST_S = 30.0  # between two makings of one sketch, whatever happens to its table
+
+Key = tuple[str, Noun]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A sketch as of a revision of its table."""
+
+    revision: Revision
+    sketch: Sketch
+    size_bytes: int
+
+
+class Sketches:
+    """Sketches by owner and noun, least recently used ones dropped.
+
+    Args:
+        store: Where the rows are.
+        model: The embedding model in use.
+        max_bytes: Of all sketches together; a table that would need more than that is searched by the store.
+    """
+
+    def __init__(self, store: Rows, *, model: str, max_bytes: int) -> None:
+        self.store = store
+        self.model = model
+        self.max_bytes = max_bytes
+        self._drawn: OrderedDict[Key, _Drawn] = OrderedDict()
+        self._started_s: dict[Key, float] = {}
+        self._drawing: dict[Key, asyncio.Task[None]] = {}
+        self._locks: weakref.WeakValueDictionary[Key, asyncio.Lock] = weakref.WeakValueDictionary()
+
+    async def candidates(
+        self, scope: Scope, noun: Noun, terms: Collection[str], vector: Vector | None, *, limit: int = 60
+    ) -> Candidates[Any]:
+        """Return the rows that may answer a query.
+
+        Args:
+            scope: Whose; rows of other agents may be among them, so that the caller filters by ``scope.sees``.
+            noun: Which table.
+            terms: Index terms of the query.
+            vector: Of the query; None searches by words alone.
+            limit: Most rows; turns bring their neighbours.
+        """
+        sketch = await self.current(scope, noun)
+        if sketch is not None:
+            sought = await in_thread("cpu", sketch.find, scope, terms, vector)
+            rows = best(sought.scores, limit)
+            found = await self.store.fetch(scope, noun, rows, sought.scores["words"])
+            met = zip(found.addresses, found.rows.items, strict=True)
+            if sum(sought.keys.get(address) == hash(item.id) for address, item in met) >= len(rows):
+                return found
+            self._drawn.pop((scope.user, noun), None)  # compaction has moved the rows
+        return await self.store.candidates(scope, noun, terms, vector, limit=limit)
+
+    async def marked(self, scope: Scope) -> list[Memory]:
+        """Return the owner's memories that count whatever is asked."""
+        sketch = await self.current(scope, "memories")
+        return await self.store.marked(scope) if sketch is None else sketch.marked
+
+    async def current(self, scope: Scope, noun: Noun) -> Sketch | None:
+        """Return the sketch of a table as it is now; None while there is none, and then one is begun."""
+        key = (scope.user, noun)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            drawn, revision = self._drawn.get(key), self.store.revision(scope, noun)
+            if drawn is not None and drawn.revision != revision:
+                drawn = await self._caught_up(scope, noun, drawn, revision)
+            if drawn is None:
+                self._drawn.pop(key, None)
+                self._begin(scope, noun)
+                return None
+            self._drawn.move_to_end(key)
+            return drawn.sketch
+
+    @property
+    def size_bytes(self) -> int:
+        """About how much memory all sketches take."""
+        return sum(one.size_bytes for one in self._drawn.values())
+
+    async def drawn(self) -> None:
+        """Wait until the sketches that were begun are there."""
+        await asyncio.gather(*self._drawing.values(), return_exceptions=True)
+
+    def forget(self, scope: Scope) -> None:
+        """Drop what is held of an owner."""
+        for noun in NOUNS:
+            self._drawn.pop((scope.user, noun), None)
+            if (drawing := self._drawing.get((scope.user, noun))) is not None:
+                drawing.cancel()
+
+    async def _caught_up(self, scope: Scope, noun: Noun, drawn: _Drawn, revision: Revision) -> _Drawn | None:
+        """Read what was written since; None where the sketch must be made anew, as when rows are gone."""
+        sketch, since = drawn.sketch, drawn.sketch.stamp
+        if drawn.revision[0] != revision[0] or revision[1] > drawn.revision[1] or sketch.waste > _MOST_WASTE:
+            return None
+        met: list[str] = []
+        async for some in self.store.skim(scope, noun, above_stamp=since):
+            await in_thread("learn", sketch.put, some)
+            met += some.ids
+        if noun == "memories" and met:
+            sketch.mark(await self.store.marked(scope, above_stamp=since), among=met)
+        if len(sketch) != await self.store.count(scope, noun):
+            return None
+        return self._keep((scope.user, noun), _Drawn(revision, sketch, sketch.size_bytes))
+
+    def _begin(self, scope: Scope, noun: Noun) -> None:
+        key = (scope.user, noun)
+        is_early = time.monotonic() - self._started_s.get(key, -_REST_S) < _REST_S
+        if key not in self._drawing and not is_early:
+            self._started_s[key] = time.monotonic()
+            task = self._drawing[key] = spawn(self._draw(scope, noun), "sketch a large table")
+            task.add_done_callback(lambda _: self._drawing.pop(key, None))
+
+    async def _draw(self, scope: Scope, noun: Noun) -> None:
+        try:
+            vectors = LAYOUTS[noun].vectors
+            if await self.store.count(scope, noun) * BYTES_PER_ROW * len(vectors) > self.max_bytes:
+                return
+            revision = self.store.revision(scope, noun)
+            sketch = Sketch(vectors, self.store.dimension, self.model)
+            async for some in self.store.skim(scope, noun):
+                await in_thread("learn", sketch.put, some)
+            if noun == "memories":
+                sketch.mark(await self.store.marked(scope), among=())
+            self._keep((scope.user, noun), _Drawn(revision, sketch, sketch.size_bytes))
+        except StoreUnavailable:
+            _log.info("a large table could not be sketched", noun=noun)
+
+    def _keep(self, key: Key, drawn: _Drawn) -> _Drawn:
+        self._drawn[key] = drawn
+        self._drawn.move_to_end(key)
+        while len(self._drawn) > 1 and self.size_bytes > self.max_bytes:
+            self._drawn.popitem(last=False)
+        return drawn
