@@ -35,6 +35,7 @@ _ASCII_WORD = re.compile(r"[CcFf]#|[Cc]\+\+|[A-Za-z0-9]+(?:[-_.@'][A-Za-z0-9]+)*
 _RUNS = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _UNSPACED_LETTER = re.compile(f"[{_UNSPACED}]")
 _CLITIC = re.compile(r"(?<=.)['’](?:s|d|m|ll|ve|re)$", re.IGNORECASE)
+_CYRILLIC_WORD = re.compile("[А-Яа-яЁё]{4,}")
 _JOINTS = re.compile(r"[-_.@'’]+")
 _HUMPS = re.compile(r"[^\W\d_]+?(?=[A-Z][a-z])|[A-Z]?[^\W\dA-Z_]+|[A-Z]+|\d+")
 _DECIMAL = re.compile(r"\d+(?:\.\d+)+")
@@ -109,9 +110,14 @@ def tokens(text: str, language: Language | None = None) -> list[str]:
 def weights(text: str, language: Language | None = None) -> dict[str, float]:
     """Return the distinct terms of a query with their weight: 1, or a trace for words that say nothing.
 
-    A few words that betray no language are stemmed in all of them, at a quarter of the weight.
+    A few words that betray no language are stemmed in all of them, at a quarter of the weight; so are the forms that
+    a Russian name may be stored in.
     """
     found = {term: 0.05 if term in _STOP_TERMS else 1.0 for term in tokens(text, language)}
+    for word in _CYRILLIC_WORD.findall(text):  # the Russian stemmer keeps some cases of a name apart
+        form = _plain(word.casefold())
+        for term in (form, *(again for stem in tokens(form) for again in tokens(stem))):
+            found.setdefault(term, 0.25)
     if language is None and len(found) <= _FEW_TERMS and _STOP_TERMS.isdisjoint(found):
         for other in _CUES:
             for term in tokens(text, other):

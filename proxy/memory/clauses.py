@@ -24,10 +24,11 @@ _SUBORDINATORS = (
     "because|although|though|while|whereas|weil|obwohl|während|porque|aunque|así que|mientras|"
     "потому что|так что|хотя|поэтому"
 )
+_IDIOMS = r"\s+(?:не пах|рядом не|близко не|в помине|след простыл|дело с концом)"  # "there is no trace of it"
 _SEPARATOR = re.compile(
     r"\s*(?:[;()\[\]，；：（）、]|[,:](?!\d)|(?<!\d)[,:])\s*(?:(?:" + _COORDINATORS + r")(?=\s))?\s*"
     r"|\s+[-–—]+\s+|\s*——\s*"
-    r"|\s+(?P<coordinator>" + _COORDINATORS + r")(?=\s)\s*"
+    r"|\s+(?P<coordinator>" + _COORDINATORS + r")(?=\s)(?!" + _IDIOMS + r")\s*"
     r"|\s+(?=(?:" + _SUBORDINATORS + r")\s)"
     rf"|(?<=[{CJK}A-Za-z0-9])(?P<han>还有|以及)(?=[{CJK}A-Za-z0-9])",
     re.IGNORECASE,
@@ -53,6 +54,7 @@ _PREPOSITION = re.compile(
     re.IGNORECASE,
 )
 _ARTICLES = word_set("der die das den dem mein meine meinen unser unsere unseren")
+_DOING = re.compile(r"[а-я]{2,}[ая]ю(?:сь)?")  # "I decipher": a Russian verb needs no "I"
 _MAX_MEMBER = 4  # words of a list's member before its first preposition
 
 
@@ -141,7 +143,7 @@ def _is_member(piece: str, *, enumerated: bool) -> bool:
         return False
     if re.match(f"[{CJK}]", first):
         return enumerated and len(first) <= 12
-    return len(head) <= _MAX_MEMBER
+    return len(head) <= _MAX_MEMBER and _DOING.fullmatch(first) is None
 
 
 def _end_of_head(piece: str) -> int:

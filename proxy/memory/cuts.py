@@ -36,6 +36,13 @@ _INSTEAD = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=\s)[A-ZÄÖÜА-ЯÁÉÍÓÚÑ][a-zäöüßа-яáéíóúñ]{2,}")
+_FULL_NAME = re.compile(r"[A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+(?: [A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+){0,2}")
+# Who one goes to, by the endings of what people are.
+_PERSON = re.compile(
+    r"(?:log|ist|er|or|ant|ent|ian|yst|mann|frau|in|óloga|ólogo|ora|ero|era|nte|(?:олог|евт|ист|истк|тренер|тер|тор|тель|ник|ниц|рач|ач|ер|ар|"
+    r"сестр|брат|друг|подруг|жен|муж|мам|пап|доч|сын|тет|дяд|коллег|сосед|соседк|бабушк|дедушк|хозяйк|хозяин)[а-я]{0,3})$",
+    re.IGNORECASE,
+)
 _CJK_LIST = re.compile(r"[、和与跟及]")
 _MIN_WORDS = 2
 _AND = r"(?:and|or|plus|und|oder|sowie|y|e|o|и|или|а)"
@@ -111,7 +118,11 @@ def _removal(text: str, members: Sequence[Unit], index: int, gone: Sequence[Span
     kept = any(unit.start <= span[0] < unit.end for span in held)
     if kept or _is_cjk_list(text, unit, inside) or (unit.member and tail) or _is_aside(text, unit, inside):
         return [_phrase(text, unit, span) for span in inside]
-    start = members[index - 1].start if index and _is_equated(text, members[index - 1], unit, held) else unit.start
+    before = members[index - 1] if index else None
+    leads = before is not None and (
+        _is_equated(text, before, unit, held) or _is_apposed(text, before, unit, inside, held)
+    )
+    start = before.start if before is not None and leads else unit.start
     if following is not None and _hangs(text, following, held):
         return [(start, following.end)]
     return [(start, unit.end)]
@@ -143,6 +154,21 @@ def _is_equated(text: str, before: Unit, unit: Unit, held: Sequence[Span]) -> bo
     if any(before.start <= span[0] < before.end for span in held) or len(words(text[before.start : before.end])) > 5:
         return False
     return re.search("[:：—–]|\\s-\\s", text[before.end : unit.start]) is not None
+
+
+def _is_apposed(text: str, before: Unit, unit: Unit, inside: Sequence[Span], held: Sequence[Span]) -> bool:
+    """Whether the unit is no more than the name of who the one before speaks of ("I see a therapist, Inga Lvovna")."""
+    if any(before.start <= span[0] < before.end for span in held) or len(words(text[before.start : before.end])) > 5:
+        return False
+    names = text[unit.start : unit.end].strip()
+    is_whole = inside[0][0] == unit.start and inside[-1][1] >= unit.start + len(names)
+    if not is_whole or text[before.end : unit.start].strip() != ",":
+        return False
+    return (
+        _FULL_NAME.fullmatch(names) is not None
+        and text[before.end - 1].islower()
+        and _PERSON.search(text[before.start : before.end]) is not None
+    )
 
 
 def _hangs(text: str, following: Unit, held: Sequence[Span]) -> bool:

@@ -19,6 +19,7 @@ WORD = re.compile(rf"[{CJK}]|(?:(?![{CJK}])[^\W_])+")
 HAS_CJK = re.compile(f"[{CJK}]")
 _CYRILLIC = re.compile(r"[а-яё]")
 _SPACE = re.compile(r"\s+")
+_FLEETING = re.compile(r"([а-я]{2,}[бвгджзклмнпрстфхцчшщ])[ео]([бвдзклмнрстцчш])")  # "огонек", "огонька"
 _MARKS = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "–": "-", "—": "-"}
 )
@@ -135,7 +136,12 @@ def same_word(left: str, right: str, *, name: bool = False) -> bool:
 def _is_declined(short: str, long: str) -> bool:
     """Whether two Cyrillic words differ by a case ending alone; the stemmer takes more than that off many names."""
     base = short[:-1] if short[-1] in "аяйьеоыиуюё" and len(short) > 3 else short
-    return len(base) > 2 and long.startswith(base) and long[len(base) :] in _CASE_ENDINGS
+    bases = (
+        (base,)
+        if (fleeting := _FLEETING.fullmatch(short)) is None
+        else (base, fleeting[1] + fleeting[2], fleeting[1] + "ь" + fleeting[2])
+    )
+    return any(len(b) > 2 and long.startswith(b) and long[len(b) :] in _CASE_ENDINGS for b in bases)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -13,10 +14,12 @@ from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
 from proxy.memory.extract_builtin.scan import REQUEST
 from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, typed
-from proxy.memory.words import flat, stems, words
+from proxy.memory.words import flat, same_word, stems, words
 from proxy.types import Candidate, Said
 
 FACT_CONFIDENCE = 0.8
+_DASH = re.compile(r"[-–—]|\s*[-–—]\s*это|:")
+_MAX_KEY = 5  # words of either side of a dash
 _MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
 _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
     r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
@@ -59,7 +62,7 @@ class Amendments:
 
     def _put_right(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
         """Yield (new, old, the earlier text, relation): by a named value, by its form, by the words before it."""
-        new = self._new_name(sentence)
+        new = self._new_name(sentence) or self._only_new_name(sentence)
         old = new and self._meant_before(sentence, new)
         if new and old:
             yield new, *old
@@ -118,6 +121,23 @@ class Amendments:
                 return value
         return ""
 
+    def _only_new_name(self, sentence: Sentence) -> str:
+        """Return the one name that a correction brings up, where it goes on about what was said before."""
+        is_told = self._lexicon.correction.search(sentence.flat) and not self._lexicon.additive.search(sentence.flat)
+        if (
+            not is_told
+            or self._lexicon.code in ("de", "zh")
+            or not self._by_topic(sentence)
+            or not self._shares_topic(sentence)
+        ):
+            return ""
+        fresh = [name for name in names_in(sentence.text) if not any(name in text for text in self._earlier)]
+        return fresh[0] if len(fresh) == 1 else ""
+
+    def _shares_topic(self, sentence: Sentence) -> bool:
+        latest = {stem for word in words(self._by_topic(sentence)[0]) for stem in stems(word.text)}
+        return any(latest & set(stems(word.text)) for word in sentence.words if word.text not in self._lexicon.stop)
+
     def _meant_before(self, sentence: Sentence, new: str) -> tuple[str, str, str] | None:
         """Return the one value (with its text and relation) that the latest fitting utterance gave."""
         for text in self._by_topic(sentence)[:1]:
@@ -140,6 +160,16 @@ class Amendments:
         )
         return [text for _, text in ordered]
 
+    def _redefined(self) -> Iterator[Candidate]:
+        """Yield what is put on a level with something else than before ("ник — Волк", "ник — Степняк")."""
+        for key, new, sentence in _defined(self._reading):
+            if sentence.asks or REQUEST.match(sentence.flat) or self._lexicon.hedge.search(sentence.flat):
+                continue
+            for text in self._earlier:
+                for known, old, _ in _defined(read_as(text, self._lexicon)):
+                    if not overlap(new, old) and _is_same(key, known):
+                        yield self._amendment(sentence, new, old, text, "")
+
     def _retimed(self) -> Iterator[Candidate]:
         """Yield what is said again in the very words of before, but for one number, time or the like."""
         for sentence in self._reading.sentences:
@@ -156,3 +186,28 @@ class Amendments:
                     old = frames_in(text, self._lexicon).get(frame)
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
+
+
+def _defined(reading: Reading) -> Iterator[tuple[tuple[str, ...], str, Sentence]]:
+    """Yield (words of the subject, predicate, sentence) of sentences that a dash makes of two nouns, as Russian does."""
+    if reading.lexicon.code != "ru":
+        return
+    for sentence in reading.sentences:
+        for left, right in itertools.pairwise(sentence.clauses):
+            if not _DASH.fullmatch(reading.text[left.end : right.start].strip(' «"„“')) or right.asks:
+                continue
+            lexicon = reading.lexicon
+            key = tuple(word.text for word in words(left.flat) if not lexicon.owned.fullmatch(word.text))
+            value = reading.text[right.start : right.end].strip(' «»"„“.!')
+            is_many = key and lexicon.many.match(" ".join(key)) and not lexicon.slot.search(" ".join(key))
+            fits = (
+                0 < len(key) <= _MAX_KEY
+                and 0 < len(words(value)) <= _MAX_KEY
+                and not lexicon.first.search(value.lower())
+            )
+            if fits and not is_many and not all(word in lexicon.stop for word in key):
+                yield key, value, sentence
+
+
+def _is_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    return len(ours) == len(theirs) and all(same_word(a, b) for a, b in zip(ours, theirs, strict=True))

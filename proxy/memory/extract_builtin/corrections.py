@@ -24,10 +24,11 @@ _DENIED = re.compile(
     r"un|una|el|la|los|las|de|del|en|al?|con|por|в|во|на|из|с|со|у|от|к))*\s$"
     r"|^(?:而|并|根本|可|才)?(?:不是|不叫|并非|不姓|哪是)(?:什么)?$"
 )
+_NOT = re.compile(r"\s*(?:это )?не\s")
 _LACKS = re.compile(r"\bno\s$")
 _MORE = re.compile(r"\s*(?:any ?more|any longer|mehr|más|больше|anymore|only|nur|sol)")
 _AFTER_DENIED = 2
-_TOPIC = re.compile(
+TOPIC = re.compile(
     r"(?:\b(?:about|regarding|concerning|über|bezüglich|sobre|acerca de|respecto a|про|насчет|по поводу)\s+(?:\w+\s+){0,2}|关于)$"
 )
 _WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
@@ -66,7 +67,11 @@ class Corrections(Scan):
                 continue
             for mention in self._within(clause, sentence):
                 before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
-                is_denied = _DENIED.search(before) and not _MORE.match(after) and len(words(after)) <= _AFTER_DENIED
+                is_denied = (
+                    _DENIED.search(before)
+                    and not (_MORE.match(after) or _NOT.match(after))
+                    and len(words(after)) <= _AFTER_DENIED
+                )
                 lacks = mention.rank == NOUN and self._lexicon.code == "en" and _LACKS.search(before)  # "no pressure"
                 if is_denied and not lacks and mention.rank >= NOUN and self._is_personal(mention):
                     yield Ending(mention.surface, "correct", sentence, mention)
@@ -90,7 +95,7 @@ class Corrections(Scan):
                 yield Ending(mention.surface, "correct", sentence, mention)
 
     def _disowned_in(self, clause: Clause, sentence: Sentence, *, corrects: bool) -> list[Mention]:
-        inside = [m for m in self._within(clause, sentence) if not _TOPIC.search(clause.flat[: m.start - clause.start])]
+        inside = [m for m in self._within(clause, sentence) if not self._is_topic(m, clause)]
         if not (self._lexicon.slip.search(clause.flat) or self._is_anothers(clause, sentence)):
             inside = [m for m in inside if self._is_denied(m, clause)]
         elif corrects and not inside:
@@ -106,8 +111,15 @@ class Corrections(Scan):
             best = inside
         return best
 
+    def _is_topic(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a clause is about a value, and not the wrong thing said ("I lied about Tver" is)."""
+        about = TOPIC.search(clause.flat[: mention.start - clause.start])
+        return about is not None and not self._lexicon.slip.search(clause.flat, mention.end - clause.start)
+
     def _is_denied(self, mention: Mention, clause: Clause) -> bool:
         """Whether a negation stands before the value, with nothing that tells between ("not in Leeds", not "not leave Leeds")."""
+        if _NOT.match(clause.flat[mention.end - clause.start :]):
+            return False  # "no Bim is a corgi": of Bim something else is denied
         found = self._lexicon.denial.search(clause.flat[: mention.start - clause.start])
         return found is not None and all(word.text in self._lexicon.stop for word in words(found[0]))
 

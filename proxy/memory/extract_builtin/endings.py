@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, lon
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import NOW, Switches
-from proxy.memory.words import words
+from proxy.memory.words import flat, mentions, words
 
 _ELLIPTIC_WORDS = 6
 _POINTS = re.compile(
@@ -20,7 +20,9 @@ _POINTS = re.compile(
     r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там)\b|[它他她这那]|(?:lo|la|los|las)$"
 )
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
-_HALTS = re.compile(r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|停)")
+_HALTS = re.compile(
+    r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|закрываю|убираю|отменяю|исключаю|停)"
+)
 # Something came in its place.
 GAINS = re.compile(
     r"\b(?:bought|got (?:a|an|myself|ourselves)|joined|started|began|picked up|took up|went with|signed up|enrolled|adopted|instead|"
@@ -85,6 +87,7 @@ class Endings(Corrections, Forgetting, Switches):
         if self._corrects or self._murmurs:
             yield from self._disowned(place, sentence)
         yield from self._switched(sentence)
+        yield from self._outdone(sentence)
         for index, clause in enumerate(sentence.clauses):
             yield from self._ended(place, sentence, index, clause)
 
@@ -98,7 +101,7 @@ class Endings(Corrections, Forgetting, Switches):
         if subject is None and not mutual:
             return
         for mention in targets:
-            gains = GAINS.search(sentence.flat) or any(
+            gains = self._gains(sentence.flat) or any(
                 NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
             )
             beside = any(other is not clause and self._tells_new(other) for other in sentence.clauses)
@@ -123,7 +126,50 @@ class Endings(Corrections, Forgetting, Switches):
         ceased = lexicon.ceased.search(clause.flat)
         if ceased and not lexicon.negation.search(clause.flat) and not (limited and _HALTS.match(ceased[0])):
             return clause.start + ceased.start(), clause.start + ceased.end(), False
+        loose = None if limited or lexicon.negation.search(clause.flat) else lexicon.loose.search(clause.flat)
+        if loose and not lexicon.additive.search(sentence.flat) and self._gives_way(sentence, clause):
+            return clause.start + loose.start(), clause.start + loose.end(), False
         return None
+
+    def _gains(self, text: str) -> bool:
+        return (GAINS.search(text) or self._lexicon.gained.search(text)) is not None
+
+    def _gives_way(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether something new is told of beside a clause, in its sentence or the next."""
+        found = self._reading.sentences
+        place = found.index(sentence)
+        after = [c for c in sentence.clauses if c.start > clause.start]
+        if place + 1 < len(found):
+            after += found[place + 1].clauses
+        return any(
+            not other.asks
+            and not self._lexicon.hedge.search(other.flat)
+            and (self._gains(other.flat) or NOW.search(other.flat) or self._tells_new(other))
+            for other in after
+        )
+
+    def _outdone(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find what gives way to a value that holds again ("Y is awful, back to X"), where one was told to follow the other."""
+        back = [c for c in sentence.clauses if self._lexicon.again.search(c.flat) and not c.asks]
+        back = [c for c in back if not self._is_hedged(sentence, c)]
+        restored = [m for c in back for m in self._within(c, sentence) if m.rank >= NAME]
+        place = self._reading.sentences.index(sentence)
+        for near in self._reading.sentences[max(0, place - 1) : place + 1]:
+            for mention in self._mentions[near.start]:
+                clause = self._clause_at(near, mention)
+                if mention.rank < NAME or clause in back or self._is_idle(near, mention):
+                    continue
+                if self._lexicon.additive.search(clause.flat):
+                    continue
+                exchanged = [text for text in mention.said if self._exchanges(text)]
+                if any(mentions(text, m.surface) for m in restored for text in exchanged if m is not mention):
+                    yield Ending(mention.surface, "beside", near, mention)
+
+    def _exchanges(self, text: str) -> bool:
+        """Whether an earlier text tells that one thing came in place of another."""
+        lexicon, told = self._lexicon, flat(text)
+        cues = (lexicon.switch, lexicon.source, lexicon.ended, lexicon.ceased, lexicon.loose, NOW)
+        return any(cue.search(told) for cue in cues)
 
     def _targets(
         self, place: int, sentence: Sentence, index: int, clause: Clause, cue: tuple[int, int]

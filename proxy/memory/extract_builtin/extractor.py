@@ -163,7 +163,12 @@ class _Extraction(Amendments):
         )
         if ending.reason == "correct":
             tells = (*tells, self._lexicon.third)
-        tells = () if ending.reason == "beside" or GAINS.search(flat(rest or "")) else tells
+        tells = (
+            ()
+            if ending.reason == "beside"
+            or (GAINS.search(flat(rest or "")) or self._lexicon.gained.search(flat(rest or "")))
+            else tells
+        )
         if not rest or not (new or not tells or any(pattern.search(flat(rest)) for pattern in tells)):
             return new, ""
         return new, rest
@@ -188,18 +193,19 @@ class _Extraction(Amendments):
         """Return what is named as the new value, after the old one if possible."""
         spans = list(Value.of(ending.value).find(words(sentence.text)))
         after = spans[-1][1] if spans else 0
-        found: list[tuple[bool, bool, str]] = []
+        found: list[tuple[bool, bool, bool, str]] = []
         for pattern in (*self._lexicon.contrast, self._lexicon.target):
             for match in overlapping(pattern, sentence.flat):
                 start, end = group_of(match, "new") or match.span()
                 value = clipped(sentence.text[start:end], self._lexicon)
+                is_kind = not value and bool(value := clipped(sentence.text[start:end], self._lexicon, is_kind=True))
                 if value and not overlap(value, ending.value) and _is_alike(value, ending.value):
                     plain = not (
                         value[0].isupper() or value[0].isdigit() or (self._lexicon.code == "ru" and value[0].isascii())
                     )
-                    found.append((plain, start < after, value))
+                    found.append((is_kind, plain, start < after, value))
         if found:
-            return min(found, key=lambda entry: entry[:2])[2]
+            return min(found, key=lambda entry: entry[:3])[3]
         fresh = [name for name in names_in(sentence.text) if not any(name in text for text in self._earlier)]
         return fresh[0] if len(fresh) == 1 else ""
 
@@ -239,7 +245,8 @@ class _Extraction(Amendments):
 
     def _updates(self) -> Iterator[Candidate]:
         for old, new in renewed(self._reading, self._pairs_before):
-            is_many = self._lexicon.many.match(" ".join(old.attribute)) and not _is_renamed(old, new)
+            is_slot = any(self._lexicon.slot.fullmatch(word) for word in old.attribute)
+            is_many = self._lexicon.many.match(" ".join(old.attribute)) and not (is_slot or _is_renamed(old, new))
             if self._is_person(old) and is_called(old.value) != is_called(new.value):
                 continue  # "my boss is a lawyer" says nothing of how she is called
             if is_many or self._is_additive(new.sentence, new.span):
@@ -260,6 +267,7 @@ class _Extraction(Amendments):
             )
 
         yield from self._retimed()
+        yield from self._redefined()
 
     def _is_additive(self, sentence: Sentence, span: Span) -> bool:
         """Whether what stands at ``span`` comes on top: said in or before its clause, or in a word or two after it."""
@@ -321,6 +329,7 @@ class _Extraction(Amendments):
     def _pair(self, pair: Pair) -> Candidate:
         subject, relation = self._slot(pair)
         several = self._lexicon.many.match(" ".join(pair.attribute)) is not None
+        several = several and not any(self._lexicon.slot.fullmatch(word) for word in pair.attribute)
         several = several or (self._is_person(pair) and not is_called(pair.value))
         return Candidate(
             "add",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from proxy.memory.extract_builtin.corrections import TOPIC
 from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
@@ -37,7 +38,8 @@ class Forgetting(Scan):
         return any(mention.rank == CODE for mention in self._mentions[sentence.start])
 
     def _forgotten(self, place: int, sentence: Sentence) -> Iterator[Ending]:
-        best = self._best(self._mentions[sentence.start], floor=NAME)
+        named = [m for m in self._mentions[sentence.start] if not self._is_kept(sentence, m)]
+        best = self._topical(sentence, named) or self._best(named, floor=NAME)
         for after in self._reading.sentences[place + 1 : place + 2]:  # "forget the amount. The 500 is my business"
             best = best or ([] if after.asks else self._best(self._mentions[after.start], floor=CODE))
         best = best or self._common_in(sentence)
@@ -47,6 +49,18 @@ class Forgetting(Scan):
         for mention in best:
             yield Ending(mention.surface, "forget", sentence, mention)
 
+    def _is_kept(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether a clause lets stay what it names, beside another one that asks to forget something."""
+        clause = self._clause_at(sentence, mention)
+        return self._lexicon.kept.search(clause.flat) is not None and not self._lexicon.forget.search(clause.flat)
+
+    def _topical(self, sentence: Sentence, mentions: Sequence[Mention]) -> list[Mention]:
+        """Return what a request to forget is said to be about, if that is a common word ("not a word about the boat")."""
+        about = [m for m in mentions if TOPIC.search(sentence.flat[: m.start - sentence.start])]
+        top = max((m.rank for m in mentions), default=0)
+        return about[:1] if about and top == NOUN else []
+
     def _common_in(self, sentence: Sentence) -> list[Mention]:
         found = [m for m in self._mentions[sentence.start] if m.rank == NOUN and self._is_personal(m)]
+        found = [m for m in found if not self._is_kept(sentence, m)]
         return found[:_MAX_COMMON]

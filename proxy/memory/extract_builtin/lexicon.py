@@ -33,6 +33,9 @@ def group_of(match: re.Match[str], name: str) -> Span | None:
     return None
 
 
+_NEVER = re.compile(r"(?!)")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
     """A way to state something: a head (subject and verb) before, around or after its objects.
@@ -89,6 +92,9 @@ class Lexicon:
         kin: Nouns of persons and animals around the speaker, as they occur in "my …".
         many: Nouns of which one may have several at a time.
         slot: Words of an attribute that holds one value, even one that is written like any word ("favourite").
+        loose: Says that something is worn out or unwelcome; it ends where something else came in its place.
+        gained: Something came in its place, beside what ``endings.GAINS`` knows.
+        kept: Lets something stay while something else is to be forgotten.
         statements: Ways to state facts.
         link: Between an attribute and its value ("is called").
         owned: "my" and its like before an attribute.
@@ -128,4 +134,7 @@ class Lexicon:
     slot: re.Pattern[str]
     link: re.Pattern[str]
     owned: re.Pattern[str]
+    loose: re.Pattern[str] = _NEVER
+    kept: re.Pattern[str] = _NEVER
+    gained: re.Pattern[str] = _NEVER
     statements: tuple[Statement, ...] = field(default=())

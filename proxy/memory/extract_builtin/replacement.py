@@ -9,7 +9,9 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import read_as
 from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, words
 
-_NAMES = re.compile(r"(?<=[^.!?:] )[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*")
+_NAMES = re.compile(
+    r"(?<=[^.!?:] )[«\"„“]?(?P<name>[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*)"
+)
 
 
 _TITLE = re.compile(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGNORECASE)
@@ -36,7 +38,8 @@ def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
 
 def names_in(text: str) -> list[str]:
     """Return the names of a text, by their capitals within a sentence."""
-    return [match[0] for match in _NAMES.finditer(text) if match[0] not in ("I", "I'm", "I've", "I'd", "I'll")]
+    found = (match["name"] for match in _NAMES.finditer(text))
+    return [name for name in found if name not in ("I", "I'm", "I've", "I'd", "I'll")]
 
 
 def overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
@@ -52,8 +55,14 @@ def overlap(value: str, old: str) -> bool:
     return same_value(value, old) or contains_value(value, old) or contains_value(old, value)
 
 
-def clipped(value: str, lexicon: Lexicon) -> str:
-    """Return the leading words of ``value`` up to the first that is no part of a name."""
+def clipped(value: str, lexicon: Lexicon, *, is_kind: bool = False) -> str:
+    """Return the leading words of ``value`` up to the first that is no part of a name.
+
+    Args:
+        value: What may be a value, from its first word on.
+        lexicon: Of its language.
+        is_kind: A kind of thing ("a motorbike") counts as a value too.
+    """
     while (lead := _TITLE.match(value)) and lead.end() < len(value):
         value = value[lead.end() :]
     found, keep = words(value), 0
@@ -68,7 +77,7 @@ def clipped(value: str, lexicon: Lexicon) -> str:
     clipped = value[: found[keep - 1].end] if keep else ""
     if any(pattern.search(clipped.lower()) for pattern in (lexicon.switch, lexicon.ceased)):
         return ""
-    idle = lexicon.stop | lexicon.generic
+    idle = lexicon.stop if is_kind else lexicon.stop | lexicon.generic
     is_idle = clipped.casefold() in idle or all(word.text in idle for word in words(clipped))
     return "" if is_idle else clipped.strip()
 
