@@ -34,7 +34,7 @@ from proxy.upstream.base import ClientGaveUp, Target, UpstreamRequest, UpstreamR
 from proxy.upstream.kept import KeptReplies
 from proxy.upstream.litellm_callbacks import QUIETLY, Callbacks
 from proxy.upstream.litellm_error import error_object, translate
-from proxy.upstream.litellm_request import arguments
+from proxy.upstream.litellm_request import arguments, check
 from proxy.upstream.litellm_responses import Call, is_of_openai_wire, respond
 from proxy.upstream.litellm_stream import Failure, LiteLLMStream, outcome
 from proxy.upstream.patience import patience
@@ -83,10 +83,12 @@ class LiteLLMUpstream:
         if not isinstance(body.get("messages"), list) or not body["messages"]:
             raise InvalidRequest("'messages' must be a list of at least one message.", param="messages")
         litellm = await self._load()
+        model = target.model or str(body.get("model"))
+        check(body, model=model, knows_functions=lambda: _knows_functions(litellm, model, target.provider))
         call = {
             **arguments(
                 body,
-                model=target.model or str(body.get("model")),
+                model=model,
                 provider=target.provider,
                 params=target.params,
                 takes_extra_body=_takes_extra_body(litellm, target.provider),
@@ -275,6 +277,11 @@ def _silence_s(request: UpstreamRequest, target: Target) -> float:
 
 def _takes_extra_body(litellm: Any, provider: str) -> bool:
     return provider in _OPENAI_SDK_PROVIDERS or provider in litellm.openai_compatible_providers
+
+
+def _knows_functions(litellm: Any, model: str, provider: str) -> bool:
+    known = litellm.get_supported_openai_params(model.removeprefix(f"{provider}/"), custom_llm_provider=provider)
+    return "functions" in (known or ())
 
 
 def _whole(response: Any) -> WholeResponse:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
+
+from proxy.errors import InvalidRequest
 
 # What OpenAI's API knows and LiteLLM translates.
 _OPENAI_PARAMS = frozenset(
@@ -77,6 +79,61 @@ NOT_FOR_CALLS = frozenset(
 )
 
 
+# Kinds of parts that LiteLLM knows what to do with.
+_PARTS = frozenset(
+    {
+        *("text", "image_url", "input_audio", "audio_url", "video_url", "file", "document"),
+        *("guarded_text", "grounding_source", "query"),
+    }
+)
+_HEARD = frozenset({"input_audio", "audio_url", "video_url"})  # what no Claude takes, and LiteLLM leaves out for it
+
+
+def check(body: Mapping[str, Any], *, model: str, knows_functions: Callable[[], bool]) -> None:
+    """Refuse what the model would have to see, and would not.
+
+    Args:
+        body: As the client sent it, parsed.
+        model: With the provider's prefix.
+        knows_functions: Tells whether ``functions`` are carried across; asked only where there are some.
+
+    Raises:
+        InvalidRequest: If there is something of the kind; the message names it.
+    """
+    for tool in _dicts(body.get("tools")):
+        if tool.get("type") == "custom" and isinstance(tool.get("custom"), dict):
+            raise InvalidRequest(
+                "Tools of the type 'custom' are not available for this model's provider. Use 'function'.", param="tools"
+            )
+    if (body.get("functions") or _has_called_functions(body)) and not knows_functions():
+        raise InvalidRequest(
+            "'functions' are not available for this model's provider. Send them as `tools`, and calls of them as "
+            "`tool_calls`.",
+            param="functions",
+        )
+    refused = _HEARD if "claude" in model.lower() else frozenset()
+    for kind in _kinds(body):
+        if kind not in _PARTS or kind in refused:
+            raise InvalidRequest(
+                f"A part of the type {kind[:60]!r} cannot be carried to this model's provider. Leave it out.",
+                param="messages",
+            )
+
+
+def _has_called_functions(body: Mapping[str, Any]) -> bool:
+    return any(one.get("role") == "function" or one.get("function_call") for one in _dicts(body.get("messages")))
+
+
+def _kinds(body: Mapping[str, Any]) -> Iterator[str]:
+    for message in _dicts(body.get("messages")):
+        if message.get("role") == "user":
+            yield from (str(part.get("type")) for part in _dicts(message.get("content")))
+
+
+def _dicts(value: object) -> Iterator[Mapping[str, Any]]:
+    return (one for one in (value if isinstance(value, list) else ()) if isinstance(one, dict))
+
+
 def arguments(
     body: Mapping[str, Any],
     *,
@@ -97,6 +154,7 @@ def arguments(
     of_provider = PROVIDER_PARAMS.get(provider, ())
     given = {key: value for key, value in body.items() if key in _OPENAI_PARAMS or key in of_provider}
     operators = {key: value for key, value in params.items() if key not in NOT_FOR_CALLS}
+    given |= _allowed_tools(given)
     made: dict[str, Any] = {
         # The providers' own OpenAI endpoints ignore what they do not know; so do we, not LiteLLM's refusal.
         "drop_params": True,
@@ -116,6 +174,23 @@ def arguments(
     if forced:
         made["allowed_openai_params"] = [*operators.get("allowed_openai_params", ()), *forced]
     return made
+
+
+def _allowed_tools(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tools and the choice that a list of allowed ones comes to: other providers have no such list."""
+    choice = given.get("tool_choice")
+    allowed = choice.get("allowed_tools") if isinstance(choice, dict) else None
+    if not isinstance(allowed, dict):
+        return {}
+    names = {_name(one) for one in _dicts(allowed.get("tools"))}
+    return {
+        "tool_choice": allowed.get("mode") or "auto",
+        "tools": [one for one in _dicts(given.get("tools")) if _name(one) in names],
+    }
+
+
+def _name(tool: Mapping[str, Any]) -> str:
+    return str(_dict(tool.get("function")).get("name") or tool.get("name"))
 
 
 def _unknown(body: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,4 +124,13 @@ def _check(body: Mapping[str, Any]) -> None:
 
 def _unknown(body: Mapping[str, Any], given: Mapping[str, Any], *, is_native: bool) -> dict[str, Any]:
     known = {"model", "input", "stream", "stream_options"} | (set() if is_native else _NATIVE | {"metadata"})
-    return {key: value for key, value in body.items() if key not in known and key not in given}
+    beyond = {key: value for key, value in body.items() if key not in known and key not in given}
+    return beyond if is_native else {**_of_chat(given), **beyond}
+
+
+def _of_chat(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a chat completion has as well, and LiteLLM leaves out for models that it does not know."""
+    text = given.get("text")
+    verbosity = text.get("verbosity") if isinstance(text, Mapping) else None
+    said = {**{name: given.get(name) for name in ("user", "service_tier")}, "verbosity": verbosity}
+    return {name: value for name, value in said.items() if value is not None}

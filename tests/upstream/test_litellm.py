@@ -12,10 +12,7 @@ from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletionChunk
 
 from proxy.dialects.chat import ReplyAccumulator
-from proxy.errors import (
-    Unauthorized,
-    UpstreamTimeout,
-)
+from proxy.errors import InvalidRequest, Unauthorized, UpstreamTimeout
 from proxy.upstream import litellm
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider
@@ -155,6 +152,34 @@ async def test_system_cache_control_and_tools_go_up(upstream, provider):
     sent = provider.last.json
     assert sent["system"] == [{"type": "text", "text": "be kind", "cache_control": {"type": "ephemeral"}}]
     assert sent["tools"][0]["name"] == "f"
+
+
+@pytest.mark.parametrize(
+    ("model", "refused", "more"),
+    [
+        (CLAUDE, "tools", {"tools": [{"type": "custom", "custom": {"name": "sql"}}]}),
+        (GEMINI, "tools", {"tools": [{"type": "custom", "custom": {"name": "sql"}}]}),
+        (CLAUDE, "functions", {"functions": [{"name": "f", "parameters": {"type": "object"}}]}),
+        (CLAUDE, "functions", {"messages": [*MESSAGES, {"role": "function", "name": "f", "content": "1"}]}),
+        (CLAUDE, "messages", {"messages": [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}]}),
+        (CLAUDE, "messages", {"messages": [{"role": "user", "content": [{"type": "something_new"}]}]}),
+        (GEMINI, "messages", {"messages": [{"role": "user", "content": [{"type": "something_new"}]}]}),
+    ],
+)
+async def test_what_the_model_would_not_see_is_refused(upstream, provider, model, refused, more):
+    with pytest.raises(InvalidRequest) as caught:
+        await upstream.send(chat(**more), to(upstream, provider, model))
+    assert caught.value.param == refused
+    assert not provider.seen
+
+
+async def test_allowed_tools_are_the_tools_that_go_up(upstream, provider):
+    tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in "fg"]
+    allowed = {"mode": "required", "tools": [{"type": "function", "function": {"name": "g"}}]}
+    choice = {"type": "allowed_tools", "allowed_tools": allowed}
+    await ask(upstream, chat(tools=tools, tool_choice=choice), to(upstream, provider))
+    assert [one["name"] for one in provider.last.json["tools"]] == ["g"]
+    assert provider.last.json["tool_choice"] == {"type": "any"}
 
 
 async def test_defaults_of_the_deployment_give_way_to_the_client(upstream, provider):

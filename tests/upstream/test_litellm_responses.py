@@ -302,12 +302,15 @@ async def test_a_server_that_knows_chat_completions_only_is_asked_for_them(upstr
         upstream=upstream, model=None, base_url=provider.base_url, provider="openai_like",
         params={"use_chat_completions_api": True},
     )  # fmt: skip
-    _, _, raw = await ask(upstream, request(stream=stream, chat_template_kwargs={"x": 1}, top_k=3), target)
+    named = {"user": "u", "safety_identifier": "s", "service_tier": "flex"}
+    more = {**named, "text": {"verbosity": "low"}, "chat_template_kwargs": {"x": 1}, "top_k": 3}
+    _, _, raw = await ask(upstream, request(stream=stream, **more), target)
     assert provider.last.path == "/v1/chat/completions"
     assert provider.last.header("authorization") == "Bearer sk-client"
     sent = provider.last.json
     assert (sent["model"], sent["messages"]) == ("claude", [{"role": "user", "content": "hi"}])
     assert (sent["chat_template_kwargs"], sent["top_k"]) == ({"x": 1}, 3)
+    assert {name: sent[name] for name in (*named, "verbosity")} == {**named, "verbosity": "low"}
     body = events(raw)[-1]["response"] if stream else orjson.loads(raw)
     assert body["output"][0]["content"][0]["text"] == "echo: hi"
 
