@@ -103,6 +103,7 @@ class Corrections(Scan):
             inside = [m for m in before if not self._is_idle(sentence, m)]
         if corrects and not inside:
             inside = [m for m in self._within(clause, sentence) if m.rank >= NOUN and self._was_another(m, clause)]
+        inside = [m for m in inside if not self._lexicon.kin.fullmatch(m.surface.lower())]
         denies = len(words(clause.flat)) <= _DENIAL_WORDS  # "not Lisbon"
         if len(sentence.words) > _LONG and self._lexicon.code != "zh":
             inside = [m for m in inside if m.rank == VALUE]

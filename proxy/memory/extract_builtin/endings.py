@@ -48,6 +48,25 @@ _OF_ANOTHER_TIME = re.compile(  # "before I left", and what the assistant did
     r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но) )?(?:before|until|till|by the time|bevor|bis|antes de que|hasta que|прежде чем|до того,? как"
     r"|you (?!know\b|see\b|can\b|may\b|should\b|remember\b))\b"
 )
+# A narrower thing than what was told of ends ("I no longer play chess online", "…, only at the club").
+_NARROWED = re.compile(
+    r"\b(?:online|indoors|outdoors|outside|competitively|professionally|solo|on my own|by myself|for money|as (?:much|often|many)|every (?:\w+ )?(?:day|morning|night|week|weekend|evening)|daily|full[- ]time)\b"
+    r"|\bin (?:the )?(?:winter|summer|spring|autumn|rain|snow|cold|dark)\b"
+    r"|\bat (?:work|the office|parties|breakfast|lunch|dinner|school|home)\b|\bfor (?:breakfast|lunch|dinner|work|fun)\b|\bto (?:work|school)\b"
+)
+_EXCEPT = re.compile(
+    r"\W*(?:but )?(?:(?:only|just|except) (?:at|in|on|with|when|during|for|by|after|before|if)\b|except\b|(?:i |we )?still (?:do|use|play|go|have|drink|eat|take|keep|like|love|read|wear)s? (?:it|them|that|so|him|her|one)\b)"
+)
+# "The app has deleted my notes": the value does it to something else.
+_HAS_OBJECT = re.compile(
+    r"\s+(?:all (?:of )?|one of |some of |most of |half of |both (?:of )?)?(?:my|our|his|her|its|their|the|a|an|this|that|these|those|another|several|\d+|two|three|some|every\w*)\b(?! (?:\w+ )?(?:ago|week|month|year|day|night|weekend|summer|winter|spring|autumn|morning|moment|account|membership|subscription|contract|policy|card|place)s?\b)"
+)
+_ACTS = re.compile(
+    r"(?:delet|dropp|cancel|remov|clos|stopp|sold|quit|gave|lost|wip|ended|threw|shut|ditch|dump|return|scrapp|let |cut|discontinu|broke|phased)\w*"
+)
+_DOES = re.compile(
+    r"\W*(?:(?:app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
+)
 _WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
 
@@ -88,6 +107,7 @@ class Endings(Corrections, Forgetting, Switches):
             yield from self._disowned(place, sentence)
         yield from self._switched(sentence)
         yield from self._outdone(sentence)
+        yield from self._replaced_after(place, sentence)
         for index, clause in enumerate(sentence.clauses):
             yield from self._ended(place, sentence, index, clause)
 
@@ -119,7 +139,7 @@ class Endings(Corrections, Forgetting, Switches):
         parted = lexicon.parted.search(clause.flat)
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
-        limited = lexicon.limited.search(clause.flat) is not None
+        limited = self._is_limited(sentence, clause)
         ended = lexicon.ended.search(clause.flat)
         if ended and (not limited or not _STATE.search(ended[0])):
             return clause.start + ended.start(), clause.start + ended.end(), False
@@ -170,6 +190,13 @@ class Endings(Corrections, Forgetting, Switches):
         lexicon, told = self._lexicon, flat(text)
         cues = (lexicon.switch, lexicon.source, lexicon.ended, lexicon.ceased, lexicon.loose, NOW)
         return any(cue.search(told) for cue in cues)
+    def _is_limited(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether something ends for certain times or places only, and was not told of for these."""
+        if any(_EXCEPT.match(other.flat) for other in sentence.clauses if other.start > clause.start):
+            return True
+        limits = [found for pattern in (self._lexicon.limited, _NARROWED) if (found := pattern.search(clause.flat))]
+        told = {text for mention in self._within(clause, sentence) if mention.rank >= NOUN for text in mention.said}
+        return any(not any(limit[0] in flat(text) for text in told) for limit in limits)
 
     def _targets(
         self, place: int, sentence: Sentence, index: int, clause: Clause, cue: tuple[int, int]
@@ -188,6 +215,8 @@ class Endings(Corrections, Forgetting, Switches):
             if _WEAK.search(self._reading.text[slice(*cue)].lower()):
                 targets = [m for m in targets if m.rank >= NAME]
             targets = [m for m in targets if m.rank >= NAME or candidate is not clause or self._is_tight(m, cue)]
+            if any(candidate is clause and self._is_doing(m, cue) for m in targets):
+                return []
             if targets:
                 return targets
         if place and len(self._reading.sentences[place].words) <= 12 and _POINTS.search(sentence.flat):
@@ -215,6 +244,13 @@ class Endings(Corrections, Forgetting, Switches):
     def _is_needed(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause says how it would be without the value ("without it I can't work any more")."""
         return _WITHOUT.search(clause.flat[: mention.start - clause.start]) is not None
+
+    def _is_doing(self, mention: Mention, cue: tuple[int, int]) -> bool:
+        """Whether a value is what does the deleting or dropping, to something else."""
+        text = flat(self._reading.text)
+        if self._lexicon.code != "en" or mention.start >= cue[0] or not _ACTS.match(text, cue[0]):
+            return False
+        return _DOES.fullmatch(text, mention.end, cue[0]) is not None and _HAS_OBJECT.match(text, cue[1]) is not None
 
     def _is_tight(self, mention: Mention, cue: tuple[int, int]) -> bool:
         """Whether a common word stands next to the cue; where nouns are written apart, German, it need not."""

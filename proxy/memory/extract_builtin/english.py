@@ -65,10 +65,12 @@ ENGLISH = Lexicon(
         r"\byou(?:'ve| have)? (?:just )?(?:said|told|mentioned|wrote|claim(?:ed)?|suggest(?:ed)?)\b",
         r"\b(?:says?|said|claims?|claimed|thinks?|tells? me|told me) (?:that )?(?:he|she|they|his|her|their)\b",
         r"\bshould i\b",
+        r"(?<!\bi\s)(?<!\bi've\s)(?<!\bi'm\s)\b(?:telling|saying|claiming|insisting|thinking|assuming|convinced|swearing|spreading|believing|under the impression)\b(?: (?!i\b)[\w']+){0,4}? (?:that )?i(?:'ve|'d|'m)?\b",
+        r"\b(?:he|she|they|(?:every|some|no|any)(?:one|body)|people|who|folks|boss|mum|mom|dad|wife|husband|friends?|sister|brother|partner|mother|father|colleagues?|neighbou?rs?|kids|parents|family|doctor) (?:always |still |just |all |now |somehow |apparently |keeps? )?(?:tells?|told|thinks?|thought|believes?|believed|assumes?|assumed|claims?|claimed|reckons?|reckoned|insists?|insisted|swears?|swore|heard|figured?|says?|said)\b(?: (?!i\b)[\w']+){0,3}? (?:that )?i(?:'ve|'d|'m)?\b(?! (?:should|need|must|had to|have to)\b)",
         r"\b(?:never|didn't|did not|not|haven't|don't) (?:ever |even |once )?(?:said|say|saying|claimed?|told|tell|mentioned|mean|meant|suggest\w*|implied?)\b(?=.*\b(?:i|we|that)\b)",
         r"\b(?:a )?(?:song|lyrics?|movie|film|novel|book|episode|game|character|hero) .{0,30}\b(?:says|goes|where|called|about|gives?|quits?|leaves?|loses?)\b",
         r"\bsomeone (?:should|could)\b|\bhypothetical\w*\b|\bwhat if\b|\bin theory\b|\bas if\b",
-        r"\b(?:if|whether|would|should|could|might|may|maybe|perhaps|unless|suppose|imagine|hopefully)\b",
+        r"\b(?:if|whether|would|should(?!(?:n't| not| never)? have (?:said|written|typed|put|called|told))|could|might|may|maybe|perhaps|unless|suppose|imagine|hopefully)\b",
         r"\bthink(?:ing)? (?:of|about|i)\b",
         r"\bconsider(?:ing|ed)?\b",
         r"\btempted\b",
@@ -103,6 +105,7 @@ ENGLISH = Lexicon(
         r"\bback (?:then|in the day|when)\b",
         r"\bin my (?:youth|childhood|teens|twenties)\b",
         r"\bgrowing up\b",
+        r"\b(?:back |way back )?in (?:19|20)\d\d\b(?!.{0,10}\band\b.{0,20}\bsince\b)|\byears ago\b",
         r"\bonce upon\b",
     ),
     limited=one_of(
@@ -138,7 +141,7 @@ ENGLISH = Lexicon(
     forget=FORGET,
     remember=REMEMBER,
     correction=one_of(
-        r"\bnot sure (?:why|how)\b|\bsilly me\b|\bno clue (?:why|how)\b|\bwho knows why\b",
+        r"\bshould(?:n't| not| never) have (?:said|written|typed|put|called|told you)\b|\bnot sure (?:why|how)\b|\bsilly me\b|\bno clue (?:why|how)\b|\bwho knows why\b",
         r"\bshould(?:'ve| have) (?:said|written|typed|been|put|called)\b|\bmuddled\b|\bput me right\b|\bset me straight\b|\bcorrected me\b|\bgot measured\b|\b(?:he|she|it) isn't (?:a|an|the|called|named)\b|\bit's not (?:a|an|the) \w+ at all\b",
         r"\bdouble[- ]?checked\b|\b(?:checked|looked|counted|asked|measured|calculated) (?:it |that |them )?(?:again|up|once more|properly)\b",
         r"\bbrain (?:fog|freeze|glitch)\b|\bfat[- ]fingered\b|\bgot (?:it|that|this|them) (?:all )?(?:wrong|backwards|mixed)\b|\bmy mistake\b|\bignore what i\b",
@@ -146,6 +149,7 @@ ENGLISH = Lexicon(
         r"\blet me (?:rephrase|fix)\b|\bto be (?:precise|exact)\b|\bi keep (?:saying|calling|writing|mixing)\b|\bspell(?:ed|t|ing)? .{0,25}wrong\b|\bwrongly\b|\bnot .{2,25}, (?:it's|he's|she's)\b",
         r"\bwas (?:off|wrong) (?:by|about)\b|\bgot .{1,25} wrong\b|\bscratch (?:what|the)\b.{0,20}\b(?:said|earlier)\b",
         r"\bcorrection\b",
+        r"(?<!\blike\s)(?<!\bas\s)(?<!\bwhat\s)(?<!\bthat\s)\bi (?:told you|said|wrote|typed|put|called (?:it|him|her|them)) (?:it was |he was |she was |in |at |on )?(?:a |an |the )?(?!so\b|that\b|it\b|yes\b|no\b|hi\b|ok\b)[\w'-]+(?: [\w'-]+)?(?= *(?:$|[.!,]| instead\b| before\b| earlier\b| last time\b))",
         r"\bi (?:really )?meant\b",
         r"\bmeant to (?:say|write|type)\b",
         r"\b(?:to|let me|i need to|i have to|i must) correct\b",
@@ -201,7 +205,7 @@ ENGLISH = Lexicon(
     ),
     contrast=(
         one_of(
-            r"\b(?:is|are|'s|was|be|meant|called|named|in|at|with|to|for|from|it's) (?:\w+ ){0,3}?(?P<new>[\w .&'-]{2,40}?),? (?:and )?not (?:a |an |the |in |at |with |to |for |from |my |our )*(?P<old>[\w .&'-]{2,30})"
+            r"\b(?:is|are|'s|was|be|meant|called|named|in|at|with|to|for|from|it's|its|thats|hes|shes|im|i'm|we're) (?:\w+ ){0,3}?(?P<new>[\w .&'-]{2,40}?),? (?:and )?not (?:a |an |the |in |at |with |to |for |from |my |our )*(?P<old>[\w .&'-]{2,30})"
         ),
         one_of(
             r"\b(?:isn't|not|aren't|wasn't|no) (?!only|just|simply|merely)(?:a |an |the |in |at |with |called |named )*(?P<old>[\w .&'-]{2,30}?),? (?:but|it's|it is|he's|she's|they're|rather) (?:a |an |the |in |at |with |rather |actually |really )*(?P<new>[\w .&'-]{2,30})"
@@ -209,7 +213,7 @@ ENGLISH = Lexicon(
     ),
     source=one_of(
         r"\boff $",
-        r"(?:from|instead of|rather than|away from|left|leaving|ditch(?:ed|ing)|dropp(?:ed|ing)|dump(?:ed|ing)|replac(?:e|ed|es|ing)|swap(?:ped|ping)?(?: out)?|trad(?:e|ed|ing)(?: in)?|exchang(?:e|ed|ing)|outgrew|out of|sold|gave up|quit|retired|goodbye to|bye,?|after \w+ years (?:with|at|of)|no longer) "
+        r"(?:from|instead of|rather than|away from|left|leaving|ditch(?:ed|ing)|dropp(?:ed|ing)|dump(?:ed|ing)|replac(?:e|ed|es|ing)|swap(?:ped|ping)?(?: out)?|trad(?:e|ed|ing)(?: in)?|exchang(?:e|ed|ing)|outgrew|out of|sold|gave up|quit|retired|goodbye to|bye,?|after (?:\w+ ){1,3}(?:years?|months|weeks|decades?) (?:with|at|of|as|in|on)|after (?:\w+ )?(?:ages|a lifetime|donkey's years|all these years) (?:with|at|of|as|in|on)|no longer) "
         + _DET
         + "$",
     ),
@@ -239,17 +243,19 @@ ENGLISH = Lexicon(
         r"\bmade way\b|\bgave way\b",
         r"\bpicked .{1,30} over\b",
         r"\bnew (?:job|employer|home|car)\b",
+        r"\bpromoted\b|\bretrain(?:ed|ing)\b|\bbecame\b|\btook over\b|\bput me on\b|\bstarted me on\b",
         r"\bsold .{1,40} and (?:bought|got)\b",
         r"\bsucceed",
         r"\bin favou?r of\b",
     ),
     target=one_of(
-        r"\b(?:to|for|with|by|at|into|in favou?r of|→|->|bought|got|started (?:at|with|using|on)|joined|now (?:use|using|take|taking|drive|ride|have|at|with|in|on|live in|work (?:for|at))|using|is|meant|called|named|it's|am|i'm at) (?:(?:a|an|the|my|our|her|his|new|some|using|working|living|called|named) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+        r"\b(?:to|for|with|by|at|into|onto|put me on|started me on|became|promoted to|retrained as|in favou?r of|→|->|bought|got|started (?:at|with|using|on)|joined|now (?:use|using|take|taking|drive|ride|have|at|with|in|on|live in|work (?:for|at))|using|is|meant|called|named|it's|am|i'm at) (?:(?:a|an|the|my|our|her|his|new|some|using|working|living|called|named) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
     ),
     asks=one_of(
         r"how would (?:one|you|i|we)\b",
         r"(?:should|shall|would|could|can|will|do|does|did|is|are|am|was|were|has|have|may|might) (?:i|we|you|it|there|he|she|they|my|the|this|that|anyone|someone)\b",
-        r"(?:what|which|who|whom|whose|when|where|why|how)\b(?! a\b)",
+        r"(?:what|which|who|whom|whose|why|how)\b(?! a\b)",
+        r"(?:when|where)(?:'s| (?:do|does|did|is|are|was|were|will|would|can|could|should|shall|may|might|has|have|had|am|to|exactly|else|on earth|in)\b|$)",
         r"(?:any (?:idea|tips|suggestion|recommendation))",
         r"do you\b",
         r"what if\b",

@@ -5,7 +5,11 @@ from __future__ import annotations
 from proxy.memory.extract_builtin.lexicon import one_of
 
 # A request opens its clause, perhaps after a polite word or "can you".
-_ASK = r"^(?:\W|please|ok|okay|and|so|also|just|then|thanks?|now|but|oh|hey|actually|kindly|go ahead and|let's|can you|could you|would you|will you|i want you to|i need you to|i'd like you to|i would like you to|you can|you should|you may|would you mind|feel free to)*"
+_INTERJECTION = r"please|pls|plz|ok|okay|k|and|so|also|just|then|thanks?|thank you|thx|ta|cheers|now|but|oh|hey|hi|actually|omg|omfg|lol|haha|hm+|uh|um|ah|argh?|ugh|eek|yikes|gosh|god|jeez|oops|whoops|no|nah|well|right|look|listen|btw|by the way|ps|p\.s\.?|quick (?:one|thing)|real quick|one (?:more )?thing|on (?:reflection|second thoughts?)|do me a favou?r|sorry|yo|mate|dude|oi|anyway|first|first off|before (?:i forget|anything else)|kindly|while you're at it|yeah|yep|better|best|maybe|perhaps|simply"
+_ASK = (
+    rf"^(?:\W|{_INTERJECTION}|go ahead and|go and|let's|can (?:you|u)|could (?:you|u)|would (?:you|u)|will (?:you|u)|(?:can|could) i (?:ask|get|have) you to|i (?:want|need|'d like|would like|'d love|would prefer|'d prefer) (?:you|u) to"
+    r"|i'd (?:like|love|prefer) (?:you|u) to|i have to ask you to|i must ask you to|you can|u can|you should|you may|you might|you have to|you need to|you must|you better|you'd better|would you mind|do you mind|feel free to|be so (?:kind|good) (?:and|as to)|any chance you(?: can| could|'d))*"
+)
 
 ENDED = one_of(
     r"\b(?:was|were) (?:the )?(?:last|previous) (?:year|week|month|summer|winter|spring|autumn|fall|time|season)(?:'s)?\b",
@@ -16,6 +20,7 @@ ENDED = one_of(
     r"\bwent to (?:a |an |the |her |his |their |its |my |our )?(?:\w+ ){0,2}(?:sanctuary|shelter|rescue|home|owner|family|charity|recycling|dump|landfill|thrift store)\b",
     r"\boff (?:the|my|our) (?:shelf|menu|list|table|plate|cards|calendar|schedule|roster|books)\b",
     r"\bout (?:of the (?:picture|house|rotation|equation)|the (?:window|door))\b",
+    r"(?:'s|\bis|\bare|\bwas|\bwere) (?:now |officially |finally |already )?out(?: of (?:the|my|our) (?:band|team|group|flat|house|running|project|club|choir|crew|squad|company|picture|plan|budget|rotation|line-?up|show|cast|deal|business|will|wedding|cabinet|kitchen|garage|garden|shed|mix))?(?= *(?:$|[,.!;]|and\b|so\b|now\b|for good\b))",
     r"\bkissed .{1,30} goodbye\b|\bkiss(?:ed)? goodbye to\b",
     r"\b(?:all|over and) (?:over|done)(?: with)?\b(?= *(?:$|[,.!]|now\b|with\b))",
     r"\b(?:i'm|we're|i am|we are) (?:so |totally |completely |kinda )?over \w+(?: \w+)? *(?=$|[,.!])",
@@ -162,6 +167,7 @@ FORGET = one_of(
     r"\b(?:should|must|may|can|shall) ?(?:not|n't|never) be (?:retained|kept|stored|saved|remembered|recorded|logged)\b",
     r"\bshouldn't be (?:retained|recorded|logged)\b",
     r"\bwould you mind (?:\w+ing)\b",
+    r"\b(?:i want|i need|i'd like|i would like|i'd love|i'd prefer|i(?:'d| would)? ask|i'm asking|i beg) (?:you|u) to (?:please )?(?:forget|delete|erase|wipe|scrub|purge|strike|expunge|clear|remove|drop|lose|unlearn|not (?:remember|keep|store|save))\b",
     r"\bact(?:ing)? (?:like|as if|as though) you(?:'ve| have)? never\b",
     r"\bnever heard of\b(?=.{0,40}$)",
     r"\bno need (?:for you )?to (?:remember|keep|store|save|know|hold on to|note)\b",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from proxy.memory.extract_builtin.lexicon import Statement, one_of
 from proxy.memory.extract_builtin.numbers import NUMBER
 
-KIN = r"brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|parents|friend|flatmate|roommate|housemate|neighbou?r|colleague|coworker|boss|manager|dog|cat|parrot|rabbit|horse|tortoise|hamster|puppy|kitten|landlord|landlady|baby|twins?|kids?|child|children"
+KIN = r"brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|gran|granny|nan|nana|grandad|granddad|grandson|granddaughter|step(?:mother|father|mum|mom|dad|son|daughter|brother|sister)|parents|friend|flatmate|roommate|housemate|neighbou?r|colleague|coworker|boss|manager|dog|cat|parrot|rabbit|horse|tortoise|hamster|puppy|kitten|landlord|landlady|baby|twins?|kids?|child|children"
 
 _ADVERBS = r"(?: (?:also|now|still|currently|just|usually|often|always|mostly|mainly|really|only|recently|both|have|'ve|been|do|generally|normally|regularly|sometimes|finally|already|absolutely))*"
 _I = r"\b(?:i|we)(?:'ve|'m|'re)?" + _ADVERBS
@@ -111,6 +111,28 @@ ENGLISH_STATEMENTS = (
         ),
     ),
     Statement("drink", one_of(_I + r" drink(?: a lot of| lots of| mostly)? (?!too|more|less|alone|socially|it)")),
+    Statement(
+        "currently reading",
+        one_of(
+            r"\b(?:i'm|i am|we're|we are) (?:currently |now |still |just |in the middle of |halfway through |partway through |deep into )*(?:re-?reading|reading|working my way through|in the middle of|halfway through) (?!about|up|it|this|that|your|through|everything|between|a |an |some|more|the (?:news|paper))",
+            r"\b(?:the book|the novel|the book that)(?: that)? (?:i'm|i am|we're) (?:currently |now )?(?:reading|on)(?: (?:right now|now|at the moment))? is ",
+        ),
+        single=True,
+    ),
+    Statement(
+        "currently watching",
+        one_of(
+            r"\b(?:i'm|i am|we're|we are) (?:currently |now )(?:watching|bingeing|binge-watching) (?!it|this|that|your|what|how|the (?:news|kids))",
+        ),
+        single=True,
+    ),
+    Statement(
+        "currently playing",
+        one_of(
+            r"\b(?:i'm|i am|we're|we are) (?:currently |now )playing (?!it|this|that|your|with|in|for|at|the )",
+        ),
+        single=True,
+    ),
     Statement(
         "read",
         one_of(

@@ -31,6 +31,7 @@ _MOST_EARLIER = 80  # a long history that came along would cost its square
 _PET = re.compile(
     r"^(?:dog|cat|puppy|kitten|parrot|rabbit|horse|hund|hündin|katze|kater|papagei|pferd|perr[oa]|gat[oa]|loro|caballo|собак\w|кошк\w|кот\w?|пес|пса|попуга\w)$|[狗猫鹦鹉兔]$"
 )
+_MODIFIES = frozenset(("another", "other", "second", "third", "both"))  # of the noun beside them only
 # ", not eleven"
 _MAX_AFTERTHOUGHT = 2  # words, ", too"
 
@@ -276,7 +277,17 @@ class _Extraction(Amendments):
             if clause.start > span[0] and len(words(clause.flat)) > _MAX_AFTERTHOUGHT:
                 end = clause.start
                 break
-        return self._lexicon.additive.search(sentence.flat[: end - sentence.start]) is not None
+        told = sentence.flat[: end - sentence.start]
+        return any(
+            match[0] not in _MODIFIES or self._stands_in(match.start() + sentence.start, span, sentence)
+            for match in self._lexicon.additive.finditer(told)
+        )
+
+    def _stands_in(self, place: int, span: Span, sentence: Sentence) -> bool:
+        """Whether a word stands in the clause of what is at ``span``."""
+        return any(
+            clause.start <= place < clause.end and clause.start <= span[0] < clause.end for clause in sentence.clauses
+        )
 
     # --- what is stated
 

@@ -18,6 +18,9 @@ _DELETES = re.compile(
 _ALSO_DONE = re.compile(
     r"\bto \w+(?: \w+){0,3} (?:and|or) (?:then |just |simply )?(?:forget|drop|delete|remove|lose)\b|\bfor now\b"
 )
+_FROM_MEMORY = re.compile(
+    r"\b(?:from|out of|off|in) (?:your |the )?(?:\w+ )?(?:memory|memories|mind|head|brain|notes|records?|history)\b"
+)
 _MAX_COMMON = 3  # common nouns that one request to forget may name
 
 
@@ -26,7 +29,8 @@ class Forgetting(Scan):
 
     def _asks_to_forget(self, sentence: Sentence) -> bool:
         lexicon = self._lexicon
-        if lexicon.remember.search(sentence.flat):
+        keeps = lexicon.remember.search(sentence.flat)
+        if keeps and not (_DELETES.match(keeps[0]) and _FROM_MEMORY.search(sentence.flat)):
             return False
         texts = [*(clause.flat for clause in sentence.clauses), sentence.flat]
         match = next((found for text in texts if (found := lexicon.forget.search(text))), None)

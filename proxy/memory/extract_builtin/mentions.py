@@ -15,6 +15,7 @@ from proxy.memory.words import HAS_CJK, Word, fold, same_value, same_word, stems
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
 _OPENS = re.compile(r"[.!?:;\n][\s\"'“”‘’(*-]*\Z")
+_ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
 _SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
 _CJK_EDGE = frozenset(
@@ -120,8 +121,15 @@ class Heard:
         surface = message[start:end]
         if HAS_CJK.search(surface) and len(run) < 2:
             return None
+        if lexicon.code == "en" and all(
+            _is_homonym(message, run, text, self._words[n]) for n, text in self._with(sources)
+        ):
+            return None
         rank = self._rank(surface, run, sources, sentence, lexicon)
         return Mention(start, end, surface, rank, tuple(self.texts[number] for number in sorted(sources)))
+
+    def _with(self, sources: set[int]) -> list[tuple[int, str]]:
+        return [(number, self.texts[number]) for number in sources]
 
     def _rank(self, surface: str, run: Sequence[Word], sources: set[int], sentence: Sentence, lexicon: Lexicon) -> int:
         if all(_is_generic(word.text, lexicon) for word in run) or surface.casefold() in lexicon.generic:
@@ -147,6 +155,24 @@ class Heard:
                 if not opens and same_word(word.text, other.text) and text[other.start].isupper():
                     return True
         return False
+
+
+def _is_homonym(message: str, run: Sequence[Word], text: str, heard: Sequence[Word]) -> bool:
+    """Whether one of two equal words is written as a name with an article, and the other as a common noun without ("golf", "the Golf")."""
+    if len(run) != 1 or not (_has_capitals(message) and _has_capitals(text)):
+        return False
+    now = _written(message, run[0])
+    before = [_written(text, word) for word in heard if same_word(word.text, run[0].text)]
+    return bool(before) and all({now, other} == {(True, True), (False, False)} for other in before)
+
+
+def _written(text: str, word: Word) -> tuple[bool, bool]:
+    """Return whether a word is capitalised and whether an article stands before it."""
+    return text[word.start].isupper(), _ARTICLE.search(text, 0, word.start) is not None
+
+
+def _has_capitals(text: str) -> bool:
+    return text[:1].isupper() or " I " in text
 
 
 def _is_generic(word: str, lexicon: Lexicon) -> bool:

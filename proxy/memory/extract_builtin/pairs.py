@@ -275,7 +275,7 @@ def _is_valuelike(found: Sequence[Word], place: int, first: int, sentence: Sente
     word = found[place]
     if place > first and word.start - found[place - 1].end > 1:
         return False
-    if _is_code(word.text):
+    if _is_code(word.text) or (word.text.isdigit() and place > first):
         return True
     surface = reading.text[word.start : word.end]
     return surface[0].isupper() and word.start > sentence.start and word.text not in reading.lexicon.stop

@@ -15,8 +15,16 @@ from proxy.memory.words import HAS_CJK, Value, words
 
 _OWNS = re.compile(r"['’]s\s")
 _SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
+_NEAR = 40  # characters between a subject and what it does
 _LONG = 30  # words; a correction or a switch is told in fewer
 _SPEAKER = re.compile(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
+# Somebody else does it, to the speaker ("the doctor took me off it").
+_DONE_TO_SPEAKER = re.compile(
+    r"\b(?:puts?|tak(?:es?|en|ing)|took|ma[dk]es?|ha[sd]|got|getting|talked|forced|mov(?:ed|ing)|switch(?:ed|ing)|kick(?:ed)?|bann(?:ed|ing)|barred|swapped|"
+    r"changed|let|sacked|fired|dropped|transferred|promoted|wean(?:ed|ing)|pulled|prescribed|g[ai]ven?|convinced|persuaded|helped|drove|signed|booked|threw|"
+    r"chucked|ordered|forbade|forbidden|stopp(?:ed|ing)|cut|sent|steered|reassigned|converted)(?: \w+)? (?:me|us)\b"
+    r"|\b(?:sold|cancell?ed|closed|gave|threw|took|scrapped|binned|got rid of|ended|terminated|shut down|confiscated|repossessed) (?:my|our)\b"
+)
 _IF = re.compile(
     r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но|even|auch|incluso|даже) )?(?:if(?! (?:you|it|anyone)\b)|unless|whenever|falls|wenn|jedes mal wenn|sobald|si(?! (?:te|le|lo) )|si (?:lo|la|le|me) \w+(?:ara|era|iera)|если|каждый раз|всякий раз)\b"
     r"|(?:如果|要是|假如|万一|每次|每当|一旦)"
@@ -135,7 +143,7 @@ class Scan:
         if match is None:
             return "user"
         where = group_of(match, "who") or group_of(match, "whom") or match.span()
-        if match.string is clause.flat and self._acts(clause, where[1], targets):
+        if match.string is clause.flat and (self._acts(clause, where[1], targets) or self._undergoes(clause, where[1])):
             return "user"
         who = clause.flat[slice(*where)] if match.string is clause.flat else match.string[slice(*where)]
         if any(
@@ -154,6 +162,10 @@ class Scan:
         """Whether the speaker is the subject between somebody else and the value."""
         stop = min((m.start for m in targets if clause.start + start <= m.start < clause.end), default=clause.end)
         return _SPEAKER.search(clause.flat[start : stop - clause.start]) is not None
+
+    def _undergoes(self, clause: Clause, start: int) -> bool:
+        """Whether what somebody else does is done to the speaker."""
+        return _DONE_TO_SPEAKER.search(clause.flat, start, start + _NEAR) is not None
 
     def _inherited(self, sentence: Sentence, clause: Clause) -> re.Match[str] | None:
         """Return the somebody of an earlier clause where this one names no subject of its own."""

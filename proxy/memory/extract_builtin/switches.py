@@ -21,6 +21,12 @@ _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}
 _TOWARDS = re.compile(
     r"[,\s]*(?:hin )?(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调))"
 )
+_TOOK_ITS_PLACE = re.compile(
+    r"\b(?:switched|moved|changed|upgraded|migrated|defected|graduated|converted|downgraded|went|jumped)(?: \w+){0,2} (?:over |on |up |across )?to (?!bed\b|sleep\b|work\b|school\b|the (?:doctor|shop|park|gym|vet)\b)"
+    r"|\b(?:replaced|swapped|traded|exchanged|upgraded|changed) (?:it|them|her|him|that|those)(?: \w+)? (?:with|for|to|by)\b"
+    r"|\b(?:bought|got|ordered|chose|picked|joined|have|use|using|went with|settled on|opted for|ended up with|landed on|drive|driving)\b.{1,40}\binstead\b"
+    r"|\binstead,? (?:i|we)(?:'ve|'m)?\b"
+)
 _INSTEAD = re.compile(r"(?:instead of|rather than|statt|anstatt|en vez de|en lugar de|вместо|不[吃喝用])\s*(?:\w+\s)?$")
 
 
@@ -50,6 +56,28 @@ class Switches(Scan):
                 continue
             if subject is not None and not self._is_hedged(sentence, clause):
                 yield Ending(mention.surface, "replace", sentence, mention, subject)
+
+    def _replaced_after(self, place: int, sentence: Sentence) -> Iterator[Ending]:
+        """Find the old value in the sentence before the one that tells what took its place ("My old X was slow. I went for Y")."""
+        if place == 0 or sentence.asks or self._lexicon.code != "en" or self._mentions[sentence.start]:
+            return
+        before = self._reading.sentences[place - 1]
+        named = [m for m in self._mentions[before.start] if m.rank >= NAME]
+        if before.asks or len(named) != 1 or self._lexicon.third.search(sentence.flat):
+            return
+        for clause in sentence.clauses:
+            gone = _TOOK_ITS_PLACE.search(clause.flat)
+            if (
+                gone is None
+                or clause.asks
+                or self._is_hedged(sentence, clause)
+                or self._lexicon.additive.search(clause.flat)
+            ):
+                continue
+            clause_before = self._clause_at(before, named[0])
+            if self._third(before, clause_before, named) == "user" and not self._is_hedged(before, clause_before):
+                yield Ending(named[0].surface, "replace", sentence, named[0])
+            return
 
     def _is_exchange(self, mention: Mention, after: str) -> bool:
         """Whether something comes in place of a common word; a name needs no such proof."""
