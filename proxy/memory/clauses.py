@@ -30,6 +30,7 @@ _SEPARATOR = re.compile(
     r"|\s+[-–—]+\s+|\s*——\s*"
     r"|\s+(?P<coordinator>" + _COORDINATORS + r")(?=\s)(?!" + _IDIOMS + r")\s*"
     r"|\s+(?=(?:" + _SUBORDINATORS + r")\s)"
+    r"|\s+(?=so\s(?:(?:i|i'm|i've|i'd|we|we're|we've|my|our|he|he's|she|she's|it|it's|they|they're|the|this|there)\s|(?-i:[A-Z]\w)))"
     rf"|(?<=[{CJK}A-Za-z0-9])(?P<han>还有|以及)(?=[{CJK}A-Za-z0-9])",
     re.IGNORECASE,
 )

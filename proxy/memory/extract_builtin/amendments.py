@@ -13,7 +13,7 @@ from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
 from proxy.memory.extract_builtin.scan import REQUEST
-from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, typed
+from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, topic_of, typed
 from proxy.memory.words import flat, same_word, stems, words
 from proxy.types import Candidate, Said
 
@@ -43,7 +43,7 @@ class Amendments:
         """Yield what a correction puts right that names the new value alone ("actually it is Berlin")."""
         for sentence in self._reading.sentences:
             cue = (
-                self._lexicon.correction.search(sentence.flat)
+                any(self._lexicon.correction.search(near.flat) for near in self._around(sentence))
                 or self._lexicon.murmur.search(sentence.flat)
                 or any(_DENIES.match(clause.flat) for clause in sentence.clauses[1:])
             )
@@ -59,6 +59,12 @@ class Amendments:
             if found is not None:
                 yield self._amendment(sentence, *found)
                 return
+
+    def _around(self, sentence: Sentence) -> Sequence[Sentence]:
+        """Return a sentence and the one that follows it, which may say that it corrects ("It's Niamh. I always mix them up")."""
+        place = self._reading.sentences.index(sentence)
+        after = [near for near in self._reading.sentences[place + 1 : place + 2] if not near.asks]
+        return (sentence, *(after if self._lexicon.amend.search(sentence.flat) else ()))
 
     def _put_right(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
         """Yield (new, old, the earlier text, relation): by a named value, by its form, by the words before it."""
@@ -182,8 +188,10 @@ class Amendments:
                 if told is None or clause.asks or self._lexicon.hedge.search(clause.flat) or PAST.search(clause.flat):
                     continue
                 frame, new = told
+                topic = topic_of(frame, self._lexicon)
                 for text in self._earlier:
-                    old = frames_in(text, self._lexicon).get(frame)
+                    frames = frames_in(text, self._lexicon)
+                    old = frames.get(frame) or (topic and frames.get(topic))
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
 

@@ -132,5 +132,6 @@ class Corrections(Scan):
 
     def _is_anothers(self, clause: Clause, sentence: Sentence) -> bool:
         """Whether a clause gives a known value to somebody else ("metoprolol is what my father takes")."""
-        known = [m for m in self._within(clause, sentence) if m.rank >= VALUE]
+        floor = NAME if self._corrects and self._lexicon.code == "en" else VALUE
+        known = [m for m in self._within(clause, sentence) if m.rank >= floor]
         return bool(known) and self._lexicon.kin.search(clause.flat) is not None

@@ -19,6 +19,7 @@ _POINTS = re.compile(
     r"\b(?:it|them|that|him|her|those|this|es|ihn|sie|ihm|das|den|damit|davon|daran|lo|la|los|las|le|ello|eso|"
     r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там)\b|[它他她这那]|(?:lo|la|los|las)$"
 )
+_HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
 _HALTS = re.compile(
     r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|закрываю|убираю|отменяю|исключаю|停)"
@@ -59,10 +60,15 @@ _EXCEPT = re.compile(
 )
 # "The app has deleted my notes": the value does it to something else.
 _HAS_OBJECT = re.compile(
-    r"\s+(?:all (?:of )?|one of |some of |most of |half of |both (?:of )?)?(?:my|our|his|her|its|their|the|a|an|this|that|these|those|another|several|\d+|two|three|some|every\w*)\b(?! (?:\w+ )?(?:ago|week|month|year|day|night|weekend|summer|winter|spring|autumn|morning|moment|account|membership|subscription|contract|policy|card|place)s?\b)"
+    r"\s+(?!(?:on|in|at|for|after|before|last|this|next|today|yesterday|tonight|because|since|so|and|but|or|due|down|up|out|off|away|over|to|from|by|with|when|while|as|if|though|"
+    r"although|until|till|again|back|me|us|themselves|itself|completely|entirely|altogether|finally|officially|now|anyway|too|already|suddenly|here|there|then|ages|a|two|three|several|"
+    r"\d+|\w+ly|\w+day(?!')|\w+ (?:ago|weeks?|months?|years?|days?)|its (?:doors|gates|shutters)|(?:my|our) (?:\w+ )?(?:account|membership|subscription|contract|policy|card|place|job|position)|"
+    r"(?:the|our|my) (?:\w+ )?(?:band|group|team|club|choir|company|firm|flat|house|project|class|course|squad|crew|orchestra|practice|surgery|salon|agency|show|business|school|office|"
+    r"country|city|town|area|building))s?\b)\w"
+    r"|\s+(?:a|an|two|three|several) (?!(?:\w+ )?(?:week|month|year|day|while|few|couple|long)s?\b)"
 )
 _ACTS = re.compile(
-    r"(?:delet|dropp|cancel|remov|clos|stopp|sold|quit|gave|lost|wip|ended|threw|shut|ditch|dump|return|scrapp|let |cut|discontinu|broke|phased)\w*"
+    r"(?:has |have |had |'ve |just |finally |recently )?(?:delet|dropp|cancel|remov|clos|stopp|sold|quit|gave|lost|wip|ended|threw|shut|ditch|dump|return|scrapp|let |cut|discontinu|broke|left|phased)\w*"
 )
 _DOES = re.compile(
     r"\W*(?:(?:app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
@@ -108,6 +114,7 @@ class Endings(Corrections, Forgetting, Switches):
         yield from self._switched(sentence)
         yield from self._outdone(sentence)
         yield from self._replaced_after(place, sentence)
+        yield from self._overtaken(sentence)
         for index, clause in enumerate(sentence.clauses):
             yield from self._ended(place, sentence, index, clause)
 
@@ -190,6 +197,7 @@ class Endings(Corrections, Forgetting, Switches):
         lexicon, told = self._lexicon, flat(text)
         cues = (lexicon.switch, lexicon.source, lexicon.ended, lexicon.ceased, lexicon.loose, NOW)
         return any(cue.search(told) for cue in cues)
+
     def _is_limited(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether something ends for certain times or places only, and was not told of for these."""
         if any(_EXCEPT.match(other.flat) for other in sentence.clauses if other.start > clause.start):
@@ -268,4 +276,6 @@ class Endings(Corrections, Forgetting, Switches):
         lexicon = self._lexicon
         if any(p.search(named.flat) for p in (lexicon.limited, lexicon.hedge, lexicon.negation, lexicon.again)):
             return False
+        if lexicon.code == "en" and _HE.match(clause.flat):
+            return True
         return len(words(clause.flat)) <= _ELLIPTIC_WORDS or _POINTS.search(clause.flat) is not None

@@ -109,7 +109,7 @@ ENGLISH = Lexicon(
         r"\bonce upon\b",
     ),
     limited=one_of(
-        r"\bfor the (?:day|night|rest of|moment|time being)\b|\buntil (?:tomorrow|monday|next|then|the)\b|\bthis (?:week|weekend|month|morning|evening|time)\b",
+        r"\bfor the (?:day|night|rest of|moment|time being)\b|\buntil (?:tomorrow|monday|next|then|the)\b|(?<!\ball\s)\bthis (?:week|weekend|month|morning|evening|time)\b",
         r"\bon (?:the |my |our |most )?(?:weekends?|weekdays|week ?nights|work ?days|(?:mon|tues|wednes|thurs|fri|satur|sun)days|holidays?|vacations?|trips?|days? off|flights?|planes?)\b",
         r"\bat (?:night|weekends?|the weekend)\b",
         r"\bin the (?:mornings?|evenings?|afternoons?|car|bedroom|bathroom)\b",
@@ -148,7 +148,9 @@ ENGLISH = Lexicon(
         r"\bi (?:said|wrote|typed|told you|called (?:it|him|her))\b.{1,40}\b(?:but|when|though)\b",
         r"\blet me (?:rephrase|fix)\b|\bto be (?:precise|exact)\b|\bi keep (?:saying|calling|writing|mixing)\b|\bspell(?:ed|t|ing)? .{0,25}wrong\b|\bwrongly\b|\bnot .{2,25}, (?:it's|he's|she's)\b",
         r"\bwas (?:off|wrong) (?:by|about)\b|\bgot .{1,25} wrong\b|\bscratch (?:what|the)\b.{0,20}\b(?:said|earlier)\b",
-        r"\bcorrection\b",
+        r"\bcorrection\b|\b(?:i )?tell a lie\b|\bi lied\b|\bmy apologies\b|\bi(?:'ve| have)? (?:always |keep |kept |just )?(?:muddle|mix|confuse|confused|conflate|conflated|mixing|muddling|confusing)\w*\b.{0,20}\b(?:them|up|two|both|those|these)\b|\bignore (?:that|the|my)\b|\bscrap that\b",
+        r"\b(?:all this time|all along|(?:have|had|'ve|'d) been (?:calling|saying|writing|telling|spelling|pronouncing|thinking))\b|\bcalling (?:it|him|her|them) (?:a |an |the )?\w+ for nothing\b|\bwhat was i (?:thinking|on)\b|\bi was (?:looking at|thinking of|going by|reading)\b|\bwas last year\b",
+        r"\b(?:papers?|paperwork|passport|certificate|ticket|tickets|label|box|packet|letter|email|e-mail|card|form|receipt|contract|invoice|website|invitation|booking|confirmation|prescription|diary|calendar|scale|scales|test|tests|results?|vet|doctor|chip|logbook|manual|badge|bill) (?:actually |clearly |definitely |does )?(?:says?|reads?|states?|shows?|confirm(?:s|ed)?|disagrees?|has it as|came back)\b",
         r"(?<!\blike\s)(?<!\bas\s)(?<!\bwhat\s)(?<!\bthat\s)\bi (?:told you|said|wrote|typed|put|called (?:it|him|her|them)) (?:it was |he was |she was |in |at |on )?(?:a |an |the )?(?!so\b|that\b|it\b|yes\b|no\b|hi\b|ok\b)[\w'-]+(?: [\w'-]+)?(?= *(?:$|[.!,]| instead\b| before\b| earlier\b| last time\b))",
         r"\bi (?:really )?meant\b",
         r"\bmeant to (?:say|write|type)\b",
@@ -194,14 +196,14 @@ ENGLISH = Lexicon(
         r"\bmis(?:spoke|typed|remembered|labell?ed|heard|read|took|named|spelled|spelt)\b",
         r"\bthought\b",
         r"\bused to be\b|\bwas (?:the|my|a) (?:old|ex|previous|former)\b",
-        r"\bwas just\b|\bwas only\b",
+        r"\bwas just\b|\bwas only\b|\bcalling (?:it|him|her|them)\b|\bbeen (?:saying|writing|spelling)\b|\bignore\b|\bnever had\b|\bwas last (?:year|time|month|week)\b",
         r"\bbelongs? to\b",
         r"\b(?:was|is) (?:what|for|our|my|his|her|the one|from)\b",
         r"\bprevious\b|\bformer\b",
     ),
     denial=one_of(r"(?:\b(?:not|no|isn't|wasn't|aren't)|there's no|there is no) (?:\w+ ){0,2}$"),
     amend=one_of(
-        r"^(?:(?:no|oh|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make (?:that|it)|i mean|or rather|(?:he|she)(?:'s| is) (?:called|named)|(?:his|her|the|its) name(?:'s| is)|(?:it|the ticket|the box|the label|the invitation|the email|my calendar) says|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+        r"^(?:(?:no|oh|oh dear|oh no|dear me|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that|tell a lie|i tell a lie|hang on|hold on|argh|ugh|damn|doh|gosh|silly me|my bad|my mistake|apologies|ok so|so|turns out|and|but|right|er|erm|um|uh)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make (?:that|it)|i mean|or rather|mine(?:'s| is)|ours(?:'s| is)|(?:he|she)(?:'s| is) (?:called|named)|(?:his|her|the|its) name(?:'s| is)|(?:it |(?:the|my|his|her|its|their|our) (?:\w+(?:'s)? ){1,3}?)(?:actually |clearly )?(?:says?|reads?|states?|shows?|confirms?)|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
     ),
     contrast=(
         one_of(

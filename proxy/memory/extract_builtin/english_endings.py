@@ -12,6 +12,20 @@ _ASK = (
 )
 
 ENDED = one_of(
+    r"\bgot shot of\b|\bhad it (?:up to here )?with\b|\b(?:went|died|passed|slipped away|gone) (?:peacefully|in (?:his|her|its|their|the) sleep)\b|\brainbow bridge\b|\b(?:isn't|is not|not|no longer) with us\b|\bwe(?:'ve| have)? lost (?=\w+ (?:on|in|to|last|yesterday|this|today|over|at)\b)",
+    r"\b(?:said|saying|say|bid) (?:our |my |a |the )?(?:\w+ )?(?:good-?byes?|farewells?|adieu|ta-ta|so long|au revoir) to\b|\bbid \w+ (?:farewell|adieu|goodbye)\b|\bwaved (?:\w+ )?(?:goodbye|off)\b",
+    r"\b(?:isn't|aren't|is not|are not|wasn't|not) (?:really |exactly )?(?:my|our) (?:thing|cup of tea|bag|jam)\b",
+    r"\bcurtains for\b|\bend of the (?:road|line) for\b|\bend of (?:an|the) era\b|\b(?:my|our|her|his) (?:very )?last (?:day|shift|class|lesson|session|rehearsal|game|gig|week|month) (?:at|with|of|for|in) .{1,40}\bwas\b|\blast day was\b|\b(?:my|our) (?:time|days|years|stint|adventure|career) (?:at|with|in|as) .{1,40}\b(?:is|are|came|has come) (?:over|up|done|to an end|at an end|behind)\b",
+    r"\b(?:belongs to|in the hands of|living with|lives with|lives at|rides with|has gone to|went to|gone to) (?:someone|somebody|a|another) (?:else|new|good|lovely|nice|different|family|collector|student|couple|charity|friend|home|neighbou?r)\b|\bhas a new (?:owner|home|mum|mom|dad|family)\b",
+    r"\b(?:has|have|had|'s|is)? ?(?:folded|gone (?:into administration|bankrupt|belly[- ]up|pop|to the wall|bust|under|out of business)|went (?:into administration|bankrupt|belly[- ]up|pop|to the wall)|ceased (?:trading|operations)|shut (?:up shop|for good|its doors)|pulled down the shutters|gone the way of)\b",
+    r"\b(?:gave|give|given|giving) (?:\w+ ){1,4}?the (?:boot|elbow|push|heave-ho|flick|bullet|sack|chop|axe|shove|old heave-ho)\b|\bshow(?:ed|n) (?:\w+ ){1,3}?the door\b|\bsent (?:\w+ ){1,3}?packing\b|\bs(?:aw|een) the (?:back|last) of\b|\bgot the (?:elbow|bullet|red card)\b",
+    r"\b(?:bit|bites) the dust\b|\bkicked the bucket\b|\bg(?:ave|iven) up the ghost\b|\b(?:is|was|are|'s) (?:kaput|kaputt|a goner|beyond repair|past saving|a write-off|a total loss|no good any ?more)\b|\bconked out\b",
+    r"\b(?:not|won't be|never) (?:going|heading|coming) back to\b|\b(?:not|won't be) renewing\b|\bwon't be back (?:at|in|on|with)\b",
+    r"\b(?:don't|doesn't|do not|not) (?:really |actually )?(?:use|using|take|taking|go to|going to|play|playing|drink|drinking|eat|eating|live|living|work|working|see|seeing|drive|driving|watch|watching|read|reading|do|doing|have|sing|singing|train|training|bank|wear|wearing|ride|riding|keep|keeping|attend|attending|speak|need|own) .{1,40}\b(?:now|these days|nowadays|at all now)\b",
+    r"\b(?:tore|cut|ripped|burn(?:t|ed)|shredded|snipped) (?:\w+ ){0,2}?(?:up )?(?:my|our|the) (?:\w+ ){1,3}(?:card|contract|membership|pass|ticket|ticket|subscription)\b",
+    r"\b(?:got|was|were|been|be) (?:the )?(?:struck|taken|scratched|crossed|knocked|dropped|cut|removed|kicked|booted|chucked|turfed|voted|thrown|pushed|edged|squeezed|phased|priced|frozen|forced) (?:off|from|out of|out)\b",
+    r"\bit's (?:all )?over (?:between|with|for)\b|\b(?:and (?:i|me)|me and \w+|us) (?:are|were|'re) (?:done|through|finished|history|over|no more|ancient history|no longer an item|not an item|not a thing|not on speaking terms)\b",
+    r"\b(?:is|are|'s) (?:my|our) ex\b|\b(?:is|are|'s) (?:an ex|ancient history|yesterday's news|old news|dead to (?:me|us)|a no-go|off limits)\b(?! for)",
     r"\b(?:was|were) (?:the )?(?:last|previous) (?:year|week|month|summer|winter|spring|autumn|fall|time|season)(?:'s)?\b",
     r"\brip\b|\b(?:gave up|died|conked out|packed up) on (?:me|us)\b|\b(?:withered|wilted|perished|drowned)\b|\bdidn't survive\b",
     r"\bout (?:it|he|she|they) go(?:es)?\b|\bout (?:it|they) went\b|\b(?:broke|fell) apart\b|\bdisbanded\b|\boff (?:my|our) hands\b|\b(?:moved|gone|went|flew) (?:back|home|away|abroad)\b(?=.*\b(?:now|so|instead|replac|new)\b)|\bretired (?:to|from|and|in|last|this)\b",
@@ -71,6 +85,9 @@ ENDED = one_of(
 )
 
 CEASED = one_of(
+    r"\b(?:took|taken|pulled|moved) (?:\w+ ){1,2}?out of\b|\b(?:handed|gave|given|put) in (?:my|our|his|her) (?:notice|resignation)\b|\bpassed (?:it|them|him|her|my \w+|our \w+|the \w+) (?:on|along|down) to\b",
+    r"\b(?:flogged|pawned|auctioned|recycled|surrendered|relinquished|forfeited|renounced|jettisoned|culled|liquidated|unsubbed|unlinked|gifted|checked out of|graduated from|finished with|split with|broke with|sold (?:off|up)|cashed (?:\w+ )?(?:in|out)|signed (?:\w+ ){0,2}?away|logged off|tapered off|come off|gone off|went off (?=\w+ *(?:$|[,.!]|and\b|so\b|because\b|when\b))|stood down|bowed out|weaned (?:myself )?off|laid off|sacked off|bailed on|turned in my|turfed out|disposed of|dispensed with|done away with|did away with|parted from|scratched .{1,30} off|struck .{1,30} off|crossed .{1,30} off|wrote .{1,20} off|ended up without|went without|shot of)\b",
+    r"\b(?:axed|canned|nixed|ousted|expelled|severed|quitted|forsook|forsaken|dissolved|dismissed|evicted|ejected|discarded|deactivated|disabled my|closed out|closed down|shut (?:\w+ ){0,2}?down|wound (?:\w+ ){0,2}?up|broken off|called off|chucked (?:\w+ ){0,3}?(?:in|out|away)|booted|gave (?:\w+ ){0,3}?a miss|giving (?:\w+ ){0,3}?a miss)\b",
     r"\b(?:filled (?:\w+ )?in|paved over|knocked (?:\w+ )?down|torn down|tore (?:\w+ )?(?:down|out)|ripped (?:\w+ )?out|dug (?:\w+ )?up|(?:cut|chopped|took) (?:\w+ )?down|dismantled|demolished|boarded up)\b",
     r"\bpulled (?:\w+ ){1,3}?(?:from|out of|off)\b|\b(?:took|taken) (?:her|him|them|it|our \w+|my \w+) out of\b|\bmuted\b|\bunfriended\b|\bblocked\b(?=.*\b(?:for good|forever|finally)\b)|\bexported .{1,30} out of\b",
     r"\b(?:ended up|wound up|resorted to|am|i'm|we're|are|finally|after|by|been|just|started) (?:dropping|ditching|cancell?ing|selling|quitting|leaving|closing|deleting|dumping|abandoning|uninstalling|giving (?:\w+ ){0,4}?(?:up|away)|getting rid of|donating|returning|retiring|rehoming|binning|tossing|scrapping|removing)\b",
@@ -172,7 +189,8 @@ FORGET = one_of(
     r"\bnever heard of\b(?=.{0,40}$)",
     r"\bno need (?:for you )?to (?:remember|keep|store|save|know|hold on to|note)\b",
     r"\byou (?:(?:don't|do not) (?:need to|have to|ought to)|needn't) (?:remember|keep|store|save|know|hold on to|retain)\b",
-    r"^(?:\W|please|ok|okay|and|so|also|just|then|but|oh|hey|actually|can you|could you|would you)*(?:scratch|nix|lose|unlearn|strip|take out|leave out|bin|trash|redact)\b",
+    _ASK
+    + r"(?:scratch|nix|lose|unlearn|strip|take out|leave out|bin|trash|redact|ditch|dump|blank|blot out|black out|get rid of|ignore|let go of|discard|withdraw|rub out|unremember)\b",
     r"\b(?:not|isn't|aren't|wasn't) (?:really )?(?:meant |intended )?for (?:the record|your (?:memory|notes|records|files))\b",
     r"\bi(?:'d| would) (?:feel better|be happier|like it|appreciate it|be grateful|love it) if you (?:didn't|don't|forgot|deleted|erased|removed|dropped|wiped)\b",
     r"\blet's (?:pretend|act|forget)\b(?=.{0,40}\b(?:never|not|didn't|about)\b)",
@@ -180,7 +198,12 @@ FORGET = one_of(
     _ASK
     + r"(?:forget(?:ting)?|delet(?:e|ing)|eras(?:e|ing)|wip(?:e|ing)|scrub|purg(?:e|ing)|strik(?:e|ing)|expunge|clear(?:ing)?|remov(?:e|ing)|drop|disregard|is it possible to (?:forget|delete|erase|remove))\b",
     r"\b(?:i'd|i would) (?:rather|prefer)(?: it)?(?: if| that)? you (?:didn't|don't|not|forgot|deleted|erased|removed)\b",
-    r"\b(?:can|could|should) .{2,50} be (?:forgotten|deleted|erased|removed|wiped)\b",
+    r"\b(?:can|could|should|must|needs? to|has to|ought to|may|might) .{0,50}?be (?:forgotten|deleted|erased|removed|wiped|scrubbed|purged|expunged|struck|taken (?:out|off)|dropped|left out|kept out|blanked|redacted|unlearn(?:ed|t))\b",
+    r"\bi(?:'d| would|'ll|'m) (?:be |feel |sleep )?(?:much |a lot |far |so much )?(?:more comfortable|more at ease|easier|happier|better|glad|grateful|relieved|less worried|uncomfortable)\b.{0,40}\b(?:if|when|knowing|with|that)\b.{0,60}\b(?:kept|stored|saved|remembered|recorded|retained|noted|logged|on file|on record|written down|held|known|knew|forgot|forget|deleted|erased|gone|wiped|memory|out there)\b",
+    r"\b(?:nothing|no mention|no trace|none|not a word) (?:about|of|on) .{1,40}\b(?:kept|stored|saved|remembered|recorded|retained|noted|logged|on file|on record|left|in your)\b",
+    r"\b(?:don't|do not|needn't|not|no need to|never|stop) (?:\w+ ){0,4}?(?:hang(?:ing)? on to|hold(?:ing)? (?:on to|onto)|cling(?:ing)? to|carry(?:ing)? around|keep(?:ing)? (?:track|hold) of|make a note|write (?:that|it|this) down|file|archive|memory)\b(?= \w|,|$)",
+    r"\bget (?:that|it|this|them|him|her|[\w ]{2,30}) out of (?:your|the) (?:system|head|memory|mind|records|notes|files|brain|database)\b",
+    r"\bit never (?:happened|came up)\b|\b(?:you|we) never (?:heard|talked|spoke|discussed|saw|read|knew)\b|\bi never (?:told you|mentioned|said|wrote) (?:anything|that|it|a word|about|this)\b.{0,40}(?:ok|okay|right|deal|got it|please)\b|\bforget i (?:ever )?(?:said|mentioned|told|brought)\b|\bconsider .{1,40} (?:unsaid|deleted|forgotten|gone)\b|\bwipe (?:the slate|that|it|this)\b",
     r"\bi (?:want|would like|need) .{2,50} (?:forgotten|deleted|erased|removed|wiped|gone) (?:from|out of)\b",
     r"\bdon't want you (?:to (?:remember|keep|store|save|know)|remembering|keeping|storing|knowing)\b",
     r"\b(?:remove|drop|take) .{1,60}\b(?:from|out of|off) (?:your|whatever you|any of your|all your)\b",

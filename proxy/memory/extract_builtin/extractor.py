@@ -118,7 +118,7 @@ class _Extraction(Amendments):
         )
         if ending.reason not in ("replace", "correct", "beside"):
             return base
-        new, text = self._replacement(ending)
+        new, text, quote = self._named_beside(ending) or (*self._replacement(ending), quote)
         if ending.reason == "correct" and not new:
             new, text, quote = self._put_nearby(ending) or (new, text, quote)
         if not text:
@@ -173,6 +173,20 @@ class _Extraction(Amendments):
         if not rest or not (new or not tells or any(pattern.search(flat(rest)) for pattern in tells)):
             return new, ""
         return new, rest
+
+    def _named_beside(self, ending: Ending) -> tuple[str, str, str] | None:
+        """Return the right value, a sentence that states it and its quote, where a sentence beside the one that disowns a value gives it alone."""
+        found = self._reading.sentences
+        place = found.index(ending.sentence)
+        for near in (*found[max(0, place - 1) : place], *found[place + 1 : place + 2]):
+            is_alone = self._lexicon.code == "en" and ending.reason == "correct" and not near.asks
+            new = "" if not is_alone else self._new_name(near)
+            if new and not overlap(new, ending.value) and _is_alike(new, ending.value):
+                said = ending.mention.said if ending.mention is not None else ()
+                text = next(filter(None, (remodelled(t, ending.value, new, self._lexicon) for t in said)), "")
+                start, end = min(near.start, ending.sentence.start), max(near.end, ending.sentence.end)
+                return new, text or near.text, self._said.text[start:end]
+        return None
 
     def _put_nearby(self, ending: Ending) -> tuple[str, str, str] | None:
         """Return the right value, its sentence and quote where the sentence beside the one that disowns a value tells it."""

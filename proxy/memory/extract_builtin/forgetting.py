@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
 
 _DELETES = re.compile(
-    r"delet|eras|wip|scrub|purg|strik|expung|clear|remov|drop|lösch|entfern|streich|tilg|radier|borr|elimin|quit|suprim|limpi|"
+    r"delet|eras|wip|scrub|purg|strik|expung|clear|remov|drop|ditch|dump|get rid|ignor|discard|withdraw|rub out|blank|black out|blot|let go|lösch|entfern|streich|tilg|radier|borr|elimin|quit|suprim|limpi|"
     r"tach|удал|сотр|стер|стира|убер|убр|вычерк|очист|выкин|[删清抹擦移剔划]"
 )
 # "It is easy to get lost and forget that", "forget it for now"

@@ -218,10 +218,8 @@ def _value_after(sentence: Sentence, index: int, reading: Reading, *, is_slot: b
         reading: The message.
         is_slot: The attribute holds one value, however that is written ("my favourite colour is teal").
     """
-    found, links = sentence.words, 0
-    while index + links < len(found) and links < _MAX_LINKS and _is_link(found[index + links], reading.lexicon):
-        links += 1
-    place = index + links
+    found = sentence.words
+    place = _after_links(found, index, reading)
     if place >= len(found) or index == 0:
         return None
     gaps = [
@@ -244,11 +242,7 @@ def _value_after(sentence: Sentence, index: int, reading: Reading, *, is_slot: b
         return quoted.span(1)
     if _is_title(found[place].text) and place + 1 < len(found):
         place += 1
-    last = place
-    while (
-        last < len(found) and last - place < _MAX_VALUE_WORDS and _is_valuelike(found, last, place, sentence, reading)
-    ):
-        last += 1
+    last = _run_end(found, place, sentence, reading)
     if last == place:
         gap = reading.text[found[place - 1].end : found[place].start]
         equated = is_slot and (
@@ -258,6 +252,52 @@ def _value_after(sentence: Sentence, index: int, reading: Reading, *, is_slot: b
     if last - place == 1 and found[place].text.isdigit() and _counts(reading.text, found[last - 1].end):
         return None
     return found[place].start, found[last - 1].end
+
+
+def _after_links(found: Sequence[Word], index: int, reading: Reading) -> int:
+    """Return the place after the links that start at ``index``, and after who somebody is that is named next."""
+    place = index
+    while place < min(len(found), index + _MAX_LINKS) and _is_link(found[place], reading.lexicon):
+        if _is_letter(found, place, reading):
+            break
+        place += 1
+    return place + _is_introduced(found, place, reading)
+
+
+def _run_end(found: Sequence[Word], place: int, sentence: Sentence, reading: Reading) -> int:
+    """Return the place after the words from ``place`` on that are written like a value; ``place`` itself where none is."""
+    last = place
+    while (
+        last < len(found) and last - place < _MAX_VALUE_WORDS and _is_valuelike(found, last, place, sentence, reading)
+    ):
+        last += 1
+    if (
+        last - place == 1
+        and len(found[place].text) == 1
+        and found[place].text.isalpha()
+        and reading.lexicon.code == "en"
+    ):
+        is_followed = last < len(found) and found[last].start - found[place].end == 1
+        return last + 1 if is_followed else place  # "A negative": a letter by itself is no value
+    return last
+
+
+def _is_letter(found: Sequence[Word], place: int, reading: Reading) -> bool:
+    """Whether what looks like an article is a letter in the middle of a sentence ("blood group is A negative")."""
+    word = found[place]
+    return reading.text[word.start : word.end] == "A" and place > 0 and reading.lexicon.code == "en"
+
+
+def _is_introduced(found: Sequence[Word], place: int, reading: Reading) -> bool:
+    """Whether the name of somebody follows who they are ("my contact is my brother Desmond")."""
+    if place + 1 >= len(found) or place == 0 or found[place - 1].text not in ("my", "our"):
+        return False
+    name = found[place + 1]
+    return (
+        reading.lexicon.kin.fullmatch(found[place].text) is not None
+        and reading.text[name.start].isupper()
+        and name.start - found[place].end == 1
+    )
 
 
 def _plain_value(found: Sequence[Word], place: int, sentence: Sentence, reading: Reading) -> Span | None:
@@ -278,7 +318,8 @@ def _is_valuelike(found: Sequence[Word], place: int, first: int, sentence: Sente
     if _is_code(word.text) or (word.text.isdigit() and place > first):
         return True
     surface = reading.text[word.start : word.end]
-    return surface[0].isupper() and word.start > sentence.start and word.text not in reading.lexicon.stop
+    is_plain = word.text in reading.lexicon.stop and not (place == first and _is_letter(found, place, reading))
+    return surface[0].isupper() and word.start > sentence.start and not is_plain
 
 
 def _is_stated(sentence: Sentence, start: int, span: Span, reading: Reading) -> bool:

@@ -7,13 +7,17 @@ from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import read_as
-from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, words
+from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, word_set, words
 
 _NAMES = re.compile(
     r"(?<=[^.!?:] )[«\"„“]?(?P<name>[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*)"
 )
 
 
+_NO_NAMES = word_set(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
+    october november december christmas easter lol ok i i'm i've i'd i'll"""
+)
 _TITLE = re.compile(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGNORECASE)
 
 
@@ -39,7 +43,7 @@ def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
 def names_in(text: str) -> list[str]:
     """Return the names of a text, by their capitals within a sentence."""
     found = (match["name"] for match in _NAMES.finditer(text))
-    return [name for name in found if name not in ("I", "I'm", "I've", "I'd", "I'll")]
+    return [name for name in found if name.lower() not in _NO_NAMES]
 
 
 def overlapping(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:

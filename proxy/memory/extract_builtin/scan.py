@@ -11,7 +11,7 @@ from typing import Literal
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NAME, Heard, Mention
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
-from proxy.memory.words import HAS_CJK, Value, words
+from proxy.memory.words import HAS_CJK, Span, Value, words
 
 _OWNS = re.compile(r"['’]s\s")
 _SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
@@ -145,6 +145,8 @@ class Scan:
         where = group_of(match, "who") or group_of(match, "whom") or match.span()
         if match.string is clause.flat and (self._acts(clause, where[1], targets) or self._undergoes(clause, where[1])):
             return "user"
+        if match.string is clause.flat and self._stands_for(sentence, clause, where, targets):
+            return "user"
         who = clause.flat[slice(*where)] if match.string is clause.flat else match.string[slice(*where)]
         if any(
             mention.start < clause.start + match.end() and mention.end > clause.start + where[0] - 1
@@ -162,6 +164,18 @@ class Scan:
         """Whether the speaker is the subject between somebody else and the value."""
         stop = min((m.start for m in targets if clause.start + start <= m.start < clause.end), default=clause.end)
         return _SPEAKER.search(clause.flat[start : stop - clause.start]) is not None
+
+    def _stands_for(self, sentence: Sentence, clause: Clause, where: Span, targets: Sequence[Mention]) -> bool:
+        """Whether the pronoun of a clause is the one named at the start of the clause before ("Ann moved, so she can't come")."""
+        if clause.flat[slice(*where)] not in ("he", "she", "they") or not targets:
+            return False
+        before = [other for other in sentence.clauses if other.end <= clause.start]
+        return bool(before) and all(
+            m.rank >= NAME
+            and before[-1].start <= m.start < before[-1].end
+            and not words(before[-1].flat[: m.start - before[-1].start])
+            for m in targets
+        )
 
     def _undergoes(self, clause: Clause, start: int) -> bool:
         """Whether what somebody else does is done to the speaker."""

@@ -9,7 +9,7 @@ from proxy.memory.extract_builtin.mentions import GENERIC, NAME, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Scan
-from proxy.memory.words import words
+from proxy.memory.words import same_word, word_set, words
 
 NOW = re.compile(
     r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|目前|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
@@ -26,7 +26,23 @@ _TOOK_ITS_PLACE = re.compile(
     r"|\b(?:replaced|swapped|traded|exchanged|upgraded|changed) (?:it|them|her|him|that|those)(?: \w+)? (?:with|for|to|by)\b"
     r"|\b(?:bought|got|ordered|chose|picked|joined|have|use|using|went with|settled on|opted for|ended up with|landed on|drive|driving)\b.{1,40}\binstead\b"
     r"|\binstead,? (?:i|we)(?:'ve|'m)?\b"
+    r"|\b(?:it's|it is) (?!been\b|not\b|so\b|too\b|all\b|just\b)\w+(?: \w+)?(?: for (?:me|us|him|her))?,? (?:now|from now on|these days|instead|from here on|nowadays)\b"
 )
+NOW_ON = re.compile(
+    r"\b(?:now|nowadays|instead|these days|from (?:now|here|today|then) on(?:wards)?|going forward|since then|ever since|henceforth|in (?:its|his|her|their) place|took over|takes over|taking over|as of|gone to)\b"
+)
+_IS_NOW = re.compile(
+    r"(?:'s|s)?(?: (?:is|are|was|were|has been|have been|got|has become|became|turned into|goes by|go by))?(?: (?:officially|actually|basically|since|just))*"
+    r" (?:now|renamed|rebranded|rechristened|called|known as|replaced|succeeded|became|turned into|has become)\b"
+)
+_TAKEN = re.compile(
+    r"\b(?:i|we|he|she|they|it|mine|ours)(?:'m|'re|'s| am| are| is| go| use| drive| take| have)(?: \w+)? (?:with|at|on|in|to|by|a|an|using|over to)\b|\bgone to\b|\bt(?:ook|akes|aking) over\b|\bin (?:his|her|their|its) place\b"
+)
+_OPENERS = word_set(
+    """ever since because after as when now that the my our old and but so well ok okay oh right yes no sadly luckily
+    turns out poor dear good ol' this finally honestly basically guess what apparently unfortunately then until"""
+)
+_OWN_AGAIN = re.compile(r"\b(?:again|back (?:to|with|on|in|at))\b")
 _INSTEAD = re.compile(r"(?:instead of|rather than|statt|anstatt|en vez de|en lugar de|вместо|不[吃喝用])\s*(?:\w+\s)?$")
 
 
@@ -78,6 +94,36 @@ class Switches(Scan):
             if self._third(before, clause_before, named) == "user" and not self._is_hedged(before, clause_before):
                 yield Ending(named[0].surface, "replace", sentence, named[0])
             return
+
+    def _overtaken(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find the old value that opens a sentence which tells what is so now ("X kept failing, so it's Y these days")."""
+        lexicon = self._lexicon
+        named = [m for m in self._mentions[sentence.start] if m.rank >= NAME]
+        if lexicon.code != "en" or not named or len(sentence.words) > _LONG or lexicon.additive.search(sentence.flat):
+            return
+        old, clause = named[0], self._clause_at(sentence, named[0])
+        opens = [word for word in words(clause.flat[: old.start - clause.start]) if word.text not in _OPENERS]
+        if (
+            opens
+            or self._is_asked(sentence, old)
+            or self._is_hedged(sentence, clause)
+            or _OWN_AGAIN.search(sentence.flat)
+        ):
+            return
+        after = sentence.flat[old.end - sentence.start :]
+        fresh = [n for n in names_in("." + sentence.text[old.end - sentence.start :]) if not self._heard.holds(n)]
+        renamed = _IS_NOW.match(after) is not None
+        told = fresh and NOW_ON.search(after) and (self._goes_on(old, after) or _TAKEN.search(after))
+        if ((renamed and fresh) or told) and self._third(sentence, clause, [old]) == "user":
+            yield Ending(old.surface, "replace", sentence, old)
+
+    def _goes_on(self, mention: Mention, text: str) -> bool:
+        """Whether what was told of a value is what a text tells of: a word beside the value is said again."""
+        own = {word.text for word in words(mention.surface)}
+        ours = [word.text for word in words(text) if word.text not in self._lexicon.stop]
+        told = [word.text for said in mention.said for word in words(said)]
+        told = [word for word in told if word not in self._lexicon.stop and word not in own]
+        return any(same_word(word, other) for word in ours for other in told)
 
     def _is_exchange(self, mention: Mention, after: str) -> bool:
         """Whether something comes in place of a common word; a name needs no such proof."""

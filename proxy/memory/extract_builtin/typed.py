@@ -73,6 +73,7 @@ _HAS_TYPED = re.compile(
 )
 
 Frame = tuple[str, tuple[str, ...], tuple[str, ...]]
+_LEAST_TOPIC = 2
 _LEAST_FRAME = 3  # words (characters of Chinese) that two clauses must share
 
 
@@ -158,7 +159,16 @@ def told_of(clause: str) -> tuple[Frame, str] | None:
 def frames_in(text: str, lexicon: Lexicon) -> Mapping[Frame, str]:
     """Return what the clauses of an earlier message tell, see ``told_of``."""
     clauses = (c for sentence in read_as(text, lexicon).sentences for c in sentence.clauses if not c.asks)
-    return dict(told for clause in clauses if (told := told_of(text[clause.start : clause.end])) is not None)
+    told = dict(told for clause in clauses if (told := told_of(text[clause.start : clause.end])) is not None)
+    return {topic: value for frame, value in told.items() if (topic := topic_of(frame, lexicon))} | told
+
+
+def topic_of(frame: Frame, lexicon: Lexicon) -> Frame | None:
+    """Return the telling words of what is told of something of the speaker's, in no order ("our son's bedtime", "bedtime for our son")."""
+    kind, head, tail = frame
+    found = {word for word in (*head, *tail) if word not in lexicon.stop and len(word) > 1}
+    is_own = lexicon.code == "en" and not {"my", "our"}.isdisjoint((*head, *tail))
+    return (kind, tuple(sorted(found)), ("",)) if is_own and len(found) >= _LEAST_TOPIC else None
 
 
 def _telling(text: str) -> tuple[str, ...]:
