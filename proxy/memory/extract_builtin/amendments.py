@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 
 from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import group_of
@@ -13,6 +14,7 @@ from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
 from proxy.memory.extract_builtin.scan import REQUEST
+from proxy.memory.extract_builtin.shapes import reshaped
 from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, topic_of, typed
 from proxy.memory.words import flat, same_word, stems, words
 from proxy.types import Candidate, Said
@@ -20,6 +22,7 @@ from proxy.types import Candidate, Said
 FACT_CONFIDENCE = 0.8
 _DASH = re.compile(r"[-–—]|\s*[-–—]\s*это|:")
 _MAX_KEY = 5  # words of either side of a dash
+_SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
 _MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
 _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
     r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
@@ -73,6 +76,7 @@ class Amendments:
         if new and old:
             yield new, *old
         yield from self._put_right_by_form(sentence)
+        yield from self._put_right_by_spelling(sentence)
         yield from self._put_right_by_frame(sentence)
 
     def _put_right_by_form(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
@@ -85,6 +89,25 @@ class Amendments:
                     old = counterpart(value, text)
                     if old is not None and value.surface.lower() not in text.lower():
                         yield value.surface, old.surface, text, ""
+
+    def _put_right_by_spelling(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        """Yield a name that nobody said before and is spelt much like one that was given: people mix those up."""
+        if self._lexicon.code == "zh":
+            return
+        place = self._reading.sentences.index(sentence)
+        said = {word.text for text in self._earlier for word in words(text)}
+        for near in self._reading.sentences[place : place + 2]:
+            if near.asks:
+                continue
+            fresh = [w for w in near.words if self._said.text[w.start].isupper() and w.text not in said]
+            for text in self._by_topic(sentence)[:3]:
+                values = [fact.object for fact in stated_in(text, self._lexicon)]
+                values += [pair.value for pair in pairs_in(text, self._lexicon)]
+                for old in (word for value in values for word in words(value) if value[word.start].isupper()):
+                    for new in fresh:
+                        if _is_spelt_like(new.text, old.text):
+                            surface = next(w for w in words(text) if w.text == old.text)
+                            yield self._said.text[new.start : new.end], text[surface.start : surface.end], text, ""
 
     def _put_right_by_frame(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
         place = self._reading.sentences.index(sentence)
@@ -195,6 +218,22 @@ class Amendments:
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
 
+    def _reshaped(self) -> Iterator[Candidate]:
+        """Yield the codes and figures that an attribute has anew."""
+        for old, text, new, quote in reshaped(self._reading, self._earlier):
+            yield Candidate(
+                "replace",
+                "fact",
+                remodelled(text, old.code, new, self._lexicon) or quote,
+                quote,
+                self._said.id,
+                relation=" ".join(old.attribute),
+                object=new,
+                replaces=(old.code,),
+                single=True,
+                confidence=FACT_CONFIDENCE,
+            )
+
 
 def _defined(reading: Reading) -> Iterator[tuple[tuple[str, ...], str, Sentence]]:
     """Yield (words of the subject, predicate, sentence) of sentences that a dash makes of two nouns, as Russian does."""
@@ -219,3 +258,10 @@ def _defined(reading: Reading) -> Iterator[tuple[tuple[str, ...], str, Sentence]
 
 def _is_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     return len(ours) == len(theirs) and all(same_word(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+def _is_spelt_like(new: str, old: str) -> bool:
+    """Whether two names look alike and are no forms of one another."""
+    if min(len(new), len(old)) < _SHORTEST_NAME or new[0] != old[0] or new.startswith(old) or old.startswith(new):
+        return False
+    return SequenceMatcher(None, new, old).ratio() >= _ALIKE

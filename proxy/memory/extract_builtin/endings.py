@@ -9,9 +9,8 @@ from proxy.memory.extract_builtin.corrections import Corrections
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
-from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Reason
-from proxy.memory.extract_builtin.switches import NOW, Switches
+from proxy.memory.extract_builtin.switches import ARRIVES, NOW, Switches
 from proxy.memory.words import flat, mentions, words
 
 _ELLIPTIC_WORDS = 6
@@ -20,6 +19,11 @@ _POINTS = re.compile(
     r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там)\b|[它他她这那]|(?:lo|la|los|las)$"
 )
 _HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
+_ARTICLE_DE = re.compile(r"\b[DdIi](?:as|en|ie|er|em|hr|hre) (?:[a-zäöüß]+(?:e|en|er|es) ){0,2}(?=[A-ZÄÖÜ])")
+_POINTS_ES = re.compile(
+    r"\b(?:l[oae]s?)\s+(?:he|has|ha|hemos|han|había|tuve|tenía|tengo|voy|(?!mío|nuestro|bueno|malo|mismo|otro|primero|último|único|peor)\w+(?:é|í|ó|o|amos|imos|emos|aron|ieron))\b|"
+    r"\b(?:ello|eso|esto|él|ella|aquello)\b|(?:ar|er|ir|ndo)(?:me|te|se|nos)?(?:lo|la|los|las)\b|(?:lo|la|los|las)$"
+)
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
 _HALTS = re.compile(
     r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|закрываю|убираю|отменяю|исключаю|停)"
@@ -28,7 +32,7 @@ _HALTS = re.compile(
 GAINS = re.compile(
     r"\b(?:bought|got (?:a|an|myself|ourselves)|joined|started|began|picked up|took up|went with|signed up|enrolled|adopted|instead|"
     r"gekauft|geholt|zugelegt|angeschafft|bestellt|angefangen|begonnen|dafür|stattdessen|gelandet|eingestiegen|beigetreten|angemeldet|"
-    r"compr(?:é|ado|amos)|empec(?:é|emos)|empezado|apunt(?:é|ado|amos)|conseguí|pillé|en su lugar|a cambio|fich(?:é|ado)|entr(?:é|ado) en|"
+    r"compr(?:é|ado|amos)|empec(?:é|emos)|empezado|apunt(?:é|ado|amos)|conseguí|pillé|en su lugar|a cambio|matricul\w+|agenci\w+|adoptado|fich(?:é|ado)|entr(?:é|ado) en|"
     r"купил\w?|взял\w?|завел\w?|приобрел\w?|устроил\w+|начал\w?|записал\w+|оформил\w?|подключил\w?|поступил\w?|вместо)\b|"
     r"买了|入手|换了|换成|改[\u4e00-\u9fff]|去了|入职|加入|报了|办了|开始"
 )
@@ -72,6 +76,18 @@ _ACTS = re.compile(
 )
 _DOES = re.compile(
     r"\W*(?:(?:app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
+)
+_ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
+    r"\b(?:früh|früher|eher|vorzeitig|zeitig|mittendrin)(?= (?:\w+ )?(?:beendet|abgebrochen|aufgehört|schluss|zugemacht|geschlossen|abgehauen|gegangen))|\b(?:antes de tiempo|a medias)\b|"
+    r"\b(?:cort|dej|acab|termin|cerr)\w+ .{0,25}\b(?:pronto|temprano)\b|"
+    r"\bschlecht geworden\b|\bverdorben\b|\bverschimmelt\b|\branzig\b|\bsauer geworden\b|\baufgegessen\b|\bausgetrunken\b|\bpus(?:o|ieron) mal[oa]s?\b|\bcon moho\b|\bpodrid[oa]s?\b|\branci[oa]s?\b|"
+    r"\b(?:went|gone) (?:bad|off|mouldy|moldy|stale)\b|\bpast (?:its|their) date\b"
+)
+_OLD = re.compile(r"\b(?:alte[nrms]?|viej[oa]s?|antigu[oa]s?|old)\s*$")
+_OLD_AFTER = re.compile(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
+_ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
+    r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
+    r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
 )
 _WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
@@ -128,12 +144,14 @@ class Endings(Corrections, Forgetting, Switches):
         if subject is None and not mutual:
             return
         for mention in targets:
+            if self._is_renewed(mention, sentence):
+                continue
             gains = self._gains(sentence.flat) or any(
                 NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
             )
             beside = any(other is not clause and self._tells_new(other) for other in sentence.clauses)
             reason: Reason = "replace" if gains else "beside" if beside else "retract"
-            yield Ending(mention.surface, reason, sentence, mention, subject or "user")
+            yield Ending(self._as_said(mention), reason, sentence, mention, subject or "user")
 
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
         lexicon = self._lexicon
@@ -141,7 +159,9 @@ class Endings(Corrections, Forgetting, Switches):
             return None
         if _OF_ANOTHER_TIME.match(clause.flat):
             return None
-        if _BELIEVED.search(clause.flat) or self._is_made_up(sentence, clause):
+        if _BELIEVED.search(clause.flat) or self._is_made_up(sentence, clause) or _ONE_TIME.search(sentence.flat):
+            return None
+        if self._is_undone(sentence, clause):
             return None
         parted = lexicon.parted.search(clause.flat)
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
@@ -227,12 +247,20 @@ class Endings(Corrections, Forgetting, Switches):
                 return []
             if targets:
                 return targets
-        if place and len(self._reading.sentences[place].words) <= 12 and _POINTS.search(sentence.flat):
+        if place and len(self._reading.sentences[place].words) <= 12 and self._points(sentence):
             before = self._reading.sentences[place - 1]
             if not before.asks:
                 floor = NOUN if self._lexicon.code in ("de", "zh") else NAME
                 return self._nearest(self._best(self._mentions[before.start], floor=floor), cue)
         return []
+
+    def _points(self, sentence: Sentence) -> bool:
+        """Whether a sentence has a pronoun; most that look like one in German and Spanish are articles."""
+        if self._lexicon.code == "de":
+            return _POINTS.search(_ARTICLE_DE.sub(" ", sentence.text).lower()) is not None
+        if self._lexicon.code == "es":
+            return _POINTS_ES.search(sentence.flat) is not None
+        return _POINTS.search(sentence.flat) is not None
 
     def _takes_up(self, clause: Clause, named: Clause, sentence: Sentence) -> bool:
         """Whether a clause goes on about the subject of the one right before it ("X withered, threw it out")."""
@@ -244,10 +272,17 @@ class Endings(Corrections, Forgetting, Switches):
 
     def _tells_new(self, clause: Clause) -> bool:
         """Whether a clause, of nobody else's, names something never heard of."""
-        if clause.asks or self._lexicon.code in ("de", "zh") or self._lexicon.third.search(clause.flat):
+        if clause.asks or self._lexicon.code == "zh":
             return False
-        fresh = names_in(". " + self._reading.text[clause.start : clause.end])
-        return any(not self._heard.holds(name) for name in fresh)
+        if self._lexicon.code == "de":
+            return ARRIVES.search(clause.flat) is not None and bool(self._fresh(clause))
+        return not self._lexicon.third.search(clause.flat) and bool(self._fresh(clause))
+
+    def _is_renewed(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether an old thing made room for another of its kind ("sold the old oboe, a bigger one is ordered")."""
+        before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
+        is_old = _OLD.search(before) or _OLD_AFTER.match(after)
+        return is_old is not None and _ANOTHER.search(sentence.flat) is not None
 
     def _is_needed(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause says how it would be without the value ("without it I can't work any more")."""

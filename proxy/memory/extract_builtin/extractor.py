@@ -283,6 +283,7 @@ class _Extraction(Amendments):
 
         yield from self._retimed()
         yield from self._redefined()
+        yield from self._reshaped()
 
     def _is_additive(self, sentence: Sentence, span: Span) -> bool:
         """Whether what stands at ``span`` comes on top: said in or before its clause, or in a word or two after it."""

@@ -6,14 +6,14 @@ from proxy.memory.extract_builtin.lexicon import Statement, one_of
 from proxy.memory.extract_builtin.numbers import NUMBER
 
 KIN = r"bruder|brüder|schwester|mutter|mama|vater|papa|mann|frau|ehemann|ehefrau|partner|partnerin|freund|freundin|verlobter?|sohn|tochter|cousine?|onkel|tante|neffe|nichte|oma|opa|großmutter|großvater|eltern|schwager|schwägerin|schwiegermutter|schwiegervater|mitbewohner(?:in)?|nachbar(?:in)?|kollege|kollegin|chefin?|vermieter(?:in)?|hund|hündin|katze|kater|papagei|pferd|kaninchen|hamster|schildkröte|baby|kinder|kind"
-_ADV = r"(?: (?:auch|jetzt|nun|noch|immer|meist|meistens|gerade|aktuell|derzeit|schon|seit \w+|inzwischen|mittlerweile|täglich|jeden \w+|oft|gern|gerne|am liebsten|total gerne|sehr gerne|hauptsächlich|vor allem|regelmäßig|wieder|nun doch wieder|doch|ebenfalls|zusätzlich|seit kurzem|daheim|zuhause|privat|beruflich))*"
+_ADV = r"(?: (?:auch|jetzt|nun|noch|immer|meist|meistens|gerade|aktuell|derzeit|schon|seit \w+|inzwischen|mittlerweile|täglich|jeden \w+|oft|gern|gerne|am liebsten|ja|halt|eh|momentan|zurzeit|zur zeit|grad|neuerdings|viel|seit \w+ \w+|total gerne|sehr gerne|hauptsächlich|vor allem|regelmäßig|wieder|nun doch wieder|doch|ebenfalls|zusätzlich|seit kurzem|daheim|zuhause|privat|beruflich))*"
 _ICH = r"(?:\b(?:ich|wir)\b)"
 _MEIN = r"\b(?:mein|meine|unser|unsere) (?:\w+ ){0,1}?(?P<who>" + KIN + r")(?: \w+)?"
 
 
 def _verb(*verbs: str) -> str:
-    """Match subject and verb in both orders ("ich nutze", "nutze ich")."""
-    group = "(?:" + "|".join(verbs) + ")"
+    """Match subject and verb in both orders ("ich nutze", "nutze ich"), the verb with or without its last "e"."""
+    group = "(?:" + "|".join(verb + "?" if verb.endswith("e") else verb for verb in verbs) + ")"
     return rf"(?:{_ICH} {group}|\b{group} {_ICH}){_ADV} "
 
 
@@ -34,7 +34,13 @@ GERMAN_STATEMENTS = (
     Statement(
         "live in",
         one_of(
-            r"(?:" + _ICH + r" (?:wohnen?|leben?)|\b(?:wohnen?|leben?) " + _ICH + r")" + _ADV + r" in ",
+            r"(?:"
+            + _ICH
+            + r" (?:wohn(?:en?)?|leb(?:en?)?)|\b(?:wohn(?:en?)?|leb(?:en?)?) "
+            + _ICH
+            + r")"
+            + _ADV
+            + r" in ",
             _MEIN + r" (?:wohnt|lebt|wohnen|leben) in ",
         ),
         single=True,
@@ -51,7 +57,7 @@ GERMAN_STATEMENTS = (
     Statement(
         "profession",
         one_of(
-            r"\b(?:ich arbeite|arbeite ich|(?P<who>er|sie) arbeitet) als (?:eine? )?",
+            r"\b(?:ich arbeite?|arbeite? ich|(?P<who>er|sie) arbeitet) als (?:eine? )?",
             r"\bmein(?:e)? (?P<whose>" + KIN + r") arbeitet als (?:eine? )?",
             r"\bich bin (?=\w+(?:er|erin|in|ist|istin|or|eur|euse|mann|frau|wirt|kraft)(?: von beruf|[,.!]| und| in| bei|$))",
         ),
@@ -70,7 +76,7 @@ GERMAN_STATEMENTS = (
     Statement(
         "age",
         one_of(
-            rf"\b(?:ich bin|bin ich)(?: jetzt| nun| gerade| schon| seit \w+)* (?P<v>{NUMBER}(?: jahre?(?: alt)?)?)(?= *(?:$|[,.!?;]|und|geworden|jahre))",
+            rf"\b(?:ich bin|bin ich)(?: ja| jetzt| nun| gerade| grad| schon| mittlerweile| inzwischen| übrigens| seit \w+)* (?P<v>{NUMBER}(?: jahre?(?: alt)?)?)(?= *(?:$|[,.!?;]|und|geworden|jahre))",
             rf"\b(?:mein|meine|unser|unsere) (?P<who>{KIN}) (?:ist|wurde|wird)(?: jetzt| nun| gerade| schon)* (?P<v>{NUMBER}(?: (?:jahre?|monate?)(?: alt)?)?)(?= *(?:$|[,.!?;]|und|geworden))",
         ),
         single=True,
@@ -118,7 +124,8 @@ GERMAN_STATEMENTS = (
     Statement("play", one_of(_verb("spiele", "spielen", "übe"))),
     Statement("sport", one_of(r"(?:ich mache|mache ich|ich trainiere|ich betreibe)" + _ADV + " ")),
     Statement("speak", one_of(_verb("spreche", "sprechen") + r"(?:fließend |etwas |gut )?")),
-    Statement("learn", one_of(_verb("lerne", "lernen", "studiere"))),
+    Statement("learn", one_of(_verb("lerne", "lernen"))),
+    Statement("study", one_of(_verb("studiere")), single=True),
     Statement(
         "like",
         one_of(

@@ -16,6 +16,13 @@ CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
 _OPENS = re.compile(r"[.!?\n][\s\"'“”‘’(*-]*\Z")
 _ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
+_INDEFINITE = re.compile(
+    r"\b(?:ein|eine|einen|einem|einer|an?|una?|unos|unas)\s+(?:(?!hund|katze|kater|perr|gat)\w+\s+){0,2}$"
+)
+_DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
+_NAMED = re.compile(
+    r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es)\s+(?:(?:die|der|den|la|el)\s+)?$"
+)
 _SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
 _CJK_EDGE = frozenset(
@@ -206,6 +213,29 @@ def is_name(surface: str, code: str) -> bool:
     if code == "ru" and first.isascii() and first.isalpha():
         return True
     return first.isupper() and code != "de"
+
+
+def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
+    """Whether a word that was said of a being, as its name, now stands for a thing ("my cat Pixel", "a Google Pixel")."""
+    if lexicon.code not in ("en", "de", "es") or " " in mention.surface or not mention.said:
+        return False
+    before = sentence.flat[: mention.start - sentence.start]
+    if lexicon.code == "de":
+        is_thing = _INDEFINITE.search(before) is not None
+    else:
+        is_common = mention.surface.islower() and _DEFINITE.search(before) is not None
+        is_thing = is_common or _INDEFINITE.search(before) is not None
+    return is_thing and all(_is_being(text, mention.surface, lexicon) for text in mention.said)
+
+
+def _is_being(text: str, surface: str, lexicon: Lexicon) -> bool:
+    """Whether a text gives a being the name ``surface``."""
+    for word in words(text):
+        if same_word(word.text, fold(surface)) and text[word.start].isupper():
+            before = words(text[: word.start])
+            naming = _NAMED.search(fold(text[: word.start]) + " ")
+            return naming is not None or bool(before and lexicon.kin.fullmatch(before[-1].text))
+    return False
 
 
 def _is_inside(surface: str, value: str) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
-from proxy.memory.extract_builtin.mentions import NAME, Heard, Mention
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, Heard, Mention, is_namesake
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.words import HAS_CJK, Span, Value, words
 
@@ -30,6 +30,18 @@ _IF = re.compile(
     r"|(?:如果|要是|假如|万一|每次|每当|一旦)"
 )
 _HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
+_LONG_AGO = re.compile(  # what holds was said since
+    r"\bvor (?:\w+ ){0,3}jahr(?:en|zehnten)\b|\b(?:anno|im jahr|\w*anfang|ende|mitte) (?:19|20)\d\d\b|^\W*(?:und |aber )?(?:in )?(?:19|20)\d\d (?:hatte|habe?|war|bin)\b|"
+    r"\bhatte (?:ich|wir) .{0,60}\b(?:mal|schon einmal|zwischendurch|zwischenzeitlich|kurzzeitig|eine zeit ?lang|vorübergehend)\b|"
+    r"\bhace (?:\w+ ){0,3}(?:años|décadas)\b|\b(?:en|por|allá por|desde) (?:el |el año )?(?:19|20)\d\d\b|\bcuando (?:nació|nacieron|era|éramos|estudiaba|vivía|tenía \w+ años|iba al?)\b|\buna (?:vez|temporada)\b(?! más)|"
+    r"\b(?:\w+ )?(?:years|decades) ago\b|\bback in (?:19|20)\d\d\b"
+)
+_CAME_BACK = re.compile(
+    r"\bausgehalten\b|\bdurchgehalten\b|\brückfällig\b|\breumütig\b|\bbereut\b|\bgehalten hat (?:das|es)\b|\bwieder (?:angefangen|eingestiegen|zurück|dabei|da|drin|damit)\b|\bseitdem (?:\w+ ){0,3}wieder\b|"
+    r"\bdur(?:é|amos)\b|\baguant(?:é|amos)\b|\bvolví\b(?! a (?:dejar|romper))|\brecaí\b|\bregresé\b|\bme arrepentí\b|\bretom(?:é|amos)\b|"
+    r"\b(?:lasted|got back into|went back to it|picked it (?:back )?up again)\b"
+)
+_INFINITIVE = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
 REQUEST = re.compile(
@@ -66,7 +78,12 @@ class Scan:
     def __init__(self, reading: Reading, heard: Heard) -> None:
         self._reading, self._lexicon = reading, reading.lexicon
         self._mentions = {
-            sentence.start: heard.mentions(sentence, reading.text, reading.lexicon) for sentence in reading.sentences
+            sentence.start: [
+                mention
+                for mention in heard.mentions(sentence, reading.text, reading.lexicon)
+                if not is_namesake(mention, sentence, reading.lexicon)
+            ]
+            for sentence in reading.sentences
         }
         self._heard = heard
         self._corrects = self._murmurs = False
@@ -104,6 +121,14 @@ class Scan:
                 index += step
         return chosen
 
+    def _as_said(self, mention: Mention) -> str:
+        """Return the value of a mention as it is looked for: "das Klettern" is said of "ich klettere"."""
+        surface = mention.surface
+        is_verbal = self._lexicon.code == "de" and _INFINITIVE.fullmatch(surface) is not None
+        if is_verbal and not any(surface in text for text in mention.said):
+            return surface.lower()
+        return surface
+
     def _is_personal(self, mention: Mention) -> bool:
         """Whether the speaker said of themselves, or of theirs, what a common word names."""
         return mention.rank >= NAME or any(_is_own(text, mention.surface, self._lexicon) for text in mention.said)
@@ -125,6 +150,25 @@ class Scan:
             return False
         before = [other for other in sentence.clauses if other.end <= clause.start]
         return bool(before) and self._is_hedged(sentence, before[-1])
+
+    def _is_undone(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether what a clause tells was so years ago, or was taken back since: what holds was said after it."""
+        return not self._corrects and (_LONG_AGO.search(clause.flat) is not None or self._came_back(sentence, clause))
+
+    def _came_back(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether what is told after a clause undoes it and names nothing else ("gave it up, lasted a week")."""
+        found = self._reading.sentences
+        place = found.index(sentence)
+        after = [(sentence, other) for other in sentence.clauses if other.start > clause.start]
+        after += [(near, other) for near in found[place + 1 : place + 2] for other in near.clauses]
+        named = {m.surface.casefold() for m in self._mentions[sentence.start] if m.start < clause.end}
+        for near, other in after:
+            if other.asks or not _CAME_BACK.search(other.flat):
+                continue
+            inside = [m for m in self._within(other, near) if m.rank >= NOUN and m.surface.casefold() not in named]
+            if not inside:
+                return True
+        return False
 
     def _is_asked(self, sentence: Sentence, mention: Mention) -> bool:
         return self._clause_at(sentence, mention).asks
@@ -192,14 +236,36 @@ class Scan:
         return None
 
 
+_SAME_PERSON = (  # other words for the same one of a family
+    frozenset(("hija", "niña", "nena", "peque", "cría", "pequeña", "mayor", "chiquilla")),
+    frozenset(("hijo", "niño", "nene", "peque", "crío", "pequeño", "mayor", "chaval", "chiquillo")),
+    frozenset(("mujer", "esposa", "señora", "parienta")),
+    frozenset(("marido", "esposo")),
+    frozenset(("padre", "papá", "viejo")),
+    frozenset(("madre", "mamá", "vieja")),
+    frozenset(("tochter", "kleine", "mädchen", "mädel", "große", "kind", "töchterchen")),
+    frozenset(
+        ("sohn", "kleiner", "kleine", "junge", "bub", "großer", "große", "kind", "filius", "jüngster", "ältester")
+    ),
+    frozenset(("mann", "ehemann", "gatte", "göttergatte")),
+    frozenset(("frau", "ehefrau", "gattin")),
+    frozenset(("vater", "papa", "vati")),
+    frozenset(("mutter", "mama", "mutti")),
+    frozenset(("oma", "großmutter", "omi")),
+    frozenset(("opa", "großvater", "opi")),
+)
+
+
 def _same_person(word: str, who: str) -> bool:
+    if any(word in names and who in names for names in _SAME_PERSON):
+        return True
     return word == who or (len(who) > 3 and word[: len(who) - 1] == who[:-1] and abs(len(word) - len(who)) <= 2)
 
 
 @lru_cache(maxsize=2_048)
 def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether ``text`` names ``surface`` in a short statement of the speaker."""
-    wanted = Value.of(surface)
+    wanted = Value.of(surface.lower() if lexicon.code == "de" else surface)  # all its nouns are written like names
     for sentence in read_as(text, lexicon).sentences:
         for start, _ in wanted.find(words(sentence.text)):
             clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)

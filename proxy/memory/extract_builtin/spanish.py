@@ -43,6 +43,9 @@ SPANISH = Lexicon(
         r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
     ),
     ended=one_of(
+        r"\b(?:acabó|terminó|fue|ha ido|acabaron|ha acabado) (?:a parar )?(?:en|a|al) (?:el |la )?(?:desguace|basura|contenedor|chatarra|papelera|punto limpio|trastero)\b|\bcruzó el arco ?íris\b|\barco ?[ií]ris\b|\bse nos fue\b|\bhasta nunca\b|\bcha[ou]\b(?= *(?:$|[,.!]))",
+        r"\bno quiero saber (?:nada )?(?:más )?(?:de|con)\b|\bni en pintura\b|\bni regalad[oa]s?\b|\bse quedó (?:a medias|en la página)\b|\b(?:echó|bajó|echaron) (?:el cierre|la persiana|el telón)\b|\bcerró (?:el chiringuito|sus puertas|el negocio|para siempre)\b|\bquebró\b|\bnos (?:abandona|abandonó|deja|ha dejado)\b(?! (?:sol|plantad|en paz))",
+        r"\bme (?:piré|abrí|rajé|desenganché|desvinculé|descolgué|apeé|bajé)\b|\bme he (?:pirado|desenganchado|desvinculado|descolgado|apeado)\b|\bpas[oé] (?:totalmente |completamente )?del? .{2,30}(?= *(?:$|[,.!]))",
         r"\bfue(?:ron)? (?:el año|la semana|el mes|el verano|la vez) (?:pasad[oa]|anterior)\b",
         r"\bse (?:me |nos )?(?:secó|marchitó|ahogó|pudrió|rompió|murieron)\b|\bperdimos el contacto\b|\bperdí el contacto\b",
         r"\bse (?:disolvió|separó|desintegró|deshizo)\b|\bse (?:volvió|fue|marchó) a\b(?=.*\bahora\b)|\bse ha jubilado\b|\bse jubiló\b|\basí que fuera\b",
@@ -73,6 +76,10 @@ SPANISH = Lexicon(
         r"\bharé sin\b|\bsin .{2,20} desde\b",
     ),
     ceased=one_of(
+        r"\bendos(?:é|ado)\b|\bmalbarat\w+\b|\bbot(?:é|ado)\b|\bparti(?:do)? (?:en dos|por la mitad)\b|\bpartí en dos\b|\bdesguac\w+\b|\b(?:lo|la) planté\b|\bdescambi(?:é|ado)\b|\bremat(?:é|ado)\b|\bme deshice\b",
+        r"\bcort(?:é|ado|amos) (?:amarras|por lo sano|lazos|relaciones|el grifo)\b|\b(?:dado|di|dimos|dio) (?:matarile|carpetazo|boleta|puerta|pasaporte|el finiquito|de lado)\b|\bdej(?:é|ado) atrás\b|\bpas(?:é|ado) página\b|\b(?:tir(?:é|ado)|arroj(?:é|ado)) la toalla\b",
+        r"\b(?:present|entreg|firm|mand|envi|tramit|solicit|ped|hice|curs|puse)\w* (?:ya )?(?:mi |la |una |nuestra )?(?:carta de )?(?:renuncia|dimisión|baja|cancelación)\b|\b(?:puse|pusimos|puesto) (?:punto (?:y )?final|fin)\b|\b(?:entreg(?:ué|amos|ado)|devolv(?:í|imos)|devuelto) (?:\w+ )?llaves\b",
+        r"\b(?:mandado|mandó|ordenó|ordenado|hecho|hizo) (?:parar|dejar|suspender|quitar|retirar|cortar)\b|\bme corrieron\b|\btronamos\b|\bme salí\b|\bme zafé\b|\bal carajo\b",
         r"\brellen(?:é|ar|ado|amos)\b|\btapi(?:é|ado|amos)\b|\bderrib(?:é|ado|amos)\b|\bdemol\w+\b|\btal(?:é|ado|amos)\b|\barranc(?:é|ado|amos)\b|\bcerró\b(?! (?:temprano|tarde|a las|antes|por|la puerta))",
         r"\b(?:lo|la|los|las|le) (?:sacamos|saqué|quitamos|hemos sacado|hemos quitado) de\b|\bsaqué todo de\b|\bdimit(?:í|imos)\b|\b(?:se )?(?:lo|la|los|las) (?:vendí|regalé|di)\b",
         r"\bmand(?:é|ado|amos) (?:\w+ ){0,4}a (?:paseo|la porra|la basura|freír)\b",
@@ -119,6 +126,7 @@ SPANISH = Lexicon(
         r"\bdivorci(?:é|ado|ada|amos)\b",
     ),
     hedge=one_of(
+        r"\b(?:estuve|estuvimos|estaba) a (?:esto|nada|un tris|un pelo) de\b|\b(?:va|anda|van|andan) (?:diciendo|contando)\b|\bpor poco\b|\bfaltó poco\b|\bjura que\b|\basegura que\b",
         r"\bcomo si\b",
         r"\b(?:dijiste|has dicho|dices|escribiste|mencionaste)\b|\bimagínate\b|\bactúa\b|\bhaz de\b",
         r"\b(?:dice|dicen|cuenta|cree|afirma) que\b",
@@ -167,6 +175,10 @@ SPANISH = Lexicon(
         r"\b(?:también|además|otr[oa]s?(?! vez| veces)|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
+        r"\b(?:quisiera|desearía|querría|rogaría|ruego|le pido|te pido|pediría|necesito|agradecería|gustaría)\b.{0,30}\b(?:borr|olvid|elimin|quit|suprim|sac|descart|omit)\w*",
+        r"\b(?:puedes|podrías|puede|podría|quieres|favor de)\b.{0,20}\bsac\w*\b.{0,40}\b(?:notas|memoria|registros?|archivos?|cabeza|datos)\b|\bquít\w+\b.{0,30}\b(?:cabeza|memoria|mente)\b|\bni se te ocurra (?:guard|anot|apunt|record|memoriz|almacen)\w*",
+        r"\bno se (?:\w+ )?quede (?:\w+ ){0,4}(?:guardad|registrad|anotad|apuntad|grabad)\w*\b|\btupido velo\b|\bborrón y cuenta nueva\b|\bquede entre (?:tú y yo|nosotr\w+)\b|\bno (?:\w+ )?(?:vuelvas|vuelva) a (?:mencionar|nombrar|sacar)\w*\b",
+        r"\bten(?:ía|dría) que haber(?:lo|la|me)? ?callado\b|\bno (?:debí|debería|tendría que|tenía que) (?:\w+ )?(?:haber\w* )?(?:cont|dich|mencion|decir|escrib)\w*|\bme arrepiento de haber\w* (?:contado|dicho|mencionado|hablado)\b|\bhaz (?:de cuenta|como) que\b",
         r"\b(?:podrías|puedes|podría) no (?:record|guard|conserv|almacen|anot|memoriz)\w*|\bdeja (?:a )?.{1,40}\bfuera de\b",
         r"\b(?:preferiría|prefiero|me gustaría|ojalá) que (?:no|nunca) (?:supieras|tuvieras|recordaras|guardaras|sepas|tengas)\b|\bno (?:quiero|quisiera) que (?:lo |la )?(?:figur|aparez|qued|const)\w+",
         r"\bno (?:hace falta|es necesario|necesitas) que (?:lo |la |los |las )?(?:\w+ )?(?:record|recuerd|guard|conserv|sep|memoric|anot)\w*|\b(?:te importa(?:ría)?|podrías|puedes) olvidar\w*\b|\b(?:bórral[oa]s?|elimínal[oa]s?|olvídal[oa]s?|quítal[oa]s?)\b",
@@ -190,6 +202,9 @@ SPANISH = Lexicon(
         r"\bquita el\b",
     ),
     correction=one_of(
+        r"\bqué (?:vergüenza|burr[oa]|tont[oa]|torpe|bochorno|apuro)\b|\bseré (?:burr|tont|bob|lel|idiot)\w+\b|\bsoy un (?:desastre|burro|despistado)\b|\bvaya cabeza\b|\bmadre mía\b|\bahora caigo\b|\bcaigo en la cuenta\b|\bme doy cuenta\b|\b(?:entendí|oí|leí|apunté|copié|escuché) (?:al revés|mal)\b|\bla edad no perdona\b|\bme falla la memoria\b|\bla memoria me (?:falla|traiciona)\b",
+        r"\bde dónde (?:me )?(?:lo )?(?:habré )?sa(?:cado|qué|co)\b|\b(?:puso|puesto) el grito\b|\bse (?:ha )?(?:rio|rió|reído|reía|atacó de risa|partió|parte|troncha\w*) (?:de|con)?\b|\bmuert[oa] de (?:la )?risa\b|\bdeje de (?:contar|decir) (?:mentiras|tonterías|bobadas)\b|\bsacó de(?:l| mi) error\b|\bhe vuelto a mirar\b|\bmirándolo (?:bien|mejor)\b|\bcruc?z?\w+ los cables\b",
+        r"\ben (?:la|el|mi|su) \w+ (?:pone|ponía|dice|figura|sale)\b|\bno tiene nada\b|\bni por asomo\b|^\W*lo que \w+ .{0,40}\bes\b|\bentendí al revés\b|\bes .{2,30} lo que \w+\b",
         r"\bdebí (?:decir|escribir|poner)\b|\btendría que haber (?:dicho|puesto|escrito)\b|\bme corrig(?:ió|ieron)\b|\bleí mal\b|\bme midieron\b|\bsiempre me pasa\b|\bconfund(?:í|ido|imos)\b",
         r"\b(?:he |lo he |la he |los he )?(?:mirado|comprobado|contado|revisado|consultado|medido|preguntado) (?:otra vez|de nuevo|bien|mejor)\b|\bacabo de (?:mirar|comprobar|revisar|ver)\w*\b|\b(?:lo|la) (?:comprobé|revisé|miré)\b|\bme expresé mal\b|\bme exp\w+ mal\b|\bmejor dicho\b|\bmás bien\b|\bpara ser exact[oa]s?\b|\bpatinazo\b|\bmetí la pata\b|\bmetedura de pata\b|\bqué cabeza\b|\bcabeza la mía\b|\bbailado\b|\btecleé mal\b|\bfe de erratas\b",
         r"\bqué despiste\b|\bdespiste\b",
@@ -198,7 +213,7 @@ SPANISH = Lexicon(
         r"\bme (?:equivoqué|confundí|he equivocado|he confundido|lié|he liado|colé)\b|\bequivocad[oa]\b|\berror\b|\berrata\b|\b(?:dije|puse|escribí|conté) mal\b|\bmal el nombre\b|\bpor error\b",
         r"\ben realidad\b|\bresulta que\b|\bal final resulta\b",
         r"\bperdona\b|\bperdón\b|\bdisculpa\b|\blo siento\b|\buy\b|\bay\b|\bups\b|\besper[ae]\b|^no[,.]",
-        r"\bte (?:dije|puse|escribí|conté|he dicho)\b|\bdije\b|\bpuse\b|\bescribí\b",
+        r"\bte (?:dije|puse|escribí|conté|he dicho)\b|\bdije\b|\bpuse\b(?! (?:a |fin|punto|la renuncia))|\bescribí\b",
         r"\bsino\b",
         r"\bno sé (?:en qué|por qué|de dónde)\b",
         r"\bme (?:he )?inventé\b|\bme lo inventé\b|\bconfusión\b|\blapsus\b|\bdesliz\b",
@@ -212,9 +227,10 @@ SPANISH = Lexicon(
     ),
     copula=one_of(r"es|son|era|llama|termina|está|queda"),
     slip=one_of(
+        r"\bno tiene nada\b|\bdel? (?:\w+ ){1,3}nada\b|\bningún problema\b|\bde dónde .{0,20}sa(?:cado|qué|co)\b|\ben la cabeza\b|\bcruz\w+ los cables\b|\bal revés\b|\bme sonaba\b|\bme lo saqué\b|\bni por asomo\b|^\W*(?:la|el) de .{2,30} es (?:mi|su|el|la)\b",
         r"\ben vez de\b|\ben lugar de\b",
         r"\bmal\b|\berror\b|\berrata\b|\bequivoc\w+|\bconfund\w+|\bconfusión\b|\blapsus\b|\bmezcl\w+",
-        r"\b(?:dije|puse|escribí|conté|llamé|mencioné|dicho|puesto|escrito|tecleé|solté)\b",
+        r"\b(?:dije|puse|escribí|conté|llamé|mencioné|dicho|puesto|escrito|tecleé|solté)\b(?! a )",
         r"\bme lo inventé\b|\binvent\w+",
         r"\b(?:ha|había) salido\b|\bsalió\b|\bse me (?:coló|escapó|fue|cruzó)\b",
         r"\blo de\b|\blo del\b",

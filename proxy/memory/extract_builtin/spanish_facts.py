@@ -48,7 +48,7 @@ SPANISH_STATEMENTS = (
     Statement(
         "age",
         one_of(
-            rf"\b(?:tengo|cumplí|he cumplido|acabo de cumplir)(?: ya| ahora)? (?P<v>{NUMBER} (?:años|meses))\b",
+            rf"\b(?:tengo|cumplí|he cumplido|acabo de cumplir)(?: ya| ahora)? (?P<v>{NUMBER}(?: (?:años|meses)\b|(?= *(?:$|[.,!?]))))",
             rf"\bmi (?P<who>{KIN}) (?:ya |ahora )?(?:tiene|cumplió|ha cumplido) (?:ya )?(?P<v>{NUMBER}(?: (?:años|meses))?)\b",
         ),
         single=True,
@@ -95,7 +95,7 @@ SPANISH_STATEMENTS = (
     Statement(
         "dislike", one_of(r"\b(?:odio|detesto|aborrezco) ", r"\bno (?:me gustan?|soporto|aguanto) "), "preference"
     ),
-    Statement("allergic to", one_of(r"\b(?:alérgic[oa]|intolerante) (?:al?) ")),
+    Statement("allergic to", one_of(r"\b(?:alérgic[oa]|intolerante|alergia|intolerancia) (?:al?) (?:la |los |las )?")),
     Statement("take", one_of(_verb("tomo"))),
     Statement(
         "eat",

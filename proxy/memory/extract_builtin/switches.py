@@ -6,14 +6,33 @@ import re
 from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.mentions import GENERIC, NAME, Mention
-from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.reading import Clause, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Scan
-from proxy.memory.words import same_word, word_set, words
+from proxy.memory.words import flat, same_word, word_set, words
 
 NOW = re.compile(
     r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|目前|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
 )
+ARRIVES = re.compile(  # tells of something that came
+    r"\b(?:nun|jetzt|inzwischen|mittlerweile|neuerdings|seither|seitdem|seit(?! (?:jeher|langem|ewig\w*|immer|jahren))|ab (?:dem|der|sofort|morgen|nächste\w*|\d|\w+(?:tag|uar|ember|ober|ust|ril|uni|uli|ärz|mai)\b)|ab|künftig|fortan|"
+    r"stattdessen|dafür|für (?:ihn|sie|es)|stelle|ersatz|nachfolger\w*|entschieden|wurde|geworden|grad|gerade|endlich|demnächst|neue[rsnm]?|übernimmt|übernommen|zieht|eingezogen|angefangen|"
+    r"ahora|desde|a partir de|en su lugar|ya|nuev[oa]s?|este (?:año|mes)|hoy en día|me he (?:hecho|agenciado|pasado|comprado)|sustitut[oa]|relevo|ocupa|manda|toca)\b"
+)
+_STANDS_IN = re.compile(
+    r"\bfür (?:ihn|sie|es) (?:kommt|kam|ist|übernimmt|springt|spielt|macht)\b|\bstattdessen\b|\ban (?:seine|ihre|deren|dessen) (?:stelle|statt)\b|\bals ersatz\b|\bnachfolger(?:in)?\b|\ben su (?:lugar|puesto|sitio)\b|\bel relevo\b|\bocupa su (?:lugar|puesto|sitio)\b"
+)
+_GOES_ON = re.compile(
+    r"\b(?:auch|weiterhin|noch|bleib\w*|behalte?|nach wie vor|zusätzlich|neben|außerdem|zum glück|sigue|sigo|seguimos|todavía|aún|también|además|junto|gracias)\b"
+)
+_FRESH_DE = re.compile(
+    r"(?:\b(?:bei|beim|von|vom|nach|in|im|ins|zu|zum|zur|aus|mit|für|auf|ein|eine|einen|einem|einer|der|die|das|den|dem|herr|herrn|frau|heißt|namens|nun|jetzt|ist|wurde|mir|ich|wir)) $"
+)
+_TIME = re.compile(
+    r"(?:\w*(?:tag|woche|monat|jahr|abend|morgen|nacht|mittag|wochenende|stunde|zeit|sommer|winter|herbst|frühling|frühjahr|ersten?|letzten?)e?[sn]?|"
+    r"januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|mittwoch)$"
+)
+_ALIKE = 5  # letters that a word and a compound with it start with
 _OPENING = "«\"„“'《"
 _LONG = 30  # words; a correction or a switch is told in fewer
 _ASKED_OF_YOU = re.compile(r"\b(?:can|could|would) you\b|\b(?:kannst|könntest) du\b|\bpuedes\b|\bможешь\b")
@@ -50,7 +69,7 @@ class Switches(Scan):
     """Reads what took the place of what."""
 
     def _switched(self, sentence: Sentence) -> Iterator[Ending]:
-        if not (self._lexicon.switch.search(sentence.flat) or NOW.search(sentence.flat)):
+        if not any(p.search(sentence.flat) for p in (self._lexicon.switch, NOW, ARRIVES)):
             return
         for mention in self._mentions[sentence.start]:
             if mention.rank == GENERIC or self._is_asked(sentence, mention):
@@ -60,11 +79,14 @@ class Switches(Scan):
                 continue
             before = sentence.flat[: mention.start - sentence.start].rstrip(_OPENING)
             after = sentence.flat[mention.end - sentence.start :]
+            if self._is_taken_over(sentence, mention):
+                yield Ending(mention.surface, "replace", sentence, mention)
+                continue
             marked = self._lexicon.source.search(before) or self._lexicon.source_after.search(after)
             if not (marked and self._is_exchange(mention, after)) and not self._is_left_behind(sentence, mention):
                 continue
             clause = self._clause_at(sentence, mention)
-            if self._is_made_up(sentence, clause):
+            if self._is_made_up(sentence, clause) or self._is_undone(sentence, clause):
                 continue
             subject = self._third(sentence, clause, [mention])
             negated = self._lexicon.negation.search(before[clause.start - sentence.start :])
@@ -163,3 +185,64 @@ class Switches(Scan):
         fresh = [w for w in names_in(". " + text[clause.start : clause.end]) if not self._heard.holds(w)]
         fresh = [name for name in fresh if name not in text[old.start : old.end]]
         return bool(fresh) or self._lexicon.target.search(clause.flat) is not None
+
+    def _is_taken_over(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether another clause gives something new the place that the value had: by a word of what was said of it."""
+        if self._lexicon.code not in ("de", "es") or len(sentence.words) > _LONG or not self._is_personal(mention):
+            return False
+        if self._lexicon.code == "es" and mention.rank < NAME:
+            return False
+        clause = self._clause_at(sentence, mention)
+        if _GOES_ON.search(clause.flat) or self._is_idle(sentence, mention) or ARRIVES.search(clause.flat):
+            return False
+        frame = self._frame(mention)
+        if any(
+            akin(word.text, other) for word in words(mention.surface) for other in self._also_said(sentence, mention)
+        ):
+            return False
+        for other in sentence.clauses:
+            if other is clause or other.asks or self._lexicon.additive.search(other.flat):
+                continue
+            if self._is_hedged(sentence, other) or not ARRIVES.search(other.flat) or _GOES_ON.search(other.flat):
+                continue
+            shares = any(akin(word.text, known) for word in words(other.flat) for known in frame)
+            if (shares or _STANDS_IN.search(other.flat)) and self._fresh(other):
+                return True
+        return False
+
+    def _also_said(self, sentence: Sentence, mention: Mention) -> list[str]:
+        """Return the words of the other clauses."""
+        clause = self._clause_at(sentence, mention)
+        return [w.text for other in sentence.clauses if other is not clause for w in words(other.flat)]
+
+    def _frame(self, mention: Mention) -> list[str]:
+        """Return the telling words of the clauses in which the value was said before."""
+        inside = {word.text for word in words(mention.surface)}
+        telling: list[str] = []
+        for text in mention.said:
+            for near in read_as(text, self._lexicon).sentences:
+                found = [word.text for word in near.words]
+                if any(akin(word, other) for word in found for other in inside):
+                    telling += [w for w in found if w not in inside and w not in self._lexicon.stop and len(w) > 2]
+        return telling
+
+    def _fresh(self, clause: Clause) -> list[str]:
+        """Return the names of a clause that the user never said; of German nouns those that stand like a name."""
+        text = self._reading.text[clause.start : clause.end]
+        if self._lexicon.code != "de":
+            return [name for name in names_in(". " + text) if not self._heard.holds(name)]
+        return [
+            word.text
+            for word in words(text)
+            if text[word.start].isupper()
+            and word.text not in self._lexicon.generic
+            and word.text not in self._lexicon.stop
+            and not _TIME.match(word.text)
+            and _FRESH_DE.search(" " + flat(text[: word.start]))
+            and not self._heard.holds(word.text)
+        ]
+
+
+def akin(word: str, other: str) -> bool:
+    """Whether two words are forms of one another, or start alike as a German compound and its first part do."""
+    return same_word(word, other) or (len(word) > _ALIKE and len(other) > _ALIKE and word[:_ALIKE] == other[:_ALIKE])
