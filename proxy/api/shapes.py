@@ -12,6 +12,8 @@ from proxy.store.media import Shown
 from proxy.store.sessions import Session
 from proxy.types import Chunk, Document, Episode, Hit, Image, Memory
 
+_SMALL_BYTES = 64 * 1024  # read within moments
+
 
 def listing(data: Sequence[dict[str, Any]], *, has_more: bool = False) -> dict[str, Any]:
     """Return a list object; ``after=last_id`` asks for what follows."""
@@ -72,7 +74,9 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
 
 def file_shape(upload: Upload, item: Shown | None) -> dict[str, Any]:
     """Return an upload as OpenAI's clients know it, and what it became here."""
-    status = {"processing": "processing", "ready": "processed", "failed": "error"}[item.status if item else "failed"]
+    # OpenAI's clients know no `processing`: it is said where there is something to wait for.
+    reading = "processing" if upload.size_bytes > _SMALL_BYTES else "uploaded"
+    status = {"processing": reading, "ready": "processed", "failed": "error"}[item.status if item else "failed"]
     shown = shown_shape(item) if item else {}
     return {
         "id": upload.id,

@@ -153,3 +153,15 @@ def test_a_file_that_cannot_be_read_here_is_still_the_providers(speaker: Speaker
     assert theirs.bytes[file["id"]].startswith(b"\x7fELF")
     assert speaker.get(f"/files/{file['id']}") == theirs.files[file["id"]]
     assert speaker.get("/documents")["data"] == []
+
+
+@pytest.mark.parametrize(("size", "status"), [(12, "uploaded"), (200_000, "processing")])
+def test_a_small_upload_has_a_state_that_openais_clients_know(
+    tmp_path: Path, provider: FakeProvider, size: int, status: str
+) -> None:
+    """The worker is off, so that nothing is read meanwhile."""
+    with Running(tmp_path, upstream=provider.base_url, worker={"enabled": False}) as server:
+        made = server.client().files.create(file=("a.txt", b"x" * size), purpose="assistants")
+        again = server.client().files.retrieve(made.id)
+    assert (made.status, again.status) == (status, status)
+    assert made.to_dict()["fraction"] == 0.0
