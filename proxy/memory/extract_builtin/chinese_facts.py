@@ -35,7 +35,10 @@ CHINESE_STATEMENTS = (
     ),
     Statement(
         "live in",
-        one_of(r"我(?:们)?(?:家|全家)?" + _NOW + r"住(?:在)?" + _V, r"我(?P<who>" + KIN + r")" + _NOW + r"住在" + _V),
+        one_of(
+            r"我(?:们)?(?:家|全家)?" + _NOW + r"住(?:在)?(?!这|那|哪|着|了|不|得)" + _V,
+            r"我(?P<who>" + KIN + r")" + _NOW + r"住在" + _V,
+        ),
         single=True,
     ),
     Statement(

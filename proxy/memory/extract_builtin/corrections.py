@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, VALUE, Mention
+from proxy.memory.extract_builtin.pairs import is_called
 from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.replacement import overlapping
 from proxy.memory.extract_builtin.scan import REQUEST, Ending, Scan
 from proxy.memory.words import words
 
@@ -34,7 +36,7 @@ TOPIC = re.compile(
 _WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
 _WAS_ONCE = re.compile(
     r"\s*(?:was|era|fue|был[аои]?)\b(?=.*\b(?:last|previous|old|former|before|earlier|ago|once|back then|letzt\w*|früher\w*|alt\w*|vorher\w*|damals|"
-    r"pasad\w|antigu\w|anterior\w*|antes|прошл\w+|стар\w+|раньше|прежн\w+|бывш\w+))"
+    r"pasad\w|antigu\w|anterior\w*|antes|прошл\w+|стар\w+|раньше|прежн\w+|бывш\w+))|是(?:去年|上|以前|之前|老|旧|原来|前)"
 )
 
 
@@ -121,14 +123,19 @@ class Corrections(Scan):
         """Whether a negation stands before the value, with nothing that tells between ("not in Leeds", not "not leave Leeds")."""
         if _NOT.match(clause.flat[mention.end - clause.start :]):
             return False  # "no Bim is a corgi": of Bim something else is denied
-        found = self._lexicon.denial.search(clause.flat[: mention.start - clause.start])
-        return found is not None and all(word.text in self._lexicon.stop for word in words(found[0]))
+        found = overlapping(self._lexicon.denial, clause.flat[: mention.start - clause.start])
+        return any(all(word.text in self._lexicon.stop for word in words(match[0])) for match in found)
 
     def _was_another(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause opens by saying what the value was instead ("Howland was last year's")."""
         opens = len(words(clause.flat[: mention.start - clause.start])) <= 1
         is_common = mention.rank == NOUN and self._lexicon.code not in ("de", "zh")  # "the quiz was helpful"
-        return opens and (_WAS_ONCE if is_common else _WAS).match(clause.flat[mention.end - clause.start :]) is not None
+        is_plain = self._lexicon.code == "zh" and mention.rank < VALUE and not is_called(mention.surface)
+        return (
+            opens
+            and (_WAS_ONCE if is_common or is_plain else _WAS).match(clause.flat[mention.end - clause.start :])
+            is not None
+        )
 
     def _is_anothers(self, clause: Clause, sentence: Sentence) -> bool:
         """Whether a clause gives a known value to somebody else ("metoprolol is what my father takes")."""

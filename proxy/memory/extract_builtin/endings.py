@@ -14,6 +14,7 @@ from proxy.memory.extract_builtin.switches import ARRIVES, NOW, Switches
 from proxy.memory.words import flat, mentions, words
 
 _ELLIPTIC_WORDS = 6
+_ELLIPTIC_HAN = 16  # characters; a subject is said once and holds for the clauses after it
 _POINTS = re.compile(
     r"\b(?:it|them|that|him|her|those|this|es|ihn|sie|ihm|das|den|damit|davon|daran|lo|la|los|las|le|ello|eso|"
     r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там)\b|[它他她这那]|(?:lo|la|los|las)$"
@@ -45,6 +46,10 @@ _SHORTEST = 3  # words of a clause that has no object of its own
 # What may be so for certain times only; an event has its date.
 _STATE = re.compile(
     r"\b(?:no longer|any ?more|any longer|no more|not|off|out|gone|over|haven't|nicht|kein\w*|nie|weg|raus|ya no|no|nunca|nada|fuera|больше|не|уже|хватит|никогда)\b|n't\b|[不没]"
+)
+_STILL = re.compile(
+    r"\b(?:по-прежнему|все еще|как и раньше|(?:моя|мой|мое|мои|наша|наш|наше|наши) .{0,25}(?:работает|работают|цел\w?|жив\w?|в порядке|на месте))\b|"
+    r"(?:我们?|自家|咱们?)[^，。]{0,6}(?:还|照常|依旧|依然)(?:是)?(?:好好的|开着|在|照常|正常|没事)?|(?:第二天|明天|改天|回头|过[几两]天|下周|晚点)(?:我)?再"
 )
 _BELIEVED = re.compile(
     r"\b(?:thought|believed|feared|dachte|glaubte|pensé que|pensaba que|creí(?:a)? que|думал\w?|казалось|боял\w+)\b|以为|还当"
@@ -157,13 +162,15 @@ class Endings(Corrections, Forgetting, Switches):
         lexicon = self._lexicon
         if clause.asks or self._is_hedged(sentence, clause) or lexicon.past.search(clause.flat):
             return None
-        if _OF_ANOTHER_TIME.match(clause.flat):
+        if _OF_ANOTHER_TIME.match(clause.flat) or self._is_long_ago(sentence, clause):
             return None
         if _BELIEVED.search(clause.flat) or self._is_made_up(sentence, clause) or _ONE_TIME.search(sentence.flat):
             return None
         if self._is_undone(sentence, clause):
             return None
         parted = lexicon.parted.search(clause.flat)
+        if self._goes_on(sentence, clause):
+            return None
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
         limited = self._is_limited(sentence, clause)
@@ -177,6 +184,11 @@ class Endings(Corrections, Forgetting, Switches):
         if loose and not lexicon.additive.search(sentence.flat) and self._gives_way(sentence, clause):
             return clause.start + loose.start(), clause.start + loose.end(), False
         return None
+
+    def _goes_on(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether another clause says of the same thing that it goes on ("the branch closed, ours is still open")."""
+        around = [c for c in sentence.clauses if c is not clause and _STILL.search(c.flat)]
+        return any(not [m for m in self._within(c, sentence) if m.rank >= NOUN] for c in around)
 
     def _gains(self, text: str) -> bool:
         return (GAINS.search(text) or self._lexicon.gained.search(text)) is not None
@@ -309,8 +321,12 @@ class Endings(Corrections, Forgetting, Switches):
     def _leans(self, clause: Clause, named: Clause) -> bool:
         """Whether a clause leaves it to another one to name what ends."""
         lexicon = self._lexicon
-        if any(p.search(named.flat) for p in (lexicon.limited, lexicon.hedge, lexicon.negation, lexicon.again)):
+        if any(
+            p.search(named.flat)
+            for p in (lexicon.additive, lexicon.limited, lexicon.hedge, lexicon.negation, lexicon.again)
+        ):
             return False
         if lexicon.code == "en" and _HE.match(clause.flat):
             return True
-        return len(words(clause.flat)) <= _ELLIPTIC_WORDS or _POINTS.search(clause.flat) is not None
+        most = _ELLIPTIC_HAN if lexicon.code == "zh" else _ELLIPTIC_WORDS
+        return len(words(clause.flat)) <= most or _POINTS.search(clause.flat) is not None

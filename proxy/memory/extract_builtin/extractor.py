@@ -22,6 +22,7 @@ from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap,
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
+from proxy.memory.extract_builtin.switches import NOW
 from proxy.memory.words import Span, Value, flat, fold, same_value, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
@@ -264,6 +265,13 @@ class _Extraction(Amendments):
             is_many = self._lexicon.many.match(" ".join(old.attribute)) and not (is_slot or _is_renamed(old, new))
             if self._is_person(old) and is_called(old.value) != is_called(new.value):
                 continue  # "my boss is a lawyer" says nothing of how she is called
+            if (
+                self._is_person(old)
+                and self._lexicon.code == "zh"
+                and not _is_named(old)
+                and not self._tells_change(new.sentence)
+            ):
+                continue  # where she works, and what she is
             if is_many or self._is_additive(new.sentence, new.span):
                 continue
             subject, relation = self._slot(old)
@@ -284,6 +292,10 @@ class _Extraction(Amendments):
         yield from self._retimed()
         yield from self._redefined()
         yield from self._reshaped()
+
+    def _tells_change(self, sentence: Sentence) -> bool:
+        cues = (self._lexicon.switch, self._lexicon.correction, self._lexicon.murmur, NOW)
+        return any(cue.search(sentence.flat) for cue in cues)
 
     def _is_additive(self, sentence: Sentence, span: Span) -> bool:
         """Whether what stands at ``span`` comes on top: said in or before its clause, or in a word or two after it."""
@@ -384,6 +396,11 @@ class _Extraction(Amendments):
 def _is_alike(new: str, old: str) -> bool:
     """Whether a number gives way to a number."""
     return any(char.isdigit() for char in new) or not old[:1].isdigit()
+
+
+def _is_named(pair: Pair) -> bool:
+    before = pair.sentence.text[: pair.span[0] - pair.sentence.start]
+    return is_called(pair.value) or before.endswith(("叫", "叫做", "姓", "名字是"))
 
 
 def _is_renamed(old: Pair, new: Pair) -> bool:

@@ -29,6 +29,8 @@ _CJK_EDGE = frozenset(
     "我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
     "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
 )
+_LEAST_HAN, _MOST_HAN = 2, 6
+_HAN_EDGE = '[、，。！？；：,.!?;:和跟与及叫是《》“”"]'
 _CJK_PARTICLES = frozenset("了的吗呢吧着过")
 _CJK_TRAILING = frozenset("的了是在就都也又还再吗呢吧啊呀啦哦嘛着过去来会要想能可我你他她它这那有没不很太最从把被")
 
@@ -79,10 +81,14 @@ class Heard:
         mentions: list[Mention] = []
         place = 0
         while place < len(found):
-            if _is_edge(found[place].text, lexicon):
+            is_edge = _is_edge(found[place].text, lexicon)
+            if is_edge and not HAS_CJK.match(found[place].text):
                 place += 1
                 continue
             size, sources = self._longest(found, place)
+            if is_edge and not self._is_set_off(found[place : place + size], sources, message):
+                place += 1
+                continue
             first, last = _trim(found, place, place + size, lexicon)
             if last > first and (mention := self._mention(found[first:last], sources, message, sentence, lexicon)):
                 mentions.append(mention)
@@ -120,6 +126,13 @@ class Heard:
             elif size == best:
                 sources.add(number)
         return best, sources
+
+    def _is_set_off(self, run: Sequence[Word], sources: set[int], message: str) -> bool:
+        """Whether an earlier text sets a run of characters off by itself, as a member of a list or a name is."""
+        if not _LEAST_HAN <= len(run) <= _MOST_HAN:
+            return False
+        surface = message[run[0].start : run[-1].end]
+        return any(re.search(f"(?:^|{_HAN_EDGE}){re.escape(surface)}(?:$|{_HAN_EDGE})", self.texts[n]) for n in sources)
 
     def _mention(
         self, run: Sequence[Word], sources: set[int], message: str, sentence: Sentence, lexicon: Lexicon

@@ -49,6 +49,11 @@ REQUEST = re.compile(
     r"finish|analy[sz]e|summari[sz]e|rewrite|suggest|recommend|compare|describe|build|fix|convert|calculate|outline|compose|revise|expand|shorten|"
     r"kannst du|könntest|schreib|mach|zeig|nimm|gib|puedes|podrías|escribe|haz|usa|dame|pon|можешь|напиши|сделай|используй|дай|покажи|переведи)\b|(?:请|帮我|给我|用|写)"
 )
+_SET_LONG_AGO = re.compile(
+    r"\b(?:в (?:детстве|школе|юности|молодости|армии|институте|садике|\w+ классе)|студент(?:ом|кой)|(?:когда|пока) (?:я )?был\w? (?:мал|реб|студ|школь)\w+)\b|"
+    r"小时候|那会儿|那年|当年|儿时|年轻的?时候|上学(?:那会|的时候)|(?:小学|初中|高中|大学)(?:那会|时|的时候|那阵)"
+)
+_BY_NOW = re.compile(r"\b(?:теперь|сейчас)\b|现在|如今")
 
 Reason = Literal["retract", "forget", "replace", "correct", "beside"]
 
@@ -169,6 +174,12 @@ class Scan:
             if not inside:
                 return True
         return False
+
+    def _is_long_ago(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether an earlier clause set a time long gone, and this one does not come back from it."""
+        if _BY_NOW.search(clause.flat):
+            return False
+        return any(_SET_LONG_AGO.search(other.flat) for other in sentence.clauses if other.start < clause.start)
 
     def _is_asked(self, sentence: Sentence, mention: Mention) -> bool:
         return self._clause_at(sentence, mention).asks

@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import flat, same_word, word_set, words
 
 NOW = re.compile(
-    r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|目前|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
+    r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|眼下|目前|这会儿|现下|当下|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
 )
 ARRIVES = re.compile(  # tells of something that came
     r"\b(?:nun|jetzt|inzwischen|mittlerweile|neuerdings|seither|seitdem|seit(?! (?:jeher|langem|ewig\w*|immer|jahren))|ab (?:dem|der|sofort|morgen|nächste\w*|\d|\w+(?:tag|uar|ember|ober|ust|ril|uni|uli|ärz|mai)\b)|ab|künftig|fortan|"
@@ -86,7 +86,11 @@ class Switches(Scan):
             if not (marked and self._is_exchange(mention, after)) and not self._is_left_behind(sentence, mention):
                 continue
             clause = self._clause_at(sentence, mention)
-            if self._is_made_up(sentence, clause) or self._is_undone(sentence, clause):
+            if (
+                self._is_made_up(sentence, clause)
+                or self._is_undone(sentence, clause)
+                or self._is_long_ago(sentence, clause)
+            ):
                 continue
             subject = self._third(sentence, clause, [mention])
             negated = self._lexicon.negation.search(before[clause.start - sentence.start :])

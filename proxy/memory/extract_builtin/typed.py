@@ -57,7 +57,7 @@ _FORMS = (
     (
         "number",
         re.compile(
-            rf"(?<![\w.])\d{{1,3}}(?:[.,]\d{{3}})+(?!\w)|(?<![\w.,])\d+(?:[.,]\d+)?(?![\w%])|\b{NUMBER_WORD}\b|[一二两三四五六七八九十百]+(?=[个只条人位岁年口张份本公斤])|\d+(?=[\u4e00-\u9fff])"
+            rf"(?<![\w.])\d{{1,3}}(?:[.,]\d{{3}})+(?!\w)|(?<![\w.,])\d+(?:[.,]\d+)?(?![\w%])|\b{NUMBER_WORD}\b|[一二两三四五六七八九十百]+(?=[个只条人位岁年口张份本公斤])|\d+(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])\d+(?:\.\d+)?(?![\w%])"
         ),
     ),
 )
@@ -72,6 +72,8 @@ _HAS_TYPED = re.compile(
     rf"\d|[一二两三四五六七八九十]|\b(?:{NUMBER_WORD}|{_WEEKDAY}|{_MONTH}|{_ORDINALS})\b", re.IGNORECASE
 )
 
+_OWN_HAN = re.compile(r"^我(?:的|家)?(?:现在|目前)?|[是为有]$")
+_MEASURE_HAN = re.compile(r"^(?:鞋码|鞋号|尺码|体重|身高|腰围|胸围|血型|工号|学号|月薪|年薪|工资|年龄|视力)$")
 Frame = tuple[str, tuple[str, ...], tuple[str, ...]]
 _LEAST_TOPIC = 2
 _LEAST_FRAME = 3  # words (characters of Chinese) that two clauses must share
@@ -145,7 +147,10 @@ def told_of(clause: str) -> tuple[Frame, str] | None:
     if len(values) == 1:
         value = values[0]
         head, tail = _telling(clause[: value.start]), _telling(clause[value.end :])
-        if len(head) + len(tail) >= _LEAST_FRAME:
+        if head and HAS_CJK.match(head[0]):
+            head = (_OWN_HAN.sub("", "".join(head)),)
+        size = len(words(" ".join((*head, *tail))))
+        if size >= _LEAST_FRAME or (head and _MEASURE_HAN.search(head[0])):
             return (value.kind, head, tail), value.surface
     found = words(clause)
     for size in range(2, min(len(found), _MAX_NAMING)):
