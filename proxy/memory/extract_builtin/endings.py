@@ -169,7 +169,7 @@ class Endings(Corrections, Forgetting, Switches):
         if self._is_undone(sentence, clause):
             return None
         parted = lexicon.parted.search(clause.flat)
-        if self._goes_on(sentence, clause):
+        if self._lasts(sentence, clause):
             return None
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
@@ -185,7 +185,7 @@ class Endings(Corrections, Forgetting, Switches):
             return clause.start + loose.start(), clause.start + loose.end(), False
         return None
 
-    def _goes_on(self, sentence: Sentence, clause: Clause) -> bool:
+    def _lasts(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether another clause says of the same thing that it goes on ("the branch closed, ours is still open")."""
         around = [c for c in sentence.clauses if c is not clause and _STILL.search(c.flat)]
         return any(not [m for m in self._within(c, sentence) if m.rank >= NOUN] for c in around)
