@@ -24,6 +24,9 @@ _MANY_TEXTS = 600  # where the floors hold as they are
 _SPREAD_BELOW, _SPREAD_ABOVE = 0.055, 0.11  # of the best cosines of unrelated texts, cautiously to either side
 _FAMILIAR, _FAMILIAR_COSINE = 0.3, 0.08
 
+_HANDFUL = 24  # texts
+_BRIEF = 160  # characters of a question
+
 _OF_ONESELF = re.compile(
     r"\b(?:my|mine|(?:did|am|was|have) i|(?:where|what|which|who|when)\b.{0,40}\bdo i|remind me|"
     r"mein\w*|mich|mir|mis?|mío|mon|ma|mes|мо(?:й|я|е|ё|и|ю|его|ему|ей|их|им|ими|ём|ем)|меня|мне)\b|(?<![给帮跟让])我|私の|僕の|내|나의",
@@ -83,6 +86,52 @@ _ASKS_OF_ONESELF = re.compile(
 )
 
 
+# "Which banks am I with?", "Do we own a car?", "Name our children"; not "How do I boil rice?", "Can you help me?"
+_OF_US = re.compile(
+    r"""
+      \b(?:(?:do|did|am|was|have|had|are|were)\ (?:i|we)|our|ours|i|me|we)\b
+    | \b(?:ich|wir|uns|unser\w*|yo|nos|nuestr\w+|мы|нас|наш\w*|я|у\ меня)\b | [我咱]
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_WANTS_DOING = re.compile(
+    r"""
+      \bhow\ (?:do|does|did|can|could|should|would|might|to|come)\b
+    | \b(?:should|can|could|may|shall|must|would|will)\ (?:i|we|you|it|that)\b
+    | ^\W*(?:please\ )?(?:write|draft|explain|translate|convert|fix|summari[sz]e|give|make|find|recommend|suggest)\b
+    | \b(?:show\ me\ how|help\ me|help\ us|teach\ me)\b
+    | \bwhat\ (?:if|to|happens|does\ .{1,30}\ mean)\b
+    | \b(?:wie|wo|was)\ (?:kann|könnte|soll|sollte|muss|mach\w*|krieg\w*|bekomm\w*)\b
+    | \b(?:soll|sollte|könnte|darf|muss)\ (?:ich|wir|man)\b | ^\W*kann\ (?:ich|man)\b
+    | \b(?:kannst|könntest|würdest)\ du\b | \b(?:hilf|erklär|schreib|zeig)e?\b
+    | \bcómo\ (?:puedo|podría|debo|hago|se\ (?:hace|puede|dice))\b
+    | \b(?:puedes|podrías|debería|deberíamos|ayúdame|explica\w*)\b | ^\W*escribe\b
+    | \bкак\ (?:мне|нам|я\ могу|лучше|можно)\b
+    | \b(?:стоит\ ли|можно\ ли|можешь|помоги|объясни|напиши|что\ мне\ делать)\b
+    | 怎么(?!称呼)|如何|帮我|请你|应该|能不能|可不可以
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_ASKS = re.compile(
+    r"[?？]\W*$|吗|[谁哪几]|什么"
+    r"|^\W*(?:list|name|tell me|remind me|who|what|where|when|which|how (?:old|many|much|tall))\b",
+    re.IGNORECASE,
+)
+
+
+def asks_of_oneself(text: str) -> bool:
+    """Whether a text is one short question about who asks: what is told of them may answer it, however it is worded."""
+    text = text.strip()
+    if len(text) > _BRIEF or not _ASKS.search(text) or _WANTS_DOING.search(text):
+        return False
+    return is_personal(text) or _OF_US.search(text) is not None
+
+
+def is_handful(texts: int) -> bool:
+    """Whether so few texts are known that none is far from what their owner asks of themselves."""
+    return 0 < texts <= _HANDFUL
+
+
 def is_personal(text: str) -> bool:
     """Whether the speaker asks about themselves; such a question wants memory more than others do."""
     return _OF_ONESELF.search(text) is not None or _ASKS_OF_ONESELF.search(text) is not None
@@ -112,10 +161,18 @@ def leniency(texts: int) -> float:
     return (_SPREAD_BELOW if least > 0 else _SPREAD_ABOVE) * least
 
 
-def admit(evidence: Sequence[Evidence], text: str) -> Verdict:
-    """Judge what each source found for the query ``text``."""
+def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verdict:
+    """Judge what each source found for the query ``text``.
+
+    Args:
+        evidence: Of each source.
+        text: What is asked.
+        told: The sources hold what the owner told, so that a question about themselves opens a handful of it.
+    """
     if not evidence:
         return Verdict((), "empty")
+    if told and is_handful(sum(one.texts for one in evidence)) and asks_of_oneself(text):
+        return Verdict((True,) * len(evidence), "of oneself")
     personal = is_personal(text)
     strengths = [strength(one, personal=personal) for one in evidence]
     best = max(range(len(strengths)), key=strengths.__getitem__)

@@ -16,10 +16,10 @@ from proxy.memory.cache import IndexCache
 from proxy.memory.chunk_source import ChunkSource
 from proxy.memory.evidence import weigh
 from proxy.memory.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
-from proxy.memory.gate import Evidence, Verdict, admit
+from proxy.memory.gate import Evidence, Verdict, admit, asks_of_oneself, is_handful
 from proxy.memory.index import FactShelf, TurnShelf
 from proxy.memory.names import called
-from proxy.memory.postings import Scores
+from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query
 from proxy.memory.rank import best, fuse, newest_first, priors
 from proxy.memory.turns import likeness, spaced, with_answers, without_names, worth
@@ -30,6 +30,7 @@ _MOST_LEADS = 12
 _SPARE = 10  # turns that may turn out to repeat others
 _FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
 _SIMILAR = 0.7
+_LEAST = 1e-3
 _FACT_FLOOR, _TURN_FLOOR = 0.5, 0.3  # of the best score: facts are right or wrong, turns carry each other
 
 
@@ -80,13 +81,15 @@ class FactSource:
         terms = terms_of(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
         scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
+        is_all = _wants_all(mask, query)
+        scores = _all_of(scores, mask) if is_all else scores
         lines = best(scores * in_time(shelf, query), min(limit, _MOST_FACTS))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         hits = [_fact_hit(shelf.items[line], score) for line, score in chosen]
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line, _ in chosen)
-        return cut(Found(hits, evidence, min(leads, _MOST_LEADS)), _FACT_FLOOR)
+        return cut(Found(hits, evidence, min(leads, _MOST_LEADS)), 0.0 if is_all else _FACT_FLOOR)
 
 
 class EpisodeSource:
@@ -109,13 +112,15 @@ class EpisodeSource:
         terms = without_names(terms_of(query), speakers)
         like = likeness(shelf, query, terms, mask)
         scores = like.fused(shelf.lengths, mask) * worth(shelf, query, speakers) * in_time(shelf, query)
+        is_all = _wants_all(mask, query)
+        scores = _all_of(scores, mask) if is_all else scores
         scores = with_answers(shelf, scores)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
         hits = [_turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
         evidence = weigh(shelf, terms, mask, like.words, like.cosines)
         if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)
-        return cut(Found(hits, evidence), _TURN_FLOOR)
+        return cut(Found(hits, evidence), 0.0 if is_all else _TURN_FLOOR)
 
 
 SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource(), ChunkSource())
@@ -158,7 +163,7 @@ def _judged(found: Sequence[Found], text: str) -> Verdict:
     together = admit([one.evidence for one in found if not one.is_apart], text)
     speaks, passed, reason = iter(together.passed), [], together.reason
     for one in found:
-        alone = admit([one.evidence], text) if one.is_apart else None
+        alone = admit([one.evidence], text, told=False) if one.is_apart else None
         passed.append(one.is_named or (next(speaks) if alone is None else alone.admitted))
         if passed[-1] and not together.admitted:
             reason = "named" if one.is_named else alone.reason if alone is not None else reason
@@ -170,6 +175,16 @@ def _merged(found: Sequence[Found]) -> list[Hit]:
     leading = [hit for one in found for hit in one.hits[: one.leads]]
     rest = [hit for one in found for hit in one.hits[one.leads :]]
     return leading + sorted(rest, key=lambda hit: -hit.score)
+
+
+def _wants_all(mask: Mask, query: Query) -> bool:
+    """Whether an owner asks about themselves of whom only a handful is known: nothing of that is left out."""
+    return is_handful(int(mask.sum())) and asks_of_oneself(query.text)
+
+
+def _all_of(scores: Scores, mask: Mask) -> Scores:
+    """Return ``scores`` with the least that still counts for whatever may be seen."""
+    return np.where(mask, np.maximum(scores, _LEAST), scores).astype(np.float32)
 
 
 def _only(found: Found, sources: Collection[Source] | None) -> Found:

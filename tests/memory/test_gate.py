@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.gate import Evidence, admit, is_personal, leniency, strength
+from proxy.evals.unrelated import PROMPTS
+from proxy.memory.gate import Evidence, admit, asks_of_oneself, is_personal, leniency, strength
 
 units = st.floats(0, 1)
 
@@ -105,3 +106,45 @@ def test_a_best_hit_among_many_texts_must_be_closer():
 def test_a_query_far_from_everything_said_needs_a_better_hit():
     assert passes(Evidence(0.47, typical=0.13))
     assert not passes(Evidence(0.47, typical=0.01))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which banks am I with?",
+        "What are my children's names?",
+        "Which ingredients am I unable to eat?",
+        "Do we own a car?",
+        "What language do I teach?",
+        "Name our pets",
+        "Welche Sprachen kann ich?",
+        "¿Cómo se llama nuestro gato?",
+        "Чем я болею?",
+        "我对什么过敏?",
+    ],
+)
+def test_a_handful_is_given_whole_to_who_asks_about_themselves(text):
+    assert asks_of_oneself(text)
+    assert admit([Evidence(0.0, texts=3), Evidence(-0.1, texts=6)], text).passed == (True, True)
+    assert not passes(Evidence(0.05, texts=800), text)
+    assert not admit([Evidence(0.05, texts=6)], text, told=False).admitted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *PROMPTS,
+        "How do I boil rice?",
+        "Can you help me with my essay?",
+        "Should I buy a car?",
+        "Write me a poem about our moon",
+        "I went for a walk today.",
+        "Wie kann ich besser schlafen?",
+        "¿Cómo puedo ahorrar?",
+        "Как мне уснуть?",
+        "帮我写一首诗",
+    ],
+)
+def test_what_is_no_question_about_oneself_opens_no_handful(text):
+    assert not asks_of_oneself(text)
+    assert not passes(Evidence(0.05, texts=6), text)
