@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,10 @@ _PACKAGES = {"sentry": "sentry_sdk", "slack": "slack_bolt"}
 
 class _Unusable(Exception):
     """A callback cannot be started."""
+
+
+_TELLING = (_Unusable, ImportError)  # their words hold no keys, and say what to install
+_COLOUR = re.compile(r"\x1b\[\d*m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ class Callbacks:
                 return self._own(name)
             _try_out(litellm, name)
         except Exception as error:  # noqa: BLE001 - an integration's own troubles must not reach the chats
-            cause = str(error) if isinstance(error, _Unusable) else type(error).__name__
+            cause = _COLOUR.sub("", str(error)) if isinstance(error, _TELLING) else type(error).__name__
             _log.error("a callback of LiteLLM does not start and is left out", callback=name, error=cause)
             return None
         return name

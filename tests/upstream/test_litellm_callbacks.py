@@ -134,7 +134,10 @@ async def test_what_cannot_start_is_left_out_and_named(
         assert (status, orjson.loads(body)["choices"][0]["message"]["content"]) == (200, "echo: hi")
     finally:
         await upstream.aclose()
-    assert {line["callback"] for line in log_lines if line["log_level"] == "error"} == set(missing)
+    said = {line["callback"]: line["error"] for line in log_lines if line["log_level"] == "error"}
+    assert set(said) == set(missing)
+    assert "pip install" in said["sentry"]
+    assert "No module named 'no_such_module'" in said["no_such_module.thing"]
     assert not {*missing} & {
         one for one in [*module.success_callback, *module.failure_callback] if isinstance(one, str)
     }
