@@ -105,7 +105,7 @@ class Amendments:
                 values += [pair.value for pair in pairs_in(text, self._lexicon)]
                 for old in (word for value in values for word in words(value) if value[word.start].isupper()):
                     for new in fresh:
-                        if _is_spelt_like(new.text, old.text):
+                        if _is_spelt_like(new.text, old.text) and not same_word(new.text, old.text):
                             surface = next(w for w in words(text) if w.text == old.text)
                             yield self._said.text[new.start : new.end], text[surface.start : surface.end], text, ""
 
@@ -211,7 +211,10 @@ class Amendments:
                 if told is None or clause.asks or self._lexicon.hedge.search(clause.flat) or PAST.search(clause.flat):
                     continue
                 frame, new = told
-                topic = topic_of(frame, self._lexicon)
+                is_open = self._lexicon.code == "en" or any(
+                    self._lexicon.correction.search(near.flat) for near in self._reading.sentences
+                )
+                topic = topic_of(frame, self._lexicon) if is_open else None
                 for text in self._earlier:
                     frames = frames_in(text, self._lexicon)
                     old = frames.get(frame) or (topic and frames.get(topic))

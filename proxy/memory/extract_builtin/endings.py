@@ -9,8 +9,9 @@ from proxy.memory.extract_builtin.corrections import Corrections
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
+from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
-from proxy.memory.extract_builtin.switches import ARRIVES, NOW, Switches
+from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
 from proxy.memory.words import flat, mentions, words
 
 _ELLIPTIC_WORDS = 6
@@ -28,14 +29,6 @@ _POINTS_ES = re.compile(
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
 _HALTS = re.compile(
     r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|закрываю|убираю|отменяю|исключаю|停)"
-)
-# Something came in its place.
-GAINS = re.compile(
-    r"\b(?:bought|got (?:a|an|myself|ourselves)|joined|started|began|picked up|took up|went with|signed up|enrolled|adopted|instead|"
-    r"gekauft|geholt|zugelegt|angeschafft|bestellt|angefangen|begonnen|dafür|stattdessen|gelandet|eingestiegen|beigetreten|angemeldet|"
-    r"compr(?:é|ado|amos)|empec(?:é|emos)|empezado|apunt(?:é|ado|amos)|conseguí|pillé|en su lugar|a cambio|matricul\w+|agenci\w+|adoptado|fich(?:é|ado)|entr(?:é|ado) en|"
-    r"купил\w?|взял\w?|завел\w?|приобрел\w?|устроил\w+|начал\w?|записал\w+|оформил\w?|подключил\w?|поступил\w?|вместо)\b|"
-    r"买了|入手|换了|换成|改[\u4e00-\u9fff]|去了|入职|加入|报了|办了|开始"
 )
 _WEAK = re.compile(
     r"^(?:removed|deleted|closed|ended(?! up)|dropped|returned|cut|wiped|ran out|expired|shut down)"
@@ -97,7 +90,7 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
 _WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
 
-class Endings(Corrections, Forgetting, Switches):
+class Endings(Corrections, Forgetting, Rivals):
     """Reads the endings of one message."""
 
     def find(self) -> list[Ending]:
@@ -138,6 +131,8 @@ class Endings(Corrections, Forgetting, Switches):
         yield from self._overtaken(sentence)
         for index, clause in enumerate(sentence.clauses):
             yield from self._ended(place, sentence, index, clause)
+        yield from self._mistaken(place, sentence)
+        yield from self._rivalled(place, sentence)
 
     def _ended(self, place: int, sentence: Sentence, index: int, clause: Clause) -> Iterator[Ending]:
         cue = self._cue(clause, sentence, index)

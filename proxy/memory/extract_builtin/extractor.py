@@ -10,7 +10,7 @@ from proxy.memory.cuts import cut
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE, Amendments
 from proxy.memory.extract_builtin.chinese import CHINESE
 from proxy.memory.extract_builtin.dates import event_time
-from proxy.memory.extract_builtin.endings import GAINS, Endings
+from proxy.memory.extract_builtin.endings import Endings
 from proxy.memory.extract_builtin.english import ENGLISH
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
 from proxy.memory.extract_builtin.german import GERMAN
@@ -22,7 +22,7 @@ from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap,
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
-from proxy.memory.extract_builtin.switches import NOW
+from proxy.memory.extract_builtin.switches import GAINS, NOW
 from proxy.memory.words import Span, Value, flat, fold, same_value, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 

@@ -7,7 +7,7 @@ NUMBER_WORD = (
     r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|dreizehn|vierzehn|fünfzehn|sechzehn|siebzehn|achtzehn|neunzehn|zwanzig|dreißig|vierzig|fünfzig|"
     r"dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieciséis|diecisiete|dieciocho|diecinueve|veinte|treinta|cuarenta|cincuenta|"
     r"два|две|двое|три|трое|четыре|четверо|пять|пятеро|шесть|шестеро|семь|семеро|восемь|девять|десять|одиннадцать|двенадцать|тринадцать|четырнадцать|"
-    r"пятнадцать|шестнадцать|семнадцать|восемнадцать|девятнадцать|двадцать|тридцать|сорок|пятьдесят)"
+    r"пятнадцать|шестнадцать|семнадцать|восемнадцать|девятнадцать|двадцать|тридцать|сорок|пятьдесят|двух|трех|четырех|пяти|шести|семи|восьми|девяти|десяти|одиннадцати|двенадцати|двоих|троих|четверых|пятерых|шестерых)"
 )
 
 NUMBER = rf"(?:(?<![\d.,])\d{{1,3}}(?:[.,]\d{{1,2}})?(?![\d.,]\d)|{NUMBER_WORD})"

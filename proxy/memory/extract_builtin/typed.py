@@ -10,7 +10,7 @@ from functools import lru_cache
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.reading import read_as
-from proxy.memory.words import HAS_CJK, Word, flat, same_word, word_set, words
+from proxy.memory.words import HAS_CJK, Word, flat, same_word, stems, word_set, words
 
 _MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
@@ -72,8 +72,10 @@ _HAS_TYPED = re.compile(
     rf"\d|[一二两三四五六七八九十]|\b(?:{NUMBER_WORD}|{_WEEKDAY}|{_MONTH}|{_ORDINALS})\b", re.IGNORECASE
 )
 
-_OWN_HAN = re.compile(r"^我(?:的|家)?(?:现在|目前)?|[是为有]$")
+_OWN_HAN = re.compile(r"^我(?:的|家)?(?:现在|目前)?|(?:[定改约安排]+)?[是为有在到]$")
 _MEASURE_HAN = re.compile(r"^(?:鞋码|鞋号|尺码|体重|身高|腰围|胸围|血型|工号|学号|月薪|年薪|工资|年龄|视力)$")
+_SCHEDULED = ("date", "weekday", "time")
+_NOT_LATIN = re.compile(r"\W*[а-яё\u4e00-\u9fff]", re.IGNORECASE)
 Frame = tuple[str, tuple[str, ...], tuple[str, ...]]
 _LEAST_TOPIC = 2
 _LEAST_FRAME = 3  # words (characters of Chinese) that two clauses must share
@@ -137,7 +139,7 @@ def counterpart(new: Typed, earlier: str) -> Typed | None:
 # What happened once may happen again with another number.
 PAST = re.compile(
     r"\b(?:yesterday|today|ago|last|\w{2,}ed|ran|went|paid|ate|bought|had|was|were|got|did|took|saw|made|came|slept|woke|spent|drank|wrote|read|gestern|heute|"
-    r"hab|habe|hatte|war|waren|ge\w{2,}(?:t|en)|ayer|hoy|anoche|\w{2,}(?:é|ó|amos|imos)|he|hemos|вчера|сегодня|\w+[аеиыуя]л(?:а|и|о|ся|ась|ись)?)\b|昨|今天|刚才|过了"
+    r"hab|habe|hatte|war|waren|ge\w{2,}(?:t|en)|ayer|hoy|anoche|\w{2,}(?:é|ó|amos|imos)|he|hemos|вчера|сегодня|(?!кило|дел|школ|нача|мыл|одеял|тел)\w+[аеиыуя]л(?:а|и|о|ся|ась|ись)?)\b|昨|今天|刚才|过了"
 )
 
 
@@ -150,7 +152,11 @@ def told_of(clause: str) -> tuple[Frame, str] | None:
         if head and HAS_CJK.match(head[0]):
             head = (_OWN_HAN.sub("", "".join(head)),)
         size = len(words(" ".join((*head, *tail))))
-        if size >= _LEAST_FRAME or (head and _MEASURE_HAN.search(head[0])):
+        if (
+            size >= _LEAST_FRAME
+            or (value.kind in _SCHEDULED and _NOT_LATIN.match(clause))
+            or (head and _MEASURE_HAN.search(head[0]))
+        ):
             return (value.kind, head, tail), value.surface
     found = words(clause)
     for size in range(2, min(len(found), _MAX_NAMING)):
@@ -172,6 +178,9 @@ def topic_of(frame: Frame, lexicon: Lexicon) -> Frame | None:
     """Return the telling words of what is told of something of the speaker's, in no order ("our son's bedtime", "bedtime for our son")."""
     kind, head, tail = frame
     found = {word for word in (*head, *tail) if word not in lexicon.stop and len(word) > 1}
+    if lexicon.code in ("ru", "zh"):
+        telling = tuple(sorted({stem for word in found for stem in stems(word)}))
+        return (kind, telling, ("",)) if telling and kind in _SCHEDULED else None
     is_own = lexicon.code == "en" and not {"my", "our"}.isdisjoint((*head, *tail))
     return (kind, tuple(sorted(found)), ("",)) if is_own and len(found) >= _LEAST_TOPIC else None
 
