@@ -17,7 +17,7 @@ from proxy.memory.words import flat, mentions, words
 _ELLIPTIC_WORDS = 6
 _ELLIPTIC_HAN = 16  # characters; a subject is said once and holds for the clauses after it
 _POINTS = re.compile(
-    r"\b(?:it|them|that|him|her|those|this|es|ihn|sie|ihm|das|den|damit|davon|daran|lo|la|los|las|le|ello|eso|"
+    r"\b(?:it|them|that|him|her|those|this|es|ihn|sie|ihm|das|den|damit|davon|daran|lo|la|los|las|le|ello|eso|él|ella|"
     r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там)\b|[它他她这那]|(?:lo|la|los|las)$"
 )
 _HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
@@ -86,6 +86,9 @@ _OLD_AFTER = re.compile(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
 _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
     r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
     r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
+)
+_FAILED = re.compile(
+    r"\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
 )
 _WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
@@ -316,12 +319,15 @@ class Endings(Corrections, Forgetting, Rivals):
     def _leans(self, clause: Clause, named: Clause) -> bool:
         """Whether a clause leaves it to another one to name what ends."""
         lexicon = self._lexicon
-        if any(
-            p.search(named.flat)
-            for p in (lexicon.additive, lexicon.limited, lexicon.hedge, lexicon.negation, lexicon.again)
-        ):
+        if any(p.search(named.flat) for p in (lexicon.additive, lexicon.limited, lexicon.hedge, lexicon.again)):
+            return False
+        if lexicon.negation.search(named.flat) and not self._failed(named):
             return False
         if lexicon.code == "en" and _HE.match(clause.flat):
             return True
         most = _ELLIPTIC_HAN if lexicon.code == "zh" else _ELLIPTIC_WORDS
         return len(words(clause.flat)) <= most or _POINTS.search(clause.flat) is not None
+
+    def _failed(self, clause: Clause) -> bool:
+        """Whether a clause says that a thing, named first, did not pass or work, so that the next tells its end."""
+        return self._lexicon.code in ("de", "es") and _FAILED.search(clause.flat) is not None

@@ -162,7 +162,7 @@ GERMAN = Lexicon(
     ),
     again=one_of(
         r"\bwieder\b",
-        r"\bzurück(?:gekehrt|gewechselt|gekommen)?\b",
+        r"\bzurück(?:gekehrt|gewechselt|gekommen)?\b(?! (?:nach|in (?:die|ihre|seine)|aufs) \w+)",
         r"\berneut\b",
         r"\bnochmal\b|\bnoch einmal\b",
         r"\breaktiviert\b",

@@ -24,6 +24,8 @@ _DONE_TO_SPEAKER = re.compile(
     r"changed|let|sacked|fired|dropped|transferred|promoted|wean(?:ed|ing)|pulled|prescribed|g[ai]ven?|convinced|persuaded|helped|drove|signed|booked|threw|"
     r"chucked|ordered|forbade|forbidden|stopp(?:ed|ing)|cut|sent|steered|reassigned|converted)(?: \w+)? (?:me|us)\b"
     r"|\b(?:sold|cancell?ed|closed|gave|threw|took|scrapped|binned|got rid of|ended|terminated|shut down|confiscated|repossessed) (?:my|our)\b"
+    r"|\b(?:hat|haben|wurde|wird|will|ließ|lässt|nahm|nimmt|strich|verbot|setzte|kündigte|schickte|warf)(?: \w+){0,2} (?:mich|mir|uns|meine[nmrs]?|unsere[nmrs]?)\b(?!.*\b(?:gesagt|erzählt|gefragt|geschrieben|berichtet|gezeigt|sein\w*|ihre?[nmrs]?)\b)"
+    r"|\b(?:me|nos) (?:ha|han|había|hizo|quitó|retiró|suspendió|prohibió|cambió|echó|mandó|pasó|movió|trasladó|ascendió|convenció|obligó|puso|sacó|dio|canceló|cerró|expulsó|despidió)\b(?! (?:dicho|contado|preguntado|escrito|enseñado|su\b))"
 )
 _IF = re.compile(
     r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но|even|auch|incluso|даже) )?(?:if(?! (?:you|it|anyone)\b)|unless|whenever|falls|wenn|jedes mal wenn|sobald|si(?! (?:te|le|lo) )|si (?:lo|la|le|me) \w+(?:ara|era|iera)|если|каждый раз|всякий раз)\b"
@@ -209,11 +211,7 @@ class Scan:
             if mention.rank >= NAME and clause.start <= mention.start < clause.end
         ):
             return "user"
-        for mention in targets:
-            for text in mention.said:
-                if any(_same_person(word.text, who) for word in words(text)) or (HAS_CJK.search(who) and who in text):
-                    return who
-        return None
+        return _known_as(who, targets, self._lexicon)
 
     def _acts(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
         """Whether the speaker is the subject between somebody else and the value."""
@@ -265,6 +263,18 @@ _SAME_PERSON = (  # other words for the same one of a family
     frozenset(("oma", "großmutter", "omi")),
     frozenset(("opa", "großvater", "opi")),
 )
+
+
+def _known_as(who: str, targets: Sequence[Mention], lexicon: Lexicon) -> str | None:
+    """Return the noun under which a person was told of together with one of ``targets``."""
+    for mention in targets:
+        for text in mention.said:
+            if HAS_CJK.search(who) and who in text:
+                return who
+            for word in words(text):
+                if _same_person(word.text, who):
+                    return word.text if lexicon.kin.fullmatch(word.text) else who
+    return None
 
 
 def _same_person(word: str, who: str) -> bool:

@@ -135,7 +135,7 @@ SPANISH = Lexicon(
         r"\ben (?:la|una|el|un) (?:película|peli|serie|novela|libro|canción)\b|\bhipotétic\w+\b|\bpongamos que\b|\bsupongamos\b",
         r"(?<!\w)si\b",
         r"\b(?:debería|deberíamos|podría|podríamos|quizás?|tal vez|a lo mejor|igual|ojalá|sería|habría|tendría|dejaría)\b",
-        r"\b(?:pienso|pensando|pensado|planeo|quiero|quería|querría|me gustaría|considero|planteo|planteando|planteado|estoy pensando|voy a|vamos a|a punto de|casi|tentad[oa]|intento|intentando|dudo|dudando|dudo si|imagina|suponiendo)\b(?! volver)",
+        r"\b(?:pienso|pensando|pensado|planeo|quiero(?! saber (?:nada|más))|quería|querría|me gustaría|considero|planteo|planteando|planteado|estoy pensando|voy a|vamos a|a punto de|casi|tentad[oa]|intento|intentando|dudo|dudando|dudo si|imagina|suponiendo)\b(?! volver)",
         r"\bdice que (?:deje|debo|tengo)\b|\brecomienda\b|\baconseja\b|\bsugiere\b|\bme pide\b|\binsiste\b",
         r"\bcómo\b",
         r"\bbroma\b|\bsoñé\b|\ben sueños\b",

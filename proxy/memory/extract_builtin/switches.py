@@ -225,7 +225,9 @@ class Switches(Scan):
     def _also_said(self, sentence: Sentence, mention: Mention) -> list[str]:
         """Return the words of the other clauses."""
         clause = self._clause_at(sentence, mention)
-        return [w.text for other in sentence.clauses if other is not clause for w in words(other.flat)]
+        idle = self._lexicon.generic | self._lexicon.stop
+        found = [w.text for other in sentence.clauses if other is not clause for w in words(other.flat)]
+        return [word for word in found if word not in idle]
 
     def _frame(self, mention: Mention) -> list[str]:
         """Return the telling words of the clauses in which the value was said before."""
