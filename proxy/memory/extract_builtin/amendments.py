@@ -17,7 +17,7 @@ from proxy.memory.extract_builtin.scan import REQUEST
 from proxy.memory.extract_builtin.shapes import reshaped
 from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, topic_of, typed
 from proxy.memory.words import flat, same_word, stems, words
-from proxy.types import Candidate, Said
+from proxy.types import Candidate, Memory, Said
 
 FACT_CONFIDENCE = 0.8
 _DASH = re.compile(r"[-–—]|\s*[-–—]\s*это|:")
@@ -38,7 +38,8 @@ _DENIES = re.compile(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\
 class Amendments:
     """The amendments of one message against what was said before."""
 
-    def __init__(self, said: Said, reading: Reading, earlier: Sequence[str]) -> None:
+    def __init__(self, said: Said, reading: Reading, earlier: Sequence[str], known: Sequence[Memory] = ()) -> None:
+        self._known = known
         self._said, self._reading, self._lexicon = said, reading, reading.lexicon
         self._earlier = [text for text in earlier if text != said.text]
 
@@ -95,12 +96,13 @@ class Amendments:
         if self._lexicon.code == "zh":
             return
         place = self._reading.sentences.index(sentence)
-        said = {word.text for text in self._earlier for word in words(text)}
+        known = [memory.quote or memory.text for memory in self._known]
+        said = {word.text for text in (*self._earlier, *known) for word in words(text)}
         for near in self._reading.sentences[place : place + 2]:
             if near.asks:
                 continue
             fresh = [w for w in near.words if self._said.text[w.start].isupper() and w.text not in said]
-            for text in self._by_topic(sentence)[:3]:
+            for text in dict.fromkeys((*self._by_topic(sentence)[:3], *known)):
                 values = [fact.object for fact in stated_in(text, self._lexicon)]
                 values += [pair.value for pair in pairs_in(text, self._lexicon)]
                 for old in (word for value in values for word in words(value) if value[word.start].isupper()):

@@ -155,5 +155,8 @@ class Corrections(Scan):
     def _is_anothers(self, clause: Clause, sentence: Sentence) -> bool:
         """Whether a clause gives a known value to somebody else ("metoprolol is what my father takes")."""
         floor = NAME if self._corrects and self._lexicon.code == "en" else VALUE
+        if self._corrects and self._lexicon.code in ("de", "es") and len(words(clause.flat)) <= _MAX_PLAIN:
+            floor = NOUN
         known = [m for m in self._within(clause, sentence) if m.rank >= floor]
+        known = [m for m in known if m.rank > NOUN or not self._lexicon.kin.search(m.surface.lower())]
         return bool(known) and self._lexicon.kin.search(clause.flat) is not None

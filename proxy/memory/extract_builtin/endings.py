@@ -78,6 +78,7 @@ _DOES = re.compile(
 _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
     r"\b(?:früh|früher|eher|vorzeitig|zeitig|mittendrin)(?= (?:\w+ )?(?:beendet|abgebrochen|aufgehört|schluss|zugemacht|geschlossen|abgehauen|gegangen))|\b(?:antes de tiempo|a medias)\b|"
     r"\b(?:cort|dej|acab|termin|cerr)\w+ .{0,25}\b(?:pronto|temprano)\b|"
+    r"\b(?:vorrätig|lieferbar|ausverkauft|vergriffen|auf lager)\b|\b(?:no quedaban?|no había|no tenían|agotad\w+|sin existencias)\b|"
     r"\bschlecht geworden\b|\bverdorben\b|\bverschimmelt\b|\branzig\b|\bsauer geworden\b|\baufgegessen\b|\bausgetrunken\b|\bpus(?:o|ieron) mal[oa]s?\b|\bcon moho\b|\bpodrid[oa]s?\b|\branci[oa]s?\b|"
     r"\b(?:went|gone) (?:bad|off|mouldy|moldy|stale)\b|\bpast (?:its|their) date\b"
 )

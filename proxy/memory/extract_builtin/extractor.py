@@ -64,8 +64,7 @@ class _Extraction(Amendments):
 
     def __init__(self, said: Said, known: Sequence[Memory], earlier: Sequence[str]) -> None:
         hint = language(earlier[-1], LEXICONS) if earlier else "en"
-        super().__init__(said, read(said.text, LEXICONS, hint=hint), earlier)
-        self._known = known
+        super().__init__(said, read(said.text, LEXICONS, hint=hint), earlier, known)
         self._stated_before = [fact for text in self._earlier for fact in stated_in(text, self._lexicon)]
         self._pairs_before = [pair for text in self._earlier for pair in pairs_in(text, self._lexicon)]
 

@@ -36,6 +36,9 @@ GERMAN = Lexicon(
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?P<whom>er|sie(?! ist| sind)|man)\b",
     ),
     ended=one_of(
+        r"(?<!weiß)\bnicht weiter\b(?! (?:schlimm|tragisch|wichtig|wild|dramatisch|darüber|stört|auffällig|verwunderlich|nach))",
+        r"\bin (?:pension|rente|den (?:wohlverdienten )?ruhestand|altersteilzeit) (?:gegangen|geschickt|verabschiedet)\b",
+        r"\b(?:meinen|unseren|seinen|ihren|den) (?:austritt|ausstieg|abschied|rücktritt)\b(?=.*\b(?:mitgeteilt|erklärt|eingereicht|verkündet|geschickt|gegeben|genommen|bekannt\w*)\b)|\b(?:meine|unsere|seine|ihre|die) (?:kündigung|abmeldung)\b(?=.*\b(?:mitgeteilt|hingelegt|hingeschickt|geschickt|gegeben|bestätigt|zugestellt|übergeben|abgeschickt)\b)",
         r"\bnimmer\b|\b(?:nix|net|ned|nich|nit) mehr\b",
         r"\bsendepause\b|\bfunkstille\b|\bende gelände\b|\baus die maus\b|\baus und vorbei\b|\bschnee von gestern\b|\bweg vom fenster\b|\bkein thema mehr\b|\bauf nimmerwiedersehen\b",
         r"\b(?:ist|sind) (?:\w+ ){0,3}(?:gegessen|futsch|dahin|perdu|geplatzt|gelaufen|abgelaufen|pleite|insolvent|tot|entlaufen|weggelaufen)\b(?= *(?:$|[,.!;]|und|weil|seit))",
@@ -82,6 +85,7 @@ GERMAN = Lexicon(
         r"\beingegangen\b",
     ),
     ceased=one_of(
+        r"\bläuft (?:\w+ ){0,4}aus\b|\bläuft (?:\w+ ){0,3}ab\b|\b(?:der|meiner|einer|unserer|dem|meinem|einem) \w+ (?:\w+ )?überlassen\b|\bvermietet\b|\babgebucht\b(?=.*letzte)|\bgefeuert\b|\bvor die tür\b|\brunter vom\b|\bherausgenommen\b|\brausgekürzt\b|\bersatzlos\b",
         r"\babgeblasen\b|\babgehakt\b|\babgeklemmt\b|\babgelegt\b(?=.*\b(?:endgültig|für immer)\b)|\babgeschrieben\b(?= *$)|\babgestöpselt\b|\babgewählt\b|\baufgekündigt\b|\bausgeklinkt\b|\bausgemistet\b|\bausgeschlichen\b|\baussortiert\b|\bausgesteckt\b|\bdrangegeben\b|\beingestampft\b|\bentsagt\b|\bhergeschenkt\b",
         r"\b(?:fallen|fahren|sausen|auslaufen|einschlafen|ziehen) (?:ge)?lassen\b|\bgekappt\b|\bgeräumt\b|\blosgesagt\b|\bplatt ?gemacht\b|\bverscherbelt\b|\bverkloppt\b|\bverscheuert\b|\bversilbert\b|\bvermacht\b|\bweggelassen\b|\bweggeschickt\b|\bweitergereicht\b|\bzerrissen\b|\bzerschnitten\b|\bgeschreddert\b|\bzugeklappt\b|\bzugemacht\b|\bzugesperrt\b|\bzurückgeschickt\b|\bausgebaut\b(?=.*\b(?:stelle|stattdessen|dafür|jetzt|nun)\b)",
         r"\b(?:zu meine[rm] \w+|zu unsere[rm] \w+|in (?:den|die) (?:müll|tonne|container|altkleider\w*)|zum (?:wertstoffhof|sperrmüll|schrott|flohmarkt|tierschutz)) (?:gewandert|gegangen|gekommen|geflogen|gebracht)\b",
@@ -172,6 +176,8 @@ GERMAN = Lexicon(
         r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b",
     ),
     forget=one_of(
+        r"\blässt du .{1,50}\b(?:weg|raus|beiseite|außen vor)\b|\bhätte (?:hier |da )?(?:nicht|nie) (?:hier )?(?:reingehört|hergehört|hineingehört|gesagt gehört)\b|\bgehört (?:hier )?nicht (?:hier)?(?:rein|her|hierher)\b",
+        r"\b(?:wohler|lieber|lieb|beruhigter|recht|froh|dankbar)\b.{0,40}\bwenn\b.{0,70}\b(?:nirgends|nirgendwo|nicht|nie|keiner|niemand)\b.{0,30}\b(?:auftaucht|auftauchen|steht|gespeichert|vorkommt|bleibt|erfährt|merkst|behältst|festhältst)\b",
         r"\b(?:bleibt|bleiben|bleibe) (?:bitte )?(?:nirgends|nirgendwo|nicht) (?:hängen|gespeichert|stehen|haften|liegen)\b|\bunter den tisch fallen\b|\bschwamm drüber\b|\bunter uns\b(?=.*\b(?:bleib\w*|vergiss|ja)\b)",
         r"\b(?:hast|hättest) du (?:\w+ ){0,4}(?:nie|nicht) (?:gehört|gelesen|gesehen|mitbekommen)\b|\bdu (?:\w+ ){0,3}nie (?:gehört|gelesen|gesehen)\b|\bals (?:gäbe|gäb) es .{0,40}(?:nicht|nie)\b",
         r"\bhätte ich .{0,50}(?:für mich behalten|nicht (?:erzählen|sagen|schreiben|erwähnen|verraten|ausplaudern)|besser nicht|lieber nicht|nie erwähnt)\b",
@@ -208,6 +214,7 @@ GERMAN = Lexicon(
         r"\bgelöscht\b|\bgestrichen\b",
     ),
     correction=one_of(
+        r"\bstimmt (?:also|nämlich|ja|wohl|einfach|leider) nicht\b|\bbring\w* ich (?:immer|ständig|dauernd|gern)? ?durcheinander\b",
         r"\bwie (?:peinlich|blöd|doof)\b|\bpeinlich\b|\bich (?:dödel|esel|schaf|schussel|hirsch|banause|honk|horst|blödmann|dumme kuh|nuss|schlafmütze)\b|\boh mann\b|\bach du (?:liebe|meine|grüne)\b|\bhoppla\b|\bmein fehler\b",
         r"\b(?:merke?|sehe?|lese?) ich (?:ja |doch )?(?:grad|gerade|jetzt|eben|erst)\b|\bfällt mir (?:grad|gerade|jetzt|eben) (?:erst )?(?:auf|ein)\b|\bwie ich (?:grad|gerade|eben|jetzt) (?:sehe|merke|lese|feststelle)\b|\bhabe? (?:grad|gerade|eben|noch ?mal) .{0,40}(?:gelinst|gelesen|gesehen|rausgesucht|nachgelesen|rausgekramt)\b|\bgelinst\b|\brausgesucht\b",
         r"\bvon wegen\b|\bwie ich auf .{2,30} (?:komme|kam|gekommen bin)\b|\bnie die rede\b|\bim kopf gehabt\b|\bzusammengereimt\b|\bdurcheinander ?gebracht\b|\bunfug\b|\bmumpitz\b|\bhumbug\b|\bgelogen\b|\bzahlendreher\b|\bversehen\b|\bfehlinformation\b",
@@ -237,6 +244,7 @@ GERMAN = Lexicon(
     ),
     copula=one_of(r"ist|sind|heißt|heisst|lautet|war|namens|endet"),
     slip=one_of(
+        r"\bstimmt (?:\w+ ){0,2}nicht\b|\bist (?:\w+ )?falsch\b|\bhat (?:mein|meine) \w+(?= *(?:$|[,.!]))",
         r"\bdas mit (?:der|dem|den)\b|\bvon wegen\b|\bwie ich auf\b|\bnie die rede\b|\bim kopf\b|\bzusammengereimt\b|\bunfug\b|\bim sinn\b|\baufgeschnappt\b|\bdurcheinander\w*\b|\bkeine spur\b|\bnichts zu tun\b|\bist doch (?:der|die|das)\b|\bgelogen\b|\bgeraten\b|\bhatte ich .{0,30}(?:gelesen|gehört|verstanden|abgespeichert)\b|\b(?:war|waren) (?:ein |mein )?(?:irrtum|versehen|fehler|quatsch|unsinn|blödsinn)\b|\bversehen\b",
         r"\bstatt\b|\banstatt\b",
         r"\bfalsch\b|\bfehler\b|\birrtum\b|\btippfehler\b",

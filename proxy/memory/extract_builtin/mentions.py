@@ -19,6 +19,10 @@ _ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", r
 _INDEFINITE = re.compile(
     r"\b(?:ein|eine|einen|einem|einer|an?|una?|unos|unas)\s+(?:(?!hund|katze|kater|perr|gat)\w+\s+){0,2}$"
 )
+_ANOTHER_ONE = re.compile(  # "Bruno from the third floor", "Bruno, the neighbour"
+    r"\s+(?:aus dem|vom|von (?:nebenan|gegenüber|oben|unten|der arbeit)|im \w+ stock|del (?:primero|segundo|tercero|cuarto|quinto|bajo|ático|trabajo)|de (?:al lado|enfrente|arriba|abajo|contabilidad))\b[^,]*"
+    r"|,\s+(?:(?:unser|mein|der|ein|el|la|mi|un|una|nuestro|nuestra) )?(?:nachbar|kollege|chef|hausmeister|vermieter|vecino|colega|compañero|jefe|casero|portero)\w*"
+)
 _DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
 _NAMED = re.compile(
     r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es)\s+(?:(?:die|der|den|la|el)\s+)?$"
@@ -237,6 +241,11 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     if lexicon.code not in ("en", "de", "es") or " " in mention.surface or not mention.said:
         return False
     before = sentence.flat[: mention.start - sentence.start]
+    is_another = _ANOTHER_ONE.match(sentence.flat[mention.end - sentence.start :])
+    if is_another is not None:
+        who = lexicon.kin.search(is_another[0])
+        told = any(who is not None and who[0] in fold(text) for text in mention.said)
+        return not told and all(_is_being(text, mention.surface, lexicon) for text in mention.said)
     if lexicon.code == "de":
         is_thing = _INDEFINITE.search(before) is not None
     else:

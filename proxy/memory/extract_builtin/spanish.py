@@ -43,6 +43,8 @@ SPANISH = Lexicon(
         r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
     ),
     ended=one_of(
+        r"\bno hace falta que (?:siga|sigamos|continúe|la tome|lo tome)\b|\bno (?:sigo|sigue|siguen|seguimos|continúa|continúo) (?:con|en|más|adelante|tomando|yendo|usando)\b|\bse (?:descuelga|descolgó|desentendió|desentiende|desapuntó|desapunta|salió|sale|retira|retiró|borró|baja|bajó)\b(?= *(?:$|[,.!]|de|del|por|porque))",
+        r"\bvoló\b(?= de|,|\.|$)|\bse (?:me |nos )?acaba (?:el|la) (?:contrato|suscripción|abono|matrícula|cuota|permiso)\b|\bse ha (?:descolgado|desentendido|desapuntado|borrado|salido|retirado)\b|\bse lo cargaron\b",
         r"\b(?:acabó|terminó|fue|ha ido|acabaron|ha acabado) (?:a parar )?(?:en|a|al) (?:el |la )?(?:desguace|basura|contenedor|chatarra|papelera|punto limpio|trastero)\b|\bcruzó el arco ?íris\b|\barco ?[ií]ris\b|\bse nos fue\b|\bhasta nunca\b|\bcha[ou]\b(?= *(?:$|[,.!]))",
         r"\bno quiero saber (?:nada )?(?:más )?(?:de|con)\b|\bni en pintura\b|\bni regalad[oa]s?\b|\bse quedó (?:a medias|en la página)\b|\b(?:echó|bajó|echaron) (?:el cierre|la persiana|el telón)\b|\bcerró (?:el chiringuito|sus puertas|el negocio|para siempre)\b|\bquebró\b|\bnos (?:abandona|abandonó|deja|ha dejado)\b(?! (?:sol|plantad|en paz))",
         r"\bme (?:piré|abrí|rajé|desenganché|desvinculé|descolgué|apeé|bajé)\b|\bme he (?:pirado|desenganchado|desvinculado|descolgado|apeado)\b|\bpas[oé] (?:totalmente |completamente )?del? .{2,30}(?= *(?:$|[,.!]))",
@@ -76,6 +78,7 @@ SPANISH = Lexicon(
         r"\bharé sin\b|\bsin .{2,20} desde\b",
     ),
     ceased=one_of(
+        r"\b(?:se )?(?:lo|la|los|las) (?:pasé|pasamos|cedí|dejé|endosé|traspasé) a (?:mi|un|una|la|el|los|las)\b|\bcomuni(?:qué|cado|camos) (?:\w+ )?(?:baja|renuncia|salida|dimisión)\b|\bentreg(?:ué|amos|ado) (?:el|la|mi|nuestr[oa]) .{2,25} (?:y )?a cambio\b|\bvendió su parte\b|\bjubilamos\b|\bda(?:do|mos)? por (?:terminad|acabad|cerrad|perdid)\w+\b|\bdi por (?:terminad|acabad|cerrad)\w+\b",
         r"\bendos(?:é|ado)\b|\bmalbarat\w+\b|\bbot(?:é|ado)\b|\bparti(?:do)? (?:en dos|por la mitad)\b|\bpartí en dos\b|\bdesguac\w+\b|\b(?:lo|la) planté\b|\bdescambi(?:é|ado)\b|\bremat(?:é|ado)\b|\bme deshice\b",
         r"\bcort(?:é|ado|amos) (?:amarras|por lo sano|lazos|relaciones|el grifo)\b|\b(?:dado|di|dimos|dio) (?:matarile|carpetazo|boleta|puerta|pasaporte|el finiquito|de lado)\b|\bdej(?:é|ado) atrás\b|\bpas(?:é|ado) página\b|\b(?:tir(?:é|ado)|arroj(?:é|ado)) la toalla\b",
         r"\b(?:present|entreg|firm|mand|envi|tramit|solicit|ped|hice|curs|puse)\w* (?:ya )?(?:mi |la |una |nuestra )?(?:carta de )?(?:renuncia|dimisión|baja|cancelación)\b|\b(?:puse|pusimos|puesto) (?:punto (?:y )?final|fin)\b|\b(?:entreg(?:ué|amos|ado)|devolv(?:í|imos)|devuelto) (?:\w+ )?llaves\b",
@@ -175,6 +178,8 @@ SPANISH = Lexicon(
         r"\b(?:también|además|otr[oa]s?(?! vez| veces)|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
+        r"\b(?:tranquil[oa]|mejor|agradecería|preferiría|gustaría|encantaría)\b.{0,20}\bsi\b.{0,60}\bno (?:\w+ )?(?:apareciera|saliera|constara|figurara|quedara|estuviera|guardaras|recordaras|supieras)\w*",
+        r"\bdéja\w+ (?:fuera|aparte|de lado|al margen)\b|\bfuera con (?:él|ella|eso|ello|ellos|ellas)\b|\bno pinta(?:ba)? nada aquí\b",
         r"\b(?:quisiera|desearía|querría|rogaría|ruego|le pido|te pido|pediría|necesito|agradecería|gustaría)\b.{0,30}\b(?:borr|olvid|elimin|quit|suprim|sac|descart|omit)\w*",
         r"\b(?:puedes|podrías|puede|podría|quieres|favor de)\b.{0,20}\bsac\w*\b.{0,40}\b(?:notas|memoria|registros?|archivos?|cabeza|datos)\b|\bquít\w+\b.{0,30}\b(?:cabeza|memoria|mente)\b|\bni se te ocurra (?:guard|anot|apunt|record|memoriz|almacen)\w*",
         r"\bno se (?:\w+ )?quede (?:\w+ ){0,4}(?:guardad|registrad|anotad|apuntad|grabad)\w*\b|\btupido velo\b|\bborrón y cuenta nueva\b|\bquede entre (?:tú y yo|nosotr\w+)\b|\bno (?:\w+ )?(?:vuelvas|vuelva) a (?:mencionar|nombrar|sacar)\w*\b",
@@ -202,6 +207,7 @@ SPANISH = Lexicon(
         r"\bquita el\b",
     ),
     correction=one_of(
+        r"\bdel? (?:\w+ ){1,3}nada\b(?= *(?:$|[,.!;]))|\b(?:me ha|me han|me) (?:aclar|correg|explic|desminti)\w+\b|\bsiempre l[oa]s confundo\b",
         r"\bqué (?:vergüenza|burr[oa]|tont[oa]|torpe|bochorno|apuro)\b|\bseré (?:burr|tont|bob|lel|idiot)\w+\b|\bsoy un (?:desastre|burro|despistado)\b|\bvaya cabeza\b|\bmadre mía\b|\bahora caigo\b|\bcaigo en la cuenta\b|\bme doy cuenta\b|\b(?:entendí|oí|leí|apunté|copié|escuché) (?:al revés|mal)\b|\bla edad no perdona\b|\bme falla la memoria\b|\bla memoria me (?:falla|traiciona)\b",
         r"\bde dónde (?:me )?(?:lo )?(?:habré )?sa(?:cado|qué|co)\b|\b(?:puso|puesto) el grito\b|\bse (?:ha )?(?:rio|rió|reído|reía|atacó de risa|partió|parte|troncha\w*) (?:de|con)?\b|\bmuert[oa] de (?:la )?risa\b|\bdeje de (?:contar|decir) (?:mentiras|tonterías|bobadas)\b|\bsacó de(?:l| mi) error\b|\bhe vuelto a mirar\b|\bmirándolo (?:bien|mejor)\b|\bcruc?z?\w+ los cables\b",
         r"\ben (?:la|el|mi|su) \w+ (?:pone|ponía|dice|figura|sale)\b|\bno tiene nada\b|\bni por asomo\b|^\W*lo que \w+ .{0,40}\bes\b|\bentendí al revés\b|\bes .{2,30} lo que \w+\b",
@@ -227,6 +233,7 @@ SPANISH = Lexicon(
     ),
     copula=one_of(r"es|son|era|llama|termina|está|queda"),
     slip=one_of(
+        r"^\W*(?:el|la) .{2,25} es mi \w+ *$",
         r"\bno tiene nada\b|\bdel? (?:\w+ ){1,3}nada\b|\bningún problema\b|\bde dónde .{0,20}sa(?:cado|qué|co)\b|\ben la cabeza\b|\bcruz\w+ los cables\b|\bal revés\b|\bme sonaba\b|\bme lo saqué\b|\bni por asomo\b|^\W*(?:la|el) de .{2,30} es (?:mi|su|el|la)\b",
         r"\ben vez de\b|\ben lugar de\b",
         r"\bmal\b|\berror\b|\berrata\b|\bequivoc\w+|\bconfund\w+|\bconfusión\b|\blapsus\b|\bmezcl\w+",

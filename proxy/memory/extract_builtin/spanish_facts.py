@@ -34,6 +34,7 @@ SPANISH_STATEMENTS = (
         one_of(
             r"\b(?:trabajo|trabajamos) (?:como|de) (?:un |una )?",
             r"\bsoy (?=(?!aleg|alerg|socia|socio|de |muy |yo|el |la |un |una |miembro|vegan|vegetar|fan|capaz|nuev|intoler|diab|celiac|celíac)\w+(?:er[oa]|ista|or|ora|ic[oa]|nte|ólog[oa]|ad[oa]|ent[ae]|ario|aria|et[ao]|ic)\b)",
+            r"\bsoy (?=(?!fan|amig|miembr|soci|hij|padre|madre|herman|partidari|vecin|client|aficionad|amante|enemig|due|de|el|la|un|una|nativ|natural|delegad|capitan)\w+ de (?!la |los |las |nacimiento|aquí|verdad)\w+)",
             r"\bmi (?P<who>"
             + KIN
             + r") (?:trabaja (?:como|de) |es )(?=(?:un |una )?\w+(?:er[oa]|ista|or|ora|ic[oa]|nte|ólog[oa]|ario)\b)",

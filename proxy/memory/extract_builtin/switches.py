@@ -25,7 +25,7 @@ GAINS = re.compile(
 ARRIVES = re.compile(  # tells of something that came
     r"\b(?:nun|jetzt|inzwischen|mittlerweile|neuerdings|seither|seitdem|seit(?! (?:jeher|langem|ewig\w*|immer|jahren))|ab (?:dem|der|sofort|morgen|nächste\w*|\d|\w+(?:tag|uar|ember|ober|ust|ril|uni|uli|ärz|mai)\b)|ab|künftig|fortan|"
     r"stattdessen|dafür|für (?:ihn|sie|es)|stelle|ersatz|nachfolger\w*|entschieden|wurde|geworden|grad|gerade|endlich|demnächst|neue[rsnm]?|übernimmt|übernommen|zieht|eingezogen|angefangen|"
-    r"ahora|desde|a partir de|en su lugar|ya|nuev[oa]s?|este (?:año|mes)|hoy en día|me he (?:hecho|agenciado|pasado|comprado)|sustitut[oa]|relevo|ocupa|manda|toca)\b"
+    r"(?:diesem|kommendem) (?:jahr|monat|herbst|winter|sommer|semester)|diese (?:saison|woche)|ahora|desde|a partir de|en su lugar|ya|nuev[oa]s?|este (?:año|mes)|hoy en día|me he (?:hecho|agenciado|pasado|comprado)|sustitut[oa]|relevo|ocupa|manda|toca)\b"
 )
 _STANDS_IN = re.compile(
     r"\bfür (?:ihn|sie|es) (?:kommt|kam|ist|übernimmt|springt|spielt|macht)\b|\bstattdessen\b|\ban (?:seine|ihre|deren|dessen) (?:stelle|statt)\b|\bals ersatz\b|\bnachfolger(?:in)?\b|\ben su (?:lugar|puesto|sitio)\b|\bel relevo\b|\bocupa su (?:lugar|puesto|sitio)\b"
@@ -39,6 +39,29 @@ _FRESH_DE = re.compile(
 _TIME = re.compile(
     r"(?:\w*(?:tag|woche|monat|jahr|abend|morgen|nacht|mittag|wochenende|stunde|zeit|sommer|winter|herbst|frühling|frühjahr|ersten?|letzten?)e?[sn]?|"
     r"januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|mittwoch)$"
+)
+_TELLING_VERBS = word_set(
+    "nutze benutze nutzen nehme esse trinke spiele lerne lese gehe fahre arbeite wohne sammle koche male singe tanze schwimme laufe schaue höre sehe backe "
+    "trage schreibe uso usar tomo toco hablo vivo trabajo estudio leo veo escucho pago compro bebo conduzco monto practico entreno calzo canto bailo corro nado desayuno ceno"
+)
+_SPEAKS_OF = tuple(  # what one does at or with things of the same sort
+    re.compile(pattern)
+    for pattern in (
+        r"(?:wohn|leb(?:e|en|t)?$|zuhause|daheim|viv|resid|piso$|mudanza)",
+        r"(?:ein)?k[aä]uf|shopp|besorg|compr",
+        r"arbeit|job$|stelle$|trabaj|curr[oa]|empleo",
+        r"train|fitness|studio|entren|gimnasio",
+        r"hör|musik|podcast|escuch|oigo|oír|música",
+        r"fahr|auto|wagen|pendle|conduz|manej|coche|carro",
+        r"bank|konto|girokonto|banco|cuenta",
+        r"friseur|haare?|frisör|pelo|peluquer",
+        r"arzt|ärztin|praxis|haus?arzt|médic|doctor",
+        r"schul|klasse|lehrer|unterricht|nachhilfe|col(?:e|egio)$|clase|maestr|profe",
+        r"urlaub|ferien|reise|vacacion|verane",
+        r"strom|gas$|energie|luz$|electricidad",
+        r"kita|kindergarten|krippe|guarder",
+        r"notiz|notier|nota|apunt",
+    )
 )
 _ALIKE = 5  # letters that a word and a compound with it start with
 _OPENING = "«\"„“'《"
@@ -205,7 +228,7 @@ class Switches(Scan):
         if self._lexicon.code == "es" and mention.rank < NAME:
             return False
         clause = self._clause_at(sentence, mention)
-        if _GOES_ON.search(clause.flat) or self._is_idle(sentence, mention) or ARRIVES.search(clause.flat):
+        if _GOES_ON.search(clause.flat) or self._is_idle(sentence, mention) or NOW.search(clause.flat):
             return False
         frame = self._frame(mention)
         if any(
@@ -237,7 +260,8 @@ class Switches(Scan):
             for near in read_as(text, self._lexicon).sentences:
                 found = [word.text for word in near.words]
                 if any(akin(word, other) for word in found for other in inside):
-                    telling += [w for w in found if w not in inside and w not in self._lexicon.stop and len(w) > 2]
+                    idle = self._lexicon.stop - _TELLING_VERBS
+                    telling += [w for w in found if w not in inside and w not in idle and len(w) > 2]
         return telling
 
     def _fresh(self, clause: Clause) -> list[str]:
@@ -258,5 +282,7 @@ class Switches(Scan):
 
 
 def akin(word: str, other: str) -> bool:
-    """Whether two words are forms of one another, or start alike as a German compound and its first part do."""
-    return same_word(word, other) or (len(word) > _ALIKE and len(other) > _ALIKE and word[:_ALIKE] == other[:_ALIKE])
+    """Whether two words are forms of one another, start alike as a compound and its first part do, or speak of the same."""
+    if same_word(word, other) or (len(word) > _ALIKE and len(other) > _ALIKE and word[:_ALIKE] == other[:_ALIKE]):
+        return True
+    return any(speaks.match(word) and speaks.match(other) for speaks in _SPEAKS_OF)
