@@ -29,9 +29,17 @@ def test_row_66_realtime_is_answered_cleanly(wire: Wire) -> None:
     upgrade = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
                ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ("Authorization", f"Bearer {KEY}")]  # fmt: skip
     with Wiretap(wire.server.origin, "GET", "/v1/realtime?model=gpt-realtime", upgrade) as tap:
-        status = int(tap.until(b"\r\n\r\n").split()[1])
-    assert 200 <= status < 500
-    assert status != 101
+        assert tap.until(b"}}").startswith(b"HTTP/1.1 400")
+        error = orjson.loads(tap.ended())["error"]
+    assert (error["type"], "WebSocket" in error["message"]) == ("invalid_request_error", True)
+    assert not [seen for seen in wire.provider.seen if "realtime" in seen.path]
+
+
+def test_row_66_what_needs_no_websocket_of_realtime_passes_through(wire: Wire) -> None:
+    body = b'{ "session":{"type":"realtime","model":"gpt-realtime"} }'
+    wire.provider.then(Reply([b'{"value" : "ek_1"}']))
+    assert wire.send(body, "/v1/realtime/client_secrets").body == b'{"value" : "ek_1"}'
+    assert wire.seen.body == body
 
 
 @pytest.mark.parametrize("target", ["/v1/models/org%2Fname", "/v1/models/org/name", "/v1/models?limit=2"])
