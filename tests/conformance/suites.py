@@ -48,9 +48,9 @@ def langchain(base_url: str) -> Outcome:
     ours = Path(__file__).with_name("langchain_suite.py")
     file = Path(shutil.copy(ours, tools.HOME / "suites"))  # beside our tests, pytest would load their conftest.py
     config = file.with_name("pytest.ini")
-    config.write_text(
-        "[pytest]\nasyncio_mode = auto\npython_files = *.py\nasyncio_default_fixture_loop_scope = function\n"
-    )
+    # One loop for all: langchain-openai keeps its asynchronous client for longer than a test lasts.
+    scopes = "".join(f"asyncio_default_{of}_loop_scope = session\n" for of in ("fixture", "test"))
+    config.write_text(f"[pytest]\nasyncio_mode = auto\npython_files = *.py\n{scopes}")
     return _pytest(file.parent, [str(file), "-c", str(config)], {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": KEY})
 
 

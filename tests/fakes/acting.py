@@ -24,12 +24,15 @@ WIRES = {
 def acting(seen: Seen) -> Reply | None:
     """Answer a request of any of the three wires; everything else is left to the default echo."""
     wire = next((wire for path, wire in WIRES.items() if seen.method == "POST" and seen.path.endswith(path)), None)
-    if wire is None:
+    is_compaction = seen.method == "POST" and seen.path.endswith("/responses/compact")
+    if wire is None and not is_compaction:
         return None
     try:
         body = orjson.loads(seen.body)
     except orjson.JSONDecodeError:
         return error(400, "We could not parse the JSON body of your request.", "invalid_json")
+    if wire is None:
+        return None if body.get("model") else error(400, "you must provide a model parameter", "missing_model")
     if not body.get("model"):
         return error(400, "you must provide a model parameter", "missing_required_parameter")
     asked = wire.asked(body)
@@ -72,7 +75,9 @@ class _Example:
         kind = schema.get("type", "object" if "properties" in schema else "string")
         kind = next(one for one in kind if one != "null") if isinstance(kind, list) else kind
         if kind == "object":
-            return {name: self.of(one) for name, one in (schema.get("properties") or {}).items()}
+            named = re.findall(r"'(\w+)'", self.question) if schema is self.root else []
+            properties = schema.get("properties") or {name: {"type": "string"} for name in named}
+            return {name: self.of(one) for name, one in properties.items()}
         if kind == "array":
             return [self.of(schema.get("items") or {})] * max(1, schema.get("minItems", 1))
         return self._scalar(kind, schema)
@@ -97,5 +102,5 @@ class _Example:
             return True
         if kind == "null":
             return None
-        words = re.findall(r"(?<=\s)[A-Z][a-z]+", self.question)
+        words = re.findall(r"[\u4e00-\u9fff]+", self.question) or re.findall(r"(?<=\s)[A-Z][a-z]+", self.question)
         return words[-1] if words else "text"

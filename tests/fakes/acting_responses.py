@@ -30,13 +30,14 @@ def asked(body: dict[str, Any]) -> Asked:
     tools = [one for one in body.get("tools") or [] if one.get("type") == "function"]
     choice = body.get("tool_choice") or ""
     shape = (body.get("text") or {}).get("format") or {}
+    schema = {"type": "object", "properties": {}} if shape.get("type") == "json_object" else None
     return Asked(
         texts(content),
         images(content),
         tuple(results),
         {tool["name"]: tool.get("parameters") or {} for tool in tools},
         choice if isinstance(choice, str) else choice.get("name", ""),
-        shape.get("schema", {}) if shape.get("type") == "json_schema" else None,
+        shape.get("schema", {}) if shape.get("type") == "json_schema" else schema,
     )
 
 
