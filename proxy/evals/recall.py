@@ -50,7 +50,7 @@ class Recall:
             )
             self.scores.append(self._score(moment, gold, budget, asked))
         if gold is not None and asked.receipt:
-            entries = (await client.ranked(question.user, asked.receipt))[:TOP]
+            entries = await client.ranked(question.user, asked.receipt)
             self.ranks.append(rank(self._dataset, moment, gold, entries))
 
     def _score(self, moment: Moment, gold: Gold | None, budget: int, asked: Asked) -> Score:
@@ -150,11 +150,20 @@ class Recall:
         counted = [rank for rank in self.ranks if rank.question.category not in APART]
         groups = [*_by_category(counted), ("all", counted)]
         rows = [
-            (name, len(group), mean(rank.turns for rank in group), mean(rank.sessions for rank in group))
+            (
+                name,
+                len(group),
+                mean(rank.turns for rank in group),
+                mean(rank.sessions for rank in group),
+                mean(rank.sessions_in_ten for rank in group),
+            )
             for name, group in groups
         ]
-        columns = ("category", "questions", f"turn R@{TOP}", f"session R@{TOP}")
-        return Table(f"{self._dataset.name}: ranking, from the receipts", columns, tuple(rows))
+        columns = ("category", "questions", f"turn R@{TOP}", f"session R@{TOP}", f"sessions of {TOP} entries")
+        notes = (
+            f"Session R@{TOP} looks at the first {TOP} different sessions, the last column at {TOP} entries only.",
+        )
+        return Table(f"{self._dataset.name}: ranking, from the receipts", columns, tuple(rows), notes)
 
     def _updates(self, budget: int) -> Table | None:
         scores = [score for score in self.scores if score.budget == budget and score.old_in is not None]

@@ -60,11 +60,18 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """What of a question's evidence is among the ten best entries of its receipt."""
+    """What of a question's evidence is among the best entries of its receipt.
+
+    Args:
+        turns: Share of the evidence in the ten best entries.
+        sessions: Share of the gold sessions among the first ten different ones, as LongMemEval does (Wu et al., 2024).
+        sessions_in_ten: Share of them that the ten best entries are of, however many of these are of one session.
+    """
 
     question: Question
     turns: float | None
     sessions: float | None
+    sessions_in_ten: float | None
 
 
 def gold_of(dataset: Dataset, moment: Moment) -> Gold | None:
@@ -80,19 +87,24 @@ def gold_of(dataset: Dataset, moment: Moment) -> Gold | None:
 
 
 def rank(dataset: Dataset, moment: Moment, gold: Gold, entries: Sequence[dict[str, Any]]) -> Rank:
-    """Return what of the evidence stands in the best entries of a receipt."""
-    texts = [Injected(str(entry.get("text") or "")) for entry in entries]
+    """Return what of the evidence stands in the best entries of a receipt; ``entries`` are all of it, best first."""
+    texts = [Injected(str(entry.get("text") or "")) for entry in entries[:TOP]]
     cited = set(moment.question.gold)
     sessions = moment.question.gold_sessions or tuple(
         dict.fromkeys(session.id for session, line in moment.stored if cited.intersection(line.labels))
     )
-    named = {str(entry.get("session") or "") for entry in entries}
     by_session: dict[str, list[Line]] = {}
     for session, line in moment.stored:
         by_session.setdefault(session.id, []).append(line)
     known = [one for one in sessions if one in by_session]
-    hits = [one in named or _stands(by_session[one], texts) for one in known]
-    return Rank(moment.question, None if dataset.gold_is_sessions else gold.found(texts), mean(hits))
+    in_ten = {str(entry.get("session") or "") for entry in entries[:TOP]}
+    named = list(dict.fromkeys(str(entry["session"]) for entry in entries if entry.get("session")))[:TOP]
+    return Rank(
+        moment.question,
+        None if dataset.gold_is_sessions else gold.found(texts),
+        mean(one in named or _stands(by_session[one], texts) for one in known),
+        mean(one in in_ten or _stands(by_session[one], texts) for one in known),
+    )
 
 
 def _stands(lines: Sequence[Line], texts: Sequence[Injected]) -> bool:

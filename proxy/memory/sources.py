@@ -111,7 +111,8 @@ class EpisodeSource:
         speakers = called(shelf, query.text, mask)
         terms = without_names(terms_of(query), speakers)
         like = likeness(shelf, query, terms, mask)
-        scores = like.fused(shelf.lengths, mask) * worth(shelf, query, speakers) * in_time(shelf, query)
+        fused = like.fused(shelf.lengths, mask, is_told=query.says)
+        scores = fused * worth(shelf, query, speakers) * in_time(shelf, query)
         is_all = _wants_all(mask, query)
         scores = _all_of(scores, mask) if is_all else scores
         scores = with_answers(shelf, scores)

@@ -19,8 +19,9 @@ from proxy.memory.rank import economy, fuse, thinned, varied
 from proxy.types import Role
 
 # Words and vectors of a turn, words and vectors of the window around it: a short turn is understood by what stands
-# around it, a long one by itself.
-_SHORT_SHARES, _LONG_SHARES = (0.1, 0.15, 0.4, 0.35), (0.2, 0.4, 0.2, 0.2)
+# around it, a long one by itself, all the more where something is asked: what one tells carries on with a whole talk.
+_SHORT_SHARES = (0.1, 0.15, 0.4, 0.35)
+_LONG_SHARES_ASKED, _LONG_SHARES_TOLD = (0.35, 0.45, 0.1, 0.1), (0.2, 0.4, 0.2, 0.2)
 _SHORT_CHARACTERS, _LONG_CHARACTERS = 150, 600
 _QUESTION = 0.8  # what a turn that only asks is worth: it proves nothing
 _ANSWER = 0.15  # of a question's score, for the turn that follows
@@ -39,13 +40,20 @@ class Likeness:
     words_around: Scores
     cosines_around: Scores
 
-    def fused(self, lengths: NDArray[np.int32], mask: Mask) -> Scores:
-        """Return one score per line; the longer a turn, the less the window around it counts."""
+    def fused(self, lengths: NDArray[np.int32], mask: Mask, *, is_told: bool) -> Scores:
+        """Return one score per line; the longer a turn, the less the window around it counts.
+
+        Args:
+            lengths: Characters of each line.
+            mask: The visible lines.
+            is_told: The user tells something rather than only asking.
+        """
+        long_shares = _LONG_SHARES_TOLD if is_told else _LONG_SHARES_ASKED
         length = np.clip((lengths - _SHORT_CHARACTERS) / (_LONG_CHARACTERS - _SHORT_CHARACTERS), 0, 1)
         lists = (self.words, self.cosines, self.words_around, self.cosines_around)
         shares: list[float | Scores] = [
             (short + (long - short) * length).astype(np.float32)
-            for short, long in zip(_SHORT_SHARES, _LONG_SHARES, strict=True)
+            for short, long in zip(_SHORT_SHARES, long_shares, strict=True)
         ]
         return fuse(list(zip(lists, shares, strict=True)), mask)
 

@@ -78,7 +78,7 @@ def test_a_long_turn_is_judged_by_itself_and_a_short_one_by_what_stands_around()
     turns = shelf(conversation("ses_1", "tea", "x"))
     like = replace(likeness(turns, ask("tea"), {}, np.ones(2, dtype=bool)), words=lone, cosines=lone)
     like = replace(like, words_around=near + np.array([0, 1e-6], dtype=np.float32), cosines_around=near + 1)
-    short, long = like.fused(np.array([50, 900], dtype=np.int32), np.ones(2, dtype=bool))
+    short, long = like.fused(np.array([50, 900], dtype=np.int32), np.ones(2, dtype=bool), is_told=False)
     assert long > short
 
 
