@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from proxy.memory.extract_builtin.facts import stated_in
@@ -23,6 +23,9 @@ FACT_CONFIDENCE = 0.8
 _DASH = re.compile(r"[-–—]|\s*[-–—]\s*это|:")
 _MAX_KEY = 5  # words of either side of a dash
 _SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
+_PLACED = re.compile(
+    r"\b(nach|aus|bei|von|in|[Aa]us|[Ii]n|a|en|de|con|para) ([A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+)?)(?=\s*(?:[.,;:!?]|$))"
+)  # at the end of its clause
 _MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
 _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
     r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
@@ -79,6 +82,7 @@ class Amendments:
         yield from self._put_right_by_form(sentence)
         yield from self._put_right_by_spelling(sentence)
         yield from self._put_right_by_frame(sentence)
+        yield from self._put_right_by_place(sentence)
 
     def _put_right_by_form(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
         place = self._reading.sentences.index(sentence)
@@ -110,6 +114,20 @@ class Amendments:
                         if _is_spelt_like(new.text, old.text) and not same_word(new.text, old.text):
                             surface = next(w for w in words(text) if w.text == old.text)
                             yield self._said.text[new.start : new.end], text[surface.start : surface.end], text, ""
+
+    def _put_right_by_place(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        """Yield the one name after a preposition that another name stood after before ("to Corfu", "to Crete")."""
+        if self._lexicon.code not in ("de", "es"):
+            return
+        place = self._reading.sentences.index(sentence)
+        near = " ".join(one.text for one in self._reading.sentences[place : place + 2] if not one.asks)
+        now = _placed(near)
+        for text in self._by_topic(sentence)[:3]:
+            before = _placed(text)
+            for preposition, new in now.items():
+                old = before.get(preposition, "")
+                if new and old and not overlap(new, old) and not any(new in earlier for earlier in self._earlier):
+                    yield new, old, text, ""
 
     def _put_right_by_frame(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
         place = self._reading.sentences.index(sentence)
@@ -263,6 +281,14 @@ def _defined(reading: Reading) -> Iterator[tuple[tuple[str, ...], str, Sentence]
 
 def _is_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     return len(ours) == len(theirs) and all(same_word(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+def _placed(text: str) -> Mapping[str, str]:
+    """Return by preposition the name that stands after it, "" where there are several."""
+    found: dict[str, str] = {}
+    for match in _PLACED.finditer(text):
+        found[match[1].lower()] = "" if match[1].lower() in found else match[2]
+    return found
 
 
 def _is_spelt_like(new: str, old: str) -> bool:

@@ -40,7 +40,7 @@ _WAS_ONCE = re.compile(
 )
 
 
-_WHENCE = re.compile(  # wonders how a wrong thing came to be said
+WHENCE = re.compile(  # wonders how a wrong thing came to be said
     r"\bwo (?:ich )?hab\w* (?:ich )?.{0,40}\bher(?:geholt|genommen|gehabt)?\b|\bwie (?:komm\w*|kam|bin) ich .{0,12}auf\b|\bwie ich (?:\w+ ){0,3}auf .{1,40}\b(?:komm\w*|kam|gekommen)\b|"
     r"\b(?:warum|wieso|weshalb) (?:hab\w* )?ich .{0,40}\b(?:geschrieben|gesagt|getippt|schrieb|sagte|hatte|habe?)\b|"
     r"\bde dónde .{0,20}\bsa(?:qué|co|cado|caría)\b|\b(?:por|en) qué .{0,15}\b(?:dije|puse|escribí|pensaba)\b|\bcómo (?:se me ocurrió|llegué a) (?:decir|poner|escribir)\b|"
@@ -99,7 +99,7 @@ class Corrections(Scan):
         corrects = any(self._lexicon.correction.search(other.flat) for other in near)
         idle = (self._lexicon.ceased, self._lexicon.limited)
         for clause in sentence.clauses:
-            wonders = _WHENCE.search(clause.flat) is not None
+            wonders = WHENCE.search(clause.flat) is not None
             if (clause.asks and not wonders) or any(p.search(clause.flat) for p in idle):
                 continue
             if self._is_hedged(sentence, clause) and not wonders:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proxy.memory.extract_builtin.corrections import Corrections
+from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
@@ -22,6 +22,9 @@ _POINTS = re.compile(
 )
 _HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
 _ARTICLE_DE = re.compile(r"\b[DdIi](?:as|en|ie|er|em|hr|hre) (?:[a-zäöüß]+(?:e|en|er|es) ){0,2}(?=[A-ZÄÖÜ])")
+_DEMONSTRATES = re.compile(
+    r"^\W*(?:und |aber |also |doch )?(?:die|den|das|der|dem) (?:hab\w*|hat|ist|sind|war|wurden?|musste\w*|nutz\w*|brauch\w*|geb\w*) "
+)
 _POINTS_ES = re.compile(
     r"\b(?:l[oae]s?)\s+(?:he|has|ha|hemos|han|había|tuve|tenía|tengo|voy|(?!mío|nuestro|bueno|malo|mismo|otro|primero|último|único|peor)\w+(?:é|í|ó|o|amos|imos|emos|aron|ieron))\b|"
     r"\b(?:ello|eso|esto|él|ella|aquello)\b|(?:ar|er|ir|ndo)(?:me|te|se|nos)?(?:lo|la|los|las)\b|(?:lo|la|los|las)$"
@@ -78,6 +81,7 @@ _DOES = re.compile(
 _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
     r"\b(?:früh|früher|eher|vorzeitig|zeitig|mittendrin)(?= (?:\w+ )?(?:beendet|abgebrochen|aufgehört|schluss|zugemacht|geschlossen|abgehauen|gegangen))|\b(?:antes de tiempo|a medias)\b|"
     r"\b(?:cort|dej|acab|termin|cerr)\w+ .{0,25}\b(?:pronto|temprano)\b|"
+    r"\b(?:steht|stehen|bleibt|ruht|schläft) .{0,20}(?:im|über den) winter\b|"
     r"\b(?:vorrätig|lieferbar|ausverkauft|vergriffen|auf lager)\b|\b(?:no quedaban?|no había|no tenían|agotad\w+|sin existencias)\b|"
     r"\bschlecht geworden\b|\bverdorben\b|\bverschimmelt\b|\branzig\b|\bsauer geworden\b|\baufgegessen\b|\bausgetrunken\b|\bpus(?:o|ieron) mal[oa]s?\b|\bcon moho\b|\bpodrid[oa]s?\b|\branci[oa]s?\b|"
     r"\b(?:went|gone) (?:bad|off|mouldy|moldy|stale)\b|\bpast (?:its|their) date\b"
@@ -89,7 +93,7 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
     r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
 )
 _FAILED = re.compile(
-    r"\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
+    r"\bsin (?:aparecer|venir|dar señales)\b|\btaucht\w* .{0,30}nicht mehr auf\b|\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
 )
 _WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
@@ -119,6 +123,8 @@ class Endings(Corrections, Forgetting, Rivals):
         return 2 * size <= most and self._heard.is_value(ending.value)
 
     def _corrected(self, sentence: Sentence) -> bool:
+        if any(WHENCE.search(clause.flat) for clause in sentence.clauses):
+            return True
         return not sentence.asks and self._lexicon.correction.search(sentence.flat) is not None
 
     def _of(self, place: int, sentence: Sentence) -> Iterator[Ending]:
@@ -279,7 +285,8 @@ class Endings(Corrections, Forgetting, Rivals):
         if place == 0 or sentence.clauses[place - 1] is not named:
             return False
         opens = any(len(words(named.flat[: m.start - named.start])) <= _SUBJECT for m in self._within(named, sentence))
-        return opens and (len(words(clause.flat)) <= _SHORTEST or _POINTS.search(clause.flat) is not None)
+        least = _SHORTEST if self._lexicon.code == "en" else _SHORTEST + 2
+        return opens and (len(words(clause.flat)) <= least or _POINTS.search(clause.flat) is not None)
 
     def _tells_new(self, clause: Clause) -> bool:
         """Whether a clause, of nobody else's, names something never heard of."""
@@ -325,6 +332,8 @@ class Endings(Corrections, Forgetting, Rivals):
         if lexicon.negation.search(named.flat) and not self._failed(named):
             return False
         if lexicon.code == "en" and _HE.match(clause.flat):
+            return True
+        if lexicon.code == "de" and _DEMONSTRATES.search(clause.flat):
             return True
         most = _ELLIPTIC_HAN if lexicon.code == "zh" else _ELLIPTIC_WORDS
         return len(words(clause.flat)) <= most or _POINTS.search(clause.flat) is not None

@@ -25,6 +25,11 @@ _FROM_MEMORY = re.compile(
 _MAX_COMMON = 3  # common nouns that one request to forget may name
 
 
+_KEEPS = re.compile(
+    r"(?:\b(?:nur|bloß|lediglich|only|just|solo|sólo|solamente|únicamente|только)\s+(?:(?:über|von|zu|about|of|de|del|sobre|lo de|про|о)\s+)?(?:(?:die|den|der|das|the|la|el)\s+)?)$"
+)
+
+
 class Forgetting(Scan):
     """Reads requests to forget."""
 
@@ -57,6 +62,8 @@ class Forgetting(Scan):
     def _is_kept(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a clause lets stay what it names, beside another one that asks to forget something."""
         clause = self._clause_at(sentence, mention)
+        if _KEEPS.search(sentence.flat[: mention.start - sentence.start]):  # "nothing of him, only of Hugo"
+            return not self._lexicon.forget.search(clause.flat)
         return self._lexicon.kept.search(clause.flat) is not None and not self._lexicon.forget.search(clause.flat)
 
     def _topical(self, sentence: Sentence, mentions: Sequence[Mention]) -> list[Mention]:

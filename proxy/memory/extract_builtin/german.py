@@ -36,6 +36,8 @@ GERMAN = Lexicon(
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?P<whom>er|sie(?! ist| sind)|man)\b",
     ),
     ended=one_of(
+        r"\bhat (?:jetzt |nun )?(?:mein|meine|unser|unsere|der|die|ein|eine) \w+ (?:\w+ )?(?:bekommen|gekriegt|geerbt|abgekriegt)\b|\blebt (?:jetzt|nun|seit \w+) (?:bei|mit) (?:einer|einem|meiner|meinem)\b|\b(?:nun|jetzt|inzwischen) (?:jemand )?andere[rn]?\b(?= *(?:$|[,.!]))",
+        r"\bzum letzten mal\b|\bein letztes mal\b|\bkann (?:ich|man) (?:\w+ ){0,3}verzichten\b|\bwar gestern\b(?= *(?:$|[,.!]))|\bist (?:\w+ ){0,3}verschwunden\b(?= und| *(?:$|[,.!]))",
         r"(?<!weiß)\bnicht weiter\b(?! (?:schlimm|tragisch|wichtig|wild|dramatisch|darüber|stört|auffällig|verwunderlich|nach))",
         r"\bin (?:pension|rente|den (?:wohlverdienten )?ruhestand|altersteilzeit) (?:gegangen|geschickt|verabschiedet)\b",
         r"\b(?:meinen|unseren|seinen|ihren|den) (?:austritt|ausstieg|abschied|rücktritt)\b(?=.*\b(?:mitgeteilt|erklärt|eingereicht|verkündet|geschickt|gegeben|genommen|bekannt\w*)\b)|\b(?:meine|unsere|seine|ihre|die) (?:kündigung|abmeldung)\b(?=.*\b(?:mitgeteilt|hingelegt|hingeschickt|geschickt|gegeben|bestätigt|zugestellt|übergeben|abgeschickt)\b)",
@@ -176,6 +178,7 @@ GERMAN = Lexicon(
         r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b",
     ),
     forget=one_of(
+        r"\bnichts (?:\w+ ){0,3}(?:über|von|zu) .{1,30} (?:aufheben|speichern|merken|behalten|festhalten|notieren|aufbewahren)\b|\bso tun\b.{0,5}\bals\b",
         r"\blässt du .{1,50}\b(?:weg|raus|beiseite|außen vor)\b|\bhätte (?:hier |da )?(?:nicht|nie) (?:hier )?(?:reingehört|hergehört|hineingehört|gesagt gehört)\b|\bgehört (?:hier )?nicht (?:hier)?(?:rein|her|hierher)\b",
         r"\b(?:wohler|lieber|lieb|beruhigter|recht|froh|dankbar)\b.{0,40}\bwenn\b.{0,70}\b(?:nirgends|nirgendwo|nicht|nie|keiner|niemand)\b.{0,30}\b(?:auftaucht|auftauchen|steht|gespeichert|vorkommt|bleibt|erfährt|merkst|behältst|festhältst)\b",
         r"\b(?:bleibt|bleiben|bleibe) (?:bitte )?(?:nirgends|nirgendwo|nicht) (?:hängen|gespeichert|stehen|haften|liegen)\b|\bunter den tisch fallen\b|\bschwamm drüber\b|\bunter uns\b(?=.*\b(?:bleib\w*|vergiss|ja)\b)",

@@ -23,6 +23,11 @@ _ANOTHER_ONE = re.compile(  # "Bruno from the third floor", "Bruno, the neighbou
     r"\s+(?:aus dem|vom|von (?:nebenan|gegenüber|oben|unten|der arbeit)|im \w+ stock|del (?:primero|segundo|tercero|cuarto|quinto|bajo|ático|trabajo)|de (?:al lado|enfrente|arriba|abajo|contabilidad))\b[^,]*"
     r"|,\s+(?:(?:unser|mein|der|ein|el|la|mi|un|una|nuestro|nuestra) )?(?:nachbar|kollege|chef|hausmeister|vermieter|vecino|colega|compañero|jefe|casero|portero)\w*"
 )
+_PART_OF = re.compile(  # "the Rammstein concert": not the band
+    r"-(?:konzert|folge|abend|spiel|termin|stunde|probe|film|buch|video|kissen|shirt|tasse|becher|ordner|datei|projekt|update|turnier|party|karte|ticket|poster)"
+)
+_WITH_ARTICLE = re.compile(r"\b(?:dem|den|der|das|einem|einen|ein)\s+$")
+_WHERE = re.compile(r"\b(?:in|aus|nach)\s+$")
 _DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
 _NAMED = re.compile(
     r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es)\s+(?:(?:die|der|den|la|el)\s+)?$"
@@ -246,12 +251,22 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
         who = lexicon.kin.search(is_another[0])
         told = any(who is not None and who[0] in fold(text) for text in mention.said)
         return not told and all(_is_being(text, mention.surface, lexicon) for text in mention.said)
+    if lexicon.code == "de" and _PART_OF.match(sentence.flat[mention.end - sentence.start :]):
+        return True
+    if lexicon.code == "de" and _WITH_ARTICLE.search(before):
+        return all(_is_place(text, mention.surface) for text in mention.said)
     if lexicon.code == "de":
         is_thing = _INDEFINITE.search(before) is not None
     else:
         is_common = mention.surface.islower() and _DEFINITE.search(before) is not None
         is_thing = is_common or _INDEFINITE.search(before) is not None
     return is_thing and all(_is_being(text, mention.surface, lexicon) for text in mention.said)
+
+
+def _is_place(text: str, surface: str) -> bool:
+    """Whether a German text has ``surface`` as the name of a place, which takes no article ("in Hof")."""
+    found = [word for word in words(text) if same_word(word.text, fold(surface))]
+    return bool(found) and all(_WHERE.search(text[: word.start].lower()) for word in found)
 
 
 def _is_being(text: str, surface: str, lexicon: Lexicon) -> bool:

@@ -11,7 +11,9 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.words import same_word
 
-_CODE = re.compile(r"(?<![\w.,:/-])(?=[\w.:/-]*\d)[^\W_]+(?:[.:/-][^\W_]+)*(?!\w)")
+_CODE = re.compile(
+    r"(?<![\w.,:/-])(?:[A-ZÄÖÜ]{1,3}(?:[- ][A-ZÄÖÜ]{1,3})?[- ](?=\d))?(?=[\w.:/-]*\d)[^\W_]+(?:[.:/-][^\W_]+)*(?: [A-Z]{2,4}(?!\w))?(?!\w)"
+)
 _RUN = re.compile(r"\d+|[^\W\d_]+")
 _NEAR = 5  # words between an attribute and its code
 _LEAST_DIGITS = 2
@@ -103,9 +105,8 @@ def _telling(sentence: Sentence, start: int, end: int, lexicon: Lexicon) -> tupl
 
 def _has_anew(old: Shaped, sentence: Sentence, start: int, lexicon: Lexicon) -> bool:
     """Whether the attribute of ``old``, and no other word that tells, stands right before ``start``."""
-    head = old.attribute[0]
     before = [word for word in sentence.words if word.end <= start]
-    heads = [place for place, word in enumerate(before) if same_word(word.text, head)]
+    heads = [place for place, word in enumerate(before) if any(same_word(word.text, part) for part in old.attribute)]
     if not heads or len(before) - heads[-1] - 1 > _NEAR:
         return False
     if heads[-1] and _THIRD.fullmatch(before[heads[-1] - 1].text):

@@ -43,6 +43,7 @@ SPANISH = Lexicon(
         r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
     ),
     ended=one_of(
+        r"\bse (?:lo|la|los|las) (?:quedó|quedaron|ha quedado|llevó|llevaron)\b|\b(?:lo|la) (?:lleva|tiene|cuida|cultiva|usa) (?:ahora|ya) (?:otr\w+|mi|un|una)\b|\bvive (?:ahora|desde \w+) con (?:una|otra|un|otro|mi)\b|\b(?:ha|han) desaparecido de\b|\bde patitas en la calle\b|\bpor última vez\b|\bpuedo prescindir\b|\bprescindo de\b|\bes chatarra\b",
         r"\bno hace falta que (?:siga|sigamos|continúe|la tome|lo tome)\b|\bno (?:sigo|sigue|siguen|seguimos|continúa|continúo) (?:con|en|más|adelante|tomando|yendo|usando)\b|\bse (?:descuelga|descolgó|desentendió|desentiende|desapuntó|desapunta|salió|sale|retira|retiró|borró|baja|bajó)\b(?= *(?:$|[,.!]|de|del|por|porque))",
         r"\bvoló\b(?= de|,|\.|$)|\bse (?:me |nos )?acaba (?:el|la) (?:contrato|suscripción|abono|matrícula|cuota|permiso)\b|\bse ha (?:descolgado|desentendido|desapuntado|borrado|salido|retirado)\b|\bse lo cargaron\b",
         r"\b(?:acabó|terminó|fue|ha ido|acabaron|ha acabado) (?:a parar )?(?:en|a|al) (?:el |la )?(?:desguace|basura|contenedor|chatarra|papelera|punto limpio|trastero)\b|\bcruzó el arco ?íris\b|\barco ?[ií]ris\b|\bse nos fue\b|\bhasta nunca\b|\bcha[ou]\b(?= *(?:$|[,.!]))",
@@ -161,7 +162,7 @@ SPANISH = Lexicon(
         r"\bpor (?:la|las) (?:noche|noches|tarde|tardes|mañanas)\b",
         r"\b(?:durante|mientras)\b",
         r"\bdespués de las\b|\ba partir de las\b|\bantes de (?:dormir|acostarme|comer)\b",
-        r"\b(?:hoy|esta (?:noche|tarde|mañana))\b(?= no|.{0,15}$)",
+        r"\b(?:hoy|esta (?:noche|tarde|mañana))\b(?= (?:ya )?no|.{0,15}$)",
         r"\bfuera de casa\b|\bfuera del trabajo\b",
         r"\bel fin de semana\b",
         r"\btemporal|\bpausa\b",
@@ -178,6 +179,7 @@ SPANISH = Lexicon(
         r"\b(?:también|además|otr[oa]s?(?! vez| veces)|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
+        r"\bno conserv\w+ nada\b|\bnada de .{1,20} (?:guardad|anotad|registrad)\w+\b",
         r"\b(?:tranquil[oa]|mejor|agradecería|preferiría|gustaría|encantaría)\b.{0,20}\bsi\b.{0,60}\bno (?:\w+ )?(?:apareciera|saliera|constara|figurara|quedara|estuviera|guardaras|recordaras|supieras)\w*",
         r"\bdéja\w+ (?:fuera|aparte|de lado|al margen)\b|\bfuera con (?:él|ella|eso|ello|ellos|ellas)\b|\bno pinta(?:ba)? nada aquí\b",
         r"\b(?:quisiera|desearía|querría|rogaría|ruego|le pido|te pido|pediría|necesito|agradecería|gustaría)\b.{0,30}\b(?:borr|olvid|elimin|quit|suprim|sac|descart|omit)\w*",
@@ -265,7 +267,8 @@ SPANISH = Lexicon(
         r"^ (?:fue|ha sido|quedó|está) (?:sustituid|reemplazad|cambiad)",
     ),
     switch=one_of(
-        r"\bcambi(?:é|o|ado|amos|ando|arme|e)\b|\bme pas(?:é|o)\b|\bpasad[oa]\b|\bpasé\b|\bpasamos\b|\bmud(?:é|amos|ado|anza|a)\b|\btraslad\w+\b|\bsustitu\w+\b|\breemplaz\w+\b|\breemplac\w+\b|\btroqu\w+\b|\bmigr(?:é|ado|amos)\b|\ben vez del?\b|\ben lugar del?\b|\bsalt(?:é|amos)\b|\bnos hemos ido\b|\bme he ido\b|\bme fui\b|\bnos fuimos\b|\bsac(?:amos|ué)\b|\bdej(?:é|ado|amos)\b|\bsalt(?:é|ado)\b|\bpermut\w+|\bintercambi\w+|\bvend(?:í|ido)\b|\bpas(?:é|o|ado|ada)\b|\bentregu?é\b|\bahora\b|\bllev(?:é|ado|amos)\b|\bmov(?:í|ido|imos)\b|\btransfer(?:í|ido|imos)\b|\bdomicili\w+\b"
+        r"\bvolc(?:ado|ué|amos)\b|\b(?:he|hemos) .{0,25}\bdel? \w+ al? \w+",
+        r"\bcambi(?:é|o|ado|amos|ando|arme|e)\b|\bme pas(?:é|o)\b|\bpasad[oa]\b|\bpasé\b|\bpasamos\b|\bmud(?:é|amos|ado|anza|a)\b|\btraslad\w+\b|\bsustitu\w+\b|\breemplaz\w+\b|\breemplac\w+\b|\btroqu\w+\b|\bmigr(?:é|ado|amos)\b|\ben vez del?\b|\ben lugar del?\b|\bsalt(?:é|amos)\b|\bnos hemos ido\b|\bme he ido\b|\bme fui\b|\bnos fuimos\b|\bsac(?:amos|ué)\b|\bdej(?:é|ado|amos)\b|\bsalt(?:é|ado)\b|\bpermut\w+|\bintercambi\w+|\bvend(?:í|ido)\b|\bpas(?:é|o|ado|ada)\b|\bentregu?é\b|\bahora\b|\bllev(?:é|ado|amos)\b|\bmov(?:í|ido|imos)\b|\btransfer(?:í|ido|imos)\b|\bdomicili\w+\b",
     ),
     target=one_of(
         r"\b(?:a|al|por|con|en|es|sino|ahora(?: uso| tomo| tengo| vivo en| conduzco| voy a| estoy en)?|llama|decir|una?|colegio|empresa) (?:(?:un|una|el|la|mi|nuev[oa]|es|a|en|al|colegio|empresa|que) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"

@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import flat, same_word, word_set, words
 
 NOW = re.compile(
-    r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|眼下|目前|这会儿|现下|当下|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
+    r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|hoy por hoy|hoy en día|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|眼下|目前|这会儿|现下|当下|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
 )
 # Something came in its place.
 GAINS = re.compile(
@@ -25,10 +25,14 @@ GAINS = re.compile(
 ARRIVES = re.compile(  # tells of something that came
     r"\b(?:nun|jetzt|inzwischen|mittlerweile|neuerdings|seither|seitdem|seit(?! (?:jeher|langem|ewig\w*|immer|jahren))|ab (?:dem|der|sofort|morgen|nächste\w*|\d|\w+(?:tag|uar|ember|ober|ust|ril|uni|uli|ärz|mai)\b)|ab|künftig|fortan|"
     r"stattdessen|dafür|für (?:ihn|sie|es)|stelle|ersatz|nachfolger\w*|entschieden|wurde|geworden|grad|gerade|endlich|demnächst|neue[rsnm]?|übernimmt|übernommen|zieht|eingezogen|angefangen|"
-    r"(?:diesem|kommendem) (?:jahr|monat|herbst|winter|sommer|semester)|diese (?:saison|woche)|ahora|desde|a partir de|en su lugar|ya|nuev[oa]s?|este (?:año|mes)|hoy en día|me he (?:hecho|agenciado|pasado|comprado)|sustitut[oa]|relevo|ocupa|manda|toca)\b"
+    r"(?:diesem|kommendem) (?:jahr|monat|herbst|winter|sommer|semester)|diese (?:saison|woche)|ahora|desde|a partir de|en su lugar|ya|nuev[oa]s?|este (?:año|mes)|hoy en día|me he (?:hecho|agenciado|pasado|comprado)|sustitut[oa]|relevo|ocupa|manda|toca|fichado|fiché|hoy por hoy|hoy en día)\b"
 )
 _STANDS_IN = re.compile(
     r"\bfür (?:ihn|sie|es) (?:kommt|kam|ist|übernimmt|springt|spielt|macht)\b|\bstattdessen\b|\ban (?:seine|ihre|deren|dessen) (?:stelle|statt)\b|\bals ersatz\b|\bnachfolger(?:in)?\b|\ben su (?:lugar|puesto|sitio)\b|\bel relevo\b|\bocupa su (?:lugar|puesto|sitio)\b"
+)
+_JUDGED = re.compile(  # why it was given up
+    r"\b(?:war|wurde|waren|wurden) (?:mir|uns) (?:\w+ )?zu \w+|\bwar (?:nix|nichts|mist|murks|ein reinfall|eine katastrophe|rausgeschmissen\w*)\b|\bnervte?n?\b|\bstürzt\w* .{0,20}\bab\b|"
+    r"\bera (?:un |una )?(?:caos|desastre|rollo|timo|horror|pesadilla)\b|\bno me (?:convenc|gust)\w+|\bme (?:hart|cans)(?:ó|aba|é)\b|\bse (?:cuelga|colgaba|cae|caía)\b|\bde precio\b|\bdemasiado car[oa]\b"
 )
 _GOES_ON = re.compile(
     r"\b(?:auch|weiterhin|noch|bleib\w*|behalte?|nach wie vor|zusätzlich|neben|außerdem|zum glück|sigue|sigo|seguimos|todavía|aún|también|además|junto|gracias)\b"
@@ -225,7 +229,7 @@ class Switches(Scan):
         """Whether another clause gives something new the place that the value had: by a word of what was said of it."""
         if self._lexicon.code not in ("de", "es") or len(sentence.words) > _LONG or not self._is_personal(mention):
             return False
-        if self._lexicon.code == "es" and mention.rank < NAME:
+        if self._lexicon.code == "es" and mention.rank < NAME and mention.surface.islower():
             return False
         clause = self._clause_at(sentence, mention)
         if _GOES_ON.search(clause.flat) or self._is_idle(sentence, mention) or NOW.search(clause.flat):
@@ -241,7 +245,8 @@ class Switches(Scan):
             if self._is_hedged(sentence, other) or not ARRIVES.search(other.flat) or _GOES_ON.search(other.flat):
                 continue
             shares = any(akin(word.text, known) for word in words(other.flat) for known in frame)
-            if (shares or _STANDS_IN.search(other.flat)) and self._fresh(other):
+            gives_way = shares or _STANDS_IN.search(other.flat) or _JUDGED.search(clause.flat)
+            if gives_way and self._fresh(other):
                 return True
         return False
 
