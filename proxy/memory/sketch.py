@@ -164,13 +164,10 @@ class Sketch:
             self._postings.extend(rows.tokens)
             for name, codes in self._codes.items():
                 codes.extend(rows.vectors[name] * current[:, np.newaxis])
+            for id_ in rows.ids:
+                self._marked.pop(id_, None)
+            self._marked.update((memory.id, memory) for memory in rows.marked)
             self.stamp = max(self.stamp, rows.stamp)
-
-    def mark(self, marked: Sequence[Memory], among: Collection[str]) -> None:
-        """Note which of the memories ``among`` count whatever is asked: those of ``marked``, and no others."""
-        for id_ in among:
-            self._marked.pop(id_, None)
-        self._marked.update((memory.id, memory) for memory in marked)
 
     def find(self, scope: Scope, terms: Collection[str], vector: Vector | None) -> Sought:
         """Return the rows that ``scope`` may see and that fit best by words or by any of their vectors."""

@@ -115,15 +115,11 @@ class Sketches:
 
     async def _caught_up(self, scope: Scope, noun: Noun, drawn: _Drawn, revision: Revision) -> _Drawn | None:
         """Read what was written since; None where the sketch must be made anew, as when rows are gone."""
-        sketch, since = drawn.sketch, drawn.sketch.stamp
+        sketch = drawn.sketch
         if drawn.revision[0] != revision[0] or revision[1] > drawn.revision[1] or sketch.waste > _MOST_WASTE:
             return None
-        met: list[str] = []
-        async for some in self.store.skim(scope, noun, above_stamp=since):
+        async for some in self.store.skim(scope, noun, above_stamp=sketch.stamp):
             await in_thread("learn", sketch.put, some)
-            met += some.ids
-        if noun == "memories" and met:
-            sketch.mark(await self.store.marked(scope, above_stamp=since), among=met)
         if len(sketch) != await self.store.count(scope, noun):
             return None
         return self._keep((scope.user, noun), _Drawn(revision, sketch, sketch.size_bytes))
@@ -145,8 +141,6 @@ class Sketches:
             sketch = Sketch(vectors, self.store.dimension, self.model)
             async for some in self.store.skim(scope, noun):
                 await in_thread("learn", sketch.put, some)
-            if noun == "memories":
-                sketch.mark(await self.store.marked(scope), among=())
             self._keep((scope.user, noun), _Drawn(revision, sketch, sketch.size_bytes))
         except StoreUnavailable:
             _log.info("a large table could not be sketched", noun=noun)

@@ -45,11 +45,6 @@ def above(column: str, bound: int) -> str:
     return f"{_column(column)} > {int(bound):d}"
 
 
-def unequal(column: str, number: int) -> str:
-    """Return the filter for rows where ``column`` is null or not this whole number."""
-    return either(missing(column), f"{_column(column)} != {int(number):d}")
-
-
 def missing(column: str) -> str:
     """Return the filter for rows where ``column`` is null."""
     return f"{_column(column)} IS NULL"

@@ -24,6 +24,7 @@ from proxy.store.schema import (
     CHUNKS,
     EPISODES,
     LAYOUTS,
+    MARKS,
     MEMORIES,
     NOUNS,
     Batch,
@@ -123,17 +124,9 @@ class LanceStore:
         found = await self._values(MEMORIES, scope, where=filters.any_of("id", [memory_id]))
         return found[0] if found else None
 
-    async def marked(self, scope: Scope, *, above_stamp: int | None = None) -> list[Memory]:
-        """Return the memories that ended or held again after an end, and those for every prompt; reads all rows.
-
-        Args:
-            scope: Whose.
-            above_stamp: Only those written since.
-        """
-        parts = ('"status":"superseded"', '"status":"retracted"', '"profile":true', '"pinned":true', '"closed_at_ms":')
-        where = filters.either(*(filters.tells("record", part) for part in parts))
-        if above_stamp is not None:
-            where = filters.both(where, filters.above("stamp", above_stamp))
+    async def marked(self, scope: Scope) -> list[Memory]:
+        """Return the memories that ended or held again after an end, and those for every prompt; reads all rows."""
+        where = filters.either(*(filters.tells("record", mark) for mark in MARKS))
         return await self._values(MEMORIES, scope, where=where)
 
     async def put_memories(

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
 
-from proxy.lexical import LEXICAL_VERSION
 from proxy.store import filters
 from proxy.store.schema import (
     LAYOUTS,
@@ -33,6 +32,7 @@ _LONGEST_TOKEN = 64
 _BY_WORDS = 100
 _BY_VECTOR = 60
 _ROWS_PER_BATCH = 4096
+_SKIMMED = ("id", "agent", "record", "tokens", "lexical_version", "embedding_model", "stamp")
 _PARTITION_ROWS = 8192  # scanning quantised rows is cheap, so few partitions and all of them probed
 _PROBES = 32
 
@@ -112,10 +112,8 @@ async def skim(
     table: AsyncTable, layout: Layout[T], *, above_stamp: int | None, dimension: int
 ) -> AsyncIterator[Skimmed]:
     """Yield what the rows are about, some thousands at a time; only those of a later stamp where one is given."""
-    stale = await table.count_rows(filters.unequal("lexical_version", LEXICAL_VERSION))
-    columns: list[str] = ["id", "agent", "tokens", "lexical_version", "embedding_model", "stamp", *layout.vectors]
     query = table.query() if above_stamp is None else table.query().where(filters.above("stamp", above_stamp))
-    query = query.select([*columns, "record"] if stale else columns).with_row_id()
+    query = query.select([*_SKIMMED, *layout.vectors]).with_row_id()
     async for batch in await query.to_batches(max_batch_length=_ROWS_PER_BATCH):
         if batch.num_rows:
             yield await in_thread("learn", skimmed, layout, batch, dimension=dimension)

@@ -54,9 +54,8 @@ class RamStore:
         row = self._table(scope, "memories").rows.get(memory_id)
         return None if row is None else row.item
 
-    async def marked(self, scope: Scope, *, above_stamp: int | None = None) -> list[Memory]:
+    async def marked(self, scope: Scope) -> list[Memory]:
         """Return all memories: those that count whatever is asked are among them."""
-        del above_stamp
         return await self.memories(scope)
 
     async def put_memories(

@@ -110,6 +110,7 @@ class Skimmed:
         ids: Of the rows.
         agents: Of the rows.
         tokens, vectors, models, stamp: As in a batch.
+        marked: The memories among them that count whatever is asked.
     """
 
     addresses: NDArray[np.uint64]
@@ -119,8 +120,12 @@ class Skimmed:
     vectors: dict[str, Vector]
     models: list[str]
     stamp: int
+    marked: list[Memory]
 
 
+# A memory that has one of these in its record counts whatever is asked: it ended, or held again after an end, or it
+# belongs in every prompt.
+MARKS = ('"status":"superseded"', '"status":"retracted"', '"profile":true', '"pinned":true', '"closed_at_ms":')
 NO_ROWS: Batch[Any] = Batch([], [], {}, [], 0)
 
 
@@ -198,6 +203,11 @@ def skimmed(layout: Layout[T], batch: pa.RecordBatch, *, dimension: int) -> Skim
     if stale := [at for at, version in enumerate(versions) if version != LEXICAL_VERSION]:
         for at, item in zip(stale, decode(layout, table.take(stale)), strict=True):
             terms[at] = tokens(lexical_text(item))
+    marked: list[Memory] = []
+    if layout.noun == "memories":
+        decode_one = _decoder(MEMORIES)
+        records = table.column("record").to_pylist()
+        marked = [decode_one(record) for record in records if any(mark in record for mark in MARKS)]
     return Skimmed(
         table.column("_rowid").to_numpy(),
         table.column("id").to_pylist(),
@@ -206,6 +216,7 @@ def skimmed(layout: Layout[T], batch: pa.RecordBatch, *, dimension: int) -> Skim
         {name: _matrix(table, name, dimension) for name in layout.vectors},
         [model or "" for model in table.column("embedding_model").to_pylist()],
         int(table.column("stamp").to_numpy().max(initial=0)),
+        marked,
     )
 
 

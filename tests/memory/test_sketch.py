@@ -45,6 +45,7 @@ def rows(first: int, *texts: str, agent: str = "", model: str = MODEL) -> Skimme
         {"vector": np.array([bag(text) for text in texts], dtype=np.float32)},
         [model] * len(texts),
         first + 1,
+        [],
     )
 
 
