@@ -35,7 +35,9 @@ def content(text: str) -> set[str]:
     """What the integrator matches on: stems of words and pairs of CJK characters."""
     found = [word.text for word in words(text)]
     pairs = {a + b for a, b in itertools.pairwise(found) if HAS_CJK.search(a) and HAS_CJK.search(b)}
-    return pairs | {stem[:6] for word in found if len(word) > 2 or word.isdigit() for stem in stems(word)}
+    telling = [word for word in found if len(word) > 2 or word.isdigit()]
+    forms = [form for word in telling for stem in stems(word) for form in (stem, *stems(stem))]
+    return pairs | {form[:6] for form in (*forms, *(word for word in telling if not word.isascii()))}
 
 
 def play(case: dict[str, Any]) -> str:

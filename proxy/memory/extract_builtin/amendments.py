@@ -222,9 +222,11 @@ class Amendments:
     def _retimed(self) -> Iterator[Candidate]:
         """Yield what is said again in the very words of before, but for one number, time or the like."""
         for sentence in self._reading.sentences:
-            if REQUEST.match(sentence.flat):
-                continue
-            for clause in sentence.clauses:
+            is_request = REQUEST.match(sentence.flat) is not None
+            beside = self._lexicon.code in ("ru", "zh")  # "help me choose, I wear size 39"
+            for clause in (
+                sentence.clauses[1 if beside else len(sentence.clauses) :] if is_request else sentence.clauses
+            ):
                 told = told_of(self._said.text[clause.start : clause.end])
                 if _LEANS.match(clause.flat) and len(sentence.clauses) > 1:
                     continue  # of whom it is told stands in another clause

@@ -47,6 +47,11 @@ _STILL = re.compile(
     r"\b(?:по-прежнему|все еще|как и раньше|(?:моя|мой|мое|мои|наша|наш|наше|наши) .{0,25}(?:работает|работают|цел\w?|жив\w?|в порядке|на месте))\b|"
     r"(?:我们?|自家|咱们?)[^，。]{0,6}(?:还|照常|依旧|依然)(?:是)?(?:好好的|开着|在|照常|正常|没事)?|(?:第二天|明天|改天|回头|过[几两]天|下周|晚点)(?:我)?再"
 )
+_DELETED = re.compile(r"\b(?:удал|стер|убр|выкин|вычеркн|снес|закры|отключ|запрет|отмен|вырез|выпил)\w*")
+_WITHIN = re.compile(r"\b(?:в|во|из|на|с|у)(?: \w+){0,2}$")
+_PART_HAN = re.compile(
+    r"[》”\"]?(?:里|上|中|家|楼下|门口|的|那)*(?:一?[篇个条家间款本张])?[^，。]{0,8}(?:app|专区|功能|页面|频道|栏目|分店|门店|活动|客服|帖|稿|文章|照片|按钮|版本|视频|评论|草稿|直播)"
+)
 _BELIEVED = re.compile(
     r"\b(?:thought|believed|feared|dachte|glaubte|pensé que|pensaba que|creí(?:a)? que|думал\w?|казалось|боял\w+)\b|以为|还当"
 )
@@ -131,6 +136,8 @@ class Endings(Corrections, Forgetting, Rivals):
         if self._asks_to_forget(sentence):
             yield from self._forgotten(place, sentence)
             return
+        if self._lexicon.kept.search(sentence.flat) and any(map(self._asks_to_forget, self._reading.sentences)):
+            return  # "X has nothing to do with it and may stay"
         yield from self._contrasted(sentence)
         yield from self._denied(sentence)
         if self._corrects or self._murmurs:
@@ -154,7 +161,7 @@ class Endings(Corrections, Forgetting, Rivals):
         if subject is None and not mutual:
             return
         for mention in targets:
-            if self._is_renewed(mention, sentence):
+            if self._is_renewed(mention, sentence) or self._is_part(mention, clause, end):
                 continue
             gains = self._gains(sentence.flat) or any(
                 NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
@@ -195,6 +202,18 @@ class Endings(Corrections, Forgetting, Rivals):
         around = [c for c in sentence.clauses if c is not clause and _STILL.search(c.flat)]
         return any(not [m for m in self._within(c, sentence) if m.rank >= NOUN] for c in around)
 
+    def _is_part(self, mention: Mention, clause: Clause, end: int) -> bool:
+        """Whether something within the value ends, and not the value itself ("deleted a post from X")."""
+        after = clause.flat[mention.end - clause.start :]
+        if self._lexicon.code == "zh":
+            return _PART_HAN.match(after) is not None
+        if self._lexicon.code != "ru" or not _DELETED.search(clause.flat):
+            return False
+        if not _WITHIN.search(clause.flat[: mention.start - clause.start].rstrip(' «"„“')):
+            return False
+        rest = clause.flat[max(mention.end, end) - clause.start :]
+        return any(len(w.text) > _SHORTEST and w.text not in self._lexicon.stop for w in words(rest))
+
     def _gains(self, text: str) -> bool:
         return (GAINS.search(text) or self._lexicon.gained.search(text)) is not None
 
@@ -216,18 +235,28 @@ class Endings(Corrections, Forgetting, Rivals):
         """Find what gives way to a value that holds again ("Y is awful, back to X"), where one was told to follow the other."""
         back = [c for c in sentence.clauses if self._lexicon.again.search(c.flat) and not c.asks]
         back = [c for c in back if not self._is_hedged(sentence, c)]
-        restored = [m for c in back for m in self._within(c, sentence) if m.rank >= NAME]
+        floor = NOUN if self._lexicon.code == "zh" else NAME
+        restored = [m for c in back for m in self._within(c, sentence) if m.rank >= floor]
         place = self._reading.sentences.index(sentence)
         for near in self._reading.sentences[max(0, place - 1) : place + 1]:
             for mention in self._mentions[near.start]:
                 clause = self._clause_at(near, mention)
-                if mention.rank < NAME or clause in back or self._is_idle(near, mention):
+                if mention.rank < floor or clause in back or self._is_idle(near, mention):
                     continue
                 if self._lexicon.additive.search(clause.flat):
                     continue
                 exchanged = [text for text in mention.said if self._exchanges(text)]
-                if any(mentions(text, m.surface) for m in restored for text in exchanged if m is not mention):
+                if any(mentions(text, m.surface) for m in restored for text in exchanged if m is not mention) or any(
+                    self._came_after(mention, m) for m in restored
+                ):
                     yield Ending(mention.surface, "beside", near, mention)
+
+    def _came_after(self, mention: Mention, first: Mention) -> bool:
+        """Whether a name was first told of beside another one that had been told of alone before."""
+        if self._lexicon.code not in ("ru", "zh") or mention.surface == first.surface or not mention.said:
+            return False
+        alone = [text for text in first.said if not mentions(text, mention.surface)]
+        return bool(alone) and mentions(mention.said[0], first.surface)
 
     def _exchanges(self, text: str) -> bool:
         """Whether an earlier text tells that one thing came in place of another."""

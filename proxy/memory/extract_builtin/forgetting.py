@@ -13,7 +13,7 @@ from proxy.memory.extract_builtin.scan import Ending, Scan
 _DELETES = re.compile(
     r"delet|eras|wip|scrub|purg|strik|expung|clear|remov|drop|ditch|dump|get rid|ignor|discard|withdraw|rub out|blank|black out|blot|let go|lösch|entfern|streich|tilg|radier|borr|elimin|quit|suprim|limpi|"
     r"tach|удал|сотр|стер|стира|убер|убр|вычерк|очист|выкин|изы|изъ|исключ|вымар|зачерк|подчист|вычист|почист|уничт|ликвид|выпил|снес|выбро|сож|похорон|обнул|выре|затр|замаж|скро|спряч|подотр|аннулир|"
-    r"[删清抹擦移剔划抠扒刨拔挖剪铲扫洗涂勾撕烧丢扔吐撤抽摘拿]|销毁|作废|收回|屏蔽|隐去"
+    r"[删清抹擦移剔划抠扒刨拔挖剪铲扫洗涂勾撕烧丢扔吐撤]|销毁|作废|收回|屏蔽|隐去"
 )
 # "It is easy to get lost and forget that", "forget it for now"
 _ALSO_DONE = re.compile(

@@ -23,7 +23,11 @@ _DISOWNS = re.compile(  # what a wrong value turns out to be
     r"\s*[»”\"]?\s*(?:[-–—]|у (?:него|нее|них|моего|моей|папы|мамы|брата|сестры|соседа|соседки|коллеги|подруги|друга|мужа|жены|тещи|свекрови)\b|это\b|был[аио]?\b)|"
     r"\s*[》”\"]?(?:这个)?(?:说法)?(?:那|才|倒)?是"
 )
-_SAYS_AGAIN = re.compile(r"\b(?:снова|опять|зато|по-прежнему|все еще)\b|又|还是|依然|仍")
+_SAYS_AGAIN = re.compile(
+    r"\bостал(?:ся|ась|ось|ись)\b(?! в прошлом)|\bоста(?:ется|ются|вил\w?)\b|\b(?:снова|опять|зато|по-прежнему|все еще)\b|又|还是|依然|仍|留着|留给"
+)
+_NOW_HAS = re.compile(rf"(?:{NOW.pattern})[^，。]{{0,6}}?[是用喝吃骑开住在穿戴喂抱玩听看练学跟找去坐读追养]")
+_LONG = 40  # words (characters) of a sentence that sets one thing against another
 _OBJECT = re.compile(
     r"(?:了|到|成|在|去|给|的是|是|用|上)*(?:一?[台辆个部只双条家款名位本张])?(?P<new>[\u4e00-\u9fffA-Za-z]{2,8})"
 )
@@ -35,7 +39,12 @@ class Rivals(Switches):
     def _rivalled(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         """Find what a sentence opens with, where what follows tells of something new that came."""
         lexicon = self._lexicon
-        if lexicon.code not in _LANGUAGES or sentence.asks or lexicon.additive.search(sentence.flat):
+        if (
+            lexicon.code not in _LANGUAGES
+            or sentence.asks
+            or len(sentence.words) > _LONG
+            or lexicon.additive.search(sentence.flat)
+        ):
             return
         for old in self._mentions[sentence.start]:
             clause = self._clause_at(sentence, old)
@@ -60,7 +69,7 @@ class Rivals(Switches):
             clause = self._clause_at(sentence, old)
             if old.rank < NOUN or not self._is_personal(old) or self._is_idle(sentence, old):
                 continue
-            if not self._is_let_fall(old, clause, sentence):
+            if not self._is_let_fall(old, clause, sentence) or self._names_what(old):
                 continue
             around = [
                 (c, near) for near in self._reading.sentences[max(0, place - 1) : place + 1] for c in near.clauses
@@ -94,7 +103,7 @@ class Rivals(Switches):
         return gains and any(not self._heard.holds(name) for name in names_in(". " + text))
 
     def _brings_han(self, clause: Clause, text: str) -> bool:
-        for cue in (self._lexicon.gained, NOW, self._lexicon.switch):
+        for cue in (self._lexicon.gained, _NOW_HAS, self._lexicon.switch):
             match = cue.search(clause.flat)
             found = match and _OBJECT.match(text, match.end())
             if found and not self._heard.holds(found["new"]):
@@ -107,6 +116,15 @@ class Rivals(Switches):
         if len(words(before)) > 1 or any(word.text not in self._lexicon.stop for word in words(before)):
             return False
         return _DISOWNS.match(sentence.flat, old.end - sentence.start) is not None
+
+    def _names_what(self, old: Mention) -> bool:
+        """Whether a common word is what something was told of, and not what was told ("grandma is from Y")."""
+        if old.rank >= NAME and not self._lexicon.kin.fullmatch(flat(old.surface)):
+            return False
+        after = re.escape(flat(old.surface)) + r"(?:\s*[-–—]|\s+это\b|的?.{0,2}(?:[是叫在姓为]|定在))"
+        return self._lexicon.kin.fullmatch(flat(old.surface)) is not None or any(
+            re.search(after, flat(text)) for text in old.said
+        )
 
     def _told_with(self, old: Mention) -> list[Word]:
         """Return the telling words of the clauses in which the value was said before."""
