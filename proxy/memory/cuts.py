@@ -43,6 +43,7 @@ _PERSON = re.compile(
     r"сестр|брат|друг|подруг|жен|муж|мам|пап|доч|сын|тет|дяд|коллег|сосед|соседк|бабушк|дедушк|хозяйк|хозяин)[а-я]{0,3})$",
     re.IGNORECASE,
 )
+_ITS_NAME = re.compile(r" [«„“][^»“”]{1,30}[»”“]")  # "the moped «Karpaty»"
 _CJK_LIST = re.compile(r"[、和与跟及]")
 _MIN_WORDS = 2
 _AND = r"(?:and|or|plus|und|oder|sowie|y|e|o|и|или|а)"
@@ -202,6 +203,8 @@ def _phrase(text: str, unit: Unit, span: Span) -> Span:
     match = _LEANING.search(before) or _LEANING_CJK.search(before)
     start = unit.start + match.start() if match else span[0]
     end = span[1]
+    if (name := _ITS_NAME.match(text, end, unit.end)) is not None:
+        end = name.end()
     if HAS_CJK.search(text[start:end]) and end < unit.end and text[end] in "和与跟及、":
         end += 1
     elif HAS_CJK.search(text[start:end]) and start > unit.start and text[start - 1] in "和与跟及、":

@@ -8,19 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from proxy.memory.extract_builtin.facts import stated_in
-from proxy.memory.extract_builtin.lexicon import group_of
+from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
 from proxy.memory.extract_builtin.scan import REQUEST
 from proxy.memory.extract_builtin.shapes import reshaped
-from proxy.memory.extract_builtin.typed import PAST, counterpart, framed, frames_in, told_of, topic_of, typed
+from proxy.memory.extract_builtin.typed import PAST, Frame, counterpart, framed, frames_in, told_of, topic_of, typed
 from proxy.memory.words import flat, same_word, stems, words
 from proxy.types import Candidate, Memory, Said
 
 FACT_CONFIDENCE = 0.8
 _DASH = re.compile(r"[-–—]|\s*[-–—]\s*это|:")
+_MEASURE = re.compile(
+    r"\b(?:площад|рост|вес|размер|зарплат|оклад|бюджет|ставк|тариф|стаж|возраст|пробег|длин|ширин|высот|объем|цен|номер|давлени|этаж|курс|класс)\w{0,3}\b"
+)
 _MAX_KEY = 5  # words of either side of a dash
 _SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
 _PLACED = re.compile(
@@ -212,7 +215,7 @@ class Amendments:
     def _redefined(self) -> Iterator[Candidate]:
         """Yield what is put on a level with something else than before ("ник — Волк", "ник — Степняк")."""
         for key, new, sentence in _defined(self._reading):
-            if sentence.asks or REQUEST.match(sentence.flat) or self._lexicon.hedge.search(sentence.flat):
+            if sentence.asks or self._lexicon.hedge.search(sentence.flat):
                 continue
             for text in self._earlier:
                 for known, old, _ in _defined(read_as(text, self._lexicon)):
@@ -240,6 +243,8 @@ class Amendments:
                 for text in self._earlier:
                     frames = frames_in(text, self._lexicon)
                     old = frames.get(frame) or (topic and frames.get(topic))
+                    if old is None and self._lexicon.code == "ru" and (is_open or _MEASURE.search(clause.flat)):
+                        old = _told_within(frame, frames, self._lexicon)
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
 
@@ -279,6 +284,19 @@ def _defined(reading: Reading) -> Iterator[tuple[tuple[str, ...], str, Sentence]
             )
             if fits and not is_many and not all(word in lexicon.stop for word in key):
                 yield key, value, sentence
+
+
+def _told_within(frame: Frame, earlier: Mapping[Frame, str], lexicon: Lexicon) -> str | None:
+    """Return the value that was told with all telling words of a clause, and more."""
+    wanted = _stems_of(frame, lexicon)
+    for known, value in earlier.items():
+        if wanted and known[0] == frame[0] and wanted <= _stems_of(known, lexicon):
+            return value
+    return None
+
+
+def _stems_of(frame: Frame, lexicon: Lexicon) -> set[str]:
+    return {stem for word in (*frame[1], *frame[2]) if word and word not in lexicon.stop for stem in stems(word)}
 
 
 def _is_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:

@@ -92,6 +92,11 @@ CHINESE_STATEMENTS = (
         ),
         single=True,
     ),
+    Statement(
+        "study",
+        one_of(r"我(?:现在|今年|目前)?(?:在)?(?:读|上|念)(?P<v>大[一二三四五]|[研博高初][一二三]|[一二三四五六]年级)"),
+        single=True,
+    ),
     Statement("major", one_of(r"我(?:读|学|念)的(?:专业)?是" + _V), single=True),
     Statement(
         "use",

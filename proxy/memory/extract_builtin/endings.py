@@ -18,7 +18,7 @@ _ELLIPTIC_WORDS = 6
 _ELLIPTIC_HAN = 16  # characters; a subject is said once and holds for the clauses after it
 _POINTS = re.compile(
     r"\b(?:it|them|that|him|her|those|this|es|ihn|sie|ihm|das|den|damit|davon|daran|lo|la|los|las|le|ello|eso|él|ella|"
-    r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там)\b|[它他她这那]|(?:lo|la|los|las)$"
+    r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там|оттуда)\b|[它他她这那]|(?:lo|la|los|las)$"
 )
 _HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
 _ARTICLE_DE = re.compile(r"\b[DdIi](?:as|en|ie|er|em|hr|hre) (?:[a-zäöüß]+(?:e|en|er|es) ){0,2}(?=[A-ZÄÖÜ])")

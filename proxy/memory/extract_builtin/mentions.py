@@ -35,7 +35,7 @@ _NAMED = re.compile(
 _SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
 _CJK_EDGE = frozenset(
-    "我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
+    "找我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
     "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
 )
 _LEAST_HAN, _MOST_HAN = 2, 6
@@ -143,7 +143,9 @@ class Heard:
             return False
         surface = message[run[0].start : run[-1].end]
         return any(
-            re.search(f"(?:^|{_HAN_EDGE}|{_HAN_BEFORE}){re.escape(surface)}(?:$|{_HAN_EDGE}|的)", self.texts[n])
+            re.search(
+                f"(?:^|{_HAN_EDGE}|{_HAN_BEFORE}){re.escape(surface)}(?:$|{_HAN_EDGE}|[的过玩看出旅住])", self.texts[n]
+            )
             for n in sources
         )
 

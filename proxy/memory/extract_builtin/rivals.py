@@ -13,11 +13,11 @@ from proxy.memory.extract_builtin.switches import GAINS, NOW, Switches
 from proxy.memory.words import Word, flat, same_word, words
 
 _LANGUAGES = ("ru", "zh")
-_OPENING_WORDS = {"ru": 2, "zh": 4}  # before a value that a clause is about
+_OPENING_WORDS = {"ru": 4, "zh": 5}  # before a value that a clause is about
 _MAX_AFTER = 2  # clauses of the next sentence that may tell of the new value
 _SINCE = re.compile(
     r"\bс (?:январ|феврал|март|апрел|ма|июн|июл|август|сентябр|октябр|ноябр|декабр|понедельник|вторник|сред|четверг|пятниц|"
-    r"суббот|воскресень|осен|весн|зим|лет|нового|этого|прошло)\w*|\b(?:второй|третий|четвертый|пятый|уже) (?:день|месяц|год|\w+)\b|\bотныне\b|\bу (?:меня|нас)\b"
+    r"суббот|воскресень|осен|весн|зим|лет|нового|этого|прошло)\w*|\b(?:второй|третий|четвертый|пятый|уже) (?:день|месяц|год|\w+)\b|\b(?:отныне|впредь|этим летом|этой (?:зимой|осенью|весной))\b|\bу (?:меня|нас)\b"
 )
 _DISOWNS = re.compile(  # what a wrong value turns out to be
     r"\s*[»”\"]?\s*(?:[-–—]|у (?:него|нее|них|моего|моей|папы|мамы|брата|сестры|соседа|соседки|коллеги|подруги|друга|мужа|жены|тещи|свекрови)\b|это\b|был[аио]?\b)|"
@@ -27,6 +27,7 @@ _SAYS_AGAIN = re.compile(
     r"\bостал(?:ся|ась|ось|ись)\b(?! в прошлом)|\bоста(?:ется|ются|вил\w?)\b|\b(?:снова|опять|зато|по-прежнему|все еще)\b|又|还是|依然|仍|留着|留给"
 )
 _NOW_HAS = re.compile(rf"(?:{NOW.pattern})[^，。]{{0,6}}?[是用喝吃骑开住在穿戴喂抱玩听看练学跟找去坐读追养]")
+_IS_HAN = re.compile(r"(?:的是|那?是|叫|姓)(?P<new>[\u4e00-\u9fffA-Za-z]{2,8})")
 _LONG = 40  # words (characters) of a sentence that sets one thing against another
 _OBJECT = re.compile(
     r"(?:了|到|成|在|去|给|的是|是|用|上)*(?:一?[台辆个部只双条家款名位本张])?(?P<new>[\u4e00-\u9fffA-Za-z]{2,8})"
@@ -53,9 +54,10 @@ class Rivals(Switches):
             if self._is_long_ago(sentence, clause) or self._third(sentence, clause, [old]) != "user":
                 continue
             following = [c for c in sentence.clauses if c.start > clause.start]
-            near = next((c for c in following if self._brings(c, sentence)), None)
+            rest = sentence.flat[clause.end - sentence.start :]
+            near = next((c for c in following if self._brings(c, sentence, rest)), None)
             after = self._reading.sentences[place + 1 : place + 2]
-            far = [c for other in after for c in other.clauses[:_MAX_AFTER] if self._brings(c, other)]
+            far = [c for other in after for c in other.clauses[:_MAX_AFTER] if self._brings(c, other, other.flat)]
             if near is not None or far:
                 reason: Reason = "beside" if near is not None else "retract"
                 yield Ending(old.surface, reason, sentence, old)
@@ -65,18 +67,19 @@ class Rivals(Switches):
         """Find the value that a correction lets fall, where it tells another one of the same thing ("X is her cousin's")."""
         if self._lexicon.code not in _LANGUAGES or not self._corrects or sentence.asks:
             return
-        for old in self._mentions[sentence.start]:
+        for old in self._best(self._mentions[sentence.start], floor=NOUN):
             clause = self._clause_at(sentence, old)
-            if old.rank < NOUN or not self._is_personal(old) or self._is_idle(sentence, old):
+            if self._is_idle(sentence, old):
                 continue
-            if not self._is_let_fall(old, clause, sentence) or self._names_what(old):
+            if self._names_what(old) or len(words(self._reading.text[clause.start : old.start])) > 1:
                 continue
-            around = [
-                (c, near) for near in self._reading.sentences[max(0, place - 1) : place + 1] for c in near.clauses
-            ]
-            frame = self._told_with(old)
-            if any(c is not clause and self._tells_other(c, near, frame) for c, near in around):
-                yield Ending(old.surface, "correct", sentence, old)
+            near_by = self._reading.sentences[max(0, place - 1) : place + 1]
+            around = [(c, near) for near in near_by for c in near.clauses if c is not clause]
+            frame, falls = self._told_with(old), self._is_let_fall(old, clause, sentence)
+            right = [near for c, near in around if (falls or self._renames(c)) and self._tells_other(c, near, frame)]
+            if right:
+                reason: Reason = "beside" if sentence in right else "correct"
+                yield Ending(old.surface, reason, sentence, old)
 
     def _is_topic_of(self, old: Mention, clause: Clause) -> bool:
         floor = NAME if self._lexicon.code == "ru" else NOUN
@@ -89,8 +92,8 @@ class Rivals(Switches):
         cues = (self._lexicon.again, _SAYS_AGAIN)
         return any(cue.search(clause.flat) for cue in cues) or self._is_made_up(sentence, clause)
 
-    def _brings(self, clause: Clause, sentence: Sentence) -> bool:
-        """Whether a clause tells that the speaker has something never heard of now."""
+    def _brings(self, clause: Clause, sentence: Sentence, told: str) -> bool:
+        """Whether a clause names something never heard of, in a text that tells of what came."""
         lexicon = self._lexicon
         if clause.asks or self._is_hedged(sentence, clause) or self._keeps(sentence, clause):
             return False
@@ -99,8 +102,10 @@ class Rivals(Switches):
         text = self._reading.text[clause.start : clause.end]
         if lexicon.code == "zh":
             return self._brings_han(clause, text)
-        gains = any(cue.search(clause.flat) for cue in (GAINS, lexicon.gained, NOW, lexicon.switch, _SINCE))
-        return gains and any(not self._heard.holds(name) for name in names_in(". " + text))
+        gains = any(cue.search(told) for cue in (GAINS, lexicon.gained, NOW, lexicon.switch, _SINCE))
+        opens = clause.start == sentence.start
+        written = ". " + text if opens else "a " + text
+        return gains and any(not self._heard.holds(name) for name in names_in(written))
 
     def _brings_han(self, clause: Clause, text: str) -> bool:
         for cue in (self._lexicon.gained, _NOW_HAS, self._lexicon.switch):
@@ -117,10 +122,22 @@ class Rivals(Switches):
             return False
         return _DISOWNS.match(sentence.flat, old.end - sentence.start) is not None
 
+    def _renames(self, clause: Clause) -> bool:
+        """Whether a clause gives a name that was never heard."""
+        text = self._reading.text[clause.start : clause.end]
+        if self._lexicon.code == "zh":
+            match = _IS_HAN.search(text)
+            return match is not None and not self._heard.holds(match["new"])
+        return any(not self._heard.holds(name) for name in names_in(". " + text))
+
     def _names_what(self, old: Mention) -> bool:
         """Whether a common word is what something was told of, and not what was told ("grandma is from Y")."""
         if old.rank >= NAME and not self._lexicon.kin.fullmatch(flat(old.surface)):
             return False
+        if self._lexicon.code == "zh" and all(
+            re.search(rf"(?:^|[，。！？；、,!?;]|我(?:的|家|们)?){re.escape(old.surface)}", text) for text in old.said
+        ):
+            return True
         after = re.escape(flat(old.surface)) + r"(?:\s*[-–—]|\s+это\b|的?.{0,2}(?:[是叫在姓为]|定在))"
         return self._lexicon.kin.fullmatch(flat(old.surface)) is not None or any(
             re.search(after, flat(text)) for text in old.said
@@ -142,4 +159,5 @@ class Rivals(Switches):
             return False
         found = [word for word in words(flat(clause.flat)) if word.text not in self._lexicon.stop]
         shares = any(same_word(word.text, other.text) for word in found for other in frame)
-        return shares and any(not self._heard.holds(word.text) for word in found)
+        is_named = self._lexicon.code == "zh" and self._renames(clause)
+        return (shares or is_named) and any(not self._heard.holds(word.text) for word in found)
