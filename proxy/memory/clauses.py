@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from proxy.memory.words import CJK, WORD, Span, fold, word_set
 
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:[A-Za-zА-Яа-я]|Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|No|approx|ca|bzw|usw|Nr|Str|Hr|Fr|z\.\s?B|d\.\s?h|"
+    r"(?:(?<!['’])\b(?:[A-Za-zА-Яа-я]|Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|No|approx|ca|bzw|usw|Nr|Str|Hr|Fr|z\.\s?B|d\.\s?h|"
     r"Sr|Sra|Dra|Ud|Uds|núm|aprox|ул|стр|др|т\.\s?д|т\.\s?е|т\.\s?п|руб|тыс))\.$"
 )
 _ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.$")

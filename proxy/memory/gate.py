@@ -24,6 +24,7 @@ _MANY_TEXTS = 600  # where the floors hold as they are
 _SPREAD_BELOW, _SPREAD_ABOVE = 0.055, 0.11  # of the best cosines of unrelated texts, cautiously to either side
 _FAMILIAR, _FAMILIAR_COSINE = 0.3, 0.08
 
+OF_ONESELF = "of oneself"  # the word for a handful that is given whole
 _HANDFUL = 24  # texts
 _BRIEF = 160  # characters of a question
 
@@ -172,7 +173,7 @@ def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verd
     if not evidence:
         return Verdict((), "empty")
     if told and is_handful(sum(one.texts for one in evidence)) and asks_of_oneself(text):
-        return Verdict((True,) * len(evidence), "of oneself")
+        return Verdict((True,) * len(evidence), OF_ONESELF)
     personal = is_personal(text)
     strengths = [strength(one, personal=personal) for one in evidence]
     best = max(range(len(strengths)), key=strengths.__getitem__)

@@ -16,7 +16,7 @@ from proxy.memory.cache import IndexCache
 from proxy.memory.chunk_source import ChunkSource
 from proxy.memory.evidence import weigh
 from proxy.memory.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
-from proxy.memory.gate import Evidence, Verdict, admit, asks_of_oneself, is_handful
+from proxy.memory.gate import OF_ONESELF, Evidence, Verdict, admit, asks_of_oneself, is_handful
 from proxy.memory.index import FactShelf, TurnShelf
 from proxy.memory.names import called
 from proxy.memory.postings import Mask, Scores
@@ -81,15 +81,14 @@ class FactSource:
         terms = terms_of(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
         scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
-        is_all = _wants_all(mask, query)
-        scores = _all_of(scores, mask) if is_all else scores
+        scores = _none_lost(scores, mask, query)
         lines = best(scores * in_time(shelf, query), min(limit, _MOST_FACTS))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         hits = [_fact_hit(shelf.items[line], score) for line, score in chosen]
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line, _ in chosen)
-        return cut(Found(hits, evidence, min(leads, _MOST_LEADS)), 0.0 if is_all else _FACT_FLOOR)
+        return cut(Found(hits, evidence, min(leads, _MOST_LEADS)), _FACT_FLOOR)
 
 
 class EpisodeSource:
@@ -113,15 +112,14 @@ class EpisodeSource:
         like = likeness(shelf, query, terms, mask)
         fused = like.fused(shelf.lengths, mask, is_told=query.says)
         scores = fused * worth(shelf, query, speakers) * in_time(shelf, query)
-        is_all = _wants_all(mask, query)
-        scores = _all_of(scores, mask) if is_all else scores
+        scores = _none_lost(scores, mask, query)
         scores = with_answers(shelf, scores)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
         hits = [_turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
         evidence = weigh(shelf, terms, mask, like.words, like.cosines)
         if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)
-        return cut(Found(hits, evidence), 0.0 if is_all else _TURN_FLOOR)
+        return cut(Found(hits, evidence), _TURN_FLOOR)
 
 
 SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource(), ChunkSource())
@@ -151,6 +149,8 @@ async def recall(
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
     found = [_only(one, sources) for one in found if one.hits]
     verdict = _judged(found, f"{query.context}\n{query.text}")
+    if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
+        found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
     passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
     silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
@@ -178,13 +178,10 @@ def _merged(found: Sequence[Found]) -> list[Hit]:
     return leading + sorted(rest, key=lambda hit: -hit.score)
 
 
-def _wants_all(mask: Mask, query: Query) -> bool:
-    """Whether an owner asks about themselves of whom only a handful is known: nothing of that is left out."""
-    return is_handful(int(mask.sum())) and asks_of_oneself(query.text)
-
-
-def _all_of(scores: Scores, mask: Mask) -> Scores:
-    """Return ``scores`` with the least that still counts for whatever may be seen."""
+def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:
+    """Return ``scores`` with the least that still counts for all of a handful of which its owner asks."""
+    if not (is_handful(int(mask.sum())) and asks_of_oneself(query.text)):
+        return scores
     return np.where(mask, np.maximum(scores, _LEAST), scores).astype(np.float32)
 
 

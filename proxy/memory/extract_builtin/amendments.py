@@ -15,7 +15,17 @@ from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
 from proxy.memory.extract_builtin.scan import REQUEST
 from proxy.memory.extract_builtin.shapes import reshaped
-from proxy.memory.extract_builtin.typed import PAST, Frame, counterpart, framed, frames_in, told_of, topic_of, typed
+from proxy.memory.extract_builtin.typed import (
+    PAST,
+    Frame,
+    counterpart,
+    framed,
+    frames_in,
+    start_of,
+    told_of,
+    topic_of,
+    typed,
+)
 from proxy.memory.words import flat, same_word, stems, words
 from proxy.types import Candidate, Memory, Said
 
@@ -80,7 +90,7 @@ class Amendments:
         """Yield (new, old, the earlier text, relation): by a named value, by its form, by the words before it."""
         new = self._new_name(sentence) or self._only_new_name(sentence)
         old = new and self._meant_before(sentence, new)
-        if new and old:
+        if new and old and (not new[:1].isdigit() or any(char.isdigit() for char in old[0])):
             yield new, *old
         yield from self._put_right_by_form(sentence)
         yield from self._put_right_by_spelling(sentence)
@@ -95,7 +105,8 @@ class Amendments:
             for value in values:
                 for text in self._by_topic(sentence)[:3]:
                     old = counterpart(value, text)
-                    if old is not None and value.surface.lower() not in text.lower():
+                    is_kept = old is not None and self._still_says(near, old.surface)
+                    if old is not None and not is_kept and value.surface.lower() not in text.lower():
                         yield value.surface, old.surface, text, ""
 
     def _put_right_by_spelling(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
@@ -131,6 +142,12 @@ class Amendments:
                 old = before.get(preposition, "")
                 if new and old and not overlap(new, old) and not any(new in earlier for earlier in self._earlier):
                     yield new, old, text, ""
+
+    def _still_says(self, sentence: Sentence, old: str) -> bool:
+        """Whether a sentence names a value without taking it back ("June's book is …")."""
+        named = [clause.flat for clause in sentence.clauses if flat(old) in clause.flat]
+        doubts = (self._lexicon.slip, self._lexicon.correction, self._lexicon.negation)
+        return bool(named) and self._lexicon.code == "en" and not any(p.search(text) for p in doubts for text in named)
 
     def _put_right_by_frame(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
         place = self._reading.sentences.index(sentence)
@@ -240,9 +257,10 @@ class Amendments:
                     self._lexicon.correction.search(near.flat) for near in self._reading.sentences
                 )
                 topic = topic_of(frame, self._lexicon) if is_open else None
+                start = start_of(frame, self._lexicon)
                 for text in self._earlier:
                     frames = frames_in(text, self._lexicon)
-                    old = frames.get(frame) or (topic and frames.get(topic))
+                    old = frames.get(frame) or (topic and frames.get(topic)) or (start and frames.get(start))
                     if old is None and self._lexicon.code == "ru" and (is_open or _MEASURE.search(clause.flat)):
                         old = _told_within(frame, frames, self._lexicon)
                     if old is not None and flat(old) != flat(new):

@@ -94,7 +94,15 @@ class Corrections(Scan):
         rest = self._reading.text[mention.end : end].split()
         return len(rest) <= 1 and len(words(match.string[slice(*new)])) <= _MAX_PLAIN
 
+    def _echoed(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find a value that is doubted as a whole sentence ("Lyon?? What am I on about")."""
+        found = [m for m in self._mentions[sentence.start] if m.rank >= NAME]
+        if sentence.text.endswith("?") and len(found) == 1 and len(words(found[0].surface)) == len(sentence.words):
+            yield Ending(found[0].surface, "correct", sentence, found[0])
+
     def _disowned(self, place: int, sentence: Sentence) -> Iterator[Ending]:
+        if self._corrects:
+            yield from self._echoed(sentence)
         near = self._reading.sentences[max(0, place - 1) : place + 2]
         corrects = any(self._lexicon.correction.search(other.flat) for other in near)
         idle = (self._lexicon.ceased, self._lexicon.limited)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
 from proxy.memory.extract_builtin.forgetting import Forgetting
@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
 from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
-from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
+from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW, OPENERS
 from proxy.memory.words import flat, mentions, words
 
 _ELLIPTIC_WORDS = 6
@@ -58,6 +58,28 @@ _BELIEVED = re.compile(
 _OF_ANOTHER_TIME = re.compile(  # "before I left", and what the assistant did
     r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но) )?(?:before|until|till|by the time|bevor|bis|antes de que|hasta que|прежде чем|до того,? как"
     r"|you (?!know\b|see\b|can\b|may\b|should\b|remember\b))\b"
+)
+_STRANGER = re.compile(
+    r"\b(?:a|an|some|this|one|another|most|many|other|those|any)\s(?:\w+\s){0,2}?(?:guys?|m[ae]n|wom[ae]n|persons?|people|girls?|boys?|lad(?:y|ies)|dudes?|blokes?|users?|folks|friends?|mates?|colleagues?|"
+    r"celebrit(?:y|ies)|influencers?|actors?|singers?|players?|athletes?|runners?|students?|patients?|customers?|someone|reviewers?|commenters?|youtubers?|bloggers?|neighbou?rs?|cousins?)"
+    r"(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly|'ve|'s))*\s*$"
+    r"|\b(?:half|most|all|some|none|many|both|two|three) (?:of )?(?:my|our|the|his|her|their|them)(?:\s\w+){1,2}?(?:\s(?:who|has|have|had|just|finally|all|recently))*\s*$"
+    r"|\b(?:someone|somebody|everybody|everyone|people|folks|nobody)(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly))*\s*$"
+)
+_ASKED_OF_ONESELF = re.compile(r"what (?:am|was) i\b")
+_HAS_GONE = re.compile(
+    r"(?:'s|'ve| has| have| is| are)? ?(?:now |just |finally |all |both )*(?:moved|moving|relocated|relocating|emigrated|emigrating|flown|headed|heading|gone|off|left|transferred|shipped off|decamped|retired|going)"
+    r"(?: off| away| over| out| down| up| back| on)?(?: to| for| into| abroad| home|$)"
+)
+_STAYS = re.compile(
+    r"\b(?:so (?:it's|we're|i'm|that|now|there|he|she|they|i|we)|just (?:the|us|me|\w+ and)|that leaves|leaving (?:just|only|us|me)|leaves (?:just|only|us|me)|only .{1,20} left|no longer|one (?:fewer|less|down)|replacement|fill (?:his|her|their) (?:shoes|place|spot))\b"
+)
+_ADVISED = re.compile(
+    r"\b(?:said|says|told me|asked me|wanted me|wants me|advised|suggested|recommended|ordered me) (?:me )?(?:to|that i should|i should)\b"
+)
+_HOLDS_AGAIN = re.compile(
+    r"\b(?:it|he|she|they|i|we)(?:'s|'re|'m|'ve| is| are| was| works?| runs?| came| am| have| has)\b.{0,40}\b(?:again|fine|good as new|right as rain|alive|working|cleaning away|back (?:home|to normal|up and running))\b(?! (?:with|at|in|on|to)\b)"
+    r"|\bcrawled back\b|\b(?:came|went|got) back to it\b|\bback at it\b|\b(?:fixed|repaired|revived|mended|resurrected) (?:it|him|her|them)\b"
 )
 # A narrower thing than what was told of ends ("I no longer play chess online", "…, only at the club").
 _NARROWED = re.compile(
@@ -130,7 +152,8 @@ class Endings(Corrections, Forgetting, Rivals):
     def _corrected(self, sentence: Sentence) -> bool:
         if any(WHENCE.search(clause.flat) for clause in sentence.clauses):
             return True
-        return not sentence.asks and self._lexicon.correction.search(sentence.flat) is not None
+        found = self._lexicon.correction.search(sentence.flat)
+        return found is not None and (not sentence.asks or _ASKED_OF_ONESELF.match(found[0]) is not None)
 
     def _of(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         if self._asks_to_forget(sentence):
@@ -144,6 +167,7 @@ class Endings(Corrections, Forgetting, Rivals):
             yield from self._disowned(place, sentence)
         yield from self._switched(sentence)
         yield from self._outdone(sentence)
+        yield from self._departed(sentence)
         yield from self._replaced_after(place, sentence)
         yield from self._overtaken(sentence)
         for index, clause in enumerate(sentence.clauses):
@@ -160,6 +184,8 @@ class Endings(Corrections, Forgetting, Rivals):
         subject = self._third(sentence, clause, targets)
         if subject is None and not mutual:
             return
+        if not mutual and self._lexicon.code == "en" and self._is_strangers(clause, start, targets):
+            return
         for mention in targets:
             if self._is_renewed(mention, sentence) or self._is_part(mention, clause, end):
                 continue
@@ -174,7 +200,11 @@ class Endings(Corrections, Forgetting, Rivals):
         lexicon = self._lexicon
         if clause.asks or self._is_hedged(sentence, clause) or lexicon.past.search(clause.flat):
             return None
-        if _OF_ANOTHER_TIME.match(clause.flat) or self._is_long_ago(sentence, clause):
+        if (
+            _OF_ANOTHER_TIME.match(clause.flat)
+            or self._is_long_ago(sentence, clause)
+            or self._holds_again(sentence, clause)
+        ):
             return None
         if _BELIEVED.search(clause.flat) or self._is_made_up(sentence, clause) or _ONE_TIME.search(sentence.flat):
             return None
@@ -331,6 +361,28 @@ class Endings(Corrections, Forgetting, Rivals):
         is_old = _OLD.search(before) or _OLD_AFTER.match(after)
         return is_old is not None and _ANOTHER.search(sentence.flat) is not None
 
+    def _is_strangers(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
+        """Whether somebody of whom nothing is known does it ("a thread where a guy quit it")."""
+        return _STRANGER.search(clause.flat[: start - clause.start]) is not None and not any(
+            clause.start <= m.start < start and self._reading.text[m.end : start].count(" ") <= 1 for m in targets
+        )
+
+    def _departed(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find who has gone for good ("Ingrid's moved to Norway, so it's just us now")."""
+        if self._lexicon.code != "en" or sentence.asks or not _STAYS.search(sentence.flat):
+            return
+        for clause in sentence.clauses:
+            for mention in self._within(clause, sentence):
+                opens = not [w for w in words(clause.flat[: mention.start - clause.start]) if w.text not in OPENERS]
+                is_gone = _HAS_GONE.match(clause.flat, mention.end - clause.start) is not None
+                if mention.rank >= NAME and opens and is_gone and not self._is_hedged(sentence, clause):
+                    yield Ending(mention.surface, "beside", sentence, mention)
+
+    def _holds_again(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether a later clause of the sentence tells that it did not last ("it died, but it's running again")."""
+        later = [other for other in sentence.clauses if other.start > clause.start]
+        return self._lexicon.code == "en" and any(_HOLDS_AGAIN.search(other.flat) for other in later)
+
     def _is_needed(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause says how it would be without the value ("without it I can't work any more")."""
         return _WITHOUT.search(clause.flat[: mention.start - clause.start]) is not None
@@ -356,7 +408,9 @@ class Endings(Corrections, Forgetting, Rivals):
     def _leans(self, clause: Clause, named: Clause) -> bool:
         """Whether a clause leaves it to another one to name what ends."""
         lexicon = self._lexicon
-        if any(p.search(named.flat) for p in (lexicon.additive, lexicon.limited, lexicon.hedge, lexicon.again)):
+        is_advised = lexicon.code == "en" and _ADVISED.search(named.flat) and _POINTS.search(clause.flat)
+        blocking = (lexicon.additive, lexicon.limited, lexicon.hedge, lexicon.again)
+        if not is_advised and any(p.search(named.flat) for p in blocking):
             return False
         if lexicon.negation.search(named.flat) and not self._failed(named):
             return False

@@ -64,13 +64,13 @@ ENGLISH = Lexicon(
         r"\blike (?:i'm|i am|i were|we're)\b",
         r"\byou(?:'ve| have)? (?:just )?(?:said|told|mentioned|wrote|claim(?:ed)?|suggest(?:ed)?)\b",
         r"\b(?:says?|said|claims?|claimed|thinks?|tells? me|told me) (?:that )?(?:he|she|they|his|her|their)\b",
-        r"\bshould i\b",
+        r"\bshould i\b|^\W*(?:had|were) (?:i|we|he|she|they)\b",
         r"(?<!\bi\s)(?<!\bi've\s)(?<!\bi'm\s)\b(?:telling|saying|claiming|insisting|thinking|assuming|convinced|swearing|spreading|believing|under the impression)\b(?: (?!i\b)[\w']+){0,4}? (?:that )?i(?:'ve|'d|'m)?\b",
         r"\b(?:he|she|they|(?:every|some|no|any)(?:one|body)|people|who|folks|boss|mum|mom|dad|wife|husband|friends?|sister|brother|partner|mother|father|colleagues?|neighbou?rs?|kids|parents|family|doctor) (?:always |still |just |all |now |somehow |apparently |keeps? )?(?:tells?|told|thinks?|thought|believes?|believed|assumes?|assumed|claims?|claimed|reckons?|reckoned|insists?|insisted|swears?|swore|heard|figured?|says?|said)\b(?: (?!i\b)[\w']+){0,3}? (?:that )?i(?:'ve|'d|'m)?\b(?! (?:should|need|must|had to|have to)\b)",
         r"\b(?:never|didn't|did not|not|haven't|don't) (?:ever |even |once )?(?:said|say|saying|claimed?|told|tell|mentioned|mean|meant|suggest\w*|implied?)\b(?=.*\b(?:i|we|that)\b)",
         r"\b(?:a )?(?:song|lyrics?|movie|film|novel|book|episode|game|character|hero) .{0,30}\b(?:says|goes|where|called|about|gives?|quits?|leaves?|loses?)\b",
         r"\bsomeone (?:should|could)\b|\bhypothetical\w*\b|\bwhat if\b|\bin theory\b|\bas if\b",
-        r"\b(?:if|whether|would|should(?!(?:n't| not| never)? have (?:said|written|typed|put|called|told))|could|might|may|maybe|perhaps|unless|suppose|imagine|hopefully)\b",
+        r"\b(?:if|whether|would|should(?!(?:n't| not| never)? have (?:said|written|typed|put|called|told))|could|might|may(?! *(?:$|[,.;!\d])| (?:this|last|next|\d))|maybe|perhaps|unless|suppose|imagine|hopefully)\b",
         r"\bthink(?:ing)? (?:of|about|i)\b",
         r"\bconsider(?:ing|ed)?\b",
         r"\btempted\b",
@@ -109,14 +109,14 @@ ENGLISH = Lexicon(
         r"\bonce upon\b",
     ),
     limited=one_of(
-        r"\bfor the (?:day|night|rest of|moment|time being)\b|\buntil (?:tomorrow|monday|next|then|the)\b|(?<!\ball\s)\bthis (?:week|weekend|month|morning|evening|time)\b",
+        r"\bfor the (?:day|night|rest of|moment|time being)\b|\buntil (?:tomorrow|monday|next|then|the)\b|\b(?:this|next|coming) (?:mon|tues|wednes|thurs|fri|satur|sun)day\b|(?<!\ball\s)\bthis (?:week|weekend|month|morning|evening|time)\b",
         r"\bon (?:the |my |our |most )?(?:weekends?|weekdays|week ?nights|work ?days|(?:mon|tues|wednes|thurs|fri|satur|sun)days|holidays?|vacations?|trips?|days? off|flights?|planes?)\b",
         r"\bat (?:night|weekends?|the weekend)\b",
         r"\bin the (?:mornings?|evenings?|afternoons?|car|bedroom|bathroom)\b",
         r"\b(?:during|while|whenever)\b",
         r"\b(?:after|past|before) (?:\d|noon|midnight|dinner|lunch|breakfast|bed|work|school)",
         r"\bfor (?:a|one|two|three|a few|the|this|the next|about a) (?:day|days|week|weeks|weekend|month|hour|hours|afternoon|evening|minute)\b",
-        r"\b(?:today|tonight)\b",
+        r"(?<!\bas\sof\s)(?<!\bfrom\s)(?<!\bsince\s)\b(?:today|tonight)\b",
         r"\b(?:weekends|sundays|saturdays)\b",
         r"\bfor lent\b",
         r"\btemporar",
@@ -148,8 +148,8 @@ ENGLISH = Lexicon(
         r"\bi (?:said|wrote|typed|told you|called (?:it|him|her))\b.{1,40}\b(?:but|when|though)\b",
         r"\blet me (?:rephrase|fix)\b|\bto be (?:precise|exact)\b|\bi keep (?:saying|calling|writing|mixing)\b|\bspell(?:ed|t|ing)? .{0,25}wrong\b|\bwrongly\b|\bnot .{2,25}, (?:it's|he's|she's)\b",
         r"\bwas (?:off|wrong) (?:by|about)\b|\bgot .{1,25} wrong\b|\bscratch (?:what|the)\b.{0,20}\b(?:said|earlier)\b",
-        r"\bcorrection\b|\b(?:i )?tell a lie\b|\bi lied\b|\bmy apologies\b|\bi(?:'ve| have)? (?:always |keep |kept |just )?(?:muddle|mix|confuse|confused|conflate|conflated|mixing|muddling|confusing)\w*\b.{0,20}\b(?:them|up|two|both|those|these)\b|\bignore (?:that|the|my)\b|\bscrap that\b",
-        r"\b(?:all this time|all along|(?:have|had|'ve|'d) been (?:calling|saying|writing|telling|spelling|pronouncing|thinking))\b|\bcalling (?:it|him|her|them) (?:a |an |the )?\w+ for nothing\b|\bwhat was i (?:thinking|on)\b|\bi was (?:looking at|thinking of|going by|reading)\b|\bwas last year\b",
+        r"\bcorrection\b|\b(?:i )?tell a lie\b|\bi lied\b|\bwhat (?:am|was) i (?:on about|saying|like|thinking|on)\b|\bin the doghouse\b|\b(?:over my shoulder|rolled (?:his|her|their) eyes|laughed at me|facepalm\w*|red[- ]faced|how embarrassing|embarrassingly)\b|\b(?:got|had) (?:my|the) \w+ (?:crossed|wrong|muddled|mixed|in a twist)\b|\bblame (?:it on )?(?:my|the|auto)\w*\b|\bi (?:must have|must've) been (?:thinking|looking|half)\b|\b(?:isn't|wasn't|was never) .{2,30} at all\b|\bmy apologies\b|\bi(?:'ve| have)? (?:always |keep |kept |just )?(?:muddle|mix|confuse|confused|conflate|conflated|mixing|muddling|confusing)\w*\b.{0,20}\b(?:them|up|two|both|those|these)\b|\bignore (?:that|the|my)\b|\bscrap that\b",
+        r"\b(?:all this time|all along|been (?:calling|spelling|pronouncing) (?:it|him|her|them|that|my \w+|our \w+|the \w+))\b|\bcalling (?:it|him|her|them) (?:a |an |the )?\w+ for nothing\b|\bwhat was i (?:thinking|on)\b|\bi was (?:looking at|thinking of|going by|reading)\b|\bwas last year\b",
         r"\b(?:papers?|paperwork|passport|certificate|ticket|tickets|label|box|packet|letter|email|e-mail|card|form|receipt|contract|invoice|website|invitation|booking|confirmation|prescription|diary|calendar|scale|scales|test|tests|results?|vet|doctor|chip|logbook|manual|badge|bill) (?:actually |clearly |definitely |does )?(?:says?|reads?|states?|shows?|confirm(?:s|ed)?|disagrees?|has it as|came back)\b",
         r"(?<!\blike\s)(?<!\bas\s)(?<!\bwhat\s)(?<!\bthat\s)\bi (?:told you|said|wrote|typed|put|called (?:it|him|her|them)) (?:it was |he was |she was |in |at |on )?(?:a |an |the )?(?!so\b|that\b|it\b|yes\b|no\b|hi\b|ok\b)[\w'-]+(?: [\w'-]+)?(?= *(?:$|[.!,]| instead\b| before\b| earlier\b| last time\b))",
         r"\bi (?:really )?meant\b",
@@ -180,7 +180,7 @@ ENGLISH = Lexicon(
         r"^ugh\b|\b(?:sorry|actually|nope|in fact|confused|gosh|hang on|hold on|ahem)\b|^(?:(?:oh|hmm+|ah|um|uh|er|err|well)\W+)*(?:no[,.]|wait\b)"
     ),
     memory=one_of(
-        r"\b(?:you know|(?:bit|thing|part|stuff|piece|detail|info) (?:about|on|with|with regard)|(?<!some)(?<!any)(?<!every)(?:bit|thing|stuff|detail|part)\b(?= *(?:$|[,.!?]|please|from|again|for good))|your (?:\w+ )?(?:memory|memories|notes?|records?|files?|mind|head|data|logs?|database)|memory|about me|i (?:said|told|mentioned|shared|wrote)|(?:you|you've|have) (?:remember|stored|saved|noted|kept)|everything about|anything about|all about|the fact that|that i|what i|the (?:info|information|details?) (?:on|about)|mention)\b"
+        r"\b(?:you know|(?:bit|thing|part|stuff|piece|detail|info) (?:about|on|with|with regard)|(?<!some)(?<!any)(?<!every)(?:bit|thing|stuff|detail|part)\b(?= *(?:$|[,.!?]|please|from|again|for good))|your (?:\w+ )?(?:memory|memories|notes?|records?|files?|mind|head|data|logs?|database)|memory|about me|i (?:said|told|mentioned|shared|wrote)|(?:you|you've|have) (?:remember|stored|saved|noted|kept|got (?:on|about)|have on|hold on|written)|everything about|anything about|all about|the fact that|that i|what i|the (?:info|information|details?) (?:on|about)|mention)\b"
     ),
     copula=one_of(r"is|are|'s|s|called|named|was"),
     slip=one_of(
@@ -198,7 +198,7 @@ ENGLISH = Lexicon(
         r"\bused to be\b|\bwas (?:the|my|a) (?:old|ex|previous|former)\b",
         r"\bwas just\b|\bwas only\b|\bcalling (?:it|him|her|them)\b|\bbeen (?:saying|writing|spelling)\b|\bignore\b|\bnever had\b|\bwas last (?:year|time|month|week)\b",
         r"\bbelongs? to\b",
-        r"\b(?:was|is) (?:what|for|our|my|his|her|the one|from)\b",
+        r"\b(?:was|is) (?:what|where|who|when|how|for|our|my|his|her|the one|the other|from)\b",
         r"\bprevious\b|\bformer\b",
     ),
     denial=one_of(r"(?:\b(?:not|no|isn't|wasn't|aren't)|there's no|there is no) (?:\w+ ){0,2}$"),
@@ -215,6 +215,9 @@ ENGLISH = Lexicon(
     ),
     source=one_of(
         r"\boff $",
+        r"\b(?:chopp?(?:ed|ing) in|trad(?:ed|ing) in|part[- ]exchang(?:ed|ing)|px'd|handed (?:in|over|back)|swopp(?:ed|ing)|gave up|giving up|in place of|in lieu of|in exchange for) "
+        + _DET
+        + "$",
         r"(?:from|instead of|rather than|away from|left|leaving|ditch(?:ed|ing)|dropp(?:ed|ing)|dump(?:ed|ing)|replac(?:e|ed|es|ing)|swap(?:ped|ping)?(?: out)?|trad(?:e|ed|ing)(?: in)?|exchang(?:e|ed|ing)|outgrew|out of|sold|gave up|quit|retired|goodbye to|bye,?|after (?:\w+ ){1,3}(?:years?|months|weeks|decades?) (?:with|at|of|as|in|on)|after (?:\w+ )?(?:ages|a lifetime|donkey's years|all these years) (?:with|at|of|as|in|on)|no longer) "
         + _DET
         + "$",
@@ -245,13 +248,14 @@ ENGLISH = Lexicon(
         r"\bmade way\b|\bgave way\b",
         r"\bpicked .{1,30} over\b",
         r"\bnew (?:job|employer|home|car)\b",
+        r"\bchopp?ed in\b|\bpart[- ]exchang|\bswopp|\bin place of\b|\bin lieu of\b",
         r"\bpromoted\b|\bretrain(?:ed|ing)\b|\bbecame\b|\btook over\b|\bput me on\b|\bstarted me on\b",
         r"\bsold .{1,40} and (?:bought|got)\b",
         r"\bsucceed",
         r"\bin favou?r of\b",
     ),
     target=one_of(
-        r"\b(?:to|for|with|by|at|into|onto|put me on|started me on|became|promoted to|retrained as|in favou?r of|→|->|bought|got|started (?:at|with|using|on)|joined|now (?:use|using|take|taking|drive|ride|have|at|with|in|on|live in|work (?:for|at))|using|is|meant|called|named|it's|am|i'm at) (?:(?:a|an|the|my|our|her|his|new|some|using|working|living|called|named) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+        r"\b(?:to|for|with|by|at|into|onto|against|towards|put me on|started me on|became|promoted to|retrained as|in favou?r of|→|->|bought|got|started (?:at|with|using|on)|joined|now (?:use|using|take|taking|drive|ride|have|at|with|in|on|live in|work (?:for|at))|using|is|meant|called|named|it's|am|i'm at) (?:(?:a|an|the|my|our|her|his|new|some|using|working|living|called|named) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
     ),
     asks=one_of(
         r"how would (?:one|you|i|we)\b",

@@ -12,6 +12,14 @@ _ASK = (
 )
 
 ENDED = one_of(
+    r"\b(?:won't|will not|isn't|is not|aren't|are not|can't|cannot|not) (?:be )?(?:coming|joining|happening|going ahead|going|starting|doing it|taking part|playing|moving in|showing up|available)\b(?=.*\b(?:after all|any ?more|any longer|now)\b)",
+    r"\b(?:has|have|had|'s) (?:finally |now )?(?:come to an end|drawn to a close|run its course|been and gone|finished for good)\b|\bcame to (?:a close|its end)\b",
+    r"\b(?:don't|do not|won't|doesn't|not) need(?:ed)? (?:(?:the|my|our|her|his|this|that|any) )?(?=\w+(?: \w+)? (?:since|because|now|thanks|after|these days|as)\b)",
+    r"\bsale (?:of|on) (?:the |my |our )?(?=\w)|\bsale (?:went|has gone|gone) through on\b|\bsale (?:has )?completed\b",
+    r"(?:'s|\bhas|\bis|\bhave|\bare) (?:now |just |finally |all )?(?:moved|moving|relocated|relocating|emigrated|emigrating|flown|shipped off|headed|heading) (?:off |away |over |out |down |up |back )?(?:to|for|into|abroad|home)\b(?=.*\b(?:so|now|just|leaving|leaves)\b)",
+    r"\b(?:finished|killed|wiped|ate|eaten|polished|seen|saw) (?:\w+ )?off (?:the|my|our|all)\b|\b(?:wiped out|did for|put paid to|destroyed|devoured|demolished) (?:the|my|our|all)\b|\b(?:not one|none|nothing) (?:is )?left\b|\bnot replanting\b",
+    r"\bchop(?:ped|ping) in\b|\bp(?:art|ea)[- ]ex(?:changed|ed)?\b|\btrad(?:ed|ing) in (?:my|the|our)\b",
+    r"\b(?:won't|will not|isn't|is not) (?:be )?(?:able to )?(?:do|doing|come|coming|teach|teaching|play|playing|sit|sitting|work|working|cut|cutting|drive|driving|be there)\b.{0,30}\b(?:any ?more|any longer|from now on|in future|again)\b",
     r"\bgot shot of\b|\bhad it (?:up to here )?with\b|\b(?:went|died|passed|slipped away|gone) (?:peacefully|in (?:his|her|its|their|the) sleep)\b|\brainbow bridge\b|\b(?:isn't|is not|not|no longer) with us\b|\bwe(?:'ve| have)? lost (?=\w+ (?:on|in|to|last|yesterday|this|today|over|at)\b)",
     r"\b(?:said|saying|say|bid) (?:our |my |a |the )?(?:\w+ )?(?:good-?byes?|farewells?|adieu|ta-ta|so long|au revoir) to\b|\bbid \w+ (?:farewell|adieu|goodbye)\b|\bwaved (?:\w+ )?(?:goodbye|off)\b",
     r"\b(?:isn't|aren't|is not|are not|wasn't|not) (?:really |exactly )?(?:my|our) (?:thing|cup of tea|bag|jam)\b",
@@ -86,7 +94,7 @@ ENDED = one_of(
 
 CEASED = one_of(
     r"\b(?:took|taken|pulled|moved) (?:\w+ ){1,2}?out of\b|\b(?:handed|gave|given|put) in (?:my|our|his|her) (?:notice|resignation)\b|\bpassed (?:it|them|him|her|my \w+|our \w+|the \w+) (?:on|along|down) to\b",
-    r"\b(?:flogged|pawned|auctioned|recycled|surrendered|relinquished|forfeited|renounced|jettisoned|culled|liquidated|unsubbed|unlinked|gifted|checked out of|graduated from|finished with|split with|broke with|sold (?:off|up)|cashed (?:\w+ )?(?:in|out)|signed (?:\w+ ){0,2}?away|logged off|tapered off|come off|gone off|went off (?=\w+ *(?:$|[,.!]|and\b|so\b|because\b|when\b))|stood down|bowed out|weaned (?:myself )?off|laid off|sacked off|bailed on|turned in my|turfed out|disposed of|dispensed with|done away with|did away with|parted from|scratched .{1,30} off|struck .{1,30} off|crossed .{1,30} off|wrote .{1,20} off|ended up without|went without|shot of)\b",
+    r"\b(?:flogged|pawned|auctioned|recycled|surrendered|relinquished|forfeited|renounced|jettisoned|culled|liquidated|unsubbed|unlinked|checked out of|graduated from|finished with|split with|broke with|sold (?:off|up)|cashed (?:\w+ )?(?:in|out)|logged off|tapered off|come off|gone off|went off (?=\w+ *(?:$|[,.!]|and\b|so\b|because\b|when\b))|stood down|bowed out|weaned (?:myself )?off|laid off|sacked off|bailed on|turned in my|turfed out|disposed of|dispensed with|done away with|did away with|parted from|scratched .{1,30} off|struck .{1,30} off|crossed .{1,30} off|wrote .{1,20} off|ended up without|went without|shot of)\b",
     r"\b(?:axed|canned|nixed|ousted|expelled|severed|quitted|forsook|forsaken|dissolved|dismissed|evicted|ejected|discarded|deactivated|disabled my|closed out|closed down|shut (?:\w+ ){0,2}?down|wound (?:\w+ ){0,2}?up|broken off|called off|chucked (?:\w+ ){0,3}?(?:in|out|away)|booted|gave (?:\w+ ){0,3}?a miss|giving (?:\w+ ){0,3}?a miss)\b",
     r"\b(?:filled (?:\w+ )?in|paved over|knocked (?:\w+ )?down|torn down|tore (?:\w+ )?(?:down|out)|ripped (?:\w+ )?out|dug (?:\w+ )?up|(?:cut|chopped|took) (?:\w+ )?down|dismantled|demolished|boarded up)\b",
     r"\bpulled (?:\w+ ){1,3}?(?:from|out of|off)\b|\b(?:took|taken) (?:her|him|them|it|our \w+|my \w+) out of\b|\bmuted\b|\bunfriended\b|\bblocked\b(?=.*\b(?:for good|forever|finally)\b)|\bexported .{1,30} out of\b",
@@ -179,7 +187,8 @@ PARTED = one_of(
 FORGET = one_of(
     r"\b(?:could|can|would|will) you (?:please |maybe )?(?:not|stop) (?:remember|keep|stor|sav|record|hold|log|mention|bring)\w*",
     r"\bleave .{1,40} out of (?:your|what|whatever|everything|anything|all)\b",
-    r"\bi(?:'d| would) (?:rather|prefer|like)(?: it)?(?: if)? (?:you|the|that|this|my).{0,60}\b(?:no (?:memory|record|knowledge|trace)|(?:wasn't|weren't|isn't|not|never) (?:\w+ )?(?:on record|recorded|stored|kept|saved|known|remembered))\b",
+    r"\bi(?:'d| would) (?:rather|prefer|like)(?: it)?(?: if)? (?:you|the|that|this|my).{0,60}\b(?:no (?:memory|record|knowledge|trace)|(?:wasn't|weren't|isn't|not|never) (?:\w+ )?(?:on record|recorded|stored|kept|saved|known|remembered|in (?:your|the) (?:\w+ )?(?:memory|memories|notes|records|files|head)))\b",
+    r"\b(?:shouldn't|should not|mustn't|must not|oughtn't to|had better not|better not|needn't) be (?:anywhere|out there|in (?:here|there|your)|there|lying (?:around|about)|floating (?:around|about)|hanging (?:around|about)|known)\b|\b(?:keep|leave) .{1,40} out of (?:it|this|things)\b",
     r"\b(?:don't|do not|wouldn't|would not) (?:want|like) (?:it|that|this|them|him|her) (?:\w+ )?(?:kept|stored|saved|remembered|recorded|retained|known)\b",
     r"\b(?:should|must|may|can|shall) ?(?:not|n't|never) be (?:retained|kept|stored|saved|remembered|recorded|logged)\b",
     r"\bshouldn't be (?:retained|recorded|logged)\b",
@@ -206,7 +215,7 @@ FORGET = one_of(
     r"\bit never (?:happened|came up)\b|\b(?:you|we) never (?:heard|talked|spoke|discussed|saw|read|knew)\b|\bi never (?:told you|mentioned|said|wrote) (?:anything|that|it|a word|about|this)\b.{0,40}(?:ok|okay|right|deal|got it|please)\b|\bforget i (?:ever )?(?:said|mentioned|told|brought)\b|\bconsider .{1,40} (?:unsaid|deleted|forgotten|gone)\b|\bwipe (?:the slate|that|it|this)\b",
     r"\bi (?:want|would like|need) .{2,50} (?:forgotten|deleted|erased|removed|wiped|gone) (?:from|out of)\b",
     r"\bdon't want you (?:to (?:remember|keep|store|save|know)|remembering|keeping|storing|knowing)\b",
-    r"\b(?:remove|drop|take) .{1,60}\b(?:from|out of|off) (?:your|whatever you|any of your|all your)\b",
+    r"\b(?:remove|drop|take) .{1,60}\b(?:from|out of|off) (?:your|whatever you|what you|everything you|anything you|any of your|all your|the (?:record|file|files|notes))\b",
     r"\b(?:don't|do not|never|please not|not to|stop) (?:\w+ ){0,2}?(?:remember(?:ing)?|stor(?:e|ing)|sav(?:e|ing)|keep(?:ing)?|record(?:ing)?|memori[sz](?:e|ing)|retain(?:ing)?|log|note|hold on to|bring up|mention|track)\b",
     r"\b(?:pretend|act as if|act like|imagine|as if|as though) (?:that )?(?:i|you|we)(?:'ve|'d)? (?:had |have )?(?:never|not|didn't)\b",
     r"\b(?:pretend|act as if|act like|act as though) (?:i|you|we)(?:'ve|'d)? ?(?:had |have )?(?:never|not|didn't|don't)\b",
@@ -222,7 +231,7 @@ FORGET = one_of(
 REMEMBER = one_of(
     r"\b(?:i|we|he|she|they|who|people) (?:\w+ ){0,2}?(?:don't|do not|can't|cannot|couldn't|didn't|never|won't|hardly) (?:\w+ ){0,2}?(?:remember|keep|store|save|record|know|note|log|mention|track|retain|memori[sz]e)\b",
     r"\b(?:don't|do not|never|didn't|can't|won't|not|let me|i|i'll|we|i'd|you|always|almost|might|to) (?:let me |ever |just |almost |always |sometimes |often |keep )?(?:forget|forgot)\b",
-    r"\bforget (?:about )?it\b",
+    r"\bforget (?:about )?it\b(?!,? (?:please|pls|plz|ok|okay|will you|would you))",
     r"\bunforget",
     r"\bhow (?:do|can|to|would)\b",
     r"\b(?:delete|erase|remove|wipe|clear) (?:the |this |that |a |an |my |these |all |some )?(?:\w+ ){0,2}(?:files?|folders?|rows?|columns?|tables?|branch|lines?|cookies|cache|disk|drive|data ?set|database|commits?|photos?|emails?|messages?|code|variables?|words?|paragraphs?|sentences?|section)\b",

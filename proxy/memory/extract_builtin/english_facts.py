@@ -51,6 +51,8 @@ ENGLISH_STATEMENTS = (
         one_of(
             _I + r" (?:work|working|worked) as (?:a |an |the )?",
             _I + r" (?:a|an) (?=(?:\w+ ){0,3}(?:by (?:trade|profession)|for a living))",
+            r"\bi(?:'m| am)(?: (?:now|currently|still|actually))* (?:a |an )(?P<v>(?:(?:retired|freelance|junior|senior|trainee|apprentice|part[- ]time|full[- ]time|qualified|head|assistant|deputy|primary|school|staff|civil|software|web|data|graphic|social|dental|veterinary|legal|sales|project|product|taxi|bus|lorry|truck|train|van|police|fire|delivery|chartered|pastry|sous|line|care|support|teaching|lab|music|language|stay[- ]at[- ]home|estate|travel|insurance|call[- ]centre) ){0,2}"
+            r"(?:accountant|actor|actress|actuary|agent|analyst|anaesthetist|archaeologist|architect|archivist|artist|assistant|auditor|author|baker|banker|barber|barista|barrister|bartender|beautician|biologist|bookkeeper|bookseller|bricklayer|builder|butcher|caretaker|carer|carpenter|cashier|caterer|chef|chemist|cleaner|clerk|composer|conductor|consultant|cook|counsellor|courier|curator|dancer|dentist|designer|developer|dietician|doctor|driver|economist|editor|electrician|engineer|farmer|firefighter|fisherman|florist|gardener|geologist|guide|hairdresser|historian|illustrator|janitor|jeweller|joiner|journalist|judge|lawyer|lecturer|librarian|locksmith|manager|mason|mechanic|midwife|miner|model|musician|nanny|nurse|nutritionist|optician|painter|paralegal|paramedic|pharmacist|photographer|physicist|physiotherapist|pilot|plasterer|plumber|postman|potter|printer|producer|programmer|psychiatrist|psychologist|publisher|radiographer|realtor|receptionist|reporter|researcher|roofer|sailor|salesman|salesperson|scientist|secretary|security guard|seamstress|shoemaker|singer|solicitor|sommelier|surgeon|surveyor|tailor|teacher|technician|therapist|tiler|trader|translator|tutor|undertaker|vet|veterinarian|waiter|waitress|warden|watchmaker|welder|writer|zookeeper))\b(?! (?:fan|friend|type|kind))",
             rf"\bmy (?P<who>{KIN})(?: \w+)? (?:now |currently )?(?:works|is working) as (?:a |an |the )?",
         ),
         single=True,
@@ -100,7 +102,9 @@ ENGLISH_STATEMENTS = (
         "take",
         one_of(
             _I
-            + r" (?:take|taking|on|was put on|prescribed) (?=\w+ (?:every|each|daily|twice|once|for my|for the|in the|before|at night|mg)|\d+ ?mg)"
+            + r" (?:take|taking|on|was put on|prescribed|need|swear by) (?:(?:my|the|some|a|an|daily|low[- ]dose|a low dose of|\d+ ?(?:mg|mcg|g) (?:of )?) )*(?=\w{2,}(?:pril|sartan|statin|azole|pam|lam|cin|mycin|cillin|oxetine|traline|pram|azine|triptan|lukast|parin|farin|xaban|gliptin|glutide|formin|mab|tidine|olol|dipine|thyroxine|amate|trigine|gabalin|pentin|etine|apine|idone|afil|oxin|terol|asone|isone|olone|profen|amol|codeine|opium|thiazide|semide|lactone|ronate|purine|rexate|yline|zolam|zepam|phenidate|fetamine|nidine|rizine|tadine|nadine|tonin|flavin|bital|toin)\b|(?:lithium|insulin|aspirin|magnesium|iron|zinc|iodine|morphine|ketamine|steroids|statins|antidepressants|beta ?blockers|blood thinners|vitamin \w+|the pill|hrt|ritalin|xanax|prozac|zoloft|lexapro|ozempic|wegovy|metformin|warfarin|melatonin|turmeric|creatine|collagen|probiotics)\b)",
+            _I
+            + r" (?:take|taking|on|was put on|prescribed) (?=\w+ (?:every|each|daily|twice|once|for my|for the|in the|before|at night|mg)|\d+ ?mg)",
         ),
     ),
     Statement(

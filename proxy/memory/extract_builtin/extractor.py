@@ -18,7 +18,15 @@ from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.pairs import Pair, is_called, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Sentence, is_brief, language, read
-from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, overlapping, remodelled, touches
+from proxy.memory.extract_builtin.replacement import (
+    clipped,
+    names_in,
+    overlap,
+    overlapping,
+    recast,
+    remodelled,
+    touches,
+)
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
@@ -208,6 +216,8 @@ class _Extraction(Amendments):
 
     def _new_value(self, ending: Ending, sentence: Sentence) -> str:
         """Return what is named as the new value, after the old one if possible."""
+        if self._lexicon.code == "en" and (alike := recast(ending.value, sentence.text, self._lexicon)):
+            return alike
         spans = list(Value.of(ending.value).find(words(sentence.text)))
         after = spans[-1][1] if spans else 0
         found: list[tuple[bool, bool, bool, str]] = []

@@ -9,6 +9,7 @@ from proxy.memory.extract_builtin.corrections import TOPIC
 from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
+from proxy.memory.words import words
 
 _DELETES = re.compile(
     r"delet|eras|wip|scrub|purg|strik|expung|clear|remov|drop|ditch|dump|get rid|ignor|discard|withdraw|rub out|blank|black out|blot|let go|lösch|entfern|streich|tilg|radier|borr|elimin|quit|suprim|limpi|"
@@ -21,6 +22,9 @@ _ALSO_DONE = re.compile(
 )
 _FROM_MEMORY = re.compile(
     r"\b(?:from|out of|off|in) (?:your |the )?(?:\w+ )?(?:memory|memories|mind|head|brain|notes|records?|history)\b"
+)
+_KEPT = re.compile(  # "The bees you may keep."
+    r"\b(?:can|may|could|should|is|are|'s|'re) (?:(?:all|still|totally|perfectly|absolutely|just) )?(?:keep|kept|stay|staying|remain|fine|okay|ok|know|remember|stand)\b|\bstays?\b|\byou may keep\b|\bkeep (?:the|that|my|it)\b|\bleave the (?:other|rest)\b"
 )
 _MAX_COMMON = 3  # common nouns that one request to forget may name
 
@@ -39,13 +43,20 @@ class Forgetting(Scan):
         if keeps and not (_DELETES.match(keeps[0]) and _FROM_MEMORY.search(sentence.flat)):
             return False
         texts = [*(clause.flat for clause in sentence.clauses), sentence.flat]
-        match = next((found for text in texts if (found := lexicon.forget.search(text))), None)
+        match = next((asked for text in texts if (asked := lexicon.forget.search(text))), None)
         if match is None or _ALSO_DONE.search(sentence.flat):
             return False
         # One deletes files and paragraphs too: the memory must be meant.
         if not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat):
             return True
-        return any(mention.rank == CODE for mention in self._mentions[sentence.start])
+        found = self._mentions[sentence.start]
+        return any(m.rank == CODE or (m.rank >= NAME and self._is_all(m, match, sentence)) for m in found)
+
+    def _is_all(self, mention: Mention, match: re.Match[str], sentence: Sentence) -> bool:
+        """Whether a name is all that a clause asks to delete ("… , delete Soren")."""
+        clause = self._clause_at(sentence, mention)
+        last = clause.flat[: mention.start - clause.start].split()[-1:]
+        return last == match[0].split()[-1:] and not words(clause.flat[mention.end - clause.start :])
 
     def _forgotten(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         named = [m for m in self._mentions[sentence.start] if not self._is_kept(sentence, m)]
@@ -54,7 +65,7 @@ class Forgetting(Scan):
             best = best or ([] if after.asks else self._best(self._mentions[after.start], floor=CODE))
         best = best or self._common_in(sentence)
         for near in self._reading.sentences[max(0, place - 1) : place + 2]:
-            if not best and near is not sentence and not near.asks:
+            if not best and near is not sentence and not near.asks and not _KEPT.search(near.flat):
                 best = self._best(self._mentions[near.start], floor=NAME) or self._common_in(near)
         for mention in best:
             yield Ending(mention.surface, "forget", sentence, mention)
@@ -73,6 +84,9 @@ class Forgetting(Scan):
         return about[:1] if about and top == NOUN else []
 
     def _common_in(self, sentence: Sentence) -> list[Mention]:
-        found = [m for m in self._mentions[sentence.start] if m.rank == NOUN and self._is_personal(m)]
+        common = [m for m in self._mentions[sentence.start] if m.rank == NOUN]
+        found = [m for m in common if self._is_personal(m)]
+        if self._lexicon.code == "en":
+            found = found or [m for m in common if " " in m.surface]  # what is named in two words is meant
         found = [m for m in found if not self._is_kept(sentence, m)]
         return found[:_MAX_COMMON]

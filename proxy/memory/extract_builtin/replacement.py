@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import read_as
-from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, word_set, words
+from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, same_word, word_set, words
 
 _NAMES = re.compile(
     r"(?<=[^.!?:] )[«\"„“]?(?P<name>[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*)"
@@ -18,6 +19,7 @@ _NO_NAMES = word_set(
     """monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
     october november december christmas easter lol ok i i'm i've i'd i'll"""
 )
+_LEAST_MOULD = 2  # words
 _TITLE = re.compile(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGNORECASE)
 
 
@@ -37,6 +39,24 @@ def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
         text = sentence.text[first:start] + new + sentence.text[end:last]
         if len(words(text)) > len(words(new)) + 1:
             return text.strip()
+    return ""
+
+
+def recast(old: str, text: str, lexicon: Lexicon) -> str:
+    """Return what stands in a text in the mould of a value: as many words, all but one the same ("wheat allergy", "gluten allergy")."""
+    ours = words(old)
+    found = words(text)
+    if len(ours) < _LEAST_MOULD:
+        return ""
+    for first in range(len(found) - len(ours) + 1):
+        run = found[first : first + len(ours)]
+        other = [b.text for a, b in zip(ours, run, strict=True) if not same_word(a.text, b.text)]
+        if (
+            len(other) == 1
+            and other[0] not in lexicon.stop
+            and all(r.start - q.end == 1 for q, r in itertools.pairwise(run))
+        ):
+            return text[run[0].start : run[-1].end]
     return ""
 
 

@@ -16,7 +16,7 @@ NOW = re.compile(
 )
 # Something came in its place.
 GAINS = re.compile(
-    r"\b(?:bought|got (?:a|an|myself|ourselves)|joined|started|began|picked up|took up|went with|signed up|enrolled|adopted|instead|"
+    r"\b(?:bought|got (?:a|an|myself|ourselves)|joined|started|began|in (?:its|his|her|their) (?:place|stead)|picked up|took up|went with|signed up|enrolled|adopted|instead|"
     r"gekauft|geholt|zugelegt|angeschafft|bestellt|angefangen|begonnen|dafür|stattdessen|gelandet|eingestiegen|beigetreten|angemeldet|"
     r"compr(?:é|ado|amos)|empec(?:é|emos)|empezado|apunt(?:é|ado|amos)|conseguí|pillé|en su lugar|a cambio|matricul\w+|agenci\w+|adoptado|fich(?:é|ado)|entr(?:é|ado) en|"
     r"купил\w?|взял\w?|завел\w?|приобрел\w?|устроил\w+|начал\w?|записал\w+|оформил\w?|подключил\w?|поступил\w?|вместо)\b|"
@@ -82,6 +82,18 @@ _TOOK_ITS_PLACE = re.compile(
     r"|\binstead,? (?:i|we)(?:'ve|'m)?\b"
     r"|\b(?:it's|it is) (?!been\b|not\b|so\b|too\b|all\b|just\b)\w+(?: \w+)?(?: for (?:me|us|him|her))?,? (?:now|from now on|these days|instead|from here on|nowadays)\b"
 )
+_FAILS = re.compile(
+    r"\b(?:couldn't|can't|wouldn't|won't|wasn't|didn't|kept|keeps|double-?booked|let (?:us|me) down|broke|died|failed|useless|hopeless|rubbish|lost|cancel\w*|too (?:expensive|far|slow|dear|small|big|much|pricey)|"
+    r"ill|sick|quit|left|retire[ds]?|pulled out|dropped out|never|no-show|messed|ripped|raised|prices?|enough|shut|clos(?:ed|ing)|fired|sacked|mad|nerves|crash\w*|hurt|injur\w*|moved|gone|folded|bust|full|fell through|"
+    r"stopped|unavailable|disappeared|vanished|ghosted|stood us up|did (?:his|her) back in|broken|packed up|leav(?:es|ing)|pregnant|on leave|maternity|paternity|overpriced|awful|terrible|worse|worst|rude|late)\b"
+)
+_STEPS_IN = re.compile(
+    r"\b(?:settled in at|(?:is|are|'s|'re|'m|am) (?:now )?(?:at|with|in|on|doing|taking|running|coming|teaching|looking after|going)|will be|(?:is |are )?going to|take[ns]? over|taking over|took over|"
+    r"step(?:s|ped|ping) in|stands? in for good|came to the rescue|moved (?:her|him|them|it|us|over|on)? ?to|joined|signed up (?:with|for)|found|hired|booked|has agreed|agreed to|does it now|we've got|i've got|now)\b"
+)
+_UNSURE = re.compile(
+    r"\b(?:if|might|maybe|perhaps|could|would|should|until|for now|temporarily|for the time being|meanwhile|in the meantime|this week|today|tonight|wonder|hope|hopefully)\b"
+)
 NOW_ON = re.compile(
     r"\b(?:now|nowadays|instead|these days|from (?:now|here|today|then) on(?:wards)?|going forward|since then|ever since|henceforth|in (?:its|his|her|their) place|took over|takes over|taking over|as of|gone to)\b"
 )
@@ -92,7 +104,7 @@ _IS_NOW = re.compile(
 _TAKEN = re.compile(
     r"\b(?:i|we|he|she|they|it|mine|ours)(?:'m|'re|'s| am| are| is| go| use| drive| take| have)(?: \w+)? (?:with|at|on|in|to|by|a|an|using|over to)\b|\bgone to\b|\bt(?:ook|akes|aking) over\b|\bin (?:his|her|their|its) place\b"
 )
-_OPENERS = word_set(
+OPENERS = word_set(
     """ever since because after as when now that the my our old and but so well ok okay oh right yes no sadly luckily
     turns out poor dear good ol' this finally honestly basically guess what apparently unfortunately then until"""
 )
@@ -140,7 +152,11 @@ class Switches(Scan):
             return
         before = self._reading.sentences[place - 1]
         named = [m for m in self._mentions[before.start] if m.rank >= NAME]
+        named = [m for m in named if not self._lexicon.kin.fullmatch(m.surface.lower())]
         if before.asks or len(named) != 1 or self._lexicon.third.search(sentence.flat):
+            return
+        if self._steps_in(before, sentence, named[0]):
+            yield Ending(named[0].surface, "replace", sentence, named[0])
             return
         for clause in sentence.clauses:
             gone = _TOOK_ITS_PLACE.search(clause.flat)
@@ -163,7 +179,7 @@ class Switches(Scan):
         if lexicon.code != "en" or not named or len(sentence.words) > _LONG or lexicon.additive.search(sentence.flat):
             return
         old, clause = named[0], self._clause_at(sentence, named[0])
-        opens = [word for word in words(clause.flat[: old.start - clause.start]) if word.text not in _OPENERS]
+        opens = [word for word in words(clause.flat[: old.start - clause.start]) if word.text not in OPENERS]
         if (
             opens
             or self._is_asked(sentence, old)
@@ -185,6 +201,14 @@ class Switches(Scan):
         told = [word.text for said in mention.said for word in words(said)]
         told = [word for word in told if word not in self._lexicon.stop and word not in own]
         return any(same_word(word, other) for word in ours for other in told)
+
+    def _steps_in(self, before: Sentence, sentence: Sentence, old: Mention) -> bool:
+        """Whether somebody or something new steps in for what let the speaker down in the sentence before."""
+        fresh = [name for name in names_in(". " + sentence.text) if not self._heard.holds(name)]
+        clause = self._clause_at(before, old)
+        fails = _FAILS.search(clause.flat, old.end - clause.start) or _FAILS.search(before.flat, old.end - before.start)
+        is_sure = not _UNSURE.search(sentence.flat) and not self._is_hedged(before, clause)
+        return bool(fresh) and fails is not None and is_sure and _STEPS_IN.search(sentence.flat) is not None
 
     def _is_exchange(self, mention: Mention, after: str) -> bool:
         """Whether something comes in place of a common word; a name needs no such proof."""

@@ -171,7 +171,18 @@ def frames_in(text: str, lexicon: Lexicon) -> Mapping[Frame, str]:
     """Return what the clauses of an earlier message tell, see ``told_of``."""
     clauses = (c for sentence in read_as(text, lexicon).sentences for c in sentence.clauses if not c.asks)
     told = dict(told for clause in clauses if (told := told_of(text[clause.start : clause.end])) is not None)
+    told = {key: value for frame, value in told.items() if (key := start_of(frame, lexicon))} | told
     return {topic: value for frame, value in told.items() if (topic := topic_of(frame, lexicon))} | told
+
+
+def start_of(frame: Frame, lexicon: Lexicon) -> Frame | None:
+    """Return what the speaker tells of themselves up to a value, whatever follows it ("I get up at …"); a number goes with its unit."""
+    kind, head, tail = frame
+    is_telling = len(head) > _LEAST_FRAME or any(word not in lexicon.stop for word in head)
+    is_own = lexicon.code == "en" and head[:1] == ("i",) and is_telling
+    if not is_own or len(head) < _LEAST_FRAME or kind not in ("time", "date", "year", "number"):
+        return None
+    return (kind, head, ("…", *(tail[:1] if kind == "number" else ())))
 
 
 def topic_of(frame: Frame, lexicon: Lexicon) -> Frame | None:
