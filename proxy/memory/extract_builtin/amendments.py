@@ -26,7 +26,7 @@ from proxy.memory.extract_builtin.typed import (
     topic_of,
     typed,
 )
-from proxy.memory.words import flat, same_word, stems, words
+from proxy.memory.words import flat, same_value, same_word, stems, words
 from proxy.types import Candidate, Memory, Said
 
 FACT_CONFIDENCE = 0.8
@@ -163,15 +163,18 @@ class Amendments:
                             yield new, old, text, ""
 
     def _amendment(self, sentence: Sentence, new: str, old: str, earlier: str, relation: str) -> Candidate:
+        held = [memory for memory in self._known if same_value(memory.object, old)]
+        owned = held[0] if len({memory.subject for memory in held}) == 1 and held[0].subject != "user" else None
         return Candidate(
             "replace",
             "fact",
             remodelled(earlier, old, new, self._lexicon) or sentence.text,
             self._said.text[sentence.start :] if new not in sentence.text else sentence.text,
             self._said.id,
+            subject=owned.subject if owned else "user",
             object=new,
             replaces=(old,),
-            relation=relation,
+            relation=owned.relation if owned else relation,
             confidence=FACT_CONFIDENCE,
         )
 

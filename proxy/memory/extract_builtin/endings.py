@@ -113,11 +113,17 @@ _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
     r"\bschlecht geworden\b|\bverdorben\b|\bverschimmelt\b|\branzig\b|\bsauer geworden\b|\baufgegessen\b|\bausgetrunken\b|\bpus(?:o|ieron) mal[oa]s?\b|\bcon moho\b|\bpodrid[oa]s?\b|\branci[oa]s?\b|"
     r"\b(?:went|gone) (?:bad|off|mouldy|moldy|stale)\b|\bpast (?:its|their) date\b"
 )
+_HOURS = re.compile(r"\bhat .{0,20}\b(?:geschlossen|zu)\b|\b(?:macht|schließt|cierra|cierran|abre)\b")  # when it opens
 _OLD = re.compile(r"\b(?:alte[nrms]?|viej[oa]s?|antigu[oa]s?|old)\s*$")
 _OLD_AFTER = re.compile(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
 _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
     r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
     r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
+)
+# "Jens has quit his job": his job ended, not Jens.
+_HAS_OWN = re.compile(
+    r"\s+(?:hat|haben)(?: \w+){0,2} (?:seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
+    r"|\s+(?:ha|han|dejó|vendió|cerró|canceló|perdió|abandonó|regaló|borró)(?: \w+){0,2} sus? (?!(?:puertas|negocio|parte|tienda|puesto|plaza|consulta|local|persiana|sitio)\b)\w+"
 )
 _FAILED = re.compile(
     r"\bsin (?:aparecer|venir|dar señales)\b|\btaucht\w* .{0,30}nicht mehr auf\b|\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
@@ -206,9 +212,7 @@ class Endings(Corrections, Forgetting, Rivals):
             or self._holds_again(sentence, clause)
         ):
             return None
-        if _BELIEVED.search(clause.flat) or self._is_made_up(sentence, clause) or _ONE_TIME.search(sentence.flat):
-            return None
-        if self._is_undone(sentence, clause):
+        if _BELIEVED.search(clause.flat) or self._is_made_up(sentence, clause) or self._is_passing(sentence, clause):
             return None
         parted = lexicon.parted.search(clause.flat)
         if self._lasts(sentence, clause):
@@ -226,6 +230,11 @@ class Endings(Corrections, Forgetting, Rivals):
         if loose and not lexicon.additive.search(sentence.flat) and self._gives_way(sentence, clause):
             return clause.start + loose.start(), clause.start + loose.end(), False
         return None
+
+    def _is_passing(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether a clause tells of one time, of the hours of a place, or of what was undone since."""
+        closes = _HOURS.search(clause.flat) is not None and self._lexicon.limited.search(clause.flat) is not None
+        return closes or _ONE_TIME.search(sentence.flat) is not None or self._is_undone(sentence, clause)
 
     def _lasts(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether another clause says of the same thing that it goes on ("the branch closed, ours is still open")."""
@@ -390,6 +399,8 @@ class Endings(Corrections, Forgetting, Rivals):
     def _is_doing(self, mention: Mention, cue: tuple[int, int]) -> bool:
         """Whether a value is what does the deleting or dropping, to something else."""
         text = flat(self._reading.text)
+        if self._lexicon.code in ("de", "es"):
+            return mention.start < cue[0] and _HAS_OWN.match(text, mention.end) is not None
         if self._lexicon.code != "en" or mention.start >= cue[0] or not _ACTS.match(text, cue[0]):
             return False
         return _DOES.fullmatch(text, mention.end, cue[0]) is not None and _HAS_OBJECT.match(text, cue[1]) is not None

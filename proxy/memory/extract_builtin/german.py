@@ -30,6 +30,7 @@ GERMAN = Lexicon(
     ),
     first=one_of(r"\b(?:ich|wir|mich|mir|uns|mein\w*|unser\w*|hab|bin)\b"),
     third=one_of(
+        r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?:ein|eine|irgendein|irgendeine|manche|mancher) (?!hund|katze|kater)(?P<who>\w+) (?:\w+ ){0,3}(?:hat|ist|haben|sind|will|macht|hört)\b",
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl |übrigens |gestern |heute |auch |ja )*(?:(?:mein|meine|meinem|meiner|unser|unsere|sein|seine|ihr|ihre|der|die|das|den|dem|ein|eine|jeder|alle|viele|manche) )?(?:\w+ ){0,2}?(?P<who>"
         + KIN
         + r"|freunde|freundinnen|kumpel|nachbarn|nachbarskater|nachbarshund|kollegen|kolleginnen|team|trainer(?:in)?|lehrer(?:in)?|leute|jemand|niemand|viele|alle|kunden|direktor|forum|blog|artikel|firma|die anderen)\b",
@@ -87,6 +88,7 @@ GERMAN = Lexicon(
         r"\beingegangen\b",
     ),
     ceased=one_of(
+        r"\b(?:macht|machen) .{0,30}\bzu\b(?= *(?:$|[,.!]))|\bschließt (?:\w+ ){0,4}(?:für immer|endgültig|ihre türen|seine türen|die pforten|ihre pforten)\b",
         r"\bläuft (?:\w+ ){0,4}aus\b|\bläuft (?:\w+ ){0,3}ab\b|\b(?:der|meiner|einer|unserer|dem|meinem|einem) \w+ (?:\w+ )?überlassen\b|\bvermietet\b|\babgebucht\b(?=.*letzte)|\bgefeuert\b|\bvor die tür\b|\brunter vom\b|\bherausgenommen\b|\brausgekürzt\b|\bersatzlos\b",
         r"\babgeblasen\b|\babgehakt\b|\babgeklemmt\b|\babgelegt\b(?=.*\b(?:endgültig|für immer)\b)|\babgeschrieben\b(?= *$)|\babgestöpselt\b|\babgewählt\b|\baufgekündigt\b|\bausgeklinkt\b|\bausgemistet\b|\bausgeschlichen\b|\baussortiert\b|\bausgesteckt\b|\bdrangegeben\b|\beingestampft\b|\bentsagt\b|\bhergeschenkt\b",
         r"\b(?:fallen|fahren|sausen|auslaufen|einschlafen|ziehen) (?:ge)?lassen\b|\bgekappt\b|\bgeräumt\b|\blosgesagt\b|\bplatt ?gemacht\b|\bverscherbelt\b|\bverkloppt\b|\bverscheuert\b|\bversilbert\b|\bvermacht\b|\bweggelassen\b|\bweggeschickt\b|\bweitergereicht\b|\bzerrissen\b|\bzerschnitten\b|\bgeschreddert\b|\bzugeklappt\b|\bzugemacht\b|\bzugesperrt\b|\bzurückgeschickt\b|\bausgebaut\b(?=.*\b(?:stelle|stattdessen|dafür|jetzt|nun)\b)",

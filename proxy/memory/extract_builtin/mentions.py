@@ -28,9 +28,18 @@ _PART_OF = re.compile(  # "the Rammstein concert": not the band
 )
 _WITH_ARTICLE = re.compile(r"\b(?:dem|den|der|das|einem|einen|ein)\s+$")
 _WHERE = re.compile(r"\b(?:in|aus|nach)\s+$")
+_OF_IT = re.compile(  # "the last book by Murakami": not the author
+    r"\b(?:\w*buch|roman|album|song|lied|\w*film|folge|staffel|konzert|lektion|ausgabe|heft|video|rezept|libro|novela|disco|álbum|canción|película|peli|capítulo|episodio|temporada|lección|partido|concierto|vídeo|receta)e?s? (?:von|del?|des|der) $"
+)
+_SOME_OF = re.compile(  # some of many
+    r"\b(?:doppelten?|überzählige[nr]?|übrige[nr]?|kaputte[nr]?|meisten|einige[nr]?|(?:ein )?paar|teil (?:der|meiner)|hälfte (?:der|meiner)|eine[nrs]? (?:der|meiner)|"
+    r"algun[oa]s|unos cuantos|unas cuantas|mitad de (?:mis|los|las)|parte de (?:mis|los|las)|un[oa] de (?:mis|los|las))\s+$"
+)
+_SOME_AFTER = re.compile(r"\s+(?:repetid[oa]s|sobrantes|que (?:me )?sobraban|que tenía repetid[oa]s)\b")
+_SURNAME = re.compile(r" ([A-ZÁÉÍÓÚÑ][a-záéíóúñ]{2,})")
 _DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
 _NAMED = re.compile(
-    r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es)\s+(?:(?:die|der|den|la|el)\s+)?$"
+    r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es|casad[oa] con|verheiratet mit)\s+(?:(?:die|der|den|la|el)\s+)?$"
 )
 _SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
@@ -248,6 +257,15 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     if lexicon.code not in ("en", "de", "es") or " " in mention.surface or not mention.said:
         return False
     before = sentence.flat[: mention.start - sentence.start]
+    if (
+        _OF_IT.search(before)
+        or _SOME_OF.search(before)
+        or _SOME_AFTER.match(sentence.flat[mention.end - sentence.start :])
+    ):
+        return True
+    surname = _SURNAME.match(sentence.text[mention.end - sentence.start :])
+    if lexicon.code == "es" and surname and not any(fold(surname[1]) in fold(text) for text in mention.said):
+        return all(_is_being(text, mention.surface, lexicon) for text in mention.said)
     is_another = _ANOTHER_ONE.match(sentence.flat[mention.end - sentence.start :])
     if is_another is not None:
         who = lexicon.kin.search(is_another[0])

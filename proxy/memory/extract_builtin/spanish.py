@@ -37,6 +37,7 @@ SPANISH = Lexicon(
         r"\b\w+(?:amos|emos|imos)\b",
     ),
     third=one_of(
+        r"^(?:\W|y |pero |que )*(?:una?|unos|unas|algunos|algunas|algún|alguna) (?!perr|gat)(?P<who>\w+) (?:\w+ ){0,3}(?:ha|han|dejó|abandonó|vendió|canceló|quitó|quiere|dejaron)\b",
         r"^(?:\W|y |pero |porque |que |es que |resulta que |ayer |hoy |también |bueno |pues )*(?:(?:mi|mis|nuestr[oa]s?|su|sus|el|la|los|las|un|una|otro|otra|cada|todos los|muchos) )(?:\w+ ){0,1}?(?P<who>"
         + KIN
         + r"|herman[oa]s|amig[oa]s?|vecin[oa]s|compañer[oa]s|coleg[ao]s?|director[a]?|entrenador[a]?|profesor[a]?|profe|equipo|clientes?|gente|blog|foro|artículo|empresa|tipo|señor[a]?)\b",
@@ -133,7 +134,7 @@ SPANISH = Lexicon(
         r"\b(?:estuve|estuvimos|estaba) a (?:esto|nada|un tris|un pelo) de\b|\b(?:va|anda|van|andan) (?:diciendo|contando)\b|\bpor poco\b|\bfaltó poco\b|\bjura que\b|\basegura que\b",
         r"\bcomo si\b",
         r"\b(?:dijiste|has dicho|dices|escribiste|mencionaste)\b|\bimagínate\b|\bactúa\b|\bhaz de\b",
-        r"\b(?:dice|dicen|cuenta|cree|afirma) que\b",
+        r"\b(?:dice|dicen|cuenta|cree|afirma) que\b(?! no (?:es|son|era|eran)\b)",
         r"\btendríamos\b|\bpodríais\b|\bdebieras?\b",
         r"\b(?:nunca|jamás|no) (?:te |os |le )?(?:dije|he dicho|digo|dijimos|conté|he contado|insinué|afirmé|mencioné|significa|quiere decir)\b(?! (?:bien|la verdad|el nombre))",
         r"\ben (?:la|una|el|un) (?:película|peli|serie|novela|libro|canción)\b|\bhipotétic\w+\b|\bpongamos que\b|\bsupongamos\b",
@@ -179,6 +180,7 @@ SPANISH = Lexicon(
         r"\b(?:también|además|otr[oa]s?(?! vez| veces)|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
     ),
     forget=one_of(
+        r"\bno lo (?:puede|debe) saber nadie\b|\bnadie (?:puede|debe) saberlo\b|\btampoco lo sepas\b|\bnadie (?:\w+ ){0,2}se entere\b(?=.*\b(?:borr|olvid|ni tú)\w*)",
         r"\bno conserv\w+ nada\b|\bnada de .{1,20} (?:guardad|anotad|registrad)\w+\b",
         r"\b(?:tranquil[oa]|mejor|agradecería|preferiría|gustaría|encantaría)\b.{0,20}\bsi\b.{0,60}\bno (?:\w+ )?(?:apareciera|saliera|constara|figurara|quedara|estuviera|guardaras|recordaras|supieras)\w*",
         r"\bdéja\w+ (?:fuera|aparte|de lado|al margen)\b|\bfuera con (?:él|ella|eso|ello|ellos|ellas)\b|\bno pinta(?:ba)? nada aquí\b",

@@ -32,6 +32,7 @@ _STANDS_IN = re.compile(
 )
 _JUDGED = re.compile(  # why it was given up
     r"\b(?:war|wurde|waren|wurden) (?:mir|uns) (?:\w+ )?zu \w+|\bwar (?:nix|nichts|mist|murks|ein reinfall|eine katastrophe|rausgeschmissen\w*)\b|\bnervte?n?\b|\bstürzt\w* .{0,20}\bab\b|"
+    r"\bhat(?:te)? (?:mir |uns )?(?:nix|nichts|wenig|kaum was) (?:gebracht|geholfen|getaugt)\b|\bhat (?:mir |uns )?nicht geholfen\b|\bbringt (?:mir )?nichts\b|\bno (?:me |nos )?(?:sirvió|funcionó|servía|ayudó|valía|iba)\b|"
     r"\bera (?:un |una )?(?:caos|desastre|rollo|timo|horror|pesadilla)\b|\bno me (?:convenc|gust)\w+|\bme (?:hart|cans)(?:ó|aba|é)\b|\bse (?:cuelga|colgaba|cae|caía)\b|\bde precio\b|\bdemasiado car[oa]\b"
 )
 _GOES_ON = re.compile(
