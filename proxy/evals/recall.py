@@ -13,7 +13,7 @@ from proxy.evals.metrics import Gold, Injected, fingerprints, mean, oracle, perc
 from proxy.evals.progress import Progress
 from proxy.evals.replay import Moment, Replay, for_each
 from proxy.evals.report import Report
-from proxy.evals.score import TOP, Rank, Score, gold_of, rank, updated
+from proxy.evals.score import FEW, TOP, Rank, Score, gold_of, rank, updated
 
 S = TypeVar("S", Score, Rank)
 _MOST_SHOWN = 2000  # characters of a message
@@ -156,13 +156,13 @@ class Recall:
                 mean(rank.turns for rank in group),
                 mean(rank.sessions for rank in group),
                 mean(rank.sessions_in_ten for rank in group),
+                mean(rank.any_in_five for rank in group),
             )
             for name, group in groups
         ]
-        columns = ("category", "questions", f"turn R@{TOP}", f"session R@{TOP}", f"sessions of {TOP} entries")
-        notes = (
-            f"Session R@{TOP} looks at the first {TOP} different sessions, the last column at {TOP} entries only.",
-        )
+        ranked = (f"turn R@{TOP}", f"session R@{TOP}", f"sessions of {TOP} entries", f"any session @{FEW}")
+        columns = ("category", "questions", *ranked)
+        notes = (f"Sessions are counted among the first different ones, but in the column of {TOP} entries.",)
         return Table(f"{self._dataset.name}: ranking, from the receipts", columns, tuple(rows), notes)
 
     def _updates(self, budget: int) -> Table | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from proxy.evals.dataset import Dataset, Line, Question, Session
 from proxy.evals.metrics import Gold, Injected, mean, words
 from proxy.evals.replay import Moment
 
-TOP = 10
+TOP, FEW = 10, 5
 _LEAST_WORDS = 4  # shorter messages stand in any text
 
 
@@ -66,12 +66,14 @@ class Rank:
         turns: Share of the evidence in the ten best entries.
         sessions: Share of the gold sessions among the first ten different ones, as LongMemEval does (Wu et al., 2024).
         sessions_in_ten: Share of them that the ten best entries are of, however many of these are of one session.
+        any_in_five: Whether any gold session is among the first five different ones.
     """
 
     question: Question
     turns: float | None
     sessions: float | None
     sessions_in_ten: float | None
+    any_in_five: float | None
 
 
 def gold_of(dataset: Dataset, moment: Moment) -> Gold | None:
@@ -88,7 +90,6 @@ def gold_of(dataset: Dataset, moment: Moment) -> Gold | None:
 
 def rank(dataset: Dataset, moment: Moment, gold: Gold, entries: Sequence[dict[str, Any]]) -> Rank:
     """Return what of the evidence stands in the best entries of a receipt; ``entries`` are all of it, best first."""
-    texts = [Injected(str(entry.get("text") or "")) for entry in entries[:TOP]]
     cited = set(moment.question.gold)
     sessions = moment.question.gold_sessions or tuple(
         dict.fromkeys(session.id for session, line in moment.stored if cited.intersection(line.labels))
@@ -97,14 +98,35 @@ def rank(dataset: Dataset, moment: Moment, gold: Gold, entries: Sequence[dict[st
     for session, line in moment.stored:
         by_session.setdefault(session.id, []).append(line)
     known = [one for one in sessions if one in by_session]
-    in_ten = {str(entry.get("session") or "") for entry in entries[:TOP]}
-    named = list(dict.fromkeys(str(entry["session"]) for entry in entries if entry.get("session")))[:TOP]
-    return Rank(
-        moment.question,
-        None if dataset.gold_is_sessions else gold.found(texts),
-        mean(one in named or _stands(by_session[one], texts) for one in known),
-        mean(one in in_ten or _stands(by_session[one], texts) for one in known),
-    )
+    best = [_Entry(entry) for entry in entries[:TOP]]
+    ten, five = (_of_different_sessions(entries, most) for most in (TOP, FEW))
+    shares = [[_is_among(one, by_session[one], some) for one in known] for some in (ten, best, five)]
+    turns = None if dataset.gold_is_sessions else gold.found([entry.text for entry in best])
+    return Rank(moment.question, turns, mean(shares[0]), mean(shares[1]), float(any(shares[2])) if known else None)
+
+
+class _Entry:
+    """An entry of a receipt: its text, and the session that it is of."""
+
+    def __init__(self, entry: Mapping[str, Any]) -> None:
+        self.text = Injected(str(entry.get("text") or ""))
+        self.session = str(entry.get("session") or "")
+
+
+def _of_different_sessions(entries: Sequence[dict[str, Any]], most: int) -> list[_Entry]:
+    """Return the entries, best first, until they are of more than ``most`` sessions."""
+    met: set[str] = set()
+    found: list[_Entry] = []
+    for entry in map(_Entry, entries):
+        met.add(entry.session)
+        if len(met - {""}) > most:
+            break
+        found.append(entry)
+    return found
+
+
+def _is_among(session: str, lines: Sequence[Line], entries: Sequence[_Entry]) -> bool:
+    return any(entry.session == session for entry in entries) or _stands(lines, [entry.text for entry in entries])
 
 
 def _stands(lines: Sequence[Line], texts: Sequence[Injected]) -> bool:

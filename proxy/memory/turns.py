@@ -27,8 +27,8 @@ _QUESTION = 0.8  # what a turn that only asks is worth: it proves nothing
 _ANSWER = 0.15  # of a question's score, for the turn that follows
 _LONG_REPLY = 0.6
 _MEANT = 1.4  # for the turns of whom the query names
-_ASKED, _TOLD = (6, 10), (2, 20)  # between which places other conversations come first
-_RECENT, _HALF_LIFE_MS = 0.4, 30 * 86_400_000
+_ASKED, _TOLD = (6, 10), (1, 20)  # between which places other conversations come first
+_RECENT, _HALF_LIFE_MS = 0.6, 30 * 86_400_000
 
 
 @dataclass(frozen=True, slots=True)

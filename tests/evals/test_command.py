@@ -41,7 +41,7 @@ async def test_small_set_is_replayed_against_a_real_server(sample):
     assert (every["category"], every["questions"], every["evidence"]) == ("all", 2, 1.0)
     assert 0 < every["tokens"] <= 400
     assert "8-grams of other users injected: 0" in table.notes[0]
-    assert tables["own: ranking, from the receipts"].rows[-1] == ("all", 2, 1.0, 1.0, 1.0)
+    assert tables["own: ranking, from the receipts"].rows[-1] == ("all", 2, 1.0, 1.0, 1.0, 1.0)
     assert [item["passed"] for item in found.items if item["part"] == "forget"] == [True]
     assert tables["own: memory injected"].rows[0][:2] == ("unrelated prompts", 2)
     assert tables["own: input cost with prompt caching"].rows[0][0] == "no memory"
