@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import is_name
+from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
@@ -26,7 +27,7 @@ from proxy.memory.extract_builtin.typed import (
     topic_of,
     typed,
 )
-from proxy.memory.words import flat, same_value, same_word, stems, words
+from proxy.memory.words import Word, flat, same_value, same_word, stems, words
 from proxy.types import Candidate, Memory, Said
 
 FACT_CONFIDENCE = 0.8
@@ -34,6 +35,12 @@ _DASH = re.compile(r"[-–—]|\s*[-–—]\s*это|:")
 _MEASURE = re.compile(
     r"\b(?:площад|рост|вес|размер|зарплат|оклад|бюджет|ставк|тариф|стаж|возраст|пробег|длин|ширин|высот|объем|цен|номер|давлени|этаж|курс|класс)\w{0,3}\b"
 )
+_LEAST_ALIKE = 4  # words (characters of Chinese) of a clause that is said again
+_FIGURES = re.compile(
+    rf"\d+|[一二两三四五六七八九十]|{NUMBER_WORD}|(?:перв|втор|трет|четверт|пят|шест|седьм|восьм|девят|десят)\w{{1,3}}"
+)
+_UNIT_HAN = re.compile(r"[\u4e00-\u9fff]{1,2}")
+_UNIT = re.compile(r" \w+")
 _MAX_KEY = 5  # words of either side of a dash
 _SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
 _PLACED = re.compile(
@@ -269,6 +276,27 @@ class Amendments:
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
 
+    def _recounted(self) -> Iterator[Candidate]:
+        """Yield what is said again word for word but for one figure, beside others ("class 5 B", "class 6 B")."""
+        if self._lexicon.code not in ("ru", "zh"):
+            return
+        for sentence in self._reading.sentences:
+            for clause in sentence.clauses:
+                ours = words(self._said.text[clause.start : clause.end])
+                leans = _LEANS.match(clause.flat) and len(sentence.clauses) > 1
+                if clause.asks or leans or len(ours) < _LEAST_ALIKE or PAST.search(clause.flat):
+                    continue
+                for text in self._earlier:
+                    for other in (c for near in read_as(text, self._lexicon).sentences for c in near.clauses):
+                        theirs = words(text[other.start : other.end])
+                        apart = [(a, b) for a, b in zip(ours, theirs, strict=False) if not same_word(a.text, b.text)]
+                        if len(ours) != len(theirs) or len(apart) != 1 or other.asks:
+                            continue
+                        new, old = apart[0]
+                        if _FIGURES.fullmatch(new.text) and _FIGURES.fullmatch(old.text):
+                            now, before = self._said.text[clause.start : clause.end], text[other.start : other.end]
+                            yield self._amendment(sentence, _counted(now, new), _counted(before, old), text, "")
+
     def _reshaped(self) -> Iterator[Candidate]:
         """Yield the codes and figures that an attribute has anew."""
         for old, text, new, quote in reshaped(self._reading, self._earlier):
@@ -305,6 +333,12 @@ def _defined(reading: Reading) -> Iterator[tuple[tuple[str, ...], str, Sentence]
             )
             if fits and not is_many and not all(word in lexicon.stop for word in key):
                 yield key, value, sentence
+
+
+def _counted(text: str, figure: Word) -> str:
+    """Return a figure with what it counts."""
+    unit = _UNIT_HAN.match(text, figure.end) or _UNIT.match(text, figure.end)
+    return text[figure.start : unit.end() if unit else figure.end]
 
 
 def _told_within(frame: Frame, earlier: Mapping[Frame, str], lexicon: Lexicon) -> str | None:

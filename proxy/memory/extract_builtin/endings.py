@@ -47,6 +47,15 @@ _STILL = re.compile(
     r"\b(?:по-прежнему|все еще|как и раньше|(?:моя|мой|мое|мои|наша|наш|наше|наши) .{0,25}(?:работает|работают|цел\w?|жив\w?|в порядке|на месте))\b|"
     r"(?:我们?|自家|咱们?)[^，。]{0,6}(?:还|照常|依旧|依然)(?:是)?(?:好好的|开着|在|照常|正常|没事)?|(?:第二天|明天|改天|回头|过[几两]天|下周|晚点)(?:我)?再"
 )
+_ANOTHERS = re.compile(
+    r"\b(?:соседск|чуж|мамин|папин|сестрин|подругин|бабушкин|дедушкин)\w*$|(?:隔壁|别人|人家|邻居|同事|楼[上下]|对门)(?:家)?(?:的|那)?.{0,3}$"
+)
+_GIVES_UP = re.compile(
+    r"(?:отмени|закры|броси|заброси|убра|прода|отда|выброси|выкину|удали|сда|прекрати|отключи)ла"
+)  # agrees with a woman's name
+_ITS_OBJECT = re.compile(r" (?!(?:в|во|к|ко|на|с|со|из|от|у|до|по|меня|нас|и|его|ее|их)\b)\w{4,}")
+_SHUNS_HAN = re.compile(r"(?:现在|已经|再也|都|也)*不[^，。]([^，。了]{2,})了")
+_PET_HAN = re.compile(r"[狗猫鸟兔龟鱼]|鹦鹉|仓鼠|儿子|女儿|宝宝")
 _DELETED = re.compile(r"\b(?:удал|стер|убр|выкин|вычеркн|снес|закры|отключ|запрет|отмен|вырез|выпил)\w*")
 _WITHIN = re.compile(r"\b(?:в|во|из|на|с|у)(?: \w+){0,2}$")
 _PART_HAN = re.compile(
@@ -179,6 +188,7 @@ class Endings(Corrections, Forgetting, Rivals):
         for index, clause in enumerate(sentence.clauses):
             yield from self._ended(place, sentence, index, clause)
         yield from self._mistaken(place, sentence)
+        yield from self._recoded(sentence)
         yield from self._rivalled(place, sentence)
 
     def _ended(self, place: int, sentence: Sentence, index: int, clause: Clause) -> Iterator[Ending]:
@@ -195,10 +205,13 @@ class Endings(Corrections, Forgetting, Rivals):
         for mention in targets:
             if self._is_renewed(mention, sentence) or self._is_part(mention, clause, end):
                 continue
+            if self._is_of_another(mention, clause) or self._does_it(mention, clause, (start, end)):
+                continue
             gains = self._gains(sentence.flat) or any(
                 NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
             )
-            beside = any(other is not clause and self._tells_new(other) for other in sentence.clauses)
+            named_in = self._clause_at(sentence, mention)
+            beside = any(other is not named_in and self._tells_new(other) for other in sentence.clauses)
             reason: Reason = "replace" if gains else "beside" if beside else "retract"
             yield Ending(self._as_said(mention), reason, sentence, mention, subject or "user")
 
@@ -240,6 +253,22 @@ class Endings(Corrections, Forgetting, Rivals):
         """Whether another clause says of the same thing that it goes on ("the branch closed, ours is still open")."""
         around = [c for c in sentence.clauses if c is not clause and _STILL.search(c.flat)]
         return any(not [m for m in self._within(c, sentence) if m.rank >= NOUN] for c in around)
+
+    def _is_of_another(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a clause names somebody else's thing of the same name ("the neighbour's X was towed")."""
+        before = clause.flat[: mention.start - clause.start].rstrip(' «"„“')
+        return self._lexicon.code in ("ru", "zh") and _ANOTHERS.search(before) is not None
+
+    def _does_it(self, mention: Mention, clause: Clause, cue: tuple[int, int]) -> bool:
+        """Whether the one mentioned is who gives something else up ("Natalia cancelled the lesson", "the cat shuns the sofa")."""
+        if mention.start != clause.start or mention.end > cue[0]:
+            return False
+        said = self._reading.text[slice(*cue)].lower()
+        if self._lexicon.code == "zh":
+            return _SHUNS_HAN.fullmatch(said) is not None and any(_PET_HAN.search(text) for text in mention.said)
+        if self._lexicon.code != "ru" or mention.surface[-1:] not in "ая" or not _GIVES_UP.fullmatch(said):
+            return False
+        return _ITS_OBJECT.match(clause.flat, cue[1] - clause.start) is not None
 
     def _is_part(self, mention: Mention, clause: Clause, end: int) -> bool:
         """Whether something within the value ends, and not the value itself ("deleted a post from X")."""
@@ -320,7 +349,7 @@ class Endings(Corrections, Forgetting, Rivals):
             is_free = (
                 candidate is clause or self._lexicon.code in ("de", "zh") or self._takes_up(clause, candidate, sentence)
             )
-            floor = NOUN if is_free else NAME
+            floor = NOUN if is_free or len(words(clause.flat)) == 1 else NAME  # "farewell, X"
             if candidate.asks or (candidate is not clause and not self._leans(clause, candidate)):
                 continue
             within = [m for m in self._within(candidate, sentence) if not self._is_needed(m, candidate)]

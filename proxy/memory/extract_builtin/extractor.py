@@ -302,6 +302,7 @@ class _Extraction(Amendments):
 
         yield from self._retimed()
         yield from self._redefined()
+        yield from self._recounted()
         yield from self._reshaped()
 
     def _tells_change(self, sentence: Sentence) -> bool:

@@ -48,7 +48,7 @@ _CJK_EDGE = frozenset(
     "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
 )
 _LEAST_HAN, _MOST_HAN = 2, 6
-_HAN_BEFORE = "[去到在回从吃喝用看买订学弹拉养姓找报]"  # verbs that take a name
+_HAN_BEFORE = "[去到在回从吃喝用看买订学弹拉养姓找报开骑喂戴穿坐玩练追]"  # verbs that take a name
 _HAN_EDGE = '[、，。！？；：,.!?;:和跟与及叫是《》“”"]'
 _CJK_PARTICLES = frozenset("了的吗呢吧着过")
 _CJK_TRAILING = frozenset("的了是在就都也又还再吗呢吧啊呀啦哦嘛着过去来会要想能可我你他她它这那有没不很太最从把被")

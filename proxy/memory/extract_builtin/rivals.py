@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, Mention
+from proxy.memory.extract_builtin.mentions import CODE, GENERIC, NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Reason
@@ -23,11 +23,15 @@ _DISOWNS = re.compile(  # what a wrong value turns out to be
     r"\s*[»”\"]?\s*(?:[-–—]|у (?:него|нее|них|моего|моей|папы|мамы|брата|сестры|соседа|соседки|коллеги|подруги|друга|мужа|жены|тещи|свекрови)\b|это\b|был[аио]?\b)|"
     r"\s*[》”\"]?(?:这个)?(?:说法)?(?:那|才|倒)?是"
 )
+_PRAISES = re.compile(
+    r"\b(?:нравит|обожа|восхити|отличн|прекрасн|супер)\w*|真心|不错|满意|漂亮|舒服得|好用|推荐|棒|完美"
+)
 _SAYS_AGAIN = re.compile(
     r"\bостал(?:ся|ась|ось|ись)\b(?! в прошлом)|\bоста(?:ется|ются|вил\w?)\b|\b(?:снова|опять|зато|по-прежнему|все еще)\b|又|还是|依然|仍|留着|留给"
 )
 _NOW_HAS = re.compile(rf"(?:{NOW.pattern})[^，。]{{0,6}}?[是用喝吃骑开住在穿戴喂抱玩听看练学跟找去坐读追养]")
 _IS_HAN = re.compile(r"(?:的是|那?是|叫|姓)(?P<new>[\u4e00-\u9fffA-Za-z]{2,8})")
+_FIGURE = re.compile(r"\d[\d:.,/-]*\d|\d")
 _LONG = 40  # words (characters) of a sentence that sets one thing against another
 _OBJECT = re.compile(
     r"(?:了|到|成|在|去|给|的是|是|用|上)*(?:一?[台辆个部只双条家款名位本张])?(?P<new>[\u4e00-\u9fffA-Za-z]{2,8})"
@@ -81,6 +85,18 @@ class Rivals(Switches):
                 reason: Reason = "beside" if sentence in right else "correct"
                 yield Ending(old.surface, reason, sentence, old)
 
+    def _recoded(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find the code or figure that stands beside the one new one of its form ("no 7:42 any more, I take the 7:55")."""
+        if self._lexicon.code not in _LANGUAGES or sentence.asks or self._lexicon.additive.search(sentence.flat):
+            return
+        old = [m for m in self._mentions[sentence.start] if m.rank == CODE and not self._is_asked(sentence, m)]
+        if len(old) != 1 or self._is_hedged(sentence, self._clause_at(sentence, old[0])):
+            return
+        others = [m[0] for m in _FIGURE.finditer(sentence.flat) if m[0] not in flat(old[0].surface)]
+        form = re.sub(r"\d", "0", "".join(_FIGURE.findall(flat(old[0].surface))))
+        if len(others) == 1 and re.sub(r"\d", "0", others[0]) == form and not self._heard.holds(others[0]):
+            yield Ending(old[0].surface, "correct", sentence, old[0])
+
     def _is_topic_of(self, old: Mention, clause: Clause) -> bool:
         floor = NAME if self._lexicon.code == "ru" else NOUN
         if old.rank < floor or old.rank == GENERIC or not self._is_personal(old):
@@ -89,7 +105,7 @@ class Rivals(Switches):
         return len(before) <= _OPENING_WORDS[self._lexicon.code]
 
     def _keeps(self, sentence: Sentence, clause: Clause) -> bool:
-        cues = (self._lexicon.again, _SAYS_AGAIN)
+        cues = (self._lexicon.again, _SAYS_AGAIN, _PRAISES)
         return any(cue.search(clause.flat) for cue in cues) or self._is_made_up(sentence, clause)
 
     def _brings(self, clause: Clause, sentence: Sentence, told: str) -> bool:
@@ -155,7 +171,7 @@ class Rivals(Switches):
 
     def _tells_other(self, clause: Clause, sentence: Sentence, frame: list[Word]) -> bool:
         """Whether a clause tells something unheard with a word of the frame."""
-        if clause.asks or self._is_hedged(sentence, clause):
+        if clause.asks or (self._is_hedged(sentence, clause) and not self._lexicon.correction.search(clause.flat)):
             return False
         found = [word for word in words(flat(clause.flat)) if word.text not in self._lexicon.stop]
         shares = any(same_word(word.text, other.text) for word in found for other in frame)
