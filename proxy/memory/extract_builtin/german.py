@@ -88,6 +88,7 @@ GERMAN = Lexicon(
         r"\beingegangen\b",
     ),
     ceased=one_of(
+        r"\bgeschlachtet\b|\bentfolgt\b|\bdeabonniert\b|\bentabonniert\b|\bentfreundet\b|\bblockiert\b(?= *(?:$|[,.!]))",
         r"\b(?:macht|machen) .{0,30}\bzu\b(?= *(?:$|[,.!]))|\bschließt (?:\w+ ){0,4}(?:für immer|endgültig|ihre türen|seine türen|die pforten|ihre pforten)\b",
         r"\bläuft (?:\w+ ){0,4}aus\b|\bläuft (?:\w+ ){0,3}ab\b|\b(?:der|meiner|einer|unserer|dem|meinem|einem) \w+ (?:\w+ )?überlassen\b|\bvermietet\b|\babgebucht\b(?=.*letzte)|\bgefeuert\b|\bvor die tür\b|\brunter vom\b|\bherausgenommen\b|\brausgekürzt\b|\bersatzlos\b",
         r"\babgeblasen\b|\babgehakt\b|\babgeklemmt\b|\babgelegt\b(?=.*\b(?:endgültig|für immer)\b)|\babgeschrieben\b(?= *$)|\babgestöpselt\b|\babgewählt\b|\baufgekündigt\b|\bausgeklinkt\b|\bausgemistet\b|\bausgeschlichen\b|\baussortiert\b|\bausgesteckt\b|\bdrangegeben\b|\beingestampft\b|\bentsagt\b|\bhergeschenkt\b",
@@ -219,6 +220,7 @@ GERMAN = Lexicon(
         r"\bgelöscht\b|\bgestrichen\b",
     ),
     correction=one_of(
+        r"\b(?:nach|um)gerechnet\b|\bnachgelesen\b|\bkaputt ?gelacht\b|\btotgelacht\b",
         r"\bstimmt (?:also|nämlich|ja|wohl|einfach|leider) nicht\b|\bbring\w* ich (?:immer|ständig|dauernd|gern)? ?durcheinander\b",
         r"\bwie (?:peinlich|blöd|doof)\b|\bpeinlich\b|\bich (?:dödel|esel|schaf|schussel|hirsch|banause|honk|horst|blödmann|dumme kuh|nuss|schlafmütze)\b|\boh mann\b|\bach du (?:liebe|meine|grüne)\b|\bhoppla\b|\bmein fehler\b",
         r"\b(?:merke?|sehe?|lese?) ich (?:ja |doch )?(?:grad|gerade|jetzt|eben|erst)\b|\bfällt mir (?:grad|gerade|jetzt|eben) (?:erst )?(?:auf|ein)\b|\bwie ich (?:grad|gerade|eben|jetzt) (?:sehe|merke|lese|feststelle)\b|\bhabe? (?:grad|gerade|eben|noch ?mal) .{0,40}(?:gelinst|gelesen|gesehen|rausgesucht|nachgelesen|rausgekramt)\b|\bgelinst\b|\brausgesucht\b",

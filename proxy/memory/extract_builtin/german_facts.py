@@ -149,7 +149,8 @@ GERMAN_STATEMENTS = (
             r"\bich bin (?:kunde|kundin) (?:bei|beim) (?:der )?",
         ),
     ),
-    Statement("drive", one_of(_verb("fahre", "fahren"))),
+    Statement("drive", one_of(_verb("fahre", "fahren") + "(?=(?:einen?|eine) )"), single=True),
+    Statement("ride", one_of(_verb("fahre", "fahren"))),
     Statement(
         "have",
         one_of(

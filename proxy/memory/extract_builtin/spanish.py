@@ -80,12 +80,13 @@ SPANISH = Lexicon(
         r"\bharé sin\b|\bsin .{2,20} desde\b",
     ),
     ceased=one_of(
+        r"\bsacrific(?:amos|ué|ado)\b|\b(?:lo|la|los|las) (?:he|hemos) (?:sustituido|cambiado|reemplazado)\b|\b(?:lo|la|los|las) (?:sustituí|cambié|reemplacé|sustituimos|cambiamos)\b(?! de)",
         r"\b(?:se )?(?:lo|la|los|las) (?:pasé|pasamos|cedí|dejé|endosé|traspasé) a (?:mi|un|una|la|el|los|las)\b|\bcomuni(?:qué|cado|camos) (?:\w+ )?(?:baja|renuncia|salida|dimisión)\b|\bentreg(?:ué|amos|ado) (?:el|la|mi|nuestr[oa]) .{2,25} (?:y )?a cambio\b|\bvendió su parte\b|\bjubilamos\b|\bda(?:do|mos)? por (?:terminad|acabad|cerrad|perdid)\w+\b|\bdi por (?:terminad|acabad|cerrad)\w+\b",
         r"\bendos(?:é|ado)\b|\bmalbarat\w+\b|\bbot(?:é|ado)\b|\bparti(?:do)? (?:en dos|por la mitad)\b|\bpartí en dos\b|\bdesguac\w+\b|\b(?:lo|la) planté\b|\bdescambi(?:é|ado)\b|\bremat(?:é|ado)\b|\bme deshice\b",
         r"\bcort(?:é|ado|amos) (?:amarras|por lo sano|lazos|relaciones|el grifo)\b|\b(?:dado|di|dimos|dio) (?:matarile|carpetazo|boleta|puerta|pasaporte|el finiquito|de lado)\b|\bdej(?:é|ado) atrás\b|\bpas(?:é|ado) página\b|\b(?:tir(?:é|ado)|arroj(?:é|ado)) la toalla\b",
         r"\b(?:present|entreg|firm|mand|envi|tramit|solicit|ped|hice|curs|puse)\w* (?:ya )?(?:mi |la |una |nuestra )?(?:carta de )?(?:renuncia|dimisión|baja|cancelación)\b|\b(?:puse|pusimos|puesto) (?:punto (?:y )?final|fin)\b|\b(?:entreg(?:ué|amos|ado)|devolv(?:í|imos)|devuelto) (?:\w+ )?llaves\b",
         r"\b(?:mandado|mandó|ordenó|ordenado|hecho|hizo) (?:parar|dejar|suspender|quitar|retirar|cortar)\b|\bme corrieron\b|\btronamos\b|\bme salí\b|\bme zafé\b|\bal carajo\b",
-        r"\brellen(?:é|ar|ado|amos)\b|\btapi(?:é|ado|amos)\b|\bderrib(?:é|ado|amos)\b|\bdemol\w+\b|\btal(?:é|ado|amos)\b|\barranc(?:é|ado|amos)\b|\bcerró\b(?! (?:temprano|tarde|a las|antes|por|la puerta))",
+        r"\brellen(?:é|ar|ado|amos)\b|\btapi(?:é|ado|amos)\b|\bderrib(?:é|ado|amos)\b|\bdemol\w+\b|\btal(?:é|ado|amos)\b|\barranc(?:é|ado|amos)\b|\bcerró\b(?! (?:temprano|tarde|(?:ayer |hoy |anoche )?(?:ya )?a las|antes|por|la puerta))",
         r"\b(?:lo|la|los|las|le) (?:sacamos|saqué|quitamos|hemos sacado|hemos quitado) de\b|\bsaqué todo de\b|\bdimit(?:í|imos)\b|\b(?:se )?(?:lo|la|los|las) (?:vendí|regalé|di)\b",
         r"\bmand(?:é|ado|amos) (?:\w+ ){0,4}a (?:paseo|la porra|la basura|freír)\b",
         r"\bdesactiv(?:é|ado|amos)\b|\bfiniquit\w+\b|\ben adopción\b|\bprescind(?:í|ido|imos)\b|\btraspas(?:é|ado|amos)\b|\bced(?:í|ido|imos)\b|\bdesech(?:é|ado|amos)\b|\bdeshic(?:e|imos)\b|\brescind(?:í|ido)\b|\bdesmont(?:é|ado|amos)\b|\bces(?:é|ado)\b|\bempeñ(?:é|ado)\b|\bliquid(?:é|ado)\b",
@@ -211,6 +212,7 @@ SPANISH = Lexicon(
         r"\bquita el\b",
     ),
     correction=one_of(
+        r"\brecalcul\w+\b|\becha(?:do|ndo) (?:bien )?(?:las )?cuentas\b|\brecont(?:é|ado)\b|\bqué (?:tontería|bobada|disparate)\b",
         r"\bdel? (?:\w+ ){1,3}nada\b(?= *(?:$|[,.!;]))|\b(?:me ha|me han|me) (?:aclar|correg|explic|desminti)\w+\b|\bsiempre l[oa]s confundo\b",
         r"\bqué (?:vergüenza|burr[oa]|tont[oa]|torpe|bochorno|apuro)\b|\bseré (?:burr|tont|bob|lel|idiot)\w+\b|\bsoy un (?:desastre|burro|despistado)\b|\bvaya cabeza\b|\bmadre mía\b|\bahora caigo\b|\bcaigo en la cuenta\b|\bme doy cuenta\b|\b(?:entendí|oí|leí|apunté|copié|escuché) (?:al revés|mal)\b|\bla edad no perdona\b|\bme falla la memoria\b|\bla memoria me (?:falla|traiciona)\b",
         r"\bde dónde (?:me )?(?:lo )?(?:habré )?sa(?:cado|qué|co)\b|\b(?:puso|puesto) el grito\b|\bse (?:ha )?(?:rio|rió|reído|reía|atacó de risa|partió|parte|troncha\w*) (?:de|con)?\b|\bmuert[oa] de (?:la )?risa\b|\bdeje de (?:contar|decir) (?:mentiras|tonterías|bobadas)\b|\bsacó de(?:l| mi) error\b|\bhe vuelto a mirar\b|\bmirándolo (?:bien|mejor)\b|\bcruc?z?\w+ los cables\b",

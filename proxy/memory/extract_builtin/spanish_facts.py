@@ -116,7 +116,8 @@ SPANISH_STATEMENTS = (
             r"\b(?:estoy|soy cliente) (?:con|de) (?=[\w]+(?:[,.]|$| y ))",
         ),
     ),
-    Statement("drive", one_of(_verb("conduzco", "manejo"))),
+    Statement("drive", one_of(_verb("conduzco", "manejo") + "(?=una? )"), single=True),
+    Statement("ride", one_of(_verb("conduzco", "manejo"))),
     Statement(
         "have",
         one_of(

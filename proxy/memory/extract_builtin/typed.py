@@ -139,7 +139,7 @@ def counterpart(new: Typed, earlier: str) -> Typed | None:
 # What happened once may happen again with another number.
 PAST = re.compile(
     r"\b(?:yesterday|today|ago|last|\w{2,}ed|ran|went|paid|ate|bought|had|was|were|got|did|took|saw|made|came|slept|woke|spent|drank|wrote|read|gestern|heute|"
-    r"hab|habe|hatte|war|waren|ge\w{2,}(?:t|en)|ayer|hoy|anoche|\w{2,}(?:é|ó|amos|imos)|he|hemos|вчера|сегодня|(?!кило|дел|школ|нача|мыл|одеял|тел)\w+[аеиыуя]л(?:а|и|о|ся|ась|ись)?)\b|昨|今天|刚才|过了"
+    r"hab|habe|hatte|war|waren|ge\w{2,}(?:t|en)|ayer|hoy|anoche|(?!(?:pag|est|cobr|gan|tard|llev)amos\b)\w{2,}(?:é|ó|amos|imos)|he|hemos|вчера|сегодня|(?!кило|дел|школ|нача|мыл|одеял|тел)\w+[аеиыуя]л(?:а|и|о|ся|ась|ись)?)\b|昨|今天|刚才|过了"
 )
 
 
