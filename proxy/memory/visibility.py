@@ -14,7 +14,7 @@ from proxy.memory.words import HAS_CJK, Span, Value, Word, fold, same_word, word
 from proxy.types import Memory
 
 _PREFIX = 3
-_RUN = re.compile(r"\w+")
+_RUN = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)

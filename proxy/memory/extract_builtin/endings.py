@@ -9,6 +9,7 @@ from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
+from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW, OPENERS
@@ -104,7 +105,7 @@ _HAS_OBJECT = re.compile(
     r"\s+(?!(?:on|in|at|for|after|before|last|this|next|today|yesterday|tonight|because|since|so|and|but|or|due|down|up|out|off|away|over|to|from|by|with|when|while|as|if|though|"
     r"although|until|till|again|back|me|us|themselves|itself|completely|entirely|altogether|finally|officially|now|anyway|too|already|suddenly|here|there|then|ages|a|two|three|several|"
     r"\d+|\w+ly|\w+day(?!')|\w+ (?:ago|weeks?|months?|years?|days?)|its (?:doors|gates|shutters)|(?:my|our) (?:\w+ )?(?:account|membership|subscription|contract|policy|card|place|job|position)|"
-    r"(?:the|our|my) (?:\w+ )?(?:band|group|team|club|choir|company|firm|flat|house|project|class|course|squad|crew|orchestra|practice|surgery|salon|agency|show|business|school|office|"
+    r"(?:the|our|my) (?:\w+ )?(?:band|group|team|club|choir|company|firm|flat|house|project|class|course|squad|crew|orchestra|practice|surgery|salon|agency|show|podcast|programme|program|league|committee|board|business|school|office|"
     r"country|city|town|area|building))s?\b)\w"
     r"|\s+(?:a|an|two|three|several) (?!(?:\w+ )?(?:week|month|year|day|while|few|couple|long)s?\b)"
 )
@@ -212,7 +213,8 @@ class Endings(Corrections, Forgetting, Rivals):
             )
             named_in = self._clause_at(sentence, mention)
             beside = any(other is not named_in and self._tells_new(other) for other in sentence.clauses)
-            reason: Reason = "replace" if gains else "beside" if beside else "retract"
+            recast_as = self._lexicon.code == "en" and recast(mention.surface, sentence.text, self._lexicon)
+            reason: Reason = "replace" if gains or recast_as else "beside" if beside else "retract"
             yield Ending(self._as_said(mention), reason, sentence, mention, subject or "user")
 
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:

@@ -60,6 +60,9 @@ ENGLISH = Lexicon(
         r"\brefus",
     ),
     parted=PARTED,
+    loose=one_of(
+        r"\b(?:smashed|cracked|wrecked|crashed|shattered|snapped|wore out|fried|fell (?:apart|to bits)|on (?:its|their|his|her) last legs|bored (?:me|us)|let (?:me|us) down|fed up (?:with|of)|sick of|couldn't stand|got on my nerves|(?:put|hiked|raised) (?:its|their) (?:prices?|fees|rates)|went private|cut the rate)\b",
+    ),
     hedge=one_of(
         r"\blike (?:i'm|i am|i were|we're)\b",
         r"\byou(?:'ve| have)? (?:just )?(?:said|told|mentioned|wrote|claim(?:ed)?|suggest(?:ed)?)\b",
@@ -148,7 +151,7 @@ ENGLISH = Lexicon(
         r"\bi (?:said|wrote|typed|told you|called (?:it|him|her))\b.{1,40}\b(?:but|when|though)\b",
         r"\blet me (?:rephrase|fix)\b|\bto be (?:precise|exact)\b|\bi keep (?:saying|calling|writing|mixing)\b|\bspell(?:ed|t|ing)? .{0,25}wrong\b|\bwrongly\b|\bnot .{2,25}, (?:it's|he's|she's)\b",
         r"\bwas (?:off|wrong) (?:by|about)\b|\bgot .{1,25} wrong\b|\bscratch (?:what|the)\b.{0,20}\b(?:said|earlier)\b",
-        r"\bcorrection\b|\b(?:i )?tell a lie\b|\bi lied\b|\bwhat (?:am|was) i (?:on about|saying|like|thinking|on)\b|\bin the doghouse\b|\b(?:over my shoulder|rolled (?:his|her|their) eyes|laughed at me|facepalm\w*|red[- ]faced|how embarrassing|embarrassingly)\b|\b(?:got|had) (?:my|the) \w+ (?:crossed|wrong|muddled|mixed|in a twist)\b|\bblame (?:it on )?(?:my|the|auto)\w*\b|\bi (?:must have|must've) been (?:thinking|looking|half)\b|\b(?:isn't|wasn't|was never) .{2,30} at all\b|\bmy apologies\b|\bi(?:'ve| have)? (?:always |keep |kept |just )?(?:muddle|mix|confuse|confused|conflate|conflated|mixing|muddling|confusing)\w*\b.{0,20}\b(?:them|up|two|both|those|these)\b|\bignore (?:that|the|my)\b|\bscrap that\b",
+        r"\bcorrection\b|\b(?:i )?tell a lie\b|\bi lied\b|\bi (?:can't|cannot|never could) (?:count|read|spell|type|add|do maths|tell)\b|\bwhat (?:am|was) i (?:on about|saying|like|thinking|on)\b|\bin the doghouse\b|\b(?:over my shoulder|rolled (?:his|her|their) eyes|laughed at me|facepalm\w*|red[- ]faced|how embarrassing|embarrassingly)\b|\b(?:got|had) (?:my|the) \w+ (?:crossed|wrong|muddled|mixed|in a twist)\b|\bblame (?:it on )?(?:my|the|auto)\w*\b|\bi (?:must have|must've) been (?:thinking|looking|half)\b|\b(?:isn't|wasn't|was never) .{2,30} at all\b|\bmy apologies\b|\bi(?:'ve| have)? (?:always |keep |kept |just )?(?:muddle|mix|confuse|confused|conflate|conflated|mixing|muddling|confusing)\w*\b.{0,20}\b(?:them|up|two|both|those|these)\b|\bignore (?:that|the|my)\b|\bscrap that\b",
         r"\b(?:all this time|all along|been (?:calling|spelling|pronouncing) (?:it|him|her|them|that|my \w+|our \w+|the \w+))\b|\bcalling (?:it|him|her|them) (?:a |an |the )?\w+ for nothing\b|\bwhat was i (?:thinking|on)\b|\bi was (?:looking at|thinking of|going by|reading)\b|\bwas last year\b",
         r"\b(?:papers?|paperwork|passport|certificate|ticket|tickets|label|box|packet|letter|email|e-mail|card|form|receipt|contract|invoice|website|invitation|booking|confirmation|prescription|diary|calendar|scale|scales|test|tests|results?|vet|doctor|chip|logbook|manual|badge|bill) (?:actually |clearly |definitely |does )?(?:says?|reads?|states?|shows?|confirm(?:s|ed)?|disagrees?|has it as|came back)\b",
         r"(?<!\blike\s)(?<!\bas\s)(?<!\bwhat\s)(?<!\bthat\s)\bi (?:told you|said|wrote|typed|put|called (?:it|him|her|them)) (?:it was |he was |she was |in |at |on )?(?:a |an |the )?(?!so\b|that\b|it\b|yes\b|no\b|hi\b|ok\b)[\w'-]+(?: [\w'-]+)?(?= *(?:$|[.!,]| instead\b| before\b| earlier\b| last time\b))",

@@ -12,6 +12,7 @@ _ASK = (
 )
 
 ENDED = one_of(
+    r"\bpassed (?:on|over)(?= *(?:$|[,.!]|(?:overnight|last|yesterday|in|on|this|at|peacefully|suddenly|quietly|aged)\b))",
     r"\b(?:won't|will not|isn't|is not|aren't|are not|can't|cannot|not) (?:be )?(?:coming|joining|happening|going ahead|going|starting|doing it|taking part|playing|moving in|showing up|available)\b(?=.*\b(?:after all|any ?more|any longer|now)\b)",
     r"\b(?:has|have|had|'s) (?:finally |now )?(?:come to an end|drawn to a close|run its course|been and gone|finished for good)\b|\bcame to (?:a close|its end)\b",
     r"\b(?:don't|do not|won't|doesn't|not) need(?:ed)? (?:(?:the|my|our|her|his|this|that|any) )?(?=\w+(?: \w+)? (?:since|because|now|thanks|after|these days|as)\b)",
@@ -93,6 +94,7 @@ ENDED = one_of(
 )
 
 CEASED = one_of(
+    r"\b(?:left|quit|leaving|quitting) (?=(?:the|our|my) (?:\w+ )?(?:band|group|team|club|choir|company|firm|flat|house|project|class|course|squad|crew|orchestra|practice|surgery|salon|agency|show|business|school|office|country|town|area|podcast|programme|program|league|committee|board)\b)",
     r"\b(?:took|taken|pulled|moved) (?:\w+ ){1,2}?out of\b|\b(?:handed|gave|given|put) in (?:my|our|his|her) (?:notice|resignation)\b|\bpassed (?:it|them|him|her|my \w+|our \w+|the \w+) (?:on|along|down) to\b",
     r"\b(?:flogged|pawned|auctioned|recycled|surrendered|relinquished|forfeited|renounced|jettisoned|culled|liquidated|unsubbed|unlinked|checked out of|graduated from|finished with|split with|broke with|sold (?:off|up)|cashed (?:\w+ )?(?:in|out)|logged off|tapered off|come off|gone off|went off (?=\w+ *(?:$|[,.!]|and\b|so\b|because\b|when\b))|stood down|bowed out|weaned (?:myself )?off|laid off|sacked off|bailed on|turned in my|turfed out|disposed of|dispensed with|done away with|did away with|parted from|scratched .{1,30} off|struck .{1,30} off|crossed .{1,30} off|wrote .{1,20} off|ended up without|went without|shot of)\b",
     r"\b(?:axed|canned|nixed|ousted|expelled|severed|quitted|forsook|forsaken|dissolved|dismissed|evicted|ejected|discarded|deactivated|disabled my|closed out|closed down|shut (?:\w+ ){0,2}?down|wound (?:\w+ ){0,2}?up|broken off|called off|chucked (?:\w+ ){0,3}?(?:in|out|away)|booted|gave (?:\w+ ){0,3}?a miss|giving (?:\w+ ){0,3}?a miss)\b",

@@ -103,8 +103,11 @@ _IS_NOW = re.compile(
     r"(?:'s|s)?(?: (?:is|are|was|were|has been|have been|got|has become|became|turned into|goes by|go by))?(?: (?:officially|actually|basically|since|just))*"
     r" (?:now|renamed|rebranded|rechristened|called|known as|replaced|succeeded|became|turned into|has become)\b"
 )
+_SO_JOINED = re.compile(
+    r"\b(?:so|and|hence) (?:then )?(?:i|we)(?:'ve|'re|'m| have| are| am)?(?: \w+)? (?:signed up|registered|joined|gone|went|switched|moved|chose|chosen|picked|hired|booked|found|got|enrolled|bought)\b"
+)
 _TAKEN = re.compile(
-    r"\b(?:i|we|he|she|they|it|mine|ours)(?:'m|'re|'s| am| are| is| go| use| drive| take| have)(?: \w+)? (?:with|at|on|in|to|by|a|an|using|over to)\b|\bgone to\b|\bt(?:ook|akes|aking) over\b|\bin (?:his|her|their|its) place\b"
+    r"\b(?:signed up|registered|joined|switched|moved|enrolled|gone|went) (?:over )?(?:with|to|for|at)\b|\b(?:i|we|he|she|they|it|mine|ours)(?:'m|'re|'s| am| are| is| go| use| drive| take| have)(?: \w+)? (?:with|at|on|in|to|by|a|an|using|over to)\b|\bgone to\b|\bt(?:ook|akes|aking) over\b|\bin (?:his|her|their|its) place\b"
 )
 OPENERS = word_set(
     """ever since because after as when now that the my our old and but so well ok okay oh right yes no sadly luckily
@@ -192,7 +195,11 @@ class Switches(Scan):
         after = sentence.flat[old.end - sentence.start :]
         fresh = [n for n in names_in("." + sentence.text[old.end - sentence.start :]) if not self._heard.holds(n)]
         renamed = _IS_NOW.match(after) is not None
-        told = fresh and NOW_ON.search(after) and (self._goes_on(old, after) or _TAKEN.search(after))
+        told = (
+            fresh
+            and (NOW_ON.search(after) or _SO_JOINED.search(after))
+            and (self._goes_on(old, after) or _TAKEN.search(after))
+        )
         if ((renamed and fresh) or told) and self._third(sentence, clause, [old]) == "user":
             yield Ending(old.surface, "replace", sentence, old)
 
