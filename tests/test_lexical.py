@@ -78,3 +78,8 @@ def test_no_text_of_letters_goes_without_terms(text):
 @given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz ", max_size=60))
 def test_case_does_not_matter(text):
     assert tokens(text.upper(), "english") == tokens(text, "english")
+
+
+@pytest.mark.parametrize(("asked", "stored"), [("Роман", "Романом"), ("Романом", "Роман"), ("Урал", "Урале")])
+def test_a_russian_name_is_found_in_each_of_its_cases(asked: str, stored: str) -> None:
+    assert weights(asked).keys() & set(tokens(stored))

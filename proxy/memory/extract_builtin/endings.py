@@ -48,6 +48,10 @@ _STILL = re.compile(
     r"\b(?:по-прежнему|все еще|как и раньше|(?:моя|мой|мое|мои|наша|наш|наше|наши) .{0,25}(?:работает|работают|цел\w?|жив\w?|в порядке|на месте))\b|"
     r"(?:我们?|自家|咱们?)[^，。]{0,6}(?:还|照常|依旧|依然)(?:是)?(?:好好的|开着|在|照常|正常|没事)?|(?:第二天|明天|改天|回头|过[几两]天|下周|晚点)(?:我)?再"
 )
+_FROM_ANOTHER = re.compile(  # "Tamara left her husband"
+    r"^\W*\w+ (?:\w+ )?(?:рассталась|развелась|разошлась) с (?:мужем|парнем|женихом|бойфрендом)\b|^\W*\w+ (?:\w+ )?(?:расстался|развелся|разошелся) с (?:женой|девушкой|невестой)\b|"
+    r"^[^我，。]{2,6}[跟和与](?:老公|老婆|丈夫|妻子|男友|女友|男朋友|女朋友|对象)(?:分手|离婚|分开|分居|散)"
+)
 _ANOTHERS = re.compile(
     r"\b(?:соседск|чуж|мамин|папин|сестрин|подругин|бабушкин|дедушкин)\w*$|(?:隔壁|别人|人家|邻居|同事|楼[上下]|对门)(?:家)?(?:的|那)?.{0,3}$"
 )
@@ -231,6 +235,8 @@ class Endings(Corrections, Forgetting, Rivals):
             return None
         parted = lexicon.parted.search(clause.flat)
         if self._lasts(sentence, clause):
+            return None
+        if parted and _FROM_ANOTHER.search(clause.flat):
             return None
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
