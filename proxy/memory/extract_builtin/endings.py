@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
 from proxy.memory.extract_builtin.forgetting import Forgetting
+from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
 from proxy.memory.extract_builtin.replacement import recast
@@ -336,9 +338,7 @@ class Endings(Corrections, Forgetting, Rivals):
 
     def _exchanges(self, text: str) -> bool:
         """Whether an earlier text tells that one thing came in place of another."""
-        lexicon, told = self._lexicon, flat(text)
-        cues = (lexicon.switch, lexicon.source, lexicon.ended, lexicon.ceased, lexicon.loose, NOW)
-        return any(cue.search(told) for cue in cues)
+        return _tells_exchange(text, self._lexicon)
 
     def _is_limited(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether something ends for certain times or places only, and was not told of for these."""
@@ -472,3 +472,10 @@ class Endings(Corrections, Forgetting, Rivals):
     def _failed(self, clause: Clause) -> bool:
         """Whether a clause says that a thing, named first, did not pass or work, so that the next tells its end."""
         return self._lexicon.code in ("de", "es") and _FAILED.search(clause.flat) is not None
+
+
+@lru_cache(maxsize=2_048)  # the same texts are asked about turn after turn
+def _tells_exchange(text: str, lexicon: Lexicon) -> bool:
+    told = flat(text)
+    cues = (lexicon.switch, lexicon.source, lexicon.ended, lexicon.ceased, lexicon.loose, NOW)
+    return any(cue.search(told) for cue in cues)
