@@ -78,7 +78,7 @@ _TOWARDS = re.compile(
     r"[,\s]*(?:hin )?(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调))"
 )
 _TOOK_ITS_PLACE = re.compile(
-    r"\b(?:switched|moved|changed|upgraded|migrated|defected|graduated|converted|downgraded|went|jumped)(?: \w+){0,2} (?:over |on |up |across )?to (?!bed\b|sleep\b|work\b|school\b|the (?:doctor|shop|park|gym|vet)\b)"
+    r"\b(?:switched|moved|changed|upgraded|migrated|defected|graduated|converted|downgraded|jumped|went (?:over|across|back))(?: \w+){0,2} (?:over |on |up |across )?to (?!bed\b|sleep\b|work\b|school\b|the (?:doctor|shop|park|gym|vet)\b)"
     r"|\b(?:replaced|swapped|traded|exchanged|upgraded|changed) (?:it|them|her|him|that|those)(?: \w+)? (?:with|for|to|by)\b"
     r"|\b(?:bought|got|ordered|chose|picked|joined|have|use|using|went with|settled on|opted for|ended up with|landed on|drive|driving)\b.{1,40}\binstead\b"
     r"|\binstead,? (?:i|we)(?:'ve|'m)?\b"
