@@ -44,6 +44,10 @@ def ended(text: str, *before: str) -> set[str]:
         ("My team uses AI for hiring.", "How can I support people like Jo who resigned because of AI at work"),
         ("I have a dinner with the board on Tuesday.", "At the dinner, before I left, I felt watched by the board."),
         ("My boss is called Anna.", "My boss is a lawyer."),
+        (
+            "I love painting.",
+            "It's lovely how painting calms you. By the way, I went to a puppet show on Friday, so good!",
+        ),
         ("Ich habe Stress bei der Arbeit.", f"{STORY}Kein Stress, ich melde mich morgen."),
         ("我的表姐叫张慧婷。", "李伟是我的同事，其年龄是41岁。"),
         ("李伟是我的同事，其年龄是41岁。", "赵敏是我的表姐，其年龄是38岁。"),
