@@ -58,15 +58,7 @@ class Sketches:
     async def candidates(
         self, scope: Scope, noun: Noun, terms: Collection[str], vector: Vector | None, *, limit: int = 60
     ) -> Candidates[Any]:
-        """Return the rows that may answer a query.
-
-        Args:
-            scope: Whose; rows of other agents may be among them, so that the caller filters by ``scope.sees``.
-            noun: Which table.
-            terms: Index terms of the query.
-            vector: Of the query; None searches by words alone.
-            limit: Most rows; turns bring their neighbours.
-        """
+        """Return the rows that may answer a query, as the store's own ``candidates`` does."""
         sketch = await self.current(scope, noun)
         if sketch is not None:
             sought = await in_thread("cpu", sketch.find, scope, terms, vector)
