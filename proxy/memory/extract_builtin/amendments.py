@@ -14,6 +14,7 @@ from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
+from proxy.memory.extract_builtin.restated import restated
 from proxy.memory.extract_builtin.scan import REQUEST
 from proxy.memory.extract_builtin.shapes import reshaped
 from proxy.memory.extract_builtin.typed import (
@@ -296,6 +297,11 @@ class Amendments:
                         if _FIGURES.fullmatch(new.text) and _FIGURES.fullmatch(old.text):
                             now, before = self._said.text[clause.start : clause.end], text[other.start : other.end]
                             yield self._amendment(sentence, _counted(now, new), _counted(before, old), text, "")
+
+    def _restated(self) -> Iterator[Candidate]:
+        """Yield what an attribute is said to be in the words of before ("the class teacher is X", later "… is Y")."""
+        for new, old, text in restated(self._reading, self._earlier):
+            yield self._amendment(new.sentence, new.value, old.value, text, "")
 
     def _reshaped(self) -> Iterator[Candidate]:
         """Yield the codes and figures that an attribute has anew."""

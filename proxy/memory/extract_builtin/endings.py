@@ -71,6 +71,9 @@ _PART_HAN = re.compile(
 _BELIEVED = re.compile(
     r"\b(?:thought|believed|feared|dachte|glaubte|pensé que|pensaba que|creí(?:a)? que|думал\w?|казалось|боял\w+)\b|以为|还当"
 )
+_RUMOUR_HAN = re.compile(  # what others say of the speaker is no news of theirs
+    r"(?:谁|有人|群里|外面|外头|他们|她们|大家|别人|同事们?|邻居们?|亲戚们?|同学们?|网上|有的人|不知道谁|谁知道)[^，。我]{0,6}(?:瞎传|乱传|瞎说|造谣|乱说|胡说|在传|都传|传(?=我)|说我|以为我)|谣言|传言|风言风语|被传"
+)
 _OF_ANOTHER_TIME = re.compile(  # "before I left", and what the assistant did
     r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но) )?(?:before|until|till|by the time|bevor|bis|antes de que|hasta que|прежде чем|до того,? как"
     r"|you (?!know\b|see\b|can\b|may\b|should\b|remember\b))\b"
@@ -233,7 +236,12 @@ class Endings(Corrections, Forgetting, Rivals):
             or self._holds_again(sentence, clause)
         ):
             return None
-        if _BELIEVED.search(clause.flat) or self._is_made_up(sentence, clause) or self._is_passing(sentence, clause):
+        if (
+            _RUMOUR_HAN.search(sentence.flat)
+            or _BELIEVED.search(clause.flat)
+            or self._is_made_up(sentence, clause)
+            or self._is_passing(sentence, clause)
+        ):
             return None
         parted = lexicon.parted.search(clause.flat)
         if self._lasts(sentence, clause):

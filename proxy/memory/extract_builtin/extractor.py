@@ -304,6 +304,7 @@ class _Extraction(Amendments):
         yield from self._redefined()
         yield from self._recounted()
         yield from self._reshaped()
+        yield from self._restated()
 
     def _tells_change(self, sentence: Sentence) -> bool:
         cues = (self._lexicon.switch, self._lexicon.correction, self._lexicon.murmur, NOW)

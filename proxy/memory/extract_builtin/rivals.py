@@ -48,11 +48,13 @@ class Rivals(Switches):
             lexicon.code not in _LANGUAGES
             or sentence.asks
             or len(sentence.words) > _LONG
-            or lexicon.additive.search(sentence.flat)
+            or (lexicon.code == "ru" and lexicon.additive.search(sentence.flat))
         ):
             return
         for old in self._mentions[sentence.start]:
             clause = self._clause_at(sentence, old)
+            if lexicon.additive.search(clause.flat):
+                continue  # what is added in a later clause may be of another thing
             if not self._is_topic_of(old, clause) or self._is_idle(sentence, old) or self._keeps(sentence, clause):
                 continue
             if self._is_long_ago(sentence, clause) or self._third(sentence, clause, [old]) != "user":

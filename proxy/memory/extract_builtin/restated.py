@@ -1,0 +1,122 @@
+"""Finds what a message gives another value than before in the same words, as people do who take the change for known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
+from proxy.memory.extract_builtin.replacement import overlap
+from proxy.memory.extract_builtin.typed import PAST
+from proxy.memory.words import Word, same_word, words
+
+_OWNER = r"(?:(?:我们?|咱们?)(?:家里?|公司|这边|这儿)?的?|家里?的?)"
+_ALWAYS = (
+    r"(?:一直|现在|目前|如今|眼下|平时|平常|通常|一般|主要|基本|每天|每次|向来|都|就|还|也|已经|全|只|常|多半|固定|,)"
+)
+_NOUN = r"[^，。！？；、：:,!?;\s我你他她它这那哪谁您咱是叫姓不没有]"
+_DOES = r"用|吃|喝|坐|骑|开|靠|走|请|找|订|看|听|穿|戴|选|住"
+_VALUE = r"(?P<v>(?:《[^》]{1,20}》|[^，。！？；、：:,!?;\s的了吗呢吧]{1,12}))(?=的?(?:[，。！；：:,!;\s]|$))"
+_STATES = re.compile(  # "my budget (I put at) is", "what I drive is", "for commuting I take"
+    rf"(?P<own>{_OWNER})?(?P<attr>{_NOUN}{{2,9}}?)(?P<mine>我|咱|我们)?{_ALWAYS}*"
+    rf"(?:(?:{_DOES}|定|报|写|挂|留|填|约|排|设|买|养|学|跟|做|带|养)?的?(?:是|为)|[叫姓])(?:一?[名位个款]|《)?{_VALUE}"
+)
+_USES = re.compile(
+    rf"(?P<own>{_OWNER}){_ALWAYS}*(?P<attr>{_NOUN}{{2,4}}?){_ALWAYS}*(?P<verb>{_DOES})(?:的)?(?!得|不|过|完|着|了|起|到|上|出){_VALUE}"
+)
+_AT = re.compile(  # "I get up at half past six"
+    rf"(?P<own>{_OWNER})?{_ALWAYS}*(?P<attr>早上|早晨|清早|上午|中午|下午|傍晚|晚上|夜里|半夜|凌晨|工作日|周末)?{_ALWAYS}*"
+    r"(?P<v>[\d一二三四五六七八九十两]{1,3}点(?:半|[一三]刻|[\d一二三四五六七八九十零]{1,3}分?)?)(?:左右|就|才|准时|前|多)*(?P<verb>(?![^，。]*了)[^，。！？；、,!?;\s]{2,6})"
+)
+_IDLE = re.compile(  # says of itself that it is no attribute of a person's
+    r"^(?:今天|昨天|明天|最近|目的|意思|问题|原因|感觉|觉得|其实|可能|应该|结果|重点|建议|要求|题目|主题|任务|答案|关键|情况|事情|主要|特别|第.)|[说想觉得问知道以为希望]$"
+)
+_POSSESSED = re.compile(r"\b(?:мо[йяеиюё]|моего|моей|моем|моему|моим|наш\w{0,3}|у меня|у нас)\b")
+_SEVERAL_RU = re.compile(
+    r"\b(?:друж\w+|люб\w+|знаком\w+|обожа\w+|нрав\w+|быва\w+|друг|друзья|подруг\w+|коллег\w+|ездит|ходит)\b"
+)
+_LEAST_WORDS, _MOST_WORDS = 3, 7  # of Russian before a name
+
+
+@dataclass(frozen=True, slots=True)
+class Restated:
+    """What a clause says of an attribute.
+
+    Args:
+        key: The attribute, without what may be left out.
+        value: As written.
+        own: Whether it says whose it is.
+        sentence: Where it stands.
+    """
+
+    key: tuple[str, ...]
+    value: str
+    own: bool
+    sentence: Sentence
+
+
+def restated(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Restated, Restated, str]]:
+    """Yield (new, old, its text) where a message gives an attribute of the speaker's another value than before."""
+    if reading.lexicon.code not in ("ru", "zh"):
+        return
+    for new in _told(reading):
+        for text in earlier:
+            for old in _told_in(text, reading.lexicon):
+                if old.key == new.key and (old.own or new.own) and not overlap(new.value, old.value):
+                    yield new, old, text
+
+
+@lru_cache(maxsize=2_048)
+def _told_in(text: str, lexicon: Lexicon) -> tuple[Restated, ...]:
+    return tuple(_told(read_as(text, lexicon)))
+
+
+def _told(reading: Reading) -> Iterator[Restated]:
+    lexicon = reading.lexicon
+    idle = (lexicon.hedge, lexicon.past, lexicon.additive, lexicon.limited, PAST)
+    for sentence in reading.sentences:
+        for clause in sentence.clauses:
+            if clause.asks or any(pattern.search(clause.flat) for pattern in idle):
+                continue
+            found = _in_han if lexicon.code == "zh" else _in_russian
+            yield from found(clause, sentence, reading)
+
+
+def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
+    text = reading.text[clause.start : clause.end].strip()
+    for pattern in (_STATES, _USES, _AT):
+        match = pattern.match(text)
+        if match is None or _IDLE.search(match["attr"] or ""):
+            continue
+        attribute, lexicon = (match["attr"] or "").replace("的", ""), reading.lexicon
+        several = lexicon.many.match(attribute) and not lexicon.slot.match(attribute)
+        if several or lexicon.kin.fullmatch(attribute):
+            continue
+        own = bool(match["own"] or match.groupdict().get("mine")) or lexicon.kin.match(attribute) is not None
+        verb = match.groupdict().get("verb") or ""
+        yield Restated((attribute, verb), match["v"].strip("《》"), own, sentence)
+
+
+def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
+    """Yield the name that ends a clause about something of the speaker's ("my dog eats X")."""
+    found = words(reading.text[clause.start : clause.end])
+    text = reading.text[clause.start : clause.end]
+    first = next((place for place, word in enumerate(found) if place and _is_name(text, word)), None)
+    if first is None or not _LEAST_WORDS <= first <= _MOST_WORDS:
+        return
+    head = text[: found[first].start].lower()
+    if not _POSSESSED.search(head) or _SEVERAL_RU.search(head):
+        return
+    last = first
+    while last + 1 < len(found) and _is_name(text, found[last + 1]):
+        last += 1
+    if last + 1 == len(found) or not same_word(found[last].text, found[last + 1].text):
+        key = tuple(word.text for word in found[:first])
+        yield Restated(key, text[found[first].start : found[last].end], own=True, sentence=sentence)
+
+
+def _is_name(text: str, word: Word) -> bool:
+    return text[word.start].isupper() or (word.text.isascii() and word.text.isalpha())
