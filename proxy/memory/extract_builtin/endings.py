@@ -9,6 +9,7 @@ from functools import lru_cache
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.losses import Losses
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
 from proxy.memory.extract_builtin.replacement import recast
@@ -150,7 +151,7 @@ _FAILED = re.compile(
 _WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
 
-class Endings(Corrections, Forgetting, Rivals):
+class Endings(Corrections, Forgetting, Losses, Rivals):
     """Reads the endings of one message."""
 
     def find(self) -> list[Ending]:
@@ -228,20 +229,7 @@ class Endings(Corrections, Forgetting, Rivals):
 
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
         lexicon = self._lexicon
-        if clause.asks or self._is_hedged(sentence, clause) or lexicon.past.search(clause.flat):
-            return None
-        if (
-            _OF_ANOTHER_TIME.match(clause.flat)
-            or self._is_long_ago(sentence, clause)
-            or self._holds_again(sentence, clause)
-        ):
-            return None
-        if (
-            _RUMOUR_HAN.search(sentence.flat)
-            or _BELIEVED.search(clause.flat)
-            or self._is_made_up(sentence, clause)
-            or self._is_passing(sentence, clause)
-        ):
+        if self._reports_nothing(sentence, clause):
             return None
         parted = lexicon.parted.search(clause.flat)
         if self._lasts(sentence, clause):
@@ -250,6 +238,9 @@ class Endings(Corrections, Forgetting, Rivals):
             return None
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
+        taken = self._taken(sentence, clause)
+        if taken is not None:
+            return clause.start + taken.start(), clause.start + taken.end(), True
         limited = self._is_limited(sentence, clause)
         ended = lexicon.ended.search(clause.flat)
         if ended and (not limited or not _STATE.search(ended[0])):
@@ -261,6 +252,21 @@ class Endings(Corrections, Forgetting, Rivals):
         if loose and not lexicon.additive.search(sentence.flat) and self._gives_way(sentence, clause):
             return clause.start + loose.start(), clause.start + loose.end(), False
         return None
+
+    def _reports_nothing(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether a clause asks, supposes, or tells of another time, so that nothing of now can end in it."""
+        if clause.asks or self._is_hedged(sentence, clause) or self._lexicon.past.search(clause.flat):
+            return True
+        if (
+            _OF_ANOTHER_TIME.match(clause.flat)
+            or self._is_long_ago(sentence, clause)
+            or self._holds_again(sentence, clause)
+        ):
+            return True
+        if _RUMOUR_HAN.search(sentence.flat):
+            return True
+        is_made_up = _BELIEVED.search(clause.flat) is not None or self._is_made_up(sentence, clause)
+        return is_made_up or self._is_passing(sentence, clause)
 
     def _is_passing(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause tells of one time, of the hours of a place, or of what was undone since."""

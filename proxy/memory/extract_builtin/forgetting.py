@@ -43,10 +43,11 @@ class Forgetting(Scan):
         if keeps and not (_DELETES.match(keeps[0]) and _FROM_MEMORY.search(sentence.flat)):
             return False
         texts = [*(clause.flat for clause in sentence.clauses), sentence.flat]
-        match = next((asked for text in texts if (asked := lexicon.forget.search(text))), None)
-        if match is None or _ALSO_DONE.search(sentence.flat):
+        matches = [asked for text in texts if (asked := lexicon.forget.search(text))]
+        if not matches or _ALSO_DONE.search(sentence.flat):
             return False
         # One deletes files and paragraphs too: the memory must be meant.
+        match = next((asked for asked in matches if not _DELETES.search(asked[0])), matches[0])
         if not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat):
             return True
         found = self._mentions[sentence.start]
@@ -89,4 +90,6 @@ class Forgetting(Scan):
         if self._lexicon.code == "en":
             found = found or [m for m in common if " " in m.surface]  # what is named in two words is meant
         found = [m for m in found if not self._is_kept(sentence, m)]
+        if self._lexicon.code == "de":  # "that we travel to Triest": the place, not the travelling
+            found = [m for m in found if m.surface[:1].isupper()] or found
         return found[:_MAX_COMMON]

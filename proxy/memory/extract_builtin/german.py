@@ -200,6 +200,8 @@ GERMAN = Lexicon(
         r"\b(?:kannst|könntest|würdest|magst|kann|können|könnten|bitte|möchte|will|wäre)\b.{0,80}\b(?:vergessen|vergisst|löschen|löschst|entfernen|streichen|tilgen|rausnehmen|ausradieren)\b",
         r"\b(?:vergiss|vergesst|vergessen sie)\b",
         r"\b(?:lösch|lösche|löschen|tilge|tilgen|entferne?|entfernen|streich|streiche|streichen|radiere?|bereinige)\b.{0,80}",
+        r"\b(?:merk|merke|speicher|speichere|behalte?|notier|notiere|protokollier\w*|bewahre?|schreib|halte?)\b.{1,80}\b(?:auf (?:gar )?keinen fall|unter (?:gar )?keinen umständen|um gottes willen nicht|um himmels willen nicht)\b",
+        r"\b(?:auf (?:gar )?keinen fall|unter (?:gar )?keinen umständen|keinesfalls)\b.{0,60}\b(?:merken|merkst|speichern|speicherst|behalten|behältst|notieren|notierst|festhalten|aufschreiben|abspeichern|aufheben|aufbewahren|auftauchen|stehen)\b",
         r"\b(?:merk|merke|speicher|speichere|behalte?|notier|notiere|protokollier\w*|bewahre?)\b.{1,80}\b(?:nicht|nie|keinesfalls|bloß nicht)\b",
         r"\bnicht .{0,40}\b(?:merken|speichern|behalten|notieren|abspeichern|festhalten|aufheben|aufbewahren)\b",
         r"\btu(?:e|n sie)? (?:bitte |doch |einfach |mal )*so\b.{0,20}\bals\b",
@@ -211,7 +213,7 @@ GERMAN = Lexicon(
         r"\baus dem gedächtnis\b",
     ),
     remember=one_of(
-        r"\bvergiss (?:bitte )?nicht\b",
+        r"\b(?:vergiss|vergesst|vergessen sie) (?:\w+ ){0,3}(?:nicht|nie|niemals|keinesfalls|auf keinen fall)\b",
         r"\bnicht vergessen\b|\bnie vergessen\b",
         r"\bvergesse (?:ich|immer|nie)\b",
         r"\bich (?:habe? .{0,20}vergessen|vergesse)\b",
@@ -242,6 +244,9 @@ GERMAN = Lexicon(
         r"\brecht\b",
         r"\bich hatte .{0,40}(?:geschrieben|gesagt|erzählt|getippt)\b",
         r"\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht .{2,40}, (?:es ist|das ist)\b",
+    ),
+    gained=one_of(
+        r"\buntergebracht\b|\buntergekommen\b|\beingeschult\b|\bergattert\b|\bgegönnt\b|\bunter vertrag\b|\bzugelaufen\b|\bnachgerückt\b|\beingewechselt\b|\bzugeschlagen\b|\baufgenommen worden\b|\bin der neuen\b"
     ),
     murmur=one_of(
         r"\b(?:sorry|entschuldig\w*|pardon|moment|halt|stopp?|ups|nee|ach|eigentlich|äh+|öhm)\b|^(?:(?:äh+|oh|ach|hm+|öh|ah|och)\W+)*nein\b"

@@ -45,6 +45,7 @@ _NEUTRAL = frozenset(
         "id",
     )
 )
+_ARTICLES = frozenset(("der", "die", "el", "la"))
 _EQUATES = re.compile(r"[:：—–]|\s-\s")
 _APPOSED = re.compile(
     r"(?:(?:el|la|der|die) )?(?:(?:Mr|Mrs|Ms|Dr|Herr|Frau|señora?|doctora?)\.? )?[A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+(?: [A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+)?(?=\s*(?:[,.!?]|$))"
@@ -52,6 +53,9 @@ _APPOSED = re.compile(
 _HAN_NAME = re.compile(  # a common family name and a given one, or a title
     r"[王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗高郑梁谢宋唐许韩冯邓曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆范汪廖石金韦贾夏付方邹熊白孟秦邱侯江尹薛闫段雷龙黎史陶贺毛郝顾龚邵万覃武钱戴严莫孔向常汤欧]"
     r"[\u4e00-\u9fff]{1,2}|[小老阿][\u4e00-\u9fff]{1,2}|[\u4e00-\u9fff]{1,3}(?:先生|女士|老师|医生|师傅|教授|经理|总|姐|哥|叔|姨)"
+)
+_TITLED = re.compile(
+    r"\b(?:Herrn?|Frau|Dr|Prof|señora?|Sra?|doctora?|Dra?|don|doña|profesora?|licenciad[oa]|ingenier[oa])\.?\s+$"
 )
 _BREAK = re.compile(r"[.!?;()]")
 _HAN_VALUE = re.compile(
@@ -115,8 +119,19 @@ def renewed(reading: Reading, earlier: Sequence[Pair]) -> Iterator[tuple[Pair, P
     for sentence in reading.sentences:
         for old in earlier:
             new = _same_attribute(sentence, old, reading)
-            if new is not None and (old.is_stated or new.is_stated) and not same_value(new.value, old.value):
+            told = new is not None and (old.is_stated or new.is_stated or _are_apposed(old, new, reading))
+            if new is not None and told and not same_value(new.value, old.value):
                 yield old, new
+
+
+def _are_apposed(old: Pair, new: Pair, reading: Reading) -> bool:
+    """Whether both name the same one, both by family name ("my boss, Mrs X, …", "my boss, Mrs Y, …"): a first name may be hers too."""
+    before = [pair.sentence.text[: pair.span[0] - pair.sentence.start] for pair in (old, new)]
+    titled = [_TITLED.search(text) is not None for text in before]
+    is_one = reading.lexicon.kin.fullmatch(old.attribute[-1]) is not None and reading.lexicon.code in ("de", "es")
+    if not is_one or not all(is_called(pair.value) for pair in (old, new)):
+        return False
+    return all(titled) or (reading.lexicon.code == "es" and not any(titled))
 
 
 def is_called(value: str) -> bool:
@@ -190,7 +205,12 @@ def _pair_after(sentence: Sentence, start: int, reading: Reading) -> Pair | None
                     tuple(qualifier),
                     _is_stated(sentence, start, span, reading),
                 )
-            if is_person or _BREAK.search(reading.text[sentence.words[index - 1].end : word.start]):
+            is_further = reading.lexicon.code == "es" and (
+                bool(qualifier) or word.text in ("de", "del")
+            )  # "of the twins"
+            if (is_person and not is_further) or _BREAK.search(
+                reading.text[sentence.words[index - 1].end : word.start]
+            ):
                 return None
         if qualifier or (attribute and word.text in _QUALIFIERS):
             qualifier.append(word.text)
@@ -334,7 +354,10 @@ def _is_stated(sentence: Sentence, start: int, span: Span, reading: Reading) -> 
 
 def _is_apposition(found: Sequence[Word], place: int, reading: Reading) -> bool:
     """Whether a person is named between commas ("my boss, Ms. Lindqvist, …")."""
-    if place == 0 or reading.lexicon.kin.fullmatch(found[place - 1].text) is None:
+    who = place - 1
+    if who > 0 and reading.lexicon.code in ("de", "es") and found[who].text in _ARTICLES:  # "my boss, la señora Ruiz"
+        who -= 1
+    if who < 0 or reading.lexicon.kin.fullmatch(found[who].text) is None:
         return False
     return _APPOSED.match(reading.text, found[place].start) is not None
 

@@ -55,6 +55,8 @@ SPANISH = Lexicon(
         r"\bse (?:disolvió|separó|desintegró|deshizo)\b|\bse (?:volvió|fue|marchó) a\b(?=.*\bahora\b)|\bse ha jubilado\b|\bse jubiló\b|\basí que fuera\b",
         r"\b(?:a|al) (?:paseo|la porra|freír espárragos|la basura|la mierda|carajo|contenedor|punto limpio)\b",
         r"\bnada de .{1,25}\b(?:ya|más|para mí)\b|\bni .{1,20} más\b|\bno más\b",
+        r"\bno (?:pienso volver|vuelvo|volvemos|volveré|volveremos)\b(?! (?:\w+ )?(?:a casa|hasta|tarde|pronto|antes|el \w+es)\b)(?!.*\bhasta\b)|\bno (?:\w+ )?(?:piso|pisamos|pisaré) más\b|\bcha[ou] (?:a (?:la |el |los |las )?|al )?(?!a todos|gente|y gracias)(?=\w)",
+        r"\b(?:pasaron|pasó|ha pasado|han pasado) a (?:mejor vida|la historia)\b|\b(?:llegaron|ha llegado|han llegado) a su fin\b|\bse (?:me |nos )?(?:secaron|marchitaron|rompieron|estropearon|escaparon|pudrieron|ahogaron)\b|\b(?:murieron|fallecieron)\b|\bestiró la pata\b",
         r"\bpasó a mejor vida\b|\bha pasado a la historia\b|\bllegó a su fin\b|\bse terminó\b|\bse (?:nos |me )?(?:murió|ha muerto|escapó|estropeó|marchó|mudó|ha mudado|ha ido|ha marchado)\b",
         r"\b(?:me|nos) (?:harté|cansé|aburrí|hartamos|cansamos|deshicimos|libramos|hemos deshecho|hemos librado|he librado|he hartado|he cansado) de\b|\bperdí (?:todo )?el interés\b",
         r"\bno (?:lo |la |los |las |me |nos )?(?:hemos |he |han )?(?:renov|prorrog)\w*\b",
@@ -197,9 +199,10 @@ SPANISH = Lexicon(
         r"\bde .{2,40} no (?:guardes|recuerdes|conserves|anotes|apuntes|quede) (?:nada|ningún\w*|rastro)\b",
         r"\b(?:saca|sácalo|sácala|tira|descarta|desecha|deshazte) .{1,60}\b(?:memoria|notas|registros|datos|archivo|cabeza)\b",
         r"\b(?:importaría|podrías|puedes|quieres|puede|podría|gustaría que|quiero que|necesito que|prefiero que|agradecería)\b.{0,40}\b(?:borr|olvid|elimin|quit|suprim)\w*",
-        r"\b(?:olvida|olvídate|olvide|olvídese|olvidad)\b",
+        r"\b(?:favor de|toca|hay que|más vale|conviene|convendría|tienes que|debes|debés|tenés que|necesito|quiero|vendría bien)\b.{0,20}\b(?:olvid|borr|elimin|suprim)\w*",
+        r"\b(?:olvida|olvídate|olvide|olvídese|olvidad|olvidá|olvidate|olviden|olvídense|olvidaos|olvidemos|borrá|borralo|borrala|eliminá|borren|eliminen|borrad|sacá .{1,40} de (?:tu|la) (?:memoria|cabeza)|hacé de cuenta)\b",
         r"\b(?:borra|bórrame|elimina|elimíname|quita|suprime|limpia|tacha|destruye|borre|elimine|bórralo|elimínalo)\b",
-        r"\bno (?:\w+ )?(?:guardes|recuerdes|memorices|almacenes|registres|anotes|apuntes|conserves|retengas|guarde|recuerde|menciones|tengas en cuenta)\b",
+        r"\bno (?:\w+ )?(?:guardes|recuerdes|memorices|almacenes|registres|anotes|apuntes|conserves|retengas|guarde|recuerde|menciones|tengas en cuenta|guardés|recordés|anotés|registrés|menciones|mencionés|te acuerdes|te acordés|guarden|recuerden|anoten)\b",
         r"\b(?:haz|actúa|haga) (?:como )?(?:si|que|de cuenta)\b.{0,40}\b(?:nunca|no|jamás)\b|\bcomo si (?:nunca|no|jamás)\b",
         r"\b(?:puedes|podrías|quieres|puede) (?:\w+ )?(?:borrar|olvidar|eliminar|quitar|suprimir)\w*\b",
         r"\bno quiero que (?:\w+ )?(?:conste|guardes|recuerdes|quede|se guarde|aparezca)\b",
@@ -235,7 +238,7 @@ SPANISH = Lexicon(
         r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^(?:(?:ay|uy|ah|eh|oh|bueno|hmm+)\W+)*no[,.]"
     ),
     memory=one_of(
-        r"\b(?:sepas|sabes|tu (?:memoria|registro\w*)|tus (?:notas|datos|registros|archivos)|memoria|notas|guardad[oa]s?|recuerdes|recuerdas|que (?:te )?(?:conté|dije|he dicho|mencioné)|todo (?:lo|sobre|acerca)|lo de(?:l)?|que tengo|que soy|sobre mí|sobre|mi \w+|la información|los datos|hablado)\b"
+        r"\b(?:sepas|sabes|tu (?:memoria|registro\w*)|tus (?:notas|datos|registros|archivos)|memoria|notas|guardad[oa]s?|anotad[oa]s?|apuntad[oa]s?|registrad[oa]s?|teng[aá]s|sepás|recuerdes|recuerdas|que (?:te )?(?:conté|dije|he dicho|mencioné)|todo (?:lo|sobre|acerca)|lo de(?:l)?|que tengo|que soy|sobre mí|sobre|mi \w+|la información|los datos|hablado)\b"
     ),
     copula=one_of(r"es|son|era|llama|termina|está|queda"),
     slip=one_of(
@@ -292,6 +295,7 @@ SPANISH = Lexicon(
     ),
     owned=one_of(
         r"\b(?:mi|nuestr[oa]|su)\b",
+        r"\b(?:el|la)\b(?= (?:niñera|canguro|nana|asistenta|casero|casera)\b)",
         r"\b(?:estoy|vivo|trabajo|duermo|me siento) en(?: el| la)?\b(?= (?:habitación|cuarto|despacho|piso|puerta|planta|mesa|sala|andén|butaca|taquilla)\b)",
     ),
     statements=SPANISH_STATEMENTS,

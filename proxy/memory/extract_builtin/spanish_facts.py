@@ -5,7 +5,7 @@ from __future__ import annotations
 from proxy.memory.extract_builtin.lexicon import Statement, one_of
 from proxy.memory.extract_builtin.numbers import NUMBER
 
-KIN = r"hermano|hermana|madre|mamá|padre|papá|marido|mujer|esposo|esposa|pareja|novio|novia|prometid[oa]|hijo|hija|niñ[oa]|primo|prima|tío|tía|sobrino|sobrina|abuelo|abuela|padres|cuñado|cuñada|suegro|suegra|compañer[oa] de piso|vecin[oa]|compañer[oa]|jef[ea]|caser[oa]|perr[oa]|gat[oa]|loro|caballo|conejo|hámster|tortuga|bebé"
+KIN = r"hermano|hermana|madre|mamá|padre|papá|marido|mujer|esposo|esposa|pareja|novio|novia|prometid[oa]|hijo|hija|niñ[oa]|primo|prima|tío|tía|sobrino|sobrina|abuelo|abuela|padres|cuñado|cuñada|suegro|suegra|compañer[oa] de piso|vecin[oa]|compañer[oa]|niñera|canguro|nana|asistenta|jef[ea]|caser[oa]|perr[oa]|gat[oa]|loro|caballo|conejo|hámster|tortuga|bebé"
 _ADV = r"(?: (?:también|ahora|todavía|aún|siempre|casi siempre|normalmente|actualmente|ya|mucho|sobre todo|además|desde hace [\w ]{2,20}?|cada día|todos los días|a diario|en casa|por la mañana|de nuevo|otra vez))*"
 _MI = r"\b(?:mi|nuestr[oa]) (?P<who>" + KIN + r")(?: \w+)?"
 
@@ -87,6 +87,14 @@ SPANISH_STATEMENTS = (
     Statement("play", one_of(_verb("toco", "tocamos", "juego", "juego al?", "jugamos al?"), r"\btocando (?:el|la) ")),
     Statement("sport", one_of(r"\b(?:hago|practico|entreno)" + _ADV + " ")),
     Statement("speak", one_of(_verb("hablo", "hablamos"))),
+    Statement(
+        "study",
+        one_of(
+            r"\b(?:yo )?(?:estudio|curso|estoy estudiando|hago|estoy haciendo)(?: ahora| ya| todavía| aún| actualmente)* (?:la carrera de |el grado (?:en|de) |la licenciatura (?:en|de) |(?:un|el) (?:máster|doctorado|posgrado) (?:en|de) |ingeniería )",
+            r"\b(?:yo )?(?:estudio|curso|estoy estudiando)(?: ahora| ya| todavía| aún| actualmente)* (?=(?:\w+(?:logía|onomía|ería|ística|nomía|ografía|mática|atría|ociencia)|derecho|medicina|arquitectura|magisterio|ade|física|química|historia|turismo|farmacia|veterinaria|periodismo|matemáticas|informática|empresariales|filosofía|fisioterapia|bellas artes|educación|óptica|económicas|diseño|comunicación|ciencias|traducción|literatura|publicidad|marketing|administración|trabajo social|relaciones)\b)",
+        ),
+        single=True,
+    ),
     Statement("learn", one_of(_verb("estudio", "aprendo", "estoy aprendiendo", "estoy estudiando"))),
     Statement(
         "like",

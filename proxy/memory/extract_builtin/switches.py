@@ -114,7 +114,9 @@ OPENERS = word_set(
     turns out poor dear good ol' this finally honestly basically guess what apparently unfortunately then until"""
 )
 _OWN_AGAIN = re.compile(r"\b(?:again|back (?:to|with|on|in|at))\b")
-_INSTEAD = re.compile(r"(?:instead of|rather than|statt|anstatt|en vez de|en lugar de|вместо|不[吃喝用])\s*(?:\w+\s)?$")
+_INSTEAD = re.compile(
+    r"(?:instead of|rather than|statt|anstatt|anstelle|an stelle|en vez de|en lugar de|вместо|不[吃喝用])\s*(?:\w+\s)?$"
+)
 
 
 class Switches(Scan):

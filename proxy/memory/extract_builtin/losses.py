@@ -1,0 +1,61 @@
+"""Finds what was taken from the speaker: by a beast, the weather, a disease, or by whoever treats them."""
+
+from __future__ import annotations
+
+import re
+
+from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.scan import Scan
+
+# A beast or the weather takes a life: "the fox was there and has carried off Uschi".
+_BEAST = re.compile(
+    r"\b(?:fuchs|füchse|marder|habicht|bussard|waschbär\w*|wolf|wölfe|iltis|wiesel|reiher|milan|uhu|greifvogel|ratten?|katze|kater|schnecken?\w*|wühlm[aä]us\w*|\w*läuse|schädlinge?|"
+    r"\w*frost|\w*kälte|\w*hitze\w*|\w*sturm|hagel\w*|\w*gewitter|orkan|blitz\w*|\w*wasser|überschwemmung|dürre|trockenheit|mehltau|pilz|schimmel|zünsler|feuer|brand|krebs|altersschwäche|lkw|laster|traktor|auto|bus|"
+    r"zorr[oa]|lobos?|coyote|gavilán|halcón|águila|garduña|comadreja|ratas?|plaga|pulg[oó]n\w*|cochinillas?|caracoles|babosas|hormigas|"
+    r"heladas?|hielo|frío|granizo|granizada|tormenta|temporal|vendaval|huracán|rayo|inundación|riada|sequía|ola de calor|calor|hongos?|moho|fuego|incendio|cáncer|leucemia|coche|carro|camión|auto|moto)\b"
+)
+_TAKES = re.compile(
+    r"\b(?:geholt|geschnappt|gekrallt|gerissen|gefressen|aufgefressen|weggefressen|verputzt|dahingerafft|hingerafft|vernichtet|zerstört|umgebracht|getötet|erledigt|erwischt|überfahren|mitgenommen|"
+    r"erschlagen|zerfetzt|zerlegt|kaputtgemacht|plattgemacht|weggerafft|weggespült|fortgerissen|verschleppt|totgebissen|gekillt|ruiniert|den rest gegeben|auf dem gewissen|holte|riss|fraß|schnappte|tötete)\b|"
+    r"\b(?:se (?:me |nos )?(?:l[oae]s? )?(?:llevó|llevaron|comió|comieron|zampó|ha llevado|han llevado|ha comido|han comido|cargó|ha cargado)|mató|mataron|ha matado|han matado|acabó con|acabaron con|ha acabado con|"
+    r"(?:lo |la )?(?:atropelló|ha atropellado|destrozó|arrasó|fulminó|pudrió|quemó|ha quemado|ha destrozado))\b"
+)
+_PERISHES = re.compile(
+    r"\b(?:dahingerafft|hingerafft|totgebissen|totgefahren|überfahren worden|erfroren|verbrannt(?= *$)|abgefackelt|abgestorben|verdurstet|ertrunken|ersoffen|verhungert)\b|\bkompost (?:gelandet|gewandert)\b|\bzum opfer gefallen\b|"
+    r"\bse (?:me |nos )?(?:heló|congeló|achicharró|ahogó|quemó enter[oa])\b|\bmurió atropellad[oa]\b"
+)
+_SURVIVES = re.compile(
+    r"\b(?:überlebt|durchgekommen|davongekommen|gerettet|erholt|berappelt|aufgepäppelt|treibt (?:\w+ )?(?:wieder|neu|schon)|ausgetrieben|beinahe|fast|um ein haar|sobrevivi\w+|sobrevive|se recuper\w+|rebrot\w+|se salvó|se ha salvado|casi|por poco)\b"
+)
+_AUTHORITY = re.compile(
+    r"\b(?:\w*(?:arzt|ärztin|ärzte|ärzten)|\w+olog(?:e|en|in)|doktor\w*|doc|psychiater\w*|orthopäd\w*|internist\w*|\w*therapeut\w*|\w*klinik|krankenhaus|\w*praxis|apotheker\w*|hebamme|"
+    r"médic[oa]|doctora?|\w+ólog[oa]|pediatra|psiquiatra|dentista|internista|veterinari[oa]|ambulatorio|hospital|consulta)\b"
+)
+_TAKES_OFF = re.compile(
+    r"\b(?:gestrichen|abgesetzt|verboten|untersagt|ausgeschlichen|weggelassen|rausgenommen|rausgeworfen|eingestellt|entzogen|(?:quitó|retiró|suspendió|prohibió|cortó|eliminó|ha (?:quitado|retirado|suspendido|prohibido)))\b"
+)
+
+
+class Losses(Scan):
+    """Reads losses that somebody or something else brings about."""
+
+    def _taken(self, sentence: Sentence, clause: Clause) -> re.Match[str] | None:
+        """Find what a beast or the weather did to the value, or what somebody in charge of the speaker's health took off."""
+        if self._lexicon.code not in ("de", "es") or self._lexicon.negation.search(clause.flat):
+            return None
+        place = self._reading.sentences.index(sentence)
+        near = self._reading.sentences[place : place + 2]
+        if any(_SURVIVES.search(one.flat) for one in near):
+            return None
+        if perished := _PERISHES.search(clause.flat):
+            return perished
+        until = sentence.flat[: clause.end - sentence.start]
+        if (taken := _TAKES.search(clause.flat)) and _BEAST.search(until):
+            return taken
+        before = self._reading.sentences[place - 1].flat if place else ""
+        off = _TAKES_OFF.search(clause.flat)
+        return off if off and _AUTHORITY.search(f"{before} {until}") and not self._is_patient(clause) else None
+
+    def _is_patient(self, clause: Clause) -> bool:
+        """Whether somebody else than the speaker is treated ("the doctor took my mother off it")."""
+        return self._lexicon.kin.search(clause.flat) is not None
