@@ -44,12 +44,14 @@ class Sketches:
         store: Where the rows are.
         model: The embedding model in use.
         max_bytes: Of all sketches together; a table that would need more than that is searched by the store.
+        after_s: How long after the request that asked for a sketch it is begun, so as not to hold that request up.
     """
 
-    def __init__(self, store: Rows, *, model: str, max_bytes: int) -> None:
+    def __init__(self, store: Rows, *, model: str, max_bytes: int, after_s: float = 1.0) -> None:
         self.store = store
         self.model = model
         self.max_bytes = max_bytes
+        self.after_s = after_s
         self._drawn: OrderedDict[Key, _Drawn] = OrderedDict()
         self._started_s: dict[Key, float] = {}
         self._drawing: dict[Key, asyncio.Task[None]] = {}
@@ -125,6 +127,7 @@ class Sketches:
             task.add_done_callback(lambda _: self._drawing.pop(key, None))
 
     async def _draw(self, scope: Scope, noun: Noun) -> None:
+        await asyncio.sleep(self.after_s)
         try:
             vectors = LAYOUTS[noun].vectors
             if await self.store.count(scope, noun) * BYTES_PER_ROW * len(vectors) > self.max_bytes:

@@ -258,11 +258,14 @@ class LanceStore:
 
     async def skim(self, scope: Scope, noun: Noun, *, above_stamp: int | None = None) -> AsyncIterator[Skimmed]:
         """Yield what the rows are about, a few thousand at a time; only those written since where a stamp is given."""
-        async with _Reading(self, noun, scope) as table:
-            if table is not None:
-                rows = lance_search.skim(table, LAYOUTS[noun], above_stamp=above_stamp, dimension=self.dimension)
-                async for some in rows:
-                    yield some
+        is_whole = above_stamp is None  # reads in many steps, through a handle that nobody else moves on
+        with guarded(f"skim {noun}"):
+            reading = self._tables.snapshot(noun, scope.user) if is_whole else _Reading(self, noun, scope)
+            async with reading as table:
+                if table is not None:
+                    rows = lance_search.skim(table, LAYOUTS[noun], above_stamp=above_stamp, dimension=self.dimension)
+                    async for some in rows:
+                        yield some
 
     async def fetch(
         self, scope: Scope, noun: Noun, addresses: Sequence[int], words: Mapping[int, float]

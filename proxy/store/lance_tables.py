@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -84,6 +84,17 @@ class Tables:
             handle.head = head
         self._handles.move_to_end((noun, owner))
         return handle.table
+
+    @contextlib.asynccontextmanager
+    async def snapshot(self, noun: Noun, owner: str) -> AsyncIterator[AsyncTable | None]:
+        """Give a handle of the caller's own, which stays at the version that is the newest now."""
+        name, _ = self.revision(noun, owner)
+        table = await (await self._connection(owner)).open_table(name) if name else None
+        try:
+            yield table
+        finally:
+            if table is not None:
+                table.close()  # type: ignore[no-untyped-call]
 
     async def writable(self, noun: Noun, owner: str) -> AsyncTable:
         """Return the owner's table with today's columns, made or rebuilt where needed; for the one writer only."""

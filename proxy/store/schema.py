@@ -193,11 +193,8 @@ def from_arrow(layout: Layout[T], table: pa.Table, *, dimension: int, reads_term
     )
 
 
-def skimmed(layout: Layout[T], batch: pa.RecordBatch, *, dimension: int) -> Skimmed:
-    """Return what a batch of rows with their row ids is about."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    table = pa.Table.from_batches([batch])
+def skimmed(layout: Layout[T], table: pa.Table, *, dimension: int) -> Skimmed:
+    """Return what rows with their row ids are about."""
     stored, versions = table.column("tokens").to_pylist(), table.column("lexical_version").to_pylist()
     terms = [(text or "").split() for text in stored]
     if stale := [at for at, version in enumerate(versions) if version != LEXICAL_VERSION]:

@@ -128,7 +128,7 @@ async def store(tmp_path) -> LanceStore:
 async def sketches(store) -> Sketches:
     facts = [fact(number, f"topic{number % 40} number{number}") for number in range(400)]
     await store.put_memories(ANNE, facts, {row.id: bag(row.text) for row in facts}, MODEL)
-    return Sketches(store, model=MODEL, max_bytes=2**20)
+    return Sketches(store, model=MODEL, max_bytes=2**20, after_s=0)
 
 
 async def drawn(sketches: Sketches, scope: Scope = ANNE) -> None:
@@ -185,7 +185,7 @@ async def test_what_counts_whatever_is_asked_is_kept_up_to_date(store, sketches)
 async def test_turns_come_with_their_neighbours(store):
     turns = [turn for number in range(50) for turn in conversation(f"s{number}", f"topic{number}", "answer", "thanks")]
     await store.put_episodes(ANNE, turns, turn_vectors(turns), MODEL)
-    sketches = Sketches(store, model=MODEL, max_bytes=2**20)
+    sketches = Sketches(store, model=MODEL, max_bytes=2**20, after_s=0)
     await sketches.current(ANNE, "episodes")
     await sketches.drawn()
     found = await sketches.candidates(ANNE, "episodes", ["topic33"], None, limit=1)
@@ -193,7 +193,7 @@ async def test_turns_come_with_their_neighbours(store):
 
 
 async def test_a_table_that_needs_too_much_is_left_to_the_store(sketches):
-    small = Sketches(sketches.store, model=MODEL, max_bytes=1000)
+    small = Sketches(sketches.store, model=MODEL, max_bytes=1000, after_s=0)
     await small.current(ANNE, "memories")
     await small.drawn()
     assert await small.current(ANNE, "memories") is None
