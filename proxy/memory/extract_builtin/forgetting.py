@@ -34,6 +34,13 @@ _KEEPS = re.compile(
 )
 
 
+_NUMBERED = re.compile(  # what is known by a number that nobody says again to have it forgotten
+    r"\b(?:номер\w{0,2}|код\w{0,2}|парол\w{1,2}|пин\w{0,2}|инн|снилс|паспорт\w{0,2}|реквизит\w{0,2}|карт[аыуе]|счет\w{0,2}|телефон\w{0,2})\b|"
+    r"(?:卡|证|账|帐|身份证|手机|电话|银行卡|车牌|护照|门牌|尾|编)号码?|号码|密码|口令|验证码"
+)
+_CODE = re.compile(r"(?<![\w.,])\d[\d -]{2,}\d(?![\w%])")
+
+
 class Forgetting(Scan):
     """Reads requests to forget."""
 
@@ -60,6 +67,10 @@ class Forgetting(Scan):
         return last == match[0].split()[-1:] and not words(clause.flat[mention.end - clause.start :])
 
     def _forgotten(self, place: int, sentence: Sentence) -> Iterator[Ending]:
+        code = self._code_meant(place, sentence)
+        if code:
+            yield Ending(code, "forget", sentence, None)
+            return
         named = [m for m in self._mentions[sentence.start] if not self._is_kept(sentence, m)]
         best = self._topical(sentence, named) or self._best(named, floor=NAME)
         for after in self._reading.sentences[place + 1 : place + 2]:  # "forget the amount. The 500 is my business"
@@ -70,6 +81,17 @@ class Forgetting(Scan):
                 best = self._best(self._mentions[near.start], floor=NAME) or self._common_in(near)
         for mention in best:
             yield Ending(mention.surface, "forget", sentence, mention)
+
+    def _code_meant(self, place: int, sentence: Sentence) -> str:
+        """Return the one code said before, where a request is about the number and does not say it again."""
+        if self._lexicon.code not in ("ru", "zh"):
+            return ""
+        near = [sentence, *self._reading.sentences[max(0, place - 1) : place]]
+        about = next((found for one in near if (found := _NUMBERED.search(one.flat))), None)
+        if about is None or any(m.rank >= NAME for one in near for m in self._mentions[one.start]):
+            return ""
+        codes = [code for text in self._heard.texts for code in _CODE.findall(text)]
+        return codes[0] if len(set(codes)) == 1 else ""
 
     def _is_kept(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a clause lets stay what it names, beside another one that asks to forget something."""

@@ -19,22 +19,26 @@ _ALWAYS = (
 )
 _NOUN = r"[^，。！？；、：:,!?;\s我你他她它这那哪谁您咱是叫姓不没有]"
 _DOES = r"用|吃|喝|坐|骑|开|靠|走|请|找|订|看|听|穿|戴|选|住"
+_ITEM = r"用|吃|喝|坐|骑|开|靠|穿|住"  # of which one has one at a time
 _VALUE = r"(?P<v>(?:《[^》]{1,20}》|[^，。！？；、：:,!?;\s的了吗呢吧]{1,12}))(?=的?(?:[，。！；：:,!;\s]|$))"
 _STATES = re.compile(  # "my budget (I put at) is", "what I drive is", "for commuting I take"
     rf"(?P<own>{_OWNER})?(?P<attr>{_NOUN}{{2,9}}?)(?P<mine>我|咱|我们)?{_ALWAYS}*"
     rf"(?:(?:{_DOES}|定|报|写|挂|留|填|约|排|设|买|养|学|跟|做|带|养)?的?(?:是|为)|[叫姓])(?:一?[名位个款]|《)?{_VALUE}"
 )
 _USES = re.compile(
-    rf"(?P<own>{_OWNER}){_ALWAYS}*(?P<attr>{_NOUN}{{2,4}}?){_ALWAYS}*(?P<verb>{_DOES})(?:的)?(?!得|不|过|完|着|了|起|到|上|出){_VALUE}"
+    rf"(?P<own>{_OWNER}){_ALWAYS}*(?P<attr>{_NOUN}{{2,4}}?){_ALWAYS}*(?P<verb>{_ITEM})(?:的)?(?!得|不|过|完|着|了|起|到|上|出){_VALUE}"
 )
 _AT = re.compile(  # "I get up at half past six"
     rf"(?P<own>{_OWNER})?{_ALWAYS}*(?P<attr>早上|早晨|清早|上午|中午|下午|傍晚|晚上|夜里|半夜|凌晨|工作日|周末)?{_ALWAYS}*"
     r"(?P<v>[\d一二三四五六七八九十两]{1,3}点(?:半|[一三]刻|[\d一二三四五六七八九十零]{1,3}分?)?)(?:左右|就|才|准时|前|多)*(?P<verb>(?![^，。]*了)[^，。！？；、,!?;\s]{2,6})"
 )
+_NEAREST = re.compile(r"老妈|老爸|娃|闺女|媳妇|爱人|老伴|小孩|宝贝|孙子|孙女|公司|单位|学校|班里")
 _IDLE = re.compile(  # says of itself that it is no attribute of a person's
-    r"^(?:今天|昨天|明天|最近|目的|意思|问题|原因|感觉|觉得|其实|可能|应该|结果|重点|建议|要求|题目|主题|任务|答案|关键|情况|事情|主要|特别|第.)|[说想觉得问知道以为希望]$"
+    r"^(?:今天|昨天|明天|最近|目的|意思|问题|原因|感觉|觉得|其实|可能|应该|结果|重点|建议|要求|题目|主题|任务|答案|关键|情况|事情|主要|特别|第.|.{0,3}(?:楼[上下]|附近|旁边|对面|隔壁|门口|周围)$|(?:一直|现在|目前|平时|平常|通常|一般|主要|每天|每次|天天)$)|[说想觉得问知道以为希望]$"
 )
-_POSSESSED = re.compile(r"\b(?:мо[йяеиюё]|моего|моей|моем|моему|моим|наш\w{0,3}|у меня|у нас)\b")
+_POSSESSED = re.compile(
+    r"\b(?:мо[йяеиюё]|моего|моей|моем|моему|моим|наш\w{0,3}|у меня|у нас)\b|^(?:я|мы) (?!(?:чита|смотр|слуша|зна|уч|изуча|игра|собира|хоч|дума|счита)\w+)\w+(?:ю|у|юсь|усь|ем|им)\b"
+)
 _SEVERAL_RU = re.compile(
     r"\b(?:друж\w+|люб\w+|знаком\w+|обожа\w+|нрав\w+|быва\w+|друг|друзья|подруг\w+|коллег\w+|ездит|ходит)\b"
 )
@@ -95,7 +99,9 @@ def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Re
         several = lexicon.many.match(attribute) and not lexicon.slot.match(attribute)
         if several or lexicon.kin.fullmatch(attribute):
             continue
-        own = bool(match["own"] or match.groupdict().get("mine")) or lexicon.kin.match(attribute) is not None
+        own = bool(match["own"] or match.groupdict().get("mine")) or any(
+            kin.match(attribute) for kin in (lexicon.kin, _NEAREST)
+        )
         verb = match.groupdict().get("verb") or ""
         yield Restated((attribute, verb), match["v"].strip("《》"), own, sentence)
 

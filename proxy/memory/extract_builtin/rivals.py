@@ -44,17 +44,10 @@ class Rivals(Switches):
     def _rivalled(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         """Find what a sentence opens with, where what follows tells of something new that came."""
         lexicon = self._lexicon
-        if (
-            lexicon.code not in _LANGUAGES
-            or sentence.asks
-            or len(sentence.words) > _LONG
-            or (lexicon.code == "ru" and lexicon.additive.search(sentence.flat))
-        ):
+        if lexicon.code not in _LANGUAGES or sentence.asks or len(sentence.words) > _LONG:
             return
         for old in self._mentions[sentence.start]:
             clause = self._clause_at(sentence, old)
-            if lexicon.additive.search(clause.flat):
-                continue  # what is added in a later clause may be of another thing
             if not self._is_topic_of(old, clause) or self._is_idle(sentence, old) or self._keeps(sentence, clause):
                 continue
             if self._is_long_ago(sentence, clause) or self._third(sentence, clause, [old]) != "user":
@@ -62,6 +55,8 @@ class Rivals(Switches):
             following = [c for c in sentence.clauses if c.start > clause.start]
             rest = sentence.flat[clause.end - sentence.start :]
             near = next((c for c in following if self._brings(c, sentence, rest)), None)
+            if lexicon.additive.search(sentence.flat[: near.end - sentence.start] if near else sentence.flat):
+                continue  # what is added after the new value may be of another thing
             after = self._reading.sentences[place + 1 : place + 2]
             far = [c for other in after for c in other.clauses[:_MAX_AFTER] if self._brings(c, other, other.flat)]
             if near is not None or far:
