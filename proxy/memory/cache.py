@@ -114,7 +114,9 @@ class IndexCache:
     async def lacks(self, scope: Scope, noun: Noun, ids: Iterable[str]) -> Revision | None:
         """Return the revision at which the owner's table holds none of ``ids``; None where it may hold one."""
         entry = await self._entry(scope, noun)
-        return entry.revision if entry.shelf is not None and entry.shelf.ids.isdisjoint(ids) else None
+        if entry.shelf is None:
+            return await self.sketches.lacks(scope, noun, ids)
+        return entry.revision if entry.shelf.ids.isdisjoint(ids) else None
 
     def take_in(self, scope: Scope, noun: Noun, written: Written[Any] | None) -> None:
         """Put on the owner's shelf what this process has just written, so that it need not be read back."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -168,6 +168,11 @@ class Sketch:
                 self._marked.pop(id_, None)
             self._marked.update((memory.id, memory) for memory in rows.marked)
             self.stamp = max(self.stamp, rows.stamp)
+
+    def lacks(self, ids: Iterable[str]) -> bool:
+        """Whether no row has one of these ids; a hash met twice counts as a row."""
+        with self._lock:
+            return not bool(np.isin(self._key.values[self._alive.values], [hash(id_) for id_ in ids]).any())
 
     def find(self, scope: Scope, terms: Collection[str], vector: Vector | None) -> Sought:
         """Return the rows that ``scope`` may see and that fit best by words or by any of their vectors."""

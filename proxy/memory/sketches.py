@@ -6,7 +6,7 @@ import asyncio
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from proxy.types import Memory, Scope
 _log = structlog.get_logger(__name__)
 
 _MOST_WASTE = 0.3
+_MOST_SCANS = 20
 _REST_S = 30.0  # between two makings of one sketch, whatever happens to its table
 
 Key = tuple[str, Noun]
@@ -53,6 +54,7 @@ class Sketches:
         self.max_bytes = max_bytes
         self.after_s = after_s
         self._drawn: OrderedDict[Key, _Drawn] = OrderedDict()
+        self._scans: dict[str, tuple[Revision, asyncio.Task[list[Memory]]]] = {}
         self._started_s: dict[Key, float] = {}
         self._drawing: dict[Key, asyncio.Task[None]] = {}
         self._locks: weakref.WeakValueDictionary[Key, asyncio.Lock] = weakref.WeakValueDictionary()
@@ -75,7 +77,13 @@ class Sketches:
     async def marked(self, scope: Scope) -> list[Memory]:
         """Return the owner's memories that count whatever is asked."""
         sketch = await self.current(scope, "memories")
-        return await self.store.marked(scope) if sketch is None else sketch.marked
+        return await self._scanned(scope) if sketch is None else sketch.marked
+
+    async def lacks(self, scope: Scope, noun: Noun, ids: Iterable[str]) -> Revision | None:
+        """Return the revision at which the owner's table holds none of ``ids``; None where it may hold one."""
+        sketch = await self.current(scope, noun)
+        drawn = self._drawn.get((scope.user, noun))
+        return drawn.revision if drawn is not None and drawn.sketch is sketch and sketch.lacks(ids) else None
 
     async def current(self, scope: Scope, noun: Noun) -> Sketch | None:
         """Return the sketch of a table as it is now; None while there is none, and then one is begun."""
@@ -102,10 +110,21 @@ class Sketches:
 
     def forget(self, scope: Scope) -> None:
         """Drop what is held of an owner."""
+        self._scans.pop(scope.user, None)
         for noun in NOUNS:
             self._drawn.pop((scope.user, noun), None)
             if (drawing := self._drawing.get((scope.user, noun))) is not None:
                 drawing.cancel()
+
+    async def _scanned(self, scope: Scope) -> list[Memory]:
+        """Read all rows for those that count; once for all who ask meanwhile, and to the end if they cannot wait."""
+        revision = self.store.revision(scope, "memories")
+        known = self._scans.get(scope.user)
+        if known is None or known[0] != revision or _has_failed(known[1]):
+            known = self._scans[scope.user] = (revision, spawn(self.store.marked(scope), "read what counts"))
+            while len(self._scans) > _MOST_SCANS:
+                self._scans.pop(next(iter(self._scans)))
+        return await asyncio.shield(known[1])
 
     async def _caught_up(self, scope: Scope, noun: Noun, drawn: _Drawn, revision: Revision) -> _Drawn | None:
         """Read what was written since; None where the sketch must be made anew, as when rows are gone."""
@@ -137,6 +156,7 @@ class Sketches:
             async for some in self.store.skim(scope, noun):
                 await in_thread("learn", sketch.put, some)
             self._keep((scope.user, noun), _Drawn(revision, sketch, sketch.size_bytes))
+            self._scans.pop(scope.user, None)
         except StoreUnavailable:
             _log.info("a large table could not be sketched", noun=noun)
 
@@ -146,3 +166,7 @@ class Sketches:
         while len(self._drawn) > 1 and self.size_bytes > self.max_bytes:
             self._drawn.popitem(last=False)
         return drawn
+
+
+def _has_failed(task: asyncio.Task[Any]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)

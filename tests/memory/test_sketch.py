@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -180,6 +182,30 @@ async def test_what_counts_whatever_is_asked_is_kept_up_to_date(store, sketches)
     await store.put_memories(ANNE, [fact(2, "no longer"), fact(3, "over", status="superseded")], {}, MODEL)
     assert {row.text for row in await sketches.marked(ANNE)} == {"ended", "over"}
     assert await sketches.marked(BOB) == []
+
+
+async def test_what_counts_is_read_once_for_all_who_cannot_wait(store, sketches):
+    await store.put_memories(ANNE, [fact(1, "ended", status="retracted")], {}, MODEL)
+    sketches.after_s = 3600
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await sketches.marked(ANNE)
+    assert [
+        [row.text for row in rows] for rows in await asyncio.gather(sketches.marked(ANNE), sketches.marked(ANNE))
+    ] == [
+        ["ended"],
+        ["ended"],
+    ]
+    await store.put_memories(ANNE, [fact(1, "holds")], {}, MODEL)
+    assert await sketches.marked(ANNE) == []
+    sketches.forget(ANNE)
+
+
+async def test_new_ids_are_known_to_be_new(store, sketches):
+    assert await sketches.lacks(ANNE, "memories", [fact(9999, "").id]) is None  # not known before there is a sketch
+    await drawn(sketches)
+    assert await sketches.lacks(ANNE, "memories", [fact(9999, "").id]) == store.revision(ANNE, "memories")
+    assert await sketches.lacks(ANNE, "memories", [fact(9999, "").id, fact(7, "").id]) is None
 
 
 async def test_turns_come_with_their_neighbours(store):
