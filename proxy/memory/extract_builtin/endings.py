@@ -194,6 +194,7 @@ class Endings(Corrections, Forgetting, Losses, Rivals):
         yield from self._switched(sentence)
         yield from self._outdone(sentence)
         yield from self._departed(sentence)
+        yield from self._moved_out(sentence)
         yield from self._replaced_after(place, sentence)
         yield from self._overtaken(sentence)
         for index, clause in enumerate(sentence.clauses):
@@ -229,6 +230,8 @@ class Endings(Corrections, Forgetting, Losses, Rivals):
 
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
         lexicon = self._lexicon
+        if stopped := self._carried_out(sentence, clause):
+            return clause.start + stopped.start(), clause.start + stopped.end(), True
         if self._reports_nothing(sentence, clause):
             return None
         parted = lexicon.parted.search(clause.flat)

@@ -26,6 +26,9 @@ _FROM_MEMORY = re.compile(
 _KEPT = re.compile(  # "The bees you may keep."
     r"\b(?:can|may|could|should|is|are|'s|'re) (?:(?:all|still|totally|perfectly|absolutely|just) )?(?:keep|kept|stay|staying|remain|fine|okay|ok|know|remember|stand)\b|\bstays?\b|\byou may keep\b|\bkeep (?:the|that|my|it)\b|\bleave the (?:other|rest)\b"
 )
+_MATTER = re.compile(  # "the thing with the boat"
+    r"(?:\b(?:das|die sache|alles) mit\s+(?:(?:dem|der|den|meine[mr])\s+)?|\b(?:olv[ií]d\w+|lo|eso|acordarte) de(?:l|\s+(?:la|los|las|mi|el))?\s+)$"
+)
 _MAX_COMMON = 3  # common nouns that one request to forget may name
 
 
@@ -77,7 +80,7 @@ class Forgetting(Scan):
             best = best or ([] if after.asks else self._best(self._mentions[after.start], floor=CODE))
         best = best or self._common_in(sentence)
         for near in self._reading.sentences[max(0, place - 1) : place + 2]:
-            if not best and near is not sentence and not near.asks and not _KEPT.search(near.flat):
+            if not best and near is not sentence and not near.asks and not self._lets_stay(near):
                 best = self._best(self._mentions[near.start], floor=NAME) or self._common_in(near)
         for mention in best:
             yield Ending(mention.surface, "forget", sentence, mention)
@@ -93,6 +96,9 @@ class Forgetting(Scan):
         codes = [code for text in self._heard.texts for code in _CODE.findall(text)]
         return codes[0] if len(set(codes)) == 1 else ""
 
+    def _lets_stay(self, sentence: Sentence) -> bool:
+        return (_KEPT.search(sentence.flat) or self._lexicon.kept.search(sentence.flat)) is not None
+
     def _is_kept(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a clause lets stay what it names, beside another one that asks to forget something."""
         clause = self._clause_at(sentence, mention)
@@ -102,7 +108,8 @@ class Forgetting(Scan):
 
     def _topical(self, sentence: Sentence, mentions: Sequence[Mention]) -> list[Mention]:
         """Return what a request to forget is said to be about, if that is a common word ("not a word about the boat")."""
-        about = [m for m in mentions if TOPIC.search(sentence.flat[: m.start - sentence.start])]
+        ahead = [(m, sentence.flat[: m.start - sentence.start]) for m in mentions]
+        about = [m for m, text in ahead if TOPIC.search(text) or _MATTER.search(text)]
         top = max((m.rank for m in mentions), default=0)
         return about[:1] if about and top == NOUN else []
 

@@ -245,6 +245,10 @@ GERMAN = Lexicon(
         r"\bich hatte .{0,40}(?:geschrieben|gesagt|erzählt|getippt)\b",
         r"\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht .{2,40}, (?:es ist|das ist)\b",
     ),
+    kept=one_of(
+        r"\b(?:darf|dürfen|kann|können|soll|sollen) (?:(?!nicht|nie|nix|nirgend)\w+ ){0,4}(?:drin|stehen|gespeichert|gerne?|ruhig)? ?bleiben\b|\bist (?:(?!nicht)\w+ ){0,2}(?:okay|ok|kein geheimnis|kein problem|in ordnung|unkritisch)\b|\bbleibt (?:\w+ ){0,2}(?:drin|stehen|gespeichert|bestehen)\b|"
+        r"\b(?:kannst|darfst|können sie) (?:du )?(?:(?!nicht|nie|nix|nirgend)\w+ ){0,4}(?:behalten|dir merken|stehen lassen|stehenlassen|drinlassen|wissen)\b|\blass (?:\w+ ){0,3}(?:stehen|drin)\b"
+    ),
     gained=one_of(
         r"\buntergebracht\b|\buntergekommen\b|\beingeschult\b|\bergattert\b|\bgegönnt\b|\bunter vertrag\b|\bzugelaufen\b|\bnachgerückt\b|\beingewechselt\b|\bzugeschlagen\b|\baufgenommen worden\b|\bin der neuen\b"
     ),

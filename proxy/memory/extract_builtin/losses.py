@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.mentions import NOUN
 from proxy.memory.extract_builtin.reading import Clause, Sentence
-from proxy.memory.extract_builtin.scan import Scan
+from proxy.memory.extract_builtin.scan import Ending, Scan
+from proxy.memory.words import flat
 
 # A beast or the weather takes a life: "the fox was there and has carried off Uschi".
 _BEAST = re.compile(
-    r"\b(?:fuchs|füchse|marder|habicht|bussard|waschbär\w*|wolf|wölfe|iltis|wiesel|reiher|milan|uhu|greifvogel|ratten?|katze|kater|schnecken?\w*|wühlm[aä]us\w*|\w*läuse|schädlinge?|"
+    r"\b(?:fuchs|füchse|marder|habicht|bussard|waschbär\w*|wolf|wölfe|iltis|wiesel|reiher|milan|uhu|greifvogel|ratten?|\w*katze|\w*kater|\w*hund|schnecken?\w*|wühlm[aä]us\w*|\w*läuse|schädlinge?|"
     r"\w*frost|\w*kälte|\w*hitze\w*|\w*sturm|hagel\w*|\w*gewitter|orkan|blitz\w*|\w*wasser|überschwemmung|dürre|trockenheit|mehltau|pilz|schimmel|zünsler|feuer|brand|krebs|altersschwäche|lkw|laster|traktor|auto|bus|"
     r"zorr[oa]|lobos?|coyote|gavilán|halcón|águila|garduña|comadreja|ratas?|plaga|pulg[oó]n\w*|cochinillas?|caracoles|babosas|hormigas|"
     r"heladas?|hielo|frío|granizo|granizada|tormenta|temporal|vendaval|huracán|rayo|inundación|riada|sequía|ola de calor|calor|hongos?|moho|fuego|incendio|cáncer|leucemia|coche|carro|camión|auto|moto)\b"
@@ -33,6 +36,25 @@ _AUTHORITY = re.compile(
 )
 _TAKES_OFF = re.compile(
     r"\b(?:gestrichen|abgesetzt|verboten|untersagt|ausgeschlichen|weggelassen|rausgenommen|rausgeworfen|eingestellt|entzogen|(?:quitó|retiró|suspendió|prohibió|cortó|eliminó|ha (?:quitado|retirado|suspendido|prohibido)))\b"
+)
+
+_DEPARTS = re.compile(
+    r"\b(?:koffer|sachen|siebensachen|kisten|taschen) gepackt\b|\b(?:bude|zimmer) geräumt\b|\b(?:wohnt|lebt|haust) (?:nun|jetzt|inzwischen|mittlerweile|seit \w+|wieder|lieber)+ (?:bei|mit|in|allein)\b|\b(?:zu|nach|in) .{2,30} gezogen\b|"
+    r"\babgehauen\b|\bausgeflogen\b|\büber alle berge\b|\bauf und davon\b|\bverduftet\b|\bwas eigenes gefunden\b|\beigene (?:wohnung|bude)\b|"
+    r"\bse (?:mandó a mudar|fue a vivir|ha ido a vivir|regresó|ha regresado|mudó|ha mudado|largó|ha largado|marchó|piró|independizó|ha independizado)\b|\bse fue con (?:el|la|su) \w+\b|"
+    r"\b(?:hizo|ha hecho) (?:las maletas|la maleta|sus maletas)\b|\b(?:agarró|cogió|juntó|recogió) sus (?:cosas|trastos|tiliches|bártulos)\b|\blevantó el campamento\b|\bdejó (?:el piso|el depa|la casa|el cuarto|la habitación)\b|\bvoló del nido\b"
+)
+_FOR_A_WHILE = re.compile(
+    r"\b(?:urlaub|ferien|übers? wochenende|für \w+ (?:tage?|wochen?|monate?)|kommt \w+ wieder|bis (?:sonntag|montag|freitag|ende|nächste\w*)|vacaciones|viaje|vuelve (?:el|en|pronto)|finde|unos días|hasta el)\b"
+)
+_LIVES = re.compile(
+    r"\b(?:wohn\w*|leb(?:e|en|t)|wg|hausen?|teile?n?|mitbewohner\w*|viv(?:o|imos|en|e)|piso|depa|departamento|apartamento|rent(?:o|amos)|compart(?:o|imos)|alquil\w+)\b"
+)
+_TO_STOP = re.compile(
+    r"\b(?:dejar|dejara|dejase|suspender|suspendiera|abandonar|cancelar|quitar(?:me)?|soltar|parar con|absetzen|weglassen|aufhören|kündigen|abbestellen|streichen)\b"
+)
+_SO_DONE = re.compile(
+    r"^\W*(?:y |und |also )?(?:eso (?:hice|he hecho|hicimos)|así (?:lo )?(?:hice|he hecho|hicimos)|le hice caso|le he hecho caso|dicho y hecho|gesagt,? getan|(?:das|so|genau das) hab(?:e|en)? (?:ich|wir) (?:\w+ )?(?:gemacht|getan)|das ist (?:jetzt |nun )?passiert)"
 )
 
 
@@ -59,3 +81,25 @@ class Losses(Scan):
     def _is_patient(self, clause: Clause) -> bool:
         """Whether somebody else than the speaker is treated ("the doctor took my mother off it")."""
         return self._lexicon.kin.search(clause.flat) is not None
+
+    def _moved_out(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find who left the home that the speaker shares with them ("Jonte has packed his bags")."""
+        if self._lexicon.code not in ("de", "es") or _FOR_A_WHILE.search(sentence.flat):
+            return
+        for clause in sentence.clauses:
+            if clause.asks or not _DEPARTS.search(clause.flat) or self._is_hedged(sentence, clause):
+                continue
+            if self._lexicon.negation.search(clause.flat):
+                continue
+            gone = [m for m in self._mentions[sentence.start] if m.start < clause.end and m.rank >= NOUN]
+            for mention in gone[:1]:
+                if mention.surface[:1].isupper() and any(_LIVES.search(flat(text)) for text in mention.said):
+                    yield Ending(mention.surface, "retract", sentence, mention)
+
+    def _carried_out(self, sentence: Sentence, clause: Clause) -> re.Match[str] | None:
+        """Find what somebody advised to stop, where the speaker says that they did ("… and so I did")."""
+        place = self._reading.sentences.index(sentence)
+        after = [c for c in sentence.clauses if c.start > clause.start]
+        after += [c for near in self._reading.sentences[place + 1 : place + 2] for c in near.clauses[:1]]
+        stop = None if clause.asks else _TO_STOP.search(clause.flat)
+        return stop if stop and any(_SO_DONE.match(c.flat) for c in after) else None

@@ -234,6 +234,9 @@ SPANISH = Lexicon(
         r"\bme (?:he )?inventé\b|\bme lo inventé\b|\bconfusión\b|\blapsus\b|\bdesliz\b",
         r"\bno es .{2,30}[,;:] (?:es|sino|resulta)\b",
     ),
+    kept=one_of(
+        r"(?<!no\s)\b(?:puedes|podés|puede|pueden) (?:(?!no\b|dejar|olvid|borr)\w+ ){0,3}(?:recordar|guardar|conservar|quedar|mantener|saber)\w*\b|\bd[eé]jal[oa]s?\b(?! (?:fuera|de lado|aparte))|\bno (?:es|son) (?:ningún )?secretos?\b|\b(?:guárdal|consérval|manten?l|manténl)[oa]s?\b|\b(?:eso|lo demás|el resto|lo otro) (?:sí|no importa|déjalo|dejalo|está bien)\b"
+    ),
     murmur=one_of(
         r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^(?:(?:ay|uy|ah|eh|oh|bueno|hmm+)\W+)*no[,.]"
     ),
