@@ -16,7 +16,7 @@ from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated
 from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
-from proxy.memory.extract_builtin.pairs import Pair, is_called, pairs, pairs_in, renewed
+from proxy.memory.extract_builtin.pairs import Pair, is_called, is_description, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Sentence, is_brief, language, read
 from proxy.memory.extract_builtin.replacement import (
     clipped,
@@ -381,6 +381,8 @@ class _Extraction(Amendments):
         subject, relation = self._slot(pair)
         several = self._lexicon.many.match(" ".join(pair.attribute)) is not None
         several = several and not any(self._lexicon.slot.fullmatch(word) for word in pair.attribute)
+        is_slot = any(self._lexicon.slot.fullmatch(word) for word in pair.attribute)
+        several = several or (is_description(pair.value) and not is_slot)
         several = several or (self._is_person(pair) and not is_called(pair.value))
         return Candidate(
             "add",

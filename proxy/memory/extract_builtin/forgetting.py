@@ -41,6 +41,7 @@ _NUMBERED = re.compile(  # what is known by a number that nobody says again to h
     r"\b(?:номер\w{0,2}|код\w{0,2}|парол\w{1,2}|пин\w{0,2}|инн|снилс|паспорт\w{0,2}|реквизит\w{0,2}|карт[аыуе]|счет\w{0,2}|телефон\w{0,2})\b|"
     r"(?:卡|证|账|帐|身份证|手机|电话|银行卡|车牌|护照|门牌|尾|编)号码?|号码|密码|口令|验证码"
 )
+_REGRETS = re.compile(r"\b(?:зря|ошиб\w+|случайно|не туда|нечаянно)\b|不该|[贴发填粘输]错|误发|手滑|手快")
 _CODE = re.compile(r"(?<![\w.,])\d[\d -]{2,}\d(?![\w%])")
 
 
@@ -61,6 +62,8 @@ class Forgetting(Scan):
         if not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat):
             return True
         found = self._mentions[sentence.start]
+        if _REGRETS.search(sentence.flat) and self._code_meant(self._reading.sentences.index(sentence), sentence):
+            return True
         return any(m.rank == CODE or (m.rank >= NAME and self._is_all(m, match, sentence)) for m in found)
 
     def _is_all(self, mention: Mention, match: re.Match[str], sentence: Sentence) -> bool:

@@ -58,6 +58,10 @@ _TITLED = re.compile(
     r"\b(?:Herrn?|Frau|Dr|Prof|señora?|Sra?|doctora?|Dra?|don|doña|profesora?|licenciad[oa]|ingenier[oa])\.?\s+$"
 )
 _BREAK = re.compile(r"[.!?;()]")
+_COLOUR = re.compile(r"色的?$|^[红黄蓝绿白黑灰紫粉橙棕]的$")
+_MANNER = re.compile(
+    r"^(?:靠|带|很|挺|比较|非常|特别|有点|早.{1,2}晚)|^(?:新|旧|大|小|圆|方|长|短|二手|单|双|折叠|自动|手动)[^，。]{0,5}的$"
+)
 _HAN_VALUE = re.compile(
     r"(?:的|号码?|名字|现在|已经|目前)*(?:改?(?:是|叫做?|在|为|姓|成了?|换成了?|变成了?|：|:)\s*(?:一?[名位个]|《)?"
     r"(?P<v>[^，。！？；、,!?;\s》了吗呢吧]{1,14})"
@@ -120,7 +124,9 @@ def renewed(reading: Reading, earlier: Sequence[Pair]) -> Iterator[tuple[Pair, P
         for old in earlier:
             new = _same_attribute(sentence, old, reading)
             told = new is not None and (old.is_stated or new.is_stated or _are_apposed(old, new, reading))
-            if new is not None and told and not same_value(new.value, old.value):
+            if new is None or is_of_another_sort(new.value, old.value):
+                continue
+            if told and not same_value(new.value, old.value):
                 yield old, new
 
 
@@ -137,6 +143,16 @@ def _are_apposed(old: Pair, new: Pair, reading: Reading) -> bool:
 def is_called(value: str) -> bool:
     """Whether a value is written like the name of a person, and not like what they are or where."""
     return _HAN_NAME.fullmatch(value) is not None if HAS_CJK.search(value) else value[:1].isupper()
+
+
+def is_of_another_sort(value: str, other: str) -> bool:
+    """Whether only one of two values tells a colour or a manner ("my phone is a X", "my phone is black")."""
+    return any((sort.search(value) is None) != (sort.search(other) is None) for sort in (_COLOUR, _MANNER))
+
+
+def is_description(value: str) -> bool:
+    """Whether a value tells how something is, beside which it is much else."""
+    return _COLOUR.search(value) is not None or _MANNER.search(value) is not None
 
 
 def _han_pair(match: re.Match[str], sentence: Sentence, reading: Reading) -> Pair | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.pairs import is_of_another_sort
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.extract_builtin.typed import PAST
@@ -32,7 +33,13 @@ _AT = re.compile(  # "I get up at half past six"
     rf"(?P<own>{_OWNER})?{_ALWAYS}*(?P<attr>早上|早晨|清早|上午|中午|下午|傍晚|晚上|夜里|半夜|凌晨|工作日|周末)?{_ALWAYS}*"
     r"(?P<v>[\d一二三四五六七八九十两]{1,3}点(?:半|[一三]刻|[\d一二三四五六七八九十零]{1,3}分?)?)(?:左右|就|才|准时|前|多)*(?P<verb>(?![^，。]*了)[^，。！？；、,!?;\s]{2,6})"
 )
-_NEAREST = re.compile(r"老妈|老爸|娃|闺女|媳妇|爱人|老伴|小孩|宝贝|孙子|孙女|公司|单位|学校|班里")
+_COSTS = re.compile(  # "the rent, 3,200": of which a speaker has their own
+    rf"(?P<own>{_OWNER})?{_ALWAYS}*(?P<attr>房租|租金|房贷|月供|车贷|物业费|学费|工资|月薪|年薪|底薪|预算|体重|身高|鞋码|腰围)(?:是|有|为|约|大概|,)?"
+    r"(?P<v>\d[\d.,]*(?:万|千|百|元|块|公斤|斤|厘米|码|kg|cm)*)(?=$|[，。！；、,;\s])"
+)
+_NEAREST = re.compile(
+    r"房租|租金|房贷|月供|车贷|物业费|学费|工资|月薪|年薪|底薪|预算|体重|身高|鞋码|腰围|老妈|老爸|娃|闺女|媳妇|爱人|老伴|小孩|宝贝|孙子|孙女|公司|单位|学校|班里"
+)
 _IDLE = re.compile(  # says of itself that it is no attribute of a person's
     r"^(?:今天|昨天|明天|最近|目的|意思|问题|原因|感觉|觉得|其实|可能|应该|结果|重点|建议|要求|题目|主题|任务|答案|关键|情况|事情|主要|特别|第.|.{0,3}(?:楼[上下]|附近|旁边|对面|隔壁|门口|周围)$|(?:一直|现在|目前|平时|平常|通常|一般|主要|每天|每次|天天)$)|[说想觉得问知道以为希望]$"
 )
@@ -54,12 +61,14 @@ class Restated:
         value: As written.
         own: Whether it says whose it is.
         sentence: Where it stands.
+        told: The value with the particle after it.
     """
 
     key: tuple[str, ...]
     value: str
     own: bool
     sentence: Sentence
+    told: str = ""
 
 
 def restated(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Restated, Restated, str]]:
@@ -69,7 +78,9 @@ def restated(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Restate
     for new in _told(reading):
         for text in earlier:
             for old in _told_in(text, reading.lexicon):
-                if old.key == new.key and (old.own or new.own) and not overlap(new.value, old.value):
+                if old.key != new.key or not (old.own or new.own) or overlap(new.value, old.value):
+                    continue
+                if not is_of_another_sort(new.told, old.told):
                     yield new, old, text
 
 
@@ -91,7 +102,7 @@ def _told(reading: Reading) -> Iterator[Restated]:
 
 def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
     text = reading.text[clause.start : clause.end].strip()
-    for pattern in (_STATES, _USES, _AT):
+    for pattern in (_STATES, _USES, _AT, _COSTS):
         match = pattern.match(text)
         if match is None or _IDLE.search(match["attr"] or ""):
             continue
@@ -103,7 +114,8 @@ def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Re
             kin.match(attribute) for kin in (lexicon.kin, _NEAREST)
         )
         verb = match.groupdict().get("verb") or ""
-        yield Restated((attribute, verb), match["v"].strip("《》"), own, sentence)
+        told = match["v"] + ("的" if text.startswith("的", match.end("v")) else "")
+        yield Restated((attribute, verb), match["v"].strip("《》"), own, sentence, told)
 
 
 def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
