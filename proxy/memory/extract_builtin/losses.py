@@ -18,7 +18,7 @@ _BEAST = re.compile(
     r"heladas?|hielo|frío|granizo|granizada|tormenta|temporal|vendaval|huracán|rayo|inundación|riada|sequía|ola de calor|calor|hongos?|moho|fuego|incendio|cáncer|leucemia|coche|carro|camión|auto|moto)\b"
 )
 _TAKES = re.compile(
-    r"\b(?:geholt|geschnappt|gekrallt|gerissen|gefressen|aufgefressen|weggefressen|verputzt|dahingerafft|hingerafft|vernichtet|zerstört|umgebracht|getötet|erledigt|erwischt|überfahren|mitgenommen|"
+    r"\b(?:geholt|weggeholt|geschnappt|weggeschnappt|gekrallt|gerissen|gefressen|aufgefressen|weggefressen|verputzt|dahingerafft|hingerafft|vernichtet|zerstört|umgebracht|getötet|erledigt|erwischt|überfahren|mitgenommen|"
     r"erschlagen|zerfetzt|zerlegt|kaputtgemacht|plattgemacht|weggerafft|weggespült|fortgerissen|verschleppt|totgebissen|gekillt|ruiniert|den rest gegeben|auf dem gewissen|holte|riss|fraß|schnappte|tötete)\b|"
     r"\b(?:se (?:me |nos )?(?:l[oae]s? )?(?:llevó|llevaron|comió|comieron|zampó|ha llevado|han llevado|ha comido|han comido|cargó|ha cargado)|mató|mataron|ha matado|han matado|acabó con|acabaron con|ha acabado con|"
     r"(?:lo |la )?(?:atropelló|ha atropellado|destrozó|arrasó|fulminó|pudrió|quemó|ha quemado|ha destrozado))\b"

@@ -54,6 +54,9 @@ _HAN_NAME = re.compile(  # a common family name and a given one, or a title
     r"[王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗高郑梁谢宋唐许韩冯邓曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆范汪廖石金韦贾夏付方邹熊白孟秦邱侯江尹薛闫段雷龙黎史陶贺毛郝顾龚邵万覃武钱戴严莫孔向常汤欧]"
     r"[\u4e00-\u9fff]{1,2}|[小老阿][\u4e00-\u9fff]{1,2}|[\u4e00-\u9fff]{1,3}(?:先生|女士|老师|医生|师傅|教授|经理|总|姐|哥|叔|姨)"
 )
+_ROLE = re.compile(  # whom one has one of at a time
+    r"psicólog[oa]|terapeuta|dentista|pediatra|ginecólog[oa]|fisio(?:terapeuta)?|peluquer[oa]|entrenadora?|matrona|nutricionista|psiquiatra"
+)
 _TITLED = re.compile(
     r"\b(?:Herrn?|Frau|Dr|Prof|señora?|Sra?|doctora?|Dra?|don|doña|profesora?|licenciad[oa]|ingenier[oa])\.?\s+$"
 )
@@ -373,7 +376,8 @@ def _is_apposition(found: Sequence[Word], place: int, reading: Reading) -> bool:
     who = place - 1
     if who > 0 and reading.lexicon.code in ("de", "es") and found[who].text in _ARTICLES:  # "my boss, la señora Ruiz"
         who -= 1
-    if who < 0 or reading.lexicon.kin.fullmatch(found[who].text) is None:
+    is_role = reading.lexicon.code == "es" and who >= 0 and _ROLE.fullmatch(found[who].text) is not None
+    if who < 0 or not (is_role or reading.lexicon.kin.fullmatch(found[who].text)):
         return False
     return _APPOSED.match(reading.text, found[place].start) is not None
 
