@@ -185,9 +185,9 @@ class Services:
     async def warm(self) -> None:
         """Open the store and load the embedder; what fails is tried again until it works."""
         await in_thread("load", tokens.load)
-        await asyncio.gather(self._warm_embedder(), self._open_store())
-        await in_thread("cpu", rules)
         await in_thread("load", model_map.load)
+        await asyncio.gather(self._warm_embedder(), self._open_store())
+        await in_thread("learn", rules)  # nobody waits for them
 
     async def close(self) -> None:
         """Close everything, the last opened first."""
