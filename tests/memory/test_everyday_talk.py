@@ -45,6 +45,11 @@ def ended(text: str, *before: str) -> set[str]:
         ("I have a dinner with the board on Tuesday.", "At the dinner, before I left, I felt watched by the board."),
         ("My boss is called Anna.", "My boss is a lawyer."),
         (
+            "I wrote such a long script.",
+            "I just finished with the outline of my script, such a relief to have it all done!",
+        ),
+        ("The move was tough on us.", "Losing my job was tough, but it gave me the push I needed."),
+        (
             "I love painting.",
             "It's lovely how painting calms you. By the way, I went to a puppet show on Friday, so good!",
         ),

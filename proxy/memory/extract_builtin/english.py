@@ -30,7 +30,9 @@ ENGLISH = Lexicon(
         especially actually probably definitely maybe totally finally soon later almost around together alone along back away
         idea ideas experience difference mind chance part kind sort way ways end side point moment moments life world everyone
         someone everything something anything nothing today's worries worry change changes changed check chat haven hadn hasn isn aren wasn weren don didn doesn couldn wouldn shouldn won ain
-        scratch outdated passion passionate deal dealing determination win winning lost lose block break game"""
+        scratch outdated passion passionate deal dealing determination win winning lost lose block break game such relief finish
+        finished finishing complete completed managed decided included printed ended happened hoping amount piece
+        tough difficult rough weird strange crazy huge rewarding scary stressful relaxing calm calming lovely wonderful powerful"""
     ),
     generic=word_set(
         """hotel inn restaurant bar café cafe clinic hospital university college street road avenue bank school library bus train doctor professor mr mrs ms

@@ -13,6 +13,7 @@ from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.words import HAS_CJK, Word, fold, same_value, same_word, stems, word_set, words
 
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
+_PAST = re.compile(r"[a-z]{4,}ed")
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
 _OPENS = re.compile(r"[.!?\n][\s\"'“”‘’(*-]*\Z")
 _ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
@@ -189,7 +190,8 @@ class Heard:
         opens = run[0].start == sentence.start and is_name(surface, lexicon.code)
         if parts and (not opens or len(parts) > 1 or self._is_name_in(run[0], sources)):  # "doctora Quiroga"
             return NAME
-        return NOUN
+        is_verb = lexicon.code == "en" and len(run) == 1 and _PAST.fullmatch(surface) is not None  # "the push I needed"
+        return GENERIC if is_verb else NOUN
 
     def _is_name_in(self, word: Word, sources: set[int]) -> bool:
         for number in sources:
