@@ -32,7 +32,8 @@ ENGLISH = Lexicon(
         someone everything something anything nothing today's worries worry change changes changed check chat haven hadn hasn isn aren wasn weren don didn doesn couldn wouldn shouldn won ain
         scratch outdated passion passionate deal dealing determination win winning lost lose block break game such relief finish
         finished finishing complete completed managed decided included printed ended happened hoping amount piece
-        tough difficult rough weird strange crazy huge rewarding scary stressful relaxing calm calming lovely wonderful powerful"""
+        tough difficult rough weird strange crazy huge rewarding scary stressful relaxing calm calming lovely wonderful powerful once
+        god pm wanted personal variety excuse excuses confirmation"""
     ),
     generic=word_set(
         """hotel inn restaurant bar café cafe clinic hospital university college street road avenue bank school library bus train doctor professor mr mrs ms
