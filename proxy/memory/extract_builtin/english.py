@@ -33,7 +33,7 @@ ENGLISH = Lexicon(
         scratch outdated passion passionate deal dealing determination win winning lost lose block break game such relief finish
         finished finishing complete completed managed decided included printed ended happened hoping amount piece
         tough difficult rough weird strange crazy huge rewarding scary stressful relaxing calm calming lovely wonderful powerful once
-        god pm wanted personal variety excuse excuses confirmation"""
+        else god pm wanted personal variety excuse excuses confirmation"""
     ),
     generic=word_set(
         """hotel inn restaurant bar café cafe clinic hospital university college street road avenue bank school library bus train doctor professor mr mrs ms

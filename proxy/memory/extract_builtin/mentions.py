@@ -14,6 +14,10 @@ from proxy.memory.words import HAS_CJK, Word, fold, same_value, same_word, stems
 
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
 _PAST = re.compile(r"[a-z]{4,}ed")
+_BEFORE_VERBS = word_set(
+    """i you we they he she to i'm i've i'll i'd you're you've you'll we're we've we'll they're don't didn't can't couldn't
+    won't wouldn't can could will would should must might may just really am are was were been keep kept let's what who"""
+)
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
 _OPENS = re.compile(r"[.!?\n][\s\"'“”‘’(*-]*\Z")
 _ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
@@ -190,8 +194,19 @@ class Heard:
         opens = run[0].start == sentence.start and is_name(surface, lexicon.code)
         if parts and (not opens or len(parts) > 1 or self._is_name_in(run[0], sources)):  # "doctora Quiroga"
             return NAME
-        is_verb = lexicon.code == "en" and len(run) == 1 and _PAST.fullmatch(surface) is not None  # "the push I needed"
-        return GENERIC if is_verb else NOUN
+        return GENERIC if lexicon.code == "en" and len(run) == 1 and self._is_verb(run[0], sources) else NOUN
+
+    def _is_verb(self, word: Word, sources: set[int]) -> bool:
+        """Whether an English word is a verb by its form, or stood behind what only verbs follow wherever it was said."""
+        if _PAST.fullmatch(word.text):
+            return True
+        before = [
+            self._words[number][place - 1].text if place else ""
+            for number in sources
+            for place, other in enumerate(self._words[number])
+            if same_word(word.text, other.text)
+        ]
+        return bool(before) and all(one in _BEFORE_VERBS for one in before)
 
     def _is_name_in(self, word: Word, sources: set[int]) -> bool:
         for number in sources:
