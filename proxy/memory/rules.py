@@ -1,4 +1,4 @@
-"""The built-in rules, loaded when they are first needed: their patterns take half a second to compile."""
+"""The built-in rules, loaded when they are first needed: their patterns take over a second to compile."""
 
 from __future__ import annotations
 
