@@ -1,0 +1,206 @@
+"""What a sign of an ending is about: which of the things said before, and whether it is the speaker's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
+from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.scan import Scan
+from proxy.memory.words import flat, words
+
+_ELLIPTIC_WORDS = 6
+_ELLIPTIC_HAN = 16  # characters; a subject is said once and holds for the clauses after it
+_POINTS = re.compile(
+    r"\b(?:it|them|that|him|her|those|this|es|ihn|sie|ihm|das|den|damit|davon|daran|lo|la|los|las|le|ello|eso|él|ella|"
+    r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там|оттуда)\b|[它他她这那]|(?:lo|la|los|las)$"
+)
+_HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
+_ARTICLE_DE = re.compile(r"\b[DdIi](?:as|en|ie|er|em|hr|hre) (?:[a-zäöüß]+(?:e|en|er|es) ){0,2}(?=[A-ZÄÖÜ])")
+_DEMONSTRATES = re.compile(
+    r"^\W*(?:und |aber |also |doch )?(?:die|den|das|der|dem) (?:hab\w*|hat|ist|sind|war|wurden?|musste\w*|nutz\w*|brauch\w*|geb\w*) "
+)
+_POINTS_ES = re.compile(
+    r"\b(?:l[oae]s?)\s+(?:he|has|ha|hemos|han|había|tuve|tenía|tengo|voy|(?!mío|nuestro|bueno|malo|mismo|otro|primero|último|único|peor)\w+(?:é|í|ó|o|amos|imos|emos|aron|ieron))\b|"
+    r"\b(?:ello|eso|esto|él|ella|aquello)\b|(?:ar|er|ir|ndo)(?:me|te|se|nos)?(?:lo|la|los|las)\b|(?:lo|la|los|las)$"
+)
+_WEAK = re.compile(
+    r"^(?:removed|deleted|closed|ended(?! up)|dropped|returned|cut|wiped|ran out|expired|shut down)"
+)  # of things at work too
+_NEAR_WORDS = 5
+_SUBJECT = 2  # words before a subject: "and my"
+_SHORTEST = 3  # words of a clause that has no object of its own
+_ANOTHERS = re.compile(
+    r"\b(?:соседск|чуж|мамин|папин|сестрин|подругин|бабушкин|дедушкин)\w*$|(?:隔壁|别人|人家|邻居|同事|楼[上下]|对门)(?:家)?(?:的|那)?.{0,3}$"
+)
+_GIVES_UP = re.compile(
+    r"(?:отмени|закры|броси|заброси|убра|прода|отда|выброси|выкину|удали|сда|прекрати|отключи)ла"
+)  # agrees with a woman's name
+_ITS_OBJECT = re.compile(r" (?!(?:в|во|к|ко|на|с|со|из|от|у|до|по|меня|нас|и|его|ее|их)\b)\w{4,}")
+_SHUNS_HAN = re.compile(r"(?:现在|已经|再也|都|也)*不[^，。]([^，。了]{2,})了")
+_PET_HAN = re.compile(r"[狗猫鸟兔龟鱼]|鹦鹉|仓鼠|儿子|女儿|宝宝")
+_DELETED = re.compile(r"\b(?:удал|стер|убр|выкин|вычеркн|снес|закры|отключ|запрет|отмен|вырез|выпил)\w*")
+_WITHIN = re.compile(r"\b(?:в|во|из|на|с|у)(?: \w+){0,2}$")
+_PART_HAN = re.compile(
+    r"[》”\"]?(?:里|上|中|家|楼下|门口|的|那)*(?:一?[篇个条家间款本张])?[^，。]{0,8}(?:app|专区|功能|页面|频道|栏目|分店|门店|活动|客服|帖|稿|文章|照片|按钮|版本|视频|评论|草稿|直播)"
+)
+_STRANGER = re.compile(
+    r"\b(?:a|an|some|this|one|another|most|many|other|those|any)\s(?:\w+\s){0,2}?(?:guys?|m[ae]n|wom[ae]n|persons?|people|girls?|boys?|lad(?:y|ies)|dudes?|blokes?|users?|folks|friends?|mates?|colleagues?|"
+    r"celebrit(?:y|ies)|influencers?|actors?|singers?|players?|athletes?|runners?|students?|patients?|customers?|someone|reviewers?|commenters?|youtubers?|bloggers?|neighbou?rs?|cousins?)"
+    r"(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly|'ve|'s))*\s*$"
+    r"|\b(?:half|most|all|some|none|many|both|two|three) (?:of )?(?:my|our|the|his|her|their|them)(?:\s\w+){1,2}?(?:\s(?:who|has|have|had|just|finally|all|recently))*\s*$"
+    r"|\b(?:someone|somebody|everybody|everyone|people|folks|nobody)(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly))*\s*$"
+)
+_ADVISED = re.compile(
+    r"\b(?:said|says|told me|asked me|wanted me|wants me|advised|suggested|recommended|ordered me) (?:me )?(?:to|that i should|i should)\b"
+)
+_HAS_OBJECT = re.compile(
+    r"\s+(?!(?:on|in|at|for|after|before|last|this|next|today|yesterday|tonight|because|since|so|and|but|or|due|down|up|out|off|away|over|to|from|by|with|when|while|as|if|though|"
+    r"although|until|till|again|back|me|us|themselves|itself|completely|entirely|altogether|finally|officially|now|anyway|too|already|suddenly|here|there|then|ages|a|two|three|several|"
+    r"\d+|\w+ly|\w+day(?!')|\w+ (?:ago|weeks?|months?|years?|days?)|its (?:doors|gates|shutters)|(?:my|our) (?:\w+ )?(?:account|membership|subscription|contract|policy|card|place|job|position)|"
+    r"(?:the|our|my) (?:\w+ )?(?:band|group|team|club|choir|company|firm|flat|house|project|class|course|squad|crew|orchestra|practice|surgery|salon|agency|show|podcast|programme|program|league|committee|board|business|school|office|"
+    r"country|city|town|area|building))s?\b)\w"
+    r"|\s+(?:a|an|two|three|several) (?!(?:\w+ )?(?:week|month|year|day|while|few|couple|long)s?\b)"
+)
+_ACTS = re.compile(
+    r"(?:has |have |had |'ve |just |finally |recently )?(?:delet|dropp|cancel|remov|clos|stopp|sold|quit|gave|lost|wip|ended|threw|shut|ditch|dump|return|scrapp|let |cut|discontinu|broke|left|phased)\w*"
+)
+_DOES = re.compile(
+    r"\W*(?:(?:app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
+)
+_HAS_OWN = re.compile(
+    r"\s+(?:hat|haben)(?: \w+){0,2} (?:seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
+    r"|\s+(?:ha|han|dejó|vendió|cerró|canceló|perdió|abandonó|regaló|borró)(?: \w+){0,2} sus? (?!(?:puertas|negocio|parte|tienda|puesto|plaza|consulta|local|persiana|sitio)\b)\w+"
+)
+_FAILED = re.compile(
+    r"\bsin (?:aparecer|venir|dar señales)\b|\btaucht\w* .{0,30}nicht mehr auf\b|\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
+)
+_WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
+
+
+class Targets(Scan):
+    """Finds what a clause that ends something ends."""
+
+    def _is_of_another(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a clause names somebody else's thing of the same name ("the neighbour's X was towed")."""
+        before = clause.flat[: mention.start - clause.start].rstrip(' «"„“')
+        return self._lexicon.code in ("ru", "zh") and _ANOTHERS.search(before) is not None
+
+    def _does_it(self, mention: Mention, clause: Clause, cue: tuple[int, int]) -> bool:
+        """Whether the one mentioned is who gives something else up ("Natalia cancelled the lesson", "the cat shuns the sofa")."""
+        if mention.start != clause.start or mention.end > cue[0]:
+            return False
+        said = self._reading.text[slice(*cue)].lower()
+        if self._lexicon.code == "zh":
+            return _SHUNS_HAN.fullmatch(said) is not None and any(_PET_HAN.search(text) for text in mention.said)
+        if self._lexicon.code != "ru" or mention.surface[-1:] not in "ая" or not _GIVES_UP.fullmatch(said):
+            return False
+        return _ITS_OBJECT.match(clause.flat, cue[1] - clause.start) is not None
+
+    def _is_part(self, mention: Mention, clause: Clause, end: int) -> bool:
+        """Whether something within the value ends, and not the value itself ("deleted a post from X")."""
+        after = clause.flat[mention.end - clause.start :]
+        if self._lexicon.code == "zh":
+            return _PART_HAN.match(after) is not None
+        if self._lexicon.code != "ru" or not _DELETED.search(clause.flat):
+            return False
+        if not _WITHIN.search(clause.flat[: mention.start - clause.start].rstrip(' «"„“')):
+            return False
+        rest = clause.flat[max(mention.end, end) - clause.start :]
+        return any(len(w.text) > _SHORTEST and w.text not in self._lexicon.stop for w in words(rest))
+
+    def _targets(
+        self, place: int, sentence: Sentence, index: int, clause: Clause, cue: tuple[int, int]
+    ) -> list[Mention]:
+        """Return what ends: named in the clause, else in the clauses around it, else in the sentence before."""
+        around = [clause, *reversed(sentence.clauses[:index]), *sentence.clauses[index + 1 : index + 2]]
+        for candidate in around:
+            is_free = (
+                candidate is clause or self._lexicon.code in ("de", "zh") or self._takes_up(clause, candidate, sentence)
+            )
+            floor = NOUN if is_free or len(words(clause.flat)) == 1 else NAME  # "farewell, X"
+            if candidate.asks or (candidate is not clause and not self._leans(clause, candidate)):
+                continue
+            within = [m for m in self._within(candidate, sentence) if not self._is_needed(m, candidate)]
+            targets = self._nearest(self._best(within, floor=floor), cue)
+            if _WEAK.search(self._reading.text[slice(*cue)].lower()):
+                targets = [m for m in targets if m.rank >= NAME]
+            targets = [m for m in targets if m.rank >= NAME or candidate is not clause or self._is_tight(m, cue)]
+            if any(candidate is clause and self._is_doing(m, cue) for m in targets):
+                return []
+            if targets:
+                return targets
+        if place and len(self._reading.sentences[place].words) <= 12 and self._points(sentence):
+            before = self._reading.sentences[place - 1]
+            if not before.asks:
+                floor = NOUN if self._lexicon.code in ("de", "zh") else NAME
+                return self._nearest(self._best(self._mentions[before.start], floor=floor), cue)
+        return []
+
+    def _points(self, sentence: Sentence) -> bool:
+        """Whether a sentence has a pronoun; most that look like one in German and Spanish are articles."""
+        if self._lexicon.code == "de":
+            return _POINTS.search(_ARTICLE_DE.sub(" ", sentence.text).lower()) is not None
+        if self._lexicon.code == "es":
+            return _POINTS_ES.search(sentence.flat) is not None
+        return _POINTS.search(sentence.flat) is not None
+
+    def _takes_up(self, clause: Clause, named: Clause, sentence: Sentence) -> bool:
+        """Whether a clause goes on about the subject of the one right before it ("X withered, threw it out")."""
+        place = sentence.clauses.index(clause)
+        if place == 0 or sentence.clauses[place - 1] is not named:
+            return False
+        opens = any(len(words(named.flat[: m.start - named.start])) <= _SUBJECT for m in self._within(named, sentence))
+        least = _SHORTEST if self._lexicon.code == "en" else _SHORTEST + 2
+        return opens and (len(words(clause.flat)) <= least or _POINTS.search(clause.flat) is not None)
+
+    def _is_strangers(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
+        """Whether somebody of whom nothing is known does it ("a thread where a guy quit it")."""
+        return _STRANGER.search(clause.flat[: start - clause.start]) is not None and not any(
+            clause.start <= m.start < start and self._reading.text[m.end : start].count(" ") <= 1 for m in targets
+        )
+
+    def _is_needed(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a clause says how it would be without the value ("without it I can't work any more")."""
+        return _WITHOUT.search(clause.flat[: mention.start - clause.start]) is not None
+
+    def _is_doing(self, mention: Mention, cue: tuple[int, int]) -> bool:
+        """Whether a value is what does the deleting or dropping, to something else."""
+        text = flat(self._reading.text)
+        if self._lexicon.code in ("de", "es"):
+            return mention.start < cue[0] and _HAS_OWN.match(text, mention.end) is not None
+        if self._lexicon.code != "en" or mention.start >= cue[0] or not _ACTS.match(text, cue[0]):
+            return False
+        return _DOES.fullmatch(text, mention.end, cue[0]) is not None and _HAS_OBJECT.match(text, cue[1]) is not None
+
+    def _is_tight(self, mention: Mention, cue: tuple[int, int]) -> bool:
+        """Whether a common word stands next to the cue; where nouns are written apart, German, it need not."""
+        text = self._reading.text
+        if self._lexicon.code in ("de", "zh"):
+            return self._lexicon.code == "zh" or mention.surface[:1].isupper()
+        if mention.start < cue[0]:
+            return len(words(text[mention.end : cue[0]])) <= _NEAR_WORDS
+        gap = text[cue[1] : mention.start]
+        between = [word for word in words(gap) if word.text not in self._lexicon.stop]
+        return len(between) <= 1
+
+    def _leans(self, clause: Clause, named: Clause) -> bool:
+        """Whether a clause leaves it to another one to name what ends."""
+        lexicon = self._lexicon
+        is_advised = lexicon.code == "en" and _ADVISED.search(named.flat) and _POINTS.search(clause.flat)
+        blocking = (lexicon.additive, lexicon.limited, lexicon.hedge, lexicon.again)
+        if not is_advised and any(p.search(named.flat) for p in blocking):
+            return False
+        if lexicon.negation.search(named.flat) and not self._failed(named):
+            return False
+        if lexicon.code == "en" and _HE.match(clause.flat):
+            return True
+        if lexicon.code == "de" and _DEMONSTRATES.search(clause.flat):
+            return True
+        most = _ELLIPTIC_HAN if lexicon.code == "zh" else _ELLIPTIC_WORDS
+        return len(words(clause.flat)) <= most or _POINTS.search(clause.flat) is not None
+
+    def _failed(self, clause: Clause) -> bool:
+        """Whether a clause says that a thing, named first, did not pass or work, so that the next tells its end."""
+        return self._lexicon.code in ("de", "es") and _FAILED.search(clause.flat) is not None
