@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from proxy.memory.extract_builtin.lexicon import Lexicon, one_of
-from proxy.memory.extract_builtin.russian_endings import (
-    CEASED,
-    CORRECTION,
-    ENDED,
-    FORGET,
-    GAINED,
-    KEPT,
-    LOOSE,
-    MEMORY,
-    PARTED,
-    SLIP,
-)
+from proxy.memory.extract_builtin.russian_corrections import CORRECTION, FORGET, KEPT, MEMORY, SLIP
+from proxy.memory.extract_builtin.russian_endings import CEASED, ENDED, GAINED, LOOSE, PARTED
 from proxy.memory.extract_builtin.russian_facts import KIN, RUSSIAN_STATEMENTS
 from proxy.memory.words import word_set
 
