@@ -6,36 +6,26 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from proxy.memory.cuts import cut
-from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE, Amendments
+from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE
 from proxy.memory.extract_builtin.chinese import CHINESE
+from proxy.memory.extract_builtin.closings import Closings
 from proxy.memory.extract_builtin.dates import event_time
 from proxy.memory.extract_builtin.endings import Endings
 from proxy.memory.extract_builtin.english import ENGLISH
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
 from proxy.memory.extract_builtin.german import GERMAN
-from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
+from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.pairs import Pair, is_called, is_description, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Sentence, is_brief, language, read
-from proxy.memory.extract_builtin.replacement import (
-    clipped,
-    names_in,
-    overlap,
-    overlapping,
-    recast,
-    remodelled,
-    touches,
-)
+from proxy.memory.extract_builtin.replacement import touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
-from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
-from proxy.memory.extract_builtin.switches import GAINS, NOW
-from proxy.memory.words import Span, Value, flat, fold, same_value, words
+from proxy.memory.extract_builtin.switches import NOW
+from proxy.memory.words import Span, flat, fold, same_value, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
-_ENDING_CONFIDENCE = 0.85
 _MOST_EARLIER = 80  # a long history that came along would cost its square
 _PET = re.compile(
     r"^(?:dog|cat|puppy|kitten|parrot|rabbit|horse|hund|hündin|katze|kater|papagei|pferd|perr[oa]|gat[oa]|loro|caballo|собак\w|кошк\w|кот\w?|пес|пса|попуга\w)$|[狗猫鹦鹉兔]$"
@@ -67,7 +57,7 @@ class BuiltinExtractor:
         return candidates
 
 
-class _Extraction(Amendments):
+class _Extraction(Closings):
     """The reading of one message against what was said before."""
 
     def __init__(self, said: Said, known: Sequence[Memory], earlier: Sequence[str]) -> None:
@@ -107,134 +97,6 @@ class _Extraction(Amendments):
                 same_value(memory.object, old) for memory in self._known for old in candidate.replaces
             ):
                 yield candidate
-
-    # --- what ends
-
-    def _closing(self, ending: Ending) -> Candidate:
-        quote = ending.sentence.text
-        base = Candidate(
-            "retract",
-            "fact",
-            ending.value,
-            quote,
-            self._said.id,
-            subject=self._subject_of(ending),
-            object=ending.value,
-            replaces=(ending.value,),
-            confidence=_ENDING_CONFIDENCE,
-            forget=ending.reason == "forget",
-        )
-        if ending.reason not in ("replace", "correct", "beside"):
-            return base
-        new, text, quote = self._named_beside(ending) or (*self._replacement(ending), quote)
-        if ending.reason == "correct" and not new:
-            new, text, quote = self._put_nearby(ending) or (new, text, quote)
-        if not text:
-            return base
-        return Candidate(
-            "replace",
-            "fact",
-            text,
-            quote,
-            self._said.id,
-            subject=base.subject,
-            object=new,
-            relation=self._relation_of(ending),
-            replaces=(ending.value,),
-            confidence=FACT_CONFIDENCE,
-        )
-
-    def _subject_of(self, ending: Ending) -> str:
-        if ending.subject != "user":
-            return ending.subject
-        owners = {memory.subject for memory in self._known if same_value(memory.object, ending.value)}
-        if not owners and self._lexicon.code in ("ru", "zh"):  # "grammar school Raduga"
-            owners = {memory.subject for memory in self._known if touches(memory.object, ending.value)}
-        return owners.pop() if len(owners) == 1 else "user"
-
-    def _relation_of(self, ending: Ending) -> str:
-        relations = {memory.relation for memory in self._known if same_value(memory.object, ending.value)}
-        return relations.pop() if len(relations) == 1 else ""
-
-    def _replacement(self, ending: Ending) -> tuple[str, str]:
-        """Return the value that takes the place of an ended one, and a sentence that states it."""
-        sentence = ending.sentence
-        local = list(Value.of(ending.value).find(words(sentence.text)))
-        new = "" if ending.reason == "beside" else self._new_value(ending, sentence)
-        if new and ending.mention is not None:
-            for earlier in ending.mention.said:
-                text = remodelled(earlier, ending.value, new, self._lexicon)
-                if text:
-                    return new, text
-        rest = cut(sentence.text, local, held=list(Value.of(new).find(words(sentence.text))) if new else [])
-        tells = (
-            self._lexicon.first,
-            self._lexicon.kin,
-            *((self._lexicon.copula,) if self._lexicon.code == "zh" else ()),
-        )
-        if ending.reason == "correct":
-            tells = (*tells, self._lexicon.third)
-        tells = (
-            ()
-            if ending.reason == "beside"
-            or (GAINS.search(flat(rest or "")) or self._lexicon.gained.search(flat(rest or "")))
-            else tells
-        )
-        if not rest or not (new or not tells or any(pattern.search(flat(rest)) for pattern in tells)):
-            return new, ""
-        return new, rest
-
-    def _named_beside(self, ending: Ending) -> tuple[str, str, str] | None:
-        """Return the right value, a sentence that states it and its quote, where a sentence beside the one that disowns a value gives it alone."""
-        found = self._reading.sentences
-        place = found.index(ending.sentence)
-        for near in (*found[max(0, place - 1) : place], *found[place + 1 : place + 2]):
-            is_alone = self._lexicon.code == "en" and ending.reason == "correct" and not near.asks
-            new = "" if not is_alone else self._new_name(near)
-            if new and not overlap(new, ending.value) and _is_alike(new, ending.value):
-                said = ending.mention.said if ending.mention is not None else ()
-                text = next(filter(None, (remodelled(t, ending.value, new, self._lexicon) for t in said)), "")
-                start, end = min(near.start, ending.sentence.start), max(near.end, ending.sentence.end)
-                return new, text or near.text, self._said.text[start:end]
-        return None
-
-    def _put_nearby(self, ending: Ending) -> tuple[str, str, str] | None:
-        """Return the right value, its sentence and quote where the sentence beside the one that disowns a value tells it."""
-        found = self._reading.sentences
-        place = found.index(ending.sentence)
-        for near in (*found[max(0, place - 1) : place], *found[place + 1 : place + 2]):
-            if near.asks:
-                continue
-            new = self._new_value(ending, near)
-            text = new and next(
-                filter(None, (remodelled(t, ending.value, new, self._lexicon) for t in self._earlier)), ""
-            )
-            if new and text:
-                start, end = min(near.start, ending.sentence.start), max(near.end, ending.sentence.end)
-                return new, text, self._said.text[start:end]
-        return None
-
-    def _new_value(self, ending: Ending, sentence: Sentence) -> str:
-        """Return what is named as the new value, after the old one if possible."""
-        if self._lexicon.code == "en" and (alike := recast(ending.value, sentence.text, self._lexicon)):
-            return alike
-        spans = list(Value.of(ending.value).find(words(sentence.text)))
-        after = spans[-1][1] if spans else 0
-        found: list[tuple[bool, bool, bool, str]] = []
-        for pattern in (*self._lexicon.contrast, self._lexicon.target):
-            for match in overlapping(pattern, sentence.flat):
-                start, end = group_of(match, "new") or match.span()
-                value = clipped(sentence.text[start:end], self._lexicon)
-                is_kind = not value and bool(value := clipped(sentence.text[start:end], self._lexicon, is_kind=True))
-                if value and not overlap(value, ending.value) and _is_alike(value, ending.value):
-                    plain = not (
-                        value[0].isupper() or value[0].isdigit() or (self._lexicon.code == "ru" and value[0].isascii())
-                    )
-                    found.append((is_kind, plain, start < after, value))
-        if found:
-            return min(found, key=lambda entry: entry[:3])[3]
-        fresh = [name for name in names_in(sentence.text) if not any(name in text for text in self._earlier)]
-        return fresh[0] if len(fresh) == 1 else ""
 
     # --- what holds again
 
@@ -406,11 +268,6 @@ class _Extraction(Amendments):
 
     def _is_person(self, pair: Pair) -> bool:
         return self._lexicon.kin.fullmatch(pair.attribute[-1]) is not None
-
-
-def _is_alike(new: str, old: str) -> bool:
-    """Whether a number gives way to a number."""
-    return any(char.isdigit() for char in new) or not old[:1].isdigit()
 
 
 def _is_named(pair: Pair) -> bool:
