@@ -40,14 +40,12 @@ def coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: S
     telling = [term for term, weight in terms.items() if weight >= _TELLING]
     if not telling or not lexical.any():
         return 0.0
-    holders = dict(zip(telling, shelf.postings.holders(telling), strict=True))
-    masses = {
-        term: terms[term] * float(np.log1p(texts / (1 + max(1, int(mask[lines].sum())))))
-        for term, lines in holders.items()
-    }
-    held = [{term for term in telling if line in holders[term]} for line in best(lexical, _COVERING)]
-    share = max(sum(masses[term] for term in found) for found in held) / sum(masses.values())
-    rarest = max((masses[term] for found in held for term in found), default=0.0)
-    pairs = sum(len(term) == 2 and not term.isascii() for term in masses)
-    generosity = 1 + _PAIR_GENEROSITY * pairs / len(masses)
+    numbers, lines = shelf.postings.holders(telling)
+    holders = np.bincount(numbers[mask[lines]], minlength=len(telling))
+    masses = np.array([terms[term] for term in telling]) * np.log1p(texts / (1 + np.maximum(1, holders)))
+    held = [masses[numbers[lines == line]] for line in best(lexical, _COVERING)]
+    share = max(float(found.sum()) for found in held) / float(masses.sum())
+    rarest = max((float(found.max()) for found in held if len(found)), default=0.0)
+    pairs = sum(len(term) == 2 and not term.isascii() for term in telling)
+    generosity = 1 + _PAIR_GENEROSITY * pairs / len(telling)
     return min(1.0, generosity * share) * min(1.0, rarest / (_RARE * float(np.log1p(texts / 2))))

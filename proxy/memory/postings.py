@@ -104,10 +104,10 @@ class Postings:
             run = self._runs.pop().merged(run)
         self._runs.append(run)
 
-    def holders(self, terms: Sequence[str]) -> list[Lines]:
-        """Return for each term the lines that hold it."""
+    def holders(self, terms: Sequence[str]) -> tuple[Lines, Lines]:
+        """Return each match of one of ``terms`` once: the number of the term, and the line that holds it."""
         numbers, lines, _ = self._matches(terms)
-        return [lines[numbers == number] for number in range(len(terms))]
+        return numbers, lines
 
     def bm25(
         self,

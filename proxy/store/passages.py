@@ -51,14 +51,15 @@ def trail_texts(episodes: Sequence[Episode]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for at, row in enumerate(ordered):
         trail = [one for one in ordered[max(0, at - 2) : at + 1] if one.session == row.session]
+        if len(trail) == 1:  # the same text has the same vector, which is half the work for a conversation's first turn
+            texts[row.id] = dense_text(row)
+            continue
         lines = [f"{one.role}: {part}" for one, part in zip(trail, _parts(trail), strict=True)]
-        texts[row.id] = "\n".join((day(trail[-2 if len(trail) > 1 else -1].at), *lines))
+        texts[row.id] = "\n".join((day(trail[-2].at), *lines))
     return texts
 
 
 def _parts(trail: Sequence[Episode]) -> list[str]:
-    """Return what of each of up to three turns stands in a window: its middle turn in full, of the others an end."""
-    if len(trail) == 1:
-        return [trail[0].text[:_CENTRE]]
+    """Return what of each of two or three turns stands in a window: its middle turn in full, of the others an end."""
     middle, last = trail[-2].text[:_CENTRE], trail[-1].text[:_SIDE]
     return [*(one.text[-_SIDE:] for one in trail[:-2]), middle, last]
