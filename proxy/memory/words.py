@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import snowballstemmer
 
+from proxy.memory.han import SIMPLIFIED
+
 Span = tuple[int, int]
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -23,7 +25,7 @@ _FLEETING = re.compile(r"([а-я]{2,}[бвгджзклмнпрстфхцчшщ])
 _MARKS = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "–": "-", "—": "-"}
 )
-_FLAT = str.maketrans({"’": "'", "‘": "'", "`": "'", "ё": "е", "\u00a0": " "})
+_FLAT = str.maketrans({"’": "'", "‘": "'", "`": "'", "ё": "е", "\u00a0": " "}) | SIMPLIFIED
 _NAME_ENDINGS = ("", "s", "es", "n")  # a capitalised name takes a genitive or plural ending, nothing else
 _CASE_ENDINGS = frozenset(
     (
@@ -76,7 +78,7 @@ def fold(text: str) -> str:
 
 
 def flat(text: str) -> str:
-    """Return ``text`` in lower case with plain quotes, every character at its place."""
+    """Return ``text`` in lower case with plain quotes and simplified characters, each at its place."""
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = "".join(char.lower() if len(char.lower()) == 1 else char for char in text)

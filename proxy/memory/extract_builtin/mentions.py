@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Sentence
-from proxy.memory.words import HAS_CJK, Word, fold, same_value, same_word, stems, word_set, words
+from proxy.memory.han import SIMPLIFIED
+from proxy.memory.words import HAS_CJK, Word, flat, fold, same_value, same_word, stems, word_set, words
 
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
 _PAST = re.compile(r"[a-z]{4,}ed")
@@ -155,13 +156,9 @@ class Heard:
         """Whether an earlier text sets a run of characters off by itself, as a member of a list or a name is."""
         if not _LEAST_HAN <= len(run) <= _MOST_HAN:
             return False
-        surface = message[run[0].start : run[-1].end]
-        return any(
-            re.search(
-                f"(?:^|{_HAN_EDGE}|{_HAN_BEFORE}){re.escape(surface)}(?:$|{_HAN_EDGE}|[的过玩看出旅住])", self.texts[n]
-            )
-            for n in sources
-        )
+        surface = re.escape(flat(message[run[0].start : run[-1].end]))
+        set_off = f"(?:^|{_HAN_EDGE}|{_HAN_BEFORE}){surface}(?:$|{_HAN_EDGE}|[的过玩看出旅住])"
+        return any(re.search(set_off, flat(self.texts[n])) for n in sources)
 
     def _mention(
         self, run: Sequence[Word], sources: set[int], message: str, sentence: Sentence, lexicon: Lexicon
@@ -340,5 +337,5 @@ def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon) -> tup
 
 def _is_edge(word: str, lexicon: Lexicon, *, trailing: bool = False) -> bool:
     if HAS_CJK.search(word):
-        return word in (_CJK_TRAILING if trailing else _CJK_EDGE)
+        return word.translate(SIMPLIFIED) in (_CJK_TRAILING if trailing else _CJK_EDGE)
     return word in lexicon.stop or (len(word) == 1 and not word.isdigit())

@@ -30,7 +30,7 @@ _MANNER = re.compile(
     r"^(?:靠|带|很|挺|比较|非常|特别|有点|早.{1,2}晚)|^(?:新|旧|大|小|圆|方|长|短|二手|单|双|折叠|自动|手动)[^，。]{0,5}的$"
 )
 _HAN_VALUE = re.compile(
-    r"(?:的|号码?|名字|现在|已经|目前)*(?:改?(?:是|叫做?|在|为|姓|成了?|换成了?|变成了?|：|:)\s*(?:一?[名位个]|《)?"
+    r"(?:的|号码?|名字|现在|已经|目前)*(?:改?(?:是|叫做?|在|为|姓|成了?|换成了?|变成了?|：|:)\s*(?:一?[名位个](?!人)|《)?"
     r"(?P<v>[^，。！？；、,!?;\s》了吗呢吧]{1,14})"
     r"|(?P<code>[A-Za-z0-9][A-Za-z0-9-]*)|(?P<name>[\u4e00-\u9fff]{2,3}?)(?=给|说|让|要|把|跟|对|教|帮|建议|觉得|带|发|想|今天|昨天))"
 )
@@ -160,7 +160,7 @@ def _same_han_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair
     place = sentence.flat.find(old.attribute[-1])
     if place < 0:
         return None
-    match = _HAN_VALUE.match(sentence.text, place + len(old.attribute[-1]))
+    match = _HAN_VALUE.match(sentence.flat, place + len(old.attribute[-1]))
     value = match and (group_of(match, "v") or group_of(match, "code") or group_of(match, "name"))
     if not value:
         return None

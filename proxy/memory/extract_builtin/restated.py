@@ -101,7 +101,7 @@ def _told(reading: Reading) -> Iterator[Restated]:
 
 
 def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
-    text = reading.text[clause.start : clause.end].strip()
+    text, told = clause.flat.strip(), reading.text[clause.start : clause.end].strip()
     for pattern in (_STATES, _USES, _AT, _COSTS):
         match = pattern.match(text)
         if match is None or _IDLE.search(match["attr"] or ""):
@@ -114,8 +114,9 @@ def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Re
             kin.match(attribute) for kin in (lexicon.kin, _NEAREST)
         )
         verb = match.groupdict().get("verb") or ""
-        told = match["v"] + ("的" if text.startswith("的", match.end("v")) else "")
-        yield Restated((attribute, verb), match["v"].strip("《》"), own, sentence, told)
+        value = told[slice(*match.span("v"))]
+        sort = value + ("的" if text.startswith("的", match.end("v")) else "")
+        yield Restated((attribute, verb), value.strip("《》"), own, sentence, sort)
 
 
 def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
