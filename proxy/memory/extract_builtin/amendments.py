@@ -13,6 +13,7 @@ from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
+from proxy.memory.extract_builtin.reframed import reframed
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
 from proxy.memory.extract_builtin.restated import restated
 from proxy.memory.extract_builtin.scan import REQUEST
@@ -302,6 +303,8 @@ class Amendments:
         """Yield what an attribute is said to be in the words of before ("the class teacher is X", later "… is Y")."""
         for new, old, text in restated(self._reading, self._earlier):
             yield self._amendment(new.sentence, new.value, old.value, text, "")
+        for fresh, before, text in reframed(self._reading, self._earlier):
+            yield self._amendment(fresh.sentence, fresh.value, before.value, text, "")
 
     def _reshaped(self) -> Iterator[Candidate]:
         """Yield the codes and figures that an attribute has anew."""

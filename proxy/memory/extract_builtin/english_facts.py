@@ -42,14 +42,17 @@ ENGLISH_STATEMENTS = (
         "address",
         one_of(
             _I
-            + r" (?:live|living|moved)(?: over)? (?:at|on|to) (?=\d+\w? \w+|(?:\w+ ){1,3}(?:street|road|lane|avenue|close|drive|st|rd|ave)\b)"
+            + r" (?:live|living|moved)(?: over)? (?:at|on|to) (?=\d+\w? \w+|(?:\w+ ){1,3}(?:street|road|lane|avenue|close|drive|st|rd|ave|crescent|terrace|way|gardens|court|place|square|mews|grove|row|hill|walk|boulevard)\b)"
         ),
         single=True,
     ),
     Statement(
         "profession",
         one_of(
-            _I + r" (?:work|working|worked) as (?:a |an |the )?",
+            _I
+            + r" (?:work|working|worked|serve|serving|employed|practi[sc]e|earn (?:my|a|our) (?:living|keep|crust|bread|money)|earning (?:my|a) living|make (?:my|a) living|making (?:my|a) living|pay the (?:bills|rent)|make ends meet|get by) as (?:a |an |the )?",
+            r"\bmy (?:day )?(?:job|trade|profession|occupation|line of work) is (?:being |that of |as )?(?:a |an )",
+            r"\b(?:i|we) (?P<v>(?!do\b)\w+ \w+(?: \w+)?) for a living\b",
             _I + r" (?:a|an) (?=(?:\w+ ){0,3}(?:by (?:trade|profession)|for a living))",
             r"\bi(?:'m| am)(?: (?:now|currently|still|actually))* (?:a |an )(?P<v>(?:(?:retired|freelance|junior|senior|trainee|apprentice|part[- ]time|full[- ]time|qualified|head|assistant|deputy|primary|school|staff|civil|software|web|data|graphic|social|dental|veterinary|legal|sales|project|product|taxi|bus|lorry|truck|train|van|police|fire|delivery|chartered|pastry|sous|line|care|support|teaching|lab|music|language|stay[- ]at[- ]home|estate|travel|insurance|call[- ]centre) ){0,2}"
             r"(?:accountant|actor|actress|actuary|agent|analyst|anaesthetist|archaeologist|architect|archivist|artist|assistant|auditor|author|baker|banker|barber|barista|barrister|bartender|beautician|biologist|bookkeeper|bookseller|bricklayer|builder|butcher|caretaker|carer|carpenter|cashier|caterer|chef|chemist|cleaner|clerk|composer|conductor|consultant|cook|counsellor|courier|curator|dancer|dentist|designer|developer|dietician|doctor|driver|economist|editor|electrician|engineer|farmer|firefighter|fisherman|florist|gardener|geologist|guide|hairdresser|historian|illustrator|janitor|jeweller|joiner|journalist|judge|lawyer|lecturer|librarian|locksmith|manager|mason|mechanic|midwife|miner|model|musician|nanny|nurse|nutritionist|optician|painter|paralegal|paramedic|pharmacist|photographer|physicist|physiotherapist|pilot|plasterer|plumber|postman|potter|printer|producer|programmer|psychiatrist|psychologist|publisher|radiographer|realtor|receptionist|reporter|researcher|roofer|sailor|salesman|salesperson|scientist|secretary|security guard|seamstress|shoemaker|singer|solicitor|sommelier|surgeon|surveyor|tailor|teacher|technician|therapist|tiler|trader|translator|tutor|undertaker|vet|veterinarian|waiter|waitress|warden|watchmaker|welder|writer|zookeeper))\b(?! (?:fan|friend|type|kind))",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.corrections import TOPIC
+from proxy.memory.extract_builtin.english_forgetting import asks_to_erase, values_meant
 from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
@@ -55,6 +56,8 @@ class Forgetting(Scan):
             return False
         texts = [*(clause.flat for clause in sentence.clauses), sentence.flat]
         matches = [asked for text in texts if (asked := lexicon.forget.search(text))]
+        if lexicon.code == "en" and not _ALSO_DONE.search(sentence.flat) and asks_to_erase(sentence.flat):
+            return True
         if not matches or _ALSO_DONE.search(sentence.flat):
             return False
         # One deletes files and paragraphs too: the memory must be meant.
@@ -87,6 +90,9 @@ class Forgetting(Scan):
                 best = self._best(self._mentions[near.start], floor=NAME) or self._common_in(near)
         for mention in best:
             yield Ending(mention.surface, "forget", sentence, mention)
+        if not best and self._lexicon.code == "en":
+            for value in values_meant(sentence.flat, self._heard.texts, self._lexicon):
+                yield Ending(value, "forget", sentence, None)
 
     def _code_meant(self, place: int, sentence: Sentence) -> str:
         """Return the one code said before, where a request is about the number and does not say it again."""

@@ -1,0 +1,91 @@
+"""Reads the many ways in which English speakers ask to forget: what is to go, from where, and that it is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from proxy.memory.extract_builtin.facts import stated_in
+from proxy.memory.extract_builtin.lexicon import Lexicon
+
+_STORE = re.compile(  # where the assistant has it
+    r"\b(?:your|ur|the|its?) (?:\w+ )?(?:memory|memories|memory banks?|notes?|notebook|records?|files?|head|brain|mind|data|database|databanks?|logs?|system|storage|archives?|books|history|knowledge|recall|cache|servers?|circuits|hard drive|stash|ledger|dossier)\b"
+    r"|\b(?:you|u|ya)(?:'ve| have| had)? (?:\w+ )?(?:got|have|stored|saved|noted|kept|know|remember|recorded|hold|logged|collected|learned|picked up|written down|filed|retained|been told|stashed)\b"
+    r"|\b(?:on|off) (?:file|record|the books)\b|\bwhat(?:ever)? i(?:'ve)? (?:told|said|shared|mentioned|wrote)\b|\bmy (?:profile|file|records?|data|saved info|saved facts)\b|\bmemory\b"
+)
+_GOES = re.compile(  # it is to be gone
+    r"\b(?:vanish\w*|disappear\w*|evaporat\w*|dissolv\w*|gone|gone for good|eras\w*|delet\w*|remov\w*|forgot\w*|forget\w*|wip\w*|clear(?:ed|ing|s)?|drop(?:ped)?|purg\w*|expung\w*|struck|strike|scrub\w*|scrap(?:ped)?|scratch\w*|"
+    r"rid|los(?:e|ing)|shred\w*|burn\w*|bin(?:ned)?|trash\w*|blot\w*|redact\w*|obliterat\w*|destroy\w*|discard\w*|unlearn\w*|unsav\w*|unknow\w*|clean\w*|tak(?:e|en|ing) (?:\w+ ){0,4}(?:out|off|down|away)|taken|pull(?:ed)? (?:\w+ ){0,4}(?:out|off|from)|"
+    r"withdraw\w*|retract\w*|revok\w*|kick(?:ed)? (?:\w+ ){0,4}out|chuck(?:ed)? (?:\w+ ){0,4}out|throw\w* (?:\w+ ){0,4}(?:out|away)|get (?:\w+ ){0,4}out|come (?:out|off)|leave|exit|zap\w*|nuk\w*|ditch\w*|flush\w*|dump\w*|rub\w* out|black\w* out|amnesia)\b"
+    r"|\b(?:has|have|needs?|ought|got|wants?) (?:\w+ )?to (?:go|come out|come off)\b|\b(?:must|should|can|may|could|please|pls) (?:please )?(?:go|come out|come off)\b|\bgo away\b|\bout of (?:there|it|your|ur|the)\b"
+)
+_NOT_KEPT = re.compile(
+    r"\b(?:not|never|no longer|n't|stop|without|nothing|no|none|isn't|shouldn't|don't|rather you|refrain from|avoid|quit) (?:\w+ ){0,5}?(?:keep\w*|kept|stor\w*|sav\w*|remember\w*|record\w*|retain\w*|not(?:e|ed|ing)|hold\w*|held|stay\w*|remain\w*|linger\w*|liv(?:e|ing)|sit(?:ting)?|stick(?:ing)?|hang(?:ing)?|on file|on record|known?|log(?:ged)?|trace)\b"
+)
+_ASKED = re.compile(
+    r"\b(?:please|pls|plz|kindly|could|can|may|might|would|will|shall|must|should|shouldn't|has to|have to|needs? to|need|ought to|got to|gotta|let's|let|make|is there (?:a|any) way|is it possible|any (?:chance|way)|deal|better|time (?:to|for|that|you)|"
+    r"i(?:'d| would)|i (?:want|wish|insist|demand|ask|request|expect|withdraw|exercise|revoke|beg|prefer|hereby|no longer)|i'm (?:asking|requesting|exercising|invoking|withdrawing|revoking))\b"
+    r"|(?:^|[,;:.!] ?|\b(?:and|so|then|just|ok|okay|now|go|actually|oh|also) )(?:eras\w*|delete|remove|forget|wipe|clear|drop|purge|expunge|strike|scrub|scratch|scrap|lose|shred|burn|bin|trash|blot|redact|discard|unlearn|clean|take|pull|kick|chuck|throw|get|zap|nuke|ditch|flush|dump|don't|do not|stop|never|no|nothing)\b"
+)
+_PLAIN = re.compile(  # names no store
+    r"\bright (?:to|of) (?:erasure|deletion|be forgotten|oblivion)\b|\b(?:gdpr|dsgvo|erasure|deletion|removal) (?:request|order|please)\b|\brequest(?:ing)? (?:the )?(?:erasure|deletion|removal) of\b|"
+    r"\bnever (?:happened|existed|took place|came up|got said|left my lips)\W+(?:ok|okay|right|deal|got it|please|agreed|yeah|alright|understood|capisce|thanks)\b|"
+    r"\b(?:confession|thing|bit|part|story|business|conversation|chat|message|comment|remark|admission|slip|outburst|rant|revelation|detail)\b.{0,50}\bnever (?:happened|existed|came up|took place)\b|"
+    r"\b(?:stays|stay|remains|is|was|that's) (?:strictly )?(?:just )?between (?:us|you and me|me and (?:my|the)|the two of us)\b.{0,60}\b(?:don't|not|never|no)\b|"
+    r"\bnot another word (?:about|on|of)\b|\bno more (?:mention|talk) of\b|\bi'd (?:rather|prefer) (?:it )?(?:if )?(?:nobody|no one|noone) (?:knew|know|found out|had)\b|\bunhear\b|\bunread\b(?= (?:that|it|what|the|my))|"
+    r"\b(?:you|u) (?:didn't|never) (?:hear|get|learn|see|read) (?:that|it|this|anything|about)\b|\bi (?:never|didn't) (?:say|tell you|told you|said|mention(?:ed)?|bring up|brought up) (?:a word |anything )?(?:about |of |on )?\w.{0,60}\b(?:ok|okay|right|deal|got it|please|agreed|yeah|alright|understood)\b|"
+    r"\bstrike (?:that|it|the|my)\b.{0,60}\b(?:please|pls|record|from)\b|\bi (?:take|took) (?:it|that|this) (?:all )?back\b(?= *(?:$|[,.!]|please))|\bit (?:slipped|came) out\b.{0,60}\b(?:delete|forget|erase|remove|wipe|drop|lose|don't|not)\b"
+)
+_KEEP_IT = re.compile(
+    r"\b(?:don't|do not|never|not|won't|didn't|can't|without|nor|please don't) (?:\w+ ){0,2}?(?:los(?:e|ing)|delet(?:e|ing)|eras(?:e|ing)|forget(?:ting)?|drop(?:ping)?|remov(?:e|ing)|wip(?:e|ing)|clear(?:ing)?|discard(?:ing)?)\b"
+    r"|\b(?:did|do|have|had|why|how|when|has) (?:you|u|i|we)\b.{0,12}\b(?:forg\w+|lost|delet\w+|remov\w+|eras\w+|dropp?\w*)\b|\b(?:i|we|he|she|they) (?:\w+ )?(?:forgot|lost|deleted|removed|erased|forget|can't remember|don't remember)\b"
+    r"|\b(?:keep|bear|have) (?:\w+ )?in mind\b|\bnote (?:that|down|it)\b|\b(?:add|save|put|write|store|log|record) (?:\w+ ){1,5}?(?:in|into|to|on|down)\b|\bfor (?:your|the) (?:records?|notes?|files?)\b"
+)
+_ATTRIBUTES = (  # what somebody names who does not say it again
+    (("age",), re.compile(r"\bhow old i am\b|\bmy (?:real |actual )?age\b|\bwhen i was born\b")),
+    (("weight",), re.compile(r"\bhow (?:much|heavy) i (?:weigh|am)\b|\bmy weight\b|\bwhat i weigh\b")),
+    (("height",), re.compile(r"\bhow (?:tall|short) i am\b|\bmy height\b")),
+    (
+        ("live in", "address"),
+        re.compile(r"\bwhere (?:i|we) live\b|\bmy (?:home )?(?:address|whereabouts|location|town|city|street)\b"),
+    ),
+    (
+        ("profession", "employer"),
+        re.compile(
+            r"\bwhere i work\b|\bwhat i do for a living\b|\bmy (?:employer|job|profession|occupation|workplace)\b|\bwho i work for\b"
+        ),
+    ),
+    (
+        ("earn",),
+        re.compile(
+            r"\b(?:how much|what) i (?:earn|make|get paid|bring home|take home)\b|\bmy (?:salary|income|pay|wages?|earnings)\b"
+        ),
+    ),
+    (
+        ("take", "allergic to", "have"),
+        re.compile(
+            r"\bmy (?:medication|meds|prescription|pills|tablets|condition|diagnosis|illness|allerg\w+)\b|\bwhat i(?:'m)? (?:take|taking|on|suffer from|have got)\b"
+        ),
+    ),
+    (("name",), re.compile(r"\bmy (?:real |actual |full )?name\b|\bwhat i'm called\b|\bwho i am\b")),
+)
+
+
+def asks_to_erase(told: str) -> bool:
+    """Whether a sentence, in lower case, asks the assistant to have something no longer."""
+    if _KEEP_IT.search(told):
+        return False
+    if _PLAIN.search(told):
+        return True
+    if not _STORE.search(told) or not _ASKED.search(told):
+        return False
+    return (_GOES.search(told) or _NOT_KEPT.search(told)) is not None
+
+
+def values_meant(told: str, earlier: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
+    """Yield the values said before of what a sentence only names ("how old I am")."""
+    meant = {relation for relations, named in _ATTRIBUTES if named.search(told) for relation in relations}
+    for text in earlier if meant else ():
+        for fact in stated_in(text, lexicon):
+            if fact.statement.relation in meant and fact.subject == "user":
+                yield fact.object

@@ -1,0 +1,173 @@
+"""Finds what English speakers give another value than before where one has one at a time ("I'm registered at X", later "… at Y")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
+from proxy.memory.extract_builtin.replacement import overlap
+from proxy.memory.words import Span, stems, word_set, words
+
+_LEAD = r"^(?:\W|and |but |so |well |as |since |because |for context |fyi |btw |by the way |for (?:the record|reference|my \w+) |nowadays |these days |currently |at the moment |right now |now )*"
+# Of what a verb says here one has one at a time; with a possessive any verb of the present does.
+_HAS_ONE = re.compile(
+    _LEAD
+    + r"(?:(?:my|our)\b|(?:i|we)(?:'m|'re|'ve| am| are)?(?: (?:now|currently|still|just|usually|always|normally|mostly|actually|happily|officially|all|both|been|have))*"
+    r" (?:live|living|lodge|lodging|resid\w+|rent(?:ing)?|based|stationed|registered|enrolled|insured|employed|married|engaged|betrothed|bank(?:ing)?|work(?:ing)?|report(?:ing)?|answer(?:ing)? to|sit(?:ting)?|sleep(?:ing)?|park(?:ing)?|"
+    r"(?:train|swim|row|run|ride|bowl|dance|sing|play|study|studying|training|playing)(?: \w+)? (?:for|under|at|with)|commut\w+|driv(?:e|ing)|support|captain|chair|manage|major(?:ing)? in|go by|in (?=year|class|form|room|house|ward|unit|group|team|cell|office)|(?:on|with|at|in|under|from) (?=the \w|\w)|"
+    r"(?:keep|get|have|buy|send|take|do|store|order|collect|service|park|fuel) (?:all )?(?:my|our)))\b"
+)
+_PASSED = re.compile(
+    r"\b(?:was|were|had|did|went|got|took|saw|made|came|met|bought|left|used to|ago|last|tonight|today|tomorrow|yesterday|next|this (?:week|weekend|morning|evening))\b"
+    r"|(?<!\bam )(?<!'m )(?<!\bis )(?<!'s )(?<!\bare )(?<!'re )(?<!been )(?<!now )(?<!still )(?<!usually )(?<!currently )\b\w{2,}[^e\W]ed\b"
+)
+_SEVERAL = word_set(
+    "friend friends cousin brother sister uncle aunt colleague colleagues client clients customer problem question issue idea favourites interview meeting flight trip holiday "
+    "appointment homework assignment project projects email letter thoughts plan next other another second"
+)
+_IDLE = word_set(
+    "i i'm i've we we're we've my our mine the a an am is are 's be been and but so well as since because for now currently still just usually always normally mostly actually "
+    "these those days nowadays moment right really all both have has it that this which there here number no by way fyi btw whom who where of in on at with from to context reference record"
+)
+_LINKS = word_set("in on at with by for from under to is are called named number no behind through of as")
+_VERBS = word_set("drive driving support captain chair manage")
+_SKIPPED = word_set("the a an my our old new good lovely nearby local big little")
+_BETWEEN = re.compile(r"\s|[-'’&]|\s(?:of|the|de|la|le|von|and|&) |\. ")
+_TITLES = word_set(
+    "mr mrs ms miss dr doctor professor prof nurse sister father sir coach sergeant captain aunt uncle st number"
+)
+_PLAIN = re.compile(  # "my usual is a matcha latte"
+    _LEAD
+    + r"(?:my|our) (?P<attr>[a-z'-]+(?: (?!is\b|are\b)[a-z'-]+){0,5}?) (?:is|are|'s|has become)(?: (?:now|currently|usually|always|still|actually|mostly))* (?P<link>an?) (?P<v>[a-z'-]+(?: [a-z'-]+){0,2})(?= *(?:$|[,.;!]| (?:at|in|on|from|with|for|of|before|after|these|every|by)\b))"
+)
+_JUDGED = word_set(
+    "bit lot mess pain nightmare joke disaster shame pity must problem challenge success failure joy delight bargain while good bad great big little small long short nice real total huge dream treat "
+    "priority mystery struggle concern worry must-have beginner work relief blast pleasure"
+)
+_MOST_PLAIN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A value in a clause about the speaker.
+
+    Args:
+        link: The word before it that ties it to the clause.
+        near: Stems of the telling words of the clause.
+        bag: Those of the sentence.
+        value: As written.
+        sentence: Where it stands.
+    """
+
+    link: str
+    near: frozenset[str]
+    bag: frozenset[str]
+    value: str
+    sentence: Sentence
+
+
+def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told, Told, str]]:
+    """Yield (new, old, its text) where a message says again of the speaker what was said before, with another value."""
+    if reading.lexicon.code != "en":
+        return
+    for new in _told(reading, own=True):
+        for text in earlier:
+            for old in _told_in(text, reading.lexicon):
+                if _is_same(new, old) and not overlap(new.value, old.value) and _is_alike(new.value, old.value):
+                    yield new, old, text
+
+
+def _is_same(new: Told, old: Told) -> bool:
+    if new.link != old.link or not new.near:
+        return False
+    return new.near == old.near or (len(new.near) > 1 and new.near <= old.bag)
+
+
+def _is_alike(new: str, old: str) -> bool:
+    """Whether both are numbers or neither is."""
+    return new[:1].isdigit() == old[:1].isdigit()
+
+
+@lru_cache(maxsize=2_048)
+def _told_in(text: str, lexicon: Lexicon) -> tuple[Told, ...]:
+    return tuple(_told(read_as(text, lexicon), own=False))
+
+
+def _told(reading: Reading, *, own: bool) -> Iterator[Told]:
+    """Yield the values of a message; only of clauses that say whose they are, if ``own``."""
+    lexicon = reading.lexicon
+    for sentence in reading.sentences:
+        if sentence.asks or not lexicon.first.search(sentence.flat):
+            continue
+        bag = _telling(sentence.flat)
+        for clause in sentence.clauses:
+            idle = (lexicon.hedge, lexicon.past, lexicon.additive, lexicon.limited, lexicon.ended)
+            if clause.asks or any(pattern.search(clause.flat) for pattern in idle):
+                continue
+            is_own = _HAS_ONE.match(clause.flat) is not None
+            if not is_own and (own or not any(_HAS_ONE.search(other.flat) for other in sentence.clauses)):
+                continue
+            if not _PASSED.search(clause.flat):
+                yield from _named(clause, bag, sentence, reading)
+                yield from _plain(clause, bag, sentence, reading)
+
+
+def _named(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Reading) -> Iterator[Told]:
+    text = reading.text[clause.start : clause.end]
+    for start, end in _runs(text):
+        before = [word.text for word in words(text[:start])]
+        while before and before[-1] in _SKIPPED:
+            before.pop()
+        link = before[-1] if before else ""
+        if link not in _LINKS and link not in _VERBS:
+            continue
+        near = _telling(text[:start].lower() + " " + text[end:].lower())
+        if not near & _SEVERAL:
+            yield Told(link, near, bag, text[start:end], sentence)
+
+
+def _plain(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Reading) -> Iterator[Told]:
+    match = _PLAIN.match(clause.flat)
+    if match is None:
+        return
+    near, value = _telling(match["attr"]), match["v"].split()
+    found = words(match["attr"])
+    if not near or near & _SEVERAL or any(word in _JUDGED for word in value):
+        return
+    if reading.lexicon.kin.fullmatch(found[-1].text) or reading.lexicon.many.match(match["attr"]):
+        return
+    yield Told("a", near, bag, reading.text[clause.start + match.start("v") : clause.start + match.end("v")], sentence)
+
+
+def _runs(text: str) -> Iterator[Span]:
+    """Yield the names of a clause: words in capitals that follow one another, not the one it starts with."""
+    found = words(text)
+    place = 1
+    while place < len(found):
+        if not _is_name(text, found[place].start):
+            place += 1
+            continue
+        last = place
+        while last + 1 < len(found) and (
+            _is_name(text, found[last + 1].start) and _BETWEEN.fullmatch(text[found[last].end : found[last + 1].start])
+        ):
+            last += 1
+        first = place
+        while first < last and found[first].text in _TITLES:
+            first += 1
+        if found[first].text not in _TITLES and found[first].text not in ("i", "i'm", "i've", "i'd", "i'll"):
+            yield found[first].start, found[last].end
+        place = last + 1
+
+
+def _is_name(text: str, start: int) -> bool:
+    return text[start].isupper() or text[start].isdigit()
+
+
+@lru_cache(maxsize=4_096)
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(next(iter(stems(word.text)), word.text) for word in words(text) if word.text not in _IDLE)
