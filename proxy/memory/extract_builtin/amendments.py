@@ -16,6 +16,7 @@ from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.reframed import reframed
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
 from proxy.memory.extract_builtin.restated import restated
+from proxy.memory.extract_builtin.retold import retold
 from proxy.memory.extract_builtin.scan import REQUEST
 from proxy.memory.extract_builtin.shapes import reshaped
 from proxy.memory.extract_builtin.typed import (
@@ -305,6 +306,8 @@ class Amendments:
             yield self._amendment(new.sentence, new.value, old.value, text, "")
         for fresh, before, text in reframed(self._reading, self._earlier):
             yield self._amendment(fresh.sentence, fresh.value, before.value, text, "")
+        for anew, known, text in retold(self._reading, self._earlier):
+            yield self._amendment(anew.sentence, anew.value, known.value, text, "")
 
     def _reshaped(self) -> Iterator[Candidate]:
         """Yield the codes and figures that an attribute has anew."""
