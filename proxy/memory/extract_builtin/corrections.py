@@ -34,6 +34,9 @@ TOPIC = re.compile(
     r"(?:\b(?:about|regarding|concerning|über|bezüglich|sobre|acerca de|respecto a|про|насчет|по поводу)\s+(?:\w+\s+){0,2}|关于)$"
 )
 _WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
+_IS_ANOTHER = re.compile(
+    r"\s*(?:is|was|'s|would be|lives|belongs|teaches|works) (?:the|a|an|my|our|his|her|their|some|in|at|on|to|from|what|where|who)\b"
+)
 _WAS_ONCE = re.compile(
     r"\s*(?:was|era|fue|был[аои]?)\b(?=.*\b(?:last|previous|old|former|before|earlier|ago|once|back then|letzt\w*|früher\w*|alt\w*|vorher\w*|damals|"
     r"pasad\w|antigu\w|anterior\w*|antes|прошл\w+|стар\w+|раньше|прежн\w+|бывш\w+))|是(?:去年|上|以前|之前|老|旧|原来|前)"
@@ -103,7 +106,8 @@ class Corrections(Scan):
     def _disowned(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         if self._corrects:
             yield from self._echoed(sentence)
-        near = self._reading.sentences[max(0, place - 1) : place + 2]
+        before = 2 if self._lexicon.code == "en" else 1  # "I mixed up the names. She's Y. X is the caretaker"
+        near = self._reading.sentences[max(0, place - before) : place + 2]
         corrects = any(self._lexicon.correction.search(other.flat) for other in near)
         idle = (self._lexicon.ceased, self._lexicon.limited)
         for clause in sentence.clauses:
@@ -152,6 +156,9 @@ class Corrections(Scan):
     def _was_another(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause opens by saying what the value was instead ("Howland was last year's")."""
         opens = len(words(clause.flat[: mention.start - clause.start])) <= 1
+        if self._lexicon.code == "en" and opens and mention.rank >= NAME:
+            after = clause.flat[mention.end - clause.start :]
+            return (_IS_ANOTHER.match(after) or _WAS.match(after)) is not None
         is_common = mention.rank == NOUN and self._lexicon.code not in ("de", "zh")  # "the quiz was helpful"
         is_plain = self._lexicon.code == "zh" and mention.rank < VALUE and not is_called(mention.surface)
         return (

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
+from proxy.memory.extract_builtin.english_endings import OTHERWISE
+from proxy.memory.extract_builtin.exchanges import Exchanges
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.losses import Losses
@@ -85,7 +87,7 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
 # "Jens has quit his job": his job ended, not Jens.
 
 
-class Endings(Corrections, Forgetting, Losses, Rivals, Targets):
+class Endings(Corrections, Exchanges, Forgetting, Losses, Rivals, Targets):
     """Reads the endings of one message."""
 
     def find(self) -> list[Ending]:
@@ -131,6 +133,7 @@ class Endings(Corrections, Forgetting, Losses, Rivals, Targets):
         yield from self._moved_out(sentence)
         yield from self._replaced_after(place, sentence)
         yield from self._overtaken(sentence)
+        yield from self._exchanged(sentence)
         for index, clause in enumerate(sentence.clauses):
             yield from self._ended(place, sentence, index, clause)
         yield from self._mistaken(place, sentence)
@@ -207,6 +210,8 @@ class Endings(Corrections, Forgetting, Losses, Rivals, Targets):
 
     def _is_passing(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause tells of one time, of the hours of a place, or of what was undone since."""
+        if self._lexicon.code == "en" and OTHERWISE.search(sentence.flat):
+            return True
         closes = _HOURS.search(clause.flat) is not None and self._lexicon.limited.search(clause.flat) is not None
         return closes or _ONE_TIME.search(sentence.flat) is not None or self._is_undone(sentence, clause)
 

@@ -102,7 +102,7 @@ ENGLISH = Lexicon(
         r"\bpretend\b",
         r"\b(?:someday|one day)\b",
         r"\brumou?rs?\b",
-        r"\bin (?:my|a|the) dream|\bdreamt?\b",
+        r"\bin (?:my|a|the) dream|(?<!have\s)(?<!'ve\s)\bdreamt? (?:that|of|about|i)\b|\bdream of\b",
     ),
     past=one_of(
         r"\bused to\b",
@@ -150,6 +150,8 @@ ENGLISH = Lexicon(
         r"\bshould(?:n't| not| never) have (?:said|written|typed|put|called|told you)\b|\bnot sure (?:why|how)\b|\bsilly me\b|\bno clue (?:why|how)\b|\bwho knows why\b",
         r"\bshould(?:'ve| have) (?:said|written|typed|been|put|called)\b|\bmuddled\b|\bput me right\b|\bset me straight\b|\bcorrected me\b|\bgot measured\b|\b(?:he|she|it) isn't (?:a|an|the|called|named)\b|\bit's not (?:a|an|the) \w+ at all\b",
         r"\bdouble[- ]?checked\b|\b(?:checked|looked|counted|asked|measured|calculated) (?:it |that |them )?(?:again|up|once more|properly)\b",
+        r"\b(?:must have|must've|might have|may have|i) (?:dreamt|dreamed|imagined|hallucinated|invented|conjured|made (?:that|it|this) up|plucked|pulled)\b|\b(?:out of thin air|from nowhere|pure invention|figment)\b",
+        r"\b(?:checked|checking|dug (?:out|up)|looked (?:at|up|through)|consulted|found|reread|re-read|went through|pulled (?:out|up)|opened|fished out|unearthed|asked) (?:the|my|our|his|her) (?:\w+ ){0,2}(?:papers?|paperwork|passport|certificate|tickets?|label|box|packet|letter|e-?mail|card|form|receipt|contract|invoice|invitation|booking|confirmation|prescription|diary|calendar|logbook|manual|badge|bill|documents?|statement|file|records?)\b.{0,40}\b(?:actually|really|it's|it is|it says|is|was)\b",
         r"\bbrain (?:fog|freeze|glitch)\b|\bfat[- ]fingered\b|\bgot (?:it|that|this|them) (?:all )?(?:wrong|backwards|mixed)\b|\bmy mistake\b|\bignore what i\b",
         r"\bi (?:said|wrote|typed|told you|called (?:it|him|her))\b.{1,40}\b(?:but|when|though)\b",
         r"\blet me (?:rephrase|fix)\b|\bto be (?:precise|exact)\b|\bi keep (?:saying|calling|writing|mixing)\b|\bspell(?:ed|t|ing)? .{0,25}wrong\b|\bwrongly\b|\bnot .{2,25}, (?:it's|he's|she's)\b",
@@ -162,7 +164,7 @@ ENGLISH = Lexicon(
         r"\bmeant to (?:say|write|type)\b",
         r"\b(?:to|let me|i need to|i have to|i must) correct\b",
         r"\bmis(?:spoke|typed|remember\w*|read|heard|took|labell?ed|stated|spelled|spelt|named)\b",
-        r"\bmistaken?\b",
+        r"\b(?:by|a|our|the|bit of a|small|silly|stupid|slight) mistake\b|\bmistaken\b|\bmistake(?:,|:| on my| in (?:my|what))",
         r"\bmix(?:ed|ing|-)? ?.{0,15}\bup\b",
         r"(?<!go\s)(?<!went\s)(?<!i\sgot\s)(?<!we\sgot\s)\bwrong(?:ly)?\b",  # "the questions I got wrong"
         r"\btypo\b",
@@ -201,6 +203,7 @@ ENGLISH = Lexicon(
         r"\bautocorrect\w*",
         r"\bmis(?:spoke|typed|remembered|labell?ed|heard|read|took|named|spelled|spelt)\b",
         r"\bthought\b",
+        r"\b(?:dreamt|dreamed|hallucinated|conjured|plucked|pulled out of)\b",
         r"\bused to be\b|\bwas (?:the|my|a) (?:old|ex|previous|former)\b",
         r"\bwas just\b|\bwas only\b|\bcalling (?:it|him|her|them)\b|\bbeen (?:saying|writing|spelling)\b|\bignore\b|\bnever had\b|\bwas last (?:year|time|month|week)\b",
         r"\bbelongs? to\b",
@@ -213,7 +216,7 @@ ENGLISH = Lexicon(
     ),
     contrast=(
         one_of(
-            r"\b(?:is|are|'s|was|be|meant|called|named|in|at|with|to|for|from|it's|its|thats|hes|shes|im|i'm|we're) (?:\w+ ){0,3}?(?P<new>[\w .&'-]{2,40}?),? (?:and )?not (?:a |an |the |in |at |with |to |for |from |my |our )*(?P<old>[\w .&'-]{2,30})"
+            r"\b(?:is|are|'s|was|be|meant|called|named|in|at|with|to|for|from|it's|its|thats|hes|shes|im|i'm|we're) (?:\w+ ){0,3}?(?P<new>[\w .&'-]{2,40}?),? (?:and )?not (?!only\b|just\b|simply\b|merely\b|necessarily\b|even\b)(?:a |an |the |in |at |with |to |for |from |my |our )*(?P<old>[\w .&'-]{2,30})"
         ),
         one_of(
             r"\b(?:isn't|not|aren't|wasn't|no) (?!only|just|simply|merely)(?:a |an |the |in |at |with |called |named )*(?P<old>[\w .&'-]{2,30}?),? (?:but|it's|it is|he's|she's|they're|rather) (?:a |an |the |in |at |with |rather |actually |really )*(?P<new>[\w .&'-]{2,30})"
@@ -236,7 +239,7 @@ ENGLISH = Lexicon(
         r"\boff [\w ]{2,25},? (?:and )?on(?:to)? ",
         r"\bswitch",
         r"\bmov(?:e|ed|ing)\b",
-        r"\bmigrat",
+        r"\bmigrat|\bport(?:ed|ing)\b|\bshift(?:ed|ing)\b|\b(?:defected|decamped|graduated|relocated|hopped|crossed over|came over|gone over|turned to)\b",
         r"\bchang",
         r"\bswap",
         r"\btrad(?:e|ed|ing)\b",

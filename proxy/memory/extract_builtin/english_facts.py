@@ -24,7 +24,7 @@ ENGLISH_STATEMENTS = (
     Statement(
         "reply language",
         one_of(
-            r"\b(?:always |please )?(?:answer|reply|respond|write)(?: to me)? (?:always |only )?in (?=(?:english|german|french|spanish|italian|portuguese|russian|chinese|mandarin|japanese|korean|dutch|polish|turkish|arabic|hindi|swedish|danish|norwegian|finnish|ukrainian|czech|greek|hebrew)\b)"
+            r"\b(?:always |please )?(?:answer|reply|respond|write)(?: to me)? (?:always |only )?in (?P<v>english|german|french|spanish|italian|portuguese|russian|chinese|mandarin|japanese|korean|dutch|polish|turkish|arabic|hindi|swedish|danish|norwegian|finnish|ukrainian|czech|greek|hebrew)\b"
         ),
         "procedure",
         single=True,

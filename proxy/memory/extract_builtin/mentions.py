@@ -183,7 +183,7 @@ class Heard:
         if _DIGITS.search(surface):
             return CODE
         if surface.isdigit():
-            return GENERIC
+            return VALUE if len(surface) > 1 and self.is_value(surface) else GENERIC
         alike = dict.fromkeys(value for word in run for value in self._by_start.get(word.text[:_SAME], ()))
         if any(same_value(surface, value) or _is_inside(surface, value) for value in alike):
             return VALUE
@@ -279,12 +279,12 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
         return True
     surname = _SURNAME.match(sentence.text[mention.end - sentence.start :])
     if lexicon.code == "es" and surname and not any(fold(surname[1]) in fold(text) for text in mention.said):
-        return all(_is_being(text, mention.surface, lexicon) for text in mention.said)
+        return all(is_being(text, mention.surface, lexicon) for text in mention.said)
     is_another = _ANOTHER_ONE.match(sentence.flat[mention.end - sentence.start :])
     if is_another is not None:
         who = lexicon.kin.search(is_another[0])
         told = any(who is not None and who[0] in fold(text) for text in mention.said)
-        return not told and all(_is_being(text, mention.surface, lexicon) for text in mention.said)
+        return not told and all(is_being(text, mention.surface, lexicon) for text in mention.said)
     if lexicon.code == "de" and _PART_OF.match(sentence.flat[mention.end - sentence.start :]):
         return True
     if lexicon.code == "de" and _WITH_ARTICLE.search(before):
@@ -294,7 +294,7 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     else:
         is_common = mention.surface.islower() and _DEFINITE.search(before) is not None
         is_thing = is_common or _INDEFINITE.search(before) is not None
-    return is_thing and all(_is_being(text, mention.surface, lexicon) for text in mention.said)
+    return is_thing and all(is_being(text, mention.surface, lexicon) for text in mention.said)
 
 
 def _is_place(text: str, surface: str) -> bool:
@@ -303,7 +303,7 @@ def _is_place(text: str, surface: str) -> bool:
     return bool(found) and all(_WHERE.search(text[: word.start].lower()) for word in found)
 
 
-def _is_being(text: str, surface: str, lexicon: Lexicon) -> bool:
+def is_being(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether a text gives a being the name ``surface``."""
     for word in words(text):
         if same_word(word.text, fold(surface)) and text[word.start].isupper():

@@ -43,6 +43,7 @@ _CAME_BACK = re.compile(
     r"\bdur(?:é|amos)\b|\baguant(?:é|amos)\b|\bvolví\b(?! a (?:dejar|romper))|\brecaí\b|\bregresé\b|\bme arrepentí\b|\bretom(?:é|amos)\b|"
     r"\b(?:lasted|got back into|went back to it|picked it (?:back )?up again)\b"
 )
+_MOST_SAID = 3  # earlier messages that hold a common word which names something of the speaker's
 _INFINITIVE = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
@@ -138,7 +139,11 @@ class Scan:
 
     def _is_personal(self, mention: Mention) -> bool:
         """Whether the speaker said of themselves, or of theirs, what a common word names."""
-        return mention.rank >= NAME or any(_is_own(text, mention.surface, self._lexicon) for text in mention.said)
+        if mention.rank >= NAME:
+            return True
+        if self._lexicon.code == "en" and len(mention.said) > _MOST_SAID:
+            return False  # what comes up again and again is what they talk about
+        return any(_is_own(text, mention.surface, self._lexicon) for text in mention.said)
 
     def _clause_at(self, sentence: Sentence, mention: Mention) -> Clause:
         return next(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Scan
-from proxy.memory.words import flat, words
+from proxy.memory.words import flat, same_word, words
 
 _ELLIPTIC_WORDS = 6
 _ELLIPTIC_HAN = 16  # characters; a subject is said once and holds for the clauses after it
@@ -66,6 +66,8 @@ _HAS_OBJECT = re.compile(
 _ACTS = re.compile(
     r"(?:has |have |had |'ve |just |finally |recently )?(?:delet|dropp|cancel|remov|clos|stopp|sold|quit|gave|lost|wip|ended|threw|shut|ditch|dump|return|scrapp|let |cut|discontinu|broke|left|phased)\w*"
 )
+_OURS = re.compile(r"\s+(?:me and )?(?:my|our) (?:\w+ )?(\w+)")
+_LOSES = re.compile(r"(?:\w+ )?(?:delet|lost|wip|broke|threw|remov|let|left|return)\w*")  # things within it
 _DOES = re.compile(
     r"\W*(?:(?:app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
 )
@@ -172,7 +174,14 @@ class Targets(Scan):
             return mention.start < cue[0] and _HAS_OWN.match(text, mention.end) is not None
         if self._lexicon.code != "en" or mention.start >= cue[0] or not _ACTS.match(text, cue[0]):
             return False
-        return _DOES.fullmatch(text, mention.end, cue[0]) is not None and _HAS_OBJECT.match(text, cue[1]) is not None
+        if _DOES.fullmatch(text, mention.end, cue[0]) is None or _HAS_OBJECT.match(text, cue[1]) is None:
+            return False
+        ours = _OURS.match(text, cue[1])  # "X dropped my column", where the column was said to be at X
+        return (
+            ours is None
+            or not any(same_word(word.text, ours[1]) for said in mention.said for word in words(said))
+            or _LOSES.match(text, cue[0]) is not None
+        )
 
     def _is_tight(self, mention: Mention, cue: tuple[int, int]) -> bool:
         """Whether a common word stands next to the cue; where nouns are written apart, German, it need not."""

@@ -1,0 +1,112 @@
+"""Finds values that English speakers exchange without naming a source: "X out, Y in", "Y has taken X's place"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention, is_being
+from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.replacement import clipped, names_in
+from proxy.memory.extract_builtin.scan import Ending
+from proxy.memory.extract_builtin.switches import Switches
+from proxy.memory.words import words
+
+_PLACE = r"(?:places?|spot|role|slot|shifts?|seat|shoes|position|post|job|duties|round|desk|chair|part|mantle|throne|reins|work|boots|room|bed|stall|stead)"
+_PLACE_TAKEN = re.compile(
+    rf"['’]s? (?:old |former |usual )?{_PLACE}\b.{{0,40}}\b(?:taken|filled|given|gone|went|passed|covered|inherited|fallen|falls|handed|occupied|assumed|goes|offered)\b"
+)
+_TAKES_PLACE = re.compile(
+    r"\b(?:tak(?:e|es|en|ing)|took|fill(?:s|ed|ing)?|step(?:s|ped|ping)? in(?:to)?|stepping into|inherit(?:s|ed)?|assum(?:es|ed)|occup(?:ies|ied)|got|has|have|been given|offered) (?:over )?(?:from )?(?:the )?(?:place|spot|role|slot|seat|shoes|job|post|position)? ?(?:of )?(?:\w+ )?$"
+)
+_PLACE_AFTER = re.compile(rf"['’]s? (?:old |former |usual )?{_PLACE}\b")
+_TAKEN_FROM = re.compile(
+    r"\b(?:tak(?:en|es|ing)|took|picked up|carried on|handed on) (?:over |the reins |the baton )?(?:\w+ ){0,2}from (?:the |old |poor |my |our )?$"
+)
+_OUT = re.compile(
+    r"^(?:'s| is| are| was)? ?(?:out|off|gone|finished|history|done|binned|dropped|over|ended|retired|adieu|farewell|cancelled)\b[\s,;.!]*$"
+)
+_OUT_BEFORE = re.compile(
+    r"^\W*(?:so |and |well |right |ok )*(?:out (?:with|goes|go|went)|off|exit|away with|farewell|bye|adieu|no more|enough of|down with|it's out with|i'm off|we're off|i am off|we are off)(?: the| my| our| good old| old)* $"
+)
+_IN = re.compile(
+    r"(?:'s| is| are)? ?\bin\b[\s.!]*$|^\W*(?:and |so |it's |i'm |we're |then )*(?:in (?:with|comes?|came|goes)|on(?:to)?|hello|hi|welcome|enter|here comes|long live|over to|hail)\b"
+)
+_MOVES_OVER = re.compile(  # "we've gone over to hemp"
+    r"\b(?:(?:gone|went|going|moved|moving|switched|switching|changed|crossed|come|came|converted|defected|turned|jumped|swung|hopped|drifted|shifted|migrated|ported|transferred|flipped|jumping|been (?:moved|switched|transferred|converted))"
+    r"(?: (?:my|our|the) \w+| everything| it| all)?(?: (?:over|across|instead|on|back))* (?:to|onto|into)|(?:settled on|settled for|plumped for|opted for|went for|gone for|gone with|went with|landed on|fallen back on|turned to|found refuge (?:in|at|with)|fallen for|make do with|making do with)"
+    r"|(?:it's|it is) (?=\w+(?: \w+)? (?:now|from now on|these days|instead)))\s+(?P<new>\w[\w'-]*(?: [\w'-]+){0,2})"
+)
+_WHY = re.compile(
+    r"^\W*(?:and |but |so |well )?(?:since|because|as|after|when|once|now that|seeing as|given that|with|ever since|what with|thanks to|due to|owing to|on account of)\b"
+)
+_NOT_THERE = re.compile(
+    r"^(?:bed|sleep|work|school|court|church|town|hospital|war|print|see|the (?:doctor|doctors|vet|shops?|park|gym|toilet|cinema|beach|pub|hospital|police|press)|my|our|her|his|their|you|a|an)\b"
+)
+_OFFERED = re.compile(
+    r"\b(?:until|till|for now|for the time being|temporarily|meanwhile|this week|today|tonight|next|might|may|maybe|perhaps|if|could|would|should|tempted|thinking|considering|never|not|n't)\b"
+)
+_LONG = 30  # words of a sentence; a switch is told in fewer
+
+
+class Exchanges(Switches):
+    """Reads exchanges in which the old value gives its place to a new one."""
+
+    def _exchanged(self, sentence: Sentence) -> Iterator[Ending]:
+        if self._lexicon.code != "en" or sentence.asks or len(sentence.words) > _LONG:
+            return
+        if self._lexicon.additive.search(sentence.flat):
+            return
+        for mention in self._mentions[sentence.start]:
+            clause = self._clause_at(sentence, mention)
+            if mention.rank < NOUN or clause.asks or self._is_hedged(sentence, clause):
+                continue
+            if (
+                self._gives_place(sentence, mention)
+                or self._goes_out(sentence, clause, mention)
+                or self._moved_over(sentence, mention)
+            ) and self._is_personal(mention):
+                yield Ending(mention.surface, "replace", sentence, mention)
+
+    def _gives_place(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether somebody takes the place of the one mentioned ("Y stepped into X's shoes")."""
+        before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
+        if mention.rank < NAME or not self._names_new(sentence, mention) or _OFFERED.search(sentence.flat):
+            return False
+        if _PLACE_TAKEN.match(after) or _TAKEN_FROM.search(before):
+            return True
+        return _PLACE_AFTER.match(after) is not None and _TAKES_PLACE.search(before) is not None
+
+    def _goes_out(self, sentence: Sentence, clause: Clause, mention: Mention) -> bool:
+        """Whether one comes in where the other goes out ("X out, Y in")."""
+        before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
+        is_out = (not words(before) and _OUT.match(after)) or (_OUT_BEFORE.match(before) and not words(after))
+        if not is_out:
+            return False
+        place = sentence.clauses.index(clause)
+        near = [c for c in sentence.clauses[max(0, place - 1) : place + 2] if c is not clause]
+        return any(_IN.search(other.flat) and not other.asks for other in near)
+
+    def _moved_over(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether a sentence that opens with the only old value goes on to what was moved over to ("since X …, we've gone over to Y")."""
+        moved = _MOVES_OVER.search(sentence.flat, mention.end - sentence.start)
+        if moved is None or _OFFERED.search(sentence.flat) or _NOT_THERE.match(moved["new"]):
+            return False
+        before = sentence.flat[: mention.start - sentence.start]
+        opens = _WHY.match(before) is not None or len(words(before)) <= 1
+        if not opens or any(is_being(text, mention.surface, self._lexicon) for text in mention.said):
+            return False
+        others = [m for m in self._mentions[sentence.start] if m.rank >= mention.rank and m is not mention]
+        new = clipped(sentence.text[slice(*moved.span("new"))], self._lexicon, is_kind=True)
+        return bool(new) and not self._heard.holds(new) and not others
+
+    def _names_new(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether a sentence, or the one beside it, names somebody or something never heard of."""
+        found = self._reading.sentences
+        place = found.index(sentence)
+        near = [sentence, *(one for one in found[max(0, place - 1) : place + 2] if one is not sentence)]
+        names = [name for one in near for name in names_in(". " + one.text)]
+        opening = sentence.words[0]
+        if self._reading.text[opening.start].isupper() and opening.start != mention.start:
+            names.append(self._reading.text[opening.start : opening.end])
+        return any(not self._heard.holds(name) for name in names)
