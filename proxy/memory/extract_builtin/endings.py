@@ -10,6 +10,7 @@ from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
 from proxy.memory.extract_builtin.english_endings import OTHERWISE
 from proxy.memory.extract_builtin.exchanges import Exchanges
 from proxy.memory.extract_builtin.forgetting import Forgetting
+from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.losses import Losses
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
@@ -97,7 +98,7 @@ class Endings(Corrections, Exchanges, Forgetting, Losses, Rivals, Targets):
         self._murmurs = any(self._lexicon.murmur.search(sentence.flat) for sentence in self._reading.sentences)
         for place, sentence in enumerate(self._reading.sentences):
             for ending in self._of(place, sentence):
-                if self._is_told_plainly(ending):
+                if self._is_told_plainly(ending) and not self._is_mere_talk(place, ending):
                     found.setdefault(ending.value.casefold(), ending)
         return list(found.values())
 
@@ -110,6 +111,15 @@ class Endings(Corrections, Exchanges, Forgetting, Losses, Rivals, Targets):
         if is_brief(self._reading):
             return size <= most
         return 2 * size <= most and self._heard.is_value(ending.value)
+
+    def _is_mere_talk(self, place: int, ending: Ending) -> bool:
+        """Whether a sentence only tells of what is not so, or asks what would be."""
+        if self._lexicon.code not in HEARSAY or ending.reason == "forget":
+            return False
+        clause = self._clause_at(ending.sentence, ending.mention) if ending.mention else None
+        return is_hearsay(self._reading, place) or (
+            clause is not None and is_supposed(ending.sentence, clause, self._lexicon.code)
+        )
 
     def _corrected(self, sentence: Sentence) -> bool:
         if any(WHENCE.search(clause.flat) for clause in sentence.clauses):

@@ -13,6 +13,12 @@ from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.han import SIMPLIFIED
 from proxy.memory.words import HAS_CJK, Word, flat, fold, same_value, same_word, stems, word_set, words
 
+
+def _in_both_scripts(characters: str) -> frozenset[str]:
+    wanted = frozenset(characters)
+    return wanted | {chr(other) for other, plain in SIMPLIFIED.items() if chr(plain) in wanted}
+
+
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
 _PAST = re.compile(r"[a-z]{4,}ed")
 _BEFORE_VERBS = word_set(
@@ -49,7 +55,7 @@ _NAMED = re.compile(
 )
 _SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
-_CJK_EDGE = frozenset(
+_CJK_EDGE = _in_both_scripts(
     "找我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
     "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
 )
@@ -57,7 +63,9 @@ _LEAST_HAN, _MOST_HAN = 2, 6
 _HAN_BEFORE = "[去到在回从吃喝用看买订学弹拉养姓找报开骑喂戴穿坐玩练追]"  # verbs that take a name
 _HAN_EDGE = '[、，。！？；：,.!?;:和跟与及叫是《》“”"]'
 _CJK_PARTICLES = frozenset("了的吗呢吧着过")
-_CJK_TRAILING = frozenset("的了是在就都也又还再吗呢吧啊呀啦哦嘛着过去来会要想能可我你他她它这那有没不很太最从把被")
+_CJK_TRAILING = _in_both_scripts(
+    "的了是在就都也又还再吗呢吧啊呀啦哦嘛着过去来会要想能可我你他她它这那有没不很太最从把被"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,5 +345,5 @@ def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon) -> tup
 
 def _is_edge(word: str, lexicon: Lexicon, *, trailing: bool = False) -> bool:
     if HAS_CJK.search(word):
-        return word.translate(SIMPLIFIED) in (_CJK_TRAILING if trailing else _CJK_EDGE)
+        return word in (_CJK_TRAILING if trailing else _CJK_EDGE)
     return word in lexicon.stop or (len(word) == 1 and not word.isdigit())

@@ -34,10 +34,15 @@ _SHORTEST = 3  # words of a clause that has no object of its own
 _ANOTHERS = re.compile(
     r"\b(?:соседск|чуж|мамин|папин|сестрин|подругин|бабушкин|дедушкин)\w*$|(?:隔壁|别人|人家|邻居|同事|楼[上下]|对门)(?:家)?(?:的|那)?.{0,3}$"
 )
-_GIVES_UP = re.compile(
-    r"(?:отмени|закры|броси|заброси|убра|прода|отда|выброси|выкину|удали|сда|прекрати|отключи)ла"
-)  # agrees with a woman's name
-_ITS_OBJECT = re.compile(r" (?!(?:в|во|к|ко|на|с|со|из|от|у|до|по|меня|нас|и|его|ее|их)\b)\w{4,}")
+_GIVES_UP = re.compile(r"[а-я]+л(?P<ending>[аи]?)")  # agrees with who does it
+_ITS_OBJECT = re.compile(
+    r" (?!(?:в|во|к|ко|на|с|со|из|от|у|до|по|меня|нас|мой|мою|мое|мои|наш\w?|и|его|ее|их)\b)(?P<noun>\w{4,})"
+)
+_MAY_DO_IT = {"а": re.compile(r"[аяь]$"), "": re.compile(r"[^уюа]$"), "и": re.compile(r"[иыеа]$")}  # of either number
+_HANDS_ON = re.compile(r"отда|прода|подари|раздари|пристрои|сда|переда|верну|уступи|сплави|сбагри")  # to somebody
+_DOES_HAN = re.compile(
+    r"(?:老师|教练|医生|大夫|师傅|老板|姐|哥|总|他们|她们|那边|官方|平台|公司)?[^，。]{0,6}?(?:把|将)(?!我|咱|卡|合同|账|会员|订阅|号|门店|店|服务|它|这)"
+)
 _SHUNS_HAN = re.compile(r"(?:现在|已经|再也|都|也)*不[^，。]([^，。了]{2,})了")
 _PET_HAN = re.compile(r"[狗猫鸟兔龟鱼]|鹦鹉|仓鼠|儿子|女儿|宝宝")
 _DELETED = re.compile(r"\b(?:удал|стер|убр|выкин|вычеркн|снес|закры|отключ|запрет|отмен|вырез|выпил)\w*")
@@ -95,10 +100,17 @@ class Targets(Scan):
             return False
         said = self._reading.text[slice(*cue)].lower()
         if self._lexicon.code == "zh":
-            return _SHUNS_HAN.fullmatch(said) is not None and any(_PET_HAN.search(text) for text in mention.said)
-        if self._lexicon.code != "ru" or mention.surface[-1:] not in "ая" or not _GIVES_UP.fullmatch(said):
+            shuns = _SHUNS_HAN.fullmatch(said) is not None and any(_PET_HAN.search(text) for text in mention.said)
+            return shuns or _DOES_HAN.match(clause.flat, mention.end - clause.start) is not None
+        verb = _GIVES_UP.fullmatch(said) if self._lexicon.code == "ru" else None
+        given = verb and _ITS_OBJECT.match(clause.flat, cue[1] - clause.start)
+        if not verb or not given or _HANDS_ON.match(said) or mention.surface[-1:] in "ую":
             return False
-        return _ITS_OBJECT.match(clause.flat, cue[1] - clause.start) is not None
+        if len(words(self._reading.text[mention.end : cue[0]])) > 1:
+            return False
+        if verb["ending"] == "а" and mention.surface[-1:] in "ая":
+            return True
+        return not _MAY_DO_IT[verb["ending"]].search(given["noun"])
 
     def _is_part(self, mention: Mention, clause: Clause, end: int) -> bool:
         """Whether something within the value ends, and not the value itself ("deleted a post from X")."""
