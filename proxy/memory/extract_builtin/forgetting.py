@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.corrections import TOPIC
 from proxy.memory.extract_builtin.english_forgetting import asks_to_erase, values_meant
+from proxy.memory.extract_builtin.erasing import ERASING
+from proxy.memory.extract_builtin.erasing import asks_to_erase as is_erasing
+from proxy.memory.extract_builtin.erasing import values_meant as values_named
 from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
@@ -51,6 +54,9 @@ class Forgetting(Scan):
 
     def _asks_to_forget(self, sentence: Sentence) -> bool:
         lexicon = self._lexicon
+        told = [clause.flat for clause in sentence.clauses if not clause.asks]
+        if lexicon.code in ERASING and is_erasing(sentence.flat, told, lexicon.code):
+            return True
         keeps = lexicon.remember.search(sentence.flat)
         if keeps and not (_DELETES.match(keeps[0]) and _FROM_MEMORY.search(sentence.flat)):
             return False
@@ -90,8 +96,9 @@ class Forgetting(Scan):
                 best = self._best(self._mentions[near.start], floor=NAME) or self._common_in(near)
         for mention in best:
             yield Ending(mention.surface, "forget", sentence, mention)
-        if not best and self._lexicon.code == "en":
-            for value in values_meant(sentence.flat, self._heard.texts, self._lexicon):
+        if not best and self._lexicon.code in ("en", *ERASING):
+            meant = values_meant if self._lexicon.code == "en" else values_named
+            for value in meant(sentence.flat, self._heard.texts, self._lexicon):
                 yield Ending(value, "forget", sentence, None)
 
     def _code_meant(self, place: int, sentence: Sentence) -> str:
