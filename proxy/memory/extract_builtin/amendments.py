@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
-from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
+from proxy.memory.extract_builtin.reading import Reading, Sentence, is_brief, read_as
 from proxy.memory.extract_builtin.reframed import reframed
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
 from proxy.memory.extract_builtin.restated import restated
@@ -91,8 +91,11 @@ class Amendments:
                 return
 
     def _around(self, sentence: Sentence) -> Sequence[Sentence]:
-        """Return a sentence and the one that follows it, which may say that it corrects ("It's Niamh. I always mix them up")."""
+        """Return a sentence and the one beside it that may say that it corrects ("It's Niamh. I always mix them up")."""
         place = self._reading.sentences.index(sentence)
+        if self._lexicon.code == "en" and is_brief(self._reading):
+            beside = self._reading.sentences[max(0, place - 1) : place + 2]
+            return [near for near in beside if near is sentence or not near.asks]
         after = [near for near in self._reading.sentences[place + 1 : place + 2] if not near.asks]
         return (sentence, *(after if self._lexicon.amend.search(sentence.flat) else ()))
 
@@ -205,7 +208,9 @@ class Amendments:
 
     def _only_new_name(self, sentence: Sentence) -> str:
         """Return the one name that a correction brings up, where it goes on about what was said before."""
-        is_told = self._lexicon.correction.search(sentence.flat) and not self._lexicon.additive.search(sentence.flat)
+        told = self._around(sentence) if self._lexicon.code == "en" else (sentence,)
+        is_told = any(self._lexicon.correction.search(near.flat) for near in told)
+        is_told = is_told and not self._lexicon.additive.search(sentence.flat)
         if (
             not is_told
             or self._lexicon.code in ("de", "zh")
@@ -218,7 +223,9 @@ class Amendments:
 
     def _shares_topic(self, sentence: Sentence) -> bool:
         latest = {stem for word in words(self._by_topic(sentence)[0]) for stem in stems(word.text)}
-        return any(latest & set(stems(word.text)) for word in sentence.words if word.text not in self._lexicon.stop)
+        told = self._around(sentence) if self._lexicon.code == "en" else (sentence,)
+        found = (word.text for near in told for word in near.words if word.text not in self._lexicon.stop)
+        return any(latest & set(stems(word)) for word in found)
 
     def _meant_before(self, sentence: Sentence, new: str) -> tuple[str, str, str] | None:
         """Return the one value (with its text and relation) that the latest fitting utterance gave."""

@@ -28,6 +28,10 @@ _DENIED = re.compile(
 )
 _NOT = re.compile(r"\s*(?:это )?не\s")
 _LACKS = re.compile(r"\bno\s$")
+_EDITS = re.compile(  # of a text at work
+    r"(?:\W|please |just |also |then |now |maybe |and )*(?:remove|replace|update|delete|add|change|swap|adjust|edit|insert|include|exclude|incorporate|modify|move|format|highlight|rephrase|reword|rearrange) (?:the|this|that|these|those|all|any|some|it|a|an|more|another|each|every)\b"
+)
+_YOU = re.compile(r"\b(?:you|your)\b")
 _MORE = re.compile(r"\s*(?:any ?more|any longer|mehr|más|больше|anymore|only|nur|sol)")
 _AFTER_DENIED = 2
 TOPIC = re.compile(
@@ -36,6 +40,9 @@ TOPIC = re.compile(
 _WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
 _IS_ANOTHER = re.compile(
     r"\s*(?:is|was|'s|would be|lives|belongs|teaches|works) (?:the|a|an|my|our|his|her|their|some|in|at|on|to|from|what|where|who)\b"
+)
+_MIXED = re.compile(
+    r"\b(?:confus|mix|muddl|conflat)\w+ (?:up )?(?:the |my |our |all )?(?:two |both |different |up |\w+ )?$"
 )
 _WAS_ONCE = re.compile(
     r"\s*(?:was|era|fue|был[аои]?)\b(?=.*\b(?:last|previous|old|former|before|earlier|ago|once|back then|letzt\w*|früher\w*|alt\w*|vorher\w*|damals|"
@@ -47,7 +54,8 @@ WHENCE = re.compile(  # wonders how a wrong thing came to be said
     r"\bwo (?:ich )?hab\w* (?:ich )?.{0,40}\bher(?:geholt|genommen|gehabt)?\b|\bwie (?:komm\w*|kam|bin) ich .{0,12}auf\b|\bwie ich (?:\w+ ){0,3}auf .{1,40}\b(?:komm\w*|kam|gekommen)\b|"
     r"\b(?:warum|wieso|weshalb) (?:hab\w* )?ich .{0,40}\b(?:geschrieben|gesagt|getippt|schrieb|sagte|hatte|habe?)\b|"
     r"\bde dónde .{0,20}\bsa(?:qué|co|cado|caría)\b|\b(?:por|en) qué .{0,15}\b(?:dije|puse|escribí|pensaba)\b|\bcómo (?:se me ocurrió|llegué a) (?:decir|poner|escribir)\b|"
-    r"\bwhere (?:did i get|i got)\b|\bwhy (?:did i|i) (?:say|said|type|typed|write|wrote)\b"
+    r"\bdid i (?:really |just |seriously )?(?:say|write|type|put|call (?:it|him|her)|tell you)\b|\bwhat (?:made|possessed) me (?:to )?(?:say|write|type|put|think|call)\b|\bwhere on earth (?:did i|i)\b|"
+    r"\bwhere (?:did i get|i got|\w+ came from)\b|\bwhy (?:did i|i) (?:say|said|type|typed|write|wrote)\b"
 )
 
 
@@ -75,6 +83,8 @@ class Corrections(Scan):
         """Find ", not Y" and "it isn't a Y" at the end of a clause, whatever the words before it."""
         if REQUEST.match(sentence.flat):
             return
+        if self._lexicon.code == "en" and any(_EDITS.match(clause.flat) for clause in sentence.clauses):
+            return
         for clause in sentence.clauses:
             if clause.asks or self._is_hedged(sentence, clause) or self._lexicon.limited.search(clause.flat):
                 continue
@@ -85,9 +95,18 @@ class Corrections(Scan):
                     and not (_MORE.match(after) or _NOT.match(after))
                     and len(words(after)) <= _AFTER_DENIED
                 )
-                lacks = mention.rank == NOUN and self._lexicon.code == "en" and _LACKS.search(before)  # "no pressure"
+                lacks = (
+                    mention.rank == NOUN and self._lexicon.code == "en" and self._is_of_the_talk(clause, before, after)
+                )
                 if is_denied and not lacks and mention.rank >= NOUN and self._is_personal(mention):
                     yield Ending(mention.surface, "correct", sentence, mention)
+
+    def _is_of_the_talk(self, clause: Clause, before: str, after: str) -> bool:
+        """Whether a common word is denied of what is talked about: "no pressure", "you are not saying", "not a cooking show"."""
+        if _LACKS.search(before) or (_YOU.search(before) and not self._lexicon.first.search(clause.flat)):
+            return True
+        follows = words(after)
+        return bool(follows) and follows[0].text not in self._lexicon.stop
 
     def _is_plain_contrast(self, mention: Mention, match: re.Match[str], end: int) -> bool:
         """Whether a common word is all that is denied, in a message that corrects something."""
@@ -133,6 +152,7 @@ class Corrections(Scan):
         if corrects and not inside:
             inside = [m for m in self._within(clause, sentence) if m.rank >= NOUN and self._was_another(m, clause)]
         inside = [m for m in inside if not self._lexicon.kin.fullmatch(m.surface.lower())]
+        inside = [m for m in inside if m.rank > NOUN or not self._is_mixed(m, clause)]
         denies = len(words(clause.flat)) <= _DENIAL_WORDS  # "not Lisbon"
         if len(sentence.words) > _LONG and self._lexicon.code != "zh":
             inside = [m for m in inside if m.rank == VALUE]
@@ -140,6 +160,10 @@ class Corrections(Scan):
         if not best and corrects and len(inside) == 1 and inside[0].rank == NOUN and self._is_personal(inside[0]):
             best = inside
         return best
+
+    def _is_mixed(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a common word names the sort of what was mixed up ("I confused two tenants")."""
+        return _MIXED.search(clause.flat[: mention.start - clause.start]) is not None
 
     def _is_topic(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause is about a value, and not the wrong thing said ("I lied about Tver" is)."""

@@ -66,6 +66,7 @@ _NARROWED = re.compile(
     r"|\bin (?:the )?(?:winter|summer|spring|autumn|rain|snow|cold|dark)\b"
     r"|\bat (?:work|the office|parties|breakfast|lunch|dinner|school|home)\b|\bfor (?:breakfast|lunch|dinner|work|fun)\b|\bto (?:work|school)\b"
 )
+_RAN_OUT = re.compile(r"\b(?:over|finished|all done)\b(?! (?:with|for))")
 _EXCEPT = re.compile(
     r"\W*(?:but )?(?:(?:only|just|except) (?:at|in|on|with|when|during|for|by|after|before|if)\b|except\b|(?:i |we )?still (?:do|use|play|go|have|drink|eat|take|keep|like|love|read|wear)s? (?:it|them|that|so|him|her|one)\b)"
 )
@@ -162,6 +163,12 @@ class Endings(Corrections, Exchanges, Forgetting, Losses, Rivals, Targets):
         if not mutual and self._lexicon.code == "en" and self._is_strangers(clause, start, targets):
             return
         for mention in targets:
+            if (
+                mention.rank < NAME
+                and self._lexicon.code == "en"
+                and _RAN_OUT.search(self._reading.text[start:end].lower())
+            ):
+                continue  # "the exam is over": it took place
             if self._is_renewed(mention, sentence) or self._is_part(mention, clause, end):
                 continue
             if self._is_of_another(mention, clause) or self._does_it(mention, clause, (start, end)):

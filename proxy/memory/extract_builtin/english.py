@@ -22,7 +22,7 @@ ENGLISH = Lexicon(
         say said tell told anyway today yesterday tomorrow week month year day days time times don't doesn't didn't i've
         it's that's there's can't won't isn't s t d ll ve re m been because since while until during always never ever
         new old good bad first last next best your really stuff thing things way name called
-        great nice cool awesome amazing fun happy sad glad sorry sure right wrong hard easy different same able ready busy free
+        better best worse worst great nice cool awesome amazing fun happy sad glad sorry sure right wrong hard easy different same able ready busy free
         important interesting exciting excited proud grateful close full whole high low big small little long short early late
         wait see look feel feels felt try keep give gave giving find found help helps hope love like enjoy seem start started
         starting stop stopped come came coming leave left put talk talking hear heard show share shared mean means bring turn
@@ -159,7 +159,7 @@ ENGLISH = Lexicon(
         r"\bcorrection\b|\b(?:i )?tell a lie\b|\bi lied\b|\bi (?:can't|cannot|never could) (?:count|read|spell|type|add|do maths|tell)\b|\bwhat (?:am|was) i (?:on about|saying|like|thinking|on)\b|\bin the doghouse\b|\b(?:over my shoulder|rolled (?:his|her|their) eyes|laughed at me|facepalm\w*|red[- ]faced|how embarrassing|embarrassingly)\b|\b(?:got|had) (?:my|the) \w+ (?:crossed|wrong|muddled|mixed|in a twist)\b|\bblame (?:it on )?(?:my|the|auto)\w*\b|\bi (?:must have|must've) been (?:thinking|looking|half)\b|\b(?:isn't|wasn't|was never) .{2,30} at all\b|\bmy apologies\b|\bi(?:'ve| have)? (?:always |keep |kept |just )?(?:muddle|mix|confuse|confused|conflate|conflated|mixing|muddling|confusing)\w*\b.{0,20}\b(?:them|up|two|both|those|these)\b|\bignore (?:that|the|my)\b|\bscrap that\b",
         r"\b(?:all this time|all along|been (?:calling|spelling|pronouncing) (?:it|him|her|them|that|my \w+|our \w+|the \w+))\b|\bcalling (?:it|him|her|them) (?:a |an |the )?\w+ for nothing\b|\bwhat was i (?:thinking|on)\b|\bi was (?:looking at|thinking of|going by|reading)\b|\bwas last year\b",
         r"\b(?:papers?|paperwork|passport|certificate|ticket|tickets|label|box|packet|letter|email|e-mail|card|form|receipt|contract|invoice|website|invitation|booking|confirmation|prescription|diary|calendar|scale|scales|test|tests|results?|vet|doctor|chip|logbook|manual|badge|bill) (?:actually |clearly |definitely |does )?(?:says?|reads?|states?|shows?|confirm(?:s|ed)?|disagrees?|has it as|came back)\b",
-        r"(?<!\blike\s)(?<!\bas\s)(?<!\bwhat\s)(?<!\bthat\s)\bi (?:told you|said|wrote|typed|put|called (?:it|him|her|them)) (?:it was |he was |she was |in |at |on )?(?:a |an |the )?(?!so\b|that\b|it\b|yes\b|no\b|hi\b|ok\b)[\w'-]+(?: [\w'-]+)?(?= *(?:$|[.!,]| instead\b| before\b| earlier\b| last time\b))",
+        r"(?<!\blike\s)(?<!\bas\s)(?<!\bwhat\s)(?<!\bthat\s)\bi (?:told you|said|wrote|typed|put|called (?:it|him|her|them)) (?:it was |he was |she was |in |at |on )?(?:a |an |the )?(?!so\b|that\b|it\b|yes\b|no\b|hi\b|ok\b)[\w'-]+(?: [\w'-]+){0,3}?(?= *(?:$|[.!,]| instead\b| before\b| earlier\b| last time\b))",
         r"\bi (?:really )?meant\b",
         r"\bmeant to (?:say|write|type)\b",
         r"\b(?:to|let me|i need to|i have to|i must) correct\b",
@@ -174,12 +174,12 @@ ENGLISH = Lexicon(
         r"\bmy bad\b",
         r"\bslip(?:ped)?\b",
         r"\bautocorrect\w*\b",
-        r"\bno idea (?:why|how)\b",
+        r"\b(?:no idea|no clue|god knows|goodness knows|heaven knows|don't know|dunno|who knows|beats me|mystery to me) (?:why|how|where|what (?:made|possessed))\b|\b(?:confused|conflated|mixed up|muddled) (?:the |my |two |up )",
         r"\bbrain ?fart\b",
         r"\bstrike that\b",
         r"\bmisinformed\b",
         r"\bcorrected\b",
-        r"\bshould (?:have been|be|read)\b",
+        r"\b(?:that|it|this|which|there|name|number|date|one) should (?:have been|be|read)\b|\bshould have been\b|^\W*should be\b|\bshould read\b",
         r"\bi stand corrected\b",
         r"\bset the record straight\b",
         r"\bdon't know why\b",
@@ -282,7 +282,7 @@ ENGLISH = Lexicon(
         r"^(?:goal|skill|interest|book|song|show|point|plan|friend|life|day|week|weekend|time|way|mind|god|head|house|team|thing|stuff)s?$",
     ),
     slot=one_of(
-        r"favou?rite|go-to|colou?r|size|job|profession|occupation|diet|breed|degree|weight|height|star|sign|handle|nickname|username|blood|religion|faith|nationality|birthday|shift|bedtime|budget"
+        r"favou?rite|fav|fave|usual|go-to|colou?r|size|job|profession|occupation|diet|breed|degree|weight|height|star|sign|handle|nickname|username|blood|religion|faith|nationality|birthday|shift|bedtime|budget"
     ),
     link=one_of(
         r"(?:is|are|'s|s|name|=|:|called|named|the|a|an|at|in|with|from|by|number|no|now|currently|always|named|on|under|it's|reads|has|goes|went|to|changed|new|my|of)"

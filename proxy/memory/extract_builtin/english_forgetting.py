@@ -9,18 +9,18 @@ from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon
 
 _STORE = re.compile(  # where the assistant has it
-    r"\b(?:your|ur|the|its?) (?:\w+ )?(?:memory|memories|memory banks?|notes?|notebook|records?|files?|head|brain|mind|data|database|databanks?|logs?|system|storage|archives?|books|history|knowledge|recall|cache|servers?|circuits|hard drive|stash|ledger|dossier)\b"
-    r"|\b(?:you|u|ya)(?:'ve| have| had)? (?:\w+ )?(?:got|have|stored|saved|noted|kept|know|remember|recorded|hold|logged|collected|learned|picked up|written down|filed|retained|been told|stashed)\b"
+    r"\b(?:your|ur|the|its?) (?:\w+ )?(?:memory|memories|memory banks?|notes?|notebook|records?|files?|head|brain|mind|data|database|databanks?|logs?|system|storage|archives?|books|history|knowledge|recall|recollections?|remembrance|consciousness|awareness|vault|profile|cache|servers?|circuits|hard drive|stash|ledger|dossier|service|app|chat|account|bot|thread|conversations?)\b|\bin here\b|\bthis (?:service|app|chat|account|bot|thread|place|machine|system|assistant|tool)\b"
+    r"|\b(?:you|u|ya)(?:'ve| have| had)? (?:\w+ )?(?:got|have (?:about|on|of|stored|noted|saved|down|there)|stored|saved|noted|kept|know|remember|recorded|hold|logged|collected|learned|picked up|written down|filed|retained|been told|stashed)\b"
     r"|\b(?:on|off) (?:file|record|the books)\b|\bwhat(?:ever)? i(?:'ve)? (?:told|said|shared|mentioned|wrote)\b|\bmy (?:profile|file|records?|data|saved info|saved facts)\b|\bmemory\b"
 )
 _GOES = re.compile(  # it is to be gone
-    r"\b(?:vanish\w*|disappear\w*|evaporat\w*|dissolv\w*|gone|gone for good|eras\w*|delet\w*|remov\w*|forgot\w*|forget\w*|wip\w*|clear(?:ed|ing|s)?|drop(?:ped)?|purg\w*|expung\w*|struck|strike|scrub\w*|scrap(?:ped)?|scratch\w*|"
-    r"rid|los(?:e|ing)|shred\w*|burn\w*|bin(?:ned)?|trash\w*|blot\w*|redact\w*|obliterat\w*|destroy\w*|discard\w*|unlearn\w*|unsav\w*|unknow\w*|clean\w*|tak(?:e|en|ing) (?:\w+ ){0,4}(?:out|off|down|away)|taken|pull(?:ed)? (?:\w+ ){0,4}(?:out|off|from)|"
+    r"\b(?:vanish\w*|disappear\w*|evaporat\w*|dissolv\w*|gone|gone for good|eras\w*|delet\w*|remov\w*|forgot\w*|forget\w*|wip\w*|clear(?:ed|ing)|clear (?:out|away|up|my|the|that|this|it|all|any|everything)|drop\w*|purg\w*|expung\w*|struck|strik\w+|scrub\w*|scrap(?:ped)?|scratch\w*|"
+    r"rid|los(?:e|ing)|shred\w*|burn\w*|bin(?:ned)?|trash\w*|blot\w*|redact\w*|obliterat\w*|destroy\w*|discard\w*|unlearn\w*|unsav\w*|unremember\w*|unknow\w*|clean\w*|tak(?:e|en|ing) (?:\w+ ){0,4}(?:out|off|down|away)|taken|pull(?:ed)? (?:\w+ ){0,4}(?:out|off|from)|"
     r"withdraw\w*|retract\w*|revok\w*|kick(?:ed)? (?:\w+ ){0,4}out|chuck(?:ed)? (?:\w+ ){0,4}out|throw\w* (?:\w+ ){0,4}(?:out|away)|get (?:\w+ ){0,4}out|come (?:out|off)|leave|exit|zap\w*|nuk\w*|ditch\w*|flush\w*|dump\w*|rub\w* out|black\w* out|amnesia)\b"
     r"|\b(?:has|have|needs?|ought|got|wants?) (?:\w+ )?to (?:go|come out|come off)\b|\b(?:must|should|can|may|could|please|pls) (?:please )?(?:go|come out|come off)\b|\bgo away\b|\bout of (?:there|it|your|ur|the)\b"
 )
 _NOT_KEPT = re.compile(
-    r"\b(?:not|never|no longer|n't|stop|without|nothing|no|none|isn't|shouldn't|don't|rather you|refrain from|avoid|quit) (?:\w+ ){0,5}?(?:keep\w*|kept|stor\w*|sav\w*|remember\w*|record\w*|retain\w*|not(?:e|ed|ing)|hold\w*|held|stay\w*|remain\w*|linger\w*|liv(?:e|ing)|sit(?:ting)?|stick(?:ing)?|hang(?:ing)?|on file|on record|known?|log(?:ged)?|trace)\b"
+    r"\b(?:not|never|no longer|n't|stop|without|nothing|no|none|isn't|shouldn't|don't|rather you|refrain from|avoid|quit) (?:\w+ ){0,5}?(?:keep\w*|kept|stor\w*|sav\w*|remember\w*|record\w*|retain\w*|not(?:e|ed|ing)|hold\w*|held|stay\w*|remain\w*|pop(?:ping)? up|turn(?:ing)? up|show(?:ing)? up|com(?:e|ing) up|appear\w*|crop(?:ping)? up|linger\w*|liv(?:e|ing)|sit(?:ting)?|stick(?:ing)?|hang(?:ing)?|on file|on record|known?|log(?:ged)?|trace)\b"
 )
 _ASKED = re.compile(
     r"\b(?:please|pls|plz|kindly|could|can|may|might|would|will|shall|must|should|shouldn't|has to|have to|needs? to|need|ought to|got to|gotta|let's|let|make|is there (?:a|any) way|is it possible|any (?:chance|way)|deal|better|time (?:to|for|that|you)|"
@@ -28,6 +28,8 @@ _ASKED = re.compile(
     r"|(?:^|[,;:.!] ?|\b(?:and|so|then|just|ok|okay|now|go|actually|oh|also) )(?:eras\w*|delete|remove|forget|wipe|clear|drop|purge|expunge|strike|scrub|scratch|scrap|lose|shred|burn|bin|trash|blot|redact|discard|unlearn|clean|take|pull|kick|chuck|throw|get|zap|nuke|ditch|flush|dump|don't|do not|stop|never|no|nothing)\b"
 )
 _PLAIN = re.compile(  # names no store
+    r"\b(?:wipe|erase|delete|forget|scrub|purge|bin|lose|nuke|zap|shred|unperson) (?:her|him)\b(?=\W*$|\W+(?:please|pls|ok|okay|thanks|forever|for good|now|so|and|from|out|completely|entirely))|"
+    r"\b(?:kindly|please|pls|hold|keep|have|retain|make|leave|let there be|there be|i want|i'd like) (?:\w+ )?no (?:record|trace|memory|note|mention|recollection|knowledge) (?:of|about|on|remain\w*|kept|left)\b|\b(?:would|'d) (?:rather|prefer|like) (?:that )?no (?:record|trace|memory|note|mention|recollection|sign)\b|\bnowhere in (?:what|your|anything)\b|"
     r"\bright (?:to|of) (?:erasure|deletion|be forgotten|oblivion)\b|\b(?:gdpr|dsgvo|erasure|deletion|removal) (?:request|order|please)\b|\brequest(?:ing)? (?:the )?(?:erasure|deletion|removal) of\b|"
     r"\bnever (?:happened|existed|took place|came up|got said|left my lips)\W+(?:ok|okay|right|deal|got it|please|agreed|yeah|alright|understood|capisce|thanks)\b|"
     r"\b(?:confession|thing|bit|part|story|business|conversation|chat|message|comment|remark|admission|slip|outburst|rant|revelation|detail)\b.{0,50}\bnever (?:happened|existed|came up|took place)\b|"

@@ -37,6 +37,14 @@ _MOVES_OVER = re.compile(  # "we've gone over to hemp"
     r"(?: (?:my|our|the) \w+| everything| it| all)?(?: (?:over|across|instead|on|back))* (?:to|onto|into)|(?:settled on|settled for|plumped for|opted for|went for|gone for|gone with|went with|landed on|fallen back on|turned to|found refuge (?:in|at|with)|fallen for|make do with|making do with)"
     r"|(?:it's|it is) (?=\w+(?: \w+)? (?:now|from now on|these days|instead)))\s+(?P<new>\w[\w'-]*(?: [\w'-]+){0,2})"
 )
+_AWAY = re.compile(r"\b(?:out of|off|away from|from|goodbye to|hello) (?:the |my |our |old )*$")
+_INTO = re.compile(
+    r"^,? ?(?:and )?(?:straight |over |on |right |then |back )?(?:into|onto|on to|over to|hello|on) (?!bed\b|work\b|the (?:shop|doctor|floor|bus|train|road|side))(?P<new>\w[\w'-]*)"
+)
+_WITH_GONE = re.compile(r"^\W*(?:and |so |but )?with (?:the |our |my |old |poor |dear )*$")
+_GONE = re.compile(
+    r"^ (?:now |being |having |finally )?(?:off|gone|away|out|retired|retiring|leaving|left|ill|sick|departed|emigrated|pregnant|moved|closed|closing|shut|bust|on (?:maternity|leave|his|her))\b"
+)
 _WHY = re.compile(
     r"^\W*(?:and |but |so |well )?(?:since|because|as|after|when|once|now that|seeing as|given that|with|ever since|what with|thanks to|due to|owing to|on account of)\b"
 )
@@ -65,6 +73,7 @@ class Exchanges(Switches):
                 self._gives_place(sentence, mention)
                 or self._goes_out(sentence, clause, mention)
                 or self._moved_over(sentence, mention)
+                or self._turned_from(sentence, mention)
             ) and self._is_personal(mention):
                 yield Ending(mention.surface, "replace", sentence, mention)
 
@@ -86,6 +95,14 @@ class Exchanges(Switches):
         place = sentence.clauses.index(clause)
         near = [c for c in sentence.clauses[max(0, place - 1) : place + 2] if c is not clause]
         return any(_IN.search(other.flat) and not other.asks for other in near)
+
+    def _turned_from(self, sentence: Sentence, mention: Mention) -> bool:
+        """Whether somebody was turned from one to the other ("talked me out of X and into Y"), or stands in for who has gone."""
+        before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
+        if _WITH_GONE.match(before) and _GONE.match(after):
+            return mention.rank >= NAME and self._names_new(sentence, mention)
+        into = _INTO.match(after)
+        return into is not None and _AWAY.search(before) is not None and not self._heard.holds(into["new"])
 
     def _moved_over(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a sentence that opens with the only old value goes on to what was moved over to ("since X …, we've gone over to Y")."""

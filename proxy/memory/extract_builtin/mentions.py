@@ -48,6 +48,7 @@ _SOME_OF = re.compile(  # some of many
     r"algun[oa]s|unos cuantos|unas cuantas|mitad de (?:mis|los|las)|parte de (?:mis|los|las)|un[oa] de (?:mis|los|las))\s+$"
 )
 _SOME_AFTER = re.compile(r"\s+(?:repetid[oa]s|sobrantes|que (?:me )?sobraban|que tenía repetid[oa]s)\b")
+_LONG_VALUE = 5  # words
 _SURNAME = re.compile(r" ([A-ZÁÉÍÓÚÑ][a-záéíóúñ]{2,})")
 _DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
 _NAMED = re.compile(
@@ -324,8 +325,10 @@ def is_being(text: str, surface: str, lexicon: Lexicon) -> bool:
 def _is_inside(surface: str, value: str) -> bool:
     if HAS_CJK.search(surface):
         return surface in value or value in surface
-    wanted = words(surface)
-    return all(any(same_word(word.text, other.text) for other in words(value)) for word in wanted)
+    wanted, held = words(surface), words(value)
+    if len(wanted) == 1 and len(held) >= _LONG_VALUE and surface.islower() and surface.isascii():
+        return False  # one common word of a whole phrase
+    return all(any(same_word(word.text, other.text) for other in held) for word in wanted)
 
 
 def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon) -> tuple[int, int]:

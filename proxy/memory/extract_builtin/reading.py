@@ -21,6 +21,10 @@ _TASK = re.compile(  # asks to its end, with or without a mark
     r"wie (?:kann|könnte|soll|sollte) |was (?:kann|soll|ist der|ist die) |cómo (?:puedo|podría|debo) |cuál es |"
     r"как (?:мне |я могу|можно|лучше)|что мне )"
 )
+_AFTERTHOUGHT = re.compile(  # "I swim on Mondays, any tips?"
+    r"(?:any |some |a |your |good |quick |more )*(?:advice|tips?|tricks?|suggestions?|ideas?|thoughts?|recommendations?|recs?|help|opinions?|brands?|pointers|hints?|deal|ok|okay|k|right|yeah|yes|no|alright|all right|please|pls|agreed|cool|huh|eh|innit|"
+    r"got it|understood|thx|thanks|yea)\b(?: (?:on|for|about|please|pls|with)\b.*)?\W*$"
+)
 _MAX_SENTENCES = 60  # of a message; what is longer is a document
 _BRIEF = 40
 _WORDIER = {"zh": 2.0, "es": 1.2}  # what a language takes for the same, in its words or characters
@@ -138,6 +142,8 @@ def _asking(text: str, found: list[Unit], lexicon: Lexicon, *, marked: bool) -> 
         is_task = bool(found) and _TASK.match(flat(text[found[0].start :])) is not None
         return [opens[0] and (index == 0 or is_task) for index in range(len(found))]
     first = next((index for index, opened in enumerate(opens) if opened or marks[index]), None)
+    if first is None and len(found) > 1 and lexicon.code == "en" and _AFTERTHOUGHT.match(flat(text[found[-1].start :])):
+        first = len(found) - 1
     if first is None:
         first = _last_clause(found)
     return [index >= first for index in range(len(found))]

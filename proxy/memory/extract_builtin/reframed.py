@@ -13,13 +13,10 @@ from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.words import Span, stems, word_set, words
 
 _LEAD = r"^(?:\W|and |but |so |well |as |since |because |for context |fyi |btw |by the way |for (?:the record|reference|my \w+) |nowadays |these days |currently |at the moment |right now |now )*"
-# Of what a verb says here one has one at a time; with a possessive any verb of the present does.
-_HAS_ONE = re.compile(
-    _LEAD
-    + r"(?:(?:my|our)\b|(?:i|we)(?:'m|'re|'ve| am| are)?(?: (?:now|currently|still|just|usually|always|normally|mostly|actually|happily|officially|all|both|been|have))*"
-    r" (?:live|living|lodge|lodging|resid\w+|rent(?:ing)?|based|stationed|registered|enrolled|insured|employed|married|engaged|betrothed|bank(?:ing)?|work(?:ing)?|report(?:ing)?|answer(?:ing)? to|sit(?:ting)?|sleep(?:ing)?|park(?:ing)?|"
-    r"(?:train|swim|row|run|ride|bowl|dance|sing|play|study|studying|training|playing)(?: \w+)? (?:for|under|at|with)|commut\w+|driv(?:e|ing)|support|captain|chair|manage|major(?:ing)? in|go by|in (?=year|class|form|room|house|ward|unit|group|team|cell|office)|(?:on|with|at|in|under|from) (?=the \w|\w)|"
-    r"(?:keep|get|have|buy|send|take|do|store|order|collect|service|park|fuel) (?:all )?(?:my|our)))\b"
+_OWN = re.compile(_LEAD + r"(?:(?:my|our|i|we)\b|(?:i|we)'|the [a-z]+ (?:that |who |whom |which |where )?(?:i|we) )")
+_FREE = word_set(  # verbs of which one does several at a time, unless they are told with something else
+    "like love enjoy prefer hate play plays speak watch read reading listen collect know visit meet see seeing have own use take drink eat learn learning study volunteer belong subscribe follow shop go going "
+    "fly flying travel travelling buy order write help need want think hope sing paint made do work playing looking get got think call contribute wear cook bake make find look want plan"
 )
 _PASSED = re.compile(
     r"\b(?:was|were|had|did|went|got|took|saw|made|came|met|bought|left|used to|ago|last|tonight|today|tomorrow|yesterday|next|this (?:week|weekend|morning|evening))\b"
@@ -48,7 +45,8 @@ _JUDGED = word_set(
     "bit lot mess pain nightmare joke disaster shame pity must problem challenge success failure joy delight bargain while good bad great big little small long short nice real total huge dream treat "
     "priority mystery struggle concern worry must-have beginner work relief blast pleasure"
 )
-_MOST_PLAIN = 2
+_SORT = re.compile(r" ([a-z]{3,})\b")
+_FREE_STEMS = frozenset(stem for word in _FREE for stem in stems(word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,7 @@ class Told:
         link: The word before it that ties it to the clause.
         near: Stems of the telling words of the clause.
         bag: Those of the sentence.
+        after: Of the word after it, the sort of the value ("the X surgery").
         value: As written.
         sentence: Where it stands.
     """
@@ -66,6 +65,7 @@ class Told:
     link: str
     near: frozenset[str]
     bag: frozenset[str]
+    after: frozenset[str]
     value: str
     sentence: Sentence
 
@@ -77,19 +77,19 @@ def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told, T
     for new in _told(reading, own=True):
         for text in earlier:
             for old in _told_in(text, reading.lexicon):
-                if _is_same(new, old) and not overlap(new.value, old.value) and _is_alike(new.value, old.value):
+                if _is_same(new, old) and not overlap(new.value, old.value) and _is_alike(new, old):
                     yield new, old, text
 
 
 def _is_same(new: Told, old: Told) -> bool:
     if new.link != old.link or not new.near:
         return False
-    return new.near == old.near or (len(new.near) > 1 and new.near <= old.bag)
+    return new.near == old.near or (new.near < old.bag and new.after < old.bag and len(new.near | new.after) > 1)
 
 
-def _is_alike(new: str, old: str) -> bool:
-    """Whether both are numbers or neither is."""
-    return new[:1].isdigit() == old[:1].isdigit()
+def _is_alike(new: Told, old: Told) -> bool:
+    """Whether both are numbers or neither is, where few words are the same."""
+    return len(new.near) > 1 or new.value[:1].isdigit() == old.value[:1].isdigit()
 
 
 @lru_cache(maxsize=2_048)
@@ -108,8 +108,8 @@ def _told(reading: Reading, *, own: bool) -> Iterator[Told]:
             idle = (lexicon.hedge, lexicon.past, lexicon.additive, lexicon.limited, lexicon.ended)
             if clause.asks or any(pattern.search(clause.flat) for pattern in idle):
                 continue
-            is_own = _HAS_ONE.match(clause.flat) is not None
-            if not is_own and (own or not any(_HAS_ONE.search(other.flat) for other in sentence.clauses)):
+            is_own = _OWN.match(clause.flat) is not None
+            if not is_own and (own or not any(_OWN.match(other.flat) for other in sentence.clauses)):
                 continue
             if not _PASSED.search(clause.flat):
                 yield from _named(clause, bag, sentence, reading)
@@ -125,9 +125,11 @@ def _named(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Rea
         link = before[-1] if before else ""
         if link not in _LINKS and link not in _VERBS:
             continue
-        near = _telling(text[:start].lower() + " " + text[end:].lower())
-        if not near & _SEVERAL:
-            yield Told(link, near, bag, text[start:end], sentence)
+        near = _telling(text[:start].lower())
+        is_free = len(near) == 1 and bool(near & _FREE_STEMS) and text[:2].lower() not in ("my", "ou")
+        if not (near & _SEVERAL or is_free):
+            sort = _SORT.match(text, end)
+            yield Told(link, near, bag, _telling(sort[1].lower()) if sort else frozenset(), text[start:end], sentence)
 
 
 def _plain(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Reading) -> Iterator[Told]:
@@ -140,7 +142,14 @@ def _plain(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Rea
         return
     if reading.lexicon.kin.fullmatch(found[-1].text) or reading.lexicon.many.match(match["attr"]):
         return
-    yield Told("a", near, bag, reading.text[clause.start + match.start("v") : clause.start + match.end("v")], sentence)
+    yield Told(
+        "a",
+        near,
+        bag,
+        frozenset(),
+        reading.text[clause.start + match.start("v") : clause.start + match.end("v")],
+        sentence,
+    )
 
 
 def _runs(text: str) -> Iterator[Span]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Heard, Mention, is_namesake
+from proxy.memory.extract_builtin.passing import is_passing
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.words import HAS_CJK, Span, Value, words
 
@@ -89,7 +90,7 @@ class Scan:
             sentence.start: [
                 mention
                 for mention in heard.mentions(sentence, reading.text, reading.lexicon)
-                if not is_namesake(mention, sentence, reading.lexicon)
+                if not is_namesake(mention, sentence, reading.lexicon) and not is_passing(mention, sentence, reading)
             ]
             for sentence in reading.sentences
         }

@@ -114,6 +114,9 @@ OPENERS = word_set(
     turns out poor dear good ol' this finally honestly basically guess what apparently unfortunately then until"""
 )
 _OWN_AGAIN = re.compile(r"\b(?:again|back (?:to|with|on|in|at))\b")
+_EDITS = re.compile(
+    r"(?:\W|please |just |also |then |now |and )*(?:replace|swap|change|exchange|substitute) (?:the|this|that|these|those|all|any|some)\b"
+)  # a text at work
 _INSTEAD = re.compile(
     r"(?:instead of|rather than|statt|anstatt|anstelle|an stelle|en vez de|en lugar de|вместо|不[吃喝用])\s*(?:\w+\s)?$"
 )
@@ -142,6 +145,7 @@ class Switches(Scan):
             clause = self._clause_at(sentence, mention)
             if (
                 self._is_made_up(sentence, clause)
+                or (self._lexicon.code == "en" and _EDITS.match(clause.flat))
                 or self._is_undone(sentence, clause)
                 or self._is_long_ago(sentence, clause)
             ):

@@ -17,6 +17,7 @@ _POINTS = re.compile(
     r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там|оттуда)\b|[它他她这那]|(?:lo|la|los|las)$"
 )
 _HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
+_AND_I = re.compile(r"(?:i|me)\b")  # "X and I have fallen out"
 _ARTICLE_DE = re.compile(r"\b[DdIi](?:as|en|ie|er|em|hr|hre) (?:[a-zäöüß]+(?:e|en|er|es) ){0,2}(?=[A-ZÄÖÜ])")
 _DEMONSTRATES = re.compile(
     r"^\W*(?:und |aber |also |doch )?(?:die|den|das|der|dem) (?:hab\w*|hat|ist|sind|war|wurden?|musste\w*|nutz\w*|brauch\w*|geb\w*) "
@@ -69,12 +70,21 @@ _HAS_OBJECT = re.compile(
     r"|\s+(?:a|an|two|three|several) (?!(?:\w+ )?(?:week|month|year|day|while|few|couple|long)s?\b)"
 )
 _ACTS = re.compile(
-    r"(?:has |have |had |'ve |just |finally |recently )?(?:delet|dropp|cancel|remov|clos|stopp|sold|quit|gave|lost|wip|ended|threw|shut|ditch|dump|return|scrapp|let |cut|discontinu|broke|left|phased)\w*"
+    r"(?:has |have |had |'ve |just |finally |recently )?(?:delet|dropp|cancel|remov|clos|stopp|sold|quit|gave|lost|wip|ended|threw|shut|ditch|dump|return|scrapp|let |cut|discontinu|broke|left|phased|rid of)\w*"
 )
 _OURS = re.compile(r"\s+(?:me and )?(?:my|our) (?:\w+ )?(\w+)")
+_OBJECT = re.compile(  # "left my umbrella in X": not X
+    r"\s*(?:me |us )?(?:my|our|a|an|the|some|his|her|one|two|three|all|\d+)\s(?:[\w'-]+\s){0,2}?(?P<what>[\w'-]+)\s(?:in|on|at|from|inside|by|near|with|off|under|of|outside|behind|for|about|to)\s(?:(?:the|my|our|her|his|their|a|an)\s)?$"
+)
+_TIES = re.compile(  # what binds one to a value, and ends with it
+    r"(?:subscriptions?|accounts?|memberships?|contracts?|polic(?:y|ies)|jobs?|positions?|seats?|places?|roles?|posts?|lessons?|class(?:es)?|courses?|cards?|plans?|pass(?:es)?|tickets?|time|days|work|tenanc(?:y|ies)|leases?|flats?|house|home|room|standing orders?|"
+    r"orders?|debits?|apps?|profiles?|evenings?|hours|shifts?|slots?|stints?|sessions?|training|practice|stake|shares?|allotment|column|show|gig|spot|deal|agreement|trial|bookings?|reservations?|appointments?|treatment|relationship|friendship|partnership|ties|habit|"
+    r"names?|applications?|bids?|candidacy|interest|support|custom|business|money|savings|investments?|pension|kids?|sons?|daughters?|children|rights|access|duties|responsibilit(?:y|ies)|licen[cs]e|login|"
+    r"lot|rest|last|end|use|back|idea|thing|whole|entire|notice|resignation|keys?|badge|letter|plug|towel|door|curtain|line|stop|cancellation)$"
+)
 _LOSES = re.compile(r"(?:\w+ )?(?:delet|lost|wip|broke|threw|remov|let|left|return)\w*")  # things within it
 _DOES = re.compile(
-    r"\W*(?:(?:app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
+    r"\W*(?:(?:got|gets|app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
 )
 _HAS_OWN = re.compile(
     r"\s+(?:hat|haben)(?: \w+){0,2} (?:seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
@@ -117,6 +127,9 @@ class Targets(Scan):
         after = clause.flat[mention.end - clause.start :]
         if self._lexicon.code == "zh":
             return _PART_HAN.match(after) is not None
+        if self._lexicon.code == "en":
+            between = _OBJECT.match(clause.flat[end - clause.start : mention.start - clause.start])
+            return between is not None and not _TIES.match(between["what"])
         if self._lexicon.code != "ru" or not _DELETED.search(clause.flat):
             return False
         if not _WITHIN.search(clause.flat[: mention.start - clause.start].rstrip(' «"„“')):
@@ -215,7 +228,9 @@ class Targets(Scan):
             return False
         if lexicon.negation.search(named.flat) and not self._failed(named):
             return False
-        if lexicon.code == "en" and _HE.match(clause.flat):
+        if lexicon.code == "en" and (
+            _HE.match(clause.flat) or (_AND_I.match(clause.flat) and len(words(named.flat)) <= _SUBJECT)
+        ):
             return True
         if lexicon.code == "de" and _DEMONSTRATES.search(clause.flat):
             return True

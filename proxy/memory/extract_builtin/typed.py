@@ -180,9 +180,9 @@ def start_of(frame: Frame, lexicon: Lexicon) -> Frame | None:
     kind, head, tail = frame
     is_telling = len(head) > _LEAST_FRAME or any(word not in lexicon.stop for word in head)
     is_own = lexicon.code == "en" and head[:1] == ("i",) and is_telling
-    if not is_own or len(head) < _LEAST_FRAME or kind not in ("time", "date", "year", "number"):
+    if not is_own or len(head) < _LEAST_FRAME or kind not in ("time", "date", "year", "number", "ordinal"):
         return None
-    return (kind, head, ("…", *(tail[:1] if kind == "number" else ())))
+    return (kind, head, ("…", *(tail[:1] if kind in ("number", "ordinal") else ())))
 
 
 def topic_of(frame: Frame, lexicon: Lexicon) -> Frame | None:
