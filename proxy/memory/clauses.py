@@ -16,7 +16,7 @@ _ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.$")
 _DAY_NAMED = re.compile(
     r" (?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Stock|Klasse|Etage|Geburtstag|[a-zäöü]+ (?:Mal|Stock))\b"
 )
-_SENTENCE_END = re.compile(r"(?:[.!?…]+[\"'»”)\]]*(?=\s|$)|[。！？]+[”」』）]*|\n+)")
+_SENTENCE_END = re.compile(r"(?:[.!?…]+[\"'»”)\]]*(?=\s|$)|[。！？]+[”」』）]*|(?<=[а-яё])\)+(?=\s+[А-ЯЁ])|\n+)")
 _COORDINATORS = (
     "and|or|but|plus|&|und|oder|aber|sowie|sondern|außerdem|y|e|o|u|pero|sino|además|и|а|но|или|да|либо|еще|ещё"
 )
@@ -84,6 +84,8 @@ def sentences(text: str) -> list[Span]:
     start = 0
     for match in _SENTENCE_END.finditer(text):
         if match[0] == "." and _is_within(text, match.end()):
+            continue
+        if match[0][0] == ")" and "(" in text[start : match.start()]:  # no smile
             continue
         _append(spans, text, start, match.end())
         start = match.end()

@@ -76,7 +76,7 @@ class Closings(Amendments):
         """Return the value that takes the place of an ended one, and a sentence that states it."""
         sentence = ending.sentence
         local = list(Value.of(ending.value).find(words(sentence.text)))
-        new = "" if ending.reason == "beside" else self._new_value(ending, sentence)
+        new = ending.new or ("" if ending.reason == "beside" else self._new_value(ending, sentence))
         if new and ending.mention is not None:
             for earlier in ending.mention.said:
                 text = remodelled(earlier, ending.value, new, self._lexicon)
@@ -89,7 +89,7 @@ class Closings(Amendments):
             *((self._lexicon.copula,) if self._lexicon.code == "zh" else ()),
         )
         if ending.reason == "correct":
-            tells = (*tells, self._lexicon.third)
+            tells = () if self._lexicon.code in ("ru", "zh") else (*tells, self._lexicon.third)
         tells = (
             ()
             if ending.reason == "beside"

@@ -14,6 +14,7 @@ from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_suppose
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.losses import Losses
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
+from proxy.memory.extract_builtin.mistakes import Mistakes
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
 from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.rivals import Rivals
@@ -60,6 +61,10 @@ _HOLDS_AGAIN = re.compile(
     r"\b(?:it|he|she|they|i|we)(?:'s|'re|'m|'ve| is| are| was| works?| runs?| came| am| have| has)\b.{0,40}\b(?:again|fine|good as new|right as rain|alive|working|cleaning away|back (?:home|to normal|up and running))\b(?! (?:with|at|in|on|to)\b)"
     r"|\bcrawled back\b|\b(?:came|went|got) back to it\b|\bback at it\b|\b(?:fixed|repaired|revived|mended|resurrected) (?:it|him|her|them)\b"
 )
+_INTO_RU = re.compile(r"[»”\"]? (?:в|во|на|к|ко) [«„\"]?(?P<new>[A-ZА-ЯЁ][\w'-]+(?: [A-ZА-ЯЁ][\w'-]+)?)")
+_TELLS_HAN = re.compile(
+    r"(?:[是叫姓]|现在|如今|眼下|目前|[换改]成了?)(?:[用喝吃骑开住在穿戴养听看学跟找去坐读追])?(?P<new>[\u4e00-\u9fffa-z\d]{2,8})"
+)
 # A narrower thing than what was told of ends ("I no longer play chess online", "…, only at the club").
 _NARROWED = re.compile(
     r"\b(?:online|indoors|outdoors|outside|competitively|professionally|solo|on my own|by myself|for money|as (?:much|often|many)|every (?:\w+ )?(?:day|morning|night|week|weekend|evening)|daily|full[- ]time)\b"
@@ -89,7 +94,7 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
 # "Jens has quit his job": his job ended, not Jens.
 
 
-class Endings(Corrections, Exchanges, Forgetting, Losses, Rivals, Targets):
+class Endings(Corrections, Exchanges, Forgetting, Losses, Mistakes, Rivals, Targets):
     """Reads the endings of one message."""
 
     def find(self) -> list[Ending]:
@@ -178,9 +183,24 @@ class Endings(Corrections, Exchanges, Forgetting, Losses, Rivals, Targets):
             )
             named_in = self._clause_at(sentence, mention)
             beside = any(other is not named_in and self._tells_new(other) for other in sentence.clauses)
+            beside = beside or any(other is not named_in and self._tells_else(other) for other in sentence.clauses)
             recast_as = self._lexicon.code == "en" and recast(mention.surface, sentence.text, self._lexicon)
             reason: Reason = "replace" if gains or recast_as else "beside" if beside else "retract"
-            yield Ending(self._as_said(mention), reason, sentence, mention, subject or "user")
+            if new := self._passed_to(mention, sentence):
+                reason = "replace"
+            yield Ending(self._as_said(mention), reason, sentence, mention, subject or "user", new)
+
+    def _passed_to(self, mention: Mention, sentence: Sentence) -> str:
+        """Return the new name right after an old one that something was taken from ("from X to Y")."""
+        rest = sentence.text[mention.end - sentence.start :]
+        match = _INTO_RU.match(rest) if self._lexicon.code == "ru" else None
+        return match["new"] if match and not self._heard.holds(match["new"]) else ""
+
+    def _tells_else(self, clause: Clause) -> bool:
+        """Whether a Chinese clause tells what something is that was never heard of."""
+        match = None if clause.asks or self._lexicon.code != "zh" else _TELLS_HAN.search(clause.flat)
+        text = self._reading.text[clause.start : clause.end]
+        return match is not None and not self._heard.holds(text[slice(*match.span("new"))])
 
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
         lexicon = self._lexicon

@@ -46,6 +46,7 @@ _NUMBERED = re.compile(  # what is known by a number that nobody says again to h
     r"(?:卡|证|账|帐|身份证|手机|电话|银行卡|车牌|护照|门牌|尾|编)号码?|号码|密码|口令|验证码"
 )
 _REGRETS = re.compile(r"\b(?:зря|ошиб\w+|случайно|не туда|нечаянно)\b|不该|[贴发填粘输]错|误发|手滑|手快")
+_COMES_OUT = re.compile(r"[抠扒刨挖拔翻洗扫扔请]出来?$")  # something was found, or shown the door
 _CODE = re.compile(r"(?<![\w.,])\d[\d -]{2,}\d(?![\w%])")
 
 
@@ -70,6 +71,8 @@ class Forgetting(Scan):
         match = next((asked for asked in matches if not _DELETES.search(asked[0])), matches[0])
         if not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat):
             return True
+        if _COMES_OUT.search(match[0]):
+            return False
         found = self._mentions[sentence.start]
         if _REGRETS.search(sentence.flat) and self._code_meant(self._reading.sentences.index(sentence), sentence):
             return True

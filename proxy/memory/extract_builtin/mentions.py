@@ -54,6 +54,7 @@ _DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
 _NAMED = re.compile(
     r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es|casad[oa] con|verheiratet mit)\s+(?:(?:die|der|den|la|el)\s+)?$"
 )
+_JOINS = "-/"  # the parts of a code
 _SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
 _CJK_EDGE = _in_both_scripts(
@@ -123,7 +124,7 @@ class Heard:
             if is_edge and not self._is_set_off(found[place : place + size], sources, message):
                 place += 1
                 continue
-            first, last = _trim(found, place, place + size, lexicon)
+            first, last = _trim(found, place, place + size, lexicon, message)
             if last > first and (mention := self._mention(found[first:last], sources, message, sentence, lexicon)):
                 mentions.append(mention)
                 place = last
@@ -331,7 +332,7 @@ def _is_inside(surface: str, value: str) -> bool:
     return all(any(same_word(word.text, other.text) for other in held) for word in wanted)
 
 
-def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon) -> tuple[int, int]:
+def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon, message: str) -> tuple[int, int]:
     """Drop words from both ends that are never a value by themselves."""
     run = [word.text for word in found[first:last]]
     if run and all(_is_edge(word, lexicon) for word in run):
@@ -342,6 +343,8 @@ def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon) -> tup
     while last - first > floor and _is_edge(found[first].text, lexicon):
         first += 1
     while last - first > floor and _is_edge(found[last - 1].text, lexicon, trailing=True):
+        if message[found[last - 1].start - 1] in _JOINS:  # "58/214-К"
+            break
         last -= 1
     return first, last
 

@@ -72,6 +72,7 @@ class Ending:
         sentence: Where that is said.
         mention: What it refers back to, None where nothing of it was heard.
         subject: Whose value it is.
+        new: The value in its place, "" where that is still to be found.
     """
 
     value: str
@@ -79,6 +80,7 @@ class Ending:
     sentence: Sentence
     mention: Mention | None
     subject: str = "user"
+    new: str = ""
 
 
 class Scan:
