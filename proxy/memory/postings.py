@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ Hashes = NDArray[np.int64]
 K1 = 1.1
 B = 0.3  # measured on conversations: lengths say little there
 _MOST_COUNTED = 255
+_COMMON = 0.05  # of all lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,13 @@ class _Run:
     @property
     def size_bytes(self) -> int:
         return self.terms.nbytes + self.starts.nbytes + self.lines.nbytes + self.counts.nbytes
+
+    def place(self, term: int) -> tuple[int, int]:
+        """Return where the lines of a term begin and end; they ascend."""
+        at = int(np.searchsorted(self.terms, term))
+        if at == len(self.terms) or self.terms[at] != term:
+            return 0, 0
+        return int(self.starts[at]), int(self.starts[at + 1])
 
     def merged(self, other: _Run) -> _Run:
         hashes = np.concatenate([np.repeat(run.terms, np.diff(run.starts)) for run in (self, other)])
@@ -131,13 +139,63 @@ class Postings:
         if neighbours is not None:
             lengths = neighbours.spread(np.where(mask, lengths, np.float32(0)))
             terms, lines, counts = _visible(*_reaching(terms, lines, counts, neighbours), mask)
-        mean = max(float(lengths.sum(where=mask)) / texts, 1.0)
-        norms = K1 * (1 - B) + (K1 * B / mean) * lengths[lines]
         found_in = np.bincount(terms, minlength=len(weights))
-        idf = np.log1p(np.maximum(texts - found_in + 0.5, 0) / (found_in + 0.5))
-        worth = np.fromiter(weights.values(), dtype=np.float64, count=len(weights)) * idf
-        parts = worth[terms] * counts * (K1 + 1) / (counts + norms)
+        worth = np.fromiter(weights.values(), dtype=np.float64, count=len(weights)) * _idf(texts, found_in)
+        parts = worth[terms] * _saturated(counts, lengths[lines], _mean(lengths, mask, texts))
         return np.bincount(lines, weights=parts, minlength=len(self)).astype(np.float32)
+
+    def top(self, weights: Mapping[str, float], mask: Mask, limit: int) -> dict[int, float]:
+        """Return ``limit`` lines with their scores by ``bm25``: the best half, and then the best with rare terms.
+
+        Lines that hold nothing but common terms are many and seldom among the best: mostly, what the rare ones of the
+        query find rules them out before they are scored (MaxScore, Turtle and Flood, 1995).
+        """
+        half = -(-limit // 2)
+        many = {term: sum(last - first for _, first, last in self._places(term)) for term in weights}
+        terms = sorted((term for term in weights if many[term]), key=lambda term: many[term])
+        texts = int(mask.sum())
+        mean = _mean(self._lengths, mask, texts)
+        for at, reach in enumerate(accumulate(many[term] for term in terms), 1):
+            rare, common = terms[:at], terms[at:]
+            if reach < half or (common and many[common[0]] < _COMMON * len(self)):
+                continue
+            scores = self.bm25({term: weights[term] for term in rare}, mask)
+            lines = np.flatnonzero(scores > 0)
+            worth = {term: weights[term] * float(_idf(texts, self._seen(term, mask, texts))) for term in common}
+            most = sum(value * self._most(term) for term, value in worth.items())
+            least = float(np.partition(scores[lines], -half)[-half]) if len(lines) >= half else 0.0
+            if common and most >= least:
+                continue
+            lines = lines[scores[lines] >= least - most]
+            for term, value in worth.items():
+                scores[lines] += value * _saturated(self._counts(term, lines), self._lengths[lines], mean)
+            return _best(scores, lines, limit)
+        scores = self.bm25(weights, mask)
+        return _best(scores, np.flatnonzero(scores > 0), limit)
+
+    def _places(self, term: str) -> list[tuple[_Run, int, int]]:
+        """Return where in each run the lines of a term begin and end."""
+        return [(run, *run.place(hash(term))) for run in self._runs]
+
+    def _most(self, term: str) -> float:
+        """Return what a term is worth where it stands most often, however short the text."""
+        runs = [run.counts[first:last].max() for run, first, last in self._places(term) if first < last]
+        return float(_saturated(np.array([max(runs)], np.float32), np.zeros(1, np.float32), 1.0)[0])
+
+    def _seen(self, term: str, mask: Mask, texts: int) -> int:
+        """Return how many of the visible lines hold a term."""
+        if texts == len(self):
+            return sum(last - first for _, first, last in self._places(term))
+        return sum(int(mask[run.lines[first:last]].sum()) for run, first, last in self._places(term))
+
+    def _counts(self, term: str, lines: Lines) -> Scores:
+        """Return how often a term stands in each of some lines."""
+        counts = np.zeros(len(lines), dtype=np.float32)
+        for run, first, last in self._places(term):
+            if first < last:
+                at = first + np.minimum(np.searchsorted(run.lines[first:last], lines), last - first - 1)
+                counts += np.where(run.lines[at] == lines, run.counts[at], 0)
+        return counts
 
     def _matches(self, terms: Sequence[str]) -> tuple[Lines, Lines, Scores]:
         """Return for each line that holds one of ``terms``: which one, the line, and how often."""
@@ -153,6 +211,28 @@ class Postings:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32)
         numbers, lines, counts = (np.concatenate(column) for column in zip(*found, strict=True))
         return numbers, lines.astype(np.int64), counts.astype(np.float32)
+
+
+def _best(scores: Scores, lines: Lines, limit: int) -> dict[int, float]:
+    if len(lines) > limit:
+        lines = lines[np.argpartition(scores[lines], -limit)[-limit:]]
+    return dict(zip(lines.tolist(), scores[lines].tolist(), strict=True))
+
+
+def _idf(texts: int, found_in: NDArray[np.int64] | int) -> NDArray[np.float64]:
+    """Return how telling terms are that stand in so many of the texts."""
+    idf: NDArray[np.float64] = np.log1p(np.maximum(texts - found_in + 0.5, 0) / (found_in + 0.5))
+    return idf
+
+
+def _mean(lengths: Scores, mask: Mask, texts: int) -> float:
+    return max(float(lengths.sum(where=mask)) / max(1, texts), 1.0)
+
+
+def _saturated(counts: Scores, lengths: Scores, mean: float) -> Scores:
+    """Return what so many occurrences in texts of such lengths are worth, less than ``K1 + 1``."""
+    norms = K1 * (1 - B) + (K1 * B / mean) * lengths
+    return np.asarray(counts * (K1 + 1) / (counts + norms), dtype=np.float32)
 
 
 def _visible(terms: Lines, lines: Lines, counts: Scores, mask: Mask) -> tuple[Lines, Lines, Scores]:

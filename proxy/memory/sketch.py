@@ -19,7 +19,7 @@ _BY_WORDS = 100
 _BY_VECTOR = 60
 _SHORT_LIST = 500
 _BLOCK = 16_384
-_STRIDE = 10
+_STRIDE = 11  # odd, since lines alternate between speakers
 _WORD = 64  # bits
 _FAR = np.iinfo(np.uint16).max
 # The best four values for what is distributed normally, and the bound between them (Max, 1960).
@@ -113,6 +113,10 @@ class Sketch:
         vectors: Names of the vector columns.
         dimension: Their length.
         model: Only vectors of this embedding model count.
+
+    Attributes:
+        is_uniform: There is no row of another model.
+        stamp: The latest of all rows.
     """
 
     def __init__(self, vectors: Sequence[str], dimension: int, model: str) -> None:
@@ -127,6 +131,7 @@ class Sketch:
         self._agents: dict[str, int] = {"": 0}
         self._count = 0
         self._marked: dict[str, Memory] = {}
+        self.is_uniform = True
         self.stamp = 0
 
     def __len__(self) -> int:
@@ -157,6 +162,7 @@ class Sketch:
             gone = self._alive.values & np.isin(self._key.values, keys)
             self._alive.values[gone] = False
             self._count += len(keys) - int(gone.sum())
+            self.is_uniform = self.is_uniform and bool(current.all())
             self._alive.extend(np.ones(len(keys), dtype=np.bool_))
             self._key.extend(keys)
             self._address.extend(rows.addresses)
@@ -178,21 +184,15 @@ class Sketch:
         """Return the rows that ``scope`` may see and that fit best by words or by any of their vectors."""
         with self._lock:
             sees = np.array([scope.sees(agent) for agent in self._agents], dtype=np.bool_)
-            mask: Mask = self._alive.values & (sees.all() or sees[self._agent.values])
-            found = {"words": self._by_words(terms, mask)}
+            alive = self._alive.values
+            mask: Mask = alive if sees.all() else alive & sees[self._agent.values]
+            found = {"words": self._postings.top(dict.fromkeys(terms, 1.0), mask, _BY_WORDS)}
             if vector is not None:
                 found |= {name: codes.nearest(vector, mask, _BY_VECTOR) for name, codes in self._codes.items()}
             lines = list({line for of in found.values() for line in of})
             address = dict(zip(lines, self._address.values[lines].tolist(), strict=True))
             scores = {name: {address[line]: score for line, score in of.items()} for name, of in found.items()}
             return Sought(scores, dict(zip(address.values(), self._key.values[lines].tolist(), strict=True)))
-
-    def _by_words(self, terms: Collection[str], mask: Mask) -> dict[int, float]:
-        scores = self._postings.bm25(dict.fromkeys(terms, 1.0), mask)
-        lines = np.flatnonzero(scores > 0)
-        if len(lines) > _BY_WORDS:
-            lines = lines[np.argpartition(scores[lines], -_BY_WORDS)[-_BY_WORDS:]]
-        return dict(zip(lines.tolist(), scores[lines].tolist(), strict=True))
 
 
 def _nearest_some(apart: NDArray[np.uint16]) -> Lines:

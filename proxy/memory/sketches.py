@@ -67,7 +67,8 @@ class Sketches:
         if sketch is not None:
             sought = await in_thread("cpu", sketch.find, scope, terms, vector)
             rows = best(sought.scores, limit)
-            found = await self.store.fetch(scope, noun, rows, sought.scores["words"])
+            model = self.model if sketch.is_uniform else None
+            found = await self.store.fetch(scope, noun, rows, sought.scores["words"], model=model)
             met = zip(found.addresses, found.rows.items, strict=True)
             if sum(sought.keys.get(address) == hash(item.id) for address, item in met) >= len(rows):
                 return found

@@ -268,13 +268,23 @@ class LanceStore:
                         yield some
 
     async def fetch(
-        self, scope: Scope, noun: Noun, addresses: Sequence[int], words: Mapping[int, float]
+        self,
+        scope: Scope,
+        noun: Noun,
+        addresses: Sequence[int],
+        words: Mapping[int, float],
+        *,
+        model: str | None = None,
     ) -> Candidates[Any]:
-        """Return the rows at some addresses, as ``candidates`` does; ``words`` scores them by address."""
+        """Return the rows at some addresses, as ``candidates`` does; ``words`` scores them by address.
+
+        With ``model``, all their vectors are known to be of that one, and it is not read.
+        """
         async with _Reading(self, noun, scope) as table:
             if table is None:
                 return NOTHING_FOUND
-            return await lance_search.fetch(table, LAYOUTS[noun], addresses, words, dimension=self.dimension)
+            layout = LAYOUTS[noun]
+            return await lance_search.fetch(table, layout, addresses, words, dimension=self.dimension, model=model)
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:
         """Return the ids of all rows."""

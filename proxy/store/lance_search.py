@@ -85,7 +85,13 @@ async def find(
 
 
 async def fetch(
-    table: AsyncTable, layout: Layout[T], rows: Sequence[int], words: Mapping[int, float], *, dimension: int
+    table: AsyncTable,
+    layout: Layout[T],
+    rows: Sequence[int],
+    words: Mapping[int, float],
+    *,
+    dimension: int,
+    model: str | None = None,
 ) -> Candidates[T]:
     """Return the rows at some addresses, turns with their neighbours; what is not there any more is left out.
 
@@ -95,14 +101,15 @@ async def fetch(
         rows: Their addresses.
         words: How well they fit by words, by address; those that do not are missing.
         dimension: Length of the vectors.
+        model: What all vectors are known to be of; read from the rows if None.
     """
     if layout.noun == "episodes":  # written in order, so the rows before and after are mostly the neighbours
         rows = list(dict.fromkeys(near for row in rows for near in (row, row - 1, row + 1) if near >= 0))
     if not rows:
         return NOTHING_FOUND
-    columns = ["record", "embedding_model", *layout.vectors]
-    found = await table.take_row_ids(list(rows)).select(columns).with_row_id().to_arrow()
-    batch = from_arrow(layout, found, dimension=dimension, reads_terms=False)
+    columns = ["record", *(() if model else ("embedding_model",)), *layout.vectors]
+    found = await table.take_row_ids(sorted(rows)).select(columns).with_row_id().to_arrow()
+    batch = from_arrow(layout, found, dimension=dimension, reads_terms=False, model=model)
     addresses: list[int] = found.column("_rowid").to_pylist()
     scores = {item.id: words[row] for row, item in zip(addresses, batch.items, strict=True) if row in words}
     return Candidates(batch, scores, addresses)

@@ -153,10 +153,16 @@ class RamStore:
             yield some
 
     async def fetch(
-        self, scope: Scope, noun: Noun, addresses: Sequence[int], words: Mapping[int, float]
+        self,
+        scope: Scope,
+        noun: Noun,
+        addresses: Sequence[int],
+        words: Mapping[int, float],
+        *,
+        model: str | None = None,
     ) -> Candidates[Any]:
         """Find nothing, likewise."""
-        del scope, noun, addresses, words
+        del scope, noun, addresses, words, model
         return NOTHING_FOUND
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:

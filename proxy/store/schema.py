@@ -180,15 +180,21 @@ def to_arrow(
     return pa.table(columns, schema=arrow_schema(layout.noun, dimension))
 
 
-def from_arrow(layout: Layout[T], table: pa.Table, *, dimension: int, reads_terms: bool = True) -> Batch[T]:
-    """Return what ``table`` holds; vectors that are not there or of another dimension count as missing."""
+def from_arrow(
+    layout: Layout[T], table: pa.Table, *, dimension: int, reads_terms: bool = True, model: str | None = None
+) -> Batch[T]:
+    """Return what ``table`` holds; vectors that are not there or of another dimension count as missing.
+
+    With ``model``, all are known to be of that one, and the column is not needed.
+    """
     items = decode(layout, table)
+    models = [model] * len(items) if model else [of or "" for of in table.column("embedding_model").to_pylist()]
     stamps = table.column("stamp").to_numpy() if "stamp" in table.column_names else np.zeros(0)
     return Batch(
         items,
         _terms(items, table) if reads_terms else [[] for _ in items],
         {name: _matrix(table, name, dimension) for name in layout.vectors},
-        [model or "" for model in table.column("embedding_model").to_pylist()],
+        models,
         int(stamps.max(initial=0)),
     )
 

@@ -87,3 +87,19 @@ def test_what_is_masked_changes_no_window_either(lists, data):
 def test_nothing_at_all_scores_nothing():
     assert Postings().bm25({"tea": 1.0}, np.zeros(0, dtype=bool)).shape == (0,)
     assert postings_of([["tea"]]).bm25({}, np.ones(1, dtype=bool)).tolist() == [0]
+
+
+@given(st.data())
+def test_the_best_are_those_that_score_best(data):
+    rare = st.lists(st.sampled_from(["tea", "milk", "dog", "rex"]), max_size=3)
+    lists = data.draw(st.lists(st.tuples(rare, st.integers(0, 2)), min_size=1, max_size=60))
+    made = postings_of([[*terms, *["cup"] * cups] for terms, cups in lists])
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(lists), max_size=len(lists))))
+    query = {"tea": 1.0, "rex": 0.4, "cup": data.draw(st.sampled_from([0.01, 1.0])), "never": 1.0}
+    limit = data.draw(st.integers(1, 5))
+    scores = made.bm25(query, mask)
+    best = made.top(query, mask, limit)
+    expected = sorted((float(score) for score in scores if score > 0), reverse=True)[: -(-limit // 2)]
+    assert sorted(best.values(), reverse=True)[: len(expected)] == pytest.approx(expected, rel=1e-4)
+    assert len(best) <= limit
+    assert all(scores[line] == pytest.approx(score, rel=1e-4) for line, score in best.items())
