@@ -64,7 +64,7 @@ class Closings(Amendments):
         if ending.subject != "user":
             return ending.subject
         owners = {memory.subject for memory in self._known if same_value(memory.object, ending.value)}
-        if not owners and self._lexicon.code in ("ru", "zh"):  # "grammar school Raduga"
+        if not owners and self._lexicon.code != "en":  # "grammar school Raduga"
             owners = {memory.subject for memory in self._known if touches(memory.object, ending.value)}
         return owners.pop() if len(owners) == 1 else "user"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
+from proxy.memory.extract_builtin.disproved import Disproved
 from proxy.memory.extract_builtin.english_endings import OTHERWISE
 from proxy.memory.extract_builtin.exchanges import Exchanges
 from proxy.memory.extract_builtin.forgetting import Forgetting
@@ -94,7 +95,7 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
 # "Jens has quit his job": his job ended, not Jens.
 
 
-class Endings(Corrections, Exchanges, Forgetting, Losses, Mistakes, Rivals, Targets):
+class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, Rivals, Targets):
     """Reads the endings of one message."""
 
     def find(self) -> list[Ending]:
@@ -153,6 +154,7 @@ class Endings(Corrections, Exchanges, Forgetting, Losses, Mistakes, Rivals, Targ
         for index, clause in enumerate(sentence.clauses):
             yield from self._ended(place, sentence, index, clause)
         yield from self._mistaken(place, sentence)
+        yield from self._disproved(place, sentence)
         yield from self._recoded(sentence)
         yield from self._rivalled(place, sentence)
 

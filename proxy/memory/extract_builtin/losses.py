@@ -19,8 +19,8 @@ _BEAST = re.compile(
 )
 _TAKES = re.compile(
     r"\b(?:geholt|weggeholt|geschnappt|weggeschnappt|gekrallt|gerissen|gefressen|aufgefressen|weggefressen|verputzt|dahingerafft|hingerafft|vernichtet|zerstört|umgebracht|getötet|erledigt|erwischt|überfahren|mitgenommen|"
-    r"erschlagen|zerfetzt|zerlegt|kaputtgemacht|plattgemacht|weggerafft|weggespült|fortgerissen|verschleppt|totgebissen|gekillt|ruiniert|den rest gegeben|auf dem gewissen|holte|riss|fraß|schnappte|tötete)\b|"
-    r"\b(?:se (?:me |nos )?(?:l[oae]s? )?(?:llevó|llevaron|comió|comieron|zampó|ha llevado|han llevado|ha comido|han comido|cargó|ha cargado)|mató|mataron|ha matado|han matado|acabó con|acabaron con|ha acabado con|"
+    r"erschlagen|zerfetzt|zerlegt|kaputtgemacht|plattgemacht|kahlgefressen|abgefressen|abgenagt|niedergemacht|plattgewalzt|zermatscht|weggerafft|weggespült|fortgerissen|verschleppt|totgebissen|gekillt|ruiniert|den rest gegeben|auf dem gewissen|holte|riss|fraß|schnappte|tötete)\b|"
+    r"\b(?:se (?:me |nos )?(?:l[oae]s? )?(?:llevó|llevaron|comió|comieron|zampó|ha llevado|han llevado|ha comido|han comido|cargó|ha cargado)|mató|mataron|ha matado|han matado|acabó con|acabaron con|ha acabado con|(?:me |nos )?(?:l[oae]s? )?(?:liquid|devor|arras|destroz|arruin|tragar|trag|comier|carcom|aniquil|extermin|destruy|pel)(?:ó|aron|ieron|eron|on)|dio muerte|dejaron pelad\w|"
     r"(?:lo |la )?(?:atropelló|ha atropellado|destrozó|arrasó|fulminó|pudrió|quemó|ha quemado|ha destrozado))\b"
 )
 _PERISHES = re.compile(
@@ -35,14 +35,14 @@ _AUTHORITY = re.compile(
     r"médic[oa]|doctora?|\w+ólog[oa]|pediatra|psiquiatra|dentista|internista|veterinari[oa]|ambulatorio|hospital|consulta)\b"
 )
 _TAKES_OFF = re.compile(
-    r"\b(?:gestrichen|abgesetzt|verboten|untersagt|ausgeschlichen|weggelassen|rausgenommen|rausgeworfen|eingestellt|entzogen|(?:quitó|retiró|suspendió|prohibió|cortó|eliminó|ha (?:quitado|retirado|suspendido|prohibido)))\b"
+    r"\b(?:gestrichen|abgesetzt|verboten|untersagt|ausgeschlichen|weggelassen|rausgenommen|rausgeworfen|eingestellt|entzogen|(?:quitó|retiró|suspendió|prohibió|cortó|eliminó|levantó|sacó|bajó|descontinuó|interrumpió|ha (?:quitado|retirado|suspendido|prohibido|levantado|sacado|cortado|eliminado))|streichen|absetzen|weglassen|ausschleichen|rausnehmen)\b"
 )
 
 _DEPARTS = re.compile(
     r"\b(?:koffer|sachen|siebensachen|kisten|taschen) gepackt\b|\b(?:bude|zimmer) geräumt\b|\b(?:wohnt|lebt|haust) (?:nun|jetzt|inzwischen|mittlerweile|seit \w+|wieder|lieber)+ (?:bei|mit|in|allein)\b|\b(?:zu|nach|in) .{2,30} gezogen\b|"
     r"\babgehauen\b|\bausgeflogen\b|\büber alle berge\b|\bauf und davon\b|\bverduftet\b|\bwas eigenes gefunden\b|\beigene (?:wohnung|bude)\b|"
     r"\bse (?:mandó a mudar|fue a vivir|ha ido a vivir|regresó|ha regresado|mudó|ha mudado|largó|ha largado|marchó|piró|independizó|ha independizado)\b|\bse fue con (?:el|la|su) \w+\b|"
-    r"\b(?:hizo|ha hecho) (?:las maletas|la maleta|sus maletas)\b|\b(?:agarró|cogió|juntó|recogió) sus (?:cosas|trastos|tiliches|bártulos)\b|\blevantó el campamento\b|\bdejó (?:el piso|el depa|la casa|el cuarto|la habitación)\b|\bvoló del nido\b"
+    r"\b(?:hizo|ha hecho) (?:las maletas|la maleta|sus maletas)\b|\b(?:agarró|cogió|juntó|recogió) sus (?:cosas|trastos|tiliches|bártulos)\b|\blevantó el campamento\b|\b(?:desocupó|desalojó|vació|dejó libre|entregó) (?:el|la|su|las|mi)\b|\bdevolvió las llaves\b|\bse independizó\b|\bagarró camino\b|\bausgezogen\b|\bschlüssel (?:abgegeben|hingelegt|zurückgegeben)\b|\bdejó (?:el piso|el depa|la casa|el cuarto|la habitación)\b|\bvoló del nido\b"
 )
 _FOR_A_WHILE = re.compile(
     r"\b(?:urlaub|ferien|übers? wochenende|für \w+ (?:tage?|wochen?|monate?)|kommt \w+ wieder|bis (?:sonntag|montag|freitag|ende|nächste\w*)|vacaciones|viaje|vuelve (?:el|en|pronto)|finde|unos días|hasta el)\b"

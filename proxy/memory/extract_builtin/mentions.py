@@ -47,6 +47,9 @@ _SOME_OF = re.compile(  # some of many
     r"\b(?:doppelten?|überzählige[nr]?|übrige[nr]?|kaputte[nr]?|meisten|einige[nr]?|(?:ein )?paar|teil (?:der|meiner)|hälfte (?:der|meiner)|eine[nrs]? (?:der|meiner)|"
     r"algun[oa]s|unos cuantos|unas cuantas|mitad de (?:mis|los|las)|parte de (?:mis|los|las)|un[oa] de (?:mis|los|las))\s+$"
 )
+_ORDINAL = re.compile(  # of a section, a desk, a team: "our second viola has retired"
+    r"\b(?:erste|zweite|dritte|vierte|stellvertretende)[nrs]?\s+$|\b(?:primer|segund|tercer|cuart)[oa]?\s+$"
+)
 _SOME_AFTER = re.compile(r"\s+(?:repetid[oa]s|sobrantes|que (?:me )?sobraban|que tenía repetid[oa]s)\b")
 _LONG_VALUE = 5  # words
 _SURNAME = re.compile(r" ([A-ZÁÉÍÓÚÑ][a-záéíóúñ]{2,})")
@@ -283,6 +286,7 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     before = sentence.flat[: mention.start - sentence.start]
     if (
         _OF_IT.search(before)
+        or _ORDINAL.search(before)
         or _SOME_OF.search(before)
         or _SOME_AFTER.match(sentence.flat[mention.end - sentence.start :])
     ):

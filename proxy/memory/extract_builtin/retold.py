@@ -19,7 +19,7 @@ _VALUE = {
         rf"(?:[a-zäöüß]+(?:e|n|m|r|s)\s+|das\s+|ein\s+){{0,3}}(?P<v>{_CAPITAL}(?:\s+(?:{_CAPITAL}|\d)){{0,3}})"
     ),
     "es": re.compile(
-        rf"(?:[a-záéíóúñ]+\s+){{0,2}}(?P<v>{_CAPITAL}(?:\s+(?:(?:de|del|la|las|los|el|y)\s+){{0,2}}(?:{_CAPITAL}|\d)){{0,3}})"
+        rf"(?:[a-záéíóúñ]+\s+){{0,5}}(?P<v>{_CAPITAL}(?:\s+(?:(?:de|del|la|las|los|el|y)\s+){{0,2}}(?:{_CAPITAL}|\d)){{0,3}})"
     ),
 }
 _PLAIN = {  # in a text without capitals, and of a topic
@@ -36,11 +36,17 @@ _HEAD = {
     "es": one_of(
         r"\b(?i:mi|nuestr[oa]) (?P<head>[A-Za-záéíóúñ]{3,})(?: (?!es\b|est[aá]\b)[a-záéíóúñ]+(?:al|ar|iv[oa]|ic[oa]|er[oa]|ari[oa]))?(?P<of>(?: (?:del?|para)(?: (?:las?|los|el|mi|nuestr[oa]))? [\w-]+){0,2})",
         r"\b(?i:el|las?|los) (?P<def>[a-záéíóúñ]{3,})(?P<of> (?:de (?:las?|los|mis?|nuestr[oa]s?)|del?) [\w-]+)",
+        r"\b(?i:el|la) (?P<head>[a-záéíóúñ]{3,}) (?:en el |en la |con el |con la |a la |al |)que (?:me |nos )?(?P<of>[a-záéíóúñ]+(?:o|mos|oy))(?: (?:a|al|en|por|para|con)(?: (?:el|la|mi))? \w+)?",
     ),
 }
 _HEAD_PLAIN = re.compile(r"\b(?:mein|unser)(?:e[nmrs]?|s|m|n)?\s+(?P<head>[a-zäöüß][\w-]+)")
+_NAMED = re.compile(  # what stands right behind a head: "my locker 141", "my tutor, Ms. Ruiz, …"
+    rf"(?:\s+(?:Nr\.?\s*|Nummer\s+|número\s+)?(?P<code>\d[\w./-]*|[A-Z]\d\w*)(?![\w%€])|"
+    rf"\s*,\s*(?:(?:die|der|das|el|la)\s+)?(?:Nr\.?\s*|número\s+)?(?P<number>\d[\w./-]*\w|\d)(?=\s*[,.;!?]|$)|"
+    rf"\s*,\s*(?:(?:die|der|el|la)\s+)?(?:[a-záéíóúñ]+\s+)?(?P<name>{_CAPITAL}(?:\s+(?:(?:de|del|von|la)\s+)?{_CAPITAL}){{0,3}})\s*(?=[,.;!?]|$))"
+)
 _ACTS = re.compile(  # with or by whom it is done
-    r"(?:bestell|bezieh|hol|kauf|mach|back|liefer|lass|lässt|buch|miet|versicher|krieg|bekomm|mix|druck|näh|betreu|übernimm|gestalt|organisier|fotografier|schneid|reparier|"
+    r"(?:bestell|bezieh|hol|kauf|mach|back|liefer|lass|lässt|buch|miet|versicher|krieg|bekomm|mix|druck|näh|betreu|übernimm|hält|trau|leit|gestalt|organisier|fotografier|schneid|reparier|"
     r"hac|prepar|llev|tra|da$|dan$|impart|organiz|encarg|ped|pid|compr|recoj|alquil|reserv|dirig|tutoriz|l[oae]s? )"
 )
 _VERB = {
@@ -63,6 +69,14 @@ _EQUAL = {
         r"(?:is|ist|heißt|heisst|lautet|nennt sich) (?:(?:jetzt|nun|inzwischen|übrigens|ja|doch|der|die|das|eine?) ){0,3}(?!(?:[bi][ime]\w?|[av]\w[nmfs]|unter|neben|hinter|gegenüber|ein\w+) )"
     ),
     "es": re.compile(r"(?:es|son|se llama|será) (?!(?:en|de|del|al?|con|por|para|sobre) )"),
+}
+_WHO = {  # who does it, named with what they are
+    "de": re.compile(
+        rf" (?:uns |mir )?(?:der |die )?(?P<v>(?:Herr|Frau|Firma|Dr\.?|[A-ZÄÖÜ][a-zäöüß]+)\s+{_CAPITAL}(?:\s+{_CAPITAL})?)"
+    ),
+    "es": re.compile(
+        rf" (?:el |la )?(?:[a-záéíóúñ.]+\s+){{0,2}}(?P<v>{_CAPITAL}(?:\s+(?:(?:de|del|la)\s+){{0,2}}{_CAPITAL}){{0,3}})"
+    ),
 }
 _LINK = {
     "de": re.compile(
@@ -118,16 +132,19 @@ _TITLE = {
 }
 _LABELLED = {
     "de": re.compile(
-        r"\b(?P<label>[A-ZÄÖÜ][a-zäöüß]{2,})\s+(?:Nr\.?\s*|Nummer\s+)?(?P<v>\d[\w./-]*\w|\d|[A-Z]\d\w*)(?![\w%€])"
+        r"\b(?P<label>[A-ZÄÖÜ][a-zäöüß]{2,})\s+(?:Nr\.?\s*|Nummer\s+)?(?P<v>\d[\w./-]*\w|\d|[A-Z]\d\w*|[A-Z](?!\w|\.\w))(?![\w%€])"
     ),
     "es": re.compile(
-        r"\b(?P<label>[a-záéíóúñ]{3,})\s+(?:número\s+|n\.?º\s*)?(?P<v>\d[\w./-]*\w|\d|[A-Z]\d\w*)(?![\w%€])"
+        r"\b(?P<label>[a-záéíóúñ]{3,})\s+(?:número\s+|n\.?º\s*)?(?P<v>\d[\w./-]*\w|\d|[A-Z]\d\w*|[A-Z](?!\w|\.\w))(?![\w%€])"
     ),
 }
 _TITLED = {
     "de": re.compile(r"\b(?P<label>[A-ZÄÖÜ][a-zäöüß]{3,})\s+(?P<v>[A-ZÄÖÜ][\w'-]{2,}(?:\s+[A-ZÄÖÜ][\w'-]+)?)"),
     "es": re.compile(r"\b(?P<label>[a-záéíóúñ]{4,})\s+(?P<v>[A-ZÁÉÍÓÚÑ][\w'-]{2,}(?:\s+[A-ZÁÉÍÓÚÑ][\w'-]+)?)"),
 }
+_SITS = re.compile(  # "I am in group C"
+    r"\b(?:ich|wir) (?:bin|sind|sitze\w*|stehe\w*|wohne\w*|liege\w*|schlafe\w*|starte\w*|habe?n?)\b|\b(?:bin|sind|sitze|stehe|liege|starte|hab) (?:ich|wir)\b|\bich .{1,40} bin\b|\b(?:estoy|estamos|soy|somos|voy|vamos|tengo|tenemos|me toca|nos toca|me siento|corro)\b"
+)
 _NO_LABEL = re.compile(
     r"(?:jahr|tag|woche|monat|uhr|kapitel|seite|folge|staffel|aufgabe|frage|punkt|version|runde|band|lektion|übung|gegen|etwa|euro|kilo|teil|schritt|grad|prozent|alter|herrn?|frau|"
     r"año|día|semana|mes|capítulo|página|episodio|temporada|pregunta|ejercicio|punto|versión|ronda|lección|paso|parte|uno|unas|como|tiene|hace|edad|entre|desde|hasta|mide|pesa|cuesta|nivel|señora?|doctora?|doña)\w{0,2}$"
@@ -177,13 +194,22 @@ class Slot:
 
 
 def retold(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Slot, Slot, str]]:
-    """Yield (new, old, its text) where a message gives something of the speaker's another value of the same sort."""
+    """Yield (new, old, its text) where a message gives something of the speaker's another value of the same sort.
+
+    In a message that puts something right it need not say that it is theirs.
+    """
     if reading.lexicon.code not in _HEAD or not earlier:
         return
-    for new in _slots(reading):
+    found = list(_slots(reading))
+    corrects = found and any(reading.lexicon.correction.search(sentence.flat) for sentence in reading.sentences)
+    for new in found:
         for text in earlier:
             for old in slots_in(text, reading.lexicon):
-                if _is_same(new, old, reading.lexicon) and not overlap(new.value, old.value):
+                if overlap(new.value, old.value):
+                    continue
+                if _is_same(new, old, reading.lexicon) or (
+                    corrects and new.head == old.head and new.sorts == old.sorts
+                ):
                     yield new, old, text
 
 
@@ -197,7 +223,7 @@ def _is_same(new: Slot, old: Slot, lexicon: Lexicon) -> bool:
     if new.sorts.isdisjoint(old.sorts):
         return False
     if next(iter(new.sorts)).startswith("no "):
-        return old.own and (new.own if new.value[0].isdigit() else bool(new.told & old.told))
+        return old.own and (new.own if _is_figure(new.value) else bool(new.told & old.told))
     if not _is_one_head(new.head, old.head, lexicon.code):
         return False
     if new.of and old.of and not all(any(same_word(a, b) for b in old.of) for a in new.of):
@@ -205,6 +231,10 @@ def _is_same(new: Slot, old: Slot, lexicon: Lexicon) -> bool:
     if not (new.own or old.own) and not (new.of and old.of and new.verb == old.verb):
         return False
     return lexicon.kin.fullmatch(new.head) is None or (new.verb == old.verb and _STAYS_PUT.search(new.verb) is not None)
+
+
+def _is_figure(value: str) -> bool:
+    return value[0].isdigit() or len(value) == 1
 
 
 def _is_one_head(head: str, other: str, code: str) -> bool:
@@ -240,7 +270,7 @@ def _heads(clause: Clause, text: str, lexicon: Lexicon, *, is_plain: bool) -> It
         if where is None:
             continue
         head = fold(text[slice(*where)])
-        several = lexicon.many.match(head) and not lexicon.slot.fullmatch(head)
+        several = lexicon.many.match(head) and not lexicon.slot.fullmatch(head) and group_of(match, "of") is None
         is_noun = lexicon.code == "es" or is_plain or text[where[0]].isupper()
         if is_noun and not several and not _IDLE_HEAD.search(head) and head not in lexicon.stop:
             of = group_of(match, "of")
@@ -258,7 +288,10 @@ def _said_of(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[S
     lexicon, text = reading.lexicon, reading.text[clause.start : clause.end]
     is_plain = not any(char.isupper() for char in sentence.text[1:])
     for head, start, end, whose, own in _heads(clause, text, lexicon, is_plain=is_plain):
-        found = _value_of(text, start, end, lexicon.code, is_plain=is_plain)
+        named = _NAMED.match(sentence.text[clause.start - sentence.start :], end)
+        value = next(filter(None, named.groups()), "") if named else ""
+        said = None if named else _value_of(text, start, end, lexicon.code, is_plain=is_plain)
+        found = (_IS, "", value) if named else said
         if found is None or _is_idle(found[2], lexicon) or same_word(fold(found[2]), head):
             continue
         sorts, verb, value = found
@@ -273,6 +306,9 @@ def _value_of(text: str, start: int, end: int, code: str, *, is_plain: bool) -> 
         equal = _EQUAL[code].match(told, verb.start())
         if equal and (value := form.match(text, equal.end())):
             return _IS, verb[0], value["v"]
+        by = _ACTS.match(verb[0]) and _WHO[code].match(text, verb.end())
+        if by:
+            return _BY, verb[0], by["v"]
         link = _LINK[code].match(told, verb.end())
         if link and (value := form.match(text, link.end())):
             return _sorts(link["by"], verb[0]), verb[0], value["v"]
@@ -319,7 +355,8 @@ def _labelled(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[
             own = lexicon.owned.search(clause.flat[: match.start("label")]) is not None
             inside = {label, *(word.text for word in words(match["v"]))}
             told = frozenset(w.text for w in words(text) if w.text not in inside and _tells(w.text, lexicon))
-            own = own or (match["v"][0].isalpha() and lexicon.first.search(sentence.flat) is not None)
+            own = own or (not match["v"][0].isdigit() and lexicon.first.search(sentence.flat) is not None)
+            own = own or _SITS.search(clause.flat) is not None
             yield Slot(label, (), frozenset((f"no {label}",)), "", match["v"], own, sentence, told)
 
 

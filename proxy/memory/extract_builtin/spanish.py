@@ -100,7 +100,7 @@ SPANISH = Lexicon(
         r"\babandon(?:é|ado|amos|o)\b",
         r"\bcancel(?:é|ado|ada|amos|o)\b|\banul(?:é|ado|ada|amos)\b",
         r"\b(?:di|dio|dimos|dado|dada|dar(?:me)?) (?:de )?baja\b",
-        r"\bvend(?:í|ido|ida|imos)\b",
+        r"\b(?:mal|re)?vend(?:í|ido|ida|imos)\b|\b(?:lo|la|los|las) (?:mal|re)?vendi(?:ó|eron)\b|\b(?:malbarat|liquid|traspas|subast|remat)(?:é|amos|ado|aron|ó)\b|\b(?:a|en) manos de (?:mi|un|una|otr\w|el|la)\b",
         r"\bregal(?:é|ado|ada|amos)\b|\bdon(?:é|ado|ada)\b",
         r"\b(?:des|de)?instal(?:é|ado|ada)\b(?<!instalado)(?<!instalada)(?<!instalé)|\bdesinstal(?:é|ado|ada|amos)\b",
         r"\bborr(?:é|ado|ada)\b|\belimin(?:é|ado|ada)\b|\bquit(?:é|ado|ada|amos)\b|\btir(?:é|ado|ada)\b",

@@ -1,0 +1,94 @@
+"""Finds what a German or Spanish message shows to have been wrong: it tells another one of the same thing, and what the old one is instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
+from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.replacement import names_in
+from proxy.memory.extract_builtin.scan import REQUEST, Ending
+from proxy.memory.extract_builtin.switches import Switches, akin
+from proxy.memory.words import flat, words
+
+_LONG = 32  # words of a sentence that puts something right
+_EVIDENCE = re.compile(  # what people find out by, or are shown by
+    r"\b(?:auf|im|in|am|laut|nach|unter) (?:\w+ ){0,3}(?:ticket|einladung|urkunde|geburtsurkunde|ausweis|pass|schild|\w*klingel\w*|überweisung|brief|kalender|zettel|website|homepage|vertrag|bescheid|rechnung|foto|karte|packung|etikett|plan|mail|taufschein|liste|visitenkarte)\b|"
+    r"\bhab\w* (?:\w+ )?(?:nochmal |noch mal |extra |mal )?(?:auf .{2,25} |in .{2,25} |bei .{2,20} )?(?:nachgeschaut|geschaut|geguckt|nachgesehen|gesehen|nachgelesen|nachgefragt|gefragt|nachgeforscht|gegoogelt|gefunden|reingeschaut)\b|\b(?:aufgetaucht|kam raus|hat sich gezeigt|wie ich (?:jetzt|nun|inzwischen) weiß|lacht mich aus|hat mich \w+geklärt|werfe? .{1,40} (?:zusammen|durcheinander)|fälschlich\w*|"
+    r"blamage|blamiert|auf die schippe|hab mich vertan|falschen? (?:fährte|dampfer)|holzweg|berichtigt|verbessert)\b|"
+    r"\b(?:releí|leí bien|miré|he mirado|revisé|chequé|checando|me fijé|me he fijado|vi que|según (?:el|la|los|las|mi|me)|apareció|encontré|en (?:el|la|mi|su) \w+ (?:pone|dice|figura|sale|aparece)|me corri\w+|me regañ\w+|casi me mata|se rió|se rieron|se ríe|se burl\w+|un lío|inventé|"
+    r"confund\w+|confusión|qué (?:pena|vergüenza|plancha|papelón|oso|roche|bochorno|metida)|metí la pata|metida de pata|jur(?:aba|ó|é)|dale que dale|diciéndole mal|todo este tiempo|llev\w+ (?:\w+ ){0,3}diciendo|me aclar\w+|resulta que|me entero|nos enteramos|me sacó del error|me avis\w+ que|me dic\w+ que)\b"
+)
+_IS_ELSE = re.compile(  # of a wrong value: what it is instead, or that it was but said
+    r"\b(?:war|wäre|ist|sind|gibt|wohnt|heißt|gehört|stammt|kommt|unterrichtet|betreut|leitet|arbeitet|liegt|steht für) (?:\w+ ){0,2}?(?:nur|bloß|bloss|der|die|das|dort|da|gegenüber|nebenan|letzte\w*|vorige\w*|beim?|vo[nm]|der von|die von|sein|ihr|mein|unser|ein|eine|woanders|früher|ganz woanders)\b|"
+    r"\b(?:rede|gerede|gerücht|hörensagen|fälschlich\w*|behauptet\w*|gesagt|genannt|geschrieben|getippt|verwechsel\w*|eingebildet|ausgedacht|gedacht|angenommen|gemeint|nicht|nie|durcheinander|zusammen|quatsch|unsinn|falsch)\b|"
+    r"\b(?:es|era|fue|son|eran|da|vive|trabaja|lleva|queda|enseña|atiende) (?:\w+ )?(?:el|la|los|las|un|una|otr[oa]|de|del|mi|su|en|al|enfrente|lo)\b|\b(?:lo|eso) del?\b|"
+    r"\b(?:dije|decía|diciendo|dicho|decir|dale|juraba|juró|creía|pensaba|confund\w+|mezcl\w+|invent\w+|puse|escribí|llam\w+|no|ni|mal|equivocad\w+|entendí)\b"
+)
+_GIVES_NAME = re.compile(
+    r"\b(?:steht|stand|heißt|heisst|lautet|ist es|es ist|pone|ponía|dice|figura|sale|aparece|se llama|es|viene|kommt)\b"
+)
+_STAYS = re.compile(
+    r"\b(?:auch|außerdem|zusätzlich|noch ein\w*|weiterhin|bleibt|nach wie vor|también|además|sigue|siguen|seguimos|todavía|aún)\b"
+)
+_KIN: Mapping[str, str] = {  # other words for the same one
+    "oma": "großmutter",
+    "omi": "großmutter",
+    "opa": "großvater",
+    "mama": "mutter",
+    "mutti": "mutter",
+    "papa": "vater",
+    "bub": "sohn",
+}
+
+
+class Disproved(Switches):
+    """Reads what a message shows to have been wrong."""
+
+    def _disproved(self, place: int, sentence: Sentence) -> Iterator[Ending]:
+        """Find an old value beside another one that is told of the same thing ("it says X on the ticket. Y was last year")."""
+        if self._lexicon.code not in ("de", "es") or sentence.asks or len(sentence.words) > _LONG:
+            return
+        shown = self._corrects or any(_EVIDENCE.search(near.flat) for near in self._reading.sentences)
+        for old in self._mentions[sentence.start] if shown else ():
+            clause = self._clause_at(sentence, old)
+            if not self._may_be_wrong(old, sentence, clause):
+                continue
+            near = self._reading.sentences[max(0, place - 2) : place + 2]
+            frame = self._frame(old)
+            if any(self._tells_another(c, one, clause, frame) for one in near for c in one.clauses if c is not clause):
+                yield Ending(old.surface, "correct", sentence, old)
+                return
+
+    def _may_be_wrong(self, old: Mention, sentence: Sentence, clause: Clause) -> bool:
+        floor = NOUN if self._lexicon.code == "de" else NAME
+        if old.rank < floor or not old.surface[:1].isupper() or clause.asks or REQUEST.match(clause.flat):
+            return False
+        if self._lexicon.kin.fullmatch(old.surface.lower()) or not self._is_personal(old):
+            return False
+        if any(flat(old.surface) in word for word in self._frame(old)):
+            return False
+        others = [m for m in self._within(clause, sentence) if m.rank >= NAME and m is not old]
+        return not others and _IS_ELSE.search(clause.flat) is not None and _STAYS.search(clause.flat) is None
+
+    def _tells_another(self, clause: Clause, sentence: Sentence, wrong: Clause, frame: list[str]) -> bool:
+        """Whether a clause gives an unheard name to what the wrong one was told of, or as what is written somewhere."""
+        if clause.asks or REQUEST.match(clause.flat) or self._lexicon.additive.search(clause.flat):
+            return False
+        if not self._unheard(clause):
+            return False
+        telling = [word.text for word in words(clause.flat) if word.text not in self._lexicon.stop]
+        told = [_KIN.get(word, word) for word in telling]
+        if any(akin(word, _KIN.get(other, other)) for word in told for other in frame):
+            return True
+        return _GIVES_NAME.search(clause.flat) is not None and (
+            _EVIDENCE.search(sentence.flat) is not None or self._lexicon.correction.search(sentence.flat) is not None
+        )
+
+    def _unheard(self, clause: Clause) -> bool:
+        """Whether a clause names somebody or something for the first time."""
+        text = self._reading.text[clause.start : clause.end]
+        if self._lexicon.code == "de":
+            return bool(self._fresh(clause))
+        return any(not self._heard.holds(name) for name in names_in("a " + text))
