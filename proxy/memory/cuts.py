@@ -159,7 +159,9 @@ def _is_equated(text: str, before: Unit, unit: Unit, held: Sequence[Span]) -> bo
 
 def _is_apposed(text: str, before: Unit, unit: Unit, inside: Sequence[Span], held: Sequence[Span]) -> bool:
     """Whether the unit is no more than the name of who the one before speaks of ("I see a therapist, Inga Lvovna")."""
-    if any(before.start <= span[0] < before.end for span in held) or len(words(text[before.start : before.end])) > 5:
+    if before.member or any(before.start <= span[0] < before.end for span in held):
+        return False
+    if len(words(text[before.start : before.end])) > 5:
         return False
     names = text[unit.start : unit.end].strip()
     is_whole = inside[0][0] == unit.start and inside[-1][1] >= unit.start + len(names)

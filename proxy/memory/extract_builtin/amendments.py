@@ -13,7 +13,7 @@ from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Reading, Sentence, is_brief, read_as
-from proxy.memory.extract_builtin.reframed import reframed
+from proxy.memory.extract_builtin.reframed import cleft, reframed
 from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
 from proxy.memory.extract_builtin.restated import restated
 from proxy.memory.extract_builtin.retold import retold
@@ -109,6 +109,8 @@ class Amendments:
         yield from self._put_right_by_spelling(sentence)
         yield from self._put_right_by_frame(sentence)
         yield from self._put_right_by_place(sentence)
+        for text in self._by_topic(sentence)[:3]:
+            yield from ((new, old, text, "") for new, old in cleft(sentence, text, self._lexicon))
 
     def _put_right_by_form(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
         place = self._reading.sentences.index(sentence)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from proxy.memory.cuts import cut
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE, Amendments
 from proxy.memory.extract_builtin.lexicon import group_of
@@ -21,6 +23,7 @@ from proxy.memory.words import Value, flat, same_value, words
 from proxy.types import Candidate
 
 _ENDING_CONFIDENCE = 0.85
+_IT_IS = re.compile(r"\b(?:it's|its|it is|that's|he's|she's|they're|should be)\b")
 
 
 class Closings(Amendments):
@@ -89,7 +92,8 @@ class Closings(Amendments):
             *((self._lexicon.copula,) if self._lexicon.code == "zh" else ()),
         )
         if ending.reason == "correct":
-            tells = () if self._lexicon.code in ("ru", "zh") else (*tells, self._lexicon.third)
+            its = (_IT_IS,) if self._lexicon.code == "en" else ()
+            tells = () if self._lexicon.code in ("ru", "zh") else (*tells, self._lexicon.third, *its)
         tells = (
             ()
             if ending.reason == "beside"

@@ -39,7 +39,7 @@ TOPIC = re.compile(
 )
 _WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
 _IS_ANOTHER = re.compile(
-    r"\s*(?:is|was|'s|would be|lives|belongs|teaches|works) (?:the|a|an|my|our|his|her|their|some|in|at|on|to|from|what|where|who)\b"
+    r"\s*(?:is|was|'s|would be|lives|belongs|teaches|works) (?:the|a|an|my|our|his|her|their|some|in|at|on|to|from|what|where|who|next|last|for|only|just)\b"
 )
 _MIXED = re.compile(
     r"\b(?:confus|mix|muddl|conflat)\w+ (?:up )?(?:the |my |our |all )?(?:two |both |different |up |\w+ )?$"

@@ -184,8 +184,12 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
                 NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
             )
             named_in = self._clause_at(sentence, mention)
-            beside = any(other is not named_in and self._tells_new(other) for other in sentence.clauses)
-            beside = beside or any(other is not named_in and self._tells_else(other) for other in sentence.clauses)
+            theirs = subject not in (None, "user") and self._lexicon.code == "en"
+            beside = any(
+                other is not named_in
+                and (self._tells_new(other) or self._tells_else(other) or (theirs and self._tells_of_theirs(other)))
+                for other in sentence.clauses
+            )
             recast_as = self._lexicon.code == "en" and recast(mention.surface, sentence.text, self._lexicon)
             reason: Reason = "replace" if gains or recast_as else "beside" if beside else "retract"
             if new := self._passed_to(mention, sentence):
@@ -197,6 +201,10 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         rest = sentence.text[mention.end - sentence.start :]
         match = _INTO_RU.match(rest) if self._lexicon.code == "ru" else None
         return match["new"] if match and not self._heard.holds(match["new"]) else ""
+
+    def _tells_of_theirs(self, clause: Clause) -> bool:
+        """Whether a clause names something never heard of, be it somebody else's."""
+        return not clause.asks and bool(self._fresh(clause))
 
     def _tells_else(self, clause: Clause) -> bool:
         """Whether a Chinese clause tells what something is that was never heard of."""

@@ -66,6 +66,9 @@ ENGLISH = Lexicon(
     loose=one_of(
         r"\b(?:smashed|cracked|wrecked|crashed|shattered|snapped|wore out|fried|fell (?:apart|to bits)|on (?:its|their|his|her) last legs|bored (?:me|us)|let (?:me|us) down|fed up (?:with|of)|sick of|couldn't stand|got on my nerves|(?:put|hiked|raised) (?:its|their) (?:prices?|fees|rates)|went private|cut the rate)\b",
     ),
+    gained=one_of(
+        r"\b(?:switched|swapped|changed|gone over|went over|moved over|crossed over|converted|upgraded|downgraded|opted|settled (?:on|for)|plumped|hello|welcome|new home|now with|now at|now on|now use|now using|over to|onto)\b"
+    ),
     hedge=one_of(
         r"\blike (?:i'm|i am|i were|we're)\b",
         r"\byou(?:'ve| have)? (?:just )?(?:said|told|mentioned|wrote|claim(?:ed)?|suggest(?:ed)?)\b",
@@ -152,6 +155,8 @@ ENGLISH = Lexicon(
         r"\bdouble[- ]?checked\b|\b(?:checked|looked|counted|asked|measured|calculated) (?:it |that |them )?(?:again|up|once more|properly)\b",
         r"\b(?:must have|must've|might have|may have|i) (?:dreamt|dreamed|imagined|hallucinated|invented|conjured|made (?:that|it|this) up|plucked|pulled)\b|\b(?:out of thin air|from nowhere|pure invention|figment)\b",
         r"\b(?:checked|checking|dug (?:out|up)|looked (?:at|up|through)|consulted|found|reread|re-read|went through|pulled (?:out|up)|opened|fished out|unearthed|asked) (?:the|my|our|his|her) (?:\w+ ){0,2}(?:papers?|paperwork|passport|certificate|tickets?|label|box|packet|letter|e-?mail|card|form|receipt|contract|invoice|invitation|booking|confirmation|prescription|diary|calendar|logbook|manual|badge|bill|documents?|statement|file|records?)\b.{0,40}\b(?:actually|really|it's|it is|it says|is|was)\b",
+        r"\b(?:swapped|transposed|reversed|jumbled|flipped|switched|misplaced|scrambled) (?:the |two |my |some |a )*(?:digits?|numbers?|letters?|figures?|decimals?|names?|dates?)\b|\b(?:digits?|numbers?|letters?) (?:the wrong way|back to front|in the wrong)\b|\bsilly (?:old )?(?:me|moo|sausage|billy)\b|\b(?:name|it|that)(?:'s| is) (?:actually )?(?:spelt|spelled|written|pronounced)\b",
+        r"\b(?:to check|checked|checking|double-checking|looked again|looked closer|on closer inspection)\b.{0,40}\b(?:it's|it is|its|turns out|it says|it reads|they're)\b",
         r"\bbrain (?:fog|freeze|glitch)\b|\bfat[- ]fingered\b|\bgot (?:it|that|this|them) (?:all )?(?:wrong|backwards|mixed)\b|\bmy mistake\b|\bignore what i\b",
         r"\bi (?:said|wrote|typed|told you|called (?:it|him|her))\b.{1,40}\b(?:but|when|though)\b",
         r"\blet me (?:rephrase|fix)\b|\bto be (?:precise|exact)\b|\bi keep (?:saying|calling|writing|mixing)\b|\bspell(?:ed|t|ing)? .{0,25}wrong\b|\bwrongly\b|\bnot .{2,25}, (?:it's|he's|she's)\b",
@@ -188,7 +193,7 @@ ENGLISH = Lexicon(
         r"^ugh\b|\b(?:sorry|actually|nope|in fact|confused|gosh|hang on|hold on|ahem)\b|^(?:(?:oh|hmm+|ah|um|uh|er|err|well)\W+)*(?:no[,.]|wait\b)"
     ),
     memory=one_of(
-        r"\b(?:you know|(?:bit|thing|part|stuff|piece|detail|info) (?:about|on|with|with regard)|(?<!some)(?<!any)(?<!every)(?:bit|thing|stuff|detail|part)\b(?= *(?:$|[,.!?]|please|from|again|for good))|your (?:\w+ )?(?:memory|memories|notes?|records?|files?|mind|head|data|logs?|database)|memory|about me|i (?:said|told|mentioned|shared|wrote)|(?:you|you've|have) (?:remember|stored|saved|noted|kept|got (?:on|about)|have on|hold on|written)|everything about|anything about|all about|the fact that|that i|what i|the (?:info|information|details?) (?:on|about)|mention)\b"
+        r"\b(?:you know|(?:bit|thing|part|stuff|piece|detail|info) (?:about|on|with|with regard)|(?<!some)(?<!any)(?<!every)(?:bit|thing|stuff|detail|part)\b(?= *(?:$|[,.!?]|please|from|again|for good))|your (?:\w+ )?(?:memory|memories|notes?|records?|files?|mind|head|data|logs?|database)|memory|about me|i (?:said|told|mentioned|shared|wrote)|(?:you|you've|have) (?:remember|stored|saved|noted|kept|got (?:on|about)|have on|hold on|written)|everything about|anything about|all about|(?:whatever|everything|anything|all|what) .{0,12}(?:concern\w*|relat\w+|regard\w*|involv\w*|to do with|pertain\w*|connected|touch\w*|with)|the fact that|that i|what i|the (?:info|information|details?) (?:on|about)|mention)\b"
     ),
     copula=one_of(r"is|are|'s|s|called|named|was"),
     slip=one_of(
@@ -203,6 +208,7 @@ ENGLISH = Lexicon(
         r"\bautocorrect\w*",
         r"\bmis(?:spoke|typed|remembered|labell?ed|heard|read|took|named|spelled|spelt)\b",
         r"\bthought\b",
+        r"['’]s (?:one |old one )?(?:is|was) (?:the|a|an)\b|\b(?:his|hers|theirs) (?:is|was) (?:the|a|an)\b",
         r"\b(?:dreamt|dreamed|hallucinated|conjured|plucked|pulled out of)\b",
         r"\bused to be\b|\bwas (?:the|my|a) (?:old|ex|previous|former)\b",
         r"\bwas just\b|\bwas only\b|\bcalling (?:it|him|her|them)\b|\bbeen (?:saying|writing|spelling)\b|\bignore\b|\bnever had\b|\bwas last (?:year|time|month|week)\b",

@@ -145,6 +145,7 @@ CEASED = one_of(
     r"\bbailed\b",
     r"\bdropped out\b",
     r"\bsteps? (?:down|back) from\b|\bstepped (?:down|back|away)\b",
+    r"\b(?:relieved|stripped|deprived|robbed|divested|freed) of\b|\b(?:reclaimed|repossessed|confiscated|seized|revoked|recalled|foreclosed on|impounded|took back|taken back)\b|\b(?:buried|cremated|mourning|grieving for)\b(?! (?:in|under|by) )|\bscattered (?:\w+ ){0,2}ashes\b",
     r"\bput (?:an end|a stop|paid|the kibosh|a lid) (?:to|on)\b|\b(?:forbidden|forbade|vetoed|ruled out|outlawed|prohibited|nixed)\b|\b(?:has|have|'s|just|quietly|sadly|finally|all but) (?:fizzled|folded|dissolved|collapsed|imploded|crumbled|petered)\b|\bcalled a halt to\b|\bdrawn? a line under\b|\bhas been put to rest\b",
     r"\b(?:got|was|were|been|being) (?:poached|headhunted|deported|snapped up|stood down|let go|mothballed|decommissioned|retired|laid to rest|forbidden|banned|vetoed|withdrawn|ruled out|wound up)\b",
     r"\bcut (?:\w+ ){0,3}?(?:out|ties|loose)\b",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from proxy.memory.extract_builtin.lexicon import Statement, one_of
 from proxy.memory.extract_builtin.numbers import NUMBER
 
-KIN = r"brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|gran|granny|nan|nana|grandad|granddad|grandson|granddaughter|step(?:mother|father|mum|mom|dad|son|daughter|brother|sister)|parents|friend|flatmate|roommate|housemate|neighbou?r|colleague|coworker|boss|manager|dog|cat|parrot|rabbit|horse|tortoise|hamster|puppy|kitten|landlord|landlady|baby|twins?|kids?|child|children"
+KIN = r"brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|son|daughter|cousin|uncle|aunt|nephew|niece|grandma|grandpa|grandmother|grandfather|gran|granny|nan|nana|grandad|granddad|grandson|granddaughter|step(?:mother|father|mum|mom|dad|son|daughter|brother|sister)|parents|friend|flatmate|roommate|housemate|neighbou?r|colleague|coworker|boss|manager|dog|cat|parrot|rabbit|horse|tortoise|hamster|puppy|kitten|landlord|landlady|eldest|youngest|oldest|little one|other half|missus|hubby|boyf|bf|gf|teenager|toddler|stepson|lad|lass|baby|twins?|kids?|child|children"
 
 _ADVERBS = r"(?: (?:also|now|still|currently|just|usually|often|always|mostly|mainly|really|only|recently|both|have|'ve|been|do|generally|normally|regularly|sometimes|finally|already|absolutely))*"
 _I = r"\b(?:i|we)(?:'ve|'m|'re)?" + _ADVERBS

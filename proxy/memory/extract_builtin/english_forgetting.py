@@ -9,7 +9,7 @@ from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon
 
 _STORE = re.compile(  # where the assistant has it
-    r"\b(?:your|ur|the|its?) (?:\w+ )?(?:memory|memories|memory banks?|notes?|notebook|records?|files?|head|brain|mind|data|database|databanks?|logs?|system|storage|archives?|books|history|knowledge|recall|recollections?|remembrance|consciousness|awareness|vault|profile|cache|servers?|circuits|hard drive|stash|ledger|dossier|service|app|chat|account|bot|thread|conversations?)\b|\bin here\b|\bthis (?:service|app|chat|account|bot|thread|place|machine|system|assistant|tool)\b"
+    r"\b(?:your|ur|the|its?) (?:\w+ )?(?:memory|memories|memory banks?|notes?|notebook|records?|files?|head|brain|mind|data|database|databanks?|logs?|system|storage|archives?|books|history|knowledge|recall|recollections?|remembrance|consciousness|awareness|vault|profile|cache|servers?|circuits|hard drive|stash|ledger|dossier|service|app|chat|account|bot|thread|conversations?)\b|\bin here\b|\b(?:out of|outta) here\b|\bthis (?:service|app|chat|account|bot|thread|place|machine|system|assistant|tool)\b"
     r"|\b(?:you|u|ya)(?:'ve| have| had)? (?:\w+ )?(?:got|have (?:about|on|of|stored|noted|saved|down|there)|stored|saved|noted|kept|know|remember|recorded|hold|logged|collected|learned|picked up|written down|filed|retained|been told|stashed)\b"
     r"|\b(?:on|off) (?:file|record|the books)\b|\bwhat(?:ever)? i(?:'ve)? (?:told|said|shared|mentioned|wrote)\b|\bmy (?:profile|file|records?|data|saved info|saved facts)\b|\bmemory\b"
 )
@@ -20,14 +20,16 @@ _GOES = re.compile(  # it is to be gone
     r"|\b(?:has|have|needs?|ought|got|wants?) (?:\w+ )?to (?:go|come out|come off)\b|\b(?:must|should|can|may|could|please|pls) (?:please )?(?:go|come out|come off)\b|\bgo away\b|\bout of (?:there|it|your|ur|the)\b"
 )
 _NOT_KEPT = re.compile(
-    r"\b(?:not|never|no longer|n't|stop|without|nothing|no|none|isn't|shouldn't|don't|rather you|refrain from|avoid|quit) (?:\w+ ){0,5}?(?:keep\w*|kept|stor\w*|sav\w*|remember\w*|record\w*|retain\w*|not(?:e|ed|ing)|hold\w*|held|stay\w*|remain\w*|pop(?:ping)? up|turn(?:ing)? up|show(?:ing)? up|com(?:e|ing) up|appear\w*|crop(?:ping)? up|linger\w*|liv(?:e|ing)|sit(?:ting)?|stick(?:ing)?|hang(?:ing)?|on file|on record|known?|log(?:ged)?|trace)\b"
+    r"\b(?:not|never|no longer|n't|stop|without|nothing|no|none|isn't|shouldn't|don't|rather you|refrain from|avoid|quit) (?:\w+ ){0,5}?(?:keep\w*|kept|stor\w*|sav\w*|remember\w*|record\w*|retain\w*|not(?:e|ed|ing)|hold\w*|held|stay\w*|remain\w*|pop(?:ping)? up|turn(?:ing)? up|show(?:ing)? up|com(?:e|ing) up|appear\w*|crop(?:ping)? up|linger\w*|surviv\w*|exist\w*|float\w*|lurk\w*|circulat\w*|mention(?:ed|s)?|liv(?:e|ing)|sit(?:ting)?|stick(?:ing)?|hang(?:ing)?|on file|on record|known?|log(?:ged)?|trace)\b"
 )
 _ASKED = re.compile(
     r"\b(?:please|pls|plz|kindly|could|can|may|might|would|will|shall|must|should|shouldn't|has to|have to|needs? to|need|ought to|got to|gotta|let's|let|make|is there (?:a|any) way|is it possible|any (?:chance|way)|deal|better|time (?:to|for|that|you)|"
-    r"i(?:'d| would)|i (?:want|wish|insist|demand|ask|request|expect|withdraw|exercise|revoke|beg|prefer|hereby|no longer)|i'm (?:asking|requesting|exercising|invoking|withdrawing|revoking))\b"
+    r"i(?:'d| would)|i (?:don't|do not|won't|can't|wouldn't|never|really don't) (?:want|like|need|have|wish)|i (?:want|wish|insist|demand|ask|request|expect|withdraw|exercise|revoke|beg|prefer|hereby|no longer)|i'm (?:asking|requesting|exercising|invoking|withdrawing|revoking))\b"
     r"|(?:^|[,;:.!] ?|\b(?:and|so|then|just|ok|okay|now|go|actually|oh|also) )(?:eras\w*|delete|remove|forget|wipe|clear|drop|purge|expunge|strike|scrub|scratch|scrap|lose|shred|burn|bin|trash|blot|redact|discard|unlearn|clean|take|pull|kick|chuck|throw|get|zap|nuke|ditch|flush|dump|don't|do not|stop|never|no|nothing)\b"
 )
 _PLAIN = re.compile(  # names no store
+    r"\b(?:not|isn't|never|nothing|hardly) (?:really )?(?:something|anything|a thing|one|information|for|to be|meant to be|what) (?:\w+ ){0,6}?(?:kept|stored|saved|remembered|recorded|retained|logged|noted|held|on file|on record)\b|"
+    r"\b(?:needs?|has|have|must|ought|should|got|wants?) (?:to )?(?:disappear|vanish|evaporate|be (?:forgotten|unsaid|unlearned|unlearnt|scrubbed|struck))\b|\b(?:get|keep) .{1,40} outta here\b|\bi'd be (?:\w+ )?(?:obliged|grateful|thankful) if .{1,50}\b(?:struck|stricken|erased|deleted|removed|forgotten|dropped|gone|wiped)\b|"
     r"\b(?:wipe|erase|delete|forget|scrub|purge|bin|lose|nuke|zap|shred|unperson) (?:her|him)\b(?=\W*$|\W+(?:please|pls|ok|okay|thanks|forever|for good|now|so|and|from|out|completely|entirely))|"
     r"\b(?:kindly|please|pls|hold|keep|have|retain|make|leave|let there be|there be|i want|i'd like) (?:\w+ )?no (?:record|trace|memory|note|mention|recollection|knowledge) (?:of|about|on|remain\w*|kept|left)\b|\b(?:would|'d) (?:rather|prefer|like) (?:that )?no (?:record|trace|memory|note|mention|recollection|sign)\b|\bnowhere in (?:what|your|anything)\b|"
     r"\bright (?:to|of) (?:erasure|deletion|be forgotten|oblivion)\b|\b(?:gdpr|dsgvo|erasure|deletion|removal) (?:request|order|please)\b|\brequest(?:ing)? (?:the )?(?:erasure|deletion|removal) of\b|"
@@ -40,7 +42,7 @@ _PLAIN = re.compile(  # names no store
 )
 _KEEP_IT = re.compile(
     r"\b(?:don't|do not|never|not|won't|didn't|can't|without|nor|please don't) (?:\w+ ){0,2}?(?:los(?:e|ing)|delet(?:e|ing)|eras(?:e|ing)|forget(?:ting)?|drop(?:ping)?|remov(?:e|ing)|wip(?:e|ing)|clear(?:ing)?|discard(?:ing)?)\b"
-    r"|\b(?:did|do|have|had|why|how|when|has) (?:you|u|i|we)\b.{0,12}\b(?:forg\w+|lost|delet\w+|remov\w+|eras\w+|dropp?\w*)\b|\b(?:i|we|he|she|they) (?:\w+ )?(?:forgot|lost|deleted|removed|erased|forget|can't remember|don't remember)\b"
+    r"|\bhow (?:do|can|to|would|does|did)\b|\b(?:did|do|have|had|why|how|when|has) (?:you|u|i|we)\b.{0,12}\b(?:forg\w+|lost|delet\w+|remov\w+|eras\w+|dropp?\w*)\b|\b(?:i|we|he|she|they) (?:\w+ )?(?:forgot|lost|deleted|removed|erased|forget|can't remember|don't remember)\b"
     r"|\b(?:keep|bear|have) (?:\w+ )?in mind\b|\bnote (?:that|down|it)\b|\b(?:add|save|put|write|store|log|record) (?:\w+ ){1,5}?(?:in|into|to|on|down)\b|\bfor (?:your|the) (?:records?|notes?|files?)\b"
 )
 _ATTRIBUTES = (  # what somebody names who does not say it again

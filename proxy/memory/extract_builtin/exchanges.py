@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention, is_being
-from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief
 from proxy.memory.extract_builtin.replacement import clipped, names_in
 from proxy.memory.extract_builtin.scan import Ending
-from proxy.memory.extract_builtin.switches import Switches
+from proxy.memory.extract_builtin.switches import NOW_ON, Switches
 from proxy.memory.words import words
 
 _PLACE = r"(?:places?|spot|role|slot|shifts?|seat|shoes|position|post|job|duties|round|desk|chair|part|mantle|throne|reins|work|boots|room|bed|stall|stead)"
@@ -54,6 +54,19 @@ _NOT_THERE = re.compile(
 _OFFERED = re.compile(
     r"\b(?:until|till|for now|for the time being|temporarily|meanwhile|this week|today|tonight|next|might|may|maybe|perhaps|if|could|would|should|tempted|thinking|considering|never|not|n't)\b"
 )
+_SOUR_AFTER = re.compile(
+    r"^ (?:app |thing |lot |people |place )?(?:was|were|wasn't|isn't|doesn't|didn't|don't|won't|wouldn't|couldn't|can't|hasn't|kept|keeps|has (?:gone|become|been|put|shut|closed|lost|left|raised|let|moved|retired)|had (?:gone|become|got)|got|gets|went|put|let|lost|broke|raised|"
+    r"retired|closed|moved|left|folded|failed|died|ran|hiked|is (?:gone|too|closing|shutting|leaving|useless|hopeless|rubbish|awful|no more)|are (?:gone|too|closing|useless|hopeless)|'s (?:retired|gone|moved|closed|left|shut|died|too|got))\b|\b(?:nightmare|murder|hopeless|useless|rubbish|awful|dreadful|no good|no fun|past it|too (?:far|dear|expensive|pricey|slow|loud|big|small|strong|crowded))\b"
+)
+_SOUR_BEFORE = re.compile(
+    r"\b(?:hates?|hated|loathes?|can't stand|couldn't stand|fed up (?:with|of)|sick of|tired of|had it with|bored (?:with|of)|no luck with|trouble with|allergic to|had enough of|disappointed (?:with|by|in)|let down by|it was|was|failed by|lost faith in|fell out with|rows? with)(?: the| my| our)? $"
+)
+_PRESENT = re.compile(
+    r"\b(?:is|are|am|do|does|has|have|gets?|goes|runs?|handles?|takes?|keeps?|looks?|comes?|makes?|cuts?|teaches|\w+s)\b|'(?:s|re|m|ve)\b"
+)
+_IT_IS_NOW = re.compile(
+    r"\b(?:it's|it is|i'm on|we're on|i'm with|we're with|i'm into|i do|we do|i use|we use|i have|we have|i take|i drink|i eat)\s+(?:(?:a|an|the|all|just)\s)?(?P<new>(?!been\b|not\b|so\b|too\b|all\b|just\b|my\b|our\b|very\b|really\b)[\w'-]+(?: [\w'-]+)?)(?: for (?:me|us))?,? (?:now|from (?:now|here|today) on|these days|nowadays|instead)\b"
+)
 _LONG = 30  # words of a sentence; a switch is told in fewer
 
 
@@ -65,6 +78,7 @@ class Exchanges(Switches):
             return
         if self._lexicon.additive.search(sentence.flat):
             return
+        yield from self._outweighed(sentence)
         for mention in self._mentions[sentence.start]:
             clause = self._clause_at(sentence, mention)
             if mention.rank < NOUN or clause.asks or self._is_hedged(sentence, clause):
@@ -116,6 +130,46 @@ class Exchanges(Switches):
         others = [m for m in self._mentions[sentence.start] if m.rank >= mention.rank and m is not mention]
         new = clipped(sentence.text[slice(*moved.span("new"))], self._lexicon, is_kind=True)
         return bool(new) and not self._heard.holds(new) and not others
+
+    def _outweighed(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find the one old value that is spoken ill of, or in the past, beside something new that has its part now."""
+        named = [m for m in self._mentions[sentence.start] if m.rank >= NOUN and self._is_personal(m)]
+        top = max((m.rank for m in named), default=0)
+        named = [m for m in named if m.rank == top]
+        if len(named) != 1 or not is_brief(self._reading):
+            return
+        old, clause = named[0], self._clause_at(sentence, named[0])
+        if self._is_idle(sentence, old) or any(is_being(text, old.surface, self._lexicon) for text in old.said):
+            return
+        if self._third(sentence, clause, [old]) is None or not self._is_told_ill(clause, old):
+            return
+        found = self._reading.sentences
+        place = found.index(sentence)
+        beside = [(sentence, c) for c in sentence.clauses if c is not clause]
+        beside += [
+            (near, c) for near in found[max(0, place - 1) : place + 2] if near is not sentence for c in near.clauses
+        ]
+        if any(self._takes_part(c, near, old) for near, c in beside):
+            yield Ending(old.surface, "replace", sentence, old)
+
+    def _is_told_ill(self, clause: Clause, old: Mention) -> bool:
+        before, after = clause.flat[: old.start - clause.start], clause.flat[old.end - clause.start :]
+        return (_SOUR_AFTER.search(after) or _SOUR_BEFORE.search(before)) is not None
+
+    def _takes_part(self, clause: Clause, sentence: Sentence, old: Mention) -> bool:
+        """Whether a clause gives something never heard of what the old value had: now, instead, or in the words of before."""
+        if clause.asks or sentence.asks or self._is_hedged(sentence, clause) or _OFFERED.search(clause.flat):
+            return False
+        if self._lexicon.additive.search(sentence.flat) or self._lexicon.past.search(clause.flat):
+            return False
+        is_mine = self._lexicon.first.search(clause.flat) is not None
+        text = self._reading.text[clause.start : clause.end]
+        names = [name for name in names_in(". " + text) if not self._heard.holds(name)]
+        is_now = NOW_ON.search(clause.flat) is not None and (is_mine or self._goes_on(old, clause.flat))
+        if names:
+            return is_now or (self._goes_on(old, clause.flat) and _PRESENT.search(clause.flat) is not None)
+        plain = _IT_IS_NOW.search(clause.flat)
+        return plain is not None and not self._heard.holds(plain["new"])
 
     def _names_new(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a sentence, or the one beside it, names somebody or something never heard of."""

@@ -58,13 +58,13 @@ class Forgetting(Scan):
         told = [clause.flat for clause in sentence.clauses if not clause.asks]
         if lexicon.code in ERASING and is_erasing(sentence.flat, told, lexicon.code):
             return True
+        if lexicon.code == "en" and not _ALSO_DONE.search(sentence.flat) and asks_to_erase(sentence.flat):
+            return True
         keeps = lexicon.remember.search(sentence.flat)
         if keeps and not (_DELETES.match(keeps[0]) and _FROM_MEMORY.search(sentence.flat)):
             return False
         texts = [*(clause.flat for clause in sentence.clauses), sentence.flat]
         matches = [asked for text in texts if (asked := lexicon.forget.search(text))]
-        if lexicon.code == "en" and not _ALSO_DONE.search(sentence.flat) and asks_to_erase(sentence.flat):
-            return True
         if not matches or _ALSO_DONE.search(sentence.flat):
             return False
         # One deletes files and paragraphs too: the memory must be meant.

@@ -10,17 +10,19 @@ from functools import lru_cache
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
-from proxy.memory.words import Span, stems, word_set, words
+from proxy.memory.words import Span, same_word, stems, word_set, words
 
 _LEAD = r"^(?:\W|and |but |so |well |as |since |because |for context |fyi |btw |by the way |for (?:the record|reference|my \w+) |nowadays |these days |currently |at the moment |right now |now )*"
-_OWN = re.compile(_LEAD + r"(?:(?:my|our|i|we)\b|(?:i|we)'|the [a-z]+ (?:that |who |whom |which |where )?(?:i|we) )")
+_OWN = re.compile(
+    _LEAD + r"(?:(?:my|our|i|we)\b|(?:i|we)'|the [a-z]+(?: [a-z]+)? (?:that |who |whom |which |where )?(?:i|we) )"
+)
 _FREE = word_set(  # verbs of which one does several at a time, unless they are told with something else
     "like love enjoy prefer hate play plays speak watch read reading listen collect know visit meet see seeing have own use take drink eat learn learning study volunteer belong subscribe follow shop go going "
     "fly flying travel travelling buy order write help need want think hope sing paint made do work playing looking get got think call contribute wear cook bake make find look want plan"
 )
 _PASSED = re.compile(
     r"\b(?:was|were|had|did|went|got|took|saw|made|came|met|bought|left|used to|ago|last|tonight|today|tomorrow|yesterday|next|this (?:week|weekend|morning|evening))\b"
-    r"|(?<!\bam )(?<!'m )(?<!\bis )(?<!'s )(?<!\bare )(?<!'re )(?<!been )(?<!now )(?<!still )(?<!usually )(?<!currently )\b\w{2,}[^e\W]ed\b"
+    r"|\b(?:i|we|he|she|they)(?:'ve|'d|'s| have| has)? (?:\w+ly |just |once |never |also )?\w{2,}ed\b(?! (?:to|in|at|with|by)\b)"
 )
 _SEVERAL = word_set(
     "friend friends cousin brother sister uncle aunt colleague colleagues client clients customer problem question issue idea favourites interview meeting flight trip holiday "
@@ -47,6 +49,11 @@ _JUDGED = word_set(
 )
 _SORT = re.compile(r" ([a-z]{3,})\b")
 _FREE_STEMS = frozenset(stem for word in _FREE for stem in stems(word))
+
+_CLEFT = re.compile(
+    r"\b(?:it's|its|it is|it was) (?:actually |really |in fact )?(?:the |a |an |in |at |on )?(?P<new>[\w'-]+(?: [\w'-]+)?) (?:that |who |which |where )?(?:i|he|she|we|they|it)(?:'s|'m|'re)? (?P<verb>[a-z]{3,})\b"
+)
+_OBJECT = re.compile(r"\b(?P<verb>[a-z]{3,}) (?:the |a |an |in |at |on )(?P<old>[\w'-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +130,8 @@ def _named(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Rea
         while before and before[-1] in _SKIPPED:
             before.pop()
         link = before[-1] if before else ""
+        if link not in _LINKS and any(char.isdigit() for char in text[start:end]):
+            link = "number"
         if link not in _LINKS and link not in _VERBS:
             continue
         near = _telling(text[:start].lower())
@@ -180,3 +189,15 @@ def _is_name(text: str, start: int) -> bool:
 @lru_cache(maxsize=4_096)
 def _telling(text: str) -> frozenset[str]:
     return frozenset(next(iter(stems(word.text)), word.text) for word in words(text) if word.text not in _IDLE)
+
+
+def cleft(sentence: Sentence, text: str, lexicon: Lexicon) -> Iterator[tuple[str, str]]:
+    """Yield (new, old) where a sentence says with its own verb what an earlier text said otherwise ("it's the viola she plays")."""
+    match = _CLEFT.search(sentence.flat) if lexicon.code == "en" else None
+    if match is None:
+        return
+    for clause in (c for near in read_as(text, lexicon).sentences for c in near.clauses if not c.asks):
+        told = next((m for m in _OBJECT.finditer(clause.flat) if same_word(m["verb"], match["verb"])), None)
+        new = sentence.text[slice(*match.span("new"))]
+        if told is not None and not overlap(new, told["old"]):
+            yield new, text[clause.start + told.start("old") : clause.start + told.end("old")]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from proxy.memory.extract_builtin.english_facts import KIN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Heard, Mention, is_namesake
 from proxy.memory.extract_builtin.passing import is_passing
@@ -253,6 +254,8 @@ class Scan:
         return None
 
 
+_HE = frozenset(("he", "she", "they"))
+_OF_MINE = re.compile(rf"\b(?:my|our) (?:\w+ )?({KIN})\b")
 _SAME_PERSON = (  # other words for the same one of a family
     frozenset(("hija", "niña", "nena", "peque", "cría", "pequeña", "mayor", "chiquilla")),
     frozenset(("hijo", "niño", "nene", "peque", "crío", "pequeño", "mayor", "chaval", "chiquillo")),
@@ -279,6 +282,8 @@ def _known_as(who: str, targets: Sequence[Mention], lexicon: Lexicon) -> str | N
         for text in mention.said:
             if HAS_CJK.search(who) and who in text:
                 return who
+            if lexicon.code == "en" and who in _HE and (found := _OF_MINE.search(text.lower())):
+                return found[1]
             for word in words(text):
                 if _same_person(word.text, who):
                     return word.text if lexicon.kin.fullmatch(word.text) else who

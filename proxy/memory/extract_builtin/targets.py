@@ -17,6 +17,7 @@ _POINTS = re.compile(
     r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там|оттуда)\b|[它他她这那]|(?:lo|la|los|las)$"
 )
 _HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
+_SO_I = re.compile(r"so (?:i|we)\b")
 _AND_I = re.compile(r"(?:i|me)\b")  # "X and I have fallen out"
 _ARTICLE_DE = re.compile(r"\b[DdIi](?:as|en|ie|er|em|hr|hre) (?:[a-zäöüß]+(?:e|en|er|es) ){0,2}(?=[A-ZÄÖÜ])")
 _DEMONSTRATES = re.compile(
@@ -76,6 +77,9 @@ _OURS = re.compile(r"\s+(?:me and )?(?:my|our) (?:\w+ )?(\w+)")
 _OBJECT = re.compile(  # "left my umbrella in X": not X
     r"\s*(?:me |us )?(?:my|our|a|an|the|some|his|her|one|two|three|all|\d+)\s(?:[\w'-]+\s){0,2}?(?P<what>[\w'-]+)\s(?:in|on|at|from|inside|by|near|with|off|under|of|outside|behind|for|about|to)\s(?:(?:the|my|our|her|his|their|a|an)\s)?$"
 )
+_OWNED = re.compile(
+    r"['’]s? (?!today|yesterday|tonight|last|this|next|now|again|for|in|on|at|because|after|completely|entirely|\w+ly\b|\w+day\b)(?:[\w'-]+ ){0,2}?(?P<what>[\w'-]+)(?= *(?:$|[,.;!]|(?:on|in|at|for|because|after|since|so|and|last|this|from)\b))"
+)
 _TIES = re.compile(  # what binds one to a value, and ends with it
     r"(?:subscriptions?|accounts?|memberships?|contracts?|polic(?:y|ies)|jobs?|positions?|seats?|places?|roles?|posts?|lessons?|class(?:es)?|courses?|cards?|plans?|pass(?:es)?|tickets?|time|days|work|tenanc(?:y|ies)|leases?|flats?|house|home|room|standing orders?|"
     r"orders?|debits?|apps?|profiles?|evenings?|hours|shifts?|slots?|stints?|sessions?|training|practice|stake|shares?|allotment|column|show|gig|spot|deal|agreement|trial|bookings?|reservations?|appointments?|treatment|relationship|friendship|partnership|ties|habit|"
@@ -129,6 +133,9 @@ class Targets(Scan):
             return _PART_HAN.match(after) is not None
         if self._lexicon.code == "en":
             between = _OBJECT.match(clause.flat[end - clause.start : mention.start - clause.start])
+            owned = _OWNED.match(clause.flat, mention.end - clause.start)
+            if owned is not None and not _TIES.match(owned["what"]):
+                return True  # "we scrapped the band's second song"
             return between is not None and not _TIES.match(between["what"])
         if self._lexicon.code != "ru" or not _DELETED.search(clause.flat):
             return False
@@ -180,6 +187,8 @@ class Targets(Scan):
             return False
         opens = any(len(words(named.flat[: m.start - named.start])) <= _SUBJECT for m in self._within(named, sentence))
         least = _SHORTEST if self._lexicon.code == "en" else _SHORTEST + 2
+        if self._lexicon.code == "en" and _SO_I.match(clause.flat):
+            return len([m for m in self._within(named, sentence) if m.rank >= NOUN]) == 1
         return opens and (len(words(clause.flat)) <= least or _POINTS.search(clause.flat) is not None)
 
     def _is_strangers(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
