@@ -31,6 +31,9 @@ _LACKS = re.compile(r"\bno\s$")
 _EDITS = re.compile(  # of a text at work
     r"(?:\W|please |just |also |then |now |maybe |and )*(?:remove|replace|update|delete|add|change|swap|adjust|edit|insert|include|exclude|incorporate|modify|move|format|highlight|rephrase|reword|rearrange) (?:the|this|that|these|those|all|any|some|it|a|an|more|another|each|every)\b"
 )
+_FOLLOWS = re.compile(
+    r" (?!(?:in|on|at|for|with|from|of|to|by|but|and|or|any|after|because|since|as|now|then|this|that|at all|though|after all|either)\b)\w"
+)
 _YOU = re.compile(r"\b(?:you|your)\b")
 _MORE = re.compile(r"\s*(?:any ?more|any longer|mehr|más|больше|anymore|only|nur|sol)")
 _AFTER_DENIED = 2
@@ -105,8 +108,7 @@ class Corrections(Scan):
         """Whether a common word is denied of what is talked about: "no pressure", "you are not saying", "not a cooking show"."""
         if _LACKS.search(before) or (_YOU.search(before) and not self._lexicon.first.search(clause.flat)):
             return True
-        follows = words(after)
-        return bool(follows) and follows[0].text not in self._lexicon.stop
+        return _FOLLOWS.match(after) is not None
 
     def _is_plain_contrast(self, mention: Mention, match: re.Match[str], end: int) -> bool:
         """Whether a common word is all that is denied, in a message that corrects something."""

@@ -9,8 +9,9 @@ from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon
 
 _STORE = re.compile(  # where the assistant has it
+    r"\b(?:what|everything|anything|all|whatever|things?|bits?|stuff|details?|facts?) (?:that )?(?:you|u)(?:'ve| have)? (?:\w+ )?(?:know|remember)\b|"
     r"\b(?:your|ur|the|its?) (?:\w+ )?(?:memory|memories|memory banks?|notes?|notebook|records?|files?|head|brain|mind|data|database|databanks?|logs?|system|storage|archives?|books|history|knowledge|recall|recollections?|remembrance|consciousness|awareness|vault|profile|cache|servers?|circuits|hard drive|stash|ledger|dossier|service|app|chat|account|bot|thread|conversations?)\b|\bin here\b|\b(?:out of|outta) here\b|\bthis (?:service|app|chat|account|bot|thread|place|machine|system|assistant|tool)\b"
-    r"|\b(?:you|u|ya)(?:'ve| have| had)? (?:\w+ )?(?:got|have (?:about|on|of|stored|noted|saved|down|there)|stored|saved|noted|kept|know|remember|recorded|hold|logged|collected|learned|picked up|written down|filed|retained|been told|stashed)\b"
+    r"|\b(?:you|u|ya)(?:'ve| have| had)? (?:\w+ )?(?:got|have (?:about|on|of|stored|noted|saved|down|there)|stored|saved|noted|kept|(?:know|remember) (?:about|of)|recorded|hold|logged|collected|learned|picked up|written down|filed|retained|been told|stashed)\b"
     r"|\b(?:on|off) (?:file|record|the books)\b|\bwhat(?:ever)? i(?:'ve)? (?:told|said|shared|mentioned|wrote)\b|\bmy (?:profile|file|records?|data|saved info|saved facts)\b|\bmemory\b"
 )
 _GOES = re.compile(  # it is to be gone

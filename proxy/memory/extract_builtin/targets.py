@@ -238,7 +238,8 @@ class Targets(Scan):
         if lexicon.negation.search(named.flat) and not self._failed(named):
             return False
         if lexicon.code == "en" and (
-            _HE.match(clause.flat) or (_AND_I.match(clause.flat) and len(words(named.flat)) <= _SUBJECT)
+            _HE.match(clause.flat)
+            or (_AND_I.match(clause.flat) and self._reading.text[named.end : clause.start].strip() == "and")
         ):
             return True
         if lexicon.code == "de" and _DEMONSTRATES.search(clause.flat):
