@@ -17,7 +17,7 @@ from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.pairs import Pair, is_called, is_description, pairs, pairs_in, renewed
-from proxy.memory.extract_builtin.reading import Sentence, is_brief, language, read
+from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, language, read
 from proxy.memory.extract_builtin.replacement import touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.spanish import SPANISH
@@ -114,11 +114,12 @@ class _Extraction(Closings):
                 )
                 if blocked or not lexicon.again.search(clause.flat):
                     continue
-                inside = [m for m in mentions if clause.start <= m.start < clause.end and m.rank >= NOUN]
+                told = self._held_in(clause, sentence)
+                inside = [m for m in mentions if told.start <= m.start < told.end and m.rank >= NOUN]
                 top = max((m.rank for m in inside), default=0)
                 for mention in inside:
                     if mention.rank == top and not any(touches(mention.surface, value) for value in gone):
-                        text = self._said.text[clause.start : clause.end].strip()
+                        text = self._said.text[told.start : told.end].strip()
                         yield Candidate(
                             "add",
                             "fact",
@@ -129,6 +130,11 @@ class _Extraction(Closings):
                             confidence=FACT_CONFIDENCE,
                             again=True,
                         )
+
+    def _held_in(self, clause: Clause, sentence: Sentence) -> Clause:
+        """Return the clause that holds again; a mere "as before" goes with the one before it."""
+        before = [other for other in sentence.clauses if other.end <= clause.start]
+        return before[-1] if before and self._lexicon.again.fullmatch(clause.flat) else clause
 
     # --- what changes
 

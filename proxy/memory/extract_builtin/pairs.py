@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.chinese_facts import HAN_NAME
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.slots import BREAK, QUALIFIERS, is_link, is_slot_of, is_stated, value_after
@@ -18,10 +19,7 @@ _DATED = re.compile(  # names of months and days make no attribute
     r"okt(?:ober)?|nov(?:ember)?|de[cz](?:ember)?|enero|febrero|märz|abril|mayo|junio|julio|agosto|se?ptiembre|octubre|noviembre|diciembre|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:январ|феврал|март|апрел|ма|июн|июл|август|сентябр|октябр|ноябр|декабр)[ьяейю]?)$"
 )
-_HAN_NAME = re.compile(  # a common family name and a given one, or a title
-    r"[王李张刘陈杨黄赵吴周徐孙马朱胡郭何林罗高郑梁谢宋唐许韩冯邓曹彭曾肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆范汪廖石金韦贾夏付方邹熊白孟秦邱侯江尹薛闫段雷龙黎史陶贺毛郝顾龚邵万覃武钱戴严莫孔向常汤欧]"
-    r"[\u4e00-\u9fff]{1,2}|[小老阿][\u4e00-\u9fff]{1,2}|[\u4e00-\u9fff]{1,3}(?:先生|女士|老师|医生|师傅|教授|经理|总|姐|哥|叔|姨)"
-)
+_HAN_NAMED = re.compile(HAN_NAME)
 _TITLED = re.compile(
     r"\b(?:Herrn?|Frau|Dr|Prof|señora?|Sra?|doctora?|Dra?|don|doña|profesora?|licenciad[oa]|ingenier[oa])\.?\s+$"
 )
@@ -109,7 +107,7 @@ def _are_apposed(old: Pair, new: Pair, reading: Reading) -> bool:
 
 def is_called(value: str) -> bool:
     """Whether a value is written like the name of a person, and not like what they are or where."""
-    return _HAN_NAME.fullmatch(value) is not None if HAS_CJK.search(value) else value[:1].isupper()
+    return _HAN_NAMED.fullmatch(value) is not None if HAS_CJK.search(value) else value[:1].isupper()
 
 
 def is_of_another_sort(value: str, other: str) -> bool:

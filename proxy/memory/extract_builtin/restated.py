@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.pairs import is_of_another_sort
+from proxy.memory.extract_builtin.persons import told_of_persons
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.extract_builtin.typed import PAST
@@ -91,13 +92,17 @@ def _told_in(text: str, lexicon: Lexicon) -> tuple[Restated, ...]:
 
 def _told(reading: Reading) -> Iterator[Restated]:
     lexicon = reading.lexicon
-    idle = (lexicon.hedge, lexicon.past, lexicon.additive, lexicon.limited, PAST)
+    thought = (lexicon.hedge, lexicon.past, lexicon.additive)
+    idle = (lexicon.limited, PAST)
     for sentence in reading.sentences:
         for clause in sentence.clauses:
-            if clause.asks or any(pattern.search(clause.flat) for pattern in idle):
+            if clause.asks or any(pattern.search(clause.flat) for pattern in thought):
                 continue
-            found = _in_han if lexicon.code == "zh" else _in_russian
-            yield from found(clause, sentence, reading)
+            for told in told_of_persons(clause, sentence, reading):
+                yield Restated(told.key, told.value, told.own, sentence)
+            if not any(pattern.search(clause.flat) for pattern in idle):
+                found = _in_han if lexicon.code == "zh" else _in_russian
+                yield from found(clause, sentence, reading)
 
 
 def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
