@@ -13,7 +13,7 @@ from proxy.memory.extract_builtin.switches import Switches, akin
 from proxy.memory.words import flat, words
 
 _LONG = 32  # words of a sentence that puts something right
-_EVIDENCE = re.compile(  # what people find out by, or are shown by
+EVIDENCE = re.compile(  # what people find out by, or are shown by
     r"\b(?:auf|im|in|am|laut|nach|unter) (?:\w+ ){0,3}(?:ticket|einladung|urkunde|geburtsurkunde|ausweis|pass|schild|\w*klingel\w*|überweisung|brief|kalender|zettel|website|homepage|vertrag|bescheid|rechnung|foto|karte|packung|etikett|plan|mail|taufschein|liste|visitenkarte)\b|"
     r"\bhab\w* (?:\w+ )?(?:nochmal |noch mal |extra |mal )?(?:auf .{2,25} |in .{2,25} |bei .{2,20} )?(?:nachgeschaut|geschaut|geguckt|nachgesehen|gesehen|nachgelesen|nachgefragt|gefragt|nachgeforscht|gegoogelt|gefunden|reingeschaut)\b|\b(?:aufgetaucht|kam raus|hat sich gezeigt|wie ich (?:jetzt|nun|inzwischen) weiß|lacht mich aus|hat mich \w+geklärt|werfe? .{1,40} (?:zusammen|durcheinander)|fälschlich\w*|"
     r"blamage|blamiert|auf die schippe|hab mich vertan|falschen? (?:fährte|dampfer)|holzweg|berichtigt|verbessert)\b|"
@@ -50,7 +50,7 @@ class Disproved(Switches):
         """Find an old value beside another one that is told of the same thing ("it says X on the ticket. Y was last year")."""
         if self._lexicon.code not in ("de", "es") or sentence.asks or len(sentence.words) > _LONG:
             return
-        shown = self._corrects or any(_EVIDENCE.search(near.flat) for near in self._reading.sentences)
+        shown = self._corrects or any(EVIDENCE.search(near.flat) for near in self._reading.sentences)
         for old in self._mentions[sentence.start] if shown else ():
             clause = self._clause_at(sentence, old)
             if not self._may_be_wrong(old, sentence, clause):
@@ -83,12 +83,14 @@ class Disproved(Switches):
         if any(akin(word, _KIN.get(other, other)) for word in told for other in frame):
             return True
         return _GIVES_NAME.search(clause.flat) is not None and (
-            _EVIDENCE.search(sentence.flat) is not None or self._lexicon.correction.search(sentence.flat) is not None
+            EVIDENCE.search(sentence.flat) is not None or self._lexicon.correction.search(sentence.flat) is not None
         )
 
     def _unheard(self, clause: Clause) -> bool:
         """Whether a clause names somebody or something for the first time."""
         text = self._reading.text[clause.start : clause.end]
         if self._lexicon.code == "de":
-            return bool(self._fresh(clause))
+            idle = self._lexicon.generic | self._lexicon.stop
+            found = [word for word in words(text)[1:] if text[word.start].isupper() and word.text not in idle]
+            return any(not self._heard.holds(word.text) for word in found)
         return any(not self._heard.holds(name) for name in names_in("a " + text))

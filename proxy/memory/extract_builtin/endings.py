@@ -21,7 +21,7 @@ from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW, OPENERS
-from proxy.memory.extract_builtin.targets import Targets
+from proxy.memory.extract_builtin.targets import MALFUNCTIONS, Targets
 from proxy.memory.words import flat, mentions, words
 
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
@@ -260,7 +260,8 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         if self._lexicon.code == "en" and OTHERWISE.search(sentence.flat):
             return True
         closes = _HOURS.search(clause.flat) is not None and self._lexicon.limited.search(clause.flat) is not None
-        return closes or _ONE_TIME.search(sentence.flat) is not None or self._is_undone(sentence, clause)
+        is_broken = MALFUNCTIONS.search(clause.flat) is not None and not self._gives_way(sentence, clause)
+        return closes or is_broken or _ONE_TIME.search(sentence.flat) is not None or self._is_undone(sentence, clause)
 
     def _lasts(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether another clause says of the same thing that it goes on ("the branch closed, ours is still open")."""

@@ -62,7 +62,7 @@ _GERMAN = Erasing(
         r"\b(?:nicht|nie|niemals|nirgends|nirgendwo|keinesfalls|nimmer|keine?[nmrs]?|nichts|nix|ohne|net|ned|nöd|nüd|nid|nit)\b"
     ),
     asked=one_of(
-        r"\b(?:bitte|gefälligst|tunlichst|könntest|könnten|würdest|würden|magst|möchtest|wärst|wären|seien sie|sei so|tu mir|tun sie mir|sollst|solltest|sollen|soll|darfst|darf|dürfen|brauchst|brauchen|musst|müssen|muss|bitten|ersuche|gehört|gehören)\b",
+        r"\b(?:ja|ok|okay|klar|verstanden|gell|gelle|abgemacht|einverstanden|alles klar|oder)\W*$|\b(?:raus|weg|fort) (?:damit|mit)\b|\bgeht (?:\w+ ){0,2}(?:niemand\w*|keine\w*|dich|sie) (?:\w+ )?(?:was |etwas )?an\b|\b(?:bitte|gefälligst|tunlichst|könntest|könnten|würdest|würden|magst|möchtest|wärst|wären|seien sie|sei so|tu mir|tun sie mir|sollst|solltest|sollen|soll|darfst|darf|dürfen|brauchst|brauchen|musst|müssen|muss|bitten|ersuche|gehört|gehören)\b",
         r"\b(?:kannst du|können sie|könnt ihr|willst du|wollen sie|lass(?:en sie|t uns)?|vergiss|vergesst)\b",
         r"\b(?:ich|wir) (?:\w+ )?(?:möchte|will|wünsche|verlange|bestehe|hätte gern\w*|widerrufe|ziehe|bereue|wäre|will nicht|möchten|wollen|hätte|fordere|beantrage)\w*\b|\b(?:möchte|will|wünsche|verlange|wäre|hätte|fordere|beantrage) (?:ich|mir|es)\b",
         r"\b\w{3,}(?:st|ßt) du\b|\b\w{3,}en sie\b|(?:^|[,;:] ?|\b(?:und|also|dann|drum|deshalb|doch) )(?:lösche?|streiche?|tilge?|radiere?|entferne?|nimm|wirf|schmei(?:ß|ss)|hau|merke?|behalte?|speichere?|notiere?|halte?|erinnere?|verwende?|lass|tu|schreib|bewahre?|heb|leg|wisch|kick|verbanne?|führe?)\b",
@@ -126,17 +126,19 @@ _SPANISH = Erasing(
         r"\b(?:guard(?!ería)|guárd|record|recuerd|conserv|retengas?|retener|almacen|anot(?!h)|apunt|registr|memori[zc]|archiv|grabes?\b|mencion)\w*"
     ),
     lingers=one_of(
-        r"\b(?:qued|const[eé]|constar|figur|aparez|aparec|nombr|mantengas?|mantener|dejes?|uses?|utilic|divulg|compart|acuerd|acord|sepas?|sabe|saber|tengas?|tener|salga|cuentes|repitas|estuvier|supier|incluyas?)\w*"
+        r"\b(?:va(?:n|ya|yan)? (?:a estar |a quedar |más)|qued|const[eé]|constar|figur|aparez|aparec|nombr|mantengas?|mantener|dejes?|uses?|utilic|divulg|compart|acuerd|acord|sepas?|sabe|saber|tengas?|tener|salga|cuentes|repitas|estuvier|supier|incluyas?)\w*"
     ),
     never=one_of(r"\b(?:no|nunca|jamás|ni|nada|tampoco|ningún\w*|ninguna|nadie)\b"),
     asked=one_of(
         r"\bpor favor\b|\bporfa\w*|\bplis\b|\b(?:te|le|os|les) (?:lo )?(?:ruego|pido|suplico|agradecer\w+|encargo|solicito|exijo|importa\w*)\b|\b(?:ruego|solicito|exijo|quisiera|querría|desearía|deseo|necesito|prefiero|preferiría|preferimos|agradecería|agradezco|gustaría|ejerzo|revoco|retiro|quiero|queremos|pido|convendría|conviene|más vale|mejor)\b",
+        r"^\W*que .{1,60}\b(?:desaparez\w+|quede\w*|borre\w*|olvide\w*|salga\w*|esfume\w*|figure\w*|conste\w*|aparezca\w*)\b|\bno (?:me|nos) (?:gusta|agrada|parece|conviene|hace gracia|apetece|late|copa) que\b|¿(?:estamos|ok|okey|vale|sí|de acuerdo|entendid[oa]|sale|quedó claro|puede ser|está claro)\b",
         r"\b(?:podrías|podría|podrían|puedes|podés|puede usted|puedes tú|quieres|querés|te importaría|haz(?:me)? el favor|haga el favor|hágame|haceme|hacé|ten(?:ga)? la (?:bondad|amabilidad)|sea tan|sé tan|si eres tan|favor de|hay que|tienes que|tenés que|debes|debe|deberías)\b",
         r"\b(?:borra|borrá|bórra\w+|borrame|borralo|borrala|borre|bórre\w+|elimina|eliminá|elimine|elimíne\w+|elimína\w+|olvida|olvidá|olvide|olvíd\w+|olvidate|quita|quitá|quite|quíta\w+|suprime|suprimí|suprima|suprím\w+|tacha|tachá|tache|saca|sacá|saque|sáca\w+|descarta|descarte|tira|tirá|destruye|destruya|limpia|limpie|omite|omita|retira|retire)\b",
         r"\bno (?:\w+ ){0,2}?(?:guardes|guardés|guarde|recuerdes|recordés|recuerde|conserves|conserve|retengas|retenga|almacenes|almacene|anotes|anotés|anote|apuntes|apuntés|apunte|registres|registre|memorices|memorice|archives|archive|menciones|mencione|nombres|nombre|mantengas|mantenga|dejes|deje|uses|use|utilices|divulgues|compartas|tengas|tenga|quede|conste|figure|aparezca|salga|incluyas|incluya|repitas|cuentes|grabes|grabe|te quedes|se quede|te acuerdes|se acuerde)\b",
     ),
     plain=one_of(
         r"\bderecho (?:de|al?|a la) (?:\w+ )?(?:supresión|olvido|cancelación|borrado|eliminación)\b|\b(?:rgpd|lopd|gdpr|arco)\b.{0,80}\b(?:borr|elimin|suprim|supres|retir|cancel|olvid)\w*|\bsolicit\w+ (?:la )?(?:supresión|eliminación|borrado|cancelación) de\b|\b(?:retiro|revoco) (?:mi |el )?(?:consentimiento|permiso|autorización)\b",
+        r"\b(?:haz|hacé|haga|hagamos|hazte|actúa|actuá|finge) (?:de cuenta |cuenta |como )?(?:que|si) .{0,40}\b(?:no|nunca|nada|jamás)\b",
         r"\bcomo si (?:nunca|no|jamás) .{0,50}\b(?:dicho|contado|escrito|mencionado|existid\w+|existiera|pasad\w+|hubier\w+|hubies\w+|salid\w+)\b|\b(?:tú|usted|vos) no (?:has|ha) (?:oído|leído|visto) nada\b|\bni una palabra más (?:de|sobre)\b|\bno (?:has|ha) (?:oído|leído|visto) nada de\b|\bque (?:eso |esto )?quede entre nosotros\b.{0,60}\b(?:borr|olvid|no)\w*",
     ),
     other=one_of(
@@ -192,10 +194,10 @@ def asks_to_erase(told: str, clauses: Sequence[str], code: str) -> bool:
         return False
     if ways.plain.search(told):
         return True
+    is_stored = ways.store.search(told) is not None
     for clause in clauses:
-        if not ways.asked.search(clause):
+        if not ways.asked.search(told if ways.store.search(clause) else clause):
             continue
-        is_stored = ways.store.search(told) is not None
         gone = ways.goes.search(clause)
         if gone and (is_stored or (ways.facts.search(told) and not _MOVES.match(gone[0]))):
             return True

@@ -50,6 +50,9 @@ _COMES_OUT = re.compile(r"[抠扒刨挖拔翻洗扫扔请]出来?$")  # somethin
 _CODE = re.compile(r"(?<![\w.,])\d[\d -]{2,}\d(?![\w%])")
 
 
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
 class Forgetting(Scan):
     """Reads requests to forget."""
 
@@ -90,6 +93,8 @@ class Forgetting(Scan):
             yield Ending(code, "forget", sentence, None)
             return
         named = [m for m in self._mentions[sentence.start] if not self._is_kept(sentence, m)]
+        told = [m for m in named if not (_YEAR.fullmatch(m.surface) and self._lexicon.code in ERASING)]
+        named = told or named  # of "the insolvency of 2019" the year is not what is asked about
         best = self._topical(sentence, named) or self._best(named, floor=NAME)
         for after in self._reading.sentences[place + 1 : place + 2]:  # "forget the amount. The 500 is my business"
             best = best or ([] if after.asks else self._best(self._mentions[after.start], floor=CODE))

@@ -18,7 +18,7 @@ GERMAN = Lexicon(
         gegen ohne um über unter durch zwischen jetzt nun da dann dort hier heute gestern morgen immer wieder alles alle etwas
         nichts viel viele ganz gar eigentlich übrigens endlich endgültig zwei drei woche monat jahr tag tage zeit mache macht
         gemacht nutze benutze nutzen nehme esse trinke spiele lerne lese gehe fahre arbeite wohne heißt heisst heiße gibt gibts sammle koche male singe tanze schwimme laufe schaue höre sehe backe pflege trage schreibe
-        dir daheim halt eben"""
+        dir daheim halt eben isch händ hend nöd nid ned net nimma nümme gsi öppis öppe hob hamma koa euse eusi euses wia wos oba"""
     ),
     generic=word_set(
         """zahlung tausch gegenzug umtausch antwort ding schwager hotel restaurant café klinik krankenhaus uni universität straße weg platz bank bibliothek bus bahn professorin professor frau herr kita
@@ -28,7 +28,9 @@ GERMAN = Lexicon(
         arzt kurs kurse sprache instrument sport buch film musik auto wagen rad gruppe band chor schule kiste beitrag kasse
         geschenk sache info infos information daten angabe angaben rest urlaub praxis gedächtnis speicher notizen liste"""
     ),
-    first=one_of(r"\b(?:ich|wir|mich|mir|uns|mein\w*|unser\w*|hab|bin)\b"),
+    first=one_of(
+        r"\b(?:i(?= (?:hob|hab|bin|han|kann|ko|mog|geh|tua|nimm|brauch))|euse\w?|hob|hamma|händ|ich|wir|mich|mir|uns|mein\w*|unser\w*|hab|bin)\b"
+    ),
     third=one_of(
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?:ein|eine|irgendein|irgendeine|manche|mancher) (?!hund|katze|kater)(?P<who>\w+) (?:\w+ ){0,3}(?:hat|ist|haben|sind|will|macht|hört)\b",
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl |übrigens |gestern |heute |auch |ja )*(?:(?:mein|meine|meinem|meiner|unser|unsere|sein|seine|ihr|ihre|der|die|das|den|dem|ein|eine|jeder|alle|viele|manche) )?(?:\w+ ){0,2}?(?P<who>"
@@ -42,7 +44,8 @@ GERMAN = Lexicon(
         r"(?<!weiß)\bnicht weiter\b(?! (?:schlimm|tragisch|wichtig|wild|dramatisch|darüber|stört|auffällig|verwunderlich|nach))",
         r"\bin (?:pension|rente|den (?:wohlverdienten )?ruhestand|altersteilzeit) (?:gegangen|geschickt|verabschiedet)\b",
         r"\b(?:meinen|unseren|seinen|ihren|den) (?:austritt|ausstieg|abschied|rücktritt)\b(?=.*\b(?:mitgeteilt|erklärt|eingereicht|verkündet|geschickt|gegeben|genommen|bekannt\w*)\b)|\b(?:meine|unsere|seine|ihre|die) (?:kündigung|abmeldung)\b(?=.*\b(?:mitgeteilt|hingelegt|hingeschickt|geschickt|gegeben|bestätigt|zugestellt|übergeben|abgeschickt)\b)",
-        r"\bnimmer\b|\b(?:nix|net|ned|nich|nit) mehr\b",
+        r"\bnimmer\b|\b(?:nix|net|ned|nich|nit|nöd|nid) (?:mehr|meh|länger|lenger)\b|\b(?:nimma|nüm|nümm|nümme|nömme|nüme)\b|\bk(?:oa|oan|ei|a|an|ane|oane)n? .{1,30}\b(?:mehr|meh)\b",
+        r"\bgstorb(?:e|n|m)\b|\b(?:ei|i|ein)gschläf(?:er|r)(?:e)?t\b|\beingang(?:e|n|en)\b|\bverreckt\b|\bhi(?:n)?gmacht\b",
         r"\bsendepause\b|\bfunkstille\b|\bende gelände\b|\baus die maus\b|\baus und vorbei\b|\bschnee von gestern\b|\bweg vom fenster\b|\bkein thema mehr\b|\bauf nimmerwiedersehen\b",
         r"\b(?:ist|sind) (?:\w+ ){0,3}(?:gegessen|futsch|dahin|perdu|geplatzt|gelaufen|abgelaufen|pleite|insolvent|tot|entlaufen|weggelaufen)\b(?= *(?:$|[,.!;]|und|weil|seit))",
         r"\bkann(?:st|ste)? (?:\w+ ){0,3}(?:knicken|abhaken|abschreiben)\b",
@@ -52,7 +55,7 @@ GERMAN = Lexicon(
         r"\bmit (?:\w+ ){1,4}hab(?:e|en)? (?:ich|wir) (?:\w+ ){0,5}(?:gebrochen|abgeschlossen|schluss|aufgehört|nichts mehr am hut)\b|\bnichts mehr am hut\b",
         r"\b(?:kündigung|austritt|abmeldung|rücktritt|ausstieg)(?:sschreiben|serklärung)? (?:\w+ ){0,4}(?:raus|eingereicht|abgeschickt|geschrieben|unterschrieben|abgegeben|verschickt|eingeworfen|bestätigt|erklärt|verkündet|durch)\b|\b(?:eingereicht|unterschrieben) .{0,20}\bkündigung\b",
         r"\bwar (?:letzte[nrsm]?|voriges|vorige[nr]?|vergangene[nsr]?) (?:jahr|woche|monat|mal|sommer|winter|saison)\b",
-        r"\bkeins mehr\b|\bvertrocknet\b|\bverwelkt\b|\bverendet\b|\bbraucht mich nicht mehr\b",
+        r"\b(?:bin|sind) (?:ich|wir) (?:\w+ ){1,4}(?:untreu|abtrünnig) geworden\b|\bkeins mehr\b|\bvertrocknet\b|\bverwelkt\b|\bverendet\b|\bbraucht mich nicht mehr\b",
         r"\bin rente\b|\babgekauft\b|\bweggezogen\b(?=.*\b(?:jetzt|nun|seitdem)\b)|\bhat sich (?:\w+ ){0,3}aufgelöst\b|\blas(?:se|s)? .{0,30}\bweg\b|\bgestrichen\b|\bgewichen\b|\b(?:bin|sind) (?:\w+ ){0,2}raus\b",
         r"\bist (?:\w+ ){0,3}(?:raus|weg|gestrichen|abgehakt|passé)\b(?= *(?:$|[,.!;]|und|weil|da|jetzt))",
         r"\bhat sich (?:\w+ ){0,2}erledigt\b|\bhat (?:\w+ ){0,2}ausgedient\b|\bläuft (?:\w+ ){0,2}nicht weiter\b",
@@ -88,6 +91,7 @@ GERMAN = Lexicon(
         r"\beingegangen\b",
     ),
     ceased=one_of(
+        r"\b(?:ver|va)(?:ch|k)(?:au|aa|ou|a)ft\b|\b(?:auf|uf)gh(?:ö|e|ee|öö)rt\b|\b(?:weg|wäg|furt|fort|ab|her|hi|hin|zrugg|zruck|zruckg|uf|auf|us|aus|usse|aussa|nous|naus|raus|use)(?:g(?:ä|e|eh|ee|ebn|äbe|äh|schmisse?n?|worfe?n?|worfa|schenkt|haut|noh|nomma|brocht|bracht|stiegn|stige|schtige|trete?|zoge|rissn|riss[ae]|steckt|löscht|keit|heit))\b|\b(?:ch|k)ünd(?:e|ig)t\b|\bgchündet\b|\b(?:reiß|hau|schmeiß|gib|gim) (?:i|ma|mir) .{0,20}\b(?:aussa|außa|aussi|weg|ausse|her)\b",
         r"\bgeschlachtet\b|\bentfolgt\b|\bdeabonniert\b|\bentabonniert\b|\bentfreundet\b|\bblockiert\b(?= *(?:$|[,.!]))",
         r"\b(?:macht|machen) .{0,30}\bzu\b(?= *(?:$|[,.!]))|\bschließt (?:\w+ ){0,4}(?:für immer|endgültig|ihre türen|seine türen|die pforten|ihre pforten)\b",
         r"\bläuft (?:\w+ ){0,4}aus\b|\bläuft (?:\w+ ){0,3}ab\b|\b(?:der|meiner|einer|unserer|dem|meinem|einem) \w+ (?:\w+ )?überlassen\b|\bvermietet\b|\babgebucht\b(?=.*letzte)|\bgefeuert\b|\bvor die tür\b|\brunter vom\b|\bherausgenommen\b|\brausgekürzt\b|\bersatzlos\b",

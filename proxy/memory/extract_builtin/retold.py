@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.disproved import EVIDENCE
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of, one_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
@@ -23,9 +24,11 @@ _VALUE = {
     ),
 }
 _PLAIN = {  # in a text without capitals, and of a topic
-    "de": re.compile(r"(?:(?:de[rnm]|die|das|eine?[mnr]?|\w+e[nmr])\s+){0,2}(?P<v>[\w-]{3,}(?:\s+\d[\w-]*)?)"),
+    "de": re.compile(
+        r"(?:(?:de[rnm]|die|das|eine?[mnr]?|\w+e[nmr])\s+){0,2}(?P<v>\d[\w./-]*|[\w-]{3,}(?:\s+\d[\w-]*)?)"
+    ),
     "es": re.compile(
-        r"(?:(?:el|las?|los|una?|un[oa]s)\s+)?(?P<v>[\w-]{3,}(?:\s+(?:(?:de|del|en|las?|los|el)\s+){0,2}[\w-]{3,}){0,4})"
+        r"(?:(?:el|las?|los|una?|un[oa]s)\s+)?(?P<v>\d[\w./-]*|[\w-]{3,}(?:\s+(?:(?:de|del|en|las?|los|el)\s+){0,2}[\w-]{3,}){0,4})"
     ),
 }
 _HEAD = {
@@ -34,7 +37,7 @@ _HEAD = {
         r"^\W*(?i:und |also )?[Dd](?:er|ie|as|en) (?P<def>[A-ZÄÖÜ][\w-]{4,})(?=.*\b(?:wir|ich|uns|mir)\b)",
     ),
     "es": one_of(
-        r"\b(?i:mi|nuestr[oa]) (?P<head>[A-Za-záéíóúñ]{3,})(?: (?!es\b|est[aá]\b)[a-záéíóúñ]+(?:al|ar|iv[oa]|ic[oa]|er[oa]|ari[oa]))?(?P<of>(?: (?:del?|para)(?: (?:las?|los|el|mi|nuestr[oa]))? [\w-]+){0,2})",
+        r"\b(?i:mi|nuestr[oa]) (?P<head>[A-Za-záéíóúñ]{3,})(?: (?!es\b|est[aá]\b)[a-záéíóúñ]+(?:al|ar|iv[oa]|ic[oa]|er[oa]|ari[oa]))?(?P<of>(?: (?:del?|para|en)(?: (?:las?|los|el|mi|nuestr[oa]))? [\w-]+){0,2})",
         r"\b(?i:el|las?|los) (?P<def>[a-záéíóúñ]{3,})(?P<of> (?:de (?:las?|los|mis?|nuestr[oa]s?)|del?) [\w-]+)",
         r"\b(?i:el|la) (?P<head>[a-záéíóúñ]{3,}) (?:en el |en la |con el |con la |a la |al |)que (?:me |nos )?(?P<of>[a-záéíóúñ]+(?:o|mos|oy))(?: (?:a|al|en|por|para|con)(?: (?:el|la|mi))? \w+)?",
     ),
@@ -154,7 +157,7 @@ _PAST = re.compile(
     r"\b(?!caf|jos|beb|pur|chal|comit|canap|andr|sof)\w{2,}(?:é|ó)\b|\b(?:he|ha|hemos|han|había|fue|fueron|era|eran|estaba|tenía|ayer|anoche|antes)\b"
 )
 _FLEETING = re.compile(
-    r"\b(?:gerade|grad|momentan|heute|derzeit|kurz|vorübergehend|ausnahmsweise|diesmal|solange|auch|noch|nur|kaputt|hoy|ahora mismo|de momento|por ahora|esta (?:semana|noche|tarde|vez)|temporalmente|mientras|también|aún|todavía)\b"
+    r"\b(?:gerade|grad|momentan|heute|derzeit|kurz|während|übergangsweise|vorübergehend|ausnahmsweise|diesmal|solange|auch|noch|nur|kaputt|hoy|ahora mismo|de momento|por ahora|esta (?:semana|noche|tarde|vez)|temporalmente|durante|mientras|también|aún|todavía)\b"
 )
 _IDLE_HEAD = re.compile(
     r"(?:auto|wagen|rad|handy|schlüssel|koffer|paket|katze|urlaub|reise|tag|woche|abend|leben|meinung|problem|frage|idee|sache|leidenschaft|gefühl|stimmung|traum|wunsch|herz|geld|essen|name|freund\w*|kolleg\w*|"
@@ -201,7 +204,8 @@ def retold(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Slot, Slo
     if reading.lexicon.code not in _HEAD or not earlier:
         return
     found = list(_slots(reading))
-    corrects = found and any(reading.lexicon.correction.search(sentence.flat) for sentence in reading.sentences)
+    cues = (reading.lexicon.correction, EVIDENCE)
+    corrects = found and any(cue.search(sentence.flat) for cue in cues for sentence in reading.sentences)
     for new in found:
         for text in earlier:
             for old in slots_in(text, reading.lexicon):
@@ -244,7 +248,7 @@ def _is_one_head(head: str, other: str, code: str) -> bool:
 
 def _slots(reading: Reading) -> Iterator[Slot]:
     lexicon = reading.lexicon
-    idle = (_PAST, _FLEETING, lexicon.negation, lexicon.additive, lexicon.hedge, lexicon.limited, lexicon.past)
+    idle = (_PAST, _FLEETING, lexicon.negation, lexicon.additive, lexicon.hedge, lexicon.past)
     for sentence in reading.sentences:
         for clause in () if sentence.asks else sentence.clauses:
             found = [] if clause.asks else list(_told(clause, sentence, reading))
@@ -303,15 +307,18 @@ def _value_of(text: str, start: int, end: int, code: str, *, is_plain: bool) -> 
     """Return (sorts, verb, value) of what a clause says of a head, behind it or before it."""
     told, form = flat(text), _PLAIN[code] if is_plain else _VALUE[code]
     for verb in _VERB[code].finditer(told, end):
-        equal = _EQUAL[code].match(told, verb.start())
-        if equal and (value := form.match(text, equal.end())):
-            return _IS, verb[0], value["v"]
         by = _ACTS.match(verb[0]) and _WHO[code].match(text, verb.end())
         if by:
             return _BY, verb[0], by["v"]
         link = _LINK[code].match(told, verb.end())
-        if link and (value := form.match(text, link.end())):
+        value = form.match(text, link.end()) if link else None
+        if link and link["by"] and value:
             return _sorts(link["by"], verb[0]), verb[0], value["v"]
+        equal = _EQUAL[code].match(told, verb.start())
+        if equal and (value := form.match(text, equal.end())):
+            return _IS, verb[0], value["v"]
+        if link and value:
+            return _BY, verb[0], value["v"]
     opened = None if is_plain else _OPENS[code].match(told)
     value = opened and form.match(text, opened.end())
     acts = value and _VERB[code].match(told, value.end() + 1)

@@ -239,6 +239,10 @@ SPANISH = Lexicon(
     kept=one_of(
         r"(?<!no\s)\b(?:puedes|podés|puede|pueden) (?:(?!no\b|dejar|olvid|borr)\w+ ){0,3}(?:recordar|guardar|conservar|quedar|mantener|saber)\w*\b|\bd[eé]jal[oa]s?\b(?! (?:fuera|de lado|aparte))|\bno (?:es|son) (?:ningún )?secretos?\b|\b(?:guárdal|consérval|manten?l|manténl)[oa]s?\b|\b(?:eso|lo demás|el resto|lo otro) (?:sí|no importa|déjalo|dejalo|está bien)\b"
     ),
+    gained=one_of(
+        r"\b(?:me|nos) (?:he|hemos) (?:metido|pasado|apuntado|cambiado|mudado|inscrito|matriculado|enganchado|aficionado) (?:en|a|al|con)\b|\b(?:me|nos) (?:metí|metimos|pasé|pasamos|apunté|apuntamos|inscribí|inscribimos|mudé|cambié|enganché) (?:en|a|al|con)\b|\b(?:entré|entramos|ingresé|arranqué|arrancamos) (?:en|a|al|con)\b|"
+        r"\b(?:ahora|ya) (?:me|nos|lo|la|los|las|se) (?:l[oae]s? )?(?:hace|hago|atiende|lleva|llevo|da|doy|cuida|corta|pasea|sirve|manejo|guardo)\b|\ble (?:agarramos|agarré|cogimos|cogí|tomamos|tomé) (?:el gusto|cariño) a\b"
+    ),
     murmur=one_of(
         r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^(?:(?:ay|uy|ah|eh|oh|bueno|hmm+)\W+)*no[,.]"
     ),
@@ -276,6 +280,7 @@ SPANISH = Lexicon(
     ),
     source_after=one_of(
         r"^ ?(?:→|->)",
+        r"^ (?:(?:me |se |nos )?l[oae]s? )?(?:(?:he|hemos|ha|han) )?(?:cambi(?:é|ó|amos|ado|aron)|sustitu\w+|reempla[zc]\w+|tro[cq]u?\w+|permut\w+|rele[vg]\w+) por ",
         r"^ (?:fue|ha sido|quedó|está) (?:sustituid|reemplazad|cambiad)",
     ),
     switch=one_of(

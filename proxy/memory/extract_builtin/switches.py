@@ -24,11 +24,12 @@ GAINS = re.compile(
 )
 ARRIVES = re.compile(  # tells of something that came
     r"\b(?:nun|jetzt|inzwischen|mittlerweile|neuerdings|seither|seitdem|seit(?! (?:jeher|langem|ewig\w*|immer|jahren))|ab (?:dem|der|sofort|morgen|nächste\w*|\d|\w+(?:tag|uar|ember|ober|ust|ril|uni|uli|ärz|mai)\b)|ab|künftig|fortan|"
-    r"stattdessen|dafür|für (?:ihn|sie|es)|stelle|ersatz|nachfolger\w*|entschieden|wurde|geworden|grad|gerade|endlich|gefeiert wird|demnächst|neue[rsnm]?|übernimmt|übernommen|zieht|eingezogen|angefangen|"
-    r"(?:diesem|kommendem) (?:jahr|monat|herbst|winter|sommer|semester)|diese (?:saison|woche)|ahora|desde|a partir de|en su lugar|ya|nuev[oa]s?|este (?:año|mes)|hoy en día|me he (?:hecho|agenciado|pasado|comprado)|sustitut[oa]|relevo|ocupa|manda|toca|fichado|fiché|hoy por hoy|hoy en día|será)\b"
+    r"stattdessen|dafür|für (?:ihn|sie|es)|stelle|ersatz|nachfolger\w*|entschieden|wurde|geworden|grad|gerade|endlich|gefeiert wird|demnächst|neue[rsnm]?|übernimmt|übernommen|zieht|eingezogen|angefangen|getreten|gerückt|trat|rückte|nahm|"
+    r"(?:diesem|kommendem) (?:jahr|monat|herbst|winter|sommer|semester)|diese (?:saison|woche)|ahora|desde|a partir de|en su lugar|ya|nuev[oa]s?|este (?:año|mes)|hoy en día|me he (?:hecho|agenciado|pasado|comprado)|sustitut[oa]|relevo|ocup[aó]|manda|toca|fichado|fiché|hoy por hoy|hoy en día|será)\b"
 )
 _STANDS_IN = re.compile(
-    r"\bfür (?:ihn|sie|es) (?:kommt|kam|ist|übernimmt|springt|spielt|macht)\b|\bstattdessen\b|\ban (?:seine|ihre|deren|dessen) (?:stelle|statt)\b|\bals ersatz\b|\bnachfolger(?:in)?\b|\ben su (?:lugar|puesto|sitio)\b|\bel relevo\b|\bocupa su (?:lugar|puesto|sitio)\b"
+    r"\bfür (?:ihn|sie|es) (?:kommt|kam|ist|übernimmt|springt|spielt|macht)\b|\bstattdessen\b|\ban (?:seine|ihre|deren|dessen) (?:stelle|statt)\b|\bals ersatz\b|\bnachfolger(?:in)?\b|\ben su (?:lugar|puesto|sitio)\b|\bel relevo\b|\bocup\w+ (?:\w+ )?(?:su|el) (?:lugar|puesto|sitio)\b|\b(?:tomó|ha tomado|toma|cogió) (?:el|su) (?:relevo|lugar|sitio|puesto)\b|\b(?:l[oae]s?|me l[oae]) (?:sucedió|sucede|reemplaz\w+|sustituy\w+|relev\w+)\b|"
+    r"\b(?:an|in) (?:seine[nm]?|ihre[nm]?|deren|dessen) (?:stelle|platz|statt)\b|\b(?:seinen|ihren|dessen|deren) (?:platz|job|part) (?:\w+ ){0,3}(?:ein|eingenommen|übernommen|hat)\b|\b(?:folgte|folgt) (?:ihm|ihr)\b|\blöste? (?:ihn|sie|es) .{0,20}\bab\b|\bnachgerückt\b"
 )
 _JUDGED = re.compile(  # why it was given up
     r"\b(?:war|wurde|waren|wurden) (?:mir|uns) (?:\w+ )?zu \w+|\bwar (?:nix|nichts|mist|murks|ein reinfall|eine katastrophe|rausgeschmissen\w*)\b|\bnervte?n?\b|\bstürzt\w* .{0,20}\bab\b|"
@@ -278,13 +279,15 @@ class Switches(Scan):
             akin(word.text, other) for word in words(mention.surface) for other in self._also_said(sentence, mention)
         ):
             return False
+        others = [other.flat for other in sentence.clauses if other is not clause]
+        goes_over = any(self._lexicon.switch.search(told) and self._lexicon.first.search(told) for told in others)
         for other in sentence.clauses:
             if other is clause or other.asks or self._lexicon.additive.search(other.flat):
                 continue
             if self._is_hedged(sentence, other) or not ARRIVES.search(other.flat) or _GOES_ON.search(other.flat):
                 continue
             shares = any(akin(word.text, known) for word in words(other.flat) for known in frame)
-            gives_way = shares or _STANDS_IN.search(other.flat) or _JUDGED.search(clause.flat)
+            gives_way = shares or _STANDS_IN.search(other.flat) or _JUDGED.search(clause.flat) or goes_over
             if gives_way and self._fresh(other):
                 return True
         return False

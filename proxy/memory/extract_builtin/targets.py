@@ -100,6 +100,13 @@ _FAILED = re.compile(
 _WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
 
 
+MALFUNCTIONS = re.compile(  # it no longer opens, and is still theirs
+    r"\b(?:geht|gehen|lässt sich|springt|schaltet sich|macht|kriege?|bekomme?|klappt) .{0,30}\b(?:nicht|net|ned|nimmer|nöd) ?(?:mehr )?(?:auf|an|zu|ein|aus|richtig|rein|raus|ab|hoch|runter|los|schließen|öffnen|einschalten|starten|laden)\b|"
+    r"\b(?:funktioniert|startet|lädt|reagiert|klingelt|druckt|leuchtet|schließt|öffnet|heizt|kühlt|spült|schleudert|piept|zündet|bremst|hält dicht) .{0,20}\b(?:nicht|nimmer|ned|nöd)\b|"
+    r"\b(?:ya no|no) (?:me |se |nos )?(?:abre|cierra|enciende|prende|carga|arranca|funciona|responde|suena|imprime|calienta|enfría|gira|frena|marca|lee|reconoce|conecta|anda|jala|va bien|traba)\b"
+)
+
+
 class Targets(Scan):
     """Finds what a clause that ends something ends."""
 
