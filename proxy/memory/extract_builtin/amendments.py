@@ -5,16 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 
 from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
-from proxy.memory.extract_builtin.reading import Reading, Sentence, is_brief, read_as
+from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, is_brief, read_as
 from proxy.memory.extract_builtin.reframed import cleft, reframed
-from proxy.memory.extract_builtin.replacement import clipped, names_in, overlap, remodelled
+from proxy.memory.extract_builtin.replacement import clipped, is_spelt_like, names_in, overlap, placed, remodelled
 from proxy.memory.extract_builtin.restated import restated
 from proxy.memory.extract_builtin.retold import retold
 from proxy.memory.extract_builtin.scan import REQUEST
@@ -45,10 +44,6 @@ _FIGURES = re.compile(
 _UNIT_HAN = re.compile(r"[\u4e00-\u9fff]{1,2}")
 _UNIT = re.compile(r" \w+")
 _MAX_KEY = 5  # words of either side of a dash
-_SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
-_PLACED = re.compile(
-    r"\b(nach|aus|bei|von|in|[Aa]us|[Ii]n|a|en|de|con|para) ([A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+)?)(?=\s*(?:[.,;:!?]|$))"
-)  # at the end of its clause
 _MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
 _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
     r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
@@ -82,13 +77,23 @@ class Amendments:
                 or not cue
                 or REQUEST.match(sentence.flat)
                 or len(sentence.words) > _MAX_AMENDMENT
-                or self._lexicon.hedge.search(sentence.flat)
+                or self._is_thought(sentence)
             ):
                 continue
             found = next(self._put_right(sentence), None)
             if found is not None:
                 yield self._amendment(sentence, *found)
                 return
+
+    def _is_thought(self, sentence: Sentence) -> bool:
+        """Whether a sentence is a mere thought; of an English one, that is, each clause that could tell a value."""
+        if self._lexicon.code != "en":
+            return self._lexicon.hedge.search(sentence.flat) is not None
+        telling = [c for c in sentence.clauses if any(w.isdigit() or w[:1].isupper() for w in self._told(c))]
+        return all(self._lexicon.hedge.search(c.flat) is not None for c in telling or sentence.clauses)
+
+    def _told(self, clause: Clause) -> list[str]:
+        return self._said.text[clause.start : clause.end].split()
 
     def _around(self, sentence: Sentence) -> Sequence[Sentence]:
         """Return a sentence and the one beside it that may say that it corrects ("It's Niamh. I always mix them up")."""
@@ -140,7 +145,7 @@ class Amendments:
                 values += [pair.value for pair in pairs_in(text, self._lexicon)]
                 for old in (word for value in values for word in words(value) if value[word.start].isupper()):
                     for new in fresh:
-                        if _is_spelt_like(new.text, old.text) and not same_word(new.text, old.text):
+                        if is_spelt_like(new.text, old.text) and not same_word(new.text, old.text):
                             surface = next(w for w in words(text) if w.text == old.text)
                             yield self._said.text[new.start : new.end], text[surface.start : surface.end], text, ""
 
@@ -150,9 +155,9 @@ class Amendments:
             return
         place = self._reading.sentences.index(sentence)
         near = " ".join(one.text for one in self._reading.sentences[place : place + 2] if not one.asks)
-        now = _placed(near)
+        now = placed(near)
         for text in self._by_topic(sentence)[:3]:
-            before = _placed(text)
+            before = placed(text)
             for preposition, new in now.items():
                 old = before.get(preposition, "")
                 if new and old and not overlap(new, old) and not any(new in earlier for earlier in self._earlier):
@@ -234,9 +239,11 @@ class Amendments:
         for text in self._by_topic(sentence)[:1]:
             values = {fact.object: fact.statement.relation for fact in stated_in(text, self._lexicon)}
             values.update({pair.value: " ".join(pair.attribute) for pair in pairs_in(text, self._lexicon)})
+            again = flat(self._said.text) if self._lexicon.code == "en" else ""  # "not Oregon: Portland, Maine"
             found = [(value, text, relation) for value, relation in values.items() if not overlap(value, new)]
             if not found and self._lexicon.code not in ("de", "zh"):
-                found = [(name, text, "") for name in names_in(text) if not overlap(name, new)]
+                names = [name for name in names_in(text) if flat(name) not in again]
+                found = [(name, text, "") for name in names if not overlap(name, new)]
             if len(found) == 1:
                 return found[0]
         return None
@@ -377,18 +384,3 @@ def _stems_of(frame: Frame, lexicon: Lexicon) -> set[str]:
 
 def _is_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     return len(ours) == len(theirs) and all(same_word(a, b) for a, b in zip(ours, theirs, strict=True))
-
-
-def _placed(text: str) -> Mapping[str, str]:
-    """Return by preposition the name that stands after it, "" where there are several."""
-    found: dict[str, str] = {}
-    for match in _PLACED.finditer(text):
-        found[match[1].lower()] = "" if match[1].lower() in found else match[2]
-    return found
-
-
-def _is_spelt_like(new: str, old: str) -> bool:
-    """Whether two names look alike and are no forms of one another."""
-    if min(len(new), len(old)) < _SHORTEST_NAME or new[0] != old[0] or new.startswith(old) or old.startswith(new):
-        return False
-    return SequenceMatcher(None, new, old).ratio() >= _ALIKE

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
 from proxy.memory.extract_builtin.disproved import Disproved
-from proxy.memory.extract_builtin.english_endings import OTHERWISE
+from proxy.memory.extract_builtin.english_endings import MISHAP, OTHERWISE
 from proxy.memory.extract_builtin.exchanges import Exchanges
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
@@ -165,7 +165,7 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         start, end, mutual = cue
         targets = self._targets(place, sentence, index, clause, (start, end))
         subject = self._third(sentence, clause, targets)
-        if subject is None and not mutual:
+        if subject is None and not (mutual and self._is_between_us(clause, start, targets)):
             return
         if not mutual and self._lexicon.code == "en" and self._is_strangers(clause, start, targets):
             return
@@ -195,6 +195,11 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
             if new := self._passed_to(mention, sentence):
                 reason = "replace"
             yield Ending(self._as_said(mention), reason, sentence, mention, subject or "user", new)
+
+    def _is_between_us(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
+        """Whether somebody parts from the speaker, and not from where they live ("my cousin moved out of X")."""
+        is_place = clause.flat.startswith("moved out", start - clause.start) and self._lexicon.code == "en"
+        return not (is_place and all(m.start > start for m in targets))
 
     def _passed_to(self, mention: Mention, sentence: Sentence) -> str:
         """Return the new name right after an old one that something was taken from ("from X to Y")."""
@@ -233,12 +238,18 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         if ended and (not limited or not _STATE.search(ended[0])):
             return clause.start + ended.start(), clause.start + ended.end(), False
         ceased = lexicon.ceased.search(clause.flat)
-        if ceased and not lexicon.negation.search(clause.flat) and not (limited and _HALTS.match(ceased[0])):
+        if ceased and not self._is_negated(clause, ceased.start()) and not (limited and _HALTS.match(ceased[0])):
             return clause.start + ceased.start(), clause.start + ceased.end(), False
         loose = None if limited or lexicon.negation.search(clause.flat) else lexicon.loose.search(clause.flat)
         if loose and not lexicon.additive.search(sentence.flat) and self._gives_way(sentence, clause):
             return clause.start + loose.start(), clause.start + loose.end(), False
         return None
+
+    def _is_negated(self, clause: Clause, place: int) -> bool:
+        """Whether a clause denies what stands at ``place``; in English a negation after it is of something else."""
+        if self._lexicon.code != "en":
+            return self._lexicon.negation.search(clause.flat) is not None
+        return self._lexicon.negation.search(clause.flat, 0, place) is not None
 
     def _reports_nothing(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause asks, supposes, or tells of another time, so that nothing of now can end in it."""
@@ -257,7 +268,7 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
 
     def _is_passing(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause tells of one time, of the hours of a place, or of what was undone since."""
-        if self._lexicon.code == "en" and OTHERWISE.search(sentence.flat):
+        if self._lexicon.code == "en" and (OTHERWISE.search(clause.flat) or MISHAP.search(sentence.flat)):
             return True
         closes = _HOURS.search(clause.flat) is not None and self._lexicon.limited.search(clause.flat) is not None
         is_broken = MALFUNCTIONS.search(clause.flat) is not None and not self._gives_way(sentence, clause)

@@ -37,6 +37,7 @@ ENDED = one_of(
     r"\bit's (?:all )?over (?:between|with|for)\b|\b(?:and (?:i|me)|me and \w+|us) (?:are|were|'re) (?:done|through|finished|history|over|no more|ancient history|no longer an item|not an item|not a thing|not on speaking terms)\b",
     r"\b(?:is|are|'s) (?:my|our) ex\b|\b(?:is|are|'s) (?:an ex|ancient history|yesterday's news|old news|dead to (?:me|us)|a no-go|off limits)\b(?! for)",
     r"\b(?:was|were) (?:the )?(?:last|previous) (?:year|week|month|summer|winter|spring|autumn|fall|time|season)(?:'s)?\b",
+    r"\b(?:carked|karked) it\b|\bcroaked\b|\bsnuffed it\b|\bpegged it\b|\bpopped (?:its|his|her) clogs\b|\bbought the farm\b|\bpushing up (?:the )?daisies\b|\bsix feet under\b|\bgone to (?:god|heaven|a better place|the great|glory|sleep for good)\b|\bpacked it in\b|\b(?:is|are|'s|was) (?:stuffed|knackered|cactus|bricked|busted|shot)\b|\bnot (?:friends|mates|speaking|a couple|together) any ?more\b",
     r"\brip\b|\b(?:gave up|died|conked out|packed up) on (?:me|us)\b|\b(?:withered|wilted|perished|drowned)\b|\bdidn't survive\b",
     r"\bout (?:it|he|she|they) go(?:es)?\b|\bout (?:it|they) went\b|\b(?:broke|fell) apart\b|\bdisbanded\b|\boff (?:my|our) hands\b|\b(?:moved|gone|went|flew) (?:back|home|away|abroad)\b(?=.*\b(?:now|so|instead|replac|new)\b)|\bretired (?:to|from|and|in|last|this)\b",
     r"\bgot the (?:boot|axe|chop|heave-ho|push|bin|sack)\b",
@@ -170,8 +171,12 @@ CEASED = one_of(
     r"\bno use for\b",
 )
 
+MISHAP = one_of(
+    r"\b(?:dropped|drop|dropping)\b.*\b(?:crack\w*|smash\w*|shatter\w*|broke|broken|dent\w*|chipped|snapped|bent|spilt|spilled|spare parts?|repair\w*|mend\w*|fixed|floor|pavement|tiles?|sink|toilet|puddle|stairs|lake)\b"
+)
+
 OTHERWISE = one_of(  # the same verbs of mishaps, errands and opening hours
-    r"\bdropped (?:\w+ ){0,5}?(?:off|by|round|around|in|into|onto|down|at)\b(?!.*\b(?:list|out)\b)|\b(?:dropped|drop|dropping)\b.*\b(?:crack\w*|smash\w*|shatter\w*|broke|broken|dent\w*|chipped|snapped|bent|spilt|spilled|spare parts?|repair\w*|mend\w*|fixed|floor|pavement|tiles?|sink|toilet|puddle|stairs|lake)\b",
+    r"\bdropped (?:\w+ ){0,5}?(?:off|by|round|around|in|into|onto|down|at)\b(?!.*\b(?:list|out)\b)",
     r"\bstopped (?:off |over |by |in |briefly )?(?:at|by|in|outside|near|next to|to (?:\w+))\b|\b(?:returned|came back|gone back) (?:to|from|home)\b|\bpulled out of (?:the|our|my) (?:station|drive\w*|garage|car ?park|junction)\b",
     r"\bleft (?:my|the|our|his|her|it|them) ?(?:\w+ ){0,4}?(?:behind|on the (?:bus|train|tram|tube|plane|table|sofa|seat|roof|floor|shelf|beach|counter|side|bench|windowsill|stove|hob|coach|ferry|bed|desk)|in the (?:car|cab|taxi|fridge|freezer|oven|rain|sun|hotel|office|garden|shed|bag|drawer|kitchen|bathroom|hall|boot|house|wash|tent)|at (?:home|work|school|the (?:office|hotel|gym|cafe|airport|restaurant|pub|library|vet)|(?:my |our )?\w+'s)|running|charging|open|unlocked|switched on|overnight|outside)\b",
     r"\b(?:closed|shut|closes|shuts) (?:early|late|for (?:lunch|the (?:day|night|week|weekend|holidays|season|winter|summer)|refurb\w*|renovations?|repairs|stocktaking|inventory|maintenance|cleaning|a (?:day|week|few|couple|private|wedding|month|fortnight))|on \w+days?|until|till|at (?:\d|noon|midnight|six|five))\b",

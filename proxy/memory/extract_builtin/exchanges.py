@@ -10,7 +10,7 @@ from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief
 from proxy.memory.extract_builtin.replacement import clipped, names_in
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.switches import NOW_ON, Switches
-from proxy.memory.words import words
+from proxy.memory.words import flat, words
 
 _PLACE = r"(?:places?|spot|role|slot|shifts?|seat|shoes|position|post|job|duties|round|desk|chair|part|mantle|throne|reins|work|boots|room|bed|stall|stead)"
 _PLACE_TAKEN = re.compile(
@@ -34,7 +34,7 @@ _IN = re.compile(
 )
 _MOVES_OVER = re.compile(  # "we've gone over to hemp"
     r"\b(?:(?:gone|went|going|moved|moving|switched|switching|changed|crossed|come|came|converted|defected|turned|jumped|swung|hopped|drifted|shifted|migrated|ported|transferred|flipped|jumping|been (?:moved|switched|transferred|converted))"
-    r"(?: (?:my|our|the) \w+| everything| it| all)?(?: (?:over|across|instead|on|back))* (?:to|onto|into)|(?:settled on|settled for|plumped for|opted for|went for|gone for|gone with|went with|landed on|fallen back on|turned to|found refuge (?:in|at|with)|fallen for|make do with|making do with)"
+    r"(?: (?:my|our|the|every|all|all my|all our) (?:\w+ )?\w+| everything| it| all)?(?: (?:over|across|instead|on|back))* (?:to|onto|into)|(?:settled on|settled for|plumped for|opted for|went for|gone for|gone with|went with|landed on|fallen back on|turned to|found refuge (?:in|at|with)|fallen for|make do with|making do with)"
     r"|(?:it's|it is) (?=\w+(?: \w+)? (?:now|from now on|these days|instead)))\s+(?P<new>\w[\w'-]*(?: [\w'-]+){0,2})"
 )
 _AWAY = re.compile(r"\b(?:out of|off|away from|from|goodbye to|hello) (?:the |my |our |old )*$")
@@ -51,15 +51,18 @@ _WHY = re.compile(
 _NOT_THERE = re.compile(
     r"^(?:bed|sleep|work|school|court|church|town|hospital|war|print|see|the (?:doctor|doctors|vet|shops?|park|gym|toilet|cinema|beach|pub|hospital|police|press)|my|our|her|his|their|you|a|an)\b"
 )
+_CALLED = re.compile(r"an? (?:[\w'-]+ ){1,3}(?:called|named|by the name of)\b")
+_SO = re.compile(r" ?,? ?(?:and )?(?:so|hence|therefore|thus)\b")
+_WAS = re.compile(r"\b(?:it|that|mine|ours) was $")
 _OFFERED = re.compile(
     r"\b(?:until|till|for now|for the time being|temporarily|meanwhile|this week|today|tonight|next|might|may|maybe|perhaps|if|could|would|should|tempted|thinking|considering|never|not|n't)\b"
 )
 _SOUR_AFTER = re.compile(
-    r"^ (?:app |thing |lot |people |place )?(?:was|were|wasn't|isn't|doesn't|didn't|don't|won't|wouldn't|couldn't|can't|hasn't|kept|keeps|has (?:gone|become|been|put|shut|closed|lost|left|raised|let|moved|retired)|had (?:gone|become|got)|got|gets|went|put|let|lost|broke|raised|"
-    r"retired|closed|moved|left|folded|failed|died|ran|hiked|is (?:gone|too|closing|shutting|leaving|useless|hopeless|rubbish|awful|no more)|are (?:gone|too|closing|useless|hopeless)|'s (?:retired|gone|moved|closed|left|shut|died|too|got))\b|\b(?:nightmare|murder|hopeless|useless|rubbish|awful|dreadful|no good|no fun|past it|too (?:far|dear|expensive|pricey|slow|loud|big|small|strong|crowded))\b"
+    r"^ (?:app |thing |lot |people |place )?(?:was|were|wasn't|is so (?:last|yesterday|over)|isn't|doesn't|didn't|don't|won't|wouldn't|couldn't|can't|hasn't|kept|keeps|has (?:gone|become|been|put|shut|closed|lost|left|raised|let|moved|retired)|had (?:gone|become|got)|got|gets|went|put|let|lost|broke|raised|"
+    r"retired|closed|moved|left|folded|failed|died|ran|hiked|leaked|leaks|crashed|crashes|snapped|packed up|wore out|stank|stinks|smells|hurts?|made|makes|gave|gives|is (?:gone|too|closing|shutting|leaving|useless|hopeless|rubbish|awful|no more)|are (?:gone|too|closing|useless|hopeless)|'s (?:retired|gone|moved|closed|left|shut|died|too|got))\b|\b(?:nightmare|murder|hopeless|useless|rubbish|awful|dreadful|no good|no fun|past it|too (?:far|dear|expensive|pricey|slow|loud|big|small|strong|crowded))\b"
 )
 _SOUR_BEFORE = re.compile(
-    r"\b(?:hates?|hated|loathes?|can't stand|couldn't stand|fed up (?:with|of)|sick of|tired of|had it with|bored (?:with|of)|no luck with|trouble with|allergic to|had enough of|disappointed (?:with|by|in)|let down by|it was|was|failed by|lost faith in|fell out with|rows? with)(?: the| my| our)? $"
+    r"\b(?:hates?|hated|loathes?|can't stand|couldn't stand|fed up (?:with|of)|sick of|tired of|had it with|bored (?:with|of)|no luck with|trouble with|allergic to|had enough of|disappointed (?:with|by|in)|let down by|it was|was|mad at|angry (?:with|at)|furious (?:with|at)|annoyed (?:with|at|by)|cross with|(?:told|asked|advised|ordered|begged)(?: (?:me|us|her|him|them))? to (?:stop|quit|avoid|leave|drop|ditch|cut|give up|lay off|skip)(?: out| down on| having| taking| using| eating| drinking)?|forbade|forbidden|banned|failed by|lost faith in|fell out with|rows? with)(?: the| my| our)? $"
 )
 _PRESENT = re.compile(
     r"\b(?:is|are|am|do|does|has|have|gets?|goes|runs?|handles?|takes?|keeps?|looks?|comes?|makes?|cuts?|teaches|\w+s)\b|'(?:s|re|m|ve)\b"
@@ -67,6 +70,14 @@ _PRESENT = re.compile(
 _IT_IS_NOW = re.compile(
     r"\b(?:it's|it is|i'm on|we're on|i'm with|we're with|i'm into|i do|we do|i use|we use|i have|we have|i take|i drink|i eat)\s+(?:(?:a|an|the|all|just)\s)?(?P<new>(?!been\b|not\b|so\b|too\b|all\b|just\b|my\b|our\b|very\b|really\b)[\w'-]+(?: [\w'-]+)?)(?: for (?:me|us))?,? (?:now|from (?:now|here|today) on|these days|nowadays|instead)\b"
 )
+_TAKES_ITS_PLACE = re.compile(
+    r"\b(?:tak(?:en|es|ing)|took|fill(?:s|ed)) (?:over )?(?:its|his|her|their|that) (?:place|spot|role|slot|shoes)\b|\b(?:in|to) (?:its|his|her|their) (?:place|stead)\b|\btook over\b|\binstead\b"
+)
+_OPENING_NAME = re.compile(
+    r"\. (?:An? |The )?([A-Z][\w'-]*[a-z0-9][\w'-]*)(?= (?:[A-Z]|is\b|are\b|has\b|does\b|gets\b|took\b|now\b|\w+s\b))"
+)
+_DOES = re.compile(r"\b(?:i|we)(?:'m|'re|'ve| am| are| have)? (?:\w+ ){0,2}?\w+|\b(?:it's|it is)\b")
+_TELLING = 4  # letters
 _LONG = 30  # words of a sentence; a switch is told in fewer
 
 
@@ -121,15 +132,18 @@ class Exchanges(Switches):
     def _moved_over(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a sentence that opens with the only old value goes on to what was moved over to ("since X …, we've gone over to Y")."""
         moved = _MOVES_OVER.search(sentence.flat, mention.end - sentence.start)
-        if moved is None or _OFFERED.search(sentence.flat) or _NOT_THERE.match(moved["new"]):
+        if moved is None or _OFFERED.search(sentence.flat):
+            return False
+        is_called = _CALLED.match(sentence.flat, moved.start("new")) is not None
+        if _NOT_THERE.match(moved["new"]) and not is_called:
             return False
         before = sentence.flat[: mention.start - sentence.start]
-        opens = _WHY.match(before) is not None or len(words(before)) <= 1
+        opens = _WHY.match(before) is not None or len(words(before)) <= 1 or _SOUR_BEFORE.search(before) is not None
         if not opens or any(is_being(text, mention.surface, self._lexicon) for text in mention.said):
             return False
         others = [m for m in self._mentions[sentence.start] if m.rank >= mention.rank and m is not mention]
         new = clipped(sentence.text[slice(*moved.span("new"))], self._lexicon, is_kind=True)
-        return bool(new) and not self._heard.holds(new) and not others
+        return (is_called or (bool(new) and not self._heard.holds(new))) and not others
 
     def _outweighed(self, sentence: Sentence) -> Iterator[Ending]:
         """Find the one old value that is spoken ill of, or in the past, beside something new that has its part now."""
@@ -143,33 +157,61 @@ class Exchanges(Switches):
             return
         if self._third(sentence, clause, [old]) is None or not self._is_told_ill(clause, old):
             return
+        was = _WAS.search(clause.flat[: old.start - clause.start]) is not None  # "it was X, it is Y"
+        if was and self._names_in(". " + sentence.text) and len(clause.flat.split()) <= _TELLING:
+            yield Ending(old.surface, "replace", sentence, old)
+            return
+        if any(self._takes_part(stretch, old) for stretch in self._beside(sentence, clause, old)):
+            yield Ending(old.surface, "replace", sentence, old)
+
+    def _beside(self, sentence: Sentence, clause: Clause, old: Mention) -> Iterator[str]:
+        """Yield what is told beside a clause: the rest of its sentence, and the sentences around it."""
+        rest = [c for c in sentence.clauses if c is not clause and not c.asks and not self._is_hedged(sentence, c)]
+        if rest and not (_OFFERED.search(" ".join(c.flat for c in rest))):
+            yield " , ".join(
+                ("" if c.start > sentence.start else ". ") + self._reading.text[c.start : c.end] for c in rest
+            )
+        after = sentence.text[old.end - sentence.start :]
+        if _SO.match(after.lower()):
+            yield "." + after
         found = self._reading.sentences
         place = found.index(sentence)
-        beside = [(sentence, c) for c in sentence.clauses if c is not clause]
-        beside += [
-            (near, c) for near in found[max(0, place - 1) : place + 2] if near is not sentence for c in near.clauses
-        ]
-        if any(self._takes_part(c, near, old) for near, c in beside):
-            yield Ending(old.surface, "replace", sentence, old)
+        for near in found[max(0, place - 1) : place + 2]:
+            is_told = near is not sentence and not near.asks and not self._lexicon.additive.search(near.flat)
+            if is_told and not self._lexicon.hedge.search(near.flat) and not _OFFERED.search(near.flat):
+                yield ". " + near.text
 
     def _is_told_ill(self, clause: Clause, old: Mention) -> bool:
         before, after = clause.flat[: old.start - clause.start], clause.flat[old.end - clause.start :]
         return (_SOUR_AFTER.search(after) or _SOUR_BEFORE.search(before)) is not None
 
-    def _takes_part(self, clause: Clause, sentence: Sentence, old: Mention) -> bool:
-        """Whether a clause gives something never heard of what the old value had: now, instead, or in the words of before."""
-        if clause.asks or sentence.asks or self._is_hedged(sentence, clause) or _OFFERED.search(clause.flat):
+    def _takes_part(self, text: str, old: Mention) -> bool:
+        """Whether a stretch gives something never heard of what the old value had: now, instead, or in the words of before."""
+        told = flat(text)
+        if self._lexicon.past.search(told):
             return False
-        if self._lexicon.additive.search(sentence.flat) or self._lexicon.past.search(clause.flat):
-            return False
-        is_mine = self._lexicon.first.search(clause.flat) is not None
-        text = self._reading.text[clause.start : clause.end]
-        names = [name for name in names_in(". " + text) if not self._heard.holds(name)]
-        is_now = NOW_ON.search(clause.flat) is not None and (is_mine or self._goes_on(old, clause.flat))
-        if names:
-            return is_now or (self._goes_on(old, clause.flat) and _PRESENT.search(clause.flat) is not None)
-        plain = _IT_IS_NOW.search(clause.flat)
-        return plain is not None and not self._heard.holds(plain["new"])
+        is_shared = self._goes_on(old, told)
+        is_now = NOW_ON.search(told) is not None and (is_shared or self._lexicon.first.search(told) is not None)
+        if self._names_in(text):
+            return (
+                is_now or (is_shared and _PRESENT.search(told) is not None) or _TAKES_ITS_PLACE.search(told) is not None
+            )
+        plain = _IT_IS_NOW.search(told)
+        if plain is not None:
+            return not self._heard.holds(plain["new"])
+        idle = self._lexicon.stop | self._lexicon.generic
+        fresh = [
+            w for w in words(told) if len(w.text) >= _TELLING and w.text not in idle and not self._heard.holds(w.text)
+        ]
+        return is_now and is_shared and bool(fresh) and _DOES.search(told) is not None
+
+    def _names_in(self, text: str) -> list[str]:
+        """Return the names of a stretch that nobody said before, the one it opens with too."""
+        found = names_in(text)
+        opening = _OPENING_NAME.match(text)
+        if opening is not None and opening[1].lower() not in self._lexicon.stop | self._lexicon.generic:
+            found.append(opening[1])
+        return [name for name in found if not self._heard.holds(name)]
 
     def _names_new(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a sentence, or the one beside it, names somebody or something never heard of."""

@@ -10,7 +10,7 @@ from proxy.memory.extract_builtin.english_forgetting import asks_to_erase, value
 from proxy.memory.extract_builtin.erasing import ERASING
 from proxy.memory.extract_builtin.erasing import asks_to_erase as is_erasing
 from proxy.memory.extract_builtin.erasing import values_meant as values_named
-from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, Mention
+from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, VALUE, Mention
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import words
@@ -26,6 +26,10 @@ _ALSO_DONE = re.compile(
 )
 _FROM_MEMORY = re.compile(
     r"\b(?:from|out of|off|in) (?:your |the )?(?:\w+ )?(?:memory|memories|mind|head|brain|notes|records?|history)\b"
+)
+_AT_WORK = re.compile(  # what one deletes things from
+    r"\b(?:from|in|on|to|of) (?:the|this|that|my|our|these|those|a|an) (?:\w+ )?(?:e-?mails?|lists?|drafts?|texts?|tables?|sentences?|paragraphs?|lines?|letters?|essays?|posts?|code|files?|documents?|sheets?|spreadsheets?|slides?|menus?|plans?|schedules?|"
+    r"calendar|itinerary|recipes?|outline|budget|phone|laptop|computer|playlist|cart|basket|invite|invitations?|roster|rota|poem|story|song|cv|resume|report|page|website|site|title|caption|chart|database|query|prompt|script)\b"
 )
 _KEPT = re.compile(  # "The bees you may keep."
     r"\b(?:can|may|could|should|is|are|'s|'re) (?:(?:all|still|totally|perfectly|absolutely|just) )?(?:keep|kept|stay|staying|remain|fine|okay|ok|know|remember|stand)\b|\bstays?\b|\byou may keep\b|\bkeep (?:the|that|my|it)\b|\bleave the (?:other|rest)\b"
@@ -78,6 +82,8 @@ class Forgetting(Scan):
             return False
         found = self._mentions[sentence.start]
         if _REGRETS.search(sentence.flat) and self._code_meant(self._reading.sentences.index(sentence), sentence):
+            return True
+        if lexicon.code == "en" and any(m.rank >= VALUE for m in found) and not _AT_WORK.search(sentence.flat):
             return True
         return any(m.rank == CODE or (m.rank >= NAME and self._is_all(m, match, sentence)) for m in found)
 

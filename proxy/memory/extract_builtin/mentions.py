@@ -97,6 +97,7 @@ class Heard:
 
     def __init__(self, texts: Iterable[str], values: Iterable[str], message: str | None = None) -> None:
         """Index ``texts``; only for what ``message`` says, where it is given."""
+        self._shouts = message is not None and message.isupper()
         self.texts = list(dict.fromkeys(text for text in texts if text))
         self.values = list(dict.fromkeys(value for value in values if value))
         self._words: list[Sequence[Word]] = [_words_of(text) for text in self.texts]
@@ -191,6 +192,9 @@ class Heard:
         return [(number, self.texts[number]) for number in sources]
 
     def _rank(self, surface: str, run: Sequence[Word], sources: set[int], sentence: Sentence, lexicon: Lexicon) -> int:
+        is_acronym = lexicon.code == "en" and len(surface) > 1 and surface.isupper() and not self._shouts
+        if is_acronym and surface.isalpha():
+            return NAME if self._is_written(surface, sources) else NOUN
         if all(_is_generic(word.text, lexicon) for word in run) or surface.casefold() in lexicon.generic:
             return GENERIC
         if _DIGITS.search(surface):
@@ -205,6 +209,10 @@ class Heard:
         if parts and (not opens or len(parts) > 1 or self._is_name_in(run[0], sources)):  # "doctora Quiroga"
             return NAME
         return GENERIC if lexicon.code == "en" and len(run) == 1 and self._is_verb(run[0], sources) else NOUN
+
+    def _is_written(self, surface: str, sources: set[int]) -> bool:
+        """Whether an earlier text has a surface in these very letters."""
+        return any(surface in self.texts[number] for number in sources)
 
     def _is_verb(self, word: Word, sources: set[int]) -> bool:
         """Whether an English word is a verb by its form, or stood behind what only verbs follow wherever it was said."""

@@ -14,10 +14,11 @@ from proxy.memory.words import Span, same_word, stems, word_set, words
 
 _LEAD = r"^(?:\W|and |but |so |well |as |since |because |for context |fyi |btw |by the way |for (?:the record|reference|my \w+) |nowadays |these days |currently |at the moment |right now |now )*"
 _OWN = re.compile(
-    _LEAD + r"(?:(?:my|our|i|we)\b|(?:i|we)'|the [a-z]+(?: [a-z]+)? (?:that |who |whom |which |where )?(?:i|we) )"
+    _LEAD
+    + r"(?:(?:my|our|i|we)\b|the (?:kids?|children|twins|boys|girls|baby|dog|cat)['’]s?\b|the (?:kids|children|twins|boys|girls)\b|(?:i|we)'|the [a-z]+(?: [a-z]+)? (?:that |who |whom |which |where )?(?:i|we) |[a-z]+(?: [a-z]+)? (?:is|are) (?:with|through|by|from|at) )"
 )
 _FREE = word_set(  # verbs of which one does several at a time, unless they are told with something else
-    "like love enjoy prefer hate play plays speak watch read reading listen collect know visit meet see seeing have own use take drink eat learn learning study volunteer belong subscribe follow shop go going "
+    "like love enjoy prefer hate play plays speak watch read reading listen collect know visit meet see seeing have own use take drink eat learn learning volunteer belong subscribe follow shop go going "
     "fly flying travel travelling buy order write help need want think hope sing paint made do work playing looking get got think call contribute wear cook bake make find look want plan"
 )
 _PASSED = re.compile(
@@ -32,10 +33,10 @@ _IDLE = word_set(
     "i i'm i've we we're we've my our mine the a an am is are 's be been and but so well as since because for now currently still just usually always normally mostly actually "
     "these those days nowadays moment right really all both have has it that this which there here number no by way fyi btw whom who where of in on at with from to context reference record"
 )
-_LINKS = word_set("in on at with by for from under to is are called named number no behind through of as")
+_LINKS = word_set("in on at through with by for from under to is are called named number no behind through of as")
 _VERBS = word_set("drive driving support captain chair manage")
 _SKIPPED = word_set("the a an my our old new good lovely nearby local big little")
-_BETWEEN = re.compile(r"\s|[-'’&]|\s(?:of|the|de|la|le|von|and|&) |\. ")
+_BETWEEN = re.compile(r"[:.,]|\s|[-'’&]|\s(?:of|the|de|la|le|von|and|&) |\. ")
 _TITLES = word_set(
     "mr mrs ms miss dr doctor professor prof nurse sister father sir coach sergeant captain aunt uncle st number"
 )
@@ -108,7 +109,7 @@ def _told(reading: Reading, *, own: bool) -> Iterator[Told]:
     """Yield the values of a message; only of clauses that say whose they are, if ``own``."""
     lexicon = reading.lexicon
     for sentence in reading.sentences:
-        if sentence.asks or not lexicon.first.search(sentence.flat):
+        if sentence.asks or not (lexicon.first.search(sentence.flat) or _OWN.match(sentence.flat)):
             continue
         bag = _telling(sentence.flat)
         for clause in sentence.clauses:
@@ -125,8 +126,8 @@ def _told(reading: Reading, *, own: bool) -> Iterator[Told]:
 
 def _named(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Reading) -> Iterator[Told]:
     text = reading.text[clause.start : clause.end]
-    for start, end in _runs(text):
-        before = [word.text for word in words(text[:start])]
+    for lead, (start, end) in _runs(text):
+        before = [word.text for word in words(text[:lead])]
         while before and before[-1] in _SKIPPED:
             before.pop()
         link = before[-1] if before else ""
@@ -134,7 +135,7 @@ def _named(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Rea
             link = "number"
         if link not in _LINKS and link not in _VERBS:
             continue
-        near = _telling(text[:start].lower())
+        near = _telling(text[:lead].lower())
         is_free = len(near) == 1 and bool(near & _FREE_STEMS) and text[:2].lower() not in ("my", "ou")
         if not (near & _SEVERAL or is_free):
             sort = _SORT.match(text, end)
@@ -161,8 +162,8 @@ def _plain(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Rea
     )
 
 
-def _runs(text: str) -> Iterator[Span]:
-    """Yield the names of a clause: words in capitals that follow one another, not the one it starts with."""
+def _runs(text: str) -> Iterator[tuple[int, Span]]:
+    """Yield where a name of a clause starts, its title with it, and the name: words in capitals that follow one another, not the one it starts with."""
     found = words(text)
     place = 1
     while place < len(found):
@@ -178,7 +179,7 @@ def _runs(text: str) -> Iterator[Span]:
         while first < last and found[first].text in _TITLES:
             first += 1
         if found[first].text not in _TITLES and found[first].text not in ("i", "i'm", "i've", "i'd", "i'll"):
-            yield found[first].start, found[last].end
+            yield found[place].start, (found[first].start, found[last].end)
         place = last + 1
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import read_as
@@ -19,6 +20,10 @@ _NO_NAMES = word_set(
     """monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
     october november december christmas easter lol ok i i'm i've i'd i'll"""
 )
+_PLACED = re.compile(
+    r"\b(nach|aus|bei|von|in|[Aa]us|[Ii]n|a|en|de|con|para) ([A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+)?)(?=\s*(?:[.,;:!?]|$))"
+)  # at the end of its clause
+_SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
 _LEAST_MOULD = 2  # words
 _TITLE = re.compile(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGNORECASE)
 
@@ -109,3 +114,18 @@ def clipped(value: str, lexicon: Lexicon, *, is_kind: bool = False) -> str:
 def touches(value: str, other: str) -> bool:
     """Whether ``value`` is ``other`` or holds it."""
     return same_value(value, other) or contains_value(value, other)
+
+
+def placed(text: str) -> Mapping[str, str]:
+    """Return by preposition the name that stands after it, "" where there are several."""
+    found: dict[str, str] = {}
+    for match in _PLACED.finditer(text):
+        found[match[1].lower()] = "" if match[1].lower() in found else match[2]
+    return found
+
+
+def is_spelt_like(new: str, old: str) -> bool:
+    """Whether two names look alike and are no forms of one another."""
+    if min(len(new), len(old)) < _SHORTEST_NAME or new[0] != old[0] or new.startswith(old) or old.startswith(new):
+        return False
+    return SequenceMatcher(None, new, old).ratio() >= _ALIKE

@@ -80,6 +80,12 @@ _OBJECT = re.compile(  # "left my umbrella in X": not X
 _OWNED = re.compile(
     r"['’]s? (?!today|yesterday|tonight|last|this|next|now|again|for|in|on|at|because|after|completely|entirely|\w+ly\b|\w+day\b)(?:[\w'-]+ ){0,2}?(?P<what>[\w'-]+)(?= *(?:$|[,.;!]|(?:on|in|at|for|because|after|since|so|and|last|this|from)\b))"
 )
+_SUBORDINATE = re.compile(
+    r"\b(?:now that|since|because|so that|as soon as|although|though|while|whereas|even though) (?:my |our |the )?$"
+)
+_HEAD = re.compile(
+    r"\W*(?:so |and |but |well |then )?(?:the|a|my|our|this|that|one|some) (?:[\w'-]+ ){0,2}?(?P<what>[\w'-]+) (?:on|of|for|at|in|from|with|by|to|about) (?:(?:the|my|our) )?$"
+)
 _TIES = re.compile(  # what binds one to a value, and ends with it
     r"(?:subscriptions?|accounts?|memberships?|contracts?|polic(?:y|ies)|jobs?|positions?|seats?|places?|roles?|posts?|lessons?|class(?:es)?|courses?|cards?|plans?|pass(?:es)?|tickets?|time|days|work|tenanc(?:y|ies)|leases?|flats?|house|home|room|standing orders?|"
     r"orders?|debits?|apps?|profiles?|evenings?|hours|shifts?|slots?|stints?|sessions?|training|practice|stake|shares?|allotment|column|show|gig|spot|deal|agreement|trial|bookings?|reservations?|appointments?|treatment|relationship|friendship|partnership|ties|habit|"
@@ -139,6 +145,13 @@ class Targets(Scan):
         if self._lexicon.code == "zh":
             return _PART_HAN.match(after) is not None
         if self._lexicon.code == "en":
+            before = clause.flat[: mention.start - clause.start]
+            if mention.start >= end and _SUBORDINATE.search(before):
+                return True  # "sold my old one now that X does it all"
+            takes = _OURS.match(clause.flat, end - clause.start)
+            head = _HEAD.match(before) if mention.start < end and takes is None else None
+            if head is not None and not _TIES.match(head["what"]):
+                return True  # "the recall on X got cancelled"
             between = _OBJECT.match(clause.flat[end - clause.start : mention.start - clause.start])
             owned = _OWNED.match(clause.flat, mention.end - clause.start)
             if owned is not None and not _TIES.match(owned["what"]):
