@@ -54,11 +54,17 @@ _WAS_ONCE = re.compile(
 
 
 WHENCE = re.compile(  # wonders how a wrong thing came to be said
+    r"^\W*[\w -]{2,25} (?:dije|he dicho|puse|escribí|hab\w* ich gesagt|sagte ich)\W*$|"
     r"\bwo (?:ich )?hab\w* (?:ich )?.{0,40}\bher(?:geholt|genommen|gehabt)?\b|\bwie (?:komm\w*|kam|bin) ich .{0,12}auf\b|\bwie ich (?:\w+ ){0,3}auf .{1,40}\b(?:komm\w*|kam|gekommen)\b|"
     r"\b(?:warum|wieso|weshalb) (?:hab\w* )?ich .{0,40}\b(?:geschrieben|gesagt|getippt|schrieb|sagte|hatte|habe?)\b|"
     r"\bde dónde .{0,20}\bsa(?:qué|co|cado|caría)\b|\b(?:por|en) qué .{0,15}\b(?:dije|puse|escribí|pensaba)\b|\bcómo (?:se me ocurrió|llegué a) (?:decir|poner|escribir)\b|"
     r"\bdid i (?:really |just |seriously )?(?:say|write|type|put|call (?:it|him|her)|tell you)\b|\bwhat (?:made|possessed) me (?:to )?(?:say|write|type|put|think|call)\b|\bwhere on earth (?:did i|i)\b|"
     r"\bwhere (?:did i get|i got|\w+ came from)\b|\bwhy (?:did i|i) (?:say|said|type|typed|write|wrote)\b"
+)
+
+
+_SAID = re.compile(
+    r"\b(?:(?:he )?(?:dije|dicho|puse|puesto|escribí|escrito)|hab\w* ich (?:gesagt|geschrieben)|sag(?:te)? ich|schrieb ich|did i (?:say|write))\b"
 )
 
 
@@ -121,7 +127,8 @@ class Corrections(Scan):
     def _echoed(self, sentence: Sentence) -> Iterator[Ending]:
         """Find a value that is doubted as a whole sentence ("Lyon?? What am I on about")."""
         found = [m for m in self._mentions[sentence.start] if m.rank >= NAME]
-        if sentence.text.endswith("?") and len(found) == 1 and len(words(found[0].surface)) == len(sentence.words):
+        echoed = _SAID.sub("", sentence.flat)  # "Zamora, did I say?"
+        if sentence.text.endswith("?") and len(found) == 1 and len(words(found[0].surface)) == len(words(echoed)):
             yield Ending(found[0].surface, "correct", sentence, found[0])
 
     def _disowned(self, place: int, sentence: Sentence) -> Iterator[Ending]:

@@ -21,7 +21,7 @@ from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW, OPENERS
-from proxy.memory.extract_builtin.targets import MALFUNCTIONS, Targets
+from proxy.memory.extract_builtin.targets import MALFUNCTIONS, NOT_ALONE, Targets
 from proxy.memory.words import flat, mentions, words
 
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
@@ -272,6 +272,7 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
             return True
         closes = _HOURS.search(clause.flat) is not None and self._lexicon.limited.search(clause.flat) is not None
         is_broken = MALFUNCTIONS.search(clause.flat) is not None and not self._gives_way(sentence, clause)
+        is_broken = is_broken or NOT_ALONE.search(clause.flat) is not None
         return closes or is_broken or _ONE_TIME.search(sentence.flat) is not None or self._is_undone(sentence, clause)
 
     def _lasts(self, sentence: Sentence, clause: Clause) -> bool:
@@ -340,7 +341,8 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         if clause.asks or self._lexicon.code == "zh":
             return False
         if self._lexicon.code == "de":
-            return ARRIVES.search(clause.flat) is not None and bool(self._fresh(clause))
+            tells = ARRIVES.search(clause.flat) or self._lexicon.first.search(clause.flat)
+            return tells is not None and not self._lexicon.negation.search(clause.flat) and bool(self._fresh(clause))
         return not self._lexicon.third.search(clause.flat) and bool(self._fresh(clause))
 
     def _is_renewed(self, mention: Mention, sentence: Sentence) -> bool:

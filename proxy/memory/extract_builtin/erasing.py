@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +65,7 @@ _GERMAN = Erasing(
     asked=one_of(
         r"\b(?:ja|ok|okay|klar|verstanden|gell|gelle|abgemacht|einverstanden|alles klar|oder)\W*$|\b(?:raus|weg|fort) (?:damit|mit)\b|\bgeht (?:\w+ ){0,2}(?:niemand\w*|keine\w*|dich|sie) (?:\w+ )?(?:was |etwas )?an\b|\b(?:bitte|gefälligst|tunlichst|könntest|könnten|würdest|würden|magst|möchtest|wärst|wären|seien sie|sei so|tu mir|tun sie mir|sollst|solltest|sollen|soll|darfst|darf|dürfen|brauchst|brauchen|musst|müssen|muss|bitten|ersuche|gehört|gehören)\b",
         r"\b(?:kannst du|können sie|könnt ihr|willst du|wollen sie|lass(?:en sie|t uns)?|vergiss|vergesst)\b",
-        r"\b(?:ich|wir) (?:\w+ )?(?:möchte|will|wünsche|verlange|bestehe|hätte gern\w*|widerrufe|ziehe|bereue|wäre|will nicht|möchten|wollen|hätte|fordere|beantrage)\w*\b|\b(?:möchte|will|wünsche|verlange|wäre|hätte|fordere|beantrage) (?:ich|mir|es)\b",
+        r"\b(?:ich|wir) (?:\w+ )?(?:möchte?|mag nicht|will|wünsche|verlange|bestehe|hätte gern\w*|widerrufe|ziehe|bereue|wäre|will nicht|möchten|wollen|hätte|fordere|beantrage)\w*\b|\b(?:möchte|will|wünsche|verlange|wäre|hätte|fordere|beantrage) (?:ich|mir|es)\b",
         r"\b\w{3,}(?:st|ßt) du\b|\b\w{3,}en sie\b|(?:^|[,;:] ?|\b(?:und|also|dann|drum|deshalb|doch) )(?:lösche?|streiche?|tilge?|radiere?|entferne?|nimm|wirf|schmei(?:ß|ss)|hau|merke?|behalte?|speichere?|notiere?|halte?|erinnere?|verwende?|lass|tu|schreib|bewahre?|heb|leg|wisch|kick|verbanne?|führe?)\b",
     ),
     plain=one_of(
@@ -120,7 +121,7 @@ _SPANISH = Erasing(
     ),
     goes=one_of(
         r"\b(?:borr|elimin|olvid|olvíd|suprim|quit|quít|tach|tách|descart|desech|destru|limpi|límpi|retir|retír|anul|depur|purg|tir|arranc|arranqu|omit|erradic|deshag|deshaz|triture|quem|entierr|revoc|revoqu|exclu|desmemori|bórr|elimín|suprím|descárt|bote|bota)\w*",
-        r"\b(?:sac|saqu|sác)\w{1,6}\b(?! (?:la cuenta|una cita|copia|fotos|a pasear))|\b(?:desaparez|desaparec|esfum)\w*|\b(?:a la (?:basura|papelera)|al (?:olvido|contenedor))\b|\b(?:dej|déj|pas)\w* (?:\w+ )?(?:fuera|de lado|al margen|por alto|de largo|enterrad\w+)\b|\bquede enterrad\w+\b|\bprescind\w*|\bdar? (?:de baja|por no (?:dich|escrit))\w*|\bhaz de cuenta\b|\bhacé de cuenta\b|\bhaga de cuenta\b|\btupido velo\b|\bborrón\b",
+        r"\b(?:sac|saqu|sác)\w{1,6}\b(?! (?:la cuenta|una cita|copia|fotos|a pasear))|\b(?:desaparez|desaparec|esfum)\w*|\b(?:a la (?:basura|papelera)|al (?:olvido|contenedor))\b|\b(?:dej|déj|pas)\w* (?:\w+ )?(?:fuera|de lado|al margen|por alto|de largo|enterrad\w+)\b|\bquede enterrad\w+\b|\bprescind\w*|\bdar? (?:de baja|por no (?:dich|escrit))\w*|\bhaz de cuenta\b|\bhacé de cuenta\b|\bhaga de cuenta\b|\bfuera (?:de|con)\b|\btupido velo\b|\bborrón\b",
     ),
     kept=one_of(
         r"\b(?:guard(?!ería)|guárd|record|recuerd|conserv|retengas?|retener|almacen|anot(?!h)|apunt|registr|memori[zc]|archiv|grabes?\b|mencion)\w*"
@@ -130,7 +131,7 @@ _SPANISH = Erasing(
     ),
     never=one_of(r"\b(?:no|nunca|jamás|ni|nada|tampoco|ningún\w*|ninguna|nadie)\b"),
     asked=one_of(
-        r"\bpor favor\b|\bporfa\w*|\bplis\b|\b(?:te|le|os|les) (?:lo )?(?:ruego|pido|suplico|agradecer\w+|encargo|solicito|exijo|importa\w*)\b|\b(?:ruego|solicito|exijo|quisiera|querría|desearía|deseo|necesito|prefiero|preferiría|preferimos|agradecería|agradezco|gustaría|ejerzo|revoco|retiro|quiero|queremos|pido|convendría|conviene|más vale|mejor)\b",
+        r"\b(?:se lo|te lo|os lo) (?:suplico|ruego|pido|agradezco|agradecería|encargo|imploro)\b|\bpor favor\b|\bporfa\w*|\bplis\b|\b(?:te|le|os|les) (?:lo )?(?:ruego|pido|suplico|agradecer\w+|encargo|solicito|exijo|importa\w*)\b|\b(?:ruego|solicito|exijo|quisiera|querría|desearía|deseo|necesito|prefiero|preferiría|preferimos|agradecería|agradezco|gustaría|ejerzo|revoco|retiro|quiero|queremos|pido|convendría|conviene|más vale|mejor)\b",
         r"^\W*que .{1,60}\b(?:desaparez\w+|quede\w*|borre\w*|olvide\w*|salga\w*|esfume\w*|figure\w*|conste\w*|aparezca\w*)\b|\bno (?:me|nos) (?:gusta|agrada|parece|conviene|hace gracia|apetece|late|copa) que\b|¿(?:estamos|ok|okey|vale|sí|de acuerdo|entendid[oa]|sale|quedó claro|puede ser|está claro)\b",
         r"\b(?:podrías|podría|podrían|puedes|podés|puede usted|puedes tú|quieres|querés|te importaría|haz(?:me)? el favor|haga el favor|hágame|haceme|hacé|ten(?:ga)? la (?:bondad|amabilidad)|sea tan|sé tan|si eres tan|favor de|hay que|tienes que|tenés que|debes|debe|deberías)\b",
         r"\b(?:borra|borrá|bórra\w+|borrame|borralo|borrala|borre|bórre\w+|elimina|eliminá|elimine|elimíne\w+|elimína\w+|olvida|olvidá|olvide|olvíd\w+|olvidate|quita|quitá|quite|quíta\w+|suprime|suprimí|suprima|suprím\w+|tacha|tachá|tache|saca|sacá|saque|sáca\w+|descarta|descarte|tira|tirá|destruye|destruya|limpia|limpie|omite|omita|retira|retire)\b",
@@ -143,7 +144,7 @@ _SPANISH = Erasing(
     ),
     other=one_of(
         r"\b(?:no|nunca|sin) (?:\w+ ){0,2}(?:olvid|borr|elimin|quit|tir|suprim|pierd|descart)\w*|\b(?:cómo|dónde|debo|debería|se puede|puedo|tengo que|me ayudas a|ayúdame a|ayudame a|cuándo|para)\b.{0,40}\b(?:borr|elimin|quit|olvid|sac|suprim|guard|conserv|recordar|anot|tirar|limpi)\w*",
-        r"\b(?:archivo|fichero|carpeta|línea|fila|columna|tabla|párrafo|frase|palabra|texto|código|fotos?|imagen|correo|mensaje|mail|app|aplicación|cuenta|contacto|cita|mancha|manchas|cookies|caché|celular|móvil|computadora|ordenador|lista de (?:la )?compra|lista de invitados|playlist|canción|factura|carta|whatsapp|instagram|facebook|moho|óxido|sarro|maleza|hierba|grasa|olor)s?\b",
+        r"(?<!us)(?<!tu)(?<!su) (?:archivo|fichero)s?\b|\b(?:carpeta|línea|fila|columna|tabla|párrafo|frase|palabra|texto|código|fotos?|imagen|correo|mensaje|mail|app|aplicación|cuenta|contacto|cita|mancha|manchas|cookies|caché|celular|móvil|computadora|ordenador|lista de (?:la )?compra|lista de invitados|playlist|canción|factura|carta|whatsapp|instagram|facebook|moho|óxido|sarro|maleza|hierba|grasa|olor)s?\b",
         r"\bno (?:me |se me |logro |puedo |consigo )(?:acuerd|record|olvid|quit|sac)\w*|\b(?:me|se me) (?:olvid|olvidó|ha olvidado|quedé|quedó)\w*|\bno (?:quiero|necesito) (?:más|nada|un|una|otro)\b|\b(?:dice|dicen|dijo|pide|quiere|recomend\w+|aconsej\w+) que\b",
     ),
     attributes=(
@@ -175,6 +176,7 @@ _SPANISH = Erasing(
         (("name",), one_of(r"\bcómo me llamo\b|\bmi (?:verdadero |nombre y |primer )?(?:nombre|apellido)\b")),
     ),
 )
+_HANGS = re.compile(r"\W*(?:dass|daß|wenn|que|si)\b")  # "I'd rather not that it stays with you"
 _MOVES = re.compile(  # one does so with things
     r"qu[ií]t|sac|sác|saqu|tir|limp|lím|retir|tach|bot|arran|(?:raus|weg|heraus|fort)|nimm|nehm|nehmt|schmei|wirf|werf|hau|tu|kick|lass|putz|wisch|kipp"
 )
@@ -195,7 +197,8 @@ def asks_to_erase(told: str, clauses: Sequence[str], code: str) -> bool:
     if ways.plain.search(told):
         return True
     is_stored = ways.store.search(told) is not None
-    for clause in clauses:
+    joined = [f"{one} {after}" for one, after in itertools.pairwise(clauses) if _HANGS.match(after)]
+    for clause in (*clauses, *joined):
         if not ways.asked.search(told if ways.store.search(clause) else clause):
             continue
         gone = ways.goes.search(clause)

@@ -115,11 +115,13 @@ class _Extraction(Closings):
                 if blocked or not lexicon.again.search(clause.flat):
                     continue
                 told = self._held_in(clause, sentence)
-                inside = [m for m in mentions if told.start <= m.start < told.end and m.rank >= NOUN]
+                after = next((c for c in sentence.clauses if c.start >= told.end), told)  # "…, Degoo"
+                end = told.end if after.asks or len(words(after.flat)) > _MAX_AFTERTHOUGHT else after.end
+                inside = [m for m in mentions if told.start <= m.start < end and m.rank >= NOUN]
                 top = max((m.rank for m in inside), default=0)
                 for mention in inside:
                     if mention.rank == top and not any(touches(mention.surface, value) for value in gone):
-                        text = self._said.text[told.start : told.end].strip()
+                        text = self._said.text[told.start : max(told.end, mention.end)].strip()
                         yield Candidate(
                             "add",
                             "fact",

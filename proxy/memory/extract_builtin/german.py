@@ -46,7 +46,7 @@ GERMAN = Lexicon(
         r"\b(?:meinen|unseren|seinen|ihren|den) (?:austritt|ausstieg|abschied|rücktritt)\b(?=.*\b(?:mitgeteilt|erklärt|eingereicht|verkündet|geschickt|gegeben|genommen|bekannt\w*)\b)|\b(?:meine|unsere|seine|ihre|die) (?:kündigung|abmeldung)\b(?=.*\b(?:mitgeteilt|hingelegt|hingeschickt|geschickt|gegeben|bestätigt|zugestellt|übergeben|abgeschickt)\b)",
         r"\bnimmer\b|\b(?:nix|net|ned|nich|nit|nöd|nid) (?:mehr|meh|länger|lenger)\b|\b(?:nimma|nüm|nümm|nümme|nömme|nüme)\b|\bk(?:oa|oan|ei|a|an|ane|oane)n? .{1,30}\b(?:mehr|meh)\b",
         r"\bgstorb(?:e|n|m)\b|\b(?:ei|i|ein)gschläf(?:er|r)(?:e)?t\b|\beingang(?:e|n|en)\b|\bverreckt\b|\bhi(?:n)?gmacht\b",
-        r"\bsendepause\b|\bfunkstille\b|\bende gelände\b|\baus die maus\b|\baus und vorbei\b|\bschnee von gestern\b|\bweg vom fenster\b|\bkein thema mehr\b|\bauf nimmerwiedersehen\b",
+        r"\bkieloben\b|\bmit dem bauch nach oben\b|\bleblos\b|\b(?:lag|liegt) tot\b|\bist (?:das|es|die sache|der fall) (?:für (?:mich|uns) )?(?:rum|durch|gelaufen|erledigt|vorbei|gegessen)\b|\bsendepause\b|\bfunkstille\b|\bende gelände\b|\baus die maus\b|\baus und vorbei\b|\bschnee von gestern\b|\bweg vom fenster\b|\bkein thema mehr\b|\bauf nimmerwiedersehen\b",
         r"\b(?:ist|sind) (?:\w+ ){0,3}(?:gegessen|futsch|dahin|perdu|geplatzt|gelaufen|abgelaufen|pleite|insolvent|tot|entlaufen|weggelaufen)\b(?= *(?:$|[,.!;]|und|weil|seit))",
         r"\bkann(?:st|ste)? (?:\w+ ){0,3}(?:knicken|abhaken|abschreiben)\b",
         r"\bhinter (?:uns|sich)\b(?= *(?:$|[,.!;]|gelassen))|\bregenbogenbrücke\b|\bvon uns gegangen\b|\bhimmel gegangen\b",
@@ -92,6 +92,7 @@ GERMAN = Lexicon(
     ),
     ceased=one_of(
         r"\b(?:ver|va)(?:ch|k)(?:au|aa|ou|a)ft\b|\b(?:auf|uf)gh(?:ö|e|ee|öö)rt\b|\b(?:weg|wäg|furt|fort|ab|her|hi|hin|zrugg|zruck|zruckg|uf|auf|us|aus|usse|aussa|nous|naus|raus|use)(?:g(?:ä|e|eh|ee|ebn|äbe|äh|schmisse?n?|worfe?n?|worfa|schenkt|haut|noh|nomma|brocht|bracht|stiegn|stige|schtige|trete?|zoge|rissn|riss[ae]|steckt|löscht|keit|heit))\b|\b(?:ch|k)ünd(?:e|ig)t\b|\bgchündet\b|\b(?:reiß|hau|schmeiß|gib|gim) (?:i|ma|mir) .{0,20}\b(?:aussa|außa|aussi|weg|ausse|her)\b",
+        r"\b(?:gepfeffert|gefeuert|geknallt|gekickt|abgesägt|abgestoßen|abgelehnt und gekündigt|eingeäschert|verfüttert|verbrannt|kompostiert|verramscht|weggekippt|ausgeschüttet|rausgekippt|abgebrochen|aufgesagt|beerdigt|ausgetauscht)\b|\bin den händen von\b|\b(?:ins|in ein|in das) (?:pflegeheim|altersheim|heim|hospiz) (?:\w+ ){0,3}(?:verlegt|gekommen|gezogen|umgezogen)\b",
         r"\bgeschlachtet\b|\bentfolgt\b|\bdeabonniert\b|\bentabonniert\b|\bentfreundet\b|\bblockiert\b(?= *(?:$|[,.!]))",
         r"\b(?:macht|machen) .{0,30}\bzu\b(?= *(?:$|[,.!]))|\bschließt (?:\w+ ){0,4}(?:für immer|endgültig|ihre türen|seine türen|die pforten|ihre pforten)\b",
         r"\bläuft (?:\w+ ){0,4}aus\b|\bläuft (?:\w+ ){0,3}ab\b|\b(?:der|meiner|einer|unserer|dem|meinem|einem) \w+ (?:\w+ )?überlassen\b|\bvermietet\b|\babgebucht\b(?=.*letzte)|\bgefeuert\b|\bvor die tür\b|\brunter vom\b|\bherausgenommen\b|\brausgekürzt\b|\bersatzlos\b",
@@ -183,6 +184,7 @@ GERMAN = Lexicon(
     additive=one_of(
         r"\b(?:andere[rsn]?|neulich .{0,20}angefangen|genauso gern|ebenso|auch noch)\b",
         r"\b(?:auch|außerdem|ausserdem|zusätzlich|ebenfalls|zudem|zweite[rsn]?|dritte[rsn]?|weitere[rsn]?|noch ein\w*|noch dazu|obendrein|neben|dazu|beide)\b",
+        r"\bnicht (?:mehr|länger) (?:allein\w*|einzelkind|alleine)\b|\b(?:gesellschaft|zuwachs|verstärkung|nachwuchs|geschwisterchen) (?:bekommen|gekriegt)\b|\b(?:hat|haben|kriegt|bekommt|bekommen) (?:\w+ )?(?:gesellschaft|zuwachs|verstärkung|nachwuchs)\b",
     ),
     forget=one_of(
         r"\bnichts (?:\w+ ){0,3}(?:über|von|zu) .{1,30} (?:aufheben|speichern|merken|behalten|festhalten|notieren|aufbewahren)\b|\bso tun\b.{0,5}\bals\b",
@@ -242,7 +244,7 @@ GERMAN = Lexicon(
         r"\bmeinte\b|\bich meine\b",
         r"\bvertan\b|\bverschrieben\b|\bvertippt\b|\bverwechselt\b|\bgeirrt\b|\birrtum\b|\birrtümlich\b|\bversehentlich\b|\bfehler\b|\bfalsch\b|\bverhört\b|\bvertauscht\b|\bdurcheinander\b",
         r"\btatsächlich\b|\bin wirklichkeit\b|\bin wahrheit\b|\bstellt sich heraus\b|\bherausgestellt\b|\bwie sich zeigt\b",
-        r"\bsorry\b|\bentschuldige?\b|\bentschuldigung\b|\bpardon\b|\bmoment\b|\bhalt\b|\bstopp?\b|\bups\b|\bnee\b|^nein\b|\bach\b",
+        r"\bnö\b|\bdreher\b|\bwas (?:erzähl|red|schreib|sag)e? ich (?:da|denn)\b|\bsorry\b|\bentschuldige?\b|\bentschuldigung\b|\bpardon\b|\bmoment\b|\bhalt\b|\bstopp?\b|\bups\b|\bnee\b|^nein\b|\bach\b",
         r"\bsondern\b",
         r"\bgar nicht\b|\bgar kein\w*\b",
         r"\brecht\b",
@@ -278,7 +280,7 @@ GERMAN = Lexicon(
     denial=one_of(r"\b(?:nicht|kein(?:e|en|em|er)?|nie)\s+(?:\w+\s+){0,2}$"),
     amend=one_of(
         r"^(?:(?:nein|nee|halt|moment|sorry|quatsch|korrektur|ups|ach|eigentlich|unsinn|tatsächlich)\W+)*(?:es ist|das ist|es war|ich meinte|gemeint (?:war|ist)|besser gesagt|genauer gesagt|vielmehr|(?:er|sie) heißt|richtig (?:ist|wäre)|es heißt|ist es|(?:auf|im|in) (?:\w+ ){1,2}steht)(?: (?:eigentlich|doch|in|bei|der|die|das|ein|eine|einen|natürlich))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})",
-        r"^(?:quatsch|nein|nee|sorry|halt)?\W*(?P<new>[\w-]+) (?:meinte|meine) ich",
+        r"^(?:quatsch|nein|nee|nö|sorry|halt)?\W*(?P<new>[\w.-]+(?: [\w-]+)?) (?:(?:meinte|meine) ich|heißt (?:er|sie|es|der|die|das)\b|muss es heißen|ist (?:es|richtig)\b)",
     ),
     contrast=(
         one_of(
@@ -307,7 +309,7 @@ GERMAN = Lexicon(
         r"\bgewechselt\b|\bwechs(?:le|el|eln|elte)\b|\bumgestiegen\b|\bumgezogen\b|\bgezogen\b|\bumgestellt\b|\bgetauscht\b|\bein(?:ge)?tausch\w*|\bersetz\w*|\bstatt\b|\banstatt\b|\banstelle\b|\bin zahlung\b|\bweg von\b|\bwechsel\b|\bmigrier\w*|\bübergelaufen\b|\bvon .{2,30} (?:zu|nach|auf) .{2,30} gegangen\b|\bgewichen\b|\brüber\w*\b|\bumgesattelt\b|\bausgetauscht\b|\bsteige? .{0,20}um\b|\bziehe?n? .{0,40}um\b|\bverlassen\b|\bumgeschwenkt\b|\bgelandet\b|\babgelöst\b|\bübergesiedelt\b|\bgeholt\b|\bwegge\w+",
     ),
     target=one_of(
-        r"\b(?:auf|zu|zum|zur|nach|gegen|durch|mit|bei|in|ist|heißt|heisst|meinte|sondern|ein|eine|einen|jetzt|nun|inzwischen|dafür|den|hin zu) (?:(?:ein|eine|einen|der|die|das|den|dem|neuen?|jetzt|zu|zur|zum|bei) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"
+        r"\b(?:auf|zu|zum|zur|nach|gegen|durch|mit|bei|in|ist|heißt|heisst|meinte|sondern|ein|eine|einen|jetzt|nun|inzwischen|dafür|den|hin zu) (?:(?:ein|eine|einen|der|die|das|den|dem|neuen?|jetzt|zu|zur|zum|bei|(?:gebraucht|neu|klein|größer|kleiner|jünger|älter|günstiger|gewiss|ander|nett|jung|erfahren)e[nrsm]?) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"
     ),
     asks=one_of(
         r"(?:soll|sollte|kann|könnte|könntest|kannst|muss|darf|hast|hat|habe ich|bin ich|ist das|ist es|sind|gibt es|gibts|gibt's|würdest|weißt|würde|magst|findest|meinst|denkst|glaubst|passt|braucht|brauche|lohnt|macht|stimmt|reicht|steht) ",

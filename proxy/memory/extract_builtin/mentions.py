@@ -29,7 +29,7 @@ _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IG
 _OPENS = re.compile(r"[.!?\n][\s\"'“”‘’(*-]*\Z")
 _ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
 _INDEFINITE = re.compile(
-    r"\b(?:ein|eine|einen|einem|einer|an?|una?|unos|unas)\s+(?:(?!hund|katze|kater|perr|gat)\w+\s+){0,2}$"
+    r"\b(?:k?ein|k?eine|k?einen|k?einem|k?einer|an?|una?|unos|unas)\s+(?:(?!hund|katze|kater|perr|gat)\w+\s+){0,2}$"
 )
 _ANOTHER_ONE = re.compile(  # "Bruno from the third floor", "Bruno, the neighbour"
     r"\s+(?:aus dem|vom|von (?:nebenan|gegenüber|oben|unten|der arbeit)|im \w+ stock|del (?:primero|segundo|tercero|cuarto|quinto|bajo|ático|trabajo)|de (?:al lado|enfrente|arriba|abajo|contabilidad))\b[^,]*"
@@ -46,6 +46,10 @@ _OF_IT = re.compile(  # "the last book by Murakami": not the author
 _SOME_OF = re.compile(  # some of many
     r"\b(?:doppelten?|überzählige[nr]?|übrige[nr]?|kaputte[nr]?|meisten|einige[nr]?|(?:ein )?paar|teil (?:der|meiner)|hälfte (?:der|meiner)|eine[nrs]? (?:der|meiner)|"
     r"algun[oa]s|unos cuantos|unas cuantas|mitad de (?:mis|los|las)|parte de (?:mis|los|las)|un[oa] de (?:mis|los|las))\s+$"
+)
+_CAPITALS = re.compile(r"[A-ZÁÉÍÓÚÑ]")
+_BESIDE_IT = re.compile(  # another thing, known by where it is
+    r"\b(?:(?:al lado|enfrente|cerca|detrás|delante|encima|debajo|a la vuelta) del?|junto al?|frente al?|pegad[oa] al?|neben|gegenüber(?: vo[nm])?|hinter|unweit von|in der nähe von) (?:(?:el|la|los|las|dem|der|den) )?$"
 )
 _ORDINAL = re.compile(  # of a section, a desk, a team: "our second viola has retired"
     r"\b(?:erste|zweite|dritte|vierte|stellvertretende)[nrs]?\s+$|\b(?:primer|segund|tercer|cuart)[oa]?\s+$"
@@ -295,6 +299,7 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     if (
         _OF_IT.search(before)
         or _ORDINAL.search(before)
+        or _BESIDE_IT.search(before)
         or _SOME_OF.search(before)
         or _SOME_AFTER.match(sentence.flat[mention.end - sentence.start :])
     ):
@@ -314,7 +319,8 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     if lexicon.code == "de":
         is_thing = _INDEFINITE.search(before) is not None
     else:
-        is_common = mention.surface.islower() and _DEFINITE.search(before) is not None
+        is_written = lexicon.code == "es" and _CAPITALS.search(sentence.text) is not None
+        is_common = mention.surface.islower() and (is_written or _DEFINITE.search(before) is not None)
         is_thing = is_common or _INDEFINITE.search(before) is not None
     return is_thing and all(is_being(text, mention.surface, lexicon) for text in mention.said)
 

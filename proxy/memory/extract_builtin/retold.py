@@ -33,7 +33,7 @@ _PLAIN = {  # in a text without capitals, and of a topic
 }
 _HEAD = {
     "de": one_of(
-        r"\b(?i:mein|unser)(?:e[nmrs]?|s|m|n)? (?:[a-zäöüß]+e[nrsm]? ){0,2}(?P<head>[A-ZÄÖÜ][\w-]+)",
+        r"\b(?i:mein|unser)(?:e[nmrs]?|s|m|n)? (?:[a-zäöüß]+e[nrsm]? ){0,2}(?P<head>[A-ZÄÖÜ][\w-]+)(?P<of>(?: (?:beim?|im|in|am|an|auf|vo[nm]|für|zu[mr]?|de[rs])(?: (?:de[rmn]|die|das|unser\w*|mein\w*))? [A-ZÄÖÜ][\w-]+)?)",
         r"^\W*(?i:und |also )?[Dd](?:er|ie|as|en) (?P<def>[A-ZÄÖÜ][\w-]{4,})(?=.*\b(?:wir|ich|uns|mir)\b)",
     ),
     "es": one_of(
@@ -54,12 +54,12 @@ _ACTS = re.compile(  # with or by whom it is done
 )
 _VERB = {
     "de": re.compile(
-        r"\b(?:is|ist|sind|liegt|steht|befindet|findet|wohnt|lebt|arbeitet|praktiziert|komm(?:t|en)|stammt|bestell\w*|bezieh\w*|hol\w*|kauf\w*|mach\w*|back\w*|liefer\w*|heiß\w*|heiss\w*|lautet|nennt|"
+        r"\b(?:is|ist|hat|trägt|sind|liegt|steht|befindet|findet|wohnt|lebt|arbeitet|praktiziert|komm(?:t|en)|stammt|bestell\w*|bezieh\w*|hol\w*|kauf\w*|mach\w*|back\w*|liefer\w*|heiß\w*|heiss\w*|lautet|nennt|"
         r"geht|läuft|fährt|hält|beginnt|startet|endet|trainiert|spielt|prob\w*|trifft|tagt|sitzt|hängt|gehört|wird|werden|krieg\w*|bekomm\w*|mix\w*|druck\w*|näht|feier\w*|"
         r"park\w*|ordinier\w*|betreu\w*|übernimmt|versicher\w*|buch\w*|miet\w*|lass\w*|lässt|bring\w*|gestaltet|organisiert|fotografiert|schneidet|repariert|hab\w*)\b"
     ),
     "es": re.compile(
-        r"\b(?:es|son|est[áa]n?|quedan?|se llama|atiende|trabaja|vive|va|vienen?|(?:l[oae]s? )?(?:hacen?|preparan?|llevan?|traen?|dan?|imparten?|organizan?|encarg\w+|ped\w+|pid\w+|compr\w+o|compramos|recoj\w+|alquil\w+|reserv\w+|"
+        r"\b(?:es|son|tiene|est[áa]n?|quedan?|se llama|atiende|trabaja|vive|va|vienen?|(?:l[oae]s? )?(?:hacen?|preparan?|llevan?|traen?|dan?|imparten?|organizan?|encarg\w+|ped\w+|pid\w+|compr\w+o|compramos|recoj\w+|alquil\w+|reserv\w+|"
         r"dirige|tutoriza|vende)|pasa|sale|llega|empieza|arranca|comienza|termina|ensaya\w*|entrena\w*|juega|se (?:celebra|hace|dicta|reúne|juega|imparte|aloja|hospeda)|será|corresponde|figura|consulta|opera|pertenece|tengo|tenemos)\b"
     ),
 }
@@ -69,9 +69,11 @@ _FILL = {
 }
 _EQUAL = {
     "de": re.compile(
-        r"(?:is|ist|heißt|heisst|lautet|nennt sich) (?:(?:jetzt|nun|inzwischen|übrigens|ja|doch|der|die|das|eine?) ){0,3}(?!(?:[bi][ime]\w?|[av]\w[nmfs]|unter|neben|hinter|gegenüber|ein\w+) )"
+        r"(?:is|ist|heißt|heisst|lautet|nennt sich|hat die (?:nummer|nr\.?)|trägt die nummer) (?:(?:jetzt|nun|inzwischen|übrigens|ja|doch|der|die|das|eine?) ){0,3}(?!(?:[bi][ime]\w?|[av]\w[nmfs]|unter|neben|hinter|gegenüber|ein\w+) )"
     ),
-    "es": re.compile(r"(?:es|son|se llama|será) (?!(?:en|de|del|al?|con|por|para|sobre) )"),
+    "es": re.compile(
+        r"(?:es|son|se llama|será|tiene el número|lleva el número) (?!(?:en|de|del|al?|con|por|para|sobre) )"
+    ),
 }
 _WHO = {  # who does it, named with what they are
     "de": re.compile(
@@ -276,7 +278,7 @@ def _heads(clause: Clause, text: str, lexicon: Lexicon, *, is_plain: bool) -> It
         head = fold(text[slice(*where)])
         several = lexicon.many.match(head) and not lexicon.slot.fullmatch(head) and group_of(match, "of") is None
         is_noun = lexicon.code == "es" or is_plain or text[where[0]].isupper()
-        if is_noun and not several and not _IDLE_HEAD.search(head) and head not in lexicon.stop:
+        if is_noun and not several and not _IDLE_HEAD.search(head) and (owned or head not in lexicon.stop):
             of = group_of(match, "of")
             yield (
                 head,

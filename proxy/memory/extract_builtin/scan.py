@@ -276,6 +276,9 @@ _SAME_PERSON = (  # other words for the same one of a family
 )
 
 
+_PRONOUNS = frozenset(("er", "sie", "él", "ella"))
+
+
 def _known_as(who: str, targets: Sequence[Mention], lexicon: Lexicon) -> str | None:
     """Return the noun under which a person was told of together with one of ``targets``."""
     for mention in targets:
@@ -284,6 +287,8 @@ def _known_as(who: str, targets: Sequence[Mention], lexicon: Lexicon) -> str | N
                 return who
             if lexicon.code == "en" and who in _HE and (found := _OF_MINE.search(text.lower())):
                 return found[1]
+            if who in _PRONOUNS and (kin := lexicon.kin.search(text.lower())):
+                return kin[0]
             for word in words(text):
                 if _same_person(word.text, who):
                     return word.text if lexicon.kin.fullmatch(word.text) else who

@@ -83,6 +83,7 @@ SPANISH = Lexicon(
         r"\bharé sin\b|\bsin .{2,20} desde\b",
     ),
     ceased=one_of(
+        r"\bcorr(?:í|imos|ieron) al?\b|\b(?:me|nos) (?:cargué|cargamos) (?:a |el |la )?(?=\w)|\b(?:terminó|acabó|fue a parar|terminaron|acabaron) en (?:la olla|el asador|la parrilla|la cazuela|el horno|el rastro|wallapop|la tienda de empeño|una casa de empeño|el olvido)\b|\b(?:largué|largamos|corté|mandamos a volar|mandé a volar|mandé al diablo|mandamos al diablo|boté|botamos|deseché|desinscrib\w+|desafili\w+|desafilié)\b(?! (?:el pelo|una|un|el césped))|\bme (?:desinscribí|desafilié|desvinculé|desmarqué)\b|\bdi de (?:baja|lado)\b",
         r"\bsacrific(?:amos|ué|ado)\b|\b(?:lo|la|los|las) (?:he|hemos) (?:sustituido|cambiado|reemplazado)\b|\b(?:lo|la|los|las) (?:sustituí|cambié|reemplacé|sustituimos|cambiamos)\b(?! de)",
         r"\b(?:se )?(?:lo|la|los|las) (?:pasé|pasamos|cedí|dejé|endosé|traspasé) a (?:mi|un|una|la|el|los|las)\b|\bcomuni(?:qué|cado|camos) (?:\w+ )?(?:baja|renuncia|salida|dimisión)\b|\bentreg(?:ué|amos|ado) (?:el|la|mi|nuestr[oa]) .{2,25} (?:y )?a cambio\b|\bvendió su parte\b|\bjubilamos\b|\bda(?:do|mos)? por (?:terminad|acabad|cerrad|perdid)\w+\b|\bdi por (?:terminad|acabad|cerrad)\w+\b",
         r"\bendos(?:é|ado)\b|\bmalbarat\w+\b|\bbot(?:é|ado)\b|\bparti(?:do)? (?:en dos|por la mitad)\b|\bpartí en dos\b|\bdesguac\w+\b|\b(?:lo|la) planté\b|\bdescambi(?:é|ado)\b|\bremat(?:é|ado)\b|\bme deshice\b",
@@ -138,7 +139,7 @@ SPANISH = Lexicon(
         r"\b(?:estuve|estuvimos|estaba) a (?:esto|nada|un tris|un pelo) de\b|\b(?:va|anda|van|andan) (?:diciendo|contando)\b|\bpor poco\b|\bfaltó poco\b|\bjura que\b|\basegura que\b",
         r"\bcomo si\b",
         r"\b(?:dijiste|has dicho|dices|escribiste|mencionaste)\b|\bimagínate\b|\bactúa\b|\bhaz de\b",
-        r"\b(?:dice|dicen|cuenta|cree|afirma) que\b(?! no (?:es|son|era|eran)\b)",
+        r"\b(?:dice|dicen|cuenta|cree|afirma) que\b(?! .{0,20}\bya no soy\b)(?! no (?:es|son|era|eran)\b)",
         r"\btendríamos\b|\bpodríais\b|\bdebieras?\b",
         r"\b(?:nunca|jamás|no) (?:te |os |le )?(?:dije|he dicho|digo|dijimos|conté|he contado|insinué|afirmé|mencioné|significa|quiere decir)\b(?! (?:bien|la verdad|el nombre))",
         r"\ben (?:la|una|el|un) (?:película|peli|serie|novela|libro|canción)\b|\bhipotétic\w+\b|\bpongamos que\b|\bsupongamos\b",
@@ -181,7 +182,8 @@ SPANISH = Lexicon(
         r"\bcomo antes\b",
     ),
     additive=one_of(
-        r"\b(?:también|además|otr[oa]s?(?! vez| veces)|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b"
+        r"\b(?:también|además|otr[oa]s?(?! vez| veces)|segund[oa]|tercer[oa]?|encima de (?:eso|esto|ello)|aparte|asimismo|añad\w+|igualmente|suma\w*|sumo|otra más|crece)\b",
+        r"\bya no est\w+ (?:tan )?sol[oa]s?\b|\b(?:tiene|tienen|tendrá|llegó) (?:nueva )?(?:compañía|compañer[oa]|hermanit[oa])\b|\bse l[ea]s? (?:han? )?(?:unid|sumad|unió|unieron|sumó|sumaron|junt)\w*",
     ),
     forget=one_of(
         r"\bno lo (?:puede|debe) saber nadie\b|\bnadie (?:puede|debe) saberlo\b|\btampoco lo sepas\b|\bnadie (?:\w+ ){0,2}se entere\b(?=.*\b(?:borr|olvid|ni tú)\w*)",

@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import flat, same_word, word_set, words
 
 NOW = re.compile(
-    r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|hoy por hoy|hoy en día|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|眼下|目前|这会儿|这阵子|现下|当下|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
+    r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|hoy por hoy|hoy en día|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|heuer|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|眼下|目前|这会儿|这阵子|现下|当下|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
 )
 # Something came in its place.
 GAINS = re.compile(
@@ -35,7 +35,10 @@ _JUDGED = re.compile(  # why it was given up
     r"\b(?:war|wurde|waren|wurden) (?:mir|uns) (?:\w+ )?zu \w+|\bwar (?:nix|nichts|mist|murks|ein reinfall|eine katastrophe|rausgeschmissen\w*)\b|\bnervte?n?\b|\bstürzt\w* .{0,20}\bab\b|"
     r"\bhat(?:te)? (?:mir |uns )?(?:nix|nichts|wenig|kaum was) (?:gebracht|geholfen|getaugt)\b|\bhat (?:mir |uns )?nicht geholfen\b|\bbringt (?:mir )?nichts\b|\bno (?:me |nos )?(?:sirvió|funcionó|servía|ayudó|valía|iba)\b|"
     r"\bhat (?:mich|uns) (?:versetzt|im stich gelassen|abgelehnt|enttäuscht|vergrault)\b|\bkommt nicht wieder\b|\b(?:nos|me) (?:falló|dejó tirad\w+|plantó|defraudó|decepcionó)\b|"
-    r"\bera (?:un |una )?(?:caos|desastre|rollo|timo|horror|pesadilla)\b|\bno me (?:convenc|gust)\w+|\bme (?:hart|cans)(?:ó|aba|é)\b|\bse (?:cuelga|colgaba|cae|caía)\b|\bde precio\b|\bdemasiado car[oa]\b"
+    r"\bera (?:un |una )?(?:caos|desastre|rollo|timo|horror|pesadilla)\b|\bno me (?:convenc|gust)\w+|\bme (?:hart|cans)(?:ó|aba|é)\b|\bse (?:cuelga|colgaba|cae|caía)\b|\bde precio\b|\bdemasiado car[oa]\b|\b(?:me|nos) (?:quedó|quedaba|queda|venía|resultaba) (?:muy |demasiado |ya )?(?:chic[oa]|pequeñ[oa]|grande|lejos|car[oa]|cort[oa])\b|\b(?:me|nos|le|les) (?:daba|sentaba|provocaba|producía|caía|hacía) \w+|\bcobraba\b|\bun ojo de la cara\b|\bwurd\w* .{0,25}(?:nicht )?warm\b|\b(?:bekam|vertrug|verträgt) .{0,15}(?:nicht|schlecht)\b|\bsubi(?:ó|eron) (?:la|el|los|las)\b"
+)
+_THEREFORE = re.compile(
+    r"\W*(?:así que|por eso|de modo que|por lo que|conque|deshalb|daher|drum|darum|weshalb|also|und so|y así)\b"
 )
 _GOES_ON = re.compile(
     r"\b(?:auch|weiterhin|noch|bleib\w*|behalte?|nach wie vor|zusätzlich|neben|außerdem|zum glück|sigue|sigo|seguimos|todavía|aún|también|además|junto|gracias)\b"
@@ -72,6 +75,7 @@ _SPEAKS_OF = tuple(  # what one does at or with things of the same sort
 )
 _ALIKE = 5  # letters that a word and a compound with it start with
 _OPENING = "«\"„“'《"
+_LONGER = 40  # words where a place is said to be taken
 _LONG = 30  # words; a correction or a switch is told in fewer
 _ASKED_OF_YOU = re.compile(r"\b(?:can|could|would) you\b|\b(?:kannst|könntest) du\b|\bpuedes\b|\bможешь\b")
 _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
@@ -267,16 +271,19 @@ class Switches(Scan):
 
     def _is_taken_over(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether another clause gives something new the place that the value had: by a word of what was said of it."""
-        if self._lexicon.code not in ("de", "es") or len(sentence.words) > _LONG or not self._is_personal(mention):
-            return False
-        if self._lexicon.code == "es" and mention.rank < NAME and mention.surface.islower():
+        if self._lexicon.code not in ("de", "es") or len(sentence.words) > _LONGER or not self._is_personal(mention):
             return False
         clause = self._clause_at(sentence, mention)
+        opens = len(words(clause.flat[: mention.start - clause.start])) <= 1 and _JUDGED.search(clause.flat) is not None
+        if self._lexicon.code == "es" and mention.rank < NAME and mention.surface.islower() and not opens:
+            return False
         if _GOES_ON.search(clause.flat) or self._is_idle(sentence, mention) or NOW.search(clause.flat):
             return False
         frame = self._frame(mention)
         if any(
-            akin(word.text, other) for word in words(mention.surface) for other in self._also_said(sentence, mention)
+            akin(word.text, other)
+            for word in words(mention.surface)[-1:]  # of "the optician's Miller" the name
+            for other in self._also_said(sentence, mention)
         ):
             return False
         others = [other.flat for other in sentence.clauses if other is not clause]
@@ -284,11 +291,12 @@ class Switches(Scan):
         for other in sentence.clauses:
             if other is clause or other.asks or self._lexicon.additive.search(other.flat):
                 continue
-            if self._is_hedged(sentence, other) or not ARRIVES.search(other.flat) or _GOES_ON.search(other.flat):
+            arrives = ARRIVES.search(other.flat) or (opens and _THEREFORE.match(other.flat))
+            if self._is_hedged(sentence, other) or not arrives or _GOES_ON.search(other.flat):
                 continue
             shares = any(akin(word.text, known) for word in words(other.flat) for known in frame)
             gives_way = shares or _STANDS_IN.search(other.flat) or _JUDGED.search(clause.flat) or goes_over
-            if gives_way and self._fresh(other):
+            if gives_way and (self._fresh(other) or (opens and self._lexicon.switch.search(other.flat))):
                 return True
         return False
 

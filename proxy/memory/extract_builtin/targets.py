@@ -113,6 +113,17 @@ MALFUNCTIONS = re.compile(  # it no longer opens, and is still theirs
 )
 
 
+NOT_ALONE = re.compile(
+    r"\bya no est\w+ (?:tan )?sol[oa]s?\b|\bnicht (?:mehr|länger) (?:so )?(?:allein|alleine|einsam)\b|\bno longer (?:alone|lonely|an only)\b"
+)
+_SCENE = 20  # characters before where something happens
+_AT = re.compile(r"^\W*(?:und |y )?(?:bei|beim|in|im|auf|an|am|en)(?: (?:der|dem|den|el|la|los|las))?(?: \w+)? $")
+_DO_IT = re.compile(
+    r" (?:haben|hat|wurde|wird) (?:sie|die|man|jemand)? ?(?:\w+ )?(?:de[rnm]|das|die|eine?n?|alle|unsere?n?|zwei|drei|mehrere) \w+ .*|"
+    r" (?:han|ha|hubo|se) (?!ido\b|acabado\b|terminado\b)\w+ (?:al? |el |la |los |las |un |una |dos |varios |a varios )\w+"
+)
+
+
 class Targets(Scan):
     """Finds what a clause that ends something ends."""
 
@@ -157,12 +168,21 @@ class Targets(Scan):
             if owned is not None and not _TIES.match(owned["what"]):
                 return True  # "we scrapped the band's second song"
             return between is not None and not _TIES.match(between["what"])
+        if self._lexicon.code in ("de", "es"):
+            return self._is_scene(mention, clause)
         if self._lexicon.code != "ru" or not _DELETED.search(clause.flat):
             return False
         if not _WITHIN.search(clause.flat[: mention.start - clause.start].rstrip(' «"„“')):
             return False
         rest = clause.flat[max(mention.end, end) - clause.start :]
         return any(len(w.text) > _SHORTEST and w.text not in self._lexicon.stop for w in words(rest))
+
+    def _is_scene(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a value is but where others do it to somebody or something else ("at X they have fired the cook")."""
+        if mention.start - clause.start > _SCENE or self._lexicon.first.search(clause.flat):
+            return False
+        before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
+        return _AT.search(before) is not None and _DO_IT.match(after) is not None
 
     def _targets(
         self, place: int, sentence: Sentence, index: int, clause: Clause, cue: tuple[int, int]
