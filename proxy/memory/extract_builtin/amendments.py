@@ -281,6 +281,8 @@ class Amendments:
                     continue  # of whom it is told stands in another clause
                 if told is None or clause.asks or self._lexicon.hedge.search(clause.flat) or PAST.search(clause.flat):
                     continue
+                if self._lexicon.code == "en" and self._lexicon.additive.search(clause.flat):
+                    continue
                 frame, new = told
                 is_open = self._lexicon.code == "en" or any(
                     self._lexicon.correction.search(near.flat) for near in self._reading.sentences

@@ -42,7 +42,10 @@ TOPIC = re.compile(
 )
 _WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
 _IS_ANOTHER = re.compile(
-    r"\s*(?:is|was|'s|would be|lives|belongs|teaches|works) (?:the|a|an|my|our|his|her|their|some|in|at|on|to|from|what|where|who|next|last|for|only|just)\b"
+    r"\s*(?:is|was|'s|would be|lives|belongs|teaches|works) (?:the|a|an|my|our|his|her|their|some|in|at|on|to|from|what|where|who|next|last|for|only|just|head|where|one|another|his|hers|theirs|its)\b"
+)
+_IS_RIGHT = re.compile(
+    r"\s*(?:is|was|'s) (?:the (?:right|correct|real|proper|true)|right|correct|where i|my|our)\b(?! (?:old|last|former|previous|ex|brother|sister|mother|father|mum|mom|dad|wife|husband|son|daughter|cousin|friend|mate|neighbou?r|boss|colleague))"
 )
 _MIXED = re.compile(
     r"\b(?:confus|mix|muddl|conflat)\w+ (?:up )?(?:the |my |our |all )?(?:two |both |different |up |\w+ )?$"
@@ -191,7 +194,7 @@ class Corrections(Scan):
         opens = len(words(clause.flat[: mention.start - clause.start])) <= 1
         if self._lexicon.code == "en" and opens and mention.rank >= NAME:
             after = clause.flat[mention.end - clause.start :]
-            return (_IS_ANOTHER.match(after) or _WAS.match(after)) is not None
+            return (_IS_ANOTHER.match(after) or _WAS.match(after)) is not None and not _IS_RIGHT.match(after)
         is_common = mention.rank == NOUN and self._lexicon.code not in ("de", "zh")  # "the quiz was helpful"
         is_plain = self._lexicon.code == "zh" and mention.rank < VALUE and not is_called(mention.surface)
         return (

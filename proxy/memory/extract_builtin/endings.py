@@ -72,7 +72,7 @@ _NARROWED = re.compile(
     r"|\bin (?:the )?(?:winter|summer|spring|autumn|rain|snow|cold|dark)\b"
     r"|\bat (?:work|the office|parties|breakfast|lunch|dinner|school|home)\b|\bfor (?:breakfast|lunch|dinner|work|fun)\b|\bto (?:work|school)\b"
 )
-_RAN_OUT = re.compile(r"\b(?:over|finished|all done)\b(?! (?:with|for))")
+_RAN_OUT = re.compile(r"\b(?:over|finished|(?:all )?done)\b(?! (?:with|for))")
 _EXCEPT = re.compile(
     r"\W*(?:but )?(?:(?:only|just|except) (?:at|in|on|with|when|during|for|by|after|before|if)\b|except\b|(?:i |we )?still (?:do|use|play|go|have|drink|eat|take|keep|like|love|read|wear)s? (?:it|them|that|so|him|her|one)\b)"
 )

@@ -75,7 +75,7 @@ ENGLISH = Lexicon(
         r"\b(?:says?|said|claims?|claimed|thinks?|tells? me|told me) (?:that )?(?:he|she|they|his|her|their)\b",
         r"\bshould i\b|^\W*(?:had|were) (?:i|we|he|she|they)\b",
         r"(?<!\bi\s)(?<!\bi've\s)(?<!\bi'm\s)\b(?:telling|saying|claiming|insisting|thinking|assuming|convinced|swearing|spreading|believing|under the impression)\b(?: (?!i\b)[\w']+){0,4}? (?:that )?i(?:'ve|'d|'m)?\b",
-        r"\b(?:he|she|they|(?:every|some|no|any)(?:one|body)|people|who|folks|boss|mum|mom|dad|wife|husband|friends?|sister|brother|partner|mother|father|colleagues?|neighbou?rs?|kids|parents|family|doctor) (?:always |still |just |all |now |somehow |apparently |keeps? )?(?:tells?|told|thinks?|thought|believes?|believed|assumes?|assumed|claims?|claimed|reckons?|reckoned|insists?|insisted|swears?|swore|heard|figured?|says?|said)\b(?: (?!i\b)[\w']+){0,3}? (?:that )?i(?:'ve|'d|'m)?\b(?! (?:should|need|must|had to|have to)\b)",
+        r"\b(?:he|she|they|(?:every|some|no|any)(?:one|body)|people|who|folks|boss|mum|mom|dad|wife|husband|friends?|sister|brother|partner|mother|father|colleagues?|neighbou?rs?|kids|parents|family|doctor) (?:always |still |just |all |now |somehow |apparently |keeps? )?(?:tells?|told|thinks?|thought|believes?|believed|assumes?|assumed|claims?|claimed|reckons?|reckoned|insists?|insisted|swears?|swore|heard|figured?|says?|said)\b(?: (?!i\b)[\w']+){0,3}? (?:that )?i(?:'ve|'d|'m)?\b(?! (?:should|need|must|had to|have to|don't (?:need|have)|no longer need|can (?:stop|come off|drop|quit)|needn't)\b)",
         r"\b(?:never|didn't|did not|not|haven't|don't) (?:ever |even |once )?(?:said|say|saying|claimed?|told|tell|mentioned|mean|meant|suggest\w*|implied?)\b(?=.*\b(?:i|we|that)\b)",
         r"\b(?:a )?(?:song|lyrics?|movie|film|novel|book|episode|game|character|hero) .{0,30}\b(?:says|goes|where|called|about|gives?|quits?|leaves?|loses?)\b",
         r"\bsomeone (?:should|could)\b|\bhypothetical\w*\b|\bwhat if\b|\bin theory\b|\bas if\b",
@@ -93,7 +93,7 @@ ENGLISH = Lexicon(
         r"\bhow (?:do|can|to)\b",
         r"\bwhenever\b",
         r"\btr(?:y|ied|ying)\b",
-        r"\btold me to\b|\bsa(?:ys|id) (?:i|to|that i)\b|\bask(?:s|ed|ing) (?:me|if|whether|why|i)\b|\bsuggest|\brecommend|\badvi[sc]",
+        r"\btold me to\b|\bsa(?:ys|id) (?:to|(?:that )?i(?! (?:don't need|no longer|needn't|can (?:stop|come off|drop|quit))\b))\b|\bask(?:s|ed|ing) (?:me|if|whether|why|i)\b|\bsuggest|\brecommend|\badvi[sc]",
         r"\bassum(?:e|es|ed|ing)\b",
         r"\b(?:do|did) you\b",
         r"\bjokes?\b|\bjoking\b|\bkidding\b",
@@ -145,7 +145,7 @@ ENGLISH = Lexicon(
         r"\bgot .{1,30} back\b",
     ),
     additive=one_of(
-        r"\b(?:also|too|as well|additionally|besides|furthermore|second|third|another|both|on top|in addition|added|plus|joined by|alongside|along with|other)\b"
+        r"\b(?:also|too|as well|additionally|besides|furthermore|second|third|another|both|on top|in addition|added|plus|joined by|alongside|along with|extra|other)\b"
     ),
     forget=FORGET,
     remember=REMEMBER,
@@ -157,6 +157,9 @@ ENGLISH = Lexicon(
         r"\b(?:checked|checking|dug (?:out|up)|looked (?:at|up|through)|consulted|found|reread|re-read|went through|pulled (?:out|up)|opened|fished out|unearthed|asked) (?:the|my|our|his|her) (?:\w+ ){0,2}(?:papers?|paperwork|passport|certificate|tickets?|label|box|packet|letter|e-?mail|card|form|receipt|contract|invoice|invitation|booking|confirmation|prescription|diary|calendar|logbook|manual|badge|bill|documents?|statement|file|records?)\b.{0,40}\b(?:actually|really|it's|it is|it says|is|was)\b",
         r"\b(?:swapped|transposed|reversed|jumbled|flipped|switched|misplaced|scrambled) (?:the |two |my |some |a )*(?:digits?|numbers?|letters?|figures?|decimals?|names?|dates?)\b|\b(?:digits?|numbers?|letters?) (?:the wrong way|back to front|in the wrong)\b|\bsilly (?:old )?(?:me|moo|sausage|billy)\b|\b(?:name|it|that)(?:'s| is) (?:actually )?(?:spelt|spelled|written|pronounced)\b",
         r"\b(?:to check|checked|checking|double-checking|looked again|looked closer|on closer inspection)\b.{0,40}\b(?:it's|it is|its|turns out|it says|it reads|they're)\b",
+        r"\b(?:i was|i'm|i am|was|am) (?:\w+ ){0,3}(?:out|off)(?: by (?:\w+ )?\w+)?(?= *(?:$|[,.:;!]))|\b(?:feel|felt|am|i'm) (?:so |very |rather |a bit )?(?:daft|foolish|like (?:a fool|an idiot)|such an idiot|an idiot|mortified)\b|\bstrikes again\b|\b(?:autofill|auto-?complete|spell-?check|predictive text|dictation|voice typing|fat fingers?|fat thumbs?|my (?:thumbs?|fingers) (?:slipped|are))\b|"
+        r"\b(?:senior|blonde|dumb) moment\b|\bd'?oh\b|\bduh\b|\bkick myself\b|\bred face\b|\bblushing\b|\bmemory like a sieve\b|\bneed (?:new|my|better|stronger) (?:glasses|specs)\b|\bmy own (?:hand)?writing\b|\begg on my face\b|\bwhere'?s my head\b|\bdon't listen to me\b|\bi've gone and (?:\w+ed|given|got|put|made)\b|"
+        r"\bwith (?:a|an|one|two|no|double) [a-z]{1,2}\b(?= *(?:$|[,.;!]))|\b(?:and )?(?:he|she|they) (?:should|ought to|would) know\b|\bmix(?:ed|ing)? (?:'?em|them|those|these|it|the two) up\b",
         r"\bbrain (?:fog|freeze|glitch)\b|\bfat[- ]fingered\b|\bgot (?:it|that|this|them) (?:all )?(?:wrong|backwards|mixed)\b|\bmy mistake\b|\bignore what i\b",
         r"\bi (?:said|wrote|typed|told you|called (?:it|him|her))\b.{1,40}\b(?:but|when|though)\b",
         r"\blet me (?:rephrase|fix)\b|\bto be (?:precise|exact)\b|\bi keep (?:saying|calling|writing|mixing)\b|\bspell(?:ed|t|ing)? .{0,25}wrong\b|\bwrongly\b|\bnot .{2,25}, (?:it's|he's|she's)\b",
@@ -225,7 +228,7 @@ ENGLISH = Lexicon(
             r"\b(?:is|are|'s|was|be|meant|called|named|in|at|with|to|for|from|it's|its|thats|hes|shes|im|i'm|we're) (?:\w+ ){0,3}?(?P<new>[\w .&'-]{2,40}?),? (?:and )?not (?!only\b|just\b|simply\b|merely\b|necessarily\b|even\b)(?:a |an |the |in |at |with |to |for |from |my |our )*(?P<old>[\w .&'-]{2,30})"
         ),
         one_of(
-            r"\b(?:isn't|not|aren't|wasn't|no) (?!only|just|simply|merely)(?:a |an |the |in |at |with |called |named )*(?P<old>[\w .&'-]{2,30}?),? (?:but|it's|it is|he's|she's|they're|rather) (?:a |an |the |in |at |with |rather |actually |really )*(?P<new>[\w .&'-]{2,30})"
+            r"\b(?:isn't|not|aren't|wasn't|no) (?!only|just|simply|merely)(?:a |an |the |in |at |with |called |named )*(?P<old>[\w .&'-]{2,30}?),? (?:but|it's|its|it is|he's|hes|shes|she's|they're|rather) (?:a |an |the |in |at |with |rather |actually |really )*(?P<new>[\w .&'-]{2,30})"
         ),
     ),
     source=one_of(
@@ -252,6 +255,7 @@ ENGLISH = Lexicon(
         r"\breplac",
         r"\bexchang",
         r"\bconvert",
+        r"→|->",
         r"\bw(?:ent|ent over) from\b|\bgo(?:ne|ing)? from\b",
         r"\bjump(?:ed)?\b",
         r"\binstead of\b",

@@ -21,7 +21,7 @@ _GOES = re.compile(  # it is to be gone
     r"|\b(?:has|have|needs?|ought|got|wants?) (?:\w+ )?to (?:go|come out|come off)\b|\b(?:must|should|can|may|could|please|pls) (?:please )?(?:go|come out|come off)\b|\bgo away\b|\bout of (?:there|it|your|ur|the)\b"
 )
 _NOT_KEPT = re.compile(
-    r"\b(?:not|never|no longer|n't|stop|without|nothing|no|none|isn't|shouldn't|don't|rather you|refrain from|avoid|quit) (?:\w+ ){0,5}?(?:learn\w*|heard?|hear|seen|told|read|keep\w*|kept|stor\w*|sav\w*|remember\w*|record\w*|retain\w*|not(?:e|ed|ing)|hold\w*|held|stay\w*|remain\w*|pop(?:ping)? up|turn(?:ing)? up|show(?:ing)? up|com(?:e|ing) up|appear\w*|crop(?:ping)? up|linger\w*|surviv\w*|exist\w*|float\w*|lurk\w*|circulat\w*|mention(?:ed|s)?|liv(?:e|ing)|sit(?:ting)?|stick(?:ing)?|hang(?:ing)?|on file|on record|known?|log(?:ged)?|trace)\b"
+    r"\b(?:not|never|no longer|n't|stop|without|nothing|no|none|isn't|shouldn't|don't|rather you|refrain from|avoid|quit) (?:\w+ ){0,5}?(?:be (?:in|on|part|among|anywhere)|learn\w*|heard?|hear|seen|told|read|keep\w*|kept|stor\w*|sav\w*|remember\w*|record\w*|retain\w*|not(?:e|ed|ing)|hold\w*|held|stay\w*|remain\w*|pop(?:ping)? up|turn(?:ing)? up|show(?:ing)? up|com(?:e|ing) up|appear\w*|crop(?:ping)? up|linger\w*|surviv\w*|exist\w*|float\w*|lurk\w*|circulat\w*|mention(?:ed|s)?|liv(?:e|ing)|sit(?:ting)?|stick(?:ing)?|hang(?:ing)?|on file|on record|known?|log(?:ged)?|trace)\b"
 )
 _ASKED = re.compile(
     r"\b(?:please|pls|plz|kindly|could|can|may|might|would|will|shall|must|should|shouldn't|has to|have to|needs? to|need|ought to|got to|gotta|let's|let|make|is there (?:a|any) way|is it possible|any (?:chance|way)|deal|better|time (?:to|for|that|you)|"
@@ -29,6 +29,7 @@ _ASKED = re.compile(
     r"|(?:^|[,;:.!] ?|\b(?:and|so|then|just|ok|okay|now|go|actually|oh|also) )(?:eras\w*|delete|remove|forget|wipe|clear|drop|purge|expunge|strike|scrub|scratch|scrap|lose|shred|burn|bin|trash|blot|redact|discard|unlearn|clean|take|pull|kick|chuck|throw|get|zap|nuke|ditch|flush|dump|don't|do not|stop|never|no|nothing)\b"
 )
 _PLAIN = re.compile(  # names no store
+    r"\bi(?:'d| would)? (?:like|love|prefer|want|appreciate|need) .{1,60}\b(?:purged|erased|deleted|wiped|scrubbed|forgotten|expunged|redacted|unlearned|unlearnt|struck)\b|"
     r"\b(?:see to it|make (?:very |absolutely )?sure|ensure|be sure|promise(?: me)?)\b.{0,80}\b(?:struck|stricken|erased|deleted|removed|forgotten|gone|wiped|dropped|purged|(?:not|never|doesn't|don't|isn't|aren't|won't) (?:be )?(?:\w+ )?(?:kept|stored|saved|live on|stay|survive|remain|linger|stick|appear|resurface|recorded|noted|come up|surface|leak))\b|"
     r"\b(?:treat|consider|regard|count) .{1,60}\b(?:as|like) .{0,30}\b(?:never|un\w+|not)\b|"
     r"\b(?:not|isn't|never|nothing|hardly) (?:really )?(?:something|anything|a thing|one|information|for|to be|meant to be|what) (?:\w+ ){0,6}?(?:kept|stored|saved|remembered|recorded|retained|logged|noted|held|on file|on record)\b|"

@@ -194,7 +194,9 @@ class Exchanges(Switches):
         is_now = NOW_ON.search(told) is not None and (is_shared or self._lexicon.first.search(told) is not None)
         if self._names_in(text):
             return (
-                is_now or (is_shared and _PRESENT.search(told) is not None) or _TAKES_ITS_PLACE.search(told) is not None
+                is_now
+                or ((is_shared or self._is_so(told)) and _PRESENT.search(told) is not None)
+                or _TAKES_ITS_PLACE.search(told) is not None
             )
         plain = _IT_IS_NOW.search(told)
         if plain is not None:
@@ -204,6 +206,10 @@ class Exchanges(Switches):
             w for w in words(told) if len(w.text) >= _TELLING and w.text not in idle and not self._heard.holds(w.text)
         ]
         return is_now and is_shared and bool(fresh) and _DOES.search(told) is not None
+
+    def _is_so(self, told: str) -> bool:
+        """Whether a stretch follows from what stands before it, and is the speaker's."""
+        return _SO.match(told.lstrip(" .")) is not None and self._lexicon.first.search(told) is not None
 
     def _names_in(self, text: str) -> list[str]:
         """Return the names of a stretch that nobody said before, the one it opens with too."""

@@ -25,6 +25,10 @@ _BEFORE_VERBS = word_set(
     """i you we they he she to i'm i've i'll i'd you're you've you'll we're we've we'll they're don't didn't can't couldn't
     won't wouldn't can could will would should must might may just really am are was were been keep kept let's what who"""
 )
+_TAKES_TO = word_set(
+    """allergic intolerant addicted sensitive subscribed subscribe listen listening go going went switched moved belong back next thanks
+    due close partial reduced married engaged over on subscription membership ticket tickets"""
+)
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
 _OPENS = re.compile(r"[.!?\n][\s\"'“”‘’(*-]*\Z")
 _ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
@@ -223,7 +227,7 @@ class Heard:
         if _PAST.fullmatch(word.text):
             return True
         before = [
-            self._words[number][place - 1].text if place else ""
+            _ahead(self._words[number], place)
             for number in sources
             for place, other in enumerate(self._words[number])
             if same_word(word.text, other.text)
@@ -238,6 +242,14 @@ class Heard:
                 if not opens and same_word(word.text, other.text) and text[other.start].isupper():
                     return True
         return False
+
+
+def _ahead(found: Sequence[Word], place: int) -> str:
+    """Return the word before a place; not "to" where that goes with the word before it ("allergic to", "listen to")."""
+    if not place:
+        return ""
+    before = found[place - 1].text
+    return "" if before == "to" and place > 1 and found[place - 2].text in _TAKES_TO else before
 
 
 def _is_homonym(message: str, run: Sequence[Word], text: str, heard: Sequence[Word]) -> bool:

@@ -14,6 +14,7 @@ from proxy.memory.extract_builtin.slots import BREAK, QUALIFIERS, is_link, is_sl
 from proxy.memory.words import HAS_CJK, Span, same_value, same_word
 
 _MAX_ATTRIBUTE_WORDS = 3
+_SUPPOSED = re.compile(r"\b(?:if|whether)\s+$")
 _DATED = re.compile(  # names of months and days make no attribute
     r"(?:jan(?:uar[y]?)?|feb(?:ruar[y]?)?|mar(?:ch|z|zo)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"okt(?:ober)?|nov(?:ember)?|de[cz](?:ember)?|enero|febrero|märz|abril|mayo|junio|julio|agosto|se?ptiembre|octubre|noviembre|diciembre|"
@@ -69,6 +70,8 @@ def pairs(reading: Reading) -> Iterator[Pair]:
     """Yield the pairs that a message states with a possessive."""
     for sentence in reading.sentences:
         for match in reading.lexicon.owned.finditer(sentence.flat):
+            if _SUPPOSED.search(sentence.flat[: match.start()]):
+                continue
             if reading.lexicon.code == "zh":
                 pair = _han_pair(match, sentence, reading)
             else:
@@ -135,7 +138,7 @@ def _same_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | N
     found = sentence.words
     for wanted in reversed(old.attribute):
         for place, word in enumerate(found):
-            if not same_word(word.text, wanted):
+            if not same_word(word.text, wanted) or _is_in_name(sentence, place, reading):
                 continue
             skip = place + 1
             for other in old.qualifier:
@@ -152,6 +155,14 @@ def _same_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | N
                     is_stated(sentence, word.start, span, reading),
                 )
     return None
+
+
+def _is_in_name(sentence: Sentence, place: int, reading: Reading) -> bool:
+    """Whether an English word stands within a longer name ("Facebook Business Manager")."""
+    found = sentence.words
+    if reading.lexicon.code != "en" or not 0 < place < len(found) - 1:
+        return False
+    return all(reading.text[word.start].isupper() for word in found[place - 1 : place + 2])
 
 
 def _same_han_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | None:

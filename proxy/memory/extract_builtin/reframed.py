@@ -49,6 +49,7 @@ _JUDGED = word_set(
     "priority mystery struggle concern worry must-have beginner work relief blast pleasure"
 )
 _SORT = re.compile(r" ([a-z]{3,})\b")
+_APART = 2  # telling words that may differ: "a flat above a chippy", "a flat above a florist"
 _FREE_STEMS = frozenset(stem for word in _FREE for stem in stems(word))
 
 _CLEFT = re.compile(
@@ -92,6 +93,8 @@ def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told, T
 def _is_same(new: Told, old: Told) -> bool:
     if new.link != old.link or not new.near:
         return False
+    if len(new.near & old.near) > 1 and len(new.near ^ old.near) <= _APART:
+        return True
     return new.near == old.near or (new.near < old.bag and new.after < old.bag and len(new.near | new.after) > 1)
 
 

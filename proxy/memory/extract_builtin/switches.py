@@ -238,7 +238,12 @@ class Switches(Scan):
         given_up = _INSTEAD.search(before) is not None
         if mention.rank < NAME and not given_up and _FROM.search(before):
             return _TOWARDS.match(after) is not None
-        return given_up or mention.rank >= NAME or self._lexicon.target.search(after) is not None
+        return (
+            given_up
+            or mention.rank >= NAME
+            or after.lstrip().startswith(("→", "->"))
+            or self._lexicon.target.search(after) is not None
+        )
 
     def _is_left_behind(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether another clause of the sentence moves to something new and this is the only old value in it."""

@@ -75,10 +75,10 @@ _ACTS = re.compile(
 )
 _OURS = re.compile(r"\s+(?:me and )?(?:my|our) (?:\w+ )?(\w+)")
 _OBJECT = re.compile(  # "left my umbrella in X": not X
-    r"\s*(?:me |us )?(?:my|our|a|an|the|some|his|her|one|two|three|all|\d+)\s(?:[\w'-]+\s){0,2}?(?P<what>[\w'-]+)\s(?:in|on|at|from|inside|by|near|with|off|under|of|outside|behind|for|about|to)\s(?:(?:the|my|our|her|his|their|a|an)\s)?$"
+    r"\s*(?:me |us )?(?:my|our|a|an|the|some|his|her|one|two|three|all|\d+|\w+ty|\w+teen|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens of|lots of|loads of|several|many|tons of|half)\s(?:[\w'-]+\s){0,4}?(?P<what>[\w'-]+)\s(?:in|on|at|from|inside|by|near|with|off|under|of|outside|behind|for|about|to)\s(?:(?:the|my|our|her|his|their|a|an)\s)?$"
 )
 _OWNED = re.compile(
-    r"['’]s? (?!today|yesterday|tonight|last|this|next|now|again|for|in|on|at|because|after|completely|entirely|\w+ly\b|\w+day\b)(?:[\w'-]+ ){0,2}?(?P<what>[\w'-]+)(?= *(?:$|[,.;!]|(?:on|in|at|for|because|after|since|so|and|last|this|from)\b))"
+    r"['’]s? (?!off\b|out\b|over\b|gone\b|done\b|been\b|not\b|no\b|too\b|so\b|the\b|an?\b|my\b|our\b|closed|closing|shut|dead|history|finished|retired|left|moved|today|yesterday|tonight|last|this|next|now|again|for|in|on|at|because|after|completely|entirely|\w+ly\b|\w+day\b)(?:[\w'-]+ ){0,2}?(?P<what>[\w'-]+)(?= *(?:$|[,.;!]|(?:on|in|at|for|because|after|since|so|and|last|this|from|into|onto|to|with|off|out|by|before|when|while|as|but)\b))"
 )
 _SUBORDINATE = re.compile(
     r"\b(?:now that|since|because|so that|as soon as|although|though|while|whereas|even though) (?:my |our |the )?$"
