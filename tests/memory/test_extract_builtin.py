@@ -52,6 +52,45 @@ def test_a_compound_object_becomes_one_fact_each(text: str, expected: set[str]) 
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Always mention the sources, or say that there are none, when I ask about history.",
+        "Please always show the units when I ask for a calculation.",
+        "When I ask about recipes, never suggest coriander.",
+        "I'd like you to always call me by my first name.",
+        "Bitte erwähne immer die Quelle, wenn ich nach Zahlen frage.",
+        "Bitte immer Beispiele angeben, wenn ich etwas nicht verstehe.",
+        "Siempre incluye la fuente, aunque sea larga, cuando pregunte por datos.",
+        "Cuando pregunte por recetas, indica las calorías.",
+        "Всегда указывай источник, когда я спрашиваю о цифрах.",
+        "Когда я спрашиваю о рецептах, пиши калории.",
+        "请总是注明来源，哪怕很长。",
+        "每次我问菜谱都请列出热量。",
+    ],
+)
+def test_a_standing_instruction_is_kept_whole_and_for_every_conversation(text: str) -> None:
+    (candidate,) = extract(text)
+    assert (candidate.relation, candidate.kind, candidate.profile) == ("instruction", "procedure", True)
+    assert candidate.text == text.rstrip(".。")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Always been afraid of dogs, me.",
+        "Never been to Norway.",
+        "Always use the lift, he said, and so I did.",
+        "Immer nur Regen hier.",
+        "Siempre llueve aquí.",
+        "Всегда любил море.",
+        "总是下雨。",
+    ],
+)
+def test_what_is_always_so_is_no_instruction(text: str) -> None:
+    assert all(candidate.relation != "instruction" for candidate in extract(text))
+
+
+@pytest.mark.parametrize(
     ("text", "fields"),
     [
         ("My name is Ines.", {"relation": "name", "object": "Ines", "profile": True, "single": True}),

@@ -9,6 +9,14 @@ KIN = r"brother|sister|mother|father|mom|mum|dad|wife|husband|partner|girlfriend
 
 _ADVERBS = r"(?: (?:also|now|still|currently|just|usually|often|always|mostly|mainly|really|only|recently|both|have|'ve|been|do|generally|normally|regularly|sometimes|finally|already|absolutely))*"
 _I = r"\b(?:i|we)(?:'ve|'m|'re)?" + _ADVERBS
+# What is done in a reply.
+_TELLING = (
+    "use|answer|reply|respond|give|keep|write|call|include|format|explain|start|begin|end|finish|avoid|address|speak|talk|"
+    "provide|mention|highlight|list|show|add|cite|quote|tell|remind|offer|suggest|recommend|check|make|put|ask|assume|"
+    "refer|translate|return|print|sign|spell|specify|state|summari[sz]e|warn|wrap|note|convert|round|order|sort|rank|"
+    "break|do|skip|leave|stick|stay|be|present|describe|point|define|attach|double[- ]check|verify|limit|separate|"
+    "emphasi[sz]e|clarify|compare|name|reference|consider|prioriti[sz]e|output|label|number|indicate"
+)
 
 ENGLISH_STATEMENTS = (
     Statement(
@@ -232,7 +240,11 @@ ENGLISH_STATEMENTS = (
         "instruction",
         one_of(
             r"^(?:please )?(?=(?:from now on|going forward|in future|in the future),? (?!i\b|we\b))",
-            r"^(?:please )?(?=(?:always|never) (?:use|answer|reply|give|keep|write|call|include|format|explain|start|end|avoid|respond|address|speak)\b)",
+            r"^(?:please )?(?=(?:always|never) (?:please )?(?:" + _TELLING + r")\b(?![^.?!]* (?:he|she|they|it) (?:said|says|told|reads?)\b))",
+            r"^(?=(?:when|whenever|if|every time|each time) i ask\b[^.?!]+?,? (?:please )?(?:(?:always|never|do not|don't) )?(?:"
+            + _TELLING
+            + r")\b)",
+            r"^(?=i(?:'d| would)? (?:want|like|need|prefer) you to (?:always|never) \w)",
         ),
         "procedure",
         profile=True,

@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.words import HAS_CJK, Span, flat, words
 
-_WHOLE = ("task", "instruction")  # whose object is the rest of the clause
+_WHOLE = ("task", "instruction")  # whose object is the rest of the clause, or of the sentence
 HABITS = frozenset(
     ("eat", "drink", "read", "watch", "listen to", "follow", "collect", "shop at", "make")
 )  # unless it was once
@@ -88,6 +88,8 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
     for match in statement.head.finditer(sentence.flat):
         place = sentence.start + match.start()
         clause = next((clause for clause in sentence.clauses if clause.start <= place < clause.end + 1), None)
+        if statement.relation == "instruction":
+            clause = sentence.clauses[-1]  # "When I ask for numbers, ..."
         if clause is None or not _asserts(clause, reading.lexicon, sentence, match.span()):
             continue
         value = group_of(match, "v")
@@ -95,7 +97,8 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
         end = sentence.start + value[1] if value else None
         subject = _subject(match, sentence, reading)
         if statement.relation in _WHOLE:
-            members = [(start, end or clause.end)]
+            whole = sentence.end if statement.relation == "instruction" else clause.end  # with its exceptions
+            members = [(start, end or start + len(reading.text[start:whole].rstrip(" \n.!。！")))]
         else:
             members = list(_members(sentence, start, end, reading))
         if statement.single:
@@ -107,7 +110,7 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
             return
         if not members:
             return
-        lead = reading.text[clause.start : members[0][0]]
+        lead = reading.text[min(clause.start, members[0][0]) : members[0][0]]
         tail = reading.text[members[-1][1] : _clause_end(sentence, members[-1])]
         for span in members:
             surface = reading.text[slice(*span)]

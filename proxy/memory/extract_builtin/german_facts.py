@@ -6,6 +6,10 @@ from proxy.memory.extract_builtin.lexicon import Statement, one_of
 from proxy.memory.extract_builtin.numbers import NUMBER
 
 KIN = r"bruder|brüder|schwester|mutter|mama|vater|papa|mann|frau|ehemann|ehefrau|partner|partnerin|freund|freundin|verlobter?|sohn|tochter|cousine?|onkel|tante|neffe|nichte|oma|opa|großmutter|großvater|eltern|schwager|schwägerin|schwiegermutter|schwiegervater|mitbewohner(?:in)?|nachbar(?:in)?|kollege|kollegin|chefin?|vermieter(?:in)?|hund|hündin|katze|kater|papagei|pferd|kaninchen|hamster|schildkröte|baby|kinder|kind"
+_TELLING = (
+    "antworte?|schreibe?|nenne?|gibt?|gebe?n?|erklär\\w*|zeige?n?|füge?n?|verwende|benutze?|nutze|formatiere?n?|erwähne?n?|liste?n?|"
+    "rechne?|halte?|fasse?|beginne?n?|beende|frage?|sprich|sprechen|sage?|duze?|sieze?|übersetze?|weise?|rate|runde|zitiere"
+)
 _ADV = r"(?: (?:auch|jetzt|nun|noch|immer|meist|meistens|gerade|aktuell|derzeit|schon|seit \w+|inzwischen|mittlerweile|täglich|jeden \w+|oft|gern|gerne|am liebsten|ja|halt|eh|momentan|zurzeit|zur zeit|grad|neuerdings|viel|seit \w+ \w+|total gerne|sehr gerne|hauptsächlich|vor allem|regelmäßig|wieder|nun doch wieder|doch|ebenfalls|zusätzlich|seit kurzem|daheim|zuhause|privat|beruflich))*"
 _ICH = r"(?:\b(?:ich|wir)\b)"
 _MEIN = r"\b(?:mein|meine|unser|unsere) (?:\w+ ){0,1}?(?P<who>" + KIN + r")(?: \w+)?"
@@ -177,7 +181,14 @@ GERMAN_STATEMENTS = (
     Statement("task", one_of(r"\berinner(?:e)? mich (?:bitte )?(?:daran|an) "), "task"),
     Statement(
         "instruction",
-        one_of(r"^(?=(?:ab jetzt|ab sofort|von nun an|künftig|in zukunft) (?!\w+ ich\b|ich\b))"),
+        one_of(
+            r"^(?=(?:ab jetzt|ab sofort|von nun an|künftig|in zukunft) (?!\w+ ich\b|ich\b))",
+            r"^(?=(?:bitte )?(?:"
+            + _TELLING
+            + r")(?:en sie)?\b[^.?!]{0,40}? (?:immer|stets|nie|niemals|grundsätzlich)\b)",
+            r"^(?=(?:bitte )?(?:immer|stets|nie|niemals) [^.?!]{3,60}? \w+en,? wenn ich\b)",
+            r"^(?=wenn ich (?:dich |sie )?(?:nach|um)\b[^.?!]+? (?:frage|bitte),? (?:bitte )?(?:" + _TELLING + r")\b)",
+        ),
         "procedure",
         profile=True,
     ),

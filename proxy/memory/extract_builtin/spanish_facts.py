@@ -6,6 +6,11 @@ from proxy.memory.extract_builtin.lexicon import Statement, one_of
 from proxy.memory.extract_builtin.numbers import NUMBER
 
 KIN = r"hermano|hermana|madre|mamá|padre|papá|marido|mujer|esposo|esposa|pareja|novio|novia|prometid[oa]|hijo|hija|niñ[oa]|primo|prima|tío|tía|sobrino|sobrina|abuelo|abuela|padres|cuñado|cuñada|suegro|suegra|compañer[oa] de piso|vecin[oa]|compañer[oa]|niñera|canguro|nana|asistenta|jef[ea]|caser[oa]|perr[oa]|gat[oa]|loro|caballo|conejo|hámster|tortuga|bebé"
+_TELLING = (
+    "usa|utiliza|incluye|responde|respóndeme|contesta|contéstame|explica|explícame|menciona|da|dame|pon|escribe|añade|agrega|"
+    "muestra|cita|indica|empieza|termina|resume|evita|trátame|háblame|formatea|enumera|di|dime|uses|incluyas|respondas|"
+    "contestes|pongas|escribas|señala|destaca|proporciona|recuérdame|sugiere|recomienda|traduce|redondea|tutéame"
+)
 _ADV = r"(?: (?:también|ahora|todavía|aún|siempre|casi siempre|normalmente|actualmente|ya|mucho|sobre todo|además|desde hace [\w ]{2,20}?|cada día|todos los días|a diario|en casa|por la mañana|de nuevo|otra vez))*"
 _MI = r"\b(?:mi|nuestr[oa]) (?P<who>" + KIN + r")(?: \w+)?"
 
@@ -144,5 +149,17 @@ SPANISH_STATEMENTS = (
     Statement("subscribed to", one_of(r"\b(?:estoy )?suscrit[oa] a (?:la revista )?")),
     Statement("born in", one_of(r"\bnací en ", r"\bsoy de ")),
     Statement("task", one_of(r"\brecuérdame (?:que )?"), "task"),
-    Statement("instruction", one_of(r"^(?=(?:a partir de ahora|de ahora en adelante),? )"), "procedure", profile=True),
+    Statement(
+        "instruction",
+        one_of(
+            r"^(?=(?:a partir de ahora|de ahora en adelante),? )",
+            r"^(?=(?:por favor,? )?(?:siempre|nunca) (?:" + _TELLING + r")\b)",
+            r"^(?=(?:por favor,? )?(?:" + _TELLING + r")\b[^.?!]{0,40}? siempre\b)",
+            r"^(?=(?:cuando|siempre que|cada vez que|si) (?:te )?pregunt[eo]\b[^.?!]+?,? (?:por favor,? )?(?:siempre |no )?(?:"
+            + _TELLING
+            + r")\b)",
+        ),
+        "procedure",
+        profile=True,
+    ),
 )
