@@ -45,6 +45,8 @@ _OWN = re.compile(
 _QUOTES = re.compile(
     r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
 )
+_NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
+_LONGEST_NAME = 12  # characters
 _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
 _LONG_PARAGRAPH = 1200  # characters; a chat turn is rarely one paragraph of this size
 _PARAGRAPH = re.compile(r"[^\n]+(?:\n(?!\s*\n)[^\n]+)*")
@@ -104,7 +106,8 @@ def _is_speech(match: re.Match[str]) -> bool:
     inner = next(group for group in match.groups() if group)
     found = WORD.findall(inner)
     if HAS_CJK.search(inner):
-        return len(found) >= 5 or bool(_SPEECH_END.search(inner))
+        is_named = len(found) <= _LONGEST_NAME and _NAMED_CJK.search(match.string, 0, match.start())
+        return (len(found) >= 5 and not is_named) or bool(_SPEECH_END.search(inner))
     capitals = sum(word[0].isupper() or word[0].isdigit() for word in found)
     return (
         len(found) > 5

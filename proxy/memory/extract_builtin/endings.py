@@ -313,7 +313,7 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
                     continue
                 exchanged = [text for text in mention.said if self._exchanges(text)]
                 if any(mentions(text, m.surface) for m in restored for text in exchanged if m is not mention) or any(
-                    self._came_after(mention, m) for m in restored
+                    self._came_after(mention, m) or (exchanged and self._was_before(m, mention)) for m in restored
                 ):
                     yield Ending(mention.surface, "beside", near, mention)
 
@@ -323,6 +323,14 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
             return False
         alone = [text for text in first.said if not mentions(text, mention.surface)]
         return bool(alone) and mentions(mention.said[0], first.surface)
+
+    def _was_before(self, first: Mention, mention: Mention) -> bool:
+        """Whether one value was told of before the other was told to come in place of something."""
+        if self._lexicon.code not in ("ru", "zh") or first.surface == mention.surface or not first.said:
+            return False
+        texts = self._heard.texts
+        came = [text for text in mention.said if self._lexicon.switch.search(flat(text)) or self._exchanges(text)]
+        return bool(came) and texts.index(first.said[0]) < texts.index(came[0])
 
     def _exchanges(self, text: str) -> bool:
         """Whether an earlier text tells that one thing came in place of another."""
@@ -371,5 +379,5 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
 @lru_cache(maxsize=2_048)  # the same texts are asked about turn after turn
 def _tells_exchange(text: str, lexicon: Lexicon) -> bool:
     told = flat(text)
-    cues = (lexicon.switch, lexicon.source, lexicon.ended, lexicon.ceased, lexicon.loose, NOW)
+    cues = (lexicon.switch, lexicon.source, lexicon.parted, lexicon.ended, lexicon.ceased, lexicon.loose, NOW)
     return any(cue.search(told) for cue in cues)

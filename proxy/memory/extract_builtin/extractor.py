@@ -32,6 +32,7 @@ _PET = re.compile(
 )
 _MODIFIES = frozenset(("another", "other", "second", "third", "both"))  # of the noun beside them only
 # ", not eleven"
+_HIM_AGAIN = re.compile(r"\bя (?:снова|опять|вновь) (?:у|с|к|на|в) (?:нее|него|ней|нему|ним|нем)\b")
 _MAX_AFTERTHOUGHT = 2  # words, ", too"
 
 
@@ -136,7 +137,10 @@ class _Extraction(Closings):
     def _held_in(self, clause: Clause, sentence: Sentence) -> Clause:
         """Return the clause that holds again; a mere "as before" goes with the one before it."""
         before = [other for other in sentence.clauses if other.end <= clause.start]
-        return before[-1] if before and self._lexicon.again.fullmatch(clause.flat) else clause
+        if not before or self._lexicon.code not in ("ru", "zh"):
+            return clause
+        leans = self._lexicon.again.fullmatch(clause.flat) or _HIM_AGAIN.search(clause.flat)
+        return before[-1] if leans else clause
 
     # --- what changes
 

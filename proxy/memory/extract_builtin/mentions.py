@@ -65,6 +65,10 @@ _DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
 _NAMED = re.compile(
     r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es|casad[oa] con|verheiratet mit)\s+(?:(?:die|der|den|la|el)\s+)?$"
 )
+_FOOD_BEFORE = re.compile(
+    r"(?:冰箱|超市|货架|厨房|便利店|奶茶店)里?的?$|[喝吃炒煮泡榨](?:了|完|光)?(?:[一两半几]?[瓶罐杯碗袋包盒箱斤块])?$|[瓶罐杯碗袋包盒箱斤]的?$"
+)
+_FOOD_AFTER = re.compile(r"(?:味|口味|雪碧|汁|奶茶|饮料|蛋糕|面包|糖)")
 _JOINS = "-/"  # the parts of a code
 _SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
@@ -136,7 +140,7 @@ class Heard:
             if is_edge and not self._is_set_off(found[place : place + size], sources, message):
                 place += 1
                 continue
-            first, last = _trim(found, place, place + size, lexicon, message)
+            first, last = _trim(found, place, place + size, lexicon, message, is_set_off=is_edge)
             if last > first and (mention := self._mention(found[first:last], sources, message, sentence, lexicon)):
                 mentions.append(mention)
                 place = last
@@ -305,6 +309,8 @@ def is_name(surface: str, code: str) -> bool:
 
 def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     """Whether a word that was said of a being, as its name, now stands for a thing ("my cat Pixel", "a Google Pixel")."""
+    if lexicon.code == "zh":
+        return _is_food_han(mention, sentence)
     if lexicon.code not in ("en", "de", "es") or " " in mention.surface or not mention.said:
         return False
     before = sentence.flat[: mention.start - sentence.start]
@@ -337,6 +343,15 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     return is_thing and all(is_being(text, mention.surface, lexicon) for text in mention.said)
 
 
+def _is_food_han(mention: Mention, sentence: Sentence) -> bool:
+    """Whether what is the name of a beast stands where things to eat and drink do ("可乐" in the fridge)."""
+    before = sentence.flat[: mention.start - sentence.start]
+    if not _FOOD_BEFORE.search(before) and not _FOOD_AFTER.match(sentence.flat, mention.end - sentence.start):
+        return False
+    named = re.compile(rf"[猫狗鸟兔龟鱼鼠鹦][^，。]{{0,3}}(?:叫做?|名叫|是){re.escape(flat(mention.surface))}")
+    return bool(mention.said) and all(named.search(flat(text)) for text in mention.said)
+
+
 def _is_place(text: str, surface: str) -> bool:
     """Whether a German text has ``surface`` as the name of a place, which takes no article ("in Hof")."""
     found = [word for word in words(text) if same_word(word.text, fold(surface))]
@@ -362,7 +377,9 @@ def _is_inside(surface: str, value: str) -> bool:
     return all(any(same_word(word.text, other.text) for other in held) for word in wanted)
 
 
-def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon, message: str) -> tuple[int, int]:
+def _trim(
+    found: Sequence[Word], first: int, last: int, lexicon: Lexicon, message: str, *, is_set_off: bool
+) -> tuple[int, int]:
     """Drop words from both ends that are never a value by themselves."""
     run = [word.text for word in found[first:last]]
     if run and all(_is_edge(word, lexicon) for word in run):
@@ -370,7 +387,7 @@ def _trim(found: Sequence[Word], first: int, last: int, lexicon: Lexicon, messag
     if len(run) == _SAME and run[-1] in _CJK_PARTICLES:
         return first, first
     floor = 2 if run and HAS_CJK.search(run[0]) else 1  # a name of two characters may hold a common one
-    while last - first > floor and _is_edge(found[first].text, lexicon):
+    while last - first > floor and not is_set_off and _is_edge(found[first].text, lexicon):
         first += 1
     while last - first > floor and _is_edge(found[last - 1].text, lexicon, trailing=True):
         if message[found[last - 1].start - 1] in _JOINS:  # "58/214-К"

@@ -13,6 +13,7 @@ from proxy.memory.extract_builtin.scan import Ending, Reason, Scan
 from proxy.memory.words import Word, flat, same_word, words
 
 _LANGUAGES = ("ru", "zh")
+_FEW = 3  # telling words
 _LONG = 20  # words (characters) of a clause that says so
 _BY_THE_WAY = (
     r"\s*[»”\"]?\s*,?\s*(?:(?:тут|здесь|там|вообще|вообще-то|конечно|вовсе|совсем|правда|"
@@ -29,7 +30,7 @@ _FALLS = {  # says of what stands before it that it is wrong, whatever is right
     "zh": re.compile(
         r"[》”\"]?(?:这个?|那个?)?(?:名字|人|地方|东西|说法|写法|数字?|型号|品种)?(?:其实|完全|根本|压根|统统|全|都|才|倒|可|纯|就)*"
         r"(?:查无此[人物]|不存在|是我(?:自己)?(?:脑补|瞎|编|幻想|猜|记|听|看|抄)[^，。]{0,4}的|是?我?(?:记|听|看|写|打|说|认|喊|叫|搞|弄|抄|念|输|填|报)(?:得|了)?[错岔串混反漏]|是?手[滑误快抖残]|是?(?:脑补|瞎编|杜撰)|纯属|没这(?:个?人|回事|号|个?东西)|有误|[错岔串]了?(?=$|[，。！])|作废|不[对算](?=$|[，。！])|"
-        r"八竿子|八杆子|不沾边|不搭界|没(?:半毛钱|啥|什么|任何|一点)?关系|是(?:上|去|前)[^，。]{1,6}的|是(?:别人|人家|隔壁|同事|邻居|同学|朋友|亲戚|她|他|老婆|老公|我[妈爸哥姐弟妹])[^，。]{0,6}的?(?=$|[，。！])|是另[一外]|是从哪)"
+        r"八竿子|八杆子|不沾边|不搭界|没(?:半毛钱|啥|什么|任何|一点)?关系|是(?:上|去|前)[^，。]{1,6}的|是(?:别人|人家|隔壁|同事|邻居|同学|朋友|亲戚|她|他|老婆|老公|我[妈爸哥姐弟妹])[^，。]{0,6}的?(?=$|[，。！])|是另[一外]|是从哪|是[^，。]{0,6}(?:糊弄|骗|忽悠|坑|蒙|逗|诓)我)"
     ),
 }
 _DISOWNS = re.compile(  # what a wrong value turns out to be
@@ -64,7 +65,11 @@ class Mistakes(Scan):
             near_by = self._reading.sentences[max(0, place - 1) : place + 1] if self._corrects else ()
             around = [(c, near) for near in near_by for c in near.clauses if c is not clause]
             frame, falls = self._told_with(old), self._is_let_fall(old, clause, sentence)
-            right = [near for c, near in around if (falls or self._renames(c)) and self._tells_other(c, near, frame)]
+            right = [
+                near
+                for c, near in around
+                if (falls or self._renames(c)) and self._tells_other(c, near, frame, bare=falls and near is sentence)
+            ]
             if right:
                 reason: Reason = "beside" if sentence in right else "correct"
                 yield Ending(old.surface, reason, sentence, old)
@@ -140,12 +145,13 @@ class Mistakes(Scan):
                     told += [w for w in near.words if w.text not in own and w.text not in self._lexicon.stop]
         return told
 
-    def _tells_other(self, clause: Clause, sentence: Sentence, frame: list[Word]) -> bool:
-        """Whether a clause tells something unheard with a word of the frame."""
+    def _tells_other(self, clause: Clause, sentence: Sentence, frame: list[Word], *, bare: bool = False) -> bool:
+        """Whether a clause tells something unheard with a word of the frame, or ``bare``, in few words."""
         if clause.asks or (self._is_hedged(sentence, clause) and not self._lexicon.correction.search(clause.flat)):
             return False
         found = [word for word in words(flat(clause.flat)) if word.text not in self._lexicon.stop]
         shares = any(same_word(word.text, other.text) for word in found for other in frame)
+        shares = shares or (bare and len(found) <= _FEW)
         is_named = self._lexicon.code == "zh" and self._renames(clause)
         return (shares or is_named) and any(not self._heard.holds(word.text) for word in found)
 
@@ -158,4 +164,4 @@ def _alike(code: str) -> re.Pattern[str]:
         form += re.escape(code[at : run.start()]) + (r"\d+" if run[0].isdigit() else "[a-zа-я]+")
         at = run.end()
     form += re.escape(code[at:])
-    return re.compile(form if _HAN.search(code) else rf"(?<![\w.,:/-]){form}(?![\w/-])")
+    return re.compile(form if _HAN.search(code) else rf"(?<![\da-zа-я.,:/-]){form}(?![\da-zа-я/-])")

@@ -25,7 +25,10 @@ _ITEM = r"用|吃|喝|坐|骑|开|靠|穿|住"  # of which one has one at a time
 _VALUE = r"(?P<v>(?:《[^》]{1,20}》|[^，。！？；、：:,!?;\s的了吗呢吧]{1,12}))(?=的?(?:[，。！；：:,!;\s]|$))"
 _STATES = re.compile(  # "my budget (I put at) is", "what I drive is", "for commuting I take"
     rf"(?P<own>{_OWNER})?(?P<attr>{_NOUN}{{2,9}}?)(?P<mine>我|咱|我们)?{_ALWAYS}*"
-    rf"(?:(?:{_DOES}|定|报|写|挂|留|填|约|排|设|买|养|学|跟|做|带|养)?的?(?:是|为)|[叫姓])(?:一?[名位个款]|《)?{_VALUE}"
+    rf"(?:(?:{_DOES}|定|报|写|挂|留|填|约|排|设|买|养|学|跟|做|带|养)?的?(?:是|为)|[叫姓]|[定改约放排设](?:在|到|为|成))(?:一?[名位个款]|[《“])?{_VALUE}"
+)
+_CODED = re.compile(  # "the front desk's number 0571-88126677"
+    rf"(?P<own>{_OWNER})?(?P<attr>{_NOUN}{{2,8}}?){_ALWAYS}*(?:是|为|号|码|:)*(?P<v>[a-z]*\d[\da-z-]{{3,}})$"
 )
 _USES = re.compile(
     rf"(?P<own>{_OWNER}){_ALWAYS}*(?P<attr>{_NOUN}{{2,4}}?){_ALWAYS}*(?P<verb>{_ITEM})(?:的)?(?!得|不|过|完|着|了|起|到|上|出){_VALUE}"
@@ -41,6 +44,7 @@ _COSTS = re.compile(  # "the rent, 3,200": of which a speaker has their own
 _NEAREST = re.compile(
     r"房租|租金|房贷|月供|车贷|物业费|学费|工资|月薪|年薪|底薪|预算|体重|身高|鞋码|腰围|老妈|老爸|娃|闺女|媳妇|爱人|老伴|小孩|宝贝|孙子|孙女|公司|单位|学校|班里"
 )
+_HEAD_HAN = re.compile(r"^.*的(?=..)")  # "of our company"
 _IDLE = re.compile(  # says of itself that it is no attribute of a person's
     r"^(?:今天|昨天|明天|最近|目的|意思|问题|原因|感觉|觉得|其实|可能|应该|结果|重点|建议|要求|题目|主题|任务|答案|关键|情况|事情|主要|特别|第.|.{0,3}(?:楼[上下]|附近|旁边|对面|隔壁|门口|周围)$|(?:一直|现在|目前|平时|平常|通常|一般|主要|每天|每次|天天)$)|[说想觉得问知道以为希望]$"
 )
@@ -107,11 +111,15 @@ def _told(reading: Reading) -> Iterator[Restated]:
 
 def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
     text, told = clause.flat.strip(), reading.text[clause.start : clause.end].strip()
-    for pattern in (_STATES, _USES, _AT, _COSTS):
+    for pattern in (_STATES, _USES, _AT, _COSTS, _CODED):
         match = pattern.match(text)
         if match is None or _IDLE.search(match["attr"] or ""):
             continue
-        attribute, lexicon = (match["attr"] or "").replace("的", ""), reading.lexicon
+        attribute, lexicon = match["attr"] or "", reading.lexicon
+        whose = _HEAD_HAN.match(attribute)
+        if whose and not any(kin.search(whose[0]) for kin in (lexicon.kin, _NEAREST)):
+            attribute = attribute[whose.end() :]
+        attribute = attribute.replace("的", "")
         several = lexicon.many.match(attribute) and not lexicon.slot.match(attribute)
         if several or lexicon.kin.fullmatch(attribute):
             continue
@@ -121,7 +129,7 @@ def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Re
         verb = match.groupdict().get("verb") or ""
         value = told[slice(*match.span("v"))]
         sort = value + ("的" if text.startswith("的", match.end("v")) else "")
-        yield Restated((attribute, verb), value.strip("《》"), own, sentence, sort)
+        yield Restated((attribute, verb), value.strip("《》“”"), own, sentence, sort)
 
 
 def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:

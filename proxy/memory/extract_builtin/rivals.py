@@ -25,7 +25,9 @@ _PRAISES = re.compile(
 _SAYS_AGAIN = re.compile(
     r"\bостал(?:ся|ась|ось|ись)\b(?! в прошлом)|\bоста(?:ется|ются|вил\w?)\b|\b(?:снова|опять|зато|по-прежнему|все еще)\b|又|还是|依然|仍|留着|留给"
 )
-_NOW_HAS = re.compile(rf"(?:{NOW.pattern})[^，。]{{0,6}}?[是用喝吃骑开住在穿戴喂抱玩听看练学跟找去坐读追养]")
+_NOW_HAS = re.compile(
+    rf"(?:{NOW.pattern}|已经|早就|清一色)[^，。]{{0,6}}?[是用喝吃骑开住在穿戴喂抱玩听看练学跟找去坐读追养]"
+)
 _LONG = 40  # words (characters) of a sentence that sets one thing against another
 _OBJECT = re.compile(
     r"(?:了|到|成|在|去|给|的是|是|用|上)*(?:一?[台辆个部只双条家款名位本张])?(?P<new>[\u4e00-\u9fffA-Za-z]{2,8})"

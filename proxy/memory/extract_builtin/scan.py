@@ -206,7 +206,7 @@ class Scan:
         match = self._lexicon.third.search(clause.flat)
         if match is None and not self._lexicon.first.search(clause.flat):
             match = self._inherited(sentence, clause)
-        if match is None:
+        if match is None or (self._lexicon.code == "ru" and match[0][-1] in "ую"):  # "took our daughter out of X"
             return "user"
         where = group_of(match, "who") or group_of(match, "whom") or match.span()
         if match.string is clause.flat and (self._acts(clause, where[1], targets) or self._undergoes(clause, where[1])):

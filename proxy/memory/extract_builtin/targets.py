@@ -36,6 +36,15 @@ _SHORTEST = 3  # words of a clause that has no object of its own
 _ANOTHERS = re.compile(
     r"\b(?:соседск|чуж|мамин|папин|сестрин|подругин|бабушкин|дедушкин)\w*$|(?:隔壁|别人|人家|邻居|同事|楼[上下]|对门)(?:家)?(?:的|那)?.{0,3}$"
 )
+_WHOSE = re.compile(
+    r"\b(?:подруг[аи]|друг|друзья|сестра|брат|мама|папа|мать|отец|муж|жена|сын|дочь|дочка|бабушка|дед|дедушка|коллег[аи]|сосед\w*|тетя|дядя|начальни\w+|парень|девушка|родители|родственни\w+)$"
+)
+_LEAD_HAN = re.compile(
+    r"^[我咱]们?|现在|如今|已经|终于|最后|最近|后来|昨天|今天|前天|上周|上个?月|去年|今年|刚刚?|因为|所以|但是?|不过|结果|索性|干脆|果断|决定|只好|[就都也又把被给了的]"
+)
+_PIECE_RU = re.compile(
+    r"\b(?:выпуск|сери|эпизод|файл|трек|песн|запис|копи|скачанн|ярлык|иконк|черновик|пост|коммент|уведомлени|кэш|скриншот|фот|глав|билет|афиш)\w*$"
+)  # of the value
 _GIVES_UP = re.compile(r"[а-я]+л(?P<ending>[аи]?)")  # agrees with who does it
 _ITS_OBJECT = re.compile(
     r" (?!(?:в|во|к|ко|на|с|со|из|от|у|до|по|меня|нас|мой|мою|мое|мои|наш\w?|и|его|ее|их)\b)(?P<noun>\w{4,})"
@@ -130,7 +139,14 @@ class Targets(Scan):
     def _is_of_another(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause names somebody else's thing of the same name ("the neighbour's X was towed")."""
         before = clause.flat[: mention.start - clause.start].rstrip(' «"„“')
+        if self._lexicon.code == "ru" and _WHOSE.search(before) and self._is_genitive(mention):
+            return True
         return self._lexicon.code in ("ru", "zh") and _ANOTHERS.search(before) is not None
+
+    def _is_genitive(self, mention: Mention) -> bool:
+        """Whether a Russian name has the form of whom something is ("the friend of Polina")."""
+        last, stem = mention.surface[-1:], mention.surface[:-1]
+        return last in "ыи" or (last in "ая" and any(re.search(rf"\b{stem}\b", text) for text in mention.said))
 
     def _does_it(self, mention: Mention, clause: Clause, cue: tuple[int, int]) -> bool:
         """Whether the one mentioned is who gives something else up ("Natalia cancelled the lesson", "the cat shuns the sofa")."""
@@ -172,7 +188,10 @@ class Targets(Scan):
             return self._is_scene(mention, clause)
         if self._lexicon.code != "ru" or not _DELETED.search(clause.flat):
             return False
-        if not _WITHIN.search(clause.flat[: mention.start - clause.start].rstrip(' «"„“')):
+        before = clause.flat[: mention.start - clause.start].rstrip(' «"„“')
+        if _PIECE_RU.search(before):
+            return True
+        if not _WITHIN.search(before):
             return False
         rest = clause.flat[max(mention.end, end) - clause.start :]
         return any(len(w.text) > _SHORTEST and w.text not in self._lexicon.stop for w in words(rest))
@@ -203,6 +222,8 @@ class Targets(Scan):
             targets = [m for m in targets if m.rank >= NAME or candidate is not clause or self._is_tight(m, cue)]
             if any(candidate is clause and self._is_doing(m, cue) for m in targets):
                 return []
+            if targets and candidate.start > clause.start and self._has_subject(clause, cue):
+                return []
             if targets:
                 return targets
         if place and len(self._reading.sentences[place].words) <= 12 and self._points(sentence):
@@ -211,6 +232,11 @@ class Targets(Scan):
                 floor = NOUN if self._lexicon.code in ("de", "zh") else NAME
                 return self._nearest(self._best(self._mentions[before.start], floor=floor), cue)
         return []
+
+    def _has_subject(self, clause: Clause, cue: tuple[int, int]) -> bool:
+        """Whether a Chinese clause names what it is about before its sign of an ending, and leaves nothing to the next."""
+        before = _LEAD_HAN.sub("", clause.flat[: max(0, cue[0] - clause.start)])
+        return self._lexicon.code == "zh" and len(before) > _SHORTEST
 
     def _points(self, sentence: Sentence) -> bool:
         """Whether a sentence has a pronoun; most that look like one in German and Spanish are articles."""
