@@ -52,6 +52,13 @@ def test_the_recent_counts_more_for_what_carries_on_and_not_for_a_question():
     assert len(set(worth(shelf(old, new), replace(telling, as_of=NOW - 200 * DAY), {}))) == 1
 
 
+def test_what_is_preferred_counts_more_where_advice_is_asked_for():
+    turns = shelf(conversation("ses_1", "I prefer small hotels", "I prefer large ones", "I was in a hotel"))
+    preferred, reply, told = worth(turns, ask("Which hotel would you recommend?"), {})
+    assert preferred > reply == told
+    assert len(set(worth(turns, ask("Which hotel was I in?"), {}))) == 1
+
+
 def test_an_answer_takes_part_in_its_question():
     turns = shelf(conversation("ses_1", "What is your cat called?", "Miso", "Nice", "Indeed"))
     scores = with_answers(turns, np.array([1.0, 0.5, 0.5, 0.0], dtype=np.float32))
