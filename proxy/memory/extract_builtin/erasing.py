@@ -46,7 +46,7 @@ _GERMAN = Erasing(
         r"\b(?:bei|von) (?:dir|ihnen|euch)\b|\büber mich\b|\bzu meiner person\b|\b(?:du|sie|ihr) (?:\w+ )?(?:über mich )?(?:gespeichert|notiert|gemerkt|vermerkt|abgelegt|hinterlegt|wisst|weißt|wissen)\b",
     ),
     facts=one_of(
-        r"\b(?:was|dass|wo|wie|wer|wann) (?:ich|wir) .{0,60}\b(?:gesagt|erzählt|erwähnt|geschrieben|verraten|anvertraut|genannt|gebeichtet|bin|sind|habe?|war|heiße|wohne|arbeite|verdiene|wiege|nehme)\b|\b(?:angabe|info|information|hinweis|eintrag|detail|erwähnung|beichte|geständnis|satz über|sache mit|geschichte mit)\w*\b|\bdas mit\b|\b(?:den|die|das) (?:nach|vor|spitz)?(?:namen?|nummer|adresse|betrag|summe|zahl|datum)\b",
+        r"\b(?:was|dass|wo|wie|wer|wann) (?:ich|wir) .{0,60}\b(?:gesagt|erzählt|erwähnt|geschrieben|verraten|anvertraut|genannt|gebeichtet|bin|sind|habe?|war|heiße|wohne|arbeite|verdiene|wiege|nehme)\b|\b(?:angabe|info|information|hinweis|eintrag|detail|erwähnung|beichte|geständnis|satz über|sache mit|geschichte mit)\w*\b|\bdas mit\b|\bmeine?n? (?:verwandtschaft|beziehung|vergangenheit|schulden|diagnose|scheidung|situation|gehalt|alter|ehe|schwangerschaft|krankheit|vorstrafe|religion|adresse|nummer|telefonnummer|name)\b|\b(?:den|die|das) (?:nach|vor|spitz)?(?:namen?|nummer|adresse|betrag|summe|zahl|datum)\b",
     ),
     goes=one_of(
         r"\b(?:aus|weg|raus|heraus|durch)?(?:ge)?(?:lösch|tilg|streich|strich|entfern|radier|vergess|vergiss|beseitig|vernicht|schwärz|verbann|verschwind|verschwund|merz|schredder|bereinig|eliminier|verwerf|verworf|zurücknehm|zurückgenommen|zurückzieh|zurückgezogen|widerruf|kill|wisch|kipp|putz)\w*",
@@ -117,7 +117,7 @@ _SPANISH = Erasing(
         r"\b(?:lo que|todo lo que|eso que|aquello que|donde|cuánto|cómo|dónde) (?:te |le |os )?(?:dije|conté|he dicho|he contado|mencioné|escribí|confesé|puse|platiqué|comenté|tengo|soy|vivo|trabajo|gano|peso|cobro|tomo|me llamo)\b|\b(?:tienes|tenés|tiene|tengas|tenga|hayas|haya|has|ha) (?:\w+ )?(?:guardad|anotad|registrad|apuntad|almacenad|grabad)\w*|\bsobre mí\b|\bde mí\b|\bmi persona\b",
     ),
     facts=one_of(
-        r"\b(?:dato|detalle|información|mención|confesión|apunte|asunto|tema|historia|comentario|referencia|apellido|nombre|número|cifra|monto|importe|dirección|fecha)s?\b|\blo del?\b|\beso del?\b",
+        r"\bmis? (?:parentesco|relación|pasado|deudas?|diagnóstico|divorcio|situación|sueldo|edad|historia|matrimonio|embarazo|enfermedad|condena|religión|orientación|dirección|teléfono)\b|\b(?:dato|detalle|información|mención|confesión|apunte|asunto|tema|historia|comentario|referencia|apellido|nombre|número|cifra|monto|importe|dirección|fecha)s?\b|\blo del?\b|\beso del?\b",
     ),
     goes=one_of(
         r"\b(?:borr|elimin|olvid|olvíd|suprim|quit|quít|tach|tách|descart|desech|destru|limpi|límpi|retir|retír|anul|depur|purg|tir|arranc|arranqu|omit|erradic|deshag|deshaz|triture|quem|entierr|revoc|revoqu|exclu|desmemori|bórr|elimín|suprím|descárt|bote|bota)\w*",
@@ -140,6 +140,7 @@ _SPANISH = Erasing(
     plain=one_of(
         r"\bderecho (?:de|al?|a la) (?:\w+ )?(?:supresión|olvido|cancelación|borrado|eliminación)\b|\b(?:rgpd|lopd|gdpr|arco)\b.{0,80}\b(?:borr|elimin|suprim|supres|retir|cancel|olvid)\w*|\bsolicit\w+ (?:la )?(?:supresión|eliminación|borrado|cancelación) de\b|\b(?:retiro|revoco) (?:mi |el )?(?:consentimiento|permiso|autorización)\b",
         r"\b(?:haz|hacé|haga|hagamos|hazte|actúa|actuá|finge) (?:de cuenta |cuenta |como )?(?:que|si) .{0,40}\b(?:no|nunca|nada|jamás)\b",
+        r"\bque (?:me |nos )?l[oae]s? (?:borres?|elimines?|olvides?|suprimas?|descartes?|borrés|eliminés|olvidés)\b",
         r"\bcomo si (?:nunca|no|jamás) .{0,50}\b(?:dicho|contado|escrito|mencionado|existid\w+|existiera|pasad\w+|hubier\w+|hubies\w+|salid\w+)\b|\b(?:tú|usted|vos) no (?:has|ha) (?:oído|leído|visto) nada\b|\bni una palabra más (?:de|sobre)\b|\bno (?:has|ha) (?:oído|leído|visto) nada de\b|\bque (?:eso |esto )?quede entre nosotros\b.{0,60}\b(?:borr|olvid|no)\w*",
     ),
     other=one_of(

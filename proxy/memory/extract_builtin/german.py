@@ -93,6 +93,8 @@ GERMAN = Lexicon(
     ceased=one_of(
         r"\b(?:ver|va)(?:ch|k)(?:au|aa|ou|a)ft\b|\b(?:auf|uf)gh(?:ö|e|ee|öö)rt\b|\b(?:weg|wäg|furt|fort|ab|her|hi|hin|zrugg|zruck|zruckg|uf|auf|us|aus|usse|aussa|nous|naus|raus|use)(?:g(?:ä|e|eh|ee|ebn|äbe|äh|schmisse?n?|worfe?n?|worfa|schenkt|haut|noh|nomma|brocht|bracht|stiegn|stige|schtige|trete?|zoge|rissn|riss[ae]|steckt|löscht|keit|heit))\b|\b(?:ch|k)ünd(?:e|ig)t\b|\bgchündet\b|\b(?:reiß|hau|schmeiß|gib|gim) (?:i|ma|mir) .{0,20}\b(?:aussa|außa|aussi|weg|ausse|her)\b",
         r"\b(?:gepfeffert|gefeuert|geknallt|gekickt|abgesägt|abgestoßen|abgelehnt und gekündigt|eingeäschert|verfüttert|verbrannt|kompostiert|verramscht|weggekippt|ausgeschüttet|rausgekippt|abgebrochen|aufgesagt|beerdigt|ausgetauscht)\b|\bin den händen von\b|\b(?:ins|in ein|in das) (?:pflegeheim|altersheim|heim|hospiz) (?:\w+ ){0,3}(?:verlegt|gekommen|gezogen|umgezogen)\b",
+        r"\b(?:durften?|konnten?|mussten?|darf|habe? .{1,40}) .{0,60}\b(?:absetzen|streichen|abgeben|verkaufen|kündigen|aufgeben|weglassen|abbestellen|hergeben|weggeben|abmelden|einstellen|ausziehen|entlassen|abschaffen|einschläfern(?: lassen)?|beenden|verlassen|abbrechen|loslassen|zurückgeben|abtreten|aufhören|entsorgen|wegwerfen|verschenken|stilllegen|auflösen|schließen|ausschleichen|rausnehmen|räumen)\b(?= *(?:$|[,.!;]|müssen|dürfen|können|und|weil))",
+        r"\b(?:aus dem (?:programm|sortiment|plan|team|verein|kader|repertoire|haus|kurs)|vom (?:plan|hof|acker|zettel)) (?:\w+ )?(?:gekippt|geflogen|gestrichen|genommen|geworfen|geworfen worden)\b|\bgekippt\b(?= *(?:$|[,.!;]))|\b(?:durchgespielt|ausgelesen|fertiggelesen|durchgelesen|durchgeguckt|durchgeschaut|ausgetrunken)\b(?= *(?:$|[,.!;]|und))|\b(?:zu ende|fertig) (?:gelesen|geguckt|geschaut|gespielt)\b",
         r"\bgeschlachtet\b|\bentfolgt\b|\bdeabonniert\b|\bentabonniert\b|\bentfreundet\b|\bblockiert\b(?= *(?:$|[,.!]))",
         r"\b(?:macht|machen) .{0,30}\bzu\b(?= *(?:$|[,.!]))|\bschließt (?:\w+ ){0,4}(?:für immer|endgültig|ihre türen|seine türen|die pforten|ihre pforten)\b",
         r"\bläuft (?:\w+ ){0,4}aus\b|\bläuft (?:\w+ ){0,3}ab\b|\b(?:der|meiner|einer|unserer|dem|meinem|einem) \w+ (?:\w+ )?überlassen\b|\bvermietet\b|\babgebucht\b(?=.*letzte)|\bgefeuert\b|\bvor die tür\b|\brunter vom\b|\bherausgenommen\b|\brausgekürzt\b|\bersatzlos\b",
@@ -244,7 +246,7 @@ GERMAN = Lexicon(
         r"\bmeinte\b|\bich meine\b",
         r"\bvertan\b|\bverschrieben\b|\bvertippt\b|\bverwechselt\b|\bgeirrt\b|\birrtum\b|\birrtümlich\b|\bversehentlich\b|\bfehler\b|\bfalsch\b|\bverhört\b|\bvertauscht\b|\bdurcheinander\b",
         r"\btatsächlich\b|\bin wirklichkeit\b|\bin wahrheit\b|\bstellt sich heraus\b|\bherausgestellt\b|\bwie sich zeigt\b",
-        r"\bnö\b|\bdreher\b|\bwas (?:erzähl|red|schreib|sag)e? ich (?:da|denn)\b|\bsorry\b|\bentschuldige?\b|\bentschuldigung\b|\bpardon\b|\bmoment\b|\bhalt\b|\bstopp?\b|\bups\b|\bnee\b|^nein\b|\bach\b",
+        r"\bnö\b|\bdreher\b|\b(?:autsch|auweia|oje|ojemine|herrje|hups|oha|jessas|uff|mei o mei)\b|\bwas (?:erzähl|red|schreib|sag)e? ich (?:da|denn)\b|\bsorry\b|\bentschuldige?\b|\bentschuldigung\b|\bpardon\b|\bmoment\b|\bhalt\b|\bstopp?\b|\bups\b|\bnee\b|^nein\b|\bach\b",
         r"\bsondern\b",
         r"\bgar nicht\b|\bgar kein\w*\b",
         r"\brecht\b",
@@ -292,7 +294,7 @@ GERMAN = Lexicon(
     ),
     source=one_of(
         r"\b(?:an|in) (?:die stelle|den platz) (?:vo[nm]|des|der|meine[rs]|unsere[rs])(?: (?:alten|guten))? $",
-        r"(?:statt|anstatt|anstelle) (?:mit|in|bei|auf|zu|von)(?: (?:der|die|das|den|dem|meinem|meiner))? $",
+        r"(?:statt|anstatt|anstelle) (?:mit|in|bei|auf|zu|von|nach|an|aus|für|im|am|beim|zum|zur)(?: (?:der|die|das|den|dem|meinem|meiner))? $",
         r"(?:statt|anstatt|anstelle) (?:\w+ ){0,2}(?:von|der|aus|vom) $",
         r"(?:von|vom|aus|statt|anstatt|anstelle|weg von|durch|gegen|ersetz(?:e|t|te)|tausch(?:e|te)|gewechselt von|wechsel von|habe|hab|wechselte von)(?: (?:der|die|das|den|dem|des|mein|meine|meinen|meinem|alten|alte|altes|guten|von|der firma)){0,3} $",
     ),

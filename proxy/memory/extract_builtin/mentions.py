@@ -55,6 +55,11 @@ _CAPITALS = re.compile(r"[A-ZÁÉÍÓÚÑ]")
 _BESIDE_IT = re.compile(  # another thing, known by where it is
     r"\b(?:(?:al lado|enfrente|cerca|detrás|delante|encima|debajo|a la vuelta) del?|junto al?|frente al?|pegad[oa] al?|neben|gegenüber(?: vo[nm])?|hinter|unweit von|in der nähe von) (?:(?:el|la|los|las|dem|der|den) )?$"
 )
+_THE = re.compile(r"\b(?:der|die|das|ein|eine|einen|den)\s+$")
+_SOMEWHERE = re.compile(
+    r"\s+(?:im|in (?:der|dem|unserem|unserer)|am|an (?:der|dem)|auf (?:der|dem)|aus (?:der|dem)|vom|von (?:der|dem))\b"
+)
+_TITLE_BEFORE = re.compile(r"\b(?:Frau|Herrn?|Dr\.|Prof\.|Familie) [A-ZÄÖÜ]")
 _ORDINAL = re.compile(  # of a section, a desk, a team: "our second viola has retired"
     r"\b(?:erste|zweite|dritte|vierte|stellvertretende)[nrs]?\s+$|\b(?:primer|segund|tercer|cuart)[oa]?\s+$"
 )
@@ -330,6 +335,8 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
         who = lexicon.kin.search(is_another[0])
         told = any(who is not None and who[0] in fold(text) for text in mention.said)
         return not told and all(is_being(text, mention.surface, lexicon) for text in mention.said)
+    if lexicon.code == "de" and _THE.search(before) and _SOMEWHERE.match(sentence.flat[mention.end - sentence.start :]):
+        return all(_TITLE_BEFORE.search(text) and mention.surface in text for text in mention.said)
     if lexicon.code == "de" and _PART_OF.match(sentence.flat[mention.end - sentence.start :]):
         return True
     if lexicon.code == "de" and _WITH_ARTICLE.search(before):

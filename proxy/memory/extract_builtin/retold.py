@@ -205,10 +205,11 @@ def retold(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Slot, Slo
     """
     if reading.lexicon.code not in _HEAD or not earlier:
         return
-    found = list(_slots(reading))
+    found = sorted(_slots(reading), key=lambda slot: not _is_label(slot))
     cues = (reading.lexicon.correction, EVIDENCE)
     corrects = found and any(cue.search(sentence.flat) for cue in cues for sentence in reading.sentences)
-    for new in found:
+    done: set[str] = set()
+    for new in (slot for slot in found if slot.value not in done):
         for text in earlier:
             for old in slots_in(text, reading.lexicon):
                 if overlap(new.value, old.value):
@@ -216,6 +217,7 @@ def retold(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Slot, Slo
                 if _is_same(new, old, reading.lexicon) or (
                     corrects and new.head == old.head and new.sorts == old.sorts
                 ):
+                    done.add(new.value)
                     yield new, old, text
 
 
@@ -228,7 +230,7 @@ def slots_in(text: str, lexicon: Lexicon) -> tuple[Slot, ...]:
 def _is_same(new: Slot, old: Slot, lexicon: Lexicon) -> bool:
     if new.sorts.isdisjoint(old.sorts):
         return False
-    if next(iter(new.sorts)).startswith("no "):
+    if _is_label(new):
         return old.own and (new.own if _is_figure(new.value) else bool(new.told & old.told))
     if not _is_one_head(new.head, old.head, lexicon.code):
         return False
@@ -237,6 +239,10 @@ def _is_same(new: Slot, old: Slot, lexicon: Lexicon) -> bool:
     if not (new.own or old.own) and not (new.of and old.of and new.verb == old.verb):
         return False
     return lexicon.kin.fullmatch(new.head) is None or (new.verb == old.verb and _STAYS_PUT.search(new.verb) is not None)
+
+
+def _is_label(slot: Slot) -> bool:
+    return next(iter(slot.sorts)).startswith("no ")
 
 
 def _is_figure(value: str) -> bool:
@@ -356,12 +362,13 @@ def _topic(clause: Clause, sentence: Sentence, reading: Reading) -> Slot | None:
 def _labelled(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Slot]:
     """Yield the numbers and names that stand behind what they number and name ("plot 46", "bakery Zuckerl")."""
     lexicon, text = reading.lexicon, reading.text[clause.start : clause.end]
+    place = clause.start - sentence.start
     for pattern in (_LABELLED[lexicon.code], _TITLED[lexicon.code]):
         for match in pattern.finditer(text):
             label = fold(match["label"])
             if label in lexicon.stop or _NO_LABEL.match(label) or lexicon.kin.fullmatch(label):
                 continue
-            own = lexicon.owned.search(clause.flat[: match.start("label")]) is not None
+            own = lexicon.owned.search(sentence.flat[: place + match.start("label")]) is not None
             inside = {label, *(word.text for word in words(match["v"]))}
             told = frozenset(w.text for w in words(text) if w.text not in inside and _tells(w.text, lexicon))
             own = own or (not match["v"][0].isdigit() and lexicon.first.search(sentence.flat) is not None)

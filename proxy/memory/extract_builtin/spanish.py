@@ -83,6 +83,7 @@ SPANISH = Lexicon(
         r"\bharé sin\b|\bsin .{2,20} desde\b",
     ),
     ceased=one_of(
+        r"\b(?:termin|acab)(?:é|amos) (?!con\b|de\b|por\b|en\b|agot|cansad|hart|muert|mal\b|bien\b|tarde|\w+ndo\b|\w+ad[oa]s?\b)(?:de (?:leer|ver|jugar) )?(?:el libro |la serie |la novela )?(?=\w)|\bpanza arriba\b",
         r"\bcorr(?:í|imos|ieron) al?\b|\b(?:me|nos) (?:cargué|cargamos) (?:a |el |la )?(?=\w)|\b(?:terminó|acabó|fue a parar|terminaron|acabaron) en (?:la olla|el asador|la parrilla|la cazuela|el horno|el rastro|wallapop|la tienda de empeño|una casa de empeño|el olvido)\b|\b(?:largué|largamos|corté|mandamos a volar|mandé a volar|mandé al diablo|mandamos al diablo|boté|botamos|deseché|desinscrib\w+|desafili\w+|desafilié)\b(?! (?:el pelo|una|un|el césped))|\bme (?:desinscribí|desafilié|desvinculé|desmarqué)\b|\bdi de (?:baja|lado)\b",
         r"\bsacrific(?:amos|ué|ado)\b|\b(?:lo|la|los|las) (?:he|hemos) (?:sustituido|cambiado|reemplazado)\b|\b(?:lo|la|los|las) (?:sustituí|cambié|reemplacé|sustituimos|cambiamos)\b(?! de)",
         r"\b(?:se )?(?:lo|la|los|las) (?:pasé|pasamos|cedí|dejé|endosé|traspasé) a (?:mi|un|una|la|el|los|las)\b|\bcomuni(?:qué|cado|camos) (?:\w+ )?(?:baja|renuncia|salida|dimisión)\b|\bentreg(?:ué|amos|ado) (?:el|la|mi|nuestr[oa]) .{2,25} (?:y )?a cambio\b|\bvendió su parte\b|\bjubilamos\b|\bda(?:do|mos)? por (?:terminad|acabad|cerrad|perdid)\w+\b|\bdi por (?:terminad|acabad|cerrad)\w+\b",
@@ -274,7 +275,7 @@ SPANISH = Lexicon(
             r"\b(?:es|está|son|era|llama|en|a|con|quise decir|tomo|uso|el|la) (?P<new>[\w .&'-]{2,40}?)(?:, (?:y )?| y )no (?:es )?(?:un |una |el |la |en |a |con |de |del )*(?P<old>[\w .&'-]{2,30})"
         ),
         one_of(
-            r"\bno (?!sol[oa]|sólo|solamente|únicamente)(?:es |era |son |está |en |se llama |tomo |uso |vivo |un |una |el |la |a |de )*(?P<old>[\w .&'-]{2,30}?)[,;]? (?:sino|es|resulta que es|es que es|más bien) (?:que )?(?:es |un |una |el |la |en |a |de )*(?P<new>[\w .&'-]{2,30})"
+            r"\bno (?!sol[oa]|sólo|solamente|únicamente)(?:es |era |eran |fue |fueron |tiene |mide |pesa |son |está |en |se llama |tomo |uso |vivo |un |una |el |la |a |de )*(?P<old>[\w .&'-]{2,30}?)[,;]? (?:sino|es|son|eran|era|tiene|resulta que es|es que es|más bien) (?:que )?(?:es |un |una |el |la |en |a |de )*(?P<new>[\w .&'-]{2,30})"
         ),
     ),
     source=one_of(

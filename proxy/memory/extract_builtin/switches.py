@@ -28,7 +28,7 @@ ARRIVES = re.compile(  # tells of something that came
     r"(?:diesem|kommendem) (?:jahr|monat|herbst|winter|sommer|semester)|diese (?:saison|woche)|ahora|desde|a partir de|en su lugar|ya|nuev[oa]s?|este (?:año|mes)|hoy en día|me he (?:hecho|agenciado|pasado|comprado)|sustitut[oa]|relevo|ocup[aó]|manda|toca|fichado|fiché|hoy por hoy|hoy en día|será)\b"
 )
 _STANDS_IN = re.compile(
-    r"\bfür (?:ihn|sie|es) (?:kommt|kam|ist|übernimmt|springt|spielt|macht)\b|\bstattdessen\b|\ban (?:seine|ihre|deren|dessen) (?:stelle|statt)\b|\bals ersatz\b|\bnachfolger(?:in)?\b|\ben su (?:lugar|puesto|sitio)\b|\bel relevo\b|\bocup\w+ (?:\w+ )?(?:su|el) (?:lugar|puesto|sitio)\b|\b(?:tomó|ha tomado|toma|cogió) (?:el|su) (?:relevo|lugar|sitio|puesto)\b|\b(?:l[oae]s?|me l[oae]) (?:sucedió|sucede|reemplaz\w+|sustituy\w+|relev\w+)\b|"
+    r"\bfür (?:ihn|sie|es) (?:hat|haben|kommt|kam|ist|übernimmt|springt|spielt|macht)\b|\bstattdessen\b|\ban (?:seine|ihre|deren|dessen) (?:stelle|statt)\b|\bals ersatz\b|\bnachfolger(?:in)?\b|\ben su (?:lugar|puesto|sitio)\b|\bel relevo\b|\bocup\w+ (?:\w+ )?(?:su|el) (?:lugar|puesto|sitio)\b|\b(?:tomó|ha tomado|toma|cogió) (?:el|su) (?:relevo|lugar|sitio|puesto)\b|\b(?:l[oae]s?|me l[oae]) (?:sucedió|sucede|reemplaz\w+|sustituy\w+|relev\w+)\b|"
     r"\b(?:an|in) (?:seine[nm]?|ihre[nm]?|deren|dessen) (?:stelle|platz|statt)\b|\b(?:seinen|ihren|dessen|deren) (?:platz|job|part) (?:\w+ ){0,3}(?:ein|eingenommen|übernommen|hat)\b|\b(?:folgte|folgt) (?:ihm|ihr)\b|\blöste? (?:ihn|sie|es) .{0,20}\bab\b|\bnachgerückt\b"
 )
 _JUDGED = re.compile(  # why it was given up

@@ -106,7 +106,8 @@ _DOES = re.compile(
     r"\W*(?:(?:got|gets|app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
 )
 _HAS_OWN = re.compile(
-    r"\s+(?:hat|haben)(?: \w+){0,2} (?:seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
+    r"\s+(?:hat|haben)(?! mir| uns| mich| wir| ich)(?: (?!mir|uns|mich|wir|ich)\w+){0,2} (?:de[nr]|die|das|eine?n?|alle|seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:uni|universität|studium|ausbildung|lehre|vertrag|verträge|abo|abos|konto|job|stelle|kurs|kurse|zusammenarbeit|tarif|geist|löffel|handtuch|arbeit|firma|schule|stadt|land|verein|geschäft\w*|gruppe|band|chor|dienst|produktion|koffer|sachen|segel|nase|welt|betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
+    r"|\s+(?:ha|han)(?: (?!me\b|nos\b|pasado|muerto|cerrado)\w+)? (?:el|la|los|las|un|una) (?!(?:carrera|universidad|grado|máster|contrato|cuenta|cuentas|suscripción|puertas?|negocio|local|tienda|persiana|cierre|telón|trabajo|puesto|club|equipo|grupo|banda|país|ciudad|piso|casa|hospital|colegio|curso|clase|consulta|taller|academia|salón|empresa|peluquería|toalla|pata|vida|mundo)\b)\w+"
     r"|\s+(?:ha|han|dejó|vendió|cerró|canceló|perdió|abandonó|regaló|borró)(?: \w+){0,2} sus? (?!(?:puertas|negocio|parte|tienda|puesto|plaza|consulta|local|persiana|sitio)\b)\w+"
 )
 _FAILED = re.compile(
@@ -125,6 +126,7 @@ MALFUNCTIONS = re.compile(  # it no longer opens, and is still theirs
 NOT_ALONE = re.compile(
     r"\bya no est\w+ (?:tan )?sol[oa]s?\b|\bnicht (?:mehr|länger) (?:so )?(?:allein|alleine|einsam)\b|\bno longer (?:alone|lonely|an only)\b"
 )
+_SUFFERS = re.compile(r"\b(?:den|dem|einen|einem|meinen|meinem|unseren|unserem|al|a)\s+$")  # no subject
 _SCENE = 20  # characters before where something happens
 _AT = re.compile(r"^\W*(?:und |y )?(?:bei|beim|in|im|auf|an|am|en)(?: (?:der|dem|den|el|la|los|las))?(?: \w+)? $")
 _DO_IT = re.compile(
@@ -271,6 +273,8 @@ class Targets(Scan):
         """Whether a value is what does the deleting or dropping, to something else."""
         text = flat(self._reading.text)
         if self._lexicon.code in ("de", "es"):
+            if _SUFFERS.search(text[: mention.start]):
+                return False
             return mention.start < cue[0] and _HAS_OWN.match(text, mention.end) is not None
         if self._lexicon.code != "en" or mention.start >= cue[0] or not _ACTS.match(text, cue[0]):
             return False
