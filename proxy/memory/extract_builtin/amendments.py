@@ -63,12 +63,13 @@ class Amendments:
         self._known = known
         self._said, self._reading, self._lexicon = said, reading, reading.lexicon
         self._earlier = [text for text in earlier if text != said.text]
+        self._correcting: dict[int, bool] = {}  # by where a sentence starts
 
     def _amended(self) -> Iterator[Candidate]:
         """Yield what a correction puts right that names the new value alone ("actually it is Berlin")."""
         for sentence in self._reading.sentences:
             cue = (
-                any(self._lexicon.correction.search(near.flat) for near in self._around(sentence))
+                any(self._is_correcting(near) for near in self._around(sentence))
                 or self._lexicon.murmur.search(sentence.flat)
                 or any(_DENIES.match(clause.flat) for clause in sentence.clauses[1:])
             )
@@ -84,6 +85,12 @@ class Amendments:
             if found is not None:
                 yield self._amendment(sentence, *found)
                 return
+
+    def _is_correcting(self, sentence: Sentence) -> bool:
+        known = self._correcting.get(sentence.start)
+        if known is None:
+            known = self._correcting[sentence.start] = self._lexicon.correction.search(sentence.flat) is not None
+        return known
 
     def _is_thought(self, sentence: Sentence) -> bool:
         """Whether a sentence is a mere thought; of an English one, that is, each clause that could tell a value."""
@@ -216,7 +223,7 @@ class Amendments:
     def _only_new_name(self, sentence: Sentence) -> str:
         """Return the one name that a correction brings up, where it goes on about what was said before."""
         told = self._around(sentence) if self._lexicon.code == "en" else (sentence,)
-        is_told = any(self._lexicon.correction.search(near.flat) for near in told)
+        is_told = any(self._is_correcting(near) for near in told)
         is_told = is_told and not self._lexicon.additive.search(sentence.flat)
         if (
             not is_told

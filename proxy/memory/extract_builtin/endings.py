@@ -171,7 +171,8 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
             return
         for mention in targets:
             if (
-                mention.rank < NAME
+                (mention.rank < NAME or " " not in mention.surface.strip())
+                and mention.surface.islower()
                 and self._lexicon.code == "en"
                 and _RAN_OUT.search(self._reading.text[start:end].lower())
             ):

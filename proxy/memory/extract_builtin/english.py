@@ -42,7 +42,7 @@ ENGLISH = Lexicon(
         number phone email address people person friend friends family kid kids children dog cat pet pets medication
         medicine pill pills tablet tablets drug doctor class classes course lessons lesson language instrument sport
         sports diet food book books film movie show music game games car bike team group band choir school memory notes
-        records record info information data detail details amount figure bank community project business event trip studio class party"""
+        records record info system systems setup process step steps information data detail details amount figure bank community project business event trip studio class party"""
     ),
     first=one_of(r"\b(?:i|we|i'm|i've|i'd|we've|we're|my|our|me|us)\b"),
     third=one_of(
@@ -165,7 +165,7 @@ ENGLISH = Lexicon(
         r"\blet me (?:rephrase|fix)\b|\bto be (?:precise|exact)\b|\bi keep (?:saying|calling|writing|mixing)\b|\bspell(?:ed|t|ing)? .{0,25}wrong\b|\bwrongly\b|\bnot .{2,25}, (?:it's|he's|she's)\b",
         r"\bwas (?:off|wrong) (?:by|about)\b|\bgot .{1,25} wrong\b|\bscratch (?:what|the)\b.{0,20}\b(?:said|earlier)\b",
         r"\bcorrection\b|\b(?:i )?tell a lie\b|\bi lied\b|\bi (?:can't|cannot|never could) (?:count|read|spell|type|add|do maths|tell)\b|\bwhat (?:am|was) i (?:on about|saying|like|thinking|on)\b|\bin the doghouse\b|\b(?:over my shoulder|rolled (?:his|her|their) eyes|laughed at me|facepalm\w*|red[- ]faced|how embarrassing|embarrassingly)\b|\b(?:got|had) (?:my|the) \w+ (?:crossed|wrong|muddled|mixed|in a twist)\b|\bblame (?:it on )?(?:my|the|auto)\w*\b|\bi (?:must have|must've) been (?:thinking|looking|half)\b|\b(?:isn't|wasn't|was never) .{2,30} at all\b|\bmy apologies\b|\bi(?:'ve| have)? (?:always |keep |kept |just )?(?:muddle|mix|confuse|confused|conflate|conflated|mixing|muddling|confusing)\w*\b.{0,20}\b(?:them|up|two|both|those|these)\b|\bignore (?:that|the|my)\b|\bscrap that\b",
-        r"\b(?:all this time|all along|been (?:saying|writing|typing) (?=\w+ (?:for|all|since|this))|been (?:calling|spelling|pronouncing) (?:it|him|her|them|that|my \w+|our \w+|the \w+))\b|\bcalling (?:it|him|her|them) (?:a |an |the )?\w+ for nothing\b|\bwhat was i (?:thinking|on)\b|\bi was (?:looking at|thinking of|going by|reading)\b|\bwas last year\b",
+        r"\b(?:all this time|all along|been (?:saying|writing|typing) (?=\w+ (?:for|all|since|this))|been (?:calling|spelling|pronouncing) (?:it|him|her|them|that|my \w+|our \w+|the \w+))\b|\bcalling (?:it|him|her|them) (?:a |an |the )?\w+ for nothing\b|\bwhat was i (?:thinking|on)\b|\bi was (?:looking at|thinking of(?! (?:just |maybe )?\w+ing\b)|going by|reading)\b|\bwas last year\b",
         r"\b(?:papers?|paperwork|passport|certificate|ticket|tickets|label|box|packet|letter|email|e-mail|card|form|receipt|contract|invoice|website|invitation|booking|confirmation|prescription|diary|calendar|scale|scales|test|tests|results?|vet|doctor|chip|logbook|manual|badge|bill) (?:actually |clearly |definitely |does )?(?:says?|reads?|states?|shows?|confirm(?:s|ed)?|disagrees?|has it as|came back)\b",
         r"(?<!\blike\s)(?<!\bas\s)(?<!\bwhat\s)(?<!\bthat\s)\bi (?:told you|said|wrote|typed|put|called (?:it|him|her|them)) (?:it was |he was |she was |in |at |on )?(?:a |an |the )?(?!so\b|that\b|it\b|yes\b|no\b|hi\b|ok\b)[\w'-]+(?: [\w'-]+){0,3}?(?= *(?:$|[.!,]| instead\b| before\b| earlier\b| last time\b))",
         r"\bi (?:really )?meant\b",

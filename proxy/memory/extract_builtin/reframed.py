@@ -83,7 +83,7 @@ def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told, T
     """Yield (new, old, its text) where a message says again of the speaker what was said before, with another value."""
     if reading.lexicon.code != "en":
         return
-    for new in _told(reading, own=True):
+    for new in _told(reading, own=True) if earlier else ():
         for text in earlier:
             for old in _told_in(text, reading.lexicon):
                 if _is_same(new, old) and not overlap(new.value, old.value) and _is_alike(new, old):
@@ -110,21 +110,22 @@ def _told_in(text: str, lexicon: Lexicon) -> tuple[Told, ...]:
 
 def _told(reading: Reading, *, own: bool) -> Iterator[Told]:
     """Yield the values of a message; only of clauses that say whose they are, if ``own``."""
-    lexicon = reading.lexicon
     for sentence in reading.sentences:
-        if sentence.asks or not (lexicon.first.search(sentence.flat) or _OWN.match(sentence.flat)):
+        owning = [] if sentence.asks else [c for c in sentence.clauses if not c.asks and _OWN.match(c.flat)]
+        if not owning:
             continue
         bag = _telling(sentence.flat)
-        for clause in sentence.clauses:
-            idle = (lexicon.hedge, lexicon.past, lexicon.additive, lexicon.limited, lexicon.ended)
-            if clause.asks or any(pattern.search(clause.flat) for pattern in idle):
+        for clause in owning if own else sentence.clauses:
+            if clause.asks or _PASSED.search(clause.flat):
                 continue
-            is_own = _OWN.match(clause.flat) is not None
-            if not is_own and (own or not any(_OWN.match(other.flat) for other in sentence.clauses)):
-                continue
-            if not _PASSED.search(clause.flat):
-                yield from _named(clause, bag, sentence, reading)
-                yield from _plain(clause, bag, sentence, reading)
+            found = [*_named(clause, bag, sentence, reading), *_plain(clause, bag, sentence, reading)]
+            if found and not _is_idle(clause, reading.lexicon):
+                yield from found
+
+
+def _is_idle(clause: Clause, lexicon: Lexicon) -> bool:
+    idle = (lexicon.additive, lexicon.limited, lexicon.past, lexicon.ended, lexicon.hedge)
+    return any(pattern.search(clause.flat) for pattern in idle)
 
 
 def _named(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Reading) -> Iterator[Told]:
