@@ -202,3 +202,8 @@ def test_at_most_a_few_facts_come_of_one_message() -> None:
 @settings(deadline=None, max_examples=150)
 def test_any_text_can_be_read(text: str) -> None:
     extract(text, "I use Magnet and live in Leeds.")
+
+
+def test_an_endless_sentence_is_passed_over_and_what_follows_is_read() -> None:
+    endless = ", ".join(f"I use tool{number}" for number in range(200))
+    assert objects(f"{endless}.\nI use Shram for notes.") == {"Shram"}

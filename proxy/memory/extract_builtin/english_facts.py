@@ -240,7 +240,9 @@ ENGLISH_STATEMENTS = (
         "instruction",
         one_of(
             r"^(?:please )?(?=(?:from now on|going forward|in future|in the future),? (?!i\b|we\b))",
-            r"^(?:please )?(?=(?:always|never) (?:please )?(?:" + _TELLING + r")\b(?![^.?!]* (?:he|she|they|it) (?:said|says|told|reads?)\b))",
+            r"^(?:please )?(?=(?:always|never) (?:please )?(?:"
+            + _TELLING
+            + r")\b(?![^.?!]* (?:he|she|they|it) (?:said|says|told|reads?)\b))",
             r"^(?=(?:when|whenever|if|every time|each time) i ask\b[^.?!]+?,? (?:please )?(?:(?:always|never|do not|don't) )?(?:"
             + _TELLING
             + r")\b)",

@@ -26,6 +26,7 @@ _AFTERTHOUGHT = re.compile(  # "I swim on Mondays, any tips?"
     r"got it|understood|thx|thanks|yea)\b(?: (?:on|for|about|please|pls|with)\b.*)?\W*$"
 )
 _MAX_SENTENCES = 60  # of a message; what is longer is a document
+_MAX_CHARACTERS = 1000  # of a sentence; what is longer is code, or a list without an end
 _BRIEF = 40
 _WORDIER = {"zh": 2.0, "es": 1.2}  # what a language takes for the same, in its words or characters
 
@@ -94,7 +95,8 @@ def _read(text: str, lexicon: Lexicon) -> Reading:
     for start, end in user_spans(text):
         masked[start:end] = text[start:end]
     own = "".join(masked)
-    found = [_sentence(own, span, lexicon) for span in sentences(own)[:_MAX_SENTENCES]]
+    spans = [(start, end) for start, end in sentences(own) if end - start <= _MAX_CHARACTERS]
+    found = [_sentence(own, span, lexicon) for span in spans[:_MAX_SENTENCES]]
     return Reading(text, lexicon, tuple(found))
 
 
