@@ -72,6 +72,9 @@ _NARROWED = re.compile(
     r"|\bin (?:the )?(?:winter|summer|spring|autumn|rain|snow|cold|dark)\b"
     r"|\bat (?:work|the office|parties|breakfast|lunch|dinner|school|home)\b|\bfor (?:breakfast|lunch|dinner|work|fun)\b|\bto (?:work|school)\b"
 )
+_WRONG_THING = re.compile(  # "sent me the wrong bill"
+    r"\b(?:sent|gave|delivered|brought|charged|shipped|served|handed|posted|made|issued|sold)(?: (?:me|us|it|them|him|her))? (?:to )?(?:the|a) wrong\b"
+)
 _RAN_OUT = re.compile(r"\b(?:over|finished|(?:all )?done)\b(?! (?:with|for))")
 _EXCEPT = re.compile(
     r"\W*(?:but )?(?:(?:only|just|except) (?:at|in|on|with|when|during|for|by|after|before|if)\b|except\b|(?:i |we )?still (?:do|use|play|go|have|drink|eat|take|keep|like|love|read|wear)s? (?:it|them|that|so|him|her|one)\b)"
@@ -132,6 +135,8 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         if any(WHENCE.search(clause.flat) for clause in sentence.clauses):
             return True
         found = self._lexicon.correction.search(sentence.flat)
+        if found is not None and found[0] == "wrong" and _WRONG_THING.search(sentence.flat):
+            return False
         return found is not None and (not sentence.asks or _ASKED_OF_ONESELF.match(found[0]) is not None)
 
     def _of(self, place: int, sentence: Sentence) -> Iterator[Ending]:
@@ -159,6 +164,9 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         yield from self._rivalled(place, sentence)
 
     def _ended(self, place: int, sentence: Sentence, index: int, clause: Clause) -> Iterator[Ending]:
+        near = self._reading.sentences[max(0, place - 1) : place + 1]
+        if not any(self._mentions[one.start] for one in near):
+            return
         cue = self._cue(clause, sentence, index)
         if cue is None:
             return

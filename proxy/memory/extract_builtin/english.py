@@ -86,7 +86,7 @@ ENGLISH = Lexicon(
         r"\bwant(?:s|ed)? (?:me )?to\b",
         r"\bwanna\b",
         r"\bplan(?:s|ning|ned)? (?:to|on)\b",
-        r"\bgoing to\b|\bgonna\b",
+        r"(?<!stopped\s)(?<!quit\s)(?<!up\s)\bgoing to\b|\bgonna\b",
         r"\babout to\b",
         r"\balmost\b|\bnearly\b",
         r"\bhop(?:e|ing)\b|\bwish\b",

@@ -39,6 +39,7 @@ ENDED = one_of(
     r"\b(?:was|were) (?:the )?(?:last|previous) (?:year|week|month|summer|winter|spring|autumn|fall|time|season)(?:'s)?\b",
     r"(?:'s|\bis|\bare|\bam) (?:now |all |well and truly |officially )?(?:done|done for|done and dusted|finito|kaputt)\b(?= *(?:$|[,.!;]|for\b|and dusted))|\b(?:decided|voted|opted|chose|elected) (?:against|not) (?:to )?(?:renew\w*|continu\w*|keep\w*|go(?:ing)? back|stay\w*|return\w*|carry(?:ing)? on|another|tak(?:e|ing)|us(?:e|ing))\b|"
     r"\blost (?:my|our) (?:\w+ )?(?:job|place|seat|spot|role|position|badge|licen[cs]e|membership|account|access|post|contract|shifts?|gig|slot|column|scholarship|funding|privileges|rights) (?=(?:at|on|in|with|for|to)\b)",
+    r"\b(?:was|were|got|been) (?:run over|knocked (?:down|over)|hit by|killed|mauled|savaged|squashed|flattened)\b",
     r"\b(?:carked|karked) it\b|\bcroaked\b|\bsnuffed it\b|\bpegged it\b|\bpopped (?:its|his|her) clogs\b|\bbought the farm\b|\bpushing up (?:the )?daisies\b|\bsix feet under\b|\bgone to (?:god|heaven|a better place|the great|glory|sleep for good)\b|\bpacked it in\b|\b(?:is|are|'s|was) (?:stuffed|knackered|cactus|bricked|busted|shot)\b|\bnot (?:friends|mates|speaking|a couple|together) any ?more\b",
     r"\brip\b|\b(?:gave up|died|conked out|packed up) on (?:me|us)\b|\b(?:withered|wilted|perished|drowned)\b|\bdidn't survive\b",
     r"\bout (?:it|he|she|they) go(?:es)?\b|\bout (?:it|they) went\b|\b(?:broke|fell) apart\b|\bdisbanded\b|\boff (?:my|our) hands\b|\b(?:moved|gone|went|flew) (?:back|home|away|abroad)\b(?=.*\b(?:now|so|instead|replac|new)\b)|\bretired (?:to|from|and|in|last|this)\b",
@@ -174,13 +175,13 @@ CEASED = one_of(
 )
 
 MISHAP = one_of(
-    r"\b(?:dropped|drop|dropping)\b.*\b(?:crack\w*|smash\w*|shatter\w*|broke|broken|dent\w*|chipped|snapped|bent|spilt|spilled|spare parts?|repair\w*|mend\w*|fixed|floor|pavement|tiles?|sink|toilet|puddle|stairs|lake)\b"
+    r"\bleft (?:my|the|our|his|her|it|them) ?(?:\w+ ){0,4}?(?:behind|on the (?:bus|train|tram|tube|plane|table|sofa|seat|roof|floor|shelf|beach|counter|side|bench|windowsill|stove|hob|coach|ferry|bed|desk)|in the (?:car|cab|taxi|fridge|freezer|oven|rain|sun|hotel|office|garden|shed|bag|drawer|kitchen|bathroom|hall|boot|house|wash|tent)|at (?:home|work|school|the (?:office|hotel|gym|cafe|airport|restaurant|pub|library|vet))|running|charging|open|unlocked|switched on|overnight|outside)\b",
+    r"\b(?:dropped|drop|dropping)\b.*\b(?:crack\w*|smash\w*|shatter\w*|broke|broken|dent\w*|chipped|snapped|bent|spilt|spilled|spare parts?|repair\w*|mend\w*|fixed|floor|pavement|tiles?|sink|toilet|puddle|stairs|lake)\b",
 )
 
 OTHERWISE = one_of(  # the same verbs of mishaps, errands and opening hours
     r"\bdropped (?:\w+ ){0,5}?(?:off|by|round|around|in|into|onto|down|at)\b(?!.*\b(?:list|out)\b)",
     r"\bstopped (?:off |over |by |in |briefly )?(?:at|by|in|outside|near|next to|to (?:\w+))\b|\b(?:returned|came back|gone back) (?:to|from|home)\b|\bpulled out of (?:the|our|my) (?:station|drive\w*|garage|car ?park|junction)\b",
-    r"\bleft (?:my|the|our|his|her|it|them) ?(?:\w+ ){0,4}?(?:behind|on the (?:bus|train|tram|tube|plane|table|sofa|seat|roof|floor|shelf|beach|counter|side|bench|windowsill|stove|hob|coach|ferry|bed|desk)|in the (?:car|cab|taxi|fridge|freezer|oven|rain|sun|hotel|office|garden|shed|bag|drawer|kitchen|bathroom|hall|boot|house|wash|tent)|at (?:home|work|school|the (?:office|hotel|gym|cafe|airport|restaurant|pub|library|vet)|(?:my |our )?\w+'s)|running|charging|open|unlocked|switched on|overnight|outside)\b",
     r"\b(?:closed|shut|closes|shuts) (?:early|late|for (?:lunch|the (?:day|night|week|weekend|holidays|season|winter|summer)|refurb\w*|renovations?|repairs|stocktaking|inventory|maintenance|cleaning|a (?:day|week|few|couple|private|wedding|month|fortnight))|on \w+days?|until|till|at (?:\d|noon|midnight|six|five))\b",
     r"\b(?:sold|selling) out\b|\bthrew (?:\w+ ){0,3}?(?:a|an) (?:party|ball|tantrum|stick|wobbly|fit|surprise)\b|\bthrew (?:it |them )?up\b|\bcut (?:\w+ ){0,3}?(?:into|in half|open|myself)\b",
     r"\b(?:power|electricity|internet|wi-?fi|water|broadband|signal|network|heating|lights?|connection|server|website|site|line|gas) (?:is|was|went|are|has been|have been|'s) (?:\w+ )?(?:out|down|off|gone|dead)\b",

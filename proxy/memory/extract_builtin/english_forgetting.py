@@ -29,6 +29,7 @@ _ASKED = re.compile(
     r"|(?:^|[,;:.!] ?|\b(?:and|so|then|just|ok|okay|now|go|actually|oh|also) )(?:eras\w*|delete|remove|forget|wipe|clear|drop|purge|expunge|strike|scrub|scratch|scrap|lose|shred|burn|bin|trash|blot|redact|discard|unlearn|clean|take|pull|kick|chuck|throw|get|zap|nuke|ditch|flush|dump|don't|do not|stop|never|no|nothing)\b"
 )
 _PLAIN = re.compile(  # names no store
+    r"\b(?:delete|remove|erase|wipe|drop|scrub|lose|bin) .{1,50}\b(?:(?:didn't|did not|never) (?:\w+ )?(?:mean|meant|intend\w*|want\w*) to|shouldn't have|should not have|wasn't supposed to|was never meant to) (?:be )?(?:share|say|tell|write|type|send|paste|mention|post|give|shared|said|told|written|typed|sent|pasted|mentioned|posted|given)\b|"
     r"\bi(?:'d| would)? (?:like|love|prefer|want|appreciate|need) .{1,60}\b(?:purged|erased|deleted|wiped|scrubbed|forgotten|expunged|redacted|unlearned|unlearnt|struck)\b|"
     r"\b(?:see to it|make (?:very |absolutely )?sure|ensure|be sure|promise(?: me)?)\b.{0,80}\b(?:struck|stricken|erased|deleted|removed|forgotten|gone|wiped|dropped|purged|(?:not|never|doesn't|don't|isn't|aren't|won't) (?:be )?(?:\w+ )?(?:kept|stored|saved|live on|stay|survive|remain|linger|stick|appear|resurface|recorded|noted|come up|surface|leak))\b|"
     r"\b(?:treat|consider|regard|count) .{1,60}\b(?:as|like) .{0,30}\b(?:never|un\w+|not)\b|"

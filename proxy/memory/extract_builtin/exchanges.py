@@ -58,7 +58,7 @@ _OFFERED = re.compile(
     r"\b(?:until|till|for now|for the time being|temporarily|meanwhile|this week|today|tonight|next|might|may|maybe|perhaps|if|could|would|should|tempted|thinking|considering|never|not|n't)\b"
 )
 _SOUR_AFTER = re.compile(
-    r"^ (?:app |thing |lot |people |place )?(?:was|were|wasn't|is so (?:last|yesterday|over)|isn't|doesn't|didn't|don't|won't|wouldn't|couldn't|can't|hasn't|kept|keeps|has (?:gone|become|been|put|shut|closed|lost|left|raised|let|moved|retired)|had (?:gone|become|got)|got|gets|went|put|let|lost|broke|raised|"
+    r"^ (?:app |thing |lot |people |place )?(?:was|were|wasn't|is so (?:last|yesterday|over)|isn't|doesn't|didn't|don't|won't|wouldn't|couldn't|can't|hasn't|kept|keeps|has (?:gone|become|put|shut|closed|lost|left|raised|let|moved|retired)|had (?:gone|become|got)|got|gets|went|put|let|lost|broke|raised|"
     r"retired|closed|moved|left|folded|failed|died|ran|hiked|leaked|leaks|crashed|crashes|snapped|packed up|wore out|stank|stinks|smells|hurts?|made|makes|gave|gives|is (?:gone|too|closing|shutting|leaving|useless|hopeless|rubbish|awful|no more)|are (?:gone|too|closing|useless|hopeless)|'s (?:retired|gone|moved|closed|left|shut|died|too|got))\b|\b(?:nightmare|murder|hopeless|useless|rubbish|awful|dreadful|no good|no fun|past it|too (?:far|dear|expensive|pricey|slow|loud|big|small|strong|crowded))\b"
 )
 _SOUR_BEFORE = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.english_endings import MISHAP
 from proxy.memory.extract_builtin.mentions import GENERIC, NAME, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import names_in
@@ -131,7 +132,7 @@ class Switches(Scan):
     """Reads what took the place of what."""
 
     def _switched(self, sentence: Sentence) -> Iterator[Ending]:
-        if not any(p.search(sentence.flat) for p in (self._lexicon.switch, NOW, ARRIVES)):
+        if not self._tells_switch(sentence):
             return
         for mention in self._mentions[sentence.start]:
             if mention.rank == GENERIC or self._is_asked(sentence, mention):
@@ -161,6 +162,11 @@ class Switches(Scan):
                 continue
             if subject is not None and not self._is_hedged(sentence, clause):
                 yield Ending(mention.surface, "replace", sentence, mention, subject)
+
+    def _tells_switch(self, sentence: Sentence) -> bool:
+        if self._lexicon.code == "en" and MISHAP.search(sentence.flat):
+            return False  # "left X on the train"
+        return any(p.search(sentence.flat) for p in (self._lexicon.switch, NOW, ARRIVES))
 
     def _replaced_after(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         """Find the old value in the sentence before the one that tells what took its place ("My old X was slow. I went for Y")."""

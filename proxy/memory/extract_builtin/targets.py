@@ -18,6 +18,10 @@ _POINTS = re.compile(
 )
 _HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
 _SO_I = re.compile(r"so (?:i|we)\b")
+_DOES_IT = re.compile(
+    r"\W*(?:and )?(?:then |later |promptly |now |also |even )*(?:has |have |had )?\w+ed (?:it|them|that|this|those)\b"
+)
+_ACTING = re.compile(r" (?:just |has |have )?\w+ (?:me|us|the|an?|my|our|their|its|his|her)\b")
 _AND_I = re.compile(r"(?:i|me)\b")  # "X and I have fallen out"
 _ARTICLE_DE = re.compile(r"\b[DdIi](?:as|en|ie|er|em|hr|hre) (?:[a-zäöüß]+(?:e|en|er|es) ){0,2}(?=[A-ZÄÖÜ])")
 _DEMONSTRATES = re.compile(
@@ -307,6 +311,8 @@ class Targets(Scan):
             return False
         if lexicon.negation.search(named.flat) and not self._failed(named):
             return False
+        if lexicon.code == "en" and _DOES_IT.match(clause.flat) and self._opens_acting(named):
+            return False  # "X sent me a bill and then cancelled it"
         if lexicon.code == "en" and (
             _HE.match(clause.flat)
             or (_AND_I.match(clause.flat) and self._reading.text[named.end : clause.start].strip() == "and")
@@ -316,6 +322,11 @@ class Targets(Scan):
             return True
         most = _ELLIPTIC_HAN if lexicon.code == "zh" else _ELLIPTIC_WORDS
         return len(words(clause.flat)) <= most or _POINTS.search(clause.flat) is not None
+
+    def _opens_acting(self, clause: Clause) -> bool:
+        """Whether a clause opens with a value that does something to something."""
+        found = [m for found in self._mentions.values() for m in found if m.start == clause.start]
+        return any(_ACTING.match(clause.flat, m.end - clause.start) for m in found)
 
     def _failed(self, clause: Clause) -> bool:
         """Whether a clause says that a thing, named first, did not pass or work, so that the next tells its end."""
