@@ -81,6 +81,7 @@ _EXCEPT = re.compile(
 )
 # "The app has deleted my notes": the value does it to something else.
 _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
+    r"\bya no (?:tienen|venden|hay|queda|quedan|traen|les queda)\b|\bgib(?:t|ts|t es|t's) .{0,40}\b(?:apotheke|laden|supermarkt|markt|drogerie|handel|geschäft|packung\w*)\b.{0,20}\bnicht mehr\b|\b(?:haben|führen|verkaufen) (?:sie|die) .{0,40}\bnicht mehr\b|\blieferengpass\b|"
     r"\b(?:früh|früher|eher|vorzeitig|zeitig|mittendrin)(?= (?:\w+ )?(?:beendet|abgebrochen|aufgehört|schluss|zugemacht|geschlossen|abgehauen|gegangen))|\b(?:antes de tiempo|a medias)\b|"
     r"\b(?:cort|dej|acab|termin|cerr)\w+ .{0,25}\b(?:pronto|temprano)\b|"
     r"\b(?:steht|stehen|bleibt|ruht|schläft) .{0,20}(?:im|über den) winter\b|"
@@ -108,6 +109,9 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         self._murmurs = any(self._lexicon.murmur.search(sentence.flat) for sentence in self._reading.sentences)
         for place, sentence in enumerate(self._reading.sentences):
             for ending in self._of(place, sentence):
+                is_kin = ending.reason in ("replace", "beside") and self._lexicon.kin.fullmatch(ending.value.lower())
+                if is_kin and self._lexicon.code in ("de", "es"):
+                    continue  # "my son sold his bike and wants a moped"
                 if self._is_told_plainly(ending) and not self._is_mere_talk(place, ending):
                     found.setdefault(ending.value.casefold(), ending)
         return list(found.values())

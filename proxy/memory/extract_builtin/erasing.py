@@ -198,7 +198,9 @@ def asks_to_erase(told: str, clauses: Sequence[str], code: str) -> bool:
     if ways.plain.search(told):
         return True
     is_stored = ways.store.search(told) is not None
-    joined = [f"{one} {after}" for one, after in itertools.pairwise(clauses) if _HANGS.match(after)]
+    joined = [
+        f"{one} {after}" for one, after in itertools.pairwise(clauses) if _HANGS.match(after) and ways.never.search(one)
+    ]
     for clause in (*clauses, *joined):
         if not ways.asked.search(told if ways.store.search(clause) else clause):
             continue

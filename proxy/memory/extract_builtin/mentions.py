@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.namesakes import BESIDE_IT, CAPITALS, ORDINAL, SOMEWHERE, THE, TITLE_BEFORE
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.han import SIMPLIFIED
 from proxy.memory.words import HAS_CJK, Word, flat, fold, same_value, same_word, stems, word_set, words
@@ -50,18 +51,6 @@ _OF_IT = re.compile(  # "the last book by Murakami": not the author
 _SOME_OF = re.compile(  # some of many
     r"\b(?:doppelten?|überzählige[nr]?|übrige[nr]?|kaputte[nr]?|meisten|einige[nr]?|(?:ein )?paar|teil (?:der|meiner)|hälfte (?:der|meiner)|eine[nrs]? (?:der|meiner)|"
     r"algun[oa]s|unos cuantos|unas cuantas|mitad de (?:mis|los|las)|parte de (?:mis|los|las)|un[oa] de (?:mis|los|las))\s+$"
-)
-_CAPITALS = re.compile(r"[A-ZÁÉÍÓÚÑ]")
-_BESIDE_IT = re.compile(  # another thing, known by where it is
-    r"\b(?:(?:al lado|enfrente|cerca|detrás|delante|encima|debajo|a la vuelta) del?|junto al?|frente al?|pegad[oa] al?|neben|gegenüber(?: vo[nm])?|hinter|unweit von|in der nähe von) (?:(?:el|la|los|las|dem|der|den) )?$"
-)
-_THE = re.compile(r"\b(?:der|die|das|ein|eine|einen|den)\s+$")
-_SOMEWHERE = re.compile(
-    r"\s+(?:im|in (?:der|dem|unserem|unserer)|am|an (?:der|dem)|auf (?:der|dem)|aus (?:der|dem)|vom|von (?:der|dem))\b"
-)
-_TITLE_BEFORE = re.compile(r"\b(?:Frau|Herrn?|Dr\.|Prof\.|Familie) [A-ZÄÖÜ]")
-_ORDINAL = re.compile(  # of a section, a desk, a team: "our second viola has retired"
-    r"\b(?:erste|zweite|dritte|vierte|stellvertretende)[nrs]?\s+$|\b(?:primer|segund|tercer|cuart)[oa]?\s+$"
 )
 _SOME_AFTER = re.compile(r"\s+(?:repetid[oa]s|sobrantes|que (?:me )?sobraban|que tenía repetid[oa]s)\b")
 _LONG_VALUE = 5  # words
@@ -321,8 +310,8 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     before = sentence.flat[: mention.start - sentence.start]
     if (
         _OF_IT.search(before)
-        or _ORDINAL.search(before)
-        or _BESIDE_IT.search(before)
+        or ORDINAL.search(before)
+        or BESIDE_IT.search(before)
         or _SOME_OF.search(before)
         or _SOME_AFTER.match(sentence.flat[mention.end - sentence.start :])
     ):
@@ -335,8 +324,8 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
         who = lexicon.kin.search(is_another[0])
         told = any(who is not None and who[0] in fold(text) for text in mention.said)
         return not told and all(is_being(text, mention.surface, lexicon) for text in mention.said)
-    if lexicon.code == "de" and _THE.search(before) and _SOMEWHERE.match(sentence.flat[mention.end - sentence.start :]):
-        return all(_TITLE_BEFORE.search(text) and mention.surface in text for text in mention.said)
+    if lexicon.code == "de" and THE.search(before) and SOMEWHERE.match(sentence.flat[mention.end - sentence.start :]):
+        return all(TITLE_BEFORE.search(text) and mention.surface in text for text in mention.said)
     if lexicon.code == "de" and _PART_OF.match(sentence.flat[mention.end - sentence.start :]):
         return True
     if lexicon.code == "de" and _WITH_ARTICLE.search(before):
@@ -344,7 +333,7 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     if lexicon.code == "de":
         is_thing = _INDEFINITE.search(before) is not None
     else:
-        is_written = lexicon.code == "es" and _CAPITALS.search(sentence.text) is not None
+        is_written = lexicon.code == "es" and CAPITALS.search(sentence.text) is not None
         is_common = mention.surface.islower() and (is_written or _DEFINITE.search(before) is not None)
         is_thing = is_common or _INDEFINITE.search(before) is not None
     return is_thing and all(is_being(text, mention.surface, lexicon) for text in mention.said)

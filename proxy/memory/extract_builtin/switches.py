@@ -38,6 +38,9 @@ _JUDGED = re.compile(  # why it was given up
     r"\bhat (?:mich|uns) (?:versetzt|im stich gelassen|abgelehnt|enttäuscht|vergrault)\b|\bkommt nicht wieder\b|\b(?:nos|me) (?:falló|dejó tirad\w+|plantó|defraudó|decepcionó)\b|"
     r"\bera (?:un |una )?(?:caos|desastre|rollo|timo|horror|pesadilla)\b|\bno me (?:convenc|gust)\w+|\bme (?:hart|cans)(?:ó|aba|é)\b|\bse (?:cuelga|colgaba|cae|caía)\b|\bde precio\b|\bdemasiado car[oa]\b|\b(?:me|nos) (?:quedó|quedaba|queda|venía|resultaba) (?:muy |demasiado |ya )?(?:chic[oa]|pequeñ[oa]|grande|lejos|car[oa]|cort[oa])\b|\b(?:me|nos|le|les) (?:daba|sentaba|provocaba|producía|caía|hacía) \w+|\bcobraba\b|\bun ojo de la cara\b|\bwurd\w* .{0,25}(?:nicht )?warm\b|\b(?:bekam|vertrug|verträgt) .{0,15}(?:nicht|schlecht)\b|\bsubi(?:ó|eron) (?:la|el|los|las)\b"
 )
+_BELONGS = re.compile(
+    r"\b(?:der|die|das|el|la|los|las|mein\w*|unser\w*|mi|nuestr\w)\s+\w+\s+(?:vo[nm]|del?)(?:\s+(?:der|la|los|las))?\s*$"
+)
 _THEREFORE = re.compile(
     r"\W*(?:así que|por eso|de modo que|por lo que|conque|deshalb|daher|drum|darum|weshalb|also|und so|y así)\b"
 )
@@ -145,7 +148,7 @@ class Switches(Scan):
             if self._is_taken_over(sentence, mention):
                 yield Ending(mention.surface, "replace", sentence, mention)
                 continue
-            marked = self._lexicon.source.search(before) or self._lexicon.source_after.search(after)
+            marked = self._marks(before, after, sentence)
             if not (marked and self._is_exchange(mention, after)) and not self._is_left_behind(sentence, mention):
                 continue
             clause = self._clause_at(sentence, mention)
@@ -167,6 +170,12 @@ class Switches(Scan):
         if self._lexicon.code == "en" and MISHAP.search(sentence.flat):
             return False  # "left X on the train"
         return any(p.search(sentence.flat) for p in (self._lexicon.switch, NOW, ARRIVES))
+
+    def _marks(self, before: str, after: str, sentence: Sentence) -> bool:
+        """Whether the words around a value give it up, and not only say whose something is ("the training of Jonas is now in …")."""
+        if _BELONGS.search(before) and not self._lexicon.switch.search(sentence.flat):
+            return False
+        return (self._lexicon.source.search(before) or self._lexicon.source_after.search(after)) is not None
 
     def _replaced_after(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         """Find the old value in the sentence before the one that tells what took its place ("My old X was slow. I went for Y")."""

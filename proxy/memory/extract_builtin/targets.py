@@ -110,7 +110,8 @@ _DOES = re.compile(
     r"\W*(?:(?:got|gets|app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
 )
 _HAS_OWN = re.compile(
-    r"\s+(?:hat|haben)(?! mir| uns| mich| wir| ich)(?: (?!mir|uns|mich|wir|ich)\w+){0,2} (?:de[nr]|die|das|eine?n?|alle|seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:uni|universität|studium|ausbildung|lehre|vertrag|verträge|abo|abos|konto|job|stelle|kurs|kurse|zusammenarbeit|tarif|geist|löffel|handtuch|arbeit|firma|schule|stadt|land|verein|geschäft\w*|gruppe|band|chor|dienst|produktion|koffer|sachen|segel|nase|welt|betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
+    r"\s+(?:hat|haben)(?! mich| wir| ich)(?: (?!mich|wir|ich)\w+){0,2} (?:de[nr]|die|das|eine?n?|alle|seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:uni|universität|studium|ausbildung|lehre|vertrag|verträge|abo|abos|konto|job|stelle|kurs|kurse|zusammenarbeit|tarif|geist|löffel|handtuch|arbeit|firma|schule|stadt|land|verein|geschäft\w*|gruppe|band|chor|dienst|produktion|koffer|sachen|segel|nase|welt|betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
+    r"|\s+(?:me|nos) (?:quitó|sacó|cambió|retiró|canceló|tiró) (?:el|la|un|una|los|las) (?!(?:contrato|cuenta|suscripción|trabajo|puesto|beca|licencia|pase)\b)\w+"
     r"|\s+(?:ha|han)(?: (?!me\b|nos\b|pasado|muerto|cerrado)\w+)? (?:el|la|los|las|un|una) (?!(?:carrera|universidad|grado|máster|contrato|cuenta|cuentas|suscripción|puertas?|negocio|local|tienda|persiana|cierre|telón|trabajo|puesto|club|equipo|grupo|banda|país|ciudad|piso|casa|hospital|colegio|curso|clase|consulta|taller|academia|salón|empresa|peluquería|toalla|pata|vida|mundo)\b)\w+"
     r"|\s+(?:ha|han|dejó|vendió|cerró|canceló|perdió|abandonó|regaló|borró)(?: \w+){0,2} sus? (?!(?:puertas|negocio|parte|tienda|puesto|plaza|consulta|local|persiana|sitio)\b)\w+"
 )
@@ -131,6 +132,14 @@ NOT_ALONE = re.compile(
     r"\bya no est\w+ (?:tan )?sol[oa]s?\b|\bnicht (?:mehr|länger) (?:so )?(?:allein|alleine|einsam)\b|\bno longer (?:alone|lonely|an only)\b"
 )
 _SUFFERS = re.compile(r"\b(?:den|dem|einen|einem|meinen|meinem|unseren|unserem|al|a)\s+$")  # no subject
+_ERRAND = re.compile(
+    r"\b(?:de[nr]|die|das|eine?n?|el|la|los|las|una?|mi)\s+(?P<what>(?!\w+(?:amos|imos|emos)\b)\w+)\s+(?:bei|beim|von|vom|an|in|im|en|de|del|al?)\s+(?:(?:der|dem|den|la|el|los|las)\s+)?$"
+)
+_TIE = re.compile(  # what binds one to it
+    r"\w*(?:vertrag|konto|abo|abonnement|mitgliedschaft|job|stelle|kurs|tarif|depot|versicherung|police|platz|dienst|dienste|zeit|arbeit|posten|amt|ausbildung|studium|unterricht|training|zusammenarbeit|beziehung|ehe|nummer|schlüssel|karte|account|zugang|"
+    r"cuenta|suscripción|contrato|plaza|membresía|abono|trabajo|puesto|curso|clases?|empleo|carnet|tarjeta|póliza|seguro|matrícula|beca|relación|cargo|casa|piso|marca|perfil|línea|plan|servicio|llaves?|casco|carrera|grado|cuota|voluntariado|donación|aportación|spende|patenschaft|abonnement|"
+    r"gallo|gato|perro|gata|perra|señor|señora|doctor|doctora|grupo|club|taller|liga|app|canal|revista|periódico|podcast|serie|libro|novela|receta|pastillas?|gotas|crema|jarabe|hund|kater|katze|app|serie|podcast|buch|zeitung|tabletten|tropfen|salbe|verein|chor|band|gruppe|firma|klinik|praxis|schule)"
+)
 _SCENE = 20  # characters before where something happens
 _AT = re.compile(r"^\W*(?:und |y )?(?:bei|beim|in|im|auf|an|am|en)(?: (?:der|dem|den|el|la|los|las))?(?: \w+)? $")
 _DO_IT = re.compile(
@@ -191,7 +200,7 @@ class Targets(Scan):
                 return True  # "we scrapped the band's second song"
             return between is not None and not _TIES.match(between["what"])
         if self._lexicon.code in ("de", "es"):
-            return self._is_scene(mention, clause)
+            return self._is_scene(mention, clause) or self._is_errand(mention, clause)
         if self._lexicon.code != "ru" or not _DELETED.search(clause.flat):
             return False
         before = clause.flat[: mention.start - clause.start].rstrip(' «"„“')
@@ -209,6 +218,11 @@ class Targets(Scan):
         before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
         return _AT.search(before) is not None and _DO_IT.match(after) is not None
 
+    def _is_errand(self, mention: Mention, clause: Clause) -> bool:
+        """Whether something small with or at the value ends ("withdrew the request at the bank")."""
+        found = _ERRAND.search(clause.flat[: mention.start - clause.start])
+        return found is not None and not _TIE.fullmatch(found["what"])
+
     def _targets(
         self, place: int, sentence: Sentence, index: int, clause: Clause, cue: tuple[int, int]
     ) -> list[Mention]:
@@ -222,6 +236,8 @@ class Targets(Scan):
             if candidate.asks or (candidate is not clause and not self._leans(clause, candidate)):
                 continue
             within = [m for m in self._within(candidate, sentence) if not self._is_needed(m, candidate)]
+            if self._lexicon.code in ("de", "es"):  # "vendido" is what ends it
+                within = [m for m in within if not self._lexicon.ceased.fullmatch(m.surface.lower())]
             targets = self._nearest(self._best(within, floor=floor), cue)
             if _WEAK.search(self._reading.text[slice(*cue)].lower()):
                 targets = [m for m in targets if m.rank >= NAME]
