@@ -46,6 +46,9 @@ _QUOTES = re.compile(
     r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
 )
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
+_TITLE_RU = re.compile(r"[А-ЯЁ][а-яё]+(?: [А-ЯЁа-яё]+)*\Z")  # without a mark
+_SAYS = re.compile(r":\s*\Z")
+_LONGEST_TITLE = 4  # words
 _LONGEST_NAME = 12  # characters
 _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
 _LONG_PARAGRAPH = 1200  # characters; a chat turn is rarely one paragraph of this size
@@ -108,6 +111,8 @@ def _is_speech(match: re.Match[str]) -> bool:
     if HAS_CJK.search(inner):
         is_named = len(found) <= _LONGEST_NAME and _NAMED_CJK.search(match.string, 0, match.start())
         return (len(found) >= 5 and not is_named) or bool(_SPEECH_END.search(inner))
+    if len(found) <= _LONGEST_TITLE and _TITLE_RU.match(inner) and not _SAYS.search(match.string, 0, match.start()):
+        return False
     capitals = sum(word[0].isupper() or word[0].isdigit() for word in found)
     return (
         len(found) > 5

@@ -134,7 +134,10 @@ class Heard:
             if is_edge and not self._is_set_off(found[place : place + size], sources, message):
                 place += 1
                 continue
-            first, last = _trim(found, place, place + size, lexicon, message, is_set_off=is_edge)
+            if HAS_CJK.match(found[place].text) and self._is_known(found[place : place + size], message):
+                first, last = place, place + size
+            else:
+                first, last = _trim(found, place, place + size, lexicon, message, is_set_off=is_edge)
             if last > first and (mention := self._mention(found[first:last], sources, message, sentence, lexicon)):
                 mentions.append(mention)
                 place = last
@@ -171,6 +174,13 @@ class Heard:
             elif size == best:
                 sources.add(number)
         return best, sources
+
+    def _is_known(self, run: Sequence[Word], message: str) -> bool:
+        """Whether a run of characters is just a value that the user gave."""
+        if len(run) < _LEAST_HAN:
+            return False
+        surface = message[run[0].start : run[-1].end]
+        return surface in self._by_start.get(run[0].text, ())
 
     def _is_set_off(self, run: Sequence[Word], sources: set[int], message: str) -> bool:
         """Whether an earlier text sets a run of characters off by itself, as a member of a list or a name is."""

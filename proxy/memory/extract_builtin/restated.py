@@ -96,8 +96,8 @@ def _told_in(text: str, lexicon: Lexicon) -> tuple[Restated, ...]:
 
 def _told(reading: Reading) -> Iterator[Restated]:
     lexicon = reading.lexicon
-    thought = (lexicon.hedge, lexicon.past, lexicon.additive)
-    idle = (lexicon.limited, PAST)
+    thought = (lexicon.past, lexicon.additive)
+    idle = (lexicon.hedge, lexicon.limited, PAST)
     for sentence in reading.sentences:
         for clause in sentence.clauses:
             if clause.asks or any(pattern.search(clause.flat) for pattern in thought):

@@ -48,7 +48,7 @@ def shaped_in(text: str, lexicon: Lexicon) -> tuple[Shaped, ...]:
 def reshaped(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Shaped, str, str, str]]:
     """Yield (old, its text, new code, sentence) where an attribute of ``earlier`` has another code of the same shape."""
     for sentence in reading.sentences:
-        codes = list(_codes(sentence))
+        codes = list(codes_of(sentence))
         if len({shape(code) for _, code in codes}) != len(codes):
             continue
         for start, code in codes:
@@ -72,7 +72,7 @@ def shape(code: str) -> str:
 
 def _shaped(reading: Reading) -> Iterator[Shaped]:
     for sentence in reading.sentences:
-        for start, code in _codes(sentence):
+        for start, code in codes_of(sentence):
             clause = next((c for c in sentence.clauses if c.start <= start < c.end), None)
             owned = [m for m in reading.lexicon.owned.finditer(sentence.flat) if sentence.start + m.end() < start]
             if clause is None or not owned or _is_idle(clause, reading.lexicon):
@@ -82,7 +82,7 @@ def _shaped(reading: Reading) -> Iterator[Shaped]:
                 yield Shaped(attribute, code, clause, sentence)
 
 
-def _codes(sentence: Sentence) -> Iterator[tuple[int, str]]:
+def codes_of(sentence: Sentence) -> Iterator[tuple[int, str]]:
     """Yield the codes of a sentence and where they stand; a short bare number is none."""
     for match in _CODE.finditer(sentence.text):
         code = match[0]

@@ -81,6 +81,9 @@ _ALIKE = 5  # letters that a word and a compound with it start with
 _OPENING = "«\"„“'《"
 _LONGER = 40  # words where a place is said to be taken
 _LONG = 30  # words; a correction or a switch is told in fewer
+_CHANGES_ITS_OWN = re.compile(  # "Tamara has changed her number"
+    r" (?:сменил|поменял|изменил)[аи]? (?:свой |свою |свое )?(?:номер|телефон|фамили|им[яе]|адрес|работ|причес|машин|график|расписани|тариф|парол|цвет|почт|аватар|кабинет|зал|время|день|план)"
+)
 _ASKED_OF_YOU = re.compile(r"\b(?:can|could|would) you\b|\b(?:kannst|könntest) du\b|\bpuedes\b|\bможешь\b")
 _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
 _TOWARDS = re.compile(
@@ -247,7 +250,7 @@ class Switches(Scan):
 
     def _is_exchange(self, mention: Mention, after: str) -> bool:
         """Whether something comes in place of a common word; a name needs no such proof."""
-        if not self._is_personal(mention):
+        if not self._is_personal(mention) or _CHANGES_ITS_OWN.match(after):
             return False
         before = self._reading.text[: mention.start].lower()
         given_up = _INSTEAD.search(before) is not None
