@@ -13,7 +13,6 @@ from proxy.lexical import content
 from proxy.memory.index import ChunkShelf, FactShelf, Shelf, TurnShelf
 from proxy.memory.query import Query
 from proxy.memory.sketches import Sketches
-from proxy.store.lance_search import ROWS_BEFORE_INDEX
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS, Noun, Revision, Vector, Written
 from proxy.threads import in_thread, spawn
@@ -42,16 +41,15 @@ class IndexCache:
         model: The embedding model in use; vectors of another one do not count.
         max_bytes: Of all shelves together; the one just used stays in any case. Sketches of tables that are too large
             for a shelf take up to half as much besides.
-        most_rows: Held in memory of one owner and noun; where there are more, they are fetched query by query.
+        most_rows: Held in memory of one owner and noun; where there are more, they are fetched query by query. If None,
+            as many as the store says.
     """
 
-    def __init__(
-        self, store: Rows, *, model: str, max_bytes: int = 96 * 2**20, most_rows: int = ROWS_BEFORE_INDEX
-    ) -> None:
+    def __init__(self, store: Rows, *, model: str, max_bytes: int = 96 * 2**20, most_rows: int | None = None) -> None:
         self.store = store
         self.model = model
         self.max_bytes = max_bytes
-        self.most_rows = most_rows
+        self.most_rows = store.most_rows if most_rows is None else most_rows
         self.sketches = Sketches(store, model=model, max_bytes=max_bytes // 2)
         self._entries: OrderedDict[tuple[str, Noun], _Entry] = OrderedDict()
         self.size_bytes = 0  # of all shelves together, about

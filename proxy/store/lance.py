@@ -70,6 +70,8 @@ class LanceStore:
     as ``StoreUnavailable``.
     """
 
+    most_rows = lance_search.ROWS_BEFORE_INDEX  # of a noun, that others had better hold than have searched here
+
     def __init__(self, tables: Tables, *, index_above_rows: int = lance_search.ROWS_BEFORE_INDEX) -> None:
         self._tables = tables
         self._index_above_rows = index_above_rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,8 @@ class _Table:
 
 class RamStore:
     """What ``LanceStore`` does, in this process and for as long as it runs."""
+
+    most_rows = sys.maxsize  # it searches nothing itself
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension

@@ -10,6 +10,8 @@ from proxy.lexical import weights
 from proxy.memory.cache import IndexCache
 from proxy.memory.query import Query
 from proxy.store.lance import LanceStore
+from proxy.store.lance_search import ROWS_BEFORE_INDEX
+from proxy.store.ram import RamStore
 from tests.memory.rows import (
     ANNE,
     BOB,
@@ -158,6 +160,15 @@ async def test_a_large_owner_is_searched_without_loading(store):
     assert shelf.items[int(shelf.lexical(weights(query.text), mask).argmax())].id == rows[37].id
     assert shelf.items[int(shelf.dense(query.vector, mask).argmax())].id == rows[37].id
     assert cache.size_bytes < 10_000
+
+
+async def test_what_lives_in_memory_is_found_however_much_it_is():
+    rows = [fact(number, f"number{number}") for number in range(ROWS_BEFORE_INDEX + 1)]
+    store = RamStore(DIMENSION)
+    await store.put_memories(ANNE, rows, {}, MODEL)
+    shelf = await IndexCache(store, model=MODEL).facts(ANNE, Query("number8000", "", None, NOW))
+    scores = shelf.lexical(weights("number8000"), shelf.visible(ANNE, NOW))
+    assert shelf.items[int(scores.argmax())].id == rows[8000].id
 
 
 async def test_turns_of_a_large_owner_come_with_their_neighbours(store):
