@@ -65,7 +65,7 @@ class Forgetting(Scan):
         told = [clause.flat for clause in sentence.clauses if not clause.asks]
         if lexicon.code in ERASING and is_erasing(sentence.flat, told, lexicon.code):
             return True
-        if lexicon.code == "en" and not _ALSO_DONE.search(sentence.flat) and asks_to_erase(sentence.flat):
+        if lexicon.code == "en" and not _is_other_work(sentence.flat) and asks_to_erase(sentence.flat):
             return True
         keeps = lexicon.remember.search(sentence.flat)
         if keeps and not (_DELETES.match(keeps[0]) and _FROM_MEMORY.search(sentence.flat)):
@@ -152,3 +152,8 @@ class Forgetting(Scan):
         if self._lexicon.code == "de":  # "that we travel to Triest": the place, not the travelling
             found = [m for m in found if m.surface[:1].isupper()] or found
         return found[:_MAX_COMMON]
+
+
+def _is_other_work(told: str) -> bool:
+    """Whether something is to be done besides, or to a text at hand."""
+    return _ALSO_DONE.search(told) is not None or _AT_WORK.search(told) is not None
