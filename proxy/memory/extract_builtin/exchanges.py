@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention, is_being
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
+from proxy.memory.extract_builtin.namesakes import is_being
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief
 from proxy.memory.extract_builtin.replacement import clipped, names_in
 from proxy.memory.extract_builtin.scan import Ending

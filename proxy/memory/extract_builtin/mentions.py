@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
-from proxy.memory.extract_builtin.namesakes import BESIDE_IT, CAPITALS, ORDINAL, SOMEWHERE, THE, TITLE_BEFORE
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.han import SIMPLIFIED
 from proxy.memory.words import HAS_CJK, Word, flat, fold, same_value, same_word, stems, word_set, words
@@ -33,36 +32,7 @@ _TAKES_TO = word_set(
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
 _OPENS = re.compile(r"[.!?\n][\s\"'“”‘’(*-]*\Z")
 _ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
-_INDEFINITE = re.compile(
-    r"\b(?:k?ein|k?eine|k?einen|k?einem|k?einer|an?|una?|unos|unas)\s+(?:(?!hund|katze|kater|perr|gat)\w+\s+){0,2}$"
-)
-_ANOTHER_ONE = re.compile(  # "Bruno from the third floor", "Bruno, the neighbour"
-    r"\s+(?:aus dem|vom|von (?:nebenan|gegenüber|oben|unten|der arbeit)|im \w+ stock|del (?:primero|segundo|tercero|cuarto|quinto|bajo|ático|trabajo)|de (?:al lado|enfrente|arriba|abajo|contabilidad))\b[^,]*"
-    r"|,\s+(?:(?:unser|mein|der|ein|el|la|mi|un|una|nuestro|nuestra) )?(?:nachbar|kollege|chef|hausmeister|vermieter|vecino|colega|compañero|jefe|casero|portero)\w*"
-)
-_PART_OF = re.compile(  # "the Rammstein concert": not the band
-    r"-(?:konzert|folge|abend|spiel|termin|stunde|probe|film|buch|video|kissen|shirt|tasse|becher|ordner|datei|projekt|update|turnier|party|karte|ticket|poster)"
-)
-_WITH_ARTICLE = re.compile(r"\b(?:dem|den|der|das|einem|einen|ein)\s+$")
-_WHERE = re.compile(r"\b(?:in|aus|nach)\s+$")
-_OF_IT = re.compile(  # "the last book by Murakami": not the author
-    r"\b(?:\w*buch|roman|album|song|lied|\w*film|folge|staffel|konzert|lektion|ausgabe|heft|video|rezept|hülle|ladekabel|akku|karton|verpackung|zubehör|deckel|reifen|saiten?|griff|libro|novela|disco|álbum|canción|película|peli|capítulo|episodio|temporada|lección|partido|concierto|vídeo|receta|funda|cargador|caja|cable|correa|estuche|tapa|rueda|cuerda)e?s? (?:von|vom|del?|des|der)(?: (?:der|dem|la|el|mi|meine[mr]|unsere[mr]))? $"
-)
-_SOME_OF = re.compile(  # some of many
-    r"\b(?:doppelten?|überzählige[nr]?|übrige[nr]?|kaputte[nr]?|meisten|einige[nr]?|(?:ein )?paar|teil (?:der|meiner)|hälfte (?:der|meiner)|eine[nrs]? (?:der|meiner)|"
-    r"algun[oa]s|unos cuantos|unas cuantas|mitad de (?:mis|los|las)|parte de (?:mis|los|las)|un[oa] de (?:mis|los|las))\s+$"
-)
-_SOME_AFTER = re.compile(r"\s+(?:repetid[oa]s|sobrantes|que (?:me )?sobraban|que tenía repetid[oa]s)\b")
 _LONG_VALUE = 5  # words
-_SURNAME = re.compile(r" ([A-ZÁÉÍÓÚÑ][a-záéíóúñ]{2,})")
-_DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
-_NAMED = re.compile(
-    r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es|casad[oa] con|verheiratet mit)\s+(?:(?:die|der|den|la|el)\s+)?$"
-)
-_FOOD_BEFORE = re.compile(
-    r"(?:冰箱|超市|货架|厨房|便利店|奶茶店)里?的?$|[喝吃炒煮泡榨](?:了|完|光)?(?:[一两半几]?[瓶罐杯碗袋包盒箱斤块])?$|[瓶罐杯碗袋包盒箱斤]的?$"
-)
-_FOOD_AFTER = re.compile(r"(?:味|口味|雪碧|汁|奶茶|饮料|蛋糕|面包|糖)")
 _JOINS = "-/"  # the parts of a code
 _SAME = 2  # letters that all forms of a word share, see ``same_word``
 _SHORTENED = word_set("st dr mr mrs ms prof sr sra sta dra hr fr")  # written with a full stop
@@ -309,69 +279,6 @@ def is_name(surface: str, code: str) -> bool:
     if code == "ru" and first.isascii() and first.isalpha():
         return True
     return first.isupper() and code != "de"
-
-
-def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
-    """Whether a word that was said of a being, as its name, now stands for a thing ("my cat Pixel", "a Google Pixel")."""
-    if lexicon.code == "zh":
-        return _is_food_han(mention, sentence)
-    if lexicon.code not in ("en", "de", "es") or " " in mention.surface or not mention.said:
-        return False
-    before = sentence.flat[: mention.start - sentence.start]
-    if (
-        _OF_IT.search(before)
-        or ORDINAL.search(before)
-        or BESIDE_IT.search(before)
-        or _SOME_OF.search(before)
-        or _SOME_AFTER.match(sentence.flat[mention.end - sentence.start :])
-    ):
-        return True
-    surname = _SURNAME.match(sentence.text[mention.end - sentence.start :])
-    if lexicon.code == "es" and surname and not any(fold(surname[1]) in fold(text) for text in mention.said):
-        return all(is_being(text, mention.surface, lexicon) for text in mention.said)
-    is_another = _ANOTHER_ONE.match(sentence.flat[mention.end - sentence.start :])
-    if is_another is not None:
-        who = lexicon.kin.search(is_another[0])
-        told = any(who is not None and who[0] in fold(text) for text in mention.said)
-        return not told and all(is_being(text, mention.surface, lexicon) for text in mention.said)
-    if lexicon.code == "de" and THE.search(before) and SOMEWHERE.match(sentence.flat[mention.end - sentence.start :]):
-        return all(TITLE_BEFORE.search(text) and mention.surface in text for text in mention.said)
-    if lexicon.code == "de" and _PART_OF.match(sentence.flat[mention.end - sentence.start :]):
-        return True
-    if lexicon.code == "de" and _WITH_ARTICLE.search(before):
-        return all(_is_place(text, mention.surface) for text in mention.said)
-    if lexicon.code == "de":
-        is_thing = _INDEFINITE.search(before) is not None
-    else:
-        is_written = lexicon.code == "es" and CAPITALS.search(sentence.text) is not None
-        is_common = mention.surface.islower() and (is_written or _DEFINITE.search(before) is not None)
-        is_thing = is_common or _INDEFINITE.search(before) is not None
-    return is_thing and all(is_being(text, mention.surface, lexicon) for text in mention.said)
-
-
-def _is_food_han(mention: Mention, sentence: Sentence) -> bool:
-    """Whether what is the name of a beast stands where things to eat and drink do ("可乐" in the fridge)."""
-    before = sentence.flat[: mention.start - sentence.start]
-    if not _FOOD_BEFORE.search(before) and not _FOOD_AFTER.match(sentence.flat, mention.end - sentence.start):
-        return False
-    named = re.compile(rf"[猫狗鸟兔龟鱼鼠鹦][^，。]{{0,3}}(?:叫做?|名叫|是){re.escape(flat(mention.surface))}")
-    return bool(mention.said) and all(named.search(flat(text)) for text in mention.said)
-
-
-def _is_place(text: str, surface: str) -> bool:
-    """Whether a German text has ``surface`` as the name of a place, which takes no article ("in Hof")."""
-    found = [word for word in words(text) if same_word(word.text, fold(surface))]
-    return bool(found) and all(_WHERE.search(text[: word.start].lower()) for word in found)
-
-
-def is_being(text: str, surface: str, lexicon: Lexicon) -> bool:
-    """Whether a text gives a being the name ``surface``."""
-    for word in words(text):
-        if same_word(word.text, fold(surface)) and text[word.start].isupper():
-            before = words(text[: word.start])
-            naming = _NAMED.search(fold(text[: word.start]) + " ")
-            return naming is not None or bool(before and lexicon.kin.fullmatch(before[-1].text))
-    return False
 
 
 def _is_inside(surface: str, value: str) -> bool:

@@ -1,18 +1,121 @@
-"""Signs that a German or Spanish word which names something of the speaker's stands for another thing."""
+"""Tells a word that names something of the speaker's from the same word that stands for another thing."""
 
 from __future__ import annotations
 
 import re
 
-THE = re.compile(r"\b(?:der|die|das|ein|eine|einen|den)\s+$")
-SOMEWHERE = re.compile(
+from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.mentions import Mention
+from proxy.memory.extract_builtin.reading import Sentence
+from proxy.memory.words import flat, fold, same_word, words
+
+_THE = re.compile(r"\b(?:der|die|das|ein|eine|einen|den)\s+$")
+_SOMEWHERE = re.compile(
     r"\s+(?:im|in (?:der|dem|unserem|unserer)|am|an (?:der|dem)|auf (?:der|dem)|aus (?:der|dem)|vom|von (?:der|dem))\b"
 )
-TITLE_BEFORE = re.compile(r"\b(?:Frau|Herrn?|Dr\.|Prof\.|Familie) [A-ZÄÖÜ]")
-ORDINAL = re.compile(  # of a section, a desk, a team: "our second viola has retired"
+_TITLE_BEFORE = re.compile(r"\b(?:Frau|Herrn?|Dr\.|Prof\.|Familie) [A-ZÄÖÜ]")
+_ORDINAL = re.compile(  # of a section, a desk, a team: "our second viola has retired"
     r"\b(?:erste|zweite|dritte|vierte|stellvertretende)[nrs]?\s+$|\b(?:primer|segund|tercer|cuart)[oa]?\s+$"
 )
-CAPITALS = re.compile(r"[A-ZÁÉÍÓÚÑ]")
-BESIDE_IT = re.compile(  # another thing, known by where it is
+_CAPITALS = re.compile(r"[A-ZÁÉÍÓÚÑ]")
+_BESIDE_IT = re.compile(  # another thing, known by where it is
     r"\b(?:(?:al lado|enfrente|cerca|detrás|delante|encima|debajo|a la vuelta) del?|junto al?|frente al?|pegad[oa] al?|neben|gegenüber(?: vo[nm])?|hinter|unweit von|in der nähe von) (?:(?:el|la|los|las|dem|der|den) )?$"
 )
+_INDEFINITE = re.compile(
+    r"\b(?:k?ein|k?eine|k?einen|k?einem|k?einer|an?|una?|unos|unas)\s+(?:(?!hund|katze|kater|perr|gat)\w+\s+){0,2}$"
+)
+_ANOTHER_ONE = re.compile(  # "Bruno from the third floor", "Bruno, the neighbour"
+    r"\s+(?:aus dem|vom|von (?:nebenan|gegenüber|oben|unten|der arbeit)|im \w+ stock|del (?:primero|segundo|tercero|cuarto|quinto|bajo|ático|trabajo)|de (?:al lado|enfrente|arriba|abajo|contabilidad))\b[^,]*"
+    r"|,\s+(?:(?:unser|mein|der|ein|el|la|mi|un|una|nuestro|nuestra) )?(?:nachbar|kollege|chef|hausmeister|vermieter|vecino|colega|compañero|jefe|casero|portero)\w*"
+)
+_PART_OF = re.compile(  # "the Rammstein concert": not the band
+    r"-(?:konzert|folge|abend|spiel|termin|stunde|probe|film|buch|video|kissen|shirt|tasse|becher|ordner|datei|projekt|update|turnier|party|karte|ticket|poster)"
+)
+_WITH_ARTICLE = re.compile(r"\b(?:dem|den|der|das|einem|einen|ein)\s+$")
+_WHERE = re.compile(r"\b(?:in|aus|nach)\s+$")
+_OF_IT = re.compile(  # "the last book by Murakami": not the author
+    r"\b(?:\w*buch|roman|album|song|lied|\w*film|folge|staffel|konzert|lektion|ausgabe|heft|video|rezept|hülle|ladekabel|akku|karton|verpackung|zubehör|deckel|reifen|saiten?|griff|libro|novela|disco|álbum|canción|película|peli|capítulo|episodio|temporada|lección|partido|concierto|vídeo|receta|funda|cargador|caja|cable|correa|estuche|tapa|rueda|cuerda)e?s? (?:von|vom|del?|des|der)(?: (?:der|dem|la|el|mi|meine[mr]|unsere[mr]))? $"
+)
+_SOME_OF = re.compile(  # some of many
+    r"\b(?:doppelten?|überzählige[nr]?|übrige[nr]?|kaputte[nr]?|meisten|einige[nr]?|(?:ein )?paar|teil (?:der|meiner)|hälfte (?:der|meiner)|eine[nrs]? (?:der|meiner)|"
+    r"algun[oa]s|unos cuantos|unas cuantas|mitad de (?:mis|los|las)|parte de (?:mis|los|las)|un[oa] de (?:mis|los|las))\s+$"
+)
+_SOME_AFTER = re.compile(r"\s+(?:repetid[oa]s|sobrantes|que (?:me )?sobraban|que tenía repetid[oa]s)\b")
+_SURNAME = re.compile(r" ([A-ZÁÉÍÓÚÑ][a-záéíóúñ]{2,})")
+_DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
+_NAMED = re.compile(
+    r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es|casad[oa] con|verheiratet mit)\s+(?:(?:die|der|den|la|el)\s+)?$"
+)
+_FOOD_BEFORE = re.compile(
+    r"(?:冰箱|超市|货架|厨房|便利店|奶茶店)里?的?$|[喝吃炒煮泡榨](?:了|完|光)?(?:[一两半几]?[瓶罐杯碗袋包盒箱斤块])?$|[瓶罐杯碗袋包盒箱斤]的?$"
+)
+_FOOD_AFTER = re.compile(r"(?:味|口味|雪碧|汁|奶茶|饮料|蛋糕|面包|糖)")
+
+
+def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
+    """Whether a word that was said of a being, as its name, now stands for a thing ("my cat Pixel", "a Google Pixel")."""
+    if lexicon.code == "zh":
+        return _is_food_han(mention, sentence)
+    if lexicon.code not in ("en", "de", "es") or " " in mention.surface or not mention.said:
+        return False
+    before = sentence.flat[: mention.start - sentence.start]
+    after = sentence.flat[mention.end - sentence.start :]
+    if any(sign.search(before) for sign in (_OF_IT, _ORDINAL, _BESIDE_IT, _SOME_OF)) or _SOME_AFTER.match(after):
+        return True
+    if _has_another_surname(mention, sentence, lexicon):
+        return True
+    if (another := _ANOTHER_ONE.match(after)) is not None:
+        who = lexicon.kin.search(another[0])
+        told = any(who is not None and who[0] in fold(text) for text in mention.said)
+        return not told and _names_a_being(mention, lexicon)
+    if lexicon.code == "de":
+        return _is_other_in_german(mention, before, after, lexicon)
+    is_written = lexicon.code == "es" and _CAPITALS.search(sentence.text) is not None
+    is_common = mention.surface.islower() and (is_written or _DEFINITE.search(before) is not None)
+    return (is_common or _INDEFINITE.search(before) is not None) and _names_a_being(mention, lexicon)
+
+
+def is_being(text: str, surface: str, lexicon: Lexicon) -> bool:
+    """Whether a text gives a being the name ``surface``."""
+    for word in words(text):
+        if same_word(word.text, fold(surface)) and text[word.start].isupper():
+            before = words(text[: word.start])
+            naming = _NAMED.search(fold(text[: word.start]) + " ")
+            return naming is not None or bool(before and lexicon.kin.fullmatch(before[-1].text))
+    return False
+
+
+def _names_a_being(mention: Mention, lexicon: Lexicon) -> bool:
+    return all(is_being(text, mention.surface, lexicon) for text in mention.said)
+
+
+def _has_another_surname(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
+    surname = _SURNAME.match(sentence.text[mention.end - sentence.start :])
+    if lexicon.code != "es" or surname is None or any(fold(surname[1]) in fold(text) for text in mention.said):
+        return False
+    return _names_a_being(mention, lexicon)
+
+
+def _is_other_in_german(mention: Mention, before: str, after: str, lexicon: Lexicon) -> bool:
+    if _THE.search(before) and _SOMEWHERE.match(after):
+        return all(_TITLE_BEFORE.search(text) and mention.surface in text for text in mention.said)
+    if _PART_OF.match(after):
+        return True
+    if _WITH_ARTICLE.search(before):
+        return all(_is_place(text, mention.surface) for text in mention.said)
+    return _INDEFINITE.search(before) is not None and _names_a_being(mention, lexicon)
+
+
+def _is_food_han(mention: Mention, sentence: Sentence) -> bool:
+    """Whether what is the name of a beast stands where things to eat and drink do ("可乐" in the fridge)."""
+    before = sentence.flat[: mention.start - sentence.start]
+    if not _FOOD_BEFORE.search(before) and not _FOOD_AFTER.match(sentence.flat, mention.end - sentence.start):
+        return False
+    named = re.compile(rf"[猫狗鸟兔龟鱼鼠鹦][^，。]{{0,3}}(?:叫做?|名叫|是){re.escape(flat(mention.surface))}")
+    return bool(mention.said) and all(named.search(flat(text)) for text in mention.said)
+
+
+def _is_place(text: str, surface: str) -> bool:
+    """Whether a German text has ``surface`` as the name of a place, which takes no article ("in Hof")."""
+    found = [word for word in words(text) if same_word(word.text, fold(surface))]
+    return bool(found) and all(_WHERE.search(text[: word.start].lower()) for word in found)

@@ -10,7 +10,8 @@ from typing import Literal
 
 from proxy.memory.extract_builtin.english_facts import KIN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
-from proxy.memory.extract_builtin.mentions import NAME, NOUN, Heard, Mention, is_namesake
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, Heard, Mention
+from proxy.memory.extract_builtin.namesakes import is_namesake
 from proxy.memory.extract_builtin.passing import is_passing
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.words import HAS_CJK, Span, Value, words
