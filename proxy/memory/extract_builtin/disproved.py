@@ -1,4 +1,4 @@
-"""Finds what a German or Spanish message shows to have been wrong: it tells another one of the same thing, and what the old one is instead."""
+"""Finds what a German or Spanish message shows to have been wrong, telling what it is instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads by their parts the ways in which German and Spanish speakers ask to forget: what is to go or not to stay, and that it is asked."""
+"""Reads by their parts how German and Spanish speakers ask to forget: what is to go, or not to stay, and is asked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Erasing:
         goes: It is to be gone.
         kept: It stays; with ``never`` it is not to.
         lingers: The same, where it is said of the store.
-    never: Negations.
+        never: Negations.
         asked: It is asked for, and not told.
         plain: Asks by itself.
         other: What else one deletes, keeps or forgets.
