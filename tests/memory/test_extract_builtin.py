@@ -207,3 +207,9 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_an_endless_sentence_is_passed_over_and_what_follows_is_read() -> None:
     endless = ", ".join(f"I use tool{number}" for number in range(200))
     assert objects(f"{endless}.\nI use Shram for notes.") == {"Shram"}
+
+
+def test_a_name_told_anew_stays_in_the_profile() -> None:
+    (candidate,) = extract("My name is Rowan, and what is a dipole?", "My name is Robin")
+    assert (candidate.action, candidate.relation, candidate.profile) == ("replace", "name", True)
+    assert candidate.replaces == ("Robin",)

@@ -89,7 +89,7 @@ class _Extraction(Closings):
             )
         )
         back = list(self._back(heard, gone))
-        return _unique([*closing, *updates, *facts, *back][: MAX_FACTS * 3])
+        return _unique([*_not_stated([*closing, *updates], facts), *facts, *back][: MAX_FACTS * 3])
 
     def _plainly(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         """Yield the changes that are told as people tell one: briefly, or of what is known to be theirs."""
@@ -299,6 +299,18 @@ def _dated(candidate: Candidate, turn: Turn) -> Candidate:
         return candidate
     is_event = candidate.kind == "fact" and candidate.relation == "have" and at.date() >= turn.at.date()
     return replace(candidate, at=at, kind="event" if is_event else candidate.kind)
+
+
+def _not_stated(changes: Iterable[Candidate], facts: Sequence[Candidate]) -> list[Candidate]:
+    """Return changes without those that a fact makes as well, which knows more of what changes."""
+    stated = {(fold(fact.object), fold(old)) for fact in facts for old in fact.replaces}
+    return [
+        change
+        for change in changes
+        if change.relation
+        or not change.replaces
+        or {(fold(change.object), fold(old)) for old in change.replaces} - stated
+    ]
 
 
 def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
