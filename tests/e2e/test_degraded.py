@@ -305,10 +305,9 @@ def test_an_extractor_that_hangs_holds_up_nothing(
     tmp_path: Path, provider: FakeProvider, backend: FakeProvider
 ) -> None:
     backend.script(lambda _: Hang())
-    with (
-        Running(tmp_path, upstream=provider.base_url, **with_extractor(backend.base_url, timeout_s=2.0)) as server,
-        speaking(server) as speaker,
-    ):
+    sections = with_extractor(backend.base_url, timeout_s=2.0)
+    sections["memory"]["deadline_ms"] = 5000  # that of recall is no part of this; LiteLLM is imported meanwhile
+    with Running(tmp_path, upstream=provider.base_url, **sections) as server, speaking(server) as speaker:
         started = time.monotonic()
         for number in range(5):
             assert outcome(speaker.say(f"hello number {number}"))["outcome"] in ("none", "used")
