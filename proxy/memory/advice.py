@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+from proxy.memory.words import flat
 
 _ASKS = re.compile(
     r"""
       \b(?:suggest\w*|recommend\w*|advice|advise|ideas?|options?|should\ (?:i|we)|would\ you
         |what\ (?:steps|tools|things|places|kinds?|sorts?)\ |where\ (?:do\ you\ think|should)
         |help\ (?:me|us)\ (?:plan|organi[sz]e|choose|decide|find|pick|set\ up))\b
-    | \b(?:empf[ei]hl\w*|empfehl\w*|vorschl[aä]g\w*|schläg\w*|schlag\w*|rat|ratschl\w+|rätst|ideen?
+    | \b(?:empf[ei]hl\w*|vorschl[aä]g\w*|schl[aä]g\w*|rat|ratschl\w+|rätst|ideen?
         |soll(?:te)?n?\ (?:ich|wir)|würdest\ du|würden\ sie
         |hilf\ (?:mir|uns)\b.*\b(?:plan\w*|aus\w*wähl\w*|entscheid\w*|find\w*))\b
     | \b(?:recomi[eé]nd\w*|recomend\w*|sugi?er\w*|sugerencia\w*|consej\w*|aconsej\w*|ideas|opci(?:ón|ones)
@@ -17,33 +20,60 @@ _ASKS = re.compile(
     | \b(?:посовет\w*|рекоменд\w*|порекоменд\w*|предлож\w*|совет\w*|идеи|идею|вариант\w*|стоит\ ли
         |что\ (?:мне\ )?(?:лучше|выбрать|взять|посмотреть|почитать|приготовить)
         |помоги\ (?:мне\ )?(?:выбрать|спланировать|решить|найти))\b
-    | 推荐|推薦|建议|建議|主意|点子|该(?:选|买|用|去|怎么)|應該|应该|[帮幫]我(?:选|選|挑|计划|規劃|规划|安排|决定|找)
+    | 推荐|建议|主意|点子|该(?:选|买|用|去|怎么)|应该|帮我(?:选|挑|计划|规划|安排|决定|找)
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
-_PREFERS = re.compile(
-    r"""
-      \bi(?:['’]d|\ would)?\ (?:\w+(?:ly)?\ |always\ |kinda\ |much\ )?(?:prefer|rather)\b
-    | \bi(?:['’]ve|\ have)?\ (?:chosen|chose|decided|opted|settled)\b | \bmy\ (?:preference|favou?rite)s?\b
-    | \bi\ (?:(?:really|absolutely)\ )?(?:don['’]t\ (?:like|want)|can['’]t\ stand|love|hate|enjoy)\b
-    | \bich\ (?:\w+\ )?(?:bevorzuge|mag|liebe|hasse)\b | \b(?:ziehe?|ziehen)\b.{1,60}\bvor\b | \bam\ liebsten\b
-    | \bmir\b.{0,40}\blieber\b | \bmein\w*\ lieblings\w+ | \bich\ habe\ mich\ (?:für|gegen)\b
-    | \b(?:prefiero|preferimos|no\ soporto|me\ (?:gustan?|encantan?)|mi\w*\ (?:\w+\ )?(?:favorit|preferid)[oa]s?)\b
-    | \b(?:elegí|decidí|opté|he\ (?:elegido|decidido|optado))\b
-    | \bпредпочита\w+ | \bмне\ (?:больше\ |очень\ |не\ )?нрав[яи]тся\b | \b(?:люблю|обожаю|ненавижу|терпеть\ не\ могу)\b
-    | \bмо[йяеёи]\w*\ любим\w+ | \bя\ (?:выбрал|решил)а?\b
-    | 我(?:比较|比較|更|最|很|不|挺|还是|還是)?(?:喜欢|喜歡|爱|愛|讨厌|討厭|偏好|倾向|習慣|习惯)
-    | 我(?:选|選|决定|決定)了?
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+# What is preferred, by a part of a word without which a pattern cannot match: most turns hold none of them.
+_PREFERS = {
+    cue: re.compile(pattern)
+    for cue, pattern in {
+        "prefer": r"\bi(?:'d| would)? (?:\w+(?:ly)? |always |kinda |much )?prefer\b|\bmy preferences?\b"
+        r"|\bmi\w* (?:\w+ )?preferid[oa]s?\b|\bpreferimos\b",
+        "rather": r"\bi(?:'d| would) (?:\w+(?:ly)? |much )?rather\b",
+        "chose": r"\bi(?:'ve| have)? (?:chosen|chose)\b",
+        "decided": r"\bi(?:'ve| have)? decided\b",
+        "opted": r"\bi(?:'ve| have)? opted\b",
+        "settled": r"\bi(?:'ve| have)? settled\b",
+        "avo": r"\bmy favou?rites?\b|\bmi\w* (?:\w+ )?favorit[oa]s?\b",
+        "don't": r"\bi (?:really |absolutely )?don't (?:like|want)\b",
+        "can't": r"\bi (?:really |absolutely )?can't stand\b",
+        "love": r"\bi (?:really |absolutely )?love\b",
+        "hate": r"\bi (?:really |absolutely )?hate\b",
+        "enjoy": r"\bi (?:really |absolutely )?enjoy\b",
+        "bevorzuge": r"\bich (?:\w+ )?bevorzuge\b",
+        "ich ": r"\bich (?:\w+ )?(?:mag|liebe|hasse)\b|\bich habe mich (?:für|gegen)\b",
+        "zieh": r"\b(?:ziehe?|ziehen)\b.{1,60}\bvor\b",
+        "lieb": r"\bam liebsten\b|\bmir\b.{0,40}\blieber\b|\bmein\w* lieblings\w+",
+        "prefiero": r"\bprefiero\b",
+        "soporto": r"\bno soporto\b",
+        "gust": r"\bme gustan?\b",
+        "encant": r"\bme encantan?\b",
+        "elegi": r"\bhe elegido\b",
+        "elegí": r"\belegí\b",
+        "decidi": r"\bhe decidido\b",
+        "decidí": r"\bdecidí\b",
+        "opt": r"\bopté\b|\bhe optado\b",
+        "предпочит": r"\bпредпочита\w+",
+        "нрав": r"\bмне (?:больше |очень |не )?нрав[яи]тся\b",
+        "люб": r"\bлюблю\b|\bмо[йяеи]\w* любим\w+",
+        "обожаю": r"\bобожаю\b",
+        "ненавижу": r"\bненавижу\b",
+        "терпеть": r"\bтерпеть не могу\b",
+        "выбрал": r"\bя выбрала?\b",
+        "решил": r"\bя решила?\b",
+        "我": r"我(?:比较|更|最|很|不|挺|还是)?(?:喜欢|爱|讨厌|偏好|倾向|习惯)|我(?:选|决定)",
+    }.items()
+}
 
 
 def asks_for_advice(text: str) -> bool:
     """Whether what one prefers matters to the answer."""
-    return _ASKS.search(text) is not None
+    return _ASKS.search(flat(text)) is not None
 
 
+@lru_cache(maxsize=8_192)
 def prefers(text: str) -> bool:
     """Whether the speaker says what they prefer, or have decided for."""
-    return _PREFERS.search(text) is not None
+    plain = flat(text)
+    return any(cue in plain and pattern.search(plain) for cue, pattern in _PREFERS.items())

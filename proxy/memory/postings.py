@@ -161,7 +161,8 @@ class Postings:
                 continue
             scores = self.bm25({term: weights[term] for term in rare}, mask)
             lines = np.flatnonzero(scores > 0)
-            worth = {term: weights[term] * float(_idf(texts, self._seen(term, mask, texts))) for term in common}
+            seen = many if texts == len(self) else {term: self._seen(term, mask) for term in common}
+            worth = {term: weights[term] * float(_idf(texts, seen[term])) for term in common}
             most = sum(value * self._most(term) for term, value in worth.items())
             least = float(np.partition(scores[lines], -half)[-half]) if len(lines) >= half else 0.0
             if common and most >= least:
@@ -182,10 +183,8 @@ class Postings:
         runs = [run.counts[first:last].max() for run, first, last in self._places(term) if first < last]
         return float(_saturated(np.array([max(runs)], np.float32), np.zeros(1, np.float32), 1.0)[0])
 
-    def _seen(self, term: str, mask: Mask, texts: int) -> int:
+    def _seen(self, term: str, mask: Mask) -> int:
         """Return how many of the visible lines hold a term."""
-        if texts == len(self):
-            return sum(last - first for _, first, last in self._places(term))
         return sum(int(mask[run.lines[first:last]].sum()) for run, first, last in self._places(term))
 
     def _counts(self, term: str, lines: Lines) -> Scores:

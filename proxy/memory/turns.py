@@ -16,7 +16,7 @@ from proxy.memory.advice import asks_for_advice, prefers
 from proxy.memory.index import TurnShelf
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query, is_of_oneself
-from proxy.memory.rank import economy, fuse, thinned, varied
+from proxy.memory.rank import best, economy, fuse, thinned, varied
 from proxy.types import Role
 
 # Words and vectors of a turn, words and vectors of the window around it: a short turn is understood by what stands
@@ -29,7 +29,7 @@ _ANSWER = 0.15  # of a question's score, for the turn that follows
 _LONG_REPLY = 0.6
 _MEANT = 1.4  # for the turns of whom the query names
 _ASKED, _TOLD = (6, 10), (1, 20)  # between which places other conversations come first
-_PREFERRED = 1.3  # for the turns that say what is preferred, where advice is asked for
+_PREFERRED, _READ = 1.3, 150  # for turns that say what is preferred, where advice is asked for; the best are read
 _RECENT, _HALF_LIFE_MS = 0.6, 30 * 86_400_000
 
 
@@ -66,13 +66,11 @@ class _Traits:
 
     Args:
         only_asks: Turns that ask and say nothing of the speaker.
-        prefers: Turns of the user that say what they prefer.
         is_continued: Pieces of a long message behind the first.
         messages: How many each conversation has.
     """
 
     only_asks: Mask
-    prefers: Mask
     is_continued: Mask
     messages: Counter[str]
 
@@ -95,8 +93,7 @@ def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Score
     """Return a factor per line: what a turn is worth as evidence, whatever it is about.
 
     Measured on the public sets: pieces of long replies cost the budget of what users said themselves; what one says,
-    rather than asks, carries on with what was going on lately. What one prefers seldom shares words with the advice
-    that one asks for.
+    rather than asks, carries on with what was going on lately.
     """
     traits = _traits(shelf)
     factors = economy(shelf.lengths, shelf.by_user)
@@ -104,12 +101,24 @@ def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Score
     factors *= np.where(_in_pieces(shelf, traits), np.float32(_LONG_REPLY), 1)
     if len(meant := set(speakers.values())) == 1:
         factors *= np.where(shelf.by_user == (meant == {"user"}), np.float32(_MEANT), 1)
-    if asks_for_advice(query.text):
-        factors *= np.where(traits.prefers, np.float32(_PREFERRED), 1)
     if query.says and query.as_of is None:
         ages = np.maximum(to_ms(query.now) - shelf.times, 0)
         factors *= (1 + _RECENT * np.exp2(-ages / _HALF_LIFE_MS)).astype(np.float32)
     return factors
+
+
+def preferred(shelf: TurnShelf, scores: Scores, query: Query) -> Scores:
+    """Return the scores, higher for those of the best turns that say what one prefers, where advice is asked for.
+
+    What one prefers seldom shares words with the advice that one asks for.
+    """
+    if not asks_for_advice(query.text):
+        return scores
+    raised = scores.copy()
+    for line in best(scores, _READ):
+        if shelf.by_user[line] and prefers(shelf.items[line].text):
+            raised[line] *= _PREFERRED
+    return raised
 
 
 def with_answers(shelf: TurnShelf, scores: Scores) -> Scores:
@@ -154,14 +163,12 @@ def _traits(shelf: TurnShelf) -> _Traits:
         return known
     new = shelf.items[count:]
     asks = np.array([_only_asks(turn.text) for turn in new], dtype=np.bool_)
-    preferring = np.array([turn.role == "user" and prefers(turn.text) for turn in new], dtype=np.bool_)
     continued = np.array([turn.piece > 0 for turn in new], dtype=np.bool_)
     messages = Counter(turn.session for turn in new if turn.piece == 0)
     if known is not None:
         asks, continued = np.append(known.only_asks, asks), np.append(known.is_continued, continued)
-        preferring = np.append(known.prefers, preferring)
         messages.update(known.messages)
-    found = _known[shelf] = _Traits(asks, preferring, continued, messages)
+    found = _known[shelf] = _Traits(asks, continued, messages)
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from proxy.memory.index import TurnShelf
 from proxy.memory.query import Query
-from proxy.memory.turns import likeness, spaced, with_answers, without_names, worth
+from proxy.memory.turns import likeness, preferred, spaced, with_answers, without_names, worth
 from tests.memory.rows import DAY, DIMENSION, MODEL, NOW, bag, conversation, turn_batch
 
 
@@ -54,9 +54,11 @@ def test_the_recent_counts_more_for_what_carries_on_and_not_for_a_question():
 
 def test_what_is_preferred_counts_more_where_advice_is_asked_for():
     turns = shelf(conversation("ses_1", "I prefer small hotels", "I prefer large ones", "I was in a hotel"))
-    preferred, reply, told = worth(turns, ask("Which hotel would you recommend?"), {})
-    assert preferred > reply == told
-    assert len(set(worth(turns, ask("Which hotel was I in?"), {}))) == 1
+    alike = np.array([0.5, 0.5, 0.5], dtype=np.float32)
+    asked_for, reply, told = preferred(turns, alike, ask("Which hotel would you recommend?"))
+    assert asked_for > reply == told
+    assert preferred(turns, alike, ask("Which hotel was I in?")).tolist() == alike.tolist()
+    assert preferred(turns, alike * 0, ask("Which hotel would you recommend?")).tolist() == [0, 0, 0]
 
 
 def test_an_answer_takes_part_in_its_question():

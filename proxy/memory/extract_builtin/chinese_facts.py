@@ -171,7 +171,7 @@ CHINESE_STATEMENTS = (
         ),
     ),
     Statement("born in", one_of(r"我(?:出生在|来自|是)(?P<v>[^，。！？；、,!?;\s的]{2,6}?)(?:人|出生|，|。|$)(?=.*)")),
-    Statement("task", one_of(r"提醒我(?P<v>[^，。！？；,!?;\s]{2,30})"), "task"),
+    Statement("task", one_of(r"提醒我(?P<v>[^，。！？；,!?;\s]{2,30})"), "task", reach="clause"),
     Statement(
         "instruction",
         one_of(
@@ -183,5 +183,6 @@ CHINESE_STATEMENTS = (
         ),
         "procedure",
         profile=True,
+        reach="sentence",
     ),
 )

@@ -235,7 +235,7 @@ ENGLISH_STATEMENTS = (
         one_of(_I + r" (?:was |were )?(?:born in|born on|from|grew up in|come from|originally from) "),
         single=False,
     ),
-    Statement("task", one_of(r"\b(?:please )?remind me (?:to|that|about) "), "task"),
+    Statement("task", one_of(r"\b(?:please )?remind me (?:to|that|about) "), "task", reach="clause"),
     Statement(
         "instruction",
         one_of(
@@ -250,5 +250,6 @@ ENGLISH_STATEMENTS = (
         ),
         "procedure",
         profile=True,
+        reach="sentence",
     ),
 )

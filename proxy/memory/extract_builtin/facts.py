@@ -12,7 +12,6 @@ from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.words import HAS_CJK, Span, flat, words
 
-_WHOLE = ("task", "instruction")  # whose object is the rest of the clause, or of the sentence
 HABITS = frozenset(
     ("eat", "drink", "read", "watch", "listen to", "follow", "collect", "shop at", "make")
 )  # unless it was once
@@ -88,7 +87,7 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
     for match in statement.head.finditer(sentence.flat):
         place = sentence.start + match.start()
         clause = next((clause for clause in sentence.clauses if clause.start <= place < clause.end + 1), None)
-        if statement.relation == "instruction":
+        if statement.reach == "sentence":
             clause = sentence.clauses[-1]  # "When I ask for numbers, ..."
         if clause is None or not _asserts(clause, reading.lexicon, sentence, match.span()):
             continue
@@ -96,11 +95,11 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
         start = sentence.start + (value[0] if value else match.end())
         end = sentence.start + value[1] if value else None
         subject = _subject(match, sentence, reading)
-        if statement.relation in _WHOLE:
-            whole = sentence.end if statement.relation == "instruction" else clause.end  # with its exceptions
-            members = [(start, end or start + len(reading.text[start:whole].rstrip(" \n.!。！")))]
-        else:
+        if statement.reach == "object":
             members = list(_members(sentence, start, end, reading))
+        else:
+            last = sentence.end if statement.reach == "sentence" else clause.end
+            members = [(start, end or start + len(reading.text[start:last].rstrip(" \n.!。！")))]
         if statement.single:
             members = members[:1]
         is_habit = statement.relation in HABITS

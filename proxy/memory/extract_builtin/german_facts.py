@@ -178,7 +178,7 @@ GERMAN_STATEMENTS = (
     Statement(
         "born in", one_of(r"\bich (?:komme|stamme) (?:aus) ", r"\bich bin (?:in) (?=\w+ (?:geboren|aufgewachsen))")
     ),
-    Statement("task", one_of(r"\berinner(?:e)? mich (?:bitte )?(?:daran|an) "), "task"),
+    Statement("task", one_of(r"\berinner(?:e)? mich (?:bitte )?(?:daran|an) "), "task", reach="clause"),
     Statement(
         "instruction",
         one_of(
@@ -191,5 +191,6 @@ GERMAN_STATEMENTS = (
         ),
         "procedure",
         profile=True,
+        reach="sentence",
     ),
 )

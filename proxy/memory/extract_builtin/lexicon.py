@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Literal
 
 from proxy.memory.words import Span
 from proxy.types import Kind
@@ -46,6 +47,7 @@ class Statement:
         kind: Of the memory that comes of it.
         single: One value at a time.
         profile: Belongs in every prompt.
+        reach: How far what is stated goes: "sentence" is for what is told with its conditions and exceptions.
     """
 
     relation: str
@@ -53,6 +55,7 @@ class Statement:
     kind: Kind = "fact"
     single: bool = False
     profile: bool = False
+    reach: Literal["object", "clause", "sentence"] = "object"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -118,7 +118,6 @@ _PLACES = frozenset(
         "cerca de",
     )
 )
-_MAKERS = frozenset(("von", "vom", "durch", "aus", "mit", "de", "del", "al", "con", ""))
 _TOPIC = {
     "de": re.compile(
         r"\b(?:geht|ist|dreht sich|handelt|befasst sich|beschäftigt sich|schreib\w*)(?: \w+){0,4}? (?:über|um|von|mit)\s+"

@@ -15,10 +15,6 @@ def _short(*stems: str) -> str:
     return r"\b(?:" + "|".join(stems) + r")(?:а|о|ы)?\b"
 
 
-def _any(*wordings: str) -> str:
-    return r"\b(?:" + "|".join(wordings) + r")\b"
-
-
 _QUIT = (  # perfective verbs of leaving something or getting rid of it
     "броси",
     "забракова",

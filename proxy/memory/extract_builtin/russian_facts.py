@@ -146,7 +146,7 @@ RUSSIAN_STATEMENTS = (
         ),
     ),
     Statement("born in", one_of(r"\bя родил(?:ся|ась) в ", r"\bя из ")),
-    Statement("task", one_of(r"\bнапомни(?:те)? мне "), "task"),
+    Statement("task", one_of(r"\bнапомни(?:те)? мне "), "task", reach="clause"),
     Statement(
         "instruction",
         one_of(
@@ -159,5 +159,6 @@ RUSSIAN_STATEMENTS = (
         ),
         "procedure",
         profile=True,
+        reach="sentence",
     ),
 )

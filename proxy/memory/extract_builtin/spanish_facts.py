@@ -148,7 +148,7 @@ SPANISH_STATEMENTS = (
     Statement("member of", one_of(r"\b(?:soy (?:soci[oa]|miembro) (?:del?|de la) |bailo en |canto en )")),
     Statement("subscribed to", one_of(r"\b(?:estoy )?suscrit[oa] a (?:la revista )?")),
     Statement("born in", one_of(r"\bnací en ", r"\bsoy de ")),
-    Statement("task", one_of(r"\brecuérdame (?:que )?"), "task"),
+    Statement("task", one_of(r"\brecuérdame (?:que )?"), "task", reach="clause"),
     Statement(
         "instruction",
         one_of(
@@ -161,5 +161,6 @@ SPANISH_STATEMENTS = (
         ),
         "procedure",
         profile=True,
+        reach="sentence",
     ),
 )
