@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from proxy import tokens
+from proxy import chosen, tokens
 from proxy.auth import Hasher
 from proxy.clock import Clock
 from proxy.config import Settings, environment, quiet_libraries
@@ -17,10 +17,9 @@ from proxy.media.fetch import Fetch, fetch
 from proxy.memory.book import Book
 from proxy.memory.cache import IndexCache
 from proxy.memory.caption import Captioner, captioner
-from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
+from proxy.memory.embed import CachedEmbedder, Embedder
 from proxy.memory.extract import select_extractor
 from proxy.memory.extraction import Extractor
-from proxy.memory.hub import HubEmbedder
 from proxy.memory.library import Library
 from proxy.memory.model_call import connect
 from proxy.memory.rules import LazyRules, rules
@@ -50,9 +49,7 @@ from proxy.telemetry.metrics import CACHE_BYTES, JOURNAL_TURNS, READY
 from proxy.telemetry.otel import Tracing, open_tracing
 from proxy.threads import in_thread
 from proxy.types import Mode, Scope
-from proxy.upstream import litellm, model_map
-from proxy.upstream.litellm_callbacks import Callbacks
-from proxy.upstream.providers import elsewhere
+from proxy.upstream import model_map
 from proxy.upstream.route import Routes
 
 _log = structlog.get_logger(__name__)
@@ -263,13 +260,13 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         _log.warning("settings of LiteLLM that have no effect here", names=", ".join(settings.without_effect))
     settings.server.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     clock = clock or Clock()
-    routes = _routes(settings, clock)
+    routes = chosen.routes(settings, clock)
     precedence = Precedence()
     shared = _Shared(
         settings,
         clock,
         Hasher.load(settings.auth, settings.server.data_dir),
-        _embedder(settings, precedence),
+        chosen.embedder(settings, precedence),
         precedence,
         select_extractor(settings.memory, builtin=LazyRules(), connect=connect),
         select_summarizer(settings.memory, environment(), connect),
@@ -342,65 +339,3 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
 
 def _learn_pause_s(settings: MemorySettings, extractor: Extractor) -> float:
     return settings.model_debounce_s if extractor.batches else settings.builtin_debounce_s
-
-
-def _routes(settings: Settings, clock: Clock) -> Routes:
-    upstream = settings.upstream
-    return Routes.from_settings(
-        model_list=settings.model_list,
-        upstream_url=upstream.url,
-        upstream_api_key=upstream.api_key.get_secret_value() if upstream.api_key else None,
-        environ={
-            **elsewhere(environment(), settings.server.port),
-            **{name: str(value) for name, value in settings.environment_variables.items()},
-        },
-        auth_mode=settings.auth.mode,
-        placeholder_keys=[*settings.auth.placeholder_keys, *_master_key(settings)],
-        timeout_s=upstream.read_timeout_s,
-        connect_timeout_s=upstream.connect_timeout_s,
-        router=settings.router_settings,
-        clock=clock,
-        context_windows=upstream.context_windows,
-        is_chat_only=upstream.chat_only,
-        callbacks=_callbacks(settings),
-    )
-
-
-def _callbacks(settings: Settings) -> Callbacks:
-    named = settings.litellm_callbacks
-    return Callbacks(
-        success=tuple(named.get("success", ())),
-        failure=tuple(named.get("failure", ())),
-        both=tuple(named.get("both", ())),
-        hides_messages=named.get("hides_messages", False),
-        folder=settings.config_folder,
-        variables={
-            name: str(value)
-            for name, value in settings.environment_variables.items()
-            if not str(value).startswith("os.environ/")
-        },
-    )
-
-
-def _master_key(settings: Settings) -> list[str]:
-    """LiteLLM's clients may still send its master key; it is no provider's, and goes to none."""
-    key = settings.litellm_master_key.get_secret_value() if settings.litellm_master_key else ""
-    return [environment().get(key.removeprefix("os.environ/"), "") if key.startswith("os.environ/") else key]
-
-
-def _embedder(settings: Settings, precedence: Precedence) -> Embedder:
-    chosen = settings.embedder
-    if chosen.model == "builtin":
-        inner: Embedder = EmbeddedEmbedder(threads=chosen.threads, precedence=precedence)
-    elif chosen.model == "multilingual":
-        folder = settings.server.data_dir / "models" / "multilingual"
-        inner = HubEmbedder(folder, chosen.hub_url, threads=chosen.threads, precedence=precedence)
-    else:
-        inner = LiteLLMEmbedder(
-            chosen.model,
-            api_key=chosen.api_key.get_secret_value() if chosen.api_key else None,
-            api_base=chosen.base_url,
-            dimension=chosen.dimension,
-            load=litellm.load,
-        )
-    return CachedEmbedder(inner, max_bytes=chosen.cache_bytes)

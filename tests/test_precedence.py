@@ -16,14 +16,10 @@ _FOREVER_S = 60.0
 async def test_work_waits_until_the_last_request_is_on_its_way() -> None:
     precedence, order = Precedence(cores=1), list[str]()
 
-    async def behind() -> None:
-        await precedence.give_way(_FOREVER_S)
-        order.append("behind")
-
     async with anyio.create_task_group() as group:
         with precedence.ahead():
             with precedence.ahead():
-                group.start_soon(behind)
+                group.start_soon(_behind, precedence, order)
                 await asyncio.sleep(0)
                 order.append("first")
             await asyncio.sleep(0)
@@ -59,15 +55,16 @@ async def test_nothing_waits_where_cores_are_left_over() -> None:
 async def test_a_short_pause_between_two_requests_is_none() -> None:
     precedence, order = Precedence(cores=1), list[str]()
 
-    async def behind() -> None:
-        await precedence.give_way(_FOREVER_S)
-        order.append("behind")
-
     async with anyio.create_task_group() as group:
         with precedence.ahead():
-            group.start_soon(behind)
+            group.start_soon(_behind, precedence, order)
             await asyncio.sleep(0)
         await asyncio.sleep(0)
         with precedence.ahead():
             order.append("second")
     assert order == ["second", "behind"]
+
+
+async def _behind(precedence: Precedence, order: list[str]) -> None:
+    await precedence.give_way(_FOREVER_S)
+    order.append("behind")

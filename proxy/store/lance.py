@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 import weakref
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
-import structlog
-
-from proxy.errors import StoreUnavailable
 from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
+from proxy.store import lance_upkeep as upkeep
 from proxy.store.lance_import import import_lancedb
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
@@ -42,24 +39,11 @@ from proxy.store.schema import (
 from proxy.threads import in_thread, shielded
 from proxy.types import STATUSES, Chunk, Episode, Memory, Scope
 
-if TYPE_CHECKING:
-    from lancedb.table import AsyncTable
-
-_log = structlog.get_logger(__name__)
-
+Result = TypeVar("Result")
 _MANY_ROWS = 200  # from here on, work on rows leaves the event loop
 _IDS_PER_FILTER = 500
 _OF_A_BATCH = ("record", "tokens", "lexical_version", "embedding_model", "stamp")  # each column takes a quarter of a ms
-_FRAGMENTS_BEFORE_COMPACTION = 8
 _LEFTOVER_AGE_S = 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class StoreHealth:
-    """What ``verify`` found: how many tables there are, and which of them have a broken newest version."""
-
-    tables: int
-    broken: tuple[str, ...]
 
 
 class LanceStore:
@@ -213,7 +197,7 @@ class LanceStore:
 
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""
-        async with _Reading(self, noun, scope) as table:
+        async with self._tables.reading(noun, scope.user) as table:
             if table is None:
                 return []
             query = table.query().where(filters.other_than("embedding_model", model)).select(["record"])
@@ -249,7 +233,7 @@ class LanceStore:
             limit: Most rows; turns bring their neighbours.
         """
         layout = LAYOUTS[noun]
-        async with _Reading(self, noun, scope) as table:
+        async with self._tables.reading(noun, scope.user) as table:
             if table is None:
                 return NOTHING_FOUND
             search = partial(lance_search.find, table, layout, terms, vector, limit=limit, dimension=self.dimension)
@@ -262,7 +246,7 @@ class LanceStore:
         """Yield what the rows are about, a few thousand at a time; only those written since where a stamp is given."""
         is_whole = above_stamp is None  # reads in many steps, through a handle that nobody else moves on
         with guarded(f"skim {noun}"):
-            reading = self._tables.snapshot(noun, scope.user) if is_whole else _Reading(self, noun, scope)
+            reading = self._tables.snapshot(noun, scope.user) if is_whole else self._tables.reading(noun, scope.user)
             async with reading as table:
                 if table is not None:
                     rows = lance_search.skim(table, LAYOUTS[noun], above_stamp=above_stamp, dimension=self.dimension)
@@ -282,7 +266,7 @@ class LanceStore:
 
         With ``model``, all their vectors are known to be of that one, and it is not read.
         """
-        async with _Reading(self, noun, scope) as table:
+        async with self._tables.reading(noun, scope.user) as table:
             if table is None:
                 return NOTHING_FOUND
             layout = LAYOUTS[noun]
@@ -290,7 +274,7 @@ class LanceStore:
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:
         """Return the ids of all rows."""
-        async with _Reading(self, noun, scope) as table:
+        async with self._tables.reading(noun, scope.user) as table:
             if table is None:
                 return []
             ids: list[str] = (await table.query().select(["id"]).to_arrow()).column("id").to_pylist()
@@ -298,7 +282,7 @@ class LanceStore:
 
     async def count(self, scope: Scope, noun: Noun) -> int:
         """Return the number of rows; costs no reading of rows."""
-        async with _Reading(self, noun, scope) as table:
+        async with self._tables.reading(noun, scope.user) as table:
             return 0 if table is None else await table.count_rows()
 
     async def counts(self, scope: Scope) -> dict[str, int]:
@@ -308,7 +292,7 @@ class LanceStore:
     async def statuses(self, scope: Scope) -> dict[str, int]:
         """Return how many memories of each status the scope sees; reads all rows, inside LanceDB."""
         seen = filters.any_of("agent", sorted({"", scope.agent}))
-        async with _Reading(self, "memories", scope) as table:
+        async with self._tables.reading("memories", scope.user) as table:
             if table is None:
                 return {}
             parts = {status: filters.tells("record", f'"status":"{status}"') for status in STATUSES}
@@ -317,7 +301,7 @@ class LanceStore:
 
     async def seen(self, scope: Scope) -> int:
         """Return how many turns the scope sees."""
-        async with _Reading(self, "episodes", scope) as table:
+        async with self._tables.reading("episodes", scope.user) as table:
             return 0 if table is None else await table.count_rows(filters.any_of("agent", sorted({"", scope.agent})))
 
     def revision(self, scope: Scope, noun: Noun) -> Revision:
@@ -327,20 +311,20 @@ class LanceStore:
 
     async def drop_owner(self, scope: Scope) -> None:
         """Destroy all tables of the owner; nothing of them stays on the disk."""
-        await shielded(self._drop(scope), "drop owner")
+        await shielded(self._alone(scope, self._tables.drop), "drop owner")
 
     async def purge(self, scope: Scope) -> None:
         """Make deleted and overwritten rows leave the disk now."""
-        await shielded(self._purge(scope), "purge owner")
+        await shielded(self._alone(scope, partial(upkeep.purge, self._tables)), "purge owner")
 
     async def maintain(self, scope: Scope) -> None:
         """Compact the owner's tables where reads have become slow; for idle moments, by the holder of the lease."""
-        await shielded(self._maintain(scope), "maintain owner")
+        work = partial(upkeep.maintain, self._tables, index_above_rows=self._index_above_rows)
+        await shielded(self._alone(scope, work), "maintain owner")
 
     async def heal(self, scope: Scope) -> list[str]:
         """Set aside newest versions that a power loss broke and return their names; the journal must be replayed."""
-        async with self._lock(scope):
-            return [name for noun in NOUNS for name in await self._heal(noun, scope.user)]
+        return await self._alone(scope, partial(upkeep.heal, self._tables))
 
     async def flush(self, scope: Scope) -> None:
         """Force what was written for the owner onto the disk; to be done before the journal lets go of it."""
@@ -351,17 +335,17 @@ class LanceStore:
                     await in_thread("load", disk.flush, path, newer_than=since - 1)
         self._flushed_at[scope.user] = now
 
-    async def verify(self) -> StoreHealth:
+    async def verify(self) -> upkeep.StoreHealth:
         """Look at every table's newest version.
 
         Raises:
             StoreUnavailable: If the folder cannot be read or written.
         """
         with guarded("read and write the store's folder"):
-            return await in_thread("load", _examine, self._tables.folder)
+            return await in_thread("load", upkeep.examine, self._tables.folder)
 
     async def _values(self, layout: Layout[T], scope: Scope, *, where: str | None = None) -> list[T]:
-        async with _Reading(self, layout.noun, scope) as table:
+        async with self._tables.reading(layout.noun, scope.user) as table:
             if table is None:
                 return []
             query = table.query() if where is None else table.query().where(where)
@@ -371,7 +355,7 @@ class LanceStore:
             return await in_thread("cpu", decode, layout, found)
 
     async def _load(self, layout: Layout[T], scope: Scope, *, where: str | None = None) -> Batch[T]:
-        async with _Reading(self, layout.noun, scope) as table:
+        async with self._tables.reading(layout.noun, scope.user) as table:
             if table is None:
                 return Batch([], [], {}, [], 0)
             query = table.query() if where is None else table.query().where(where)
@@ -437,78 +421,14 @@ class LanceStore:
                     for where in wheres:
                         await table.delete(where)
 
-    async def _drop(self, scope: Scope) -> None:
+    async def _alone(self, scope: Scope, work: Callable[[str], Awaitable[Result]]) -> Result:
+        """Do something with all of an owner's tables while nothing writes them."""
         async with self._lock(scope):
-            with guarded("drop an owner's tables"):
-                await self._tables.drop(scope.user)
-
-    async def _purge(self, scope: Scope) -> None:
-        async with self._lock(scope):
-            for noun in NOUNS:
-                with guarded(f"purge {noun}"):
-                    if (path := self._tables.path(noun, scope.user)) is None:
-                        continue
-                    disk.remove_table(path / disk.QUARANTINE)
-                    await self._tables.compact(noun, scope.user, at_once=True)
-                    if disk.has_deletions(path) or (path / "_indices").exists():
-                        await self._tables.rebuild(noun, scope.user)
-
-    async def _maintain(self, scope: Scope) -> None:
-        async with self._lock(scope):
-            for noun in NOUNS:
-                with guarded(f"compact {noun}"):
-                    path = self._tables.path(noun, scope.user)
-                    if path is not None and disk.count_fragments(path) >= _FRAGMENTS_BEFORE_COMPACTION:
-                        await self._tables.compact(noun, scope.user)
-                    table = await self._tables.open(noun, scope.user)
-                    if table is not None:
-                        await lance_search.index(table, noun, above_rows=self._index_above_rows)
-
-    async def _heal(self, noun: Noun, owner: str) -> list[str]:
-        with guarded(f"heal {noun}"):
-            moved: list[str] = []
-            for name in disk.table_names(self._tables.shard(owner), owner, noun):
-                self._tables.forget(noun, owner)
-                folder = self._tables.shard(owner) / f"{name}.lance"
-                moved += disk.set_aside_broken_heads(folder)
-                while disk.has_empty_files(folder) and not await self._is_readable(noun, owner):
-                    moved += disk.set_aside_head(folder)
-            if moved:
-                _log.warning("broken table versions set aside", noun=noun, count=len(moved))
-            return moved
-
-    async def _is_readable(self, noun: Noun, owner: str) -> bool:
-        """Whether the newest version can be read to its end."""
-        self._tables.forget(noun, owner)
-        try:
-            with guarded("read a table"):
-                if (table := await self._tables.open(noun, owner)) is not None:
-                    await table.query().to_arrow()
-        except StoreUnavailable:
-            return False
-        return True
+            with guarded("look after an owner's tables"):
+                return await work(scope.user)
 
     def _lock(self, scope: Scope) -> asyncio.Lock:
         return self._locks.setdefault(filters.owner(scope.user), asyncio.Lock())
-
-
-class _Reading:
-    """An owner's table for reading; a failure lets go of the handle, so that the next attempt starts afresh."""
-
-    def __init__(self, store: LanceStore, noun: Noun, scope: Scope) -> None:
-        self._tables = store._tables
-        self._noun = noun
-        self._owner = filters.owner(scope.user)
-
-    async def __aenter__(self) -> AsyncTable | None:
-        with guarded(f"open {self._noun}"):
-            return await self._tables.open(self._noun, self._owner)
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, StoreUnavailable):
-            self._tables.forget(self._noun, self._owner)
-            with guarded(f"read {self._noun}"):
-                raise error
 
 
 def _with_vectors(
@@ -526,13 +446,3 @@ def _with_vectors(
         _, kept, made_by = stored[item.id]
         return tuple(kept), made_by
     return (None,) * len(layout.vectors), None
-
-
-def _examine(folder: Path) -> StoreHealth:
-    probe = folder / ".probe"
-    probe.write_bytes(b"")
-    probe.unlink()
-    tables = [shard / f"{name}.lance" for shard in folder.glob("[0-9a-f][0-9a-f]") for name in disk.table_names(shard)]
-    heads = [(table, disk.head(table)) for table in tables]
-    broken = [table.stem for table, head in heads if not head or not disk.is_complete(table / "_versions" / head)]
-    return StoreHealth(len(tables), tuple(sorted(broken)))

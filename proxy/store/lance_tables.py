@@ -86,6 +86,22 @@ class Tables:
         return handle.table
 
     @contextlib.asynccontextmanager
+    async def reading(self, noun: Noun, owner: str) -> AsyncIterator[AsyncTable | None]:
+        """Give the owner's table to read; a failure lets go of its handle, so that the next attempt starts afresh.
+
+        Raises:
+            StoreUnavailable: Whatever went wrong.
+        """
+        with guarded(f"open {noun}"):
+            table = await self.open(noun, filters.owner(owner))
+        try:
+            with guarded(f"read {noun}"):
+                yield table
+        except Exception:
+            self.forget(noun, owner)
+            raise
+
+    @contextlib.asynccontextmanager
     async def snapshot(self, noun: Noun, owner: str) -> AsyncIterator[AsyncTable | None]:
         """Give a handle of the caller's own, which stays at the version that is the newest now."""
         name, _ = self.revision(noun, owner)

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from proxy.lexical import tokens
-from proxy.store.lance import LanceStore, StoreHealth
+from proxy.store.lance import LanceStore
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
+from proxy.store.lance_upkeep import StoreHealth
 from proxy.store.passages import dense_text, lexical_text
 from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun, Revision, Skimmed, Vector
 from proxy.types import Chunk, Episode, Memory, Scope

@@ -1,0 +1,92 @@
+"""What is done with an owner's tables while nothing writes them: compact, purge, heal what a power loss broke."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from proxy.errors import StoreUnavailable
+from proxy.store import lance_disk as disk
+from proxy.store import lance_search
+from proxy.store.lance_tables import Tables, guarded
+from proxy.store.schema import NOUNS, Noun
+
+_log = structlog.get_logger(__name__)
+
+_FRAGMENTS_BEFORE_COMPACTION = 8
+
+
+@dataclass(frozen=True, slots=True)
+class StoreHealth:
+    """What ``examine`` found: how many tables there are, and which of them have a broken newest version."""
+
+    tables: int
+    broken: tuple[str, ...]
+
+
+async def purge(tables: Tables, owner: str) -> None:
+    """Make deleted and overwritten rows leave the disk."""
+    for noun in NOUNS:
+        with guarded(f"purge {noun}"):
+            if (path := tables.path(noun, owner)) is None:
+                continue
+            disk.remove_table(path / disk.QUARANTINE)
+            await tables.compact(noun, owner, at_once=True)
+            if disk.has_deletions(path) or (path / "_indices").exists():
+                await tables.rebuild(noun, owner)
+
+
+async def maintain(tables: Tables, owner: str, *, index_above_rows: int) -> None:
+    """Compact the tables where reads have become slow, and index those of more rows than that."""
+    for noun in NOUNS:
+        with guarded(f"compact {noun}"):
+            path = tables.path(noun, owner)
+            if path is not None and disk.count_fragments(path) >= _FRAGMENTS_BEFORE_COMPACTION:
+                await tables.compact(noun, owner)
+            table = await tables.open(noun, owner)
+            if table is not None:
+                await lance_search.index(table, noun, above_rows=index_above_rows)
+
+
+async def heal(tables: Tables, owner: str) -> list[str]:
+    """Set aside newest versions that a power loss broke, and return their names."""
+    return [name for noun in NOUNS for name in await _healed(tables, noun, owner)]
+
+
+def examine(folder: Path) -> StoreHealth:
+    """Look at the newest version of every table of every owner, once the folder was written to."""
+    probe = folder / ".probe"
+    probe.write_bytes(b"")
+    probe.unlink()
+    tables = [shard / f"{name}.lance" for shard in folder.glob("[0-9a-f][0-9a-f]") for name in disk.table_names(shard)]
+    heads = [(table, disk.head(table)) for table in tables]
+    broken = [table.stem for table, head in heads if not head or not disk.is_complete(table / disk.VERSIONS / head)]
+    return StoreHealth(len(tables), tuple(sorted(broken)))
+
+
+async def _healed(tables: Tables, noun: Noun, owner: str) -> list[str]:
+    with guarded(f"heal {noun}"):
+        moved: list[str] = []
+        for name in disk.table_names(tables.shard(owner), owner, noun):
+            tables.forget(noun, owner)
+            folder = tables.shard(owner) / f"{name}.lance"
+            moved += disk.set_aside_broken_heads(folder)
+            while disk.has_empty_files(folder) and not await _is_readable(tables, noun, owner):
+                moved += disk.set_aside_head(folder)
+        if moved:
+            _log.warning("broken table versions set aside", noun=noun, count=len(moved))
+        return moved
+
+
+async def _is_readable(tables: Tables, noun: Noun, owner: str) -> bool:
+    """Whether the newest version can be read to its end."""
+    tables.forget(noun, owner)
+    try:
+        with guarded("read a table"):
+            if (table := await tables.open(noun, owner)) is not None:
+                await table.query().to_arrow()
+    except StoreUnavailable:
+        return False
+    return True
