@@ -78,4 +78,5 @@ async def _destroy(services: Services, scope: Scope, session_id: str) -> None:
         await services.store.remove_episodes(scope, session=session_id)
         await forget_summaries(services, scope, session_id)
         await services.store.purge(scope)
+        services.index.forget(scope)
     services.needs_scrub = True

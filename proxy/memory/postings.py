@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ Hashes = NDArray[np.int64]
 K1 = 1.1
 B = 0.3  # measured on conversations: lengths say little there
 _MOST_COUNTED = 255
-_COMMON = 0.05  # of all lines
+_MANY = 1000  # lines, from which on it is worth asking whether they need to be scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Postings:
             mask: The visible lines. All statistics are taken over these, so that what is invisible cannot show.
             neighbours: If given, a line stands for the window of itself and its neighbours.
         """
-        texts = int(mask.sum())
+        texts = int(np.count_nonzero(mask))
         if not texts or not weights:
             return np.zeros(len(self), dtype=np.float32)
         terms, lines, counts = _visible(*self._matches(list(weights)), mask)
@@ -151,50 +151,43 @@ class Postings:
         query find rules them out before they are scored (MaxScore, Turtle and Flood, 1995).
         """
         half = -(-limit // 2)
-        many = {term: sum(last - first for _, first, last in self._places(term)) for term in weights}
-        terms = sorted((term for term in weights if many[term]), key=lambda term: many[term])
-        texts = int(mask.sum())
+        texts = int(np.count_nonzero(mask))
         mean = _mean(self._lengths, mask, texts)
-        for at, reach in enumerate(accumulate(many[term] for term in terms), 1):
-            rare, common = terms[:at], terms[at:]
-            if reach < half or (common and many[common[0]] < _COMMON * len(self)):
+        held = {term: self._held(term, None if texts == len(self) else mask) for term in weights}
+        terms = sorted((term for term in weights if len(held[term][0])), key=lambda term: len(held[term][0]))
+        worth = {term: weights[term] * float(_idf(texts, len(held[term][0]))) for term in terms}
+        scores = np.zeros(len(self), dtype=np.float32)
+        for at, term in enumerate(terms):
+            lines, counts = held[term]
+            scores[lines] += worth[term] * _saturated(counts, self._lengths[lines], mean)
+            common = terms[at + 1 :]
+            if not common or len(held[common[0]][0]) < _MANY:
                 continue
-            scores = self.bm25({term: weights[term] for term in rare}, mask)
-            lines = np.flatnonzero(scores > 0)
-            seen = many if texts == len(self) else {term: self._seen(term, mask) for term in common}
-            worth = {term: weights[term] * float(_idf(texts, seen[term])) for term in common}
-            most = sum(value * self._most(term) for term, value in worth.items())
-            least = float(np.partition(scores[lines], -half)[-half]) if len(lines) >= half else 0.0
-            if common and most >= least:
+            found = np.flatnonzero(scores > 0)
+            least = float(np.partition(scores[found], -half)[-half]) if len(found) >= half else 0.0
+            most = sum(worth[other] * _most(held[other][1]) for other in common)
+            if most > least:
                 continue
-            lines = lines[scores[lines] >= least - most]
-            for term, value in worth.items():
-                scores[lines] += value * _saturated(self._counts(term, lines), self._lengths[lines], mean)
-            return _best(scores, lines, limit)
-        scores = self.bm25(weights, mask)
+            found = found[scores[found] >= least - most]
+            for other in common:
+                counts = _counted(*held[other], found)
+                scores[found] += worth[other] * _saturated(counts, self._lengths[found], mean)
+            return _best(scores, found, limit)
         return _best(scores, np.flatnonzero(scores > 0), limit)
 
-    def _places(self, term: str) -> list[tuple[_Run, int, int]]:
-        """Return where in each run the lines of a term begin and end."""
-        return [(run, *run.place(hash(term))) for run in self._runs]
-
-    def _most(self, term: str) -> float:
-        """Return what a term is worth where it stands most often, however short the text."""
-        runs = [run.counts[first:last].max() for run, first, last in self._places(term) if first < last]
-        return float(_saturated(np.array([max(runs)], np.float32), np.zeros(1, np.float32), 1.0)[0])
-
-    def _seen(self, term: str, mask: Mask) -> int:
-        """Return how many of the visible lines hold a term."""
-        return sum(int(mask[run.lines[first:last]].sum()) for run, first, last in self._places(term))
-
-    def _counts(self, term: str, lines: Lines) -> Scores:
-        """Return how often a term stands in each of some lines."""
-        counts = np.zeros(len(lines), dtype=np.float32)
-        for run, first, last in self._places(term):
-            if first < last:
-                at = first + np.minimum(np.searchsorted(run.lines[first:last], lines), last - first - 1)
-                counts += np.where(run.lines[at] == lines, run.counts[at], 0)
-        return counts
+    def _held(self, term: str, mask: Mask | None) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Return the lines of ``mask``, or all, that hold a term, ascending, and how often each does."""
+        key = hash(term)
+        parts = [
+            (run.lines[first:last], run.counts[first:last]) for run in self._runs for first, last in [run.place(key)]
+        ]
+        parts = [part for part in parts if len(part[0])]
+        if len(parts) == 1:
+            lines, counts = parts[0]
+        else:
+            lines = np.concatenate([part[0] for part in parts] or [np.zeros(0, np.int32)])
+            counts = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.uint8)])
+        return (lines, counts) if mask is None else (lines[mask[lines]], counts[mask[lines]])
 
     def _matches(self, terms: Sequence[str]) -> tuple[Lines, Lines, Scores]:
         """Return for each line that holds one of ``terms``: which one, the line, and how often."""
@@ -212,6 +205,17 @@ class Postings:
         return numbers, lines.astype(np.int64), counts.astype(np.float32)
 
 
+def _most(counts: NDArray[np.uint8]) -> float:
+    """Return what a term is worth where it stands most often, however short the text."""
+    return float(_saturated(counts.max(keepdims=True), np.zeros(1, np.float32), 1.0)[0])
+
+
+def _counted(lines: NDArray[np.int32], counts: NDArray[np.uint8], wanted: Lines) -> NDArray[np.uint8]:
+    """Return how often a term stands in each of some lines, given where it stands at all."""
+    at = np.minimum(np.searchsorted(lines, wanted), len(lines) - 1)
+    return np.where(lines[at] == wanted, counts[at], np.uint8(0))
+
+
 def _best(scores: Scores, lines: Lines, limit: int) -> dict[int, float]:
     if len(lines) > limit:
         lines = lines[np.argpartition(scores[lines], -limit)[-limit:]]
@@ -225,13 +229,15 @@ def _idf(texts: int, found_in: NDArray[np.int64] | int) -> NDArray[np.float64]:
 
 
 def _mean(lengths: Scores, mask: Mask, texts: int) -> float:
-    return max(float(lengths.sum(where=mask)) / max(1, texts), 1.0)
+    total = lengths.sum() if texts == len(lengths) else lengths[mask].sum()
+    return max(float(total) / max(1, texts), 1.0)
 
 
-def _saturated(counts: Scores, lengths: Scores, mean: float) -> Scores:
+def _saturated(counts: Scores | NDArray[np.uint8], lengths: Scores, mean: float) -> Scores:
     """Return what so many occurrences in texts of such lengths are worth, less than ``K1 + 1``."""
     norms = K1 * (1 - B) + (K1 * B / mean) * lengths
-    return np.asarray(counts * (K1 + 1) / (counts + norms), dtype=np.float32)
+    often = counts.astype(np.float32, copy=False)
+    return np.asarray(often * np.float32(K1 + 1) / (often + norms), dtype=np.float32)
 
 
 def _visible(terms: Lines, lines: Lines, counts: Scores, mask: Mask) -> tuple[Lines, Lines, Scores]:

@@ -1,16 +1,18 @@
-"""What the many rows of a large owner are about, small enough to be held where the rows themselves are not."""
+"""What the many rows of a large owner are about, small enough to be held in memory, where the rows are not."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proxy.memory.column import Column
 from proxy.memory.postings import Lines, Mask, Postings
+from proxy.store.lance_search import Candidates, best, with_neighbours
+from proxy.store.row_file import RowFile
 from proxy.store.schema import Skimmed, Vector
 from proxy.types import Memory, Scope
 
@@ -24,6 +26,7 @@ _WORD = 64  # bits
 _FAR = np.iinfo(np.uint16).max
 # The best four values for what is distributed normally, and the bound between them (Max, 1960).
 _SMALL, _BOUND, _LARGE = 0.4528, 0.9816, 1.510
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).astype(np.float32)  # of each byte
 
 
 class Codes:
@@ -62,7 +65,7 @@ class Codes:
         apart = self._apart(self._packed(unit[np.newaxis] > 0)[0])
         apart[~(mask & self._known.values)] = _FAR
         short = _nearest_some(apart)
-        cosines = self._values(short) @ unit / self._scale
+        cosines = self._cosines(short, unit)
         best = np.argsort(-cosines, kind="stable")[:limit]
         return dict(zip(short[best].tolist(), cosines[best].tolist(), strict=True))
 
@@ -78,60 +81,56 @@ class Codes:
                 np.add(block, np.bitwise_count(some, out=few), out=block)
         return apart
 
-    def _values(self, lines: Lines) -> Vector:
-        signs = np.stack([column.values[lines] for column in self._signs], axis=1)
-        sizes = self._unpacked(self._sizes.values[lines]) * np.float32(_LARGE - _SMALL) + np.float32(_SMALL)
-        values: Vector = sizes * (self._unpacked(signs) * np.float32(2) - np.float32(1))
-        return values
+    def _cosines(self, lines: Lines, unit: Vector) -> Vector:
+        """Return about the cosine of some lines with a vector.
+
+        What eight dimensions add to it is looked up by the byte of their bits, and not computed for each line.
+        """
+        width = len(self._signs) * _WORD
+        padded = np.pad(unit, (0, width - len(unit))).reshape(-1, 8)
+        sums = (padded @ _BITS.T).ravel()  # by byte: of the dimensions whose bit is set
+        first = np.arange(len(padded)) * len(_BITS)
+        signs = np.stack([column.values[lines] for column in self._signs], axis=1).view(np.uint8)
+        large = self._sizes.values[lines].view(np.uint8)
+
+        def total(of: NDArray[np.uint8]) -> Vector:
+            looked_up: Vector = sums.take(of + first).sum(axis=1)
+            return looked_up
+
+        small = 2 * total(signs) - unit.sum()  # each with its sign
+        more = 2 * total(signs & large) - total(large)
+        cosines: Vector = (_SMALL * small + (_LARGE - _SMALL) * more) / self._scale
+        return cosines
 
     def _packed(self, bits: Mask) -> NDArray[np.uint64]:
         packed = np.packbits(bits, axis=1)
         spare = len(self._signs) * _WORD // 8 - packed.shape[1]
         return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, spare)))).view(np.uint64)
 
-    def _unpacked(self, words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, count=self._dimension)
-
-
-@dataclass(frozen=True, slots=True)
-class Sought:
-    """Which rows to fetch.
-
-    Args:
-        scores: By words and by each vector, of the rows at some addresses.
-        keys: Hash of the id of the row expected at each of the addresses.
-    """
-
-    scores: dict[str, dict[int, float]]
-    keys: dict[int, int]
-
 
 class Sketch:
-    """Terms and coarse vectors of all rows of a table, with the place of each; says which rows to fetch for a query.
+    """Terms and coarse vectors of all rows of a table in memory, the rows themselves in a file beside it.
 
     Args:
-        vectors: Names of the vector columns.
-        dimension: Their length.
+        rows: Empty; nobody else uses it.
         model: Only vectors of this embedding model count.
 
     Attributes:
-        is_uniform: There is no row of another model.
         stamp: The latest of all rows.
     """
 
-    def __init__(self, vectors: Sequence[str], dimension: int, model: str) -> None:
+    def __init__(self, rows: RowFile[Any], model: str) -> None:
         self._lock = threading.Lock()
+        self._rows = rows
         self._model = model
         self._postings = Postings()
-        self._codes = {name: Codes(dimension) for name in vectors}
+        self._codes = {name: Codes(rows.dimension) for name in rows.layout.vectors}
         self._alive = Column(np.bool_)
-        self._address = Column(np.uint64)
         self._key = Column(np.int64)
         self._agent = Column(np.int32)
         self._agents: dict[str, int] = {"": 0}
         self._count = 0
         self._marked: dict[str, Memory] = {}
-        self.is_uniform = True
         self.stamp = 0
 
     def __len__(self) -> int:
@@ -140,9 +139,9 @@ class Sketch:
     @property
     def size_bytes(self) -> int:
         """About how much memory this takes."""
-        columns = (self._alive, self._address, self._key, self._agent)
+        columns = sum(column.size_bytes for column in (self._alive, self._key, self._agent))
         coded = sum(codes.size_bytes for codes in self._codes.values())
-        return sum(column.size_bytes for column in columns) + self._postings.size_bytes + coded
+        return columns + coded + self._postings.size_bytes + self._rows.size_bytes
 
     @property
     def waste(self) -> float:
@@ -155,21 +154,25 @@ class Sketch:
         return list(self._marked.values())
 
     def put(self, rows: Skimmed) -> None:
-        """Add rows, over those of the same id."""
+        """Add rows, over those of the same id.
+
+        Raises:
+            StoreUnavailable: If they could not be written; then nothing has changed.
+        """
         keys = np.fromiter(map(hash, rows.ids), dtype=np.int64, count=len(rows.ids))
         current = np.array([model == self._model for model in rows.models], dtype=np.bool_)
+        vectors = {name: rows.vectors[name] * current[:, np.newaxis] for name in self._codes}
         with self._lock:
+            self._rows.extend(rows.records, vectors)
             gone = self._alive.values & np.isin(self._key.values, keys)
             self._alive.values[gone] = False
             self._count += len(keys) - int(gone.sum())
-            self.is_uniform = self.is_uniform and bool(current.all())
             self._alive.extend(np.ones(len(keys), dtype=np.bool_))
             self._key.extend(keys)
-            self._address.extend(rows.addresses)
             self._agent.extend([self._agents.setdefault(agent, len(self._agents)) for agent in rows.agents])
             self._postings.extend(rows.tokens)
             for name, codes in self._codes.items():
-                codes.extend(rows.vectors[name] * current[:, np.newaxis])
+                codes.extend(vectors[name])
             for id_ in rows.ids:
                 self._marked.pop(id_, None)
             self._marked.update((memory.id, memory) for memory in rows.marked)
@@ -180,8 +183,15 @@ class Sketch:
         with self._lock:
             return not bool(np.isin(self._key.values[self._alive.values], [hash(id_) for id_ in ids]).any())
 
-    def find(self, scope: Scope, terms: Collection[str], vector: Vector | None) -> Sought:
-        """Return the rows that ``scope`` may see and that fit best by words or by any of their vectors."""
+    def find(self, scope: Scope, terms: Collection[str], vector: Vector | None, *, limit: int) -> Candidates[Any]:
+        """Return the rows that ``scope`` may see and that fit best by words or by any of their vectors.
+
+        Args:
+            scope: Whose agent asks.
+            terms: Index terms of the query.
+            vector: Of the query; None searches by words alone.
+            limit: Most rows; turns bring their neighbours.
+        """
         with self._lock:
             sees = np.array([scope.sees(agent) for agent in self._agents], dtype=np.bool_)
             alive = self._alive.values
@@ -189,10 +199,10 @@ class Sketch:
             found = {"words": self._postings.top(dict.fromkeys(terms, 1.0), mask, _BY_WORDS)}
             if vector is not None:
                 found |= {name: codes.nearest(vector, mask, _BY_VECTOR) for name, codes in self._codes.items()}
-            lines = list({line for of in found.values() for line in of})
-            address = dict(zip(lines, self._address.values[lines].tolist(), strict=True))
-            scores = {name: {address[line]: score for line, score in of.items()} for name, of in found.items()}
-            return Sought(scores, dict(zip(address.values(), self._key.values[lines].tolist(), strict=True)))
+            near = with_neighbours(self._rows.layout, best(found, limit))
+            lines = [line for line in near if line < len(alive) and alive[line]]
+            rows, words = self._rows.take(lines, self._model), found["words"]
+        return Candidates(rows, {item.id: words[at] for at, item in zip(lines, rows.items, strict=True) if at in words})
 
 
 def _nearest_some(apart: NDArray[np.uint16]) -> Lines:

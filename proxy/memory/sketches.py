@@ -14,7 +14,7 @@ import structlog
 
 from proxy.errors import StoreUnavailable
 from proxy.memory.sketch import BYTES_PER_ROW, Sketch
-from proxy.store.lance_search import Candidates, best
+from proxy.store.lance_search import Candidates
 from proxy.store.ram import Rows
 from proxy.store.schema import LAYOUTS, NOUNS, Noun, Revision, Vector
 from proxy.threads import in_thread, spawn
@@ -64,16 +64,9 @@ class Sketches:
     ) -> Candidates[Any]:
         """Return the rows that may answer a query, as the store's own ``candidates`` does."""
         sketch = await self.current(scope, noun)
-        if sketch is not None:
-            sought = await in_thread("cpu", sketch.find, scope, terms, vector)
-            rows = best(sought.scores, limit)
-            model = self.model if sketch.is_uniform else None
-            found = await self.store.fetch(scope, noun, rows, sought.scores["words"], model=model)
-            met = zip(found.addresses, found.rows.items, strict=True)
-            if sum(sought.keys.get(address) == hash(item.id) for address, item in met) >= len(rows):
-                return found
-            self._drawn.pop((scope.user, noun), None)  # compaction has moved the rows
-        return await self.store.candidates(scope, noun, terms, vector, limit=limit)
+        if sketch is None:
+            return await self.store.candidates(scope, noun, terms, vector, limit=limit)
+        return await in_thread("cpu", sketch.find, scope, terms, vector, limit=limit)
 
     async def marked(self, scope: Scope) -> list[Memory]:
         """Return the owner's memories that count whatever is asked."""
@@ -132,8 +125,11 @@ class Sketches:
         sketch = drawn.sketch
         if drawn.revision[0] != revision[0] or revision[1] > drawn.revision[1] or sketch.waste > _MOST_WASTE:
             return None
-        async for some in self.store.skim(scope, noun, above_stamp=sketch.stamp):
-            await in_thread("learn", sketch.put, some)
+        try:
+            async for some in self.store.skim(scope, noun, above_stamp=sketch.stamp):
+                await in_thread("learn", sketch.put, some)
+        except StoreUnavailable:  # the disk is full; if it is more, a search in the store will say so
+            return None
         if len(sketch) != await self.store.count(scope, noun):
             return None
         return self._keep((scope.user, noun), _Drawn(revision, sketch, sketch.size_bytes))
@@ -153,7 +149,7 @@ class Sketches:
             if await self.store.count(scope, noun) * BYTES_PER_ROW * len(vectors) > self.max_bytes:
                 return
             revision = self.store.revision(scope, noun)
-            sketch = Sketch(vectors, self.store.dimension, self.model)
+            sketch = Sketch(self.store.row_file(noun), self.model)
             async for some in self.store.skim(scope, noun):
                 await in_thread("learn", sketch.put, some)
             self._keep((scope.user, noun), _Drawn(revision, sketch, sketch.size_bytes))

@@ -17,6 +17,7 @@ from proxy.store.lance_import import import_lancedb
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
 from proxy.store.passages import dense_text
+from proxy.store.row_file import RowFile
 from proxy.store.schema import (
     CHUNKS,
     EPISODES,
@@ -253,24 +254,9 @@ class LanceStore:
                     async for some in rows:
                         yield some
 
-    async def fetch(
-        self,
-        scope: Scope,
-        noun: Noun,
-        addresses: Sequence[int],
-        words: Mapping[int, float],
-        *,
-        model: str | None = None,
-    ) -> Candidates[Any]:
-        """Return the rows at some addresses, as ``candidates`` does; ``words`` scores them by address.
-
-        With ``model``, all their vectors are known to be of that one, and it is not read.
-        """
-        async with self._tables.reading(noun, scope.user) as table:
-            if table is None:
-                return NOTHING_FOUND
-            layout = LAYOUTS[noun]
-            return await lance_search.fetch(table, layout, addresses, words, dimension=self.dimension, model=model)
+    def row_file(self, noun: Noun) -> RowFile[Any]:
+        """Return an empty file for rows of this kind, on the disk of the tables."""
+        return RowFile(self._tables.folder, LAYOUTS[noun], self.dimension)
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:
         """Return the ids of all rows."""

@@ -18,6 +18,7 @@ _MANIFEST = ".manifest"
 _MAGIC = b"LANC"  # the last four bytes of every complete manifest
 QUARANTINE = "_quarantine"
 VERSIONS = "_versions"
+ROW_FILES = "rows_"  # how the name starts that a file for rows has for a moment
 _MOST_FOLDERS = 8192
 _SETTLED_NS = 1_000_000_000
 
@@ -173,6 +174,7 @@ def flush(table: Path, *, newer_than: float) -> None:
 
 
 def _leftovers(root: Path) -> Iterator[Path]:
+    yield from root.glob(f"{ROW_FILES}*")
     for shard in root.glob("[0-9a-f][0-9a-f]"):
         yield from shard.glob("new_*.lance")
         yield from shard.glob("*.lance/**/*.tmp*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -44,15 +44,13 @@ class Candidates(Generic[T]):
     Args:
         rows: With their vectors, without their index terms.
         words: BM25 score by id; rows that were not found by words are missing.
-        addresses: Where each of the rows lies.
     """
 
     rows: Batch[T]
     words: dict[str, float]
-    addresses: list[int]
 
 
-NOTHING_FOUND: Candidates[Any] = Candidates(NO_ROWS, {}, [])
+NOTHING_FOUND: Candidates[Any] = Candidates(NO_ROWS, {})
 
 
 async def find(
@@ -81,38 +79,21 @@ async def find(
     if vector is not None:
         searches += [_by_vector(table, vector, name, where) for name in layout.vectors]
     scores = dict(zip(names, await asyncio.gather(*searches), strict=True))
-    return await fetch(table, layout, best(scores, limit), scores["words"], dimension=dimension)
-
-
-async def fetch(
-    table: AsyncTable,
-    layout: Layout[T],
-    rows: Sequence[int],
-    words: Mapping[int, float],
-    *,
-    dimension: int,
-    model: str | None = None,
-) -> Candidates[T]:
-    """Return the rows at some addresses, turns with their neighbours; what is not there any more is left out.
-
-    Args:
-        table: At its newest version.
-        layout: What it holds.
-        rows: Their addresses.
-        words: How well they fit by words, by address; those that do not are missing.
-        dimension: Length of the vectors.
-        model: What all vectors are known to be of; read from the rows if None.
-    """
-    if layout.noun == "episodes":  # written in order, so the rows before and after are mostly the neighbours
-        rows = list(dict.fromkeys(near for row in rows for near in (row, row - 1, row + 1) if near >= 0))
+    rows = with_neighbours(layout, best(scores, limit))
     if not rows:
         return NOTHING_FOUND
-    columns = ["record", *(() if model else ("embedding_model",)), *layout.vectors]
-    found = await table.take_row_ids(sorted(rows)).select(columns).with_row_id().to_arrow()
-    batch = from_arrow(layout, found, dimension=dimension, reads_terms=False, model=model)
-    addresses: list[int] = found.column("_rowid").to_pylist()
-    scores = {item.id: words[row] for row, item in zip(addresses, batch.items, strict=True) if row in words}
-    return Candidates(batch, scores, addresses)
+    columns = ["record", "embedding_model", *layout.vectors]
+    found = await table.take_row_ids(rows).select(columns).with_row_id().to_arrow()
+    batch = from_arrow(layout, found, dimension=dimension, reads_terms=False)
+    words, met = scores["words"], zip(found.column("_rowid").to_pylist(), batch.items, strict=True)
+    return Candidates(batch, {item.id: words[row] for row, item in met if row in words})
+
+
+def with_neighbours(layout: Layout[T], rows: Collection[int]) -> list[int]:
+    """Return rows in order, turns with those beside them: written in order, they are mostly the neighbours."""
+    if layout.noun != "episodes":
+        return sorted(rows)
+    return sorted({near for row in rows for near in (row, row - 1, row + 1) if near >= 0})
 
 
 async def skim(
@@ -130,12 +111,12 @@ async def skim(
     """
     columns = [*_SKIMMED, *layout.vectors]
     if above_stamp is not None:
-        found = await table.query().where(filters.above("stamp", above_stamp)).select(columns).with_row_id().to_arrow()
+        found = await table.query().where(filters.above("stamp", above_stamp)).select(columns).to_arrow()
         if found.num_rows:
             yield await in_thread("learn", skimmed, layout, found, dimension=dimension)
         return
     for first in range(0, await table.count_rows(), _STRETCH):
-        query = table.query().select(columns).with_row_id().offset(first).limit(_STRETCH)
+        query = table.query().select(columns).offset(first).limit(_STRETCH)
         yield await in_thread("learn", skimmed, layout, await query.to_arrow(), dimension=dimension)
 
 

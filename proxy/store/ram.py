@@ -10,11 +10,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from proxy.errors import StoreUnavailable
 from proxy.lexical import tokens
 from proxy.store.lance import LanceStore
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_upkeep import StoreHealth
 from proxy.store.passages import dense_text, lexical_text
+from proxy.store.row_file import RowFile
 from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun, Revision, Skimmed, Vector
 from proxy.types import Chunk, Episode, Memory, Scope
 
@@ -156,18 +158,9 @@ class RamStore:
         for some in nothing:
             yield some
 
-    async def fetch(
-        self,
-        scope: Scope,
-        noun: Noun,
-        addresses: Sequence[int],
-        words: Mapping[int, float],
-        *,
-        model: str | None = None,
-    ) -> Candidates[Any]:
-        """Find nothing, likewise."""
-        del scope, noun, addresses, words, model
-        return NOTHING_FOUND
+    def row_file(self, noun: Noun) -> RowFile[Any]:
+        """Refuse: nothing of an ephemeral conversation goes to a disk."""
+        raise StoreUnavailable(f"{noun} in memory have no file")
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:
         """Return the ids of all rows."""

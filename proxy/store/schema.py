@@ -103,19 +103,19 @@ class Written(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Skimmed:
-    """Rows without their values, column by column.
+    """Rows column by column, their values as they lie in the table.
 
     Args:
-        addresses: Where each lies in the table, until rows are moved by compaction.
         ids: Of the rows.
         agents: Of the rows.
+        records: The values, encoded.
         tokens, vectors, models, stamp: As in a batch.
         marked: The memories among them that count whatever is asked.
     """
 
-    addresses: NDArray[np.uint64]
     ids: list[str]
     agents: list[str]
+    records: list[str]
     tokens: list[list[str]]
     vectors: dict[str, Vector]
     models: list[str]
@@ -180,15 +180,10 @@ def to_arrow(
     return pa.table(columns, schema=arrow_schema(layout.noun, dimension))
 
 
-def from_arrow(
-    layout: Layout[T], table: pa.Table, *, dimension: int, reads_terms: bool = True, model: str | None = None
-) -> Batch[T]:
-    """Return what ``table`` holds; vectors that are not there or of another dimension count as missing.
-
-    With ``model``, all are known to be of that one, and the column is not needed.
-    """
+def from_arrow(layout: Layout[T], table: pa.Table, *, dimension: int, reads_terms: bool = True) -> Batch[T]:
+    """Return what ``table`` holds; vectors that are not there or of another dimension count as missing."""
     items = decode(layout, table)
-    models = [model] * len(items) if model else [of or "" for of in table.column("embedding_model").to_pylist()]
+    models = [of or "" for of in table.column("embedding_model").to_pylist()]
     stamps = table.column("stamp").to_numpy() if "stamp" in table.column_names else np.zeros(0)
     return Batch(
         items,
@@ -200,21 +195,21 @@ def from_arrow(
 
 
 def skimmed(layout: Layout[T], table: pa.Table, *, dimension: int) -> Skimmed:
-    """Return what rows with their row ids are about."""
+    """Return what rows are about."""
     stored, versions = table.column("tokens").to_pylist(), table.column("lexical_version").to_pylist()
     terms = [(text or "").split() for text in stored]
     if stale := [at for at, version in enumerate(versions) if version != LEXICAL_VERSION]:
         for at, item in zip(stale, decode(layout, table.take(stale)), strict=True):
             terms[at] = tokens(lexical_text(item))
+    records: list[str] = table.column("record").to_pylist()
     marked: list[Memory] = []
     if layout.noun == "memories":
-        decode_one = _decoder(MEMORIES)
-        records = table.column("record").to_pylist()
+        decode_one = decoder(MEMORIES)
         marked = [decode_one(record) for record in records if any(mark in record for mark in MARKS)]
     return Skimmed(
-        table.column("_rowid").to_numpy(),
         table.column("id").to_pylist(),
         [agent or "" for agent in table.column("agent").to_pylist()],
+        records,
         terms,
         {name: _matrix(table, name, dimension) for name in layout.vectors},
         [model or "" for model in table.column("embedding_model").to_pylist()],
@@ -225,7 +220,7 @@ def skimmed(layout: Layout[T], table: pa.Table, *, dimension: int) -> Skimmed:
 
 def decode(layout: Layout[T], table: pa.Table) -> list[T]:
     """Return the values in a table that has at least the column ``record``."""
-    decode_one = _decoder(layout)
+    decode_one = decoder(layout)
     return [decode_one(record) for record in table.column("record").to_pylist()]
 
 
@@ -239,12 +234,13 @@ def _encode(layout: Layout[T], item: T) -> str:
         return _clean(json.dumps(record, ensure_ascii=False))
 
 
-def _decoder(layout: Layout[T]) -> Callable[[str], T]:
+def decoder(layout: Layout[T]) -> Callable[[str | bytes], T]:
+    """Return what makes a value of a record."""
     times, tuples, of = layout.times, layout.tuples, layout.of
     # A frozen class sets its fields in 17 us for 25 of them, the descriptors of its slots in 2.
     setters = [(name, getattr(of, name).__set__) for name in layout.fields]
 
-    def decode_one(record: str) -> T:
+    def decode_one(record: str | bytes) -> T:
         fields = orjson.loads(record)
         for name in times:
             if (moment := fields.get(name)) is not None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.errors import StoreUnavailable
 from proxy.lexical import content
 from proxy.memory.sketch import Codes, Sketch
 from proxy.memory.sketches import Sketches
 from proxy.store.lance import LanceStore
 from proxy.store.lance_search import best
-from proxy.store.schema import Skimmed
+from proxy.store.row_file import RowFile
+from proxy.store.schema import MEMORIES, Skimmed, to_arrow
 from proxy.types import Scope
 from tests.memory.rows import AGENT, ANNE, BOB, DIMENSION, MODEL, OTHER_AGENT, bag, conversation, fact, turn_vectors
 
@@ -39,10 +45,12 @@ def codes(vectors: np.ndarray, *cuts: int) -> Codes:
 
 
 def rows(first: int, *texts: str, agent: str = "", model: str = MODEL) -> Skimmed:
+    facts = [replace(fact(first + at, text), id=text.split()[0]) for at, text in enumerate(texts)]
+    records = to_arrow(MEMORIES, facts, {"vector": [None] * len(facts)}, [""] * len(facts), dimension=1, stamp=1)
     return Skimmed(
-        np.arange(first, first + len(texts), dtype=np.uint64) * 7,
-        [text.split()[0] for text in texts],
+        [row.id for row in facts],
         [agent] * len(texts),
+        records.column("record").to_pylist(),
         [text.split() for text in texts],
         {"vector": np.array([bag(text) for text in texts], dtype=np.float32)},
         [model] * len(texts),
@@ -51,8 +59,8 @@ def rows(first: int, *texts: str, agent: str = "", model: str = MODEL) -> Skimme
     )
 
 
-def sketch_of(*batches: Skimmed) -> Sketch:
-    sketch = Sketch(["vector"], DIMENSION, MODEL)
+def sketch_of(folder: Path, *batches: Skimmed) -> Sketch:
+    sketch = Sketch(RowFile(folder, MEMORIES, DIMENSION), MODEL)
     for some in batches:
         sketch.put(some)
     return sketch
@@ -98,27 +106,52 @@ def test_many_that_are_all_alike_are_still_few():
     assert len(codes(np.repeat(units(7, 1), 50_000, axis=0)).nearest(units(7, 1)[0], np.ones(50_000, bool), 60)) == 60
 
 
-def test_a_row_put_again_lies_at_its_new_place():
-    sketch = sketch_of(rows(0, "a tea", "b milk"), rows(2, "a coffee"))
+def found(sketch: Sketch, scope: Scope, terms: list[str], vector: np.ndarray | None = None) -> list[str]:
+    return [row.text for row in sketch.find(scope, terms, vector, limit=9).rows.items]
+
+
+def test_of_a_row_put_again_only_the_last_is_found(tmp_path):
+    sketch = sketch_of(tmp_path, rows(0, "a tea", "b milk"), rows(2, "a coffee"))
     assert len(sketch) == 2
-    assert sketch.find(ANNE, ["tea"], None).scores["words"] == {}
-    assert list(sketch.find(ANNE, ["coffee"], None).scores["words"]) == [14]
-    assert sketch.find(ANNE, ["coffee"], None).keys == {14: hash("a")}
+    assert found(sketch, ANNE, ["tea"]) == []
+    assert found(sketch, ANNE, ["coffee"]) == ["a coffee"]
+    assert sketch.find(ANNE, ["coffee"], None, limit=9).words.keys() == {"a"}
     assert sketch.stamp == 3
 
 
-def test_other_agents_rows_are_not_found():
-    sketch = sketch_of(rows(0, "a tea"), rows(1, "b tea", agent=AGENT), rows(2, "c tea", agent=OTHER_AGENT))
+def test_other_agents_rows_are_not_found(tmp_path):
+    sketch = sketch_of(tmp_path, rows(0, "a tea"), rows(1, "b tea", agent=AGENT), rows(2, "c tea", agent=OTHER_AGENT))
     seen = {
-        agent: sorted(sketch.find(Scope(ANNE.tenant, ANNE.user, agent), ["tea"], bag("tea")).keys)
+        agent: found(sketch, Scope(ANNE.tenant, ANNE.user, agent), ["tea"], bag("tea"))
         for agent in ("", AGENT, OTHER_AGENT)
     }
-    assert seen == {"": [0], AGENT: [0, 7], OTHER_AGENT: [0, 14]}
+    assert seen == {"": ["a tea"], AGENT: ["a tea", "b tea"], OTHER_AGENT: ["a tea", "c tea"]}
 
 
-def test_vectors_of_another_model_do_not_count():
-    sketch = sketch_of(rows(0, "a tea", model="other"))
-    assert sketch.find(ANNE, [], bag("tea")).scores == {"words": {}, "vector": {}}
+def test_vectors_of_another_model_do_not_count(tmp_path):
+    sketch = sketch_of(tmp_path, rows(0, "a tea", model="other"))
+    assert found(sketch, ANNE, [], bag("tea")) == []
+    assert sketch.find(ANNE, ["tea"], None, limit=9).rows.models == [""]
+
+
+def test_what_could_not_be_written_changes_nothing(tmp_path, monkeypatch):
+    sketch = sketch_of(tmp_path, rows(0, "a tea"))
+    with monkeypatch.context() as full:
+        full.setattr(os, "pwrite", _disk_is_full)
+        with pytest.raises(StoreUnavailable):
+            sketch.put(rows(1, "a coffee", "b milk"))
+    sketch.put(rows(3, "c tea"))
+    assert found(sketch, ANNE, ["tea", "coffee"]) == ["a tea", "c tea"]
+
+
+def test_the_rows_have_no_name_on_the_disk(tmp_path):
+    sketch = sketch_of(tmp_path, rows(0, "a tea"))
+    assert list(tmp_path.iterdir()) == []
+    assert found(sketch, ANNE, ["tea"]) == ["a tea"]
+
+
+def _disk_is_full(*_: object) -> int:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.fixture
@@ -157,6 +190,14 @@ async def test_what_was_written_since_is_found_and_what_it_replaced_is_not(store
     await store.put_memories(ANNE, [fact(87, "moved elsewhere")], {}, MODEL)
     assert "moved elsewhere" in await texts(sketches, "elsewhere")
     assert "topic7 number87" not in await texts(sketches, "topic7 number87")
+
+
+async def test_on_a_full_disk_the_store_searches(store, sketches, monkeypatch):
+    await drawn(sketches)
+    await store.put_memories(ANNE, [fact(87, "moved elsewhere")], {}, MODEL)
+    monkeypatch.setattr(os, "pwrite", _disk_is_full)
+    assert "moved elsewhere" in await texts(sketches, "elsewhere")
+    assert await sketches.current(ANNE, "memories") is None
 
 
 async def test_what_was_deleted_is_not_found(store, sketches):

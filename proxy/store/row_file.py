@@ -1,0 +1,83 @@
+"""Rows in a file without a name: read in microseconds each, and gone with the process that wrote them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Generic
+
+import numpy as np
+
+from proxy.store.lance_disk import ROW_FILES
+from proxy.store.lance_tables import guarded
+from proxy.store.schema import Batch, Layout, T, Vector, decoder
+
+
+class RowFile(Generic[T]):
+    """Values with their vectors at half precision, numbered from 0 in the order in which they come.
+
+    Nothing else can open the file; its room on the disk is free as soon as nobody refers to this object any more.
+
+    Args:
+        folder: On whose disk it lies.
+        layout: What the values are.
+        dimension: Length of the vectors.
+    """
+
+    def __init__(self, folder: Path, layout: Layout[T], dimension: int) -> None:
+        self.layout: Layout[T] = layout
+        self.dimension = dimension
+        self._starts = array("q", [0])
+        self._decode: Callable[[str | bytes], T] = decoder(layout)
+        self._vector_bytes = 2 * dimension * len(layout.vectors)
+        with guarded("open a file for rows"):
+            self._file, path = tempfile.mkstemp(prefix=ROW_FILES, dir=folder)
+            os.unlink(path)
+        weakref.finalize(self, os.close, self._file)
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory taken, which is that of the places."""
+        return len(self._starts) * self._starts.itemsize
+
+    def extend(self, records: Sequence[str], vectors: Mapping[str, Vector]) -> None:
+        """Append rows.
+
+        Args:
+            records: The values as they lie in a table.
+            vectors: By column, one line per row; a line of zeros is one that is missing.
+
+        Raises:
+            StoreUnavailable: If they could not be written, as on a full disk; then nothing was appended.
+        """
+        lines = np.concatenate([vectors[name] for name in self.layout.vectors], axis=1).astype(np.float16)
+        rows = [line.tobytes() + record.encode() for line, record in zip(lines, records, strict=True)]
+        data, end = memoryview(b"".join(rows)), self._starts[-1]
+        with guarded("write rows"):
+            while data:
+                written = os.pwrite(self._file, data, end)
+                data, end = data[written:], end + written
+        for row in rows:
+            self._starts.append(self._starts[-1] + len(row))
+
+    def take(self, lines: Sequence[int], model: str) -> Batch[T]:
+        """Return rows without their terms; ``model`` is what made the vectors of those that have some."""
+        with guarded("read rows"):
+            rows = [os.pread(self._file, self._starts[at + 1] - self._starts[at], self._starts[at]) for at in lines]
+        joined = b"".join(row[: self._vector_bytes] for row in rows)
+        shape = len(rows), len(self.layout.vectors), self.dimension
+        columns: Vector = np.frombuffer(joined, np.float16).reshape(shape).astype(np.float32)
+        return Batch(
+            [self._decode(row[self._vector_bytes :]) for row in rows],
+            [[] for _ in rows],
+            {name: columns[:, at] for at, name in enumerate(self.layout.vectors)},
+            [model if vectors.any() else "" for vectors in columns],
+            0,
+        )
