@@ -35,8 +35,9 @@ from proxy.types import Candidate, Memory, Said
 FACT_CONFIDENCE = 0.8
 _DASH = re.compile(r"[-–—]|\s*[-–—]\s*это|:")
 _MEASURE = re.compile(
-    r"\b(?:площад|рост|вес|размер|зарплат|оклад|бюджет|ставк|тариф|стаж|возраст|пробег|длин|ширин|высот|объем|цен|номер|давлени|этаж|курс|класс)\w{0,3}\b"
+    r"\b(?:площад|рост|вес|размер|зарплат|оклад|бюджет|ставк|тариф|стаж|возраст|пробег|длин|ширин|высот|объем|цен|номер|давлени|этаж|курс|класс|месяц|недел)\w{0,3}\b"
 )
+_LEAST_SHARED = 2  # telling words of a clause that gives another figure
 _LEAST_ALIKE = 4  # words (characters of Chinese) of a clause that is said again
 _FIGURES = re.compile(
     rf"\d+|[一二两三四五六七八九十]|{NUMBER_WORD}|(?:перв|втор|трет|четверт|пят|шест|седьм|восьм|девят|десят)\w{{1,3}}"
@@ -299,8 +300,9 @@ class Amendments:
                 for text in self._earlier:
                     frames = frames_in(text, self._lexicon)
                     old = frames.get(frame) or (topic and frames.get(topic)) or (start and frames.get(start))
-                    if old is None and self._lexicon.code == "ru" and (is_open or _MEASURE.search(clause.flat)):
-                        old = _told_within(frame, frames, self._lexicon)
+                    if old is None and self._lexicon.code == "ru":
+                        is_open = is_open or _MEASURE.search(clause.flat) is not None
+                        old = _told_within(frame, frames, self._lexicon, least=1 if is_open else _LEAST_SHARED)
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
 
@@ -327,7 +329,8 @@ class Amendments:
 
     def _restated(self) -> Iterator[Candidate]:
         """Yield what an attribute is said to be in the words of before ("the class teacher is X", later "… is Y")."""
-        for new, old, text in restated(self._reading, self._earlier):
+        held = [memory.quote or memory.text for memory in self._known]
+        for new, old, text in restated(self._reading, [*self._earlier, *held]):
             yield self._amendment(new.sentence, new.value, old.value, text, "")
         for fresh, before, text in reframed(self._reading, self._earlier):
             yield self._amendment(fresh.sentence, fresh.value, before.value, text, "")
@@ -378,11 +381,11 @@ def _counted(text: str, figure: Word) -> str:
     return text[figure.start : unit.end() if unit else figure.end]
 
 
-def _told_within(frame: Frame, earlier: Mapping[Frame, str], lexicon: Lexicon) -> str | None:
-    """Return the value that was told with all telling words of a clause, and more."""
+def _told_within(frame: Frame, earlier: Mapping[Frame, str], lexicon: Lexicon, *, least: int) -> str | None:
+    """Return the value that was told with all telling words of a clause, ``least`` at least, and more."""
     wanted = _stems_of(frame, lexicon)
     for known, value in earlier.items():
-        if wanted and known[0] == frame[0] and wanted <= _stems_of(known, lexicon):
+        if len(wanted) >= least and known[0] == frame[0] and wanted <= _stems_of(known, lexicon):
             return value
     return None
 

@@ -154,6 +154,7 @@ class Closings(Amendments):
         if found:
             return min(found, key=lambda entry: entry[:3])[3]
         fresh = [name for name in names_in(sentence.text) if not any(name in text for text in self._earlier)]
+        fresh = [name for name in fresh if not overlap(name, ending.value)]
         return fresh[0] if len(fresh) == 1 else ""
 
 

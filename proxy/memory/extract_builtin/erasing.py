@@ -1,4 +1,4 @@
-"""Reads by their parts how German and Spanish speakers ask to forget: what is to go, or not to stay, and is asked."""
+"""Reads by their parts how German, Spanish and Russian speakers ask to forget: what is to go, or not to stay, and is asked."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from proxy.memory.extract_builtin import russian_erasing as russian
 from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon, one_of
 
@@ -177,11 +178,23 @@ _SPANISH = Erasing(
         (("name",), one_of(r"\bcómo me llamo\b|\bmi (?:verdadero |nombre y |primer )?(?:nombre|apellido)\b")),
     ),
 )
-_HANGS = re.compile(r"\W*(?:dass|daß|wenn|que|si)\b")  # "I'd rather not that it stays with you"
+_HANGS = re.compile(r"\W*(?:dass|daß|wenn|que|si|чтобы?)\b")  # "I'd rather not that it stays with you"
 _MOVES = re.compile(  # one does so with things
-    r"qu[ií]t|sac|sác|saqu|tir|limp|lím|retir|tach|bot|arran|(?:raus|weg|heraus|fort)|nimm|nehm|nehmt|schmei|wirf|werf|hau|tu|kick|lass|putz|wisch|kipp"
+    r"qu[ií]t|sac|sác|saqu|tir|limp|lím|retir|tach|bot|arran|(?:raus|weg|heraus|fort)|nimm|nehm|nehmt|schmei|wirf|werf|hau|tu|kick|lass|putz|wisch|kipp|уб[ериа]|выбр|выки|сн[еo]с|п?очи[сщ]|очист|выч|стир|вытр|вымет|потер|теря|закоп|выбей|сброс|исчез|пропа"
 )
-ERASING: Mapping[str, Erasing] = {"de": _GERMAN, "es": _SPANISH}
+_RUSSIAN = Erasing(
+    store=russian.STORE,
+    facts=russian.FACTS,
+    goes=russian.GOES,
+    kept=russian.KEPT,
+    lingers=russian.LINGERS,
+    never=russian.NEVER,
+    asked=russian.ASKED,
+    plain=russian.PLAIN,
+    other=russian.OTHER,
+    attributes=(),
+)
+ERASING: Mapping[str, Erasing] = {"de": _GERMAN, "es": _SPANISH, "ru": _RUSSIAN}
 
 
 def asks_to_erase(told: str, clauses: Sequence[str], code: str) -> bool:

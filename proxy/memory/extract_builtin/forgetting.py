@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.erasing import ERASING
 from proxy.memory.extract_builtin.erasing import asks_to_erase as is_erasing
 from proxy.memory.extract_builtin.erasing import values_meant as values_named
 from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, VALUE, Mention
-from proxy.memory.extract_builtin.reading import Sentence
+from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import words
 
@@ -133,8 +133,15 @@ class Forgetting(Scan):
         """Whether a clause lets stay what it names, beside another one that asks to forget something."""
         clause = self._clause_at(sentence, mention)
         if _KEEPS.search(sentence.flat[: mention.start - sentence.start]):  # "nothing of him, only of Hugo"
-            return not self._lexicon.forget.search(clause.flat)
-        return self._lexicon.kept.search(clause.flat) is not None and not self._lexicon.forget.search(clause.flat)
+            return not self._erases(clause)
+        return self._lexicon.kept.search(clause.flat) is not None and not self._erases(clause)
+
+    def _erases(self, clause: Clause) -> bool:
+        """Whether a clause asks by itself to forget something."""
+        code = self._lexicon.code
+        return self._lexicon.forget.search(clause.flat) is not None or (
+            code in ERASING and is_erasing(clause.flat, [clause.flat], code)
+        )
 
     def _topical(self, sentence: Sentence, mentions: Sequence[Mention]) -> list[Mention]:
         """Return what a request to forget is said to be about, if that is a common word ("not a word about the boat")."""

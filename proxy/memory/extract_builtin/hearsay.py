@@ -33,6 +33,14 @@ _GOES_ON = {  # the speaker's own goes on, said in a sentence of its own
         r"我(?:自个儿|自己|本人|这边|家里?|们)*(?:可|倒|的)?(?:是)?[^，。]{0,5}(?:一[顿天次步回片粒](?:都|也)?没|没(?:落|断|停|动|搬|换过|退|耽误)|照[吃用喝住常旧样]|还(?:在[吃用喝住学上练]|是老样子|好好)|天天[吃用喝练]|好好的)"
     ),
 }
+_FEARED = {  # a loss that was none
+    "ru": re.compile(
+        r"\b(?:думал|решил|испугал|перепугал|боял|казалось|уже|чуть)\w*\b.{0,40}\b(?:прощай|потерял|пропал|посеял|конец|хана|сломал|умер|уволят|закро|выгон|кранты|лишил)\w*.{0,60}\b(?:но|оказал|нашл|нашел|обошлось|ан нет|а (?:он|она|оно|они)|зря|отыскал)\w*"
+    ),
+    "zh": re.compile(
+        r"(?:以为|还当|生怕|担心|吓)[^。]{0,25}(?:再见|没了|丢|完了|坏|退|停|走|黄|关|凉|拜拜)[^。]{0,25}(?:结果|原来|还好|幸好|幸亏|没想到|谁知|却|好在|好端端|找到|虚惊)"
+    ),
+}
 _ONCE = {  # one meeting of many is called off or put off
     "ru": re.compile(
         r"\b(?:сегодняшн|завтрашн|вчерашн|ближайш|субботн|воскресн|очередн)\w+ (?:\w+ )?(?:урок|заняти|тренировк|сеанс|прием|встреч|репетици|лекци|пар[уыа]|семинар|созвон|собрани|рейс|матч|игр|концерт|визит|запис|консультаци|смен)\w*|"
@@ -57,7 +65,7 @@ HEARSAY = frozenset(_REPORTED)  # the languages of which this is known
 def is_hearsay(reading: Reading, place: int) -> bool:
     """Whether a sentence of one of ``HEARSAY`` tells of what others say and the speaker denies, of one meeting only, or what the next one says goes on."""
     code, sentence = reading.lexicon.code, reading.sentences[place]
-    if _ONCE[code].search(sentence.flat):
+    if _ONCE[code].search(sentence.flat) or _FEARED[code].search(sentence.flat):
         return True
     near = reading.sentences[max(0, place - 1) : place + 3]
     if any(_REPORTED[code].search(one.flat) for one in near[:3]) and any(

@@ -30,7 +30,7 @@ _FALLS = {  # says of what stands before it that it is wrong, whatever is right
     "zh": re.compile(
         r"[》”\"]?(?:这个?|那个?)?(?:名字|人|地方|东西|说法|写法|数字?|型号|品种)?(?:其实|完全|根本|压根|统统|全|都|才|倒|可|纯|就)*"
         r"(?:查无此[人物]|不存在|是我(?:自己)?(?:按|照|凭|拿|从)[^，。]{1,10}的|是我(?:自己)?(?:脑补|瞎|编|幻想|猜|记|听|看|抄)[^，。]{0,4}的|是?我?(?:记|听|看|写|打|说|认|喊|叫|搞|弄|抄|念|输|填|报)(?:得|了)?[错岔串混反漏]|是?手[滑误快抖残]|是?(?:脑补|瞎编|杜撰)|纯属|没这(?:个?人|回事|号|个?东西)|有误|[错岔串]了?(?=$|[，。！])|作废|不[对算](?=$|[，。！])|"
-        r"八竿子|八杆子|不沾边|不搭界|没(?:半毛钱|啥|什么|任何|一点)?关系|是(?:上|去|前)[^，。]{1,6}的|是(?:别人|人家|隔壁|同事|邻居|同学|朋友|亲戚|她|他|老婆|老公|我[妈爸哥姐弟妹])[^，。]{0,6}的?(?=$|[，。！])|是另[一外]|是从哪|是[^，。]{0,6}(?:糊弄|骗|忽悠|坑|蒙|逗|诓)我)"
+        r"八竿子|八杆子|不沾边|不搭界|没(?:半毛钱|啥|什么|任何|一点)?关系|是(?:上|去|前)[^，。]{1,6}的|是(?:别人|人家|隔壁|同事|邻居|同学|朋友|亲戚|她|他|老婆|老公|我[妈爸哥姐弟妹])[^，。]{0,6}的?(?=$|[，。！])|是另[一外]|[^，。]{0,8}(?:从|打|由|自)?(?:哪里?|哪儿)[^，。]{0,3}(?:听|看|来|学|记|冒|抄)|是[^，。]{0,6}(?:糊弄|骗|忽悠|坑|蒙|逗|诓)我)"
     ),
 }
 _DISOWNS = re.compile(  # what a wrong value turns out to be
@@ -48,6 +48,11 @@ _IS_ATTRIBUTE = re.compile(
 )
 _RUN = re.compile(r"\d+|[a-z]+|[а-я]+")
 _HAN = re.compile("[\u4e00-\u9fff]")
+
+
+_NEVER_DID = re.compile(
+    r"\s*[»”\"]?,? (?:я |мы |он |она |у нас |у меня )?(?:\w+ ){0,2}(?:вообще|вовсе|никогда|сроду|отродясь|в жизни|и близко|даже)(?: и| \w+)? не (?:\w+л[аио]?(?:с[ья])?|был\w?)\b"
+)
 
 
 class Mistakes(Scan):
@@ -99,6 +104,11 @@ class Mistakes(Scan):
         if len(words(clause.flat)) > _LONG or not self._is_personal(old):
             return False
         if _FALLS[self._lexicon.code].match(sentence.flat, old.end - sentence.start):
+            return True
+        told = (
+            self._corrects and self._lexicon.code == "ru" and _NEVER_DID.match(sentence.flat, old.end - sentence.start)
+        )
+        if told and any(self._renames(c) for c in sentence.clauses if c is not clause):
             return True
         is_bare = len(words(clause.flat[old.end - clause.start :])) <= 1
         if not is_bare or not _DISDAINS.match(clause.flat[: old.start - clause.start]):

@@ -102,6 +102,12 @@ def _are_apposed(old: Pair, new: Pair, reading: Reading) -> bool:
     """Whether both name the same one, both by family name ("my boss, Mrs X, …", "my boss, Mrs Y, …"): a first name may be hers too."""
     before = [pair.sentence.text[: pair.span[0] - pair.sentence.start] for pair in (old, new)]
     titled = [_TITLED.search(text) is not None for text in before]
+    if reading.lexicon.code == "ru":  # "my barber X", "my barber Y"
+        adjoins = [
+            pair.value in pair.sentence.text.partition(pair.attribute[-1])[2][: len(pair.value) + 1]
+            for pair in (old, new)
+        ]
+        return all(adjoins) and not reading.lexicon.many.match(" ".join(old.attribute))
     is_one = reading.lexicon.kin.fullmatch(old.attribute[-1]) is not None and reading.lexicon.code in ("de", "es")
     if not is_one or not all(is_called(pair.value) for pair in (old, new)):
         return False

@@ -35,7 +35,7 @@ _USES = re.compile(
 )
 _AT = re.compile(  # "I get up at half past six"
     rf"(?P<own>{_OWNER})?{_ALWAYS}*(?P<attr>早上|早晨|清早|上午|中午|下午|傍晚|晚上|夜里|半夜|凌晨|工作日|周末)?{_ALWAYS}*"
-    r"(?P<v>[\d一二三四五六七八九十两]{1,3}点(?:半|[一三]刻|[\d一二三四五六七八九十零]{1,3}分?)?)(?:左右|就|才|准时|前|多)*(?P<verb>(?![^，。]*了)[^，。！？；、,!?;\s]{2,6})"
+    r"(?P<v>[\d一二三四五六七八九十两]{1,3}点(?:半|[一三]刻|[\d一二三四五六七八九十零]{1,3}分?)?)(?:左右|就|才|准时|前|多)*(?P<verb>(?![^，。]*了)[^，。！？；、,!?;\s]{2})"
 )
 _COSTS = re.compile(  # "the rent, 3,200": of which a speaker has their own
     rf"(?P<own>{_OWNER})?{_ALWAYS}*(?P<attr>房租|租金|房贷|月供|车贷|物业费|学费|工资|月薪|年薪|底薪|预算|体重|身高|鞋码|腰围)(?:是|有|为|约|大概|,)?"
@@ -53,6 +53,10 @@ _POSSESSED = re.compile(
 )
 _SEVERAL_RU = re.compile(
     r"\b(?:друж\w+|люб\w+|знаком\w+|обожа\w+|нрав\w+|быва\w+|друг|друзья|подруг\w+|коллег\w+|ездит|ходит)\b"
+)
+_MEASURED_RU = re.compile(
+    r"\b(?:вешу|мо[йеюяи]|моих|моем|моими?|моего|моей|мне|рост[ае]?|ношу|размер\w?)(?: (?:уже|теперь|сейчас|сейчас уже|целых|все|всего|примерно|около|рост|вес|ростом|весом|росте|весе|размер|на|в|у|меня)){0,3} "
+    r"(?P<v>\d+(?:[.,]\d)? ?-?(?P<unit>кг|см|лет|год|года|размер))(?:а|е|ом|у)?\b"
 )
 _LEAST_WORDS, _MOST_WORDS = 3, 7  # of Russian before a name
 
@@ -134,6 +138,7 @@ def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Re
 
 def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
     """Yield the name that ends a clause about something of the speaker's ("my dog eats X")."""
+    yield from _measured(clause, sentence, reading)
     found = words(reading.text[clause.start : clause.end])
     text = reading.text[clause.start : clause.end]
     first = next((place for place, word in enumerate(found) if place and _is_name(text, word)), None)
@@ -148,6 +153,14 @@ def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterato
     if last + 1 == len(found) or not same_word(found[last].text, found[last + 1].text):
         key = tuple(word.text for word in found[:first])
         yield Restated(key, text[found[first].start : found[last].end], own=True, sentence=sentence)
+
+
+def _measured(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
+    """Yield what the speaker says in passing to measure, or to be of age ("with my 84 kg", where "I weigh 92 kg" was said)."""
+    for match in _MEASURED_RU.finditer(clause.flat):
+        value = reading.text[slice(*(clause.start + place for place in match.span("v")))]
+        key = ("лет",) if match["unit"][:3] in ("лет", "год") else (match["unit"],)
+        yield Restated(key, value, own=True, sentence=sentence)
 
 
 def _is_name(text: str, word: Word) -> bool:

@@ -28,12 +28,17 @@ _DONE_TO_SPEAKER = re.compile(
     r"chucked|ordered|forbade|forbidden|stopp(?:ed|ing)|cut|sent|steered|reassigned|converted)(?: \w+)? (?:me|us)\b"
     r"|\b(?:sold|cancell?ed|closed|gave|threw|took|scrapped|binned|got rid of|ended|terminated|shut down|confiscated|repossessed) (?:my|our)\b"
     r"|\b(?:hat|haben|wurde|wird|will|ließ|lässt|nahm|nimmt|strich|verbot|setzte|kündigte|schickte|warf)(?: \w+){0,2} (?:mich|mir|uns|meine[nmrs]?|unsere[nmrs]?)\b(?!.*\b(?:gesagt|erzählt|gefragt|geschrieben|berichtet|gezeigt|sein\w*|ihre?[nmrs]?)\b)"
+    r"|л[аи]?(?:с[ья])? (?:\w+ )?(?:меня|мне|нас|нам|мо[йюяи]|наш\w?)\b|^ (?:\w+ )?(?:меня|мне|нас|нам) (?:\w+ )?\w+л[аи]?\b"
     r"|\b(?:me|nos) (?:ha|han|había|hizo|quitó|retiró|suspendió|prohibió|cambió|echó|mandó|pasó|movió|trasladó|ascendió|convenció|obligó|puso|sacó|dio|canceló|cerró|expulsó|despidió)\b(?! (?:dicho|contado|preguntado|escrito|enseñado|su\b))"
 )
 _IF = re.compile(
     r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но|even|auch|incluso|даже) )?(?:if(?! (?:you|it|anyone)\b)|unless|whenever|falls|wenn|jedes mal wenn|sobald|si(?! (?:te|le|lo) )|si (?:lo|la|le|me) \w+(?:ara|era|iera)|если|каждый раз|всякий раз)\b"
-    r"|(?:如果|要是|假如|万一|每次|每当|一旦)"
+    r"|[^，。]{0,4}(?:如果|要是|假如|假使|倘若|若是|万一|一旦|哪怕)|(?:每次|每当|等我?哪天|哪天)"
 )
+_KEEPER = re.compile(
+    r"[妈爸父母]|老师|医生|大夫|教练|老板|公司|学校|老公|老婆|医院|店家|客服"
+)  # who decides for the speaker
+_DISPOSES = re.compile(r"(?:把|将)[^，。]{1,10}(?:退|停|取消|断|没收|卖|扔|送|拔|砍|撤|掐|辞|关|销|删|换)")
 _HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
 _LONG_AGO = re.compile(  # what holds was said since
     r"\bvor (?:\w+ ){0,3}jahr(?:en|zehnten)\b|\b(?:anno|im jahr|\w*anfang|ende|mitte) (?:19|20)\d\d\b|^\W*(?:und |aber )?(?:in )?(?:19|20)\d\d (?:hatte|habe?|war|bin)\b|"
@@ -212,6 +217,8 @@ class Scan:
         where = group_of(match, "who") or group_of(match, "whom") or match.span()
         if match.string is clause.flat and (self._acts(clause, where[1], targets) or self._undergoes(clause, where[1])):
             return "user"
+        if _KEEPER.search(match.string[slice(*where)]) and _DISPOSES.search(clause.flat):
+            return "user"
         if match.string is clause.flat and self._stands_for(sentence, clause, where, targets):
             return "user"
         who = clause.flat[slice(*where)] if match.string is clause.flat else match.string[slice(*where)]
@@ -249,7 +256,8 @@ class Scan:
         for earlier in reversed([other for other in sentence.clauses if other.end <= clause.start]):
             match = self._lexicon.third.search(earlier.flat)
             if match is not None and match.end() < len(earlier.flat.rstrip()):  # not "because of the baby"
-                return match
+                is_patient = self._lexicon.code == "ru" and self._undergoes(earlier, match.end())
+                return None if is_patient else match
             if self._lexicon.first.search(earlier.flat):
                 return None
         return None

@@ -73,6 +73,7 @@ def value_after(sentence: Sentence, index: int, reading: Reading, *, is_slot: bo
         any("," in gap for gap in gaps)
         and not _is_code(found[place].text)
         and not _is_apposition(found, place, reading)
+        and not (reading.lexicon.code == "ru" and any(word.text in ("это", "зовут") for word in found[index:place]))
     ):
         return None
     quoted = _QUOTED.match(reading.text, found[place].start - 1)

@@ -13,7 +13,7 @@ from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import flat, same_word, word_set, words
 
 NOW = re.compile(
-    r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|hoy por hoy|hoy en día|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|heuer|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|眼下|目前|这会儿|这阵子|现下|当下|今年|这次|这回|\bit is\b(?= *(?:$|[.!]))"
+    r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|hoy por hoy|hoy en día|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|heuer|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|眼下|目前|这会儿|这阵子|现下|当下|今年|这次|这回|[周月年期季天拜]起(?![来床码初点诉])|\bit is\b(?= *(?:$|[.!]))"
 )
 # Something came in its place.
 GAINS = re.compile(
