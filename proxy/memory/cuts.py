@@ -187,6 +187,8 @@ def _is_cjk_list(text: str, unit: Unit, inside: Sequence[Span]) -> bool:
     if not HAS_CJK.search(piece):
         return False
     start = _before_counter(text, unit, inside[0][0])
+    if piece.count(text[start : inside[0][0]] or piece) > 1:  # "一台捷达一台途观"
+        return True
     before, after = text[start - 1 : start], text[inside[-1][1] : inside[-1][1] + 1]
     return bool(start > unit.start and _CJK_LIST.match(before)) or bool(
         inside[-1][1] < unit.end and _CJK_LIST.match(after)

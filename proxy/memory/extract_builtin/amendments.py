@@ -106,7 +106,7 @@ class Amendments:
     def _around(self, sentence: Sentence) -> Sequence[Sentence]:
         """Return a sentence and the one beside it that may say that it corrects ("It's Niamh. I always mix them up")."""
         place = self._reading.sentences.index(sentence)
-        if self._lexicon.code == "en" and is_brief(self._reading):
+        if self._lexicon.code in ("en", "ru", "zh") and is_brief(self._reading):
             beside = self._reading.sentences[max(0, place - 1) : place + 2]
             return [near for near in beside if near is sentence or not near.asks]
         after = [near for near in self._reading.sentences[place + 1 : place + 2] if not near.asks]

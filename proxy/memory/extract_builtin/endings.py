@@ -200,7 +200,12 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
             theirs = subject not in (None, "user") and self._lexicon.code == "en"
             beside = any(
                 other is not named_in
-                and (self._tells_new(other) or self._tells_else(other) or (theirs and self._tells_of_theirs(other)))
+                and (
+                    self._tells_new(other)
+                    or self._tells_else(other)
+                    or self._dates_from(other)
+                    or (theirs and self._tells_of_theirs(other))
+                )
                 for other in sentence.clauses
             )
             recast_as = self._lexicon.code == "en" and recast(mention.surface, sentence.text, self._lexicon)
@@ -258,12 +263,6 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
             return clause.start + loose.start(), clause.start + loose.end(), False
         return None
 
-    def _is_negated(self, clause: Clause, place: int) -> bool:
-        """Whether a clause denies what stands at ``place``; in English a negation after it is of something else."""
-        if self._lexicon.code != "en":
-            return self._lexicon.negation.search(clause.flat) is not None
-        return self._lexicon.negation.search(clause.flat, 0, place) is not None
-
     def _reports_nothing(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause asks, supposes, or tells of another time, so that nothing of now can end in it."""
         if clause.asks or self._is_hedged(sentence, clause) or self._lexicon.past.search(clause.flat):
@@ -306,7 +305,7 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         return any(
             not other.asks
             and not self._lexicon.hedge.search(other.flat)
-            and (self._gains(other.flat) or NOW.search(other.flat) or self._tells_new(other))
+            and (self._gains(other.flat) or NOW.search(other.flat) or self._tells_new(other) or self._dates_from(other))
             for other in after
         )
 

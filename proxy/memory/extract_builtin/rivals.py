@@ -16,7 +16,7 @@ _LANGUAGES = ("ru", "zh")
 _OPENING_WORDS = {"ru": 4, "zh": 5}  # before a value that a clause is about
 _MAX_AFTER = 2  # clauses of the next sentence that may tell of the new value
 _SINCE = re.compile(
-    r"\bс (?:январ|феврал|март|апрел|ма|июн|июл|август|сентябр|октябр|ноябр|декабр|понедельник|вторник|сред|четверг|пятниц|"
+    r"\bсо? (?:\w+ )?(?:четверти|семестра|сезона|недели|месяца|смены|числа)\b|\bс (?:январ|феврал|март|апрел|ма|июн|июл|август|сентябр|октябр|ноябр|декабр|понедельник|вторник|сред|четверг|пятниц|"
     r"суббот|воскресень|осен|весн|зим|лет|нового|этого|прошло)\w*|\b(?:второй|третий|четвертый|пятый|уже) (?:день|месяц|год|\w+)\b|\b(?:отныне|впредь|этим летом|этой (?:зимой|осенью|весной))\b|\bу (?:меня|нас)\b"
 )
 _PRAISES = re.compile(
@@ -70,6 +70,10 @@ class Rivals(Switches):
     def _keeps(self, sentence: Sentence, clause: Clause) -> bool:
         cues = (self._lexicon.again, _SAYS_AGAIN, _PRAISES)
         return any(cue.search(clause.flat) for cue in cues) or self._is_made_up(sentence, clause)
+
+    def _dates_from(self, clause: Clause) -> bool:
+        """Whether a Russian clause says since when something is so."""
+        return self._lexicon.code == "ru" and not clause.asks and _SINCE.search(clause.flat) is not None
 
     def _brings(self, clause: Clause, sentence: Sentence, told: str) -> bool:
         """Whether a clause names something never heard of, in a text that tells of what came."""

@@ -90,6 +90,9 @@ class Ending:
     new: str = ""
 
 
+_QUOTED = re.compile(r"«[^»]*»")  # a title may hold any word
+
+
 class Scan:
     """The mentions of one message and what stands around them."""
 
@@ -197,6 +200,14 @@ class Scan:
         if _BY_NOW.search(clause.flat):
             return False
         return any(_SET_LONG_AGO.search(other.flat) for other in sentence.clauses if other.start < clause.start)
+
+    def _is_negated(self, clause: Clause, place: int) -> bool:
+        """Whether a clause denies what stands at ``place``; in English a negation after it is of something else."""
+        if self._lexicon.code != "en":
+            return (
+                self._lexicon.negation.search(_QUOTED.sub(lambda title: " " * len(title[0]), clause.flat)) is not None
+            )
+        return self._lexicon.negation.search(clause.flat, 0, place) is not None
 
     def _is_asked(self, sentence: Sentence, mention: Mention) -> bool:
         return self._clause_at(sentence, mention).asks

@@ -61,6 +61,10 @@ _DOES_HAN = re.compile(
 _SHUNS_HAN = re.compile(r"(?:现在|已经|再也|都|也)*不[^，。]([^，。了]{2,})了")
 _PET_HAN = re.compile(r"[狗猫鸟兔龟鱼]|鹦鹉|仓鼠|儿子|女儿|宝宝")
 _DELETED = re.compile(r"\b(?:удал|стер|убр|выкин|вычеркн|снес|закры|отключ|запрет|отмен|вырез|выпил)\w*")
+_HAS_IT = re.compile(r"\bу(?: \w+)?$")
+_FAILED_RU = re.compile(
+    r"\b\w*(?:сдох|умер|слома|полетел|накры|сгор|отвал|отказа|кончи|закончи|сел|села|потек|погнул|лопну|рассыпа|истек|сгнил|загнул|скис|порва|развал|пропа|забарахл|глюч)\w*"
+)
 _WITHIN = re.compile(r"\b(?:в|во|из|на|с|у)(?: \w+){0,2}$")
 _PART_HAN = re.compile(
     r"[》”\"]?(?:里|上|中|家|楼下|门口|的|那)*(?:一?[篇个条家间款本张])?[^，。]{0,8}(?:app|专区|功能|页面|频道|栏目|分店|门店|活动|客服|帖|稿|文章|照片|按钮|版本|视频|评论|草稿|直播)"
@@ -201,9 +205,14 @@ class Targets(Scan):
             return between is not None and not _TIES.match(between["what"])
         if self._lexicon.code in ("de", "es"):
             return self._is_scene(mention, clause) or self._is_errand(mention, clause)
-        if self._lexicon.code != "ru" or not _DELETED.search(clause.flat):
-            return False
+        return self._lexicon.code == "ru" and self._is_part_in_russian(mention, clause, end)
+
+    def _is_part_in_russian(self, mention: Mention, clause: Clause, end: int) -> bool:
         before = clause.flat[: mention.start - clause.start].rstrip(' «"„“')
+        if _HAS_IT.search(before) and _FAILED_RU.search(clause.flat):  # "the heater of the X is dead"
+            return _ITS_OBJECT.match(clause.flat, max(end, mention.end) - clause.start) is not None
+        if not _DELETED.search(clause.flat):
+            return False
         if _PIECE_RU.search(before):
             return True
         if not _WITHIN.search(before):
