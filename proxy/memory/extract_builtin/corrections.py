@@ -102,6 +102,7 @@ class Corrections(Scan):
                 continue
             for mention in self._within(clause, sentence):
                 before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
+                before = before.rstrip("«„“")
                 is_denied = (
                     _DENIED.search(before)
                     and not (_MORE.match(after) or _NOT.match(after))

@@ -363,7 +363,13 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         if self._lexicon.code == "de":
             tells = ARRIVES.search(clause.flat) or self._lexicon.first.search(clause.flat)
             return tells is not None and not self._lexicon.negation.search(clause.flat) and bool(self._fresh(clause))
-        return not self._lexicon.third.search(clause.flat) and bool(self._fresh(clause))
+        if self._lexicon.third.search(clause.flat):
+            return False
+        if self._lexicon.code == "ru" and self._reading.text.islower() and self._lexicon.first.search(clause.flat):
+            return any(
+                w.text not in self._lexicon.stop and not self._heard.holds(w.text) for w in words(clause.flat)[1:]
+            )
+        return bool(self._fresh(clause))
 
     def _is_renewed(self, mention: Mention, sentence: Sentence) -> bool:
         """Whether an old thing made room for another of its kind ("sold the old oboe, a bigger one is ordered")."""

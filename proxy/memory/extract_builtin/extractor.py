@@ -18,7 +18,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.pairs import Pair, is_called, is_description, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, language, read
-from proxy.memory.extract_builtin.replacement import touches
+from proxy.memory.extract_builtin.replacement import recast, touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.spanish import SPANISH
 from proxy.memory.extract_builtin.switches import NOW
@@ -227,13 +227,15 @@ class _Extraction(Closings):
     def _fact(self, fact: Stated) -> Candidate:
         statement, additive = fact.statement, self._is_additive(fact.sentence, fact.span)
         replaces: tuple[str, ...] = ()
-        if statement.single and not additive:
+        is_new = self._lexicon.code in ("ru", "zh") and NOW.search(fact.sentence.flat) is not None
+        if not additive and (statement.single or is_new):
             replaces = tuple(
                 before.object
                 for before in self._stated_before
                 if before.statement.relation == statement.relation
                 and same_value(before.subject, fact.subject)
                 and not same_value(before.object, fact.object)
+                and (statement.single or recast(before.object, fact.object, self._lexicon))  # "now X tea", for "Y tea"
             )
         return Candidate(
             "replace" if replaces else "add",

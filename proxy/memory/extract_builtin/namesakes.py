@@ -46,6 +46,9 @@ _DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
 _NAMED = re.compile(
     r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es|casad[oa] con|verheiratet mit)\s+(?:(?:die|der|den|la|el)\s+)?$"
 )
+_ON_SCREEN = re.compile(  # the hero of a story may have the name of one's cat
+    r"\b(?:досмотрел|посмотрел|пересмотрел|смотрел|дочитал|прочитал|перечитал|доиграл|сыграл|прошел|прошла|сери[яюи]|сезон\w?|мультик\w*|мультфильм\w*|фильм\w*|кино|сериал\w*|книг\w|роман\w?|аниме|сказк\w|финал\w?|титр\w+)\w*\b"
+)
 _FOOD_BEFORE = re.compile(
     r"(?:冰箱|超市|货架|厨房|便利店|奶茶店)里?的?$|[喝吃炒煮泡榨](?:了|完|光)?(?:[一两半几]?[瓶罐杯碗袋包盒箱斤块])?$|[瓶罐杯碗袋包盒箱斤]的?$"
 )
@@ -56,6 +59,8 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     """Whether a word that was said of a being, as its name, now stands for a thing ("my cat Pixel", "a Google Pixel")."""
     if lexicon.code == "zh":
         return _is_food_han(mention, sentence)
+    if lexicon.code == "ru":
+        return _ON_SCREEN.search(sentence.flat) is not None and bool(mention.said) and _names_a_being(mention, lexicon)
     if lexicon.code not in ("en", "de", "es") or " " in mention.surface or not mention.said:
         return False
     before = sentence.flat[: mention.start - sentence.start]

@@ -56,7 +56,7 @@ _SEVERAL_RU = re.compile(
 )
 _MEASURED_RU = re.compile(
     r"\b(?:вешу|мо[йеюяи]|моих|моем|моими?|моего|моей|мне|рост[ае]?|ношу|размер\w?)(?: (?:уже|теперь|сейчас|сейчас уже|целых|все|всего|примерно|около|рост|вес|ростом|весом|росте|весе|размер|на|в|у|меня)){0,3} "
-    r"(?P<v>\d+(?:[.,]\d)? ?-?(?P<unit>кг|см|лет|год|года|размер))(?:а|е|ом|у)?\b"
+    r"(?P<v>\d+(?:[.,]\d)? ?-?(?P<unit>кг|кило|см|лет|год|года|размер))(?:а|е|ом|у|грамм\w*)?\b"
 )
 _LEAST_WORDS, _MOST_WORDS = 3, 7  # of Russian before a name
 
@@ -104,6 +104,8 @@ def _told(reading: Reading) -> Iterator[Restated]:
     idle = (lexicon.hedge, lexicon.limited, PAST)
     for sentence in reading.sentences:
         for clause in sentence.clauses:
+            if lexicon.code == "ru":
+                yield from _measured(clause, sentence, reading)  # in a question too
             if clause.asks or any(pattern.search(clause.flat) for pattern in thought):
                 continue
             for told in told_of_persons(clause, sentence, reading):
@@ -138,7 +140,6 @@ def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Re
 
 def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
     """Yield the name that ends a clause about something of the speaker's ("my dog eats X")."""
-    yield from _measured(clause, sentence, reading)
     found = words(reading.text[clause.start : clause.end])
     text = reading.text[clause.start : clause.end]
     first = next((place for place, word in enumerate(found) if place and _is_name(text, word)), None)
@@ -159,8 +160,8 @@ def _measured(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[
     """Yield what the speaker says in passing to measure, or to be of age ("with my 84 kg", where "I weigh 92 kg" was said)."""
     for match in _MEASURED_RU.finditer(clause.flat):
         value = reading.text[slice(*(clause.start + place for place in match.span("v")))]
-        key = ("лет",) if match["unit"][:3] in ("лет", "год") else (match["unit"],)
-        yield Restated(key, value, own=True, sentence=sentence)
+        unit = {"год": "лет", "года": "лет", "кило": "кг"}.get(match["unit"], match["unit"])
+        yield Restated((unit,), value, own=True, sentence=sentence)
 
 
 def _is_name(text: str, word: Word) -> bool:

@@ -39,7 +39,15 @@ RUSSIAN_STATEMENTS = (
         single=True,
         profile=True,
     ),
-    Statement("live in", one_of(_verb("живу", "живем", "проживаю") + "в ", _MOI + r" (?:живет|живут) в "), single=True),
+    Statement(
+        "live in",
+        one_of(
+            _verb("живу", "живем", "проживаю", "обитаю", "обитаем", "квартирую")
+            + r"(?:в |на (?!\w+(?:ом|ем) этаже|\d|даче|одн|дв|съем|пенси|зарплат|стипенди|всем|берегу|краю|юге|севере|окраине|природе|улице|работе))",
+            _MOI + r" (?:живет|живут) в ",
+        ),
+        single=True,
+    ),
     Statement("address", one_of(_verb("живу", "живем", "проживаю") + r"на (?=[а-я-]+(?: улице)?,? \d)"), single=True),
     Statement(
         "profession",

@@ -10,7 +10,7 @@ from proxy.memory.extract_builtin.reading import Reading, Sentence
 from proxy.memory.words import Span, Word
 
 _QUOTED = re.compile(r"[«“„\"《]([^»“”\"《》]{1,60})[»“”\"》]")
-QUALIFIERS = frozenset(("of", "aller", "de", "del", "von", "im", "для", "на", "in", "on", "at", "en", "auf", "в"))
+QUALIFIERS = frozenset(("of", "aller", "de", "del", "von", "im", "для", "на", "по", "in", "on", "at", "en", "auf", "в"))
 BREAK = re.compile(r"[.!?;()]")
 _MAX_LINKS = 5
 _MAX_VALUE_WORDS = 4
