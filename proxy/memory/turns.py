@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from proxy.clock import to_ms
 from proxy.lexical import tokens
 from proxy.memory.advice import asks_for_advice, prefers
+from proxy.memory.gate import asks_of_oneself
 from proxy.memory.index import TurnShelf
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query, is_of_oneself
@@ -26,10 +27,10 @@ _LONG_SHARES_ASKED, _LONG_SHARES_TOLD = (0.35, 0.45, 0.1, 0.1), (0.2, 0.4, 0.2, 
 _SHORT_CHARACTERS, _LONG_CHARACTERS = 150, 600
 _QUESTION = 0.8  # what a turn that only asks is worth: it proves nothing
 _ANSWER = 0.15  # of a question's score, for the turn that follows
-_LONG_REPLY = 0.6
-_MEANT = 1.4  # for the turns of whom the query names
+_IN_PIECES = 0.6  # for what is left of a long message behind its beginning, and for all of a long reply
+_MEANT = 1.4  # for the turns of whom the query names, or of the user who asks of themselves
 _ASKED, _TOLD = (6, 10), (1, 20)  # between which places other conversations come first
-_PREFERRED, _READ = 1.3, 150  # for turns that say what is preferred, where advice is asked for; the best are read
+_PREFERRED, _READ = 1.2, 150  # for turns that say what is preferred, where advice is asked for; the best are read
 _RECENT, _HALF_LIFE_MS = 0.6, 30 * 86_400_000
 
 
@@ -92,14 +93,15 @@ def likeness(shelf: TurnShelf, query: Query, terms: Mapping[str, float], mask: M
 def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Scores:
     """Return a factor per line: what a turn is worth as evidence, whatever it is about.
 
-    Measured on the public sets: pieces of long replies cost the budget of what users said themselves; what one says,
+    Measured on the public sets: pieces of long messages cost the budget of what users said themselves; what one says,
     rather than asks, carries on with what was going on lately.
     """
     traits = _traits(shelf)
     factors = economy(shelf.lengths, shelf.by_user)
     factors *= np.where(traits.only_asks, np.float32(_QUESTION), 1)
-    factors *= np.where(_in_pieces(shelf, traits), np.float32(_LONG_REPLY), 1)
-    if len(meant := set(speakers.values())) == 1:
+    factors *= np.where(_in_pieces(shelf, traits), np.float32(_IN_PIECES), 1)
+    meant = set(speakers.values()) or ({"user"} if asks_of_oneself(query.text) else set())
+    if len(meant) == 1:
         factors *= np.where(shelf.by_user == (meant == {"user"}), np.float32(_MEANT), 1)
     if query.says and query.as_of is None:
         ages = np.maximum(to_ms(query.now) - shelf.times, 0)
@@ -151,7 +153,7 @@ def without_names(terms: Mapping[str, float], names: Mapping[str, Role]) -> dict
 
 def _in_pieces(shelf: TurnShelf, traits: _Traits) -> Mask:
     following = np.append(traits.is_continued, np.False_)[shelf.neighbours.after]
-    pieces: Mask = (traits.is_continued | following) & ~shelf.by_user
+    pieces: Mask = traits.is_continued | (following & ~shelf.by_user)
     return pieces
 
 

@@ -43,6 +43,19 @@ def test_whom_the_query_names_comes_first():
     assert worth(turns, ask("x"), {"Robin": "assistant", "Kim": "user"}).tolist() == [1.0, 1.0]
 
 
+def test_who_asks_of_themselves_means_what_they_said():
+    turns = shelf(conversation("ses_1", "I like tea", "Tea is made of leaves"))
+    assert worth(turns, ask("Which tea do I like best?"), {}).tolist() == [np.float32(1.4), 1.0]
+    assert worth(turns, ask("What is tea made of?"), {}).tolist() == [1.0, 1.0]
+    assert worth(turns, ask("Which tea do I like best?"), {"Robin": "assistant"})[0] == 1
+
+
+def test_what_is_left_of_a_long_message_counts_less_whoever_wrote_it():
+    pieces = conversation("ses_1", "I like tea", "and coffee", "and milk")
+    turns = shelf([replace(turn, role="user", seq=0, piece=at) for at, turn in enumerate(pieces)])
+    assert worth(turns, ask("x"), {}).tolist() == [1.0, np.float32(0.6), np.float32(0.6)]
+
+
 def test_the_recent_counts_more_for_what_carries_on_and_not_for_a_question():
     old, new = (conversation(name, "I like tea", at=NOW - age) for name, age in (("a", 300 * DAY), ("b", timedelta(1))))
     telling = ask("I bought the green tea set for my sister yesterday.")
