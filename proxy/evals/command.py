@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -114,7 +115,11 @@ def _command(doc: str, *parts: Part) -> Callable[..., None]:
         if context.invoked_subcommand is not None:
             _refuse_misplaced(options, context.invoked_subcommand)
             return
-        _show(asyncio.run(measure(parts, options)), options)
+        try:
+            found = asyncio.run(_ended_in_order(measure(parts, options)))
+        except asyncio.CancelledError:
+            raise typer.Exit(128 + signal.SIGTERM) from None
+        _show(found, options)
 
     command.__doc__ = doc
     return command
@@ -153,6 +158,13 @@ async def measure(parts: Sequence[Part], options: Options) -> Report:
         for work in prepared:
             whole.add(await work(Client(http, base_url, upstream, f"eval-{secrets.token_hex(16)}")))
     return whole
+
+
+async def _ended_in_order(work: Coroutine[Any, Any, Report]) -> Report:
+    """Await work that is cancelled by SIGTERM, so that the server under test ends with it."""
+    task = asyncio.ensure_future(work)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task
 
 
 @asynccontextmanager

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -13,6 +17,7 @@ from proxy.evals.junk import junk
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
+from tests.process import wait_until
 
 pytestmark = pytest.mark.anyio
 
@@ -45,6 +50,16 @@ async def test_small_set_is_replayed_against_a_real_server(sample):
     assert [item["passed"] for item in found.items if item["part"] == "forget"] == [True]
     assert tables["own: memory injected"].rows[0][:2] == ("unrelated prompts", 2)
     assert tables["own: input cost with prompt caching"].rows[0][0] == "no memory"
+
+
+def test_an_evaluation_that_is_told_to_end_leaves_nothing_behind(sample, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    command = [sys.executable, "-m", "proxy", "eval", "forget", "--data", str(sample)]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_until(lambda: any(log.stat().st_size for log in tmp_path.glob("throughline-eval-*/server.log")))
+    running.terminate()
+    assert running.wait(60) == 128 + signal.SIGTERM
+    assert list(tmp_path.glob("throughline-eval-*")) == []
 
 
 def test_missing_data_is_explained(tmp_path):
