@@ -84,7 +84,14 @@ CHINESE_STATEMENTS = (
         one_of(r"我(?:现在|目前|体重|已经|的)*(?:是|有|重)?(?P<v>\d+(?:\.\d)?(?:公斤|斤|千克|kg))"),
         single=True,
     ),
-    Statement("height", one_of(r"我(?:现在|的|身高)*(?:是|有)?(?P<v>\d(?:\.\d+)?米\d*|\d{3}(?:厘米|cm))"), single=True),
+    Statement(
+        "height",
+        one_of(
+            r"我(?:现在|的)*身高(?:是|有)?(?P<v>[12]\d\d)(?!\d|厘米|cm)",
+            r"我(?:现在|的|身高)*(?:是|有)?(?P<v>\d(?:\.\d+)?米\d*|\d{3}(?:厘米|cm))",
+        ),
+        single=True,
+    ),
     Statement(
         "wear size", one_of(r"我(?:现在|一般|平时)*(?:穿|的鞋码是|鞋码)(?P<v>\d\d(?:\.5)?码|[SMLX]+码)"), single=True
     ),

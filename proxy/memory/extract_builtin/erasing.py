@@ -221,7 +221,7 @@ def asks_to_erase(told: str, clauses: Sequence[str], code: str) -> bool:
         if gone and (is_stored or (ways.facts.search(told) and not _MOVES.match(gone[0]))):
             return True
         stays = [m for p in (ways.kept, *((ways.lingers,) if is_stored else ())) for m in p.finditer(clause)]
-        after = code == "de"  # "behältst du nicht"
+        after = code in ("de", "ru")  # "behältst du nicht"
         if any(
             ways.never.search(clause, 0, m.start()) or (after and ways.never.search(clause, m.end())) for m in stays
         ):

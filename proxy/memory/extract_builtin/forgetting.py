@@ -12,6 +12,7 @@ from proxy.memory.extract_builtin.erasing import asks_to_erase as is_erasing
 from proxy.memory.extract_builtin.erasing import values_meant as values_named
 from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, VALUE, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.russian_erasing import BARE
 from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import words
 
@@ -67,6 +68,8 @@ class Forgetting(Scan):
             return True
         if lexicon.code == "en" and not _is_other_work(sentence.flat) and asks_to_erase(sentence.flat):
             return True
+        if lexicon.code == "ru" and self._erases_before(sentence):
+            return True
         keeps = lexicon.remember.search(sentence.flat)
         if keeps and not (_DELETES.match(keeps[0]) and _FROM_MEMORY.search(sentence.flat)):
             return False
@@ -87,6 +90,27 @@ class Forgetting(Scan):
             return True
         return any(m.rank == CODE or (m.rank >= NAME and self._is_all(m, match, sentence)) for m in found)
 
+    def _erases_before(self, sentence: Sentence) -> bool:
+        """Whether a clause bids to erase and leaves it to the sentence before, which names something, to say what."""
+        place = self._reading.sentences.index(sentence)
+        before = self._reading.sentences[place - 1] if place else sentence
+        bids = any(BARE.match(clause.flat) for clause in sentence.clauses)
+        return (
+            bids
+            and before is not sentence
+            and not before.asks
+            and any(m.rank >= NAME for m in self._mentions[before.start])
+        )
+
+    def _meant(self, sentence: Sentence) -> list[Mention]:
+        """Return what the clauses that ask name; where they name nothing, what the clause right before them does."""
+        asking = [place for place, clause in enumerate(sentence.clauses) if self._erases(clause)]
+        for places in (asking, [place - 1 for place in asking if place]):
+            found = [m for place in places for m in self._within(sentence.clauses[place], sentence) if m.rank >= NOUN]
+            if found and self._lexicon.code in ("ru", "zh"):
+                return found
+        return []
+
     def _is_all(self, mention: Mention, match: re.Match[str], sentence: Sentence) -> bool:
         """Whether a name is all that a clause asks to delete ("… , delete Soren")."""
         clause = self._clause_at(sentence, mention)
@@ -101,7 +125,8 @@ class Forgetting(Scan):
         named = [m for m in self._mentions[sentence.start] if not self._is_kept(sentence, m)]
         told = [m for m in named if not (_YEAR.fullmatch(m.surface) and self._lexicon.code in ERASING)]
         named = told or named  # of "the insolvency of 2019" the year is not what is asked about
-        best = self._topical(sentence, named) or self._best(named, floor=NAME)
+        meant = self._best(self._meant(sentence), floor=NOUN)
+        best = self._topical(sentence, named) or meant or self._best(named, floor=NAME)
         for after in self._reading.sentences[place + 1 : place + 2]:  # "forget the amount. The 500 is my business"
             best = best or ([] if after.asks else self._best(self._mentions[after.start], floor=CODE))
         best = best or self._common_in(sentence)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, Mention
-from proxy.memory.extract_builtin.reading import Clause, Sentence, read_as
+from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, read_as
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Reason, Scan
+from proxy.memory.extract_builtin.typed import typed
 from proxy.memory.words import Word, flat, same_word, words
 
 _LANGUAGES = ("ru", "zh")
@@ -85,6 +86,7 @@ class Mistakes(Scan):
         """Find the code or figure that stands beside the one new one of its form ("no 7:42 any more, I take the 7:55")."""
         if self._lexicon.code not in _LANGUAGES or sentence.asks or self._lexicon.additive.search(sentence.flat):
             return
+        yield from self._refigured(sentence)
         old = [m for m in self._mentions[sentence.start] if m.rank == CODE and not self._is_asked(sentence, m)]
         if len(old) != 1 or self._is_hedged(sentence, self._clause_at(sentence, old[0])):
             return
@@ -93,6 +95,19 @@ class Mistakes(Scan):
         others = {sentence.text[slice(*m.span())] for m in found if m.end() <= start or m.start() >= end}
         if len(others) == 1 and not self._heard.holds(new := others.pop()):
             yield Ending(old[0].surface, "correct", sentence, old[0], new=new)
+
+    def _refigured(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find the date, time or figure said before beside the one new one of its kind, in a message that corrects."""
+        if not (self._corrects and is_brief(self._reading)):
+            return
+        found = [(near, value) for near in self._reading.sentences if not near.asks for value in typed(near.text)]
+        said = [(near, value) for near, value in found if any(value.surface in text for text in self._heard.texts)]
+        for near, old in said:
+            others = {value.surface for _, value in found if value.kind == old.kind} - {
+                value.surface for _, value in said
+            }
+            if near is sentence and old.kind != "number" and len(others) == 1 and len(said) == 1:
+                yield Ending(old.surface, "correct", sentence, None, new=others.pop())
 
     def _opens(self, old: Mention, clause: Clause) -> bool:
         """Whether a value opens its clause, or follows what says that one thinks nothing of it ("what X?")."""

@@ -58,6 +58,13 @@ _MEASURED_RU = re.compile(
     r"\b(?:вешу|мо[йеюяи]|моих|моем|моими?|моего|моей|мне|рост[ае]?|ношу|размер\w?)(?: (?:уже|теперь|сейчас|сейчас уже|целых|все|всего|примерно|около|рост|вес|ростом|весом|росте|весе|размер|на|в|у|меня)){0,3} "
     r"(?P<v>\d+(?:[.,]\d)? ?-?(?P<unit>кг|кило|см|лет|год|года|размер))(?:а|е|ом|у|грамм\w*)?\b"
 )
+_GREW_RU = re.compile(  # "I have shot up to 175", "my height is 168"
+    r"\b(?P<см>(?:я |уже )?(?:вымахал|вырос|дорос|подрос|вытянул)\w*(?: \w+){0,2} до|(?:мой )?рост(?: у меня| мой)?(?: уже| теперь)?) (?P<v_см>[12]\d\d)(?!\d| ?(?:кг|лет|руб))"
+    r"|\b(?P<кг>(?:похудел|схуднул|поправил|потолстел|раздобрел|отъел|сбросил|скинул|набрал|усох)\w*(?: \w+){0,2} до|(?:мой )?вес(?: у меня| мой)?(?: уже| теперь)?|вешу) (?P<v_кг>\d{2,3})(?!\d| ?(?:см|лет|руб))"
+)
+_GREW_HAN = re.compile(
+    r"(?:身高|(?:蹿|长|窜|拔|高)到了?)(?:是|有|约)?(?P<身高>1\d\d|2[01]\d)(?!\d|块|元|斤)|(?:体重|(?:瘦|减|胖|掉|涨|降)到了?)(?:是|有|约)?(?P<体重>\d{2,3}(?:\.\d)?(?:公斤|斤|kg)?)(?!\d|块|元|分|名)"
+)
 _LEAST_WORDS, _MOST_WORDS = 3, 7  # of Russian before a name
 
 
@@ -116,6 +123,10 @@ def _told(reading: Reading) -> Iterator[Restated]:
 
 
 def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
+    for grown in _GREW_HAN.finditer(clause.flat):
+        sort = grown.lastgroup or ""
+        value = reading.text[slice(*(clause.start + place for place in grown.span(sort)))]
+        yield Restated((sort, ""), value, own=True, sentence=sentence)
     text, told = clause.flat.strip(), reading.text[clause.start : clause.end].strip()
     for pattern in (_STATES, _USES, _AT, _COSTS, _CODED):
         match = pattern.match(text)
@@ -158,6 +169,12 @@ def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterato
 
 def _measured(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
     """Yield what the speaker says in passing to measure, or to be of age ("with my 84 kg", where "I weigh 92 kg" was said)."""
+    for match in _GREW_RU.finditer(clause.flat):
+        sort = next(name for name in ("см", "кг") if match[name])
+        span = match.span(f"v_{sort}")
+        yield Restated(
+            (sort,), reading.text[clause.start + span[0] : clause.start + span[1]], own=True, sentence=sentence
+        )
     for match in _MEASURED_RU.finditer(clause.flat):
         value = reading.text[slice(*(clause.start + place for place in match.span("v")))]
         unit = {"год": "лет", "года": "лет", "кило": "кг"}.get(match["unit"], match["unit"])

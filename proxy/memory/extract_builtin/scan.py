@@ -35,6 +35,9 @@ _IF = re.compile(
     r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но|even|auch|incluso|даже) )?(?:if(?! (?:you|it|anyone)\b)|unless|whenever|falls|wenn|jedes mal wenn|sobald|si(?! (?:te|le|lo) )|si (?:lo|la|le|me) \w+(?:ara|era|iera)|если|каждый раз|всякий раз)\b"
     r"|[^，。]{0,4}(?:如果|要是|假如|假使|倘若|若是|万一|一旦|哪怕)|(?:每次|每当|等我?哪天|哪天)"
 )
+_IMPERSONAL = re.compile(
+    r"\bне (?:будет|бывать|видать|светит|состоится|стало)\b"
+)  # has no subject that an earlier clause may lend
 _KEEPER = re.compile(
     r"[妈爸父母]|老师|医生|大夫|教练|老板|公司|学校|老公|老婆|医院|店家|客服"
 )  # who decides for the speaker
@@ -221,7 +224,7 @@ class Scan:
     def _third(self, sentence: Sentence, clause: Clause, targets: Sequence[Mention]) -> str | None:
         """Return whose value ends: "user", a person's noun said with it before, None for somebody else's."""
         match = self._lexicon.third.search(clause.flat)
-        if match is None and not self._lexicon.first.search(clause.flat):
+        if match is None and not self._lexicon.first.search(clause.flat) and not _IMPERSONAL.search(clause.flat):
             match = self._inherited(sentence, clause)
         if match is None or (self._lexicon.code == "ru" and match[0][-1] in "ую"):  # "took our daughter out of X"
             return "user"
