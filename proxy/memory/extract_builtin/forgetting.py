@@ -125,8 +125,8 @@ class Forgetting(Scan):
         named = [m for m in self._mentions[sentence.start] if not self._is_kept(sentence, m)]
         told = [m for m in named if not (_YEAR.fullmatch(m.surface) and self._lexicon.code in ERASING)]
         named = told or named  # of "the insolvency of 2019" the year is not what is asked about
-        meant = self._best(self._meant(sentence), floor=NOUN)
-        best = self._topical(sentence, named) or meant or self._best(named, floor=NAME)
+        named_there = self._best(self._meant(sentence), floor=NOUN)
+        best = self._topical(sentence, named) or named_there or self._best(named, floor=NAME)
         for after in self._reading.sentences[place + 1 : place + 2]:  # "forget the amount. The 500 is my business"
             best = best or ([] if after.asks else self._best(self._mentions[after.start], floor=CODE))
         best = best or self._common_in(sentence)
