@@ -33,6 +33,7 @@ Key = tuple[str, Noun]
 class _Drawn:
     """A sketch as of a revision of its table."""
 
+    scope: Scope
     revision: Revision
     sketch: Sketch
     size_bytes: int
@@ -93,6 +94,15 @@ class Sketches:
             self._drawn.move_to_end(key)
             return drawn.sketch
 
+    async def refresh(self) -> None:
+        """Drop the sketches of tables from which rows were deleted, so that their copies do not stay for long."""
+        for key, drawn in list(self._drawn.items()):
+            async with self._locks.setdefault(key, asyncio.Lock()):
+                revision = self.store.revision(drawn.scope, key[1])
+                is_past = self._drawn.get(key) is not drawn or drawn.revision == revision
+                if not is_past and await self._caught_up(drawn.scope, key[1], drawn, revision) is None:
+                    self._drawn.pop(key, None)
+
     @property
     def size_bytes(self) -> int:
         """About how much memory all sketches take."""
@@ -132,7 +142,7 @@ class Sketches:
             return None
         if len(sketch) != await self.store.count(scope, noun):
             return None
-        return self._keep((scope.user, noun), _Drawn(revision, sketch, sketch.size_bytes))
+        return self._keep((scope.user, noun), _Drawn(scope, revision, sketch, sketch.size_bytes))
 
     def _begin(self, scope: Scope, noun: Noun) -> None:
         key = (scope.user, noun)
@@ -152,7 +162,7 @@ class Sketches:
             sketch = Sketch(self.store.row_file(noun), self.model)
             async for some in self.store.skim(scope, noun):
                 await in_thread("learn", sketch.put, some)
-            self._keep((scope.user, noun), _Drawn(revision, sketch, sketch.size_bytes))
+            self._keep((scope.user, noun), _Drawn(scope, revision, sketch, sketch.size_bytes))
             self._scans.pop(scope.user, None)
         except StoreUnavailable:
             _log.info("a large table could not be sketched", noun=noun)

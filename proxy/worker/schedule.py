@@ -50,6 +50,8 @@ class Schedule:
                 await self._attempt("sweep", sweep(self._services.ephemeral))
             await self._attempt("scrub", self._scrub())
             await self._attempt("uses", self._note_uses())
+            if self._services.is_ready:
+                await self._attempt("sketches", self._services.index.sketches.refresh())
             if not self._keeps_store:
                 continue
             if self._services.settings.memory.session_idle_minutes:

@@ -207,6 +207,16 @@ async def test_what_was_deleted_is_not_found(store, sketches):
     assert "topic7 number47" in await texts(sketches, "topic7 number47")
 
 
+async def test_copies_of_what_was_deleted_do_not_stay(store, sketches):
+    await drawn(sketches)
+    await store.put_memories(ANNE, [fact(87, "moved elsewhere")], {}, MODEL)
+    await sketches.refresh()
+    assert sketches.size_bytes > 0
+    await store.remove_memories(ANNE, [fact(87, "").id])
+    await sketches.refresh()
+    assert sketches.size_bytes == 0
+
+
 async def test_rows_that_compaction_moved_are_found(store, sketches):
     await drawn(sketches)
     for number in range(400, 412):
