@@ -123,7 +123,8 @@ def _told(reading: Reading) -> Iterator[Restated]:
 
 
 def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
-    for grown in _GREW_HAN.finditer(clause.flat):
+    others = reading.lexicon.kin.search(clause.flat) is not None
+    for grown in () if others else _GREW_HAN.finditer(clause.flat):
         sort = grown.lastgroup or ""
         value = reading.text[slice(*(clause.start + place for place in grown.span(sort)))]
         yield Restated((sort, ""), value, own=True, sentence=sentence)
@@ -169,6 +170,8 @@ def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterato
 
 def _measured(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Restated]:
     """Yield what the speaker says in passing to measure, or to be of age ("with my 84 kg", where "I weigh 92 kg" was said)."""
+    if reading.lexicon.kin.search(clause.flat):
+        return
     for match in _GREW_RU.finditer(clause.flat):
         sort = next(name for name in ("см", "кг") if match[name])
         span = match.span(f"v_{sort}")

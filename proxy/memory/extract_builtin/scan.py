@@ -38,10 +38,15 @@ _IF = re.compile(
 _IMPERSONAL = re.compile(
     r"\bне (?:будет|бывать|видать|светит|состоится|стало)\b"
 )  # has no subject that an earlier clause may lend
+_PLANS = re.compile(
+    r"打算|计划|想要|准备[\u4e00-\u9fff]?|想[\u4e00-\u9fff]?|考虑|планирую|собираюсь|хочу|мечтаю|хотел|хотела"
+)  # what is planned is theirs
 _KEEPER = re.compile(
-    r"[妈爸父母]|老师|医生|大夫|教练|老板|公司|学校|老公|老婆|医院|店家|客服"
+    r"[妈爸父母]|老师|医生|大夫|教练|老板|公司|学校|老公|老婆|医院|店家|客服|тренер|учител|преподавател|хозя|директор|начальни|врач|доктор|шеф|босс|мам|мать|пап|отец|родител|бывш"
 )  # who decides for the speaker
-_DISPOSES = re.compile(r"(?:把|将)[^，。]{1,10}(?:退|停|取消|断|没收|卖|扔|送|拔|砍|撤|掐|辞|关|销|删|换)")
+_DISPOSES = re.compile(
+    r"(?:把|将)[^，。]{1,10}(?:退|停|取消|断|没收|卖|扔|送|拔|砍|撤|掐|辞|关|销|删|换|解散|裁|封|毙|清|收|划)|^(?!.*\bсво).*\b(?:закры|сверну|отмени|прекрати|распусти|разогна|расформирова|упраздни|запрети|зарубил|отобра|забра|отсуди|вычеркну|исключи|выброси|выкину|отжа|изъя|сня)л?[аи]?\b"
+)
 _HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
 _LONG_AGO = re.compile(  # what holds was said since
     r"\bvor (?:\w+ ){0,3}jahr(?:en|zehnten)\b|\b(?:anno|im jahr|\w*anfang|ende|mitte) (?:19|20)\d\d\b|^\W*(?:und |aber )?(?:in )?(?:19|20)\d\d (?:hatte|habe?|war|bin)\b|"
@@ -331,7 +336,8 @@ def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
     for sentence in read_as(text, lexicon).sentences:
         for start, _ in wanted.find(words(sentence.text)):
             clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
-            if clause is None or clause.asks or lexicon.hedge.search(clause.flat):
+            thought = None if clause is None else lexicon.hedge.search(clause.flat)
+            if clause is None or clause.asks or (thought and not _PLANS.fullmatch(thought[0])):
                 continue
             is_first = lexicon.first.search(sentence.flat[: start + 1]) or lexicon.first.search(clause.flat)
             if is_first or lexicon.code == "zh" or not lexicon.third.search(clause.flat):

@@ -56,7 +56,7 @@ _ITS_OBJECT = re.compile(
 _MAY_DO_IT = {"а": re.compile(r"[аяь]$"), "": re.compile(r"[^уюа]$"), "и": re.compile(r"[иыеа]$")}  # of either number
 _HANDS_ON = re.compile(r"отда|прода|подари|раздари|пристрои|сда|переда|верну|уступи|сплави|сбагри")  # to somebody
 _DOES_HAN = re.compile(
-    r"(?:老师|教练|医生|大夫|师傅|老板|姐|哥|总|他们|她们|那边|官方|平台|公司)?[^，。]{0,6}?(?:把|将)(?!我|咱|卡|合同|账|会员|订阅|号|门店|店|服务|它|这)"
+    r"(?:老师|教练|医生|大夫|师傅|老板|姐|哥|总|他们|她们|那边|官方|平台|公司)?[^，。]{0,6}?(?:把|将)(?!我|咱|卡|班|课|团|队|组|群|合同|账|会员|订阅|号|门店|店|服务|它|这)"
 )
 _SHUNS_HAN = re.compile(r"(?:现在|已经|再也|都|也)*不[^，。]([^，。了]{2,})了")
 _PET_HAN = re.compile(r"[狗猫鸟兔龟鱼]|鹦鹉|仓鼠|儿子|女儿|宝宝")
@@ -122,7 +122,9 @@ _HAS_OWN = re.compile(
 _FAILED = re.compile(
     r"\bsin (?:aparecer|venir|dar señales)\b|\btaucht\w* .{0,30}nicht mehr auf\b|\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
 )
-_WITHOUT = re.compile(r"(?:\b(?:without|ohne|sin|без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$")
+_WITHOUT = re.compile(
+    r"(?:\b(?:without|ohne|sin|(?<!лся )(?<!лась )(?<!лись )без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$"
+)
 
 
 MALFUNCTIONS = re.compile(  # it no longer opens, and is still theirs
