@@ -32,11 +32,12 @@ def routes(settings: Settings, clock: Clock) -> Routes:
         clock=clock,
         context_windows=upstream.context_windows,
         is_chat_only=upstream.chat_only,
-        callbacks=_callbacks(settings),
+        callbacks=callbacks(settings),
     )
 
 
-def _callbacks(settings: Settings) -> Callbacks:
+def callbacks(settings: Settings) -> Callbacks:
+    """Return the callbacks that the configuration names for routes through LiteLLM."""
     named = settings.litellm_callbacks
     return Callbacks(
         success=tuple(named.get("success", ())),

@@ -13,10 +13,10 @@ import orjson
 import pytest
 from structlog.typing import EventDict
 
+from proxy.chosen import callbacks
 from proxy.config import load_settings
 from proxy.errors import ProxyError
 from proxy.litellm_config import adopt
-from proxy.services import _callbacks
 from proxy.upstream import litellm
 from proxy.upstream.litellm import LiteLLMUpstream
 from proxy.upstream.litellm_callbacks import Callbacks
@@ -59,8 +59,8 @@ async def module() -> AsyncIterator[Any]:
     before = {name: list(getattr(loaded, name)) for name in LISTS}
     hidden = loaded.turn_off_message_logging
     yield loaded
-    for name, callbacks in before.items():
-        getattr(loaded, name)[:] = callbacks
+    for name, kept in before.items():
+        getattr(loaded, name)[:] = kept
     loaded.turn_off_message_logging = hidden
 
 
@@ -152,7 +152,7 @@ def test_the_configuration_says_which(tmp_path: Path) -> None:
     )
     settings = load_settings(file)
     assert settings.without_effect == ()
-    assert _callbacks(settings) == Callbacks(
+    assert callbacks(settings) == Callbacks(
         success=("langfuse",),
         failure=("sentry",),
         both=("my.handler",),
