@@ -177,7 +177,7 @@ SPANISH = Lexicon(
         r"\b(?:una|un par de|dos|esta) semanas?\b(?! después)",
     ),
     again=one_of(
-        r"\bde nuevo\b|\botra vez\b|\bnuevamente\b",
+        r"\bya sí\b|\bde nuevo\b|\botra vez\b|\bnuevamente\b",
         r"\b(?:he )?v(?:uelvo|olví|uelto|olvemos|olvimos|olver)\b",
         r"\bretom(?:o|é|ado|amos)\b|\breanud\w+\b|\bregres(?:o|é|ado)\b|\breinstal\w+\b|\bme reincorpor\w+\b",
         r"\bcomo antes\b",
