@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from proxy.memory.extract_builtin.english_slots import renamed
 from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import is_name
@@ -296,13 +297,16 @@ class Amendments:
                     self._lexicon.correction.search(near.flat) for near in self._reading.sentences
                 )
                 topic = topic_of(frame, self._lexicon) if is_open else None
-                start = start_of(frame, self._lexicon)
                 for text in self._earlier:
-                    frames = frames_in(text, self._lexicon)
-                    old = frames.get(frame) or (topic and frames.get(topic)) or (start and frames.get(start))
+                    known = frames_in(text, self._lexicon)
+                    old = (
+                        known.get(frame)
+                        or known.get(topic or frame)
+                        or known.get(start_of(frame, self._lexicon) or frame)
+                    )
                     if old is None and self._lexicon.code == "ru":
                         is_open = is_open or _MEASURE.search(clause.flat) is not None
-                        old = _told_within(frame, frames, self._lexicon, least=1 if is_open else _LEAST_SHARED)
+                        old = _told_within(frame, known, self._lexicon, least=1 if is_open else _LEAST_SHARED)
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
 
@@ -334,6 +338,8 @@ class Amendments:
             yield self._amendment(new.sentence, new.value, old.value, text, "")
         for fresh, before, text in reframed(self._reading, self._earlier):
             yield self._amendment(fresh.sentence, fresh.value, before.value, text, "")
+        for named, was, text in renamed(self._reading, self._earlier):
+            yield self._amendment(named.sentence, named.value, was.value, text, "")
         for anew, known, text in retold(self._reading, self._earlier):
             yield self._amendment(anew.sentence, anew.value, known.value, text, "")
 

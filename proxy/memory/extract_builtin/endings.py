@@ -9,6 +9,7 @@ from functools import lru_cache
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
 from proxy.memory.extract_builtin.disproved import Disproved
 from proxy.memory.extract_builtin.english_endings import MISHAP, OTHERWISE
+from proxy.memory.extract_builtin.english_frames import Departures
 from proxy.memory.extract_builtin.exchanges import Exchanges
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
@@ -21,7 +22,7 @@ from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.stance import Stance
-from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW, OPENERS
+from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
 from proxy.memory.extract_builtin.targets import MALFUNCTIONS, NOT_ALONE
 from proxy.memory.words import flat, mentions, words
 
@@ -52,17 +53,6 @@ _OF_ANOTHER_TIME = re.compile(  # "before I left", and what the assistant did
     r"|you (?!know\b|see\b|can\b|may\b|should\b|remember\b))\b"
 )
 _ASKED_OF_ONESELF = re.compile(r"what (?:am|was) i\b")
-_HAS_GONE = re.compile(
-    r"(?:'s|'ve| has| have| is| are)? ?(?:now |just |finally |all |both )*(?:moved|moving|relocated|relocating|emigrated|emigrating|flown|headed|heading|gone|off|left|transferred|shipped off|decamped|retired|going)"
-    r"(?: off| away| over| out| down| up| back| on)?(?: to| for| into| abroad| home|$)"
-)
-_STAYS = re.compile(
-    r"\b(?:so (?:it's|we're|i'm|that|now|there|he|she|they|i|we)|just (?:the|us|me|\w+ and)|that leaves|leaving (?:just|only|us|me)|leaves (?:just|only|us|me)|only .{1,20} left|no longer|one (?:fewer|less|down)|replacement|fill (?:his|her|their) (?:shoes|place|spot))\b"
-)
-_HOLDS_AGAIN = re.compile(
-    r"\b(?:it|he|she|they|i|we)(?:'s|'re|'m|'ve| is| are| was| works?| runs?| came| am| have| has)\b.{0,40}\b(?:again|fine|good as new|right as rain|alive|working|cleaning away|back (?:home|to normal|up and running))\b(?! (?:with|at|in|on|to)\b)"
-    r"|\bcrawled back\b|\b(?:came|went|got) back to it\b|\bback at it\b|\b(?:fixed|repaired|revived|mended|resurrected) (?:it|him|her|them)\b"
-)
 _INTO_RU = re.compile(r"[»”\"]? (?:в|во|на|к|ко) [«„\"]?(?P<new>[A-ZА-ЯЁ][\w'-]+(?: [A-ZА-ЯЁ][\w'-]+)?)")
 _TELLS_HAN = re.compile(
     r"(?:[是叫姓]|现在|如今|眼下|目前|[换改]成了?)(?:[用喝吃骑开住在穿戴养听看学跟找去坐读追])?(?P<new>[\u4e00-\u9fffa-z\d]{2,8})"
@@ -100,7 +90,7 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
 # "Jens has quit his job": his job ended, not Jens.
 
 
-class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, Rivals, Stance):
+class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses, Mistakes, Rivals, Stance):
     """Reads the endings of one message."""
 
     def find(self) -> list[Ending]:
@@ -113,6 +103,8 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
                 is_kin = ending.reason in ("replace", "beside") and self._lexicon.kin.fullmatch(ending.value.lower())
                 if is_kin and self._lexicon.code in ("de", "es"):
                     continue  # "my son sold his bike and wants a moped"
+                if self._is_untouched(ending):
+                    continue
                 if self._is_told_plainly(ending) and not self._is_mere_talk(place, ending):
                     found.setdefault(ending.value.casefold(), ending)
         return list(found.values())
@@ -160,6 +152,7 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         yield from self._denied(sentence)
         if self._corrects or self._murmurs:
             yield from self._disowned(place, sentence)
+        yield from self._misnamed(place, sentence)
         yield from self._switched(sentence)
         yield from self._outdone(sentence)
         yield from self._departed(sentence)
@@ -173,6 +166,7 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         yield from self._disproved(place, sentence)
         yield from self._recoded(sentence)
         yield from self._rivalled(place, sentence)
+        yield from self._framed(place, sentence)
 
     def _ended(self, place: int, sentence: Sentence, index: int, clause: Clause) -> Iterator[Ending]:
         near = self._reading.sentences[max(0, place - 1) : place + 1]
@@ -200,26 +194,38 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
                 continue
             if self._is_of_another(mention, clause) or self._does_it(mention, clause, (start, end)):
                 continue
-            gains = self._gains(sentence.flat) or any(
-                NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
-            )
-            named_in = self._clause_at(sentence, mention)
-            theirs = subject not in (None, "user") and self._lexicon.code == "en"
-            beside = any(
-                other is not named_in
-                and (
-                    self._tells_new(other)
-                    or self._tells_else(other)
-                    or self._dates_from(other)
-                    or (theirs and self._tells_of_theirs(other))
-                )
-                for other in sentence.clauses
-            )
-            recast_as = self._lexicon.code == "en" and recast(mention.surface, sentence.text, self._lexicon)
-            reason: Reason = "replace" if gains or recast_as else "beside" if beside else "retract"
-            if new := self._passed_to(mention, sentence):
-                reason = "replace"
+            new = self._passed_to(mention, sentence)
+            reason: Reason = "replace" if new else self._reason(mention, sentence, clause, subject)
             yield Ending(self._as_said(mention), reason, sentence, mention, subject or "user", new)
+
+    def _reason(self, mention: Mention, sentence: Sentence, clause: Clause, subject: str | None) -> Reason:
+        """Return whether something is told to come in place of what ends, or beside it."""
+        gains = self._gains(sentence.flat) or any(
+            NOW.search(other.flat) for other in sentence.clauses if other is not clause and not other.asks
+        )
+        if gains or (self._lexicon.code == "en" and recast(mention.surface, sentence.text, self._lexicon)):
+            return "replace"
+        named_in = self._clause_at(sentence, mention)
+        theirs = subject not in (None, "user") and self._lexicon.code == "en"
+        beside = any(
+            other is not named_in
+            and (
+                self._tells_new(other)
+                or self._tells_else(other)
+                or self._dates_from(other)
+                or (theirs and self._tells_of_theirs(other))
+            )
+            for other in sentence.clauses
+        )
+        return "beside" if beside else "retract"
+
+    def _framed(self, place: int, sentence: Sentence) -> Iterator[Ending]:
+        """Find what the words right around a value say to be over ("the fox had X", "my time at X is up")."""
+        for mention, clause in self._over(place, sentence):
+            if not self._reports_nothing(sentence, clause):
+                new = self._passed_to(mention, sentence) or self._opens_new(sentence, mention)
+                reason: Reason = "replace" if new else self._reason(mention, sentence, clause, "user")
+                yield Ending(self._as_said(mention), reason, sentence, mention, new=new)
 
     def _is_between_us(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
         """Whether somebody parts from the speaker, and not from where they live ("my cousin moved out of X")."""
@@ -230,7 +236,7 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         """Return the new name right after an old one that something was taken from ("from X to Y")."""
         rest = sentence.text[mention.end - sentence.start :]
         match = _INTO_RU.match(rest) if self._lexicon.code == "ru" else None
-        return match["new"] if match and not self._heard.holds(match["new"]) else ""
+        return match["new"] if match and not self._heard.holds(match["new"]) else self._changed_to(mention, rest)
 
     def _tells_of_theirs(self, clause: Clause) -> bool:
         """Whether a clause names something never heard of, be it somebody else's."""
@@ -292,7 +298,8 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         closes = _HOURS.search(clause.flat) is not None and self._lexicon.limited.search(clause.flat) is not None
         is_broken = MALFUNCTIONS.search(clause.flat) is not None and not self._gives_way(sentence, clause)
         is_broken = is_broken or NOT_ALONE.search(clause.flat) is not None
-        return closes or is_broken or _ONE_TIME.search(sentence.flat) is not None or self._is_undone(sentence, clause)
+        told = clause.flat if self._lexicon.code == "en" else sentence.flat
+        return closes or is_broken or _ONE_TIME.search(told) is not None or self._is_undone(sentence, clause)
 
     def _lasts(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether another clause says of the same thing that it goes on ("the branch closed, ours is still open")."""
@@ -383,22 +390,6 @@ class Endings(Corrections, Disproved, Exchanges, Forgetting, Losses, Mistakes, R
         before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
         is_old = _OLD.search(before) or _OLD_AFTER.match(after)
         return is_old is not None and _ANOTHER.search(sentence.flat) is not None
-
-    def _departed(self, sentence: Sentence) -> Iterator[Ending]:
-        """Find who has gone for good ("Ingrid's moved to Norway, so it's just us now")."""
-        if self._lexicon.code != "en" or sentence.asks or not _STAYS.search(sentence.flat):
-            return
-        for clause in sentence.clauses:
-            for mention in self._within(clause, sentence):
-                opens = not [w for w in words(clause.flat[: mention.start - clause.start]) if w.text not in OPENERS]
-                is_gone = _HAS_GONE.match(clause.flat, mention.end - clause.start) is not None
-                if mention.rank >= NAME and opens and is_gone and not self._is_hedged(sentence, clause):
-                    yield Ending(mention.surface, "beside", sentence, mention)
-
-    def _holds_again(self, sentence: Sentence, clause: Clause) -> bool:
-        """Whether a later clause of the sentence tells that it did not last ("it died, but it's running again")."""
-        later = [other for other in sentence.clauses if other.start > clause.start]
-        return self._lexicon.code == "en" and any(_HOLDS_AGAIN.search(other.flat) for other in later)
 
 
 @lru_cache(maxsize=2_048)  # the same texts are asked about turn after turn

@@ -176,7 +176,7 @@ CEASED = one_of(
 
 MISHAP = one_of(
     r"\bleft (?:my|the|our|his|her|it|them) ?(?:\w+ ){0,4}?(?:behind|on the (?:bus|train|tram|tube|plane|table|sofa|seat|roof|floor|shelf|beach|counter|side|bench|windowsill|stove|hob|coach|ferry|bed|desk)|in the (?:car|cab|taxi|fridge|freezer|oven|rain|sun|hotel|office|garden|shed|bag|drawer|kitchen|bathroom|hall|boot|house|wash|tent)|at (?:home|work|school|the (?:office|hotel|gym|cafe|airport|restaurant|pub|library|vet))|running|charging|open|unlocked|switched on|overnight|outside)\b",
-    r"\b(?:dropped|drop|dropping)\b.*\b(?:crack\w*|smash\w*|shatter\w*|broke|broken|dent\w*|chipped|snapped|bent|spilt|spilled|spare parts?|repair\w*|mend\w*|fixed|floor|pavement|tiles?|sink|toilet|puddle|stairs|lake)\b",
+    r"\b(?:dropped|drop|dropping)\b.*\b(?:crack\w*|smash\w*|shatter\w*|broke|broken|dent(?:s|ed)?|chipped|snapped|bent|spilt|spilled|spare parts?|repair\w*|mend\w*|fixed|floor|pavement|tiles?|sink|toilet|puddle|stairs|lake)\b",
 )
 
 OTHERWISE = one_of(  # the same verbs of mishaps, errands and opening hours

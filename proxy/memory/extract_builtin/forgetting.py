@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.corrections import TOPIC
-from proxy.memory.extract_builtin.english_forgetting import asks_to_erase, values_meant
+from proxy.memory.extract_builtin.english_forgetting import asks_to_erase, erases_what_was_said, values_meant
 from proxy.memory.extract_builtin.erasing import ERASING
 from proxy.memory.extract_builtin.erasing import asks_to_erase as is_erasing
 from proxy.memory.extract_builtin.erasing import values_meant as values_named
@@ -66,7 +66,7 @@ class Forgetting(Scan):
         told = [clause.flat for clause in sentence.clauses if not clause.asks]
         if lexicon.code in ERASING and is_erasing(sentence.flat, told, lexicon.code):
             return True
-        if lexicon.code == "en" and not _is_other_work(sentence.flat) and asks_to_erase(sentence.flat):
+        if lexicon.code == "en" and self._asks_in_english(sentence):
             return True
         if lexicon.code == "ru" and self._erases_before(sentence):
             return True
@@ -110,6 +110,16 @@ class Forgetting(Scan):
             if found and self._lexicon.code in ("ru", "zh"):
                 return found
         return []
+
+    def _asks_in_english(self, sentence: Sentence) -> bool:
+        """Whether an English sentence asks to erase what it names, or what was named right before."""
+        if not _is_other_work(sentence.flat) and asks_to_erase(sentence.flat):
+            return True
+        place = self._reading.sentences.index(sentence)
+        near = [(clause, sentence) for clause in sentence.clauses[:-1]]
+        near = near or [(before.clauses[-1], before) for before in self._reading.sentences[max(0, place - 1) : place]]
+        is_named = any(m.rank >= NAME for _, one in near for m in self._mentions[one.start])
+        return is_named and erases_what_was_said(sentence.clauses[-1].flat, near[-1][1].flat)
 
     def _is_all(self, mention: Mention, match: re.Match[str], sentence: Sentence) -> bool:
         """Whether a name is all that a clause asks to delete ("… , delete Soren")."""

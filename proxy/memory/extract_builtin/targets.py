@@ -77,7 +77,7 @@ _STRANGER = re.compile(
     r"|\b(?:someone|somebody|everybody|everyone|people|folks|nobody)(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly))*\s*$"
 )
 _ADVISED = re.compile(
-    r"\b(?:said|says|told me|asked me|wanted me|wants me|advised|suggested|recommended|ordered me) (?:me )?(?:to|that i should|i should)\b"
+    r"\b(?:said|says|told me|asked me|wanted me|wants me|advised|suggested|recommended|ordered me) (?:me )?(?:to|(?:that )?i (?:should(?:n't| not)?|mustn't|can't|ought))\b"
 )
 _HAS_OBJECT = re.compile(
     r"\s+(?!(?:on|in|at|for|after|before|last|this|next|today|yesterday|tonight|because|since|so|and|but|or|due|down|up|out|off|away|over|to|from|by|with|when|while|as|if|though|"
@@ -97,6 +97,7 @@ _OBJECT = re.compile(  # "left my umbrella in X": not X
 _OWNED = re.compile(
     r"['’]s? (?!off\b|out\b|over\b|gone\b|done\b|been\b|not\b|no\b|too\b|so\b|the\b|an?\b|my\b|our\b|closed|closing|shut|dead|history|finished|retired|left|moved|today|yesterday|tonight|last|this|next|now|again|for|in|on|at|because|after|completely|entirely|\w+ly\b|\w+day\b)(?:[\w'-]+ ){0,2}?(?P<what>[\w'-]+)(?= *(?:$|[,.;!]|(?:on|in|at|for|because|after|since|so|and|last|this|from|into|onto|to|with|off|out|by|before|when|while|as|but)\b))"
 )
+_NO_SUBJECT = re.compile(r"\W*(?:(?:then|so|finally|now|just|duly) )*(?:has|have|had|is|are|was|were|got)\b")
 _SUBORDINATE = re.compile(
     r"\b(?:now that|since|because|so that|as soon as|although|though|while|whereas|even though) (?:my |our |the )?$"
 )
@@ -336,7 +337,8 @@ class Targets(Scan):
         blocking = (lexicon.additive, lexicon.limited, lexicon.hedge, lexicon.again)
         if not is_advised and any(p.search(named.flat) for p in blocking):
             return False
-        if lexicon.negation.search(named.flat) and not self._failed(named):
+        is_elliptic = lexicon.code == "en" and _NO_SUBJECT.match(clause.flat)  # "X couldn't agree and has folded"
+        if lexicon.negation.search(named.flat) and not (is_elliptic or self._failed(named)):
             return False
         if lexicon.code == "en" and _DOES_IT.match(clause.flat) and self._opens_acting(named):
             return False  # "X sent me a bill and then cancelled it"
