@@ -173,10 +173,12 @@ def _judged(found: Sequence[Found], text: str) -> Verdict:
 
 
 def _merged(found: Sequence[Found]) -> list[Hit]:
-    """Return the hits that lead, then all others by score."""
-    leading = [hit for one in found for hit in one.hits[: one.leads]]
-    rest = [hit for one in found for hit in one.hits[one.leads :]]
-    return leading + sorted(rest, key=lambda hit: -hit.score)
+    """Return the hits that lead, then all others by score; a leading hit scores no less than what follows it."""
+    merged = sorted((hit for one in found for hit in one.hits[one.leads :]), key=lambda hit: -hit.score)
+    for hit in reversed([hit for one in found for hit in one.hits[: one.leads]]):
+        highest = max(hit.score, merged[0].score) if merged else hit.score
+        merged.insert(0, replace(hit, score=highest))
+    return merged
 
 
 def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:
