@@ -153,7 +153,12 @@ class Closings(Amendments):
                     found.append((is_kind, plain, start < after, value))
         if found:
             return min(found, key=lambda entry: entry[:3])[3]
-        fresh = [name for name in names_in(sentence.text) if not any(name in text for text in self._earlier)]
+        is_latin = self._lexicon.code == "ru" and sentence.text[:1].isascii()  # opens with a name
+        fresh = [
+            name
+            for name in names_in("a " * is_latin + sentence.text)
+            if not any(name in text for text in self._earlier)
+        ]
         fresh = [name for name in fresh if not overlap(name, ending.value)]
         return fresh[0] if len(fresh) == 1 else ""
 

@@ -53,10 +53,6 @@ _OF_ANOTHER_TIME = re.compile(  # "before I left", and what the assistant did
     r"|you (?!know\b|see\b|can\b|may\b|should\b|remember\b))\b"
 )
 _ASKED_OF_ONESELF = re.compile(r"what (?:am|was) i\b")
-_INTO_RU = re.compile(r"[»”\"]? (?:в|во|на|к|ко) [«„\"]?(?P<new>[A-ZА-ЯЁ][\w'-]+(?: [A-ZА-ЯЁ][\w'-]+)?)")
-_TELLS_HAN = re.compile(
-    r"(?:[是叫姓]|现在|如今|眼下|目前|[换改]成了?)(?:[用喝吃骑开住在穿戴养听看学跟找去坐读追])?(?P<new>[\u4e00-\u9fffa-z\d]{2,8})"
-)
 # A narrower thing than what was told of ends ("I no longer play chess online", "…, only at the club").
 _NARROWED = re.compile(
     r"\b(?:online|indoors|outdoors|outside|competitively|professionally|solo|on my own|by myself|for money|as (?:much|often|many)|every (?:\w+ )?(?:day|morning|night|week|weekend|evening)|daily|full[- ]time)\b"
@@ -72,6 +68,7 @@ _EXCEPT = re.compile(
 )
 # "The app has deleted my notes": the value does it to something else.
 _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
+    r"\b(?:нов\w+|еще \w*) ?(?:\w+ )?(?:пачк|упаковк|банк|бутыл|порци|коробк|флакон|тюбик|пакет|блистер)\w*|\bдокуп\w+|\b(?:завтра|потом|вечером) (?:\w+ )?(?:куплю|схожу|закажу|возьму)\b|(?:明天|回头|下班|周末|改天|待会儿?)(?:我)?(?:再)?(?:去)?(?:买|补)|再(?:去)?买一|"
     r"\bya no (?:tienen|venden|hay|queda|quedan|traen|les queda)\b|\bgib(?:t|ts|t es|t's) .{0,40}\b(?:apotheke|laden|supermarkt|markt|drogerie|handel|geschäft|packung\w*)\b.{0,20}\bnicht mehr\b|\b(?:haben|führen|verkaufen) (?:sie|die) .{0,40}\bnicht mehr\b|\blieferengpass\b|"
     r"\b(?:früh|früher|eher|vorzeitig|zeitig|mittendrin)(?= (?:\w+ )?(?:beendet|abgebrochen|aufgehört|schluss|zugemacht|geschlossen|abgehauen|gegangen))|\b(?:antes de tiempo|a medias)\b|"
     r"\b(?:cort|dej|acab|termin|cerr)\w+ .{0,25}\b(?:pronto|temprano)\b|"
@@ -101,7 +98,8 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
         for place, sentence in enumerate(self._reading.sentences):
             for ending in self._of(place, sentence):
                 is_kin = ending.reason in ("replace", "beside") and self._lexicon.kin.fullmatch(ending.value.lower())
-                if is_kin and self._lexicon.code in ("de", "es"):
+                opens = ending.mention is not None and ending.mention.start == sentence.start
+                if is_kin and (self._lexicon.code in ("de", "es") or (opens and self._lexicon.code == "ru")):
                     continue  # "my son sold his bike and wants a moped"
                 if self._is_untouched(ending):
                     continue
@@ -167,6 +165,7 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
         yield from self._recoded(sentence)
         yield from self._rivalled(place, sentence)
         yield from self._framed(place, sentence)
+        yield from self._soured(place, sentence)
 
     def _ended(self, place: int, sentence: Sentence, index: int, clause: Clause) -> Iterator[Ending]:
         near = self._reading.sentences[max(0, place - 1) : place + 1]
@@ -213,6 +212,7 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
                 self._tells_new(other)
                 or self._tells_else(other)
                 or self._dates_from(other)
+                or self._tells_instead(other, sentence)
                 or (theirs and self._tells_of_theirs(other))
             )
             for other in sentence.clauses
@@ -233,20 +233,13 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
         return not (is_place and all(m.start > start for m in targets))
 
     def _passed_to(self, mention: Mention, sentence: Sentence) -> str:
-        """Return the new name right after an old one that something was taken from ("from X to Y")."""
+        """Return the new name that something old is told to have given way to in the same breath ("from X to Y")."""
         rest = sentence.text[mention.end - sentence.start :]
-        match = _INTO_RU.match(rest) if self._lexicon.code == "ru" else None
-        return match["new"] if match and not self._heard.holds(match["new"]) else self._changed_to(mention, rest)
+        return self._given_to(rest) or self._changed_to(mention, rest)
 
     def _tells_of_theirs(self, clause: Clause) -> bool:
         """Whether a clause names something never heard of, be it somebody else's."""
         return not clause.asks and bool(self._fresh(clause))
-
-    def _tells_else(self, clause: Clause) -> bool:
-        """Whether a Chinese clause tells what something is that was never heard of."""
-        match = None if clause.asks or self._lexicon.code != "zh" else _TELLS_HAN.search(clause.flat)
-        text = self._reading.text[clause.start : clause.end]
-        return match is not None and not self._heard.holds(text[slice(*match.span("new"))])
 
     def _cue(self, clause: Clause, sentence: Sentence, index: int) -> tuple[int, int, bool] | None:
         lexicon = self._lexicon

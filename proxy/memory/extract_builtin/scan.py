@@ -14,7 +14,7 @@ from proxy.memory.extract_builtin.mentions import NAME, NOUN, Heard, Mention
 from proxy.memory.extract_builtin.namesakes import is_namesake
 from proxy.memory.extract_builtin.passing import is_passing
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
-from proxy.memory.words import HAS_CJK, Span, Value, words
+from proxy.memory.words import HAS_CJK, Span, Value, flat, words
 
 _OWNS = re.compile(r"['’]s\s")
 _SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
@@ -57,6 +57,7 @@ _LONG_AGO = re.compile(  # what holds was said since
 _CAME_BACK = re.compile(
     r"\bausgehalten\b|\bdurchgehalten\b|\brückfällig\b|\breumütig\b|\bbereut\b|\bgehalten hat (?:das|es)\b|\bwieder (?:angefangen|eingestiegen|zurück|dabei|da|drin|damit)\b|\bseitdem (?:\w+ ){0,3}wieder\b|"
     r"\bdur(?:é|amos)\b|\baguant(?:é|amos)\b|\bvolví\b(?! a (?:dejar|romper))|\brecaí\b|\bregresé\b|\bme arrepentí\b|\bretom(?:é|amos)\b|"
+    r"\bвернул(?:ся|ась|ись)\b(?! (?:к|на|в)\b)|\bнаш(?:ел|л[аи])с[ья]\b|\bнашл[аи]\b(?= (?:его|ее|их|под|в|за|на|у))|\bпомирил\w+|\bпочинил\w*|(?<![要讨拿退收])回来了|找(?:到|回来)的?|和好|修好|恢复了|"
     r"\b(?:lasted|got back into|went back to it|picked it (?:back )?up again)\b"
 )
 _MOST_SAID = 3  # earlier messages that hold a common word which names something of the speaker's
@@ -99,6 +100,9 @@ class Ending:
 
 
 _QUOTED = re.compile(r"«[^»]*»")  # a title may hold any word
+
+
+_FRIENDS = re.compile(r"\b(?:друж\w+|приятел\w+|подруж\w+|живем с|живу с)\b|朋友|闺蜜|哥们|养了?|搭子")
 
 
 class Scan:
@@ -217,6 +221,12 @@ class Scan:
             )
         return self._lexicon.negation.search(clause.flat, 0, place) is not None
 
+    def _is_a_being(self, mention: Mention) -> bool:
+        """Whether a Russian or Chinese message gave a name to somebody or to a pet."""
+        if self._lexicon.code not in ("ru", "zh"):
+            return False
+        return any(self._lexicon.kin.search(flat(text)) or _FRIENDS.search(flat(text)) for text in mention.said)
+
     def _is_asked(self, sentence: Sentence, mention: Mention) -> bool:
         return self._clause_at(sentence, mention).asks
 
@@ -236,7 +246,8 @@ class Scan:
         where = group_of(match, "who") or group_of(match, "whom") or match.span()
         if match.string is clause.flat and (self._acts(clause, where[1], targets) or self._undergoes(clause, where[1])):
             return "user"
-        if _KEEPER.search(match.string[slice(*where)]) and _DISPOSES.search(clause.flat):
+        keeper = match.string[slice(*where)]
+        if _KEEPER.search(keeper) and keeper[-1] not in "еую" and _DISPOSES.search(clause.flat):
             return "user"
         if match.string is clause.flat and self._stands_for(sentence, clause, where, targets):
             return "user"

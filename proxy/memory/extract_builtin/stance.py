@@ -64,6 +64,12 @@ class Stance(Targets, Switches):
         clause = self._clause_at(sentence, mention)
         if self._lexicon.ceased.search(clause.flat) and self._lexicon.negation.search(clause.flat):
             return False  # "I never gave it up"
+        if self._lexicon.code == "ru" and (
+            self._does_it(mention, clause, (clause.end, clause.end))
+            or self._is_hedged(sentence, clause)
+            or self._is_undone(sentence, clause)
+        ):
+            return False  # "Anna has quit", "I would quit"
         if self._lexicon.additive.search(clause.flat) or self._lexicon.remember.search(sentence.flat):
             return False
         return not (self._is_doing(mention, (clause.end, clause.end)) or self._is_part(mention, clause, mention.end))

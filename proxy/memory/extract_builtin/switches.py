@@ -87,7 +87,7 @@ _CHANGES_ITS_OWN = re.compile(  # "Tamara has changed her number"
 _ASKED_OF_YOU = re.compile(r"\b(?:can|could|would) you\b|\b(?:kannst|könntest) du\b|\bpuedes\b|\bможешь\b")
 _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
 _TOWARDS = re.compile(
-    r"[,\s]*(?:hin )?(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调|拉|挪|运|拖|移|奔|赶|跑|投|飞|溜))"
+    r"[,\s]*(?:hin )?(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调|升|投|切|跨|过渡|拉|挪|运|拖|移|奔|赶|跑|投|飞|溜))"
 )
 _TOOK_ITS_PLACE = re.compile(
     r"\b(?:switched|moved|changed|upgraded|migrated|defected|graduated|converted|downgraded|jumped|went (?:over|across|back))(?: \w+){0,2} (?:over |on |up |across )?to (?!bed\b|sleep\b|work\b|school\b|the (?:doctor|shop|park|gym|vet)\b)"

@@ -65,6 +65,26 @@ _HAS_IT = re.compile(r"\bу(?: \w+)?$")
 _FAILED_RU = re.compile(
     r"\b\w*(?:сдох|умер|слома|полетел|накры|сгор|отвал|отказа|кончи|закончи|сел|села|потек|погнул|лопну|рассыпа|истек|сгнил|загнул|скис|порва|развал|пропа|забарахл|глюч)\w*"
 )
+_OWN_DEED = {  # what somebody gives up is no end of them
+    "ru": re.compile(
+        r"^ (?:\w+ )?(?:перестал|бросил|забросил|уволил|отказал|завязал|прекратил|сменил|поменял|закончил|продал|сдал|избавил|удалил|отменил|вышл?[еа]?л? (?:из|на)|ушл?[еа]?л? (?:из|с) (?!меня)|развел|расстал)\w*|^ (?:\w+ )?(?:больше|уже) не \w+(?:ет|ит|ся)\b"
+    ),
+    "zh": re.compile(
+        r"^(?:昨天|今天|最近|已经|又|也|终于|上周|上个?月|刚)*(?:辞|戒|换了|改了|停了|退了|删|卸|卖|扔|离职|离婚|分手|(?:跟|和)(?![我咱])[^，。]{1,5}(?:分|离|散|掰)|不(?:再)?[吃喝玩抓咬挠去学练用理叫睡看抽])"
+    ),
+}
+_WITH_ME = re.compile(r"\b(?:мн[еой]+|меня|нас|нам|нами)\b|[我咱]")
+_BEHIND = re.compile(r"(?:^|\s)(?:в|во|на|у|с|со|от|из|к|для|при)$")
+_GOVERNS = re.compile(
+    r"\b[а-я]{3,}л[аи]? (?:нов\w+ |\w+(?:ую|юю) )?(?P<noun>(?!\w*(?:но|ски|ую|ого|его|ому|наотрез|наконец|назад|домой|вовсе|совсем|раньше|сразу|вчера)\b)[а-я]{3,}(?:[уюыиа]|[бвгджзклмнпрстфхцчшщ]))\b"
+)
+_TIES_RU = re.compile(
+    r"(?:аренд|цен|плат|тариф|взнос|стоимост|работ|договор|контракт|аккаунт|абонемент|билет|путевк|брон|подписк|карт|счет|деньг|документ|вещ|заявлен|место|мест|должност|ставк|смен|пропуск|ключ|форм|курс|заняти|урок|тренировк|членств|участи|отношен|дружб|общен|связ|контакт|сотрудничеств|конец|точк|крест|рук|ног|глаз|шаг|покой|друг|человек|замен|хозя|покупател|прощан|чемодан|коробк|трудов|диплом|зачетк|двер|мост|лавочк|врач|доктор|спин|коленк|колен|нерв|сил|желани|смысл|интерес|времен|лет|раз|чат|групп|состав|ряд|стаж|помолвк|развод)"
+)
+_ITS_PART_HAN = re.compile(
+    r"(?:的)?(?:冬胎|轮胎|机油|电池|电瓶|钥匙|盒子|包装|说明书|食堂|菜单|招牌|空调|屏幕|屏|外壳|耳机|数据线|充电器|咖啡机|前台|会计|保洁|保安|门锁|窗户|座椅|座位|手机号|号码|头像|发型|名字|密码|壁纸|主题|界面|图标|皮肤|字体|logo|瓶子|瓶盖|滤芯|刷头)[^，。]{0,4}(?:换|卸|丢|扔|坏|停|撤|拆|涨|删|改|掉|没)|"
+    r"(?:也|又|已经|都|终于)?(?:换|改)了(?:新的?|个|块|副|套|条|一)*(?:招牌|机油|轮胎|电池|手机号|号码|头像|发型|名字|密码|屏|锁|logo|门面|装修|座位|时间|地点|教室|封面|包装|菜单|老板娘?|前台|制服|工服)|(?:撤|拆|砍|开|招|发|搬|卸)了(?:个|台|新|一)*[\u4e00-\u9fff]{2,4}(?=$|[，。])|发了"
+)
 _WITHIN = re.compile(r"\b(?:в|во|из|на|с|у)(?: \w+){0,2}$")
 _PART_HAN = re.compile(
     r"[》”\"]?(?:里|上|中|家|楼下|门口|的|那)*(?:一?[篇个条家间款本张])?[^，。]{0,8}(?:app|专区|功能|页面|频道|栏目|分店|门店|活动|客服|帖|稿|文章|照片|按钮|版本|视频|评论|草稿|直播)"
@@ -174,6 +194,10 @@ class Targets(Scan):
         """Whether the one mentioned is who gives something else up ("Natalia cancelled the lesson", "the cat shuns the sofa")."""
         if mention.start != clause.start or mention.end > cue[0]:
             return False
+        if self._is_a_being(mention) and _OWN_DEED[self._lexicon.code].search(
+            clause.flat[mention.end - clause.start :]
+        ):
+            return not _WITH_ME.search(clause.flat)
         said = self._reading.text[slice(*cue)].lower()
         if self._lexicon.code == "zh":
             shuns = _SHUNS_HAN.fullmatch(said) is not None and any(_PET_HAN.search(text) for text in mention.said)
@@ -188,11 +212,19 @@ class Targets(Scan):
             return True
         return not _MAY_DO_IT[verb["ending"]].search(given["noun"])
 
+    def _governs_another(self, clause: Clause) -> bool:
+        """Whether the verb of a Russian clause is told of something unheard that binds one to nothing ("at X they fired the cook")."""
+        for match in _GOVERNS.finditer(clause.flat):
+            noun = match["noun"]
+            if noun not in self._lexicon.stop and not _TIES_RU.match(noun) and not self._heard.holds(noun):
+                return True
+        return False
+
     def _is_part(self, mention: Mention, clause: Clause, end: int) -> bool:
         """Whether something within the value ends, and not the value itself ("deleted a post from X")."""
         after = clause.flat[mention.end - clause.start :]
         if self._lexicon.code == "zh":
-            return _PART_HAN.match(after) is not None
+            return _PART_HAN.match(after) is not None or _ITS_PART_HAN.match(after) is not None
         if self._lexicon.code == "en":
             before = clause.flat[: mention.start - clause.start]
             if mention.start >= end and _SUBORDINATE.search(before):
@@ -214,6 +246,8 @@ class Targets(Scan):
         before = clause.flat[: mention.start - clause.start].rstrip(' «"„“')
         if _HAS_IT.search(before) and _FAILED_RU.search(clause.flat):  # "the heater of the X is dead"
             return _ITS_OBJECT.match(clause.flat, max(end, mention.end) - clause.start) is not None
+        if _BEHIND.search(before) and self._governs_another(clause):
+            return True
         if not _DELETED.search(clause.flat):
             return False
         if _PIECE_RU.search(before):
