@@ -6,7 +6,6 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from proxy.memory.extract_builtin.english_slots import renamed
 from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import is_name
@@ -98,11 +97,12 @@ class Amendments:
         """Whether a sentence is a mere thought; of an English one, that is, each clause that could tell a value."""
         if self._lexicon.code != "en":
             return self._lexicon.hedge.search(sentence.flat) is not None
-        telling = [c for c in sentence.clauses if any(w.isdigit() or w[:1].isupper() for w in self._told(c))]
+        telling = [
+            c
+            for c in sentence.clauses
+            if any(w.isdigit() or w[:1].isupper() for w in self._said.text[c.start : c.end].split())
+        ]
         return all(self._lexicon.hedge.search(c.flat) is not None for c in telling or sentence.clauses)
-
-    def _told(self, clause: Clause) -> list[str]:
-        return self._said.text[clause.start : clause.end].split()
 
     def _around(self, sentence: Sentence) -> Sequence[Sentence]:
         """Return a sentence and the one beside it that may say that it corrects ("It's Niamh. I always mix them up")."""
@@ -338,8 +338,6 @@ class Amendments:
             yield self._amendment(new.sentence, new.value, old.value, text, "")
         for fresh, before, text in reframed(self._reading, self._earlier):
             yield self._amendment(fresh.sentence, fresh.value, before.value, text, "")
-        for named, was, text in renamed(self._reading, self._earlier):
-            yield self._amendment(named.sentence, named.value, was.value, text, "")
         for anew, known, text in retold(self._reading, self._earlier):
             yield self._amendment(anew.sentence, anew.value, known.value, text, "")
 

@@ -73,6 +73,7 @@ _SAID = re.compile(
 
 # English: what one said wrongly, and what a wrong value turns out to be.
 _SAID_WRONG = re.compile(
+    r"\b(?:goodness|god|heaven|heavens|lord|who|dunno|no idea|don't know|not sure) ?(?:knows? )?(?:who|what|where|how|why)(?: (?:i|on earth|i got|the))*(?: \w+)? $|"
     r"\b(?:i'd|i've|i had|i have|we'd|we've|i was|i keep|i kept|been|i|we) (?:\w+ly |just |always |only |been |kept )*(?:calling|telling|saying|writing|typing|putting|spelling|introducing|naming|addressing|thinking|typed|wrote|put|called|told|had|said|assumed|believed|remembered|swore|was convinced)\b(?! (?:an?|some|to|about) )[^,;]{0,45}$"
 )
 _NEVER_SO = re.compile(
@@ -82,7 +83,7 @@ _ITS_OWN = re.compile(
     r"^(?:'s| is| was| were| are) (?:(?:actually|really|only|just|apparently) )*(?:what|where|who|whom|when|how|the (?!right|correct|real|proper|true|best|one (?:i|we)\b)|my (?:\w+['’]s|other|old|former|last)|our (?:\w+['’]s|other|old|former|last)|his\b|her\b|their\b|hers|theirs|an?other|next|in (?:a|the|another)|from|last|wrong|a (?:typo|slip|mistake|different))\b"
 )
 _RIGHT = re.compile(  # tells what it is
-    r"\b(?:it|that|this|he|she|they|mine|ours|name|the \w+|my \w+|our \w+|his \w+|her \w+|what (?:i|he|she|we|they) [\w ]{2,20})(?:'s| is| was|'re| are)\b|\b(?:he|she|they|we|i|it)(?:'s|'m|'re)? (?:from|called|named|at|in|with)\b|\b(?:says?|reads?|said|shows?)\b|['’]s the\b|^\W*(?:he|she|they|i|we) \w+s? (?:a|an|the|at|in|for)\b"
+    r"\b(?:it|that|this|he|she|they|mine|ours|name|the \w+|my \w+|our \w+|his \w+|her \w+|what (?:i|he|she|we|they) [\w ]{2,20})(?:'s| is| was|'re| are)\b|\b(?:its|hes|shes|thats)\b|^\W*[a-z]+(?: [a-z]+)? *$|\b(?:he|she|they|we|i|it)(?:'s|'m|'re)? (?:from|called|named|at|in|with)\b|\b(?:says?|reads?|said|shows?)\b|['’]s the\b|^\W*(?:he|she|they|i|we) \w+s? (?:a|an|the|at|in|for)\b"
 )
 
 

@@ -30,6 +30,7 @@ from proxy.memory.words import flat, mentions, words
 _HALTS = re.compile(
     r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|закрываю|убираю|отменяю|исключаю|停)"
 )
+_FEW = 3  # words
 # What may be so for certain times only; an event has its date.
 _STATE = re.compile(
     r"\b(?:no longer|any ?more|any longer|no more|not|off|out|gone|over|haven't|nicht|kein\w*|nie|weg|raus|ya no|no|nunca|nada|fuera|больше|не|уже|хватит|никогда)\b|n't\b|[不没]"
@@ -78,12 +79,6 @@ _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
     r"\b(?:went|gone) (?:bad|off|mouldy|moldy|stale)\b|\bpast (?:its|their) date\b"
 )
 _HOURS = re.compile(r"\bhat .{0,20}\b(?:geschlossen|zu)\b|\b(?:macht|schließt|cierra|cierran|abre)\b")  # when it opens
-_OLD = re.compile(r"\b(?:alte[nrms]?|viej[oa]s?|antigu[oa]s?|old)\s*$")
-_OLD_AFTER = re.compile(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
-_ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
-    r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
-    r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
-)
 # "Jens has quit his job": his job ended, not Jens.
 
 
@@ -217,7 +212,7 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
             )
             for other in sentence.clauses
         )
-        return "beside" if beside else "retract"
+        return "beside" if beside or self._explains(mention, sentence) else "retract"
 
     def _framed(self, place: int, sentence: Sentence) -> Iterator[Ending]:
         """Find what the words right around a value say to be over ("the fox had X", "my time at X is up")."""
@@ -372,17 +367,14 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
             return tells is not None and not self._lexicon.negation.search(clause.flat) and bool(self._fresh(clause))
         if self._lexicon.third.search(clause.flat):
             return False
-        if self._lexicon.code == "ru" and self._reading.text.islower() and self._lexicon.first.search(clause.flat):
+        is_own = self._lexicon.first.search(clause.flat) or (
+            self._lexicon.code == "en" and len(words(clause.flat)) > _FEW
+        )
+        if self._lexicon.code in ("ru", "en") and self._reading.text.islower() and is_own:
             return any(
                 w.text not in self._lexicon.stop and not self._heard.holds(w.text) for w in words(clause.flat)[1:]
             )
         return bool(self._fresh(clause))
-
-    def _is_renewed(self, mention: Mention, sentence: Sentence) -> bool:
-        """Whether an old thing made room for another of its kind ("sold the old oboe, a bigger one is ordered")."""
-        before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
-        is_old = _OLD.search(before) or _OLD_AFTER.match(after)
-        return is_old is not None and _ANOTHER.search(sentence.flat) is not None
 
 
 @lru_cache(maxsize=2_048)  # the same texts are asked about turn after turn

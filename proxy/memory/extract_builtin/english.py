@@ -67,7 +67,7 @@ ENGLISH = Lexicon(
         r"\b(?:smashed|cracked|wrecked|crashed|shattered|snapped|wore out|fried|fell (?:apart|to bits)|on (?:its|their|his|her) last legs|bored (?:me|us)|let (?:me|us) down|fed up (?:with|of)|sick of|couldn't stand|got on my nerves|(?:put|hiked|raised) (?:its|their) (?:prices?|fees|rates)|went private|cut the rate)\b",
     ),
     gained=one_of(
-        r"\b(?:switched|swapped|changed|gone over|went over|moved over|crossed over|converted|upgraded|downgraded|opted|settled (?:on|for)|plumped|hello|welcome|new home|now with|now at|now on|now use|now using|over to|onto)\b"
+        r"\b(?:switched|swapped|changed|gone over|went over|moved over|crossed over|converted|upgraded|downgraded|opted|settled (?:on|for)|plumped|hello|welcome|ma(?:ke|de|king) way for|gave way to|given way to|new home|now with|now at|now on|now use|now using|over to|onto)\b"
     ),
     hedge=one_of(
         r"\blike (?:i'm|i am|i were|we're)\b",

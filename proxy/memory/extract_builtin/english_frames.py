@@ -9,10 +9,11 @@ from typing import Literal
 
 from proxy.memory.extract_builtin.lexicon import one_of
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
+from proxy.memory.extract_builtin.namesakes import is_being
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.extract_builtin.switches import OPENERS
-from proxy.memory.words import words
+from proxy.memory.words import flat, words
 
 # "§" stands for the value. "The fox had §", "§ upped sticks", "my time at § is up".
 _DET = r"(?:(?:the|my|our|that|this|his|her|its|poor|old|dear|little|darling|beloved|wretched|bloody|damn|stupid|all|of|last|\w+y) )*"
@@ -22,9 +23,9 @@ _WHEN = r"(?:on|in|at|for|last|this|yesterday|today|tonight|overnight|outright|j
 _STOP = rf"(?= *(?:$|[,.!;:–—-]|{_WHEN}\b))"
 _AFTER = _KIND + _STOP
 _US = r"(?:me|us|my \w+|our \w+|him|her)"
-_DUMP = r"(?:compost|bin|tip|skip|dump|rubbish|trash|scrap|bonfire|fire|charity|landfill|recycling|attic|loft|kitchen bin|dustbin|knacker'?s|scrapyard|breaker'?s|dog|cat|kids|spare|guest|shed|garage|cellar|basement|drawer|museum)"
+_DUMP = r"(?:compost|bin|tip|skip|dump|rubbish|trash|scrap\w*|bonfire|fire|charity|landfill|recycling|attic|loft|kitchen bin|dustbin|knacker'?s|scrapyard|breaker'?s|dog|cat|kids|spare|guest|shed|garage|cellar|basement|drawer|museum)"
 _TAKER = (  # what takes a life, unasked
-    r"(?:\w*fox(?:es)?|otters?|badgers?|weasels?|stoats?|ferrets?|minks?|hawks?|buzzards?|eagles?|owls?|kites?|herons?|gulls?|seagulls?|magpies?|wol(?:f|ves)|coyotes?|bears?|raccoons?|possums?|snakes?|rats?|mice|squirrels?|rabbits?|deer|moles?|slugs?|snails?|"
+    r"(?:\w*fox(?:es)?|otters?|badgers?|weasels?|stoats?|ferrets?|minks?|\w*hawks?|falcons?|kestrels?|harriers?|pikes?|sharks?|crocodiles?|pythons?|adders?|jackals?|dingo(?:es)?|pumas?|lions?|leopards?|crows?|ravens?|jackdaws?|jays?|cuckoos?|shrikes?|buzzards?|eagles?|owls?|kites?|herons?|gulls?|seagulls?|magpies?|wol(?:f|ves)|coyotes?|bears?|raccoons?|possums?|snakes?|rats?|mice|squirrels?|rabbits?|deer|moles?|slugs?|snails?|"
     r"caterpillars?|aphids?|greenfly|\w*mites?|vine weevils?|weevils?|beetles?|moths?|ants|locusts?|pests?|bugs|blight|mildew|mould|rust|rot|root rot|fungus|frosts?|cold|heat|heatwave|drought|sun|wind|gales?|storms?|hail|snow|floods?|hurricanes?|tornado|lightning|fire|salt|"
     r"dogs?|cats?|puppy|kitten|toddler|\w*pox|cancer|stroke|heart (?:attack|failure|disease)|old age|age|pneumonia|flu|virus|infection|kidney failure|seizure|disease|illness|leukaemia|lorry|truck|van|car|bus|train|tractor|postman|burglars?|thieves|thief)"
 )
@@ -36,6 +37,7 @@ _POACHED = r"(?:poached|headhunted|lured|nabbed|snapped up|hired|recruited|tempt
 
 _DENIED = one_of(  # frames that hold a negation of their own
     rf"§{_AUX} (?:no longer has|no longer had|doesn't have|hasn't got|hasn't|has no|have no|doesn't get|lost (?:its|his|her|their)) (?:a |its |his |her |their |got a |got any )?(?:place|home|spot|slot|space|room|business being|right to be)\b",
+    rf"\b(?:i'm|we're|i am|we are|not) (?:not |no longer )(?!going to|sure|happy|talking about)\w+ing (?:at|for|with|in|to|on) {_DET}§['’]?(?= *(?:$|[,.!;]|(?:any ?more|now|these days|since|because|after|from)\b))|\b(?:can'?t|cannot|don'?t|ain'?t|won'?t|doesn'?t) (?:\w+ ){{0,3}}?{_DET}§ no more\b",
     r"§ (?:didn't|did not|couldn't|wouldn't|hasn't|has not|never|won't) (?:make (?:it\b|the (?:cut|grade|list|move|switch))|made (?:it\b|the (?:cut|grade|list|move))|pull(?:ed)? through|surviv\w+|last (?:the|past|beyond|long)|come (?:home|back|round)|came (?:home|back|round)|wake up|woke up|recover\w*)"
     r"(?! (?:in|for|on) (?:time|tonight|today|class|training|rehearsal))",
     rf"§ (?:don't|doesn't|do not|does not|didn't|won't) (?:want|need|require|have (?:any )?(?:work|use|room|need|hours|shifts) for) {_US}\b",
@@ -51,7 +53,7 @@ _PLAIN = one_of(  # a negation before them undoes these
     rf"§{_AUX} (?:served (?:its|his|her|their) (?:time|purpose|turn)|run (?:its|his|her) course|met (?:its|his|her|their) (?:end|maker)|breathed (?:its|his|her) last|come to grief|gone west|gone south for good|found dead|flown the (?:nest|coop)|upped sticks|done a runner|scarpered|legged it|run away|ran away|ran off|run off|cleared off|buggered off|sodded off|shoved off|packed up and left|walked out|taken off for good)\b",
     r"§(?:'s|'d| has| had)? (?:packed|cleared|emptied|gathered|collected|moved out|took|taken) (?:up |out )?(?:all )?(?:his|her|their) (?:\w+ )?(?:bags?|things?|stuff|cases?|suitcases?|boxes|room|desk|belongings|gear|kit|wardrobe)(?: (?:up|out))?(?= *(?:$|[,.!]| and (?:went|left|gone|off|moved|is|was|that)\b))",
     rf"§{_AUX} (?:gone|gone over|moved|passed) (?:to|over) the (?:\w+ )?(?:bridge|side|meadow|sky)\b|§{_AUX} (?:not |no longer )?off (?:the|my|our) (?:\w+ )?(?:phone|laptop|tablet|machine|computer|telly|tv|homescreen|home screen|radar|rota|list|books|menu|agenda|payroll|prescription|repeat|wall|wrist|feet|plate|patch|bench)\b",
-    rf"§(?:{_AUX} |'s |\. |, ){{0,2}}?(?:ended up|finished up|landed|wound up|went|gone|is|sits|lies|rots|lives|rotting|lying|sitting|demoted|relegated|consigned|banished|exiled|dispatched|headed|off|heading)(?: now)? (?:on|in|to|into|at|for) (?:the |a |my |our |his |her )?(?:\w+(?:'s)? )?{_DUMP}\b",
+    rf"§(?:{_AUX} |'s |\. |, ){{0,2}}?(?:ended up|finished up|landed|wound up|went|gone|is|'s|sits|lies|rots|lives|rotting|lying|sitting|demoted|relegated|consigned|banished|exiled|dispatched|headed|off|heading)(?: now)? (?:on|in|to|into|at|for) (?:the |a |my |our |his |her )?(?:\w+(?:'s)? )?{_DUMP}\b",
     rf"§{_AUX} (?:asked|told|wanted|invited|forced|ordered|made) (?:me|us) to (?:leave|go|quit|resign|move out|clear|hand|find)|§{_AUX} (?:made|make|making) {_US} redundant|§{_AUX} (?:let|letting) {_US} go\b|§{_AUX} (?:dropped|ditched|axed|sacked|fired|dumped|released|ejected|expelled|excluded|banned|barred|evicted|replaced|binned|deselected|struck|threw|kicked|booted|turfed|chucked|slung|lost|got rid of|dispensed with|done with) {_US}\b(?! (?:a|an|some|off|at|in the|by)\b)",
     rf"§{_AUX} (?:pulled|cut|axed|slashed|withdrew|withdrawn|scrapped|stopped|ended|cancelled|terminated) (?:their|its|the|my|our) (?:\w+ )?(?:budget|funding|contract|project|work|hours|shifts|order|orders|account|plug|agreement|scholarship|grant)\b",
     rf"§{_AUX} (?:gone|went|going|picked|chose|chosen|hired|found|replaced me with) (?:with |for )?(?:somebody|someone|another|a (?:younger|cheaper|different|new|bigger))\b",
@@ -61,6 +63,13 @@ _PLAIN = one_of(  # a negation before them undoes these
     rf"\b(?:wrapped (?:things |it |everything )?up|wrapping up|finished(?: up| off)?|worked my last \w+|clocked (?:out|off)|handed in my \w+|turned in my \w+|signed off|stood down|stepped down|all done|done) (?:at|from|with) {_DET}§{_AFTER}|\b(?:been|was|were|got|get|am|i'm|is|are) (?:\w+ly )?(?:made redundant|laid off|sacked|fired|axed|let go|dropped|dumped|ditched|released|kicked out|booted|booted out|expelled|thrown out|turfed out|banned|barred|dispensed with|discharged|signed off|removed|excluded|evicted) (?:at|from|by) {_DET}§{_AFTER}",
     rf"\b{_POACHED} {_DET}§|\b(?:upped sticks|uprooted|relocated|decamped|defected|jumped ship|crossed over|gone over|went over|switched allegiance) from {_DET}§|§{_AUX} (?:laid|let|made|paid|kicked|turfed|chucked) (?:me|us|all of us)(?: all| both)? (?:off|go|redundant|out)\b|\b(?:wrote|written|write) off {_DET}§|\b(?:shut|shutting|closed|closing|demolished|demolishing|bulldozed|bulldozing|knocked down|pulled down|condemned|sold off) {_DET}§{_KIND} (?:for (?:good|redevelopment|housing|flats)|to (?:build|make)|permanently|forever)\b",
     rf"\b(?:my|our|the|^\W*|had (?:my|our)|did (?:my|our)) ?(?:very )?last [\w-]+(?: [\w-]+)? (?:at|with|for|in|of) {_DET}§{_KIND} (?:was|took place|happened|went|is behind|on)\b|§{_AUX} (?:keeled over|dropped (?:down )?dead|(?:froze|frozen|starved|drowned|choked|suffocated|bled|cooked) (?:to death|solid)|shrivelled(?: up)?|perished|withered(?: away)?)(?= *(?:$|[,.!;]|{_WHEN}\b))",
+    rf"§.{{0,60}}\b(?:my|our) last [\w-]+ (?:\w+ )?(?:there|with (?:them|him|her|it)|for (?:them|him|her)|at theirs)\b|\b(?:(?:walked|walking|stormed|stepped|backed|opted|checked|pulled|bowed) (?:right |myself )?(?:out of|away from|out on)|(?:withdrew|withdrawn|retired|resigned|graduated|defected) from) {_DET}§{_AFTER}",
+    rf"\b(?:got|fetched|pocketed|received|banked|made|took) (?:me |us )?[£$€]?\d[\d.,]*k? ?(?:quid|pounds?|dollars|euros|bucks)? ?for {_DET}§|§{_AUX} (?:found|gone to|went to) (?:a|an|its|his|her|their) (?:new |good |loving |forever )*(?:buyer|taker|owner|home|family)\b|\b(?:towed|carted|hauled|drove|driven|took|taken|carried|whisked|wheeled|spirited) {_DET}§{_KIND} (?:away|off)\b",
+    rf"§{_AUX} (?:at|on|to|in) (?:the (?:bottom|bed|floor) of|pieces|bits|smithereens|the deep)\b|§{_AUX} (?:fallen|fell|gone|went|washed) overboard|§ can (?:whistle|sing|kiss|go hang|get lost|get stuffed|stuff|shove|jog on|do one|take a hike|forget (?:it|about)|keep (?:its|his|her|their) )|§{_AUX} (?:off|gone|away|leaving|flown|headed|heading) (?:to|for) (?:uni|university|college|boarding school|pastures new|the (?:army|navy|other side)|australia|canada|america|new zealand|good)\b",
+    r"§['’]s (?:parents?|mum|mother|mam|dad|father|folks|family|carers?|owners?|people)(?: (?:have|has|had|just|now|finally|'ve)|'s|'ve)* (?:(?:pulled|taken|took|withdrawn|withdrew|moved|removed|signed|fetched) (?:her|him|them|it) (?:out|away|off|elsewhere)|decided (?:that )?(?:she|he|they|it)(?:'d|'s|'re| would| will| is)? (?:rather|prefer|stop|not|no longer|better))",
+    r"§.{0,60}\b(?:my|the|a) (?:very )?(?:last|final) (?:\w+ ){0,2}?(?:tablets?|dose|pill|capsule|injection|puff|patch|instal?ment|payment|lesson|session|shift|invoice)\b",
+    rf"§{_AUX} (?:nicked|pinched|swiped|half-inched|burgled|robbed|repossessed|impounded|scuttled|sunk|sank|torched|totalled|split(?: up)?|disbanded|broken up|broke up|imploded|gone bust|ceased to exist)(?= *(?:$|[,.!;]|{_WHEN}\b))|§{_AUX}(?: had to)? (?:made|make|making|given|gave|give) way (?:to|for)\b|\b(?:swallowed|absorbed|gobbled)(?: up)? {_DET}§{_AFTER}",
+    rf"\b(?:thr(?:ew|own)|chucked|tossed) in the (?:towel|sponge) (?:with|on|at|over) {_DET}§|\b(?:called (?:time|it quits|it a day|a halt)|closed the (?:book|door|chapter|file)|shut the (?:book|door)|turned the page|drawn a line|drew a line|hit the brakes|pulled the plug|hung it up|packed it in|jacked it in|rung the bell|lowered the curtain|brought the curtain down) (?:with|on|at|under|to|over|for) {_DET}§",
     rf"\bparted company (?:with|from) {_DET}§|\b(?:cut|cutting|severed|broken|broke|snapped) (?:the |all |my |our )?(?:cord|ties|links?|contact|relations|strings|bonds?|apron strings) (?:with|to) {_DET}§|\b(?:wav(?:ed?|ing)|kiss(?:ed)?|bidd?(?:en|ing)?|said|blew|blown) (?:a )?(?:\w+ )?(?:bye|bye-bye|goodbye|good-bye|farewell|adieu|cheerio|ta-ta|so long|sayonara|adios)(?: \w+)? to {_DET}§",
     rf"\b(?:told|asked) {_DET}§ to (?:jog on|get lost|sling (?:its|his|her|their) hook|take a hike|do one|get stuffed|go away|leave|bugger off|shove it|stick it|sod off|hop it|pack (?:his|her|their) bags|find (?:someone|somebody|somewhere))|\b(?:gave|given|handed|giving) {_DET}§{_KIND} (?:its|his|her|their|the) (?:\w+ )?(?:marching orders|cards|p45|notice|walking papers|pink slip|heave|elbow|boot|push|chop|sack|flick|bullet)\b",
     rf"\b(?:had|have had|'ve had|having had) (?:my|our) fill of {_DET}§|\b(?:lost|losing) (?:all )?(?:patience|faith|touch) with {_DET}§|\b(?:gone|went|going) (?:right |completely |clean |totally )?off {_DET}§{_AFTER}|\bbroken up with {_DET}§|\b(?:said|saying|say) no to (?:any )?(?:more|further|another) .{{0,25}}§|\bsecond thoughts about {_DET}§ (?:won|got)\b",
@@ -74,6 +83,19 @@ _PLAIN = one_of(  # a negation before them undoes these
     rf"\b(?:found|discovered) {_DET}§ (?:\w+ )?(?:dead|lifeless|belly up|stiff|floating|cold)\b|§.{{0,60}}\b(?:that|this|it|which)(?: was| is|'s| were)(?: pretty much)? (?:the end of (?:her|him|it|them|that|the story)|that(?: then)?$|it for (?:me|us|her|him)|me done|us done|me finished|me out|curtains)\b|§.{{0,60}}\b(?:my|our) \w+ (?:went|goes|gone|vanished|disappeared) with (?:it|them|her|him)\b|\blet {_DET}§{_KIND} (?:slide|drop|lapse|go|expire|fizzle|die)\b|\b(?:down to (?:\w+ )?(?:one|two|three|four|just \w+)|one (?:\w+ )?(?:fewer|less|down|short)|minus one)\b[^§]{{0,25}}§",
     r"§\?+ (?:nah|nope|no|not any ?more|gone|sacked|dumped|binned|deleted|sold|dead|finished|over|history|cancelled|long gone|ancient history|that (?:ship|train|bus) has|don't (?:ask|mention|even)|kaput|dropped|ditched|never again)\b",
     r"§'?s? ?(?:lost|had lost) (?:me|us)\b|§.{0,40}\b(?:so|and) (?:i'm|we're|i am|we are) (?:now )?(?:out|off)(?: of (?:there|it|that)| there)?(?= *(?:$|[,.!]))|§, (?:we|it|you) had a good run|\bin (?:my|our) post-§ (?:era|life|phase)",
+)
+_ACTS_FOR = re.compile(r"['’]s (?:parents?|mum|mother|mam|dad|father|folks|family|carers?|owners?|people)\b")
+_DIES = re.compile(
+    r"^(?:'s| has| had| just| then)* (?:froze|frozen|drowned|starved|choked|suffocated|bled out|collapsed and died|burned|burnt)(?= *(?:$|[,.!;]| (?:last|this|on|in|while|when|because|and)\b))"
+)
+_COUNTED_OUT = re.compile(
+    r"\b(?:one|two|a) (?:[\w-]+ ){0,2}?(?:fewer|less|down|gone|short)\b[^§]{0,12}$"
+)  # "one house down: X"
+_HARMLESS = re.compile(
+    r"^(?:'s| is| are)(?: \w+ly| now| all| perfectly)* (?:fine|safe|ok|okay|no (?:longer a )?problem|harmless|back on the menu|allowed|off the list)\b"
+)
+_HARMS = re.compile(
+    r"\b(?:allerg\w+|intoleran\w+|avoid\w*|can't (?:eat|have|drink)|off limits|afraid|scared|phobia|banned)\b"
 )
 _LASTS = one_of(  # somebody else, or only a thing of it
     rf"^\W*(?:and |but |so |now |then |today |yesterday |apparently )*(?:(?:an?|the|some|one|another|their|half|most of|several|two|three|all) (?:[\w-]+(?:'s)? ){{1,4}}?|[a-z]+ from (?:work|school|church) )(?:(?:has|have|had|is|are|was|just|who|also|finally|all|recently|suddenly)? )*(?:'s |'ve )?{_LEAVE} (?:the |our |my )?§",
@@ -152,8 +174,18 @@ class Departures(Scan):
                 continue
             after = self._reading.sentences[place + 1].flat if is_topic and place + 1 < len(self._mentions) else ""
             verdict, rest = self._stance(mention, sentence, after)
-            if verdict == "ends" and not self._owns(mention, clause):
+            if not verdict and self._is_counted_out(mention, sentence):
+                verdict, rest = "ends", ""
+            is_its = self._owns(mention, clause) and not _ACTS_FOR.match(sentence.flat, mention.end - sentence.start)
+            if verdict == "ends" and not is_its:
                 yield mention, replace(clause, flat=rest, asks=False)
+
+    def _is_counted_out(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether a value is the one less that a sentence tells of, or does the speaker no harm any more."""
+        before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
+        is_harmless = _HARMLESS.match(after) is not None and any(_HARMS.search(flat(text)) for text in mention.said)
+        dies = _DIES.match(after) is not None and any(is_being(t, mention.surface, self._lexicon) for t in mention.said)
+        return is_harmless or dies or _COUNTED_OUT.search(before) is not None
 
     def _stance(self, mention: Mention, sentence: Sentence, after: str = "") -> tuple[str, str]:
         clause = self._clause_at(sentence, mention)

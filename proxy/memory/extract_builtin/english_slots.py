@@ -36,6 +36,10 @@ _ABOUT = re.compile(
     r"(?<![\w'’])(?:my|our) (?P<kind>(?:[a-z'’-]+ )?)(?P<head>phd|thesis|dissertation|novel|book|paper|essay|talk|blog|project|research|article|podcast|column|memoir|film|play|doctorate|lecture|presentation|speech) (?:is|will be|looks at|deals with|covers|explores) (?:all |now |actually )?(?:(?:on|about|around) )?(?P<about>[a-z][\w'’-]*(?: [\w'’-]+){0,3})(?= *(?:$|[.,;!?]))",
     re.IGNORECASE,
 )
+_COMES = re.compile(
+    rf"(?<![\w'’])(?:(?i:my|our|the) ){_WHOSE}{_HEAD} (?:is|was|were|are|comes?|came|hails?|originates?) (?:actually |really |originally )?(?P<verb>from|made (?:in|by)|built (?:in|by)|born in|printed in|painted (?:in|by)|carved in) {_VALUE}"
+)
+_FILED = re.compile(rf"^\W*(?P<kind>(?:[A-Za-z'’]+ ){{0,2}}?)(?P<head>[A-Za-z]+): ?{_VALUE}")
 _SPEAKS = re.compile(r"\b(?:i|i'm|i've|we|we're|my|our|me|us)\b")
 _THEIRS = re.compile(
     rf"\b(?:(?:my|our) (?:\w+ )?(?P<kin>{KIN})\b|(?:his|her|their|your|he|she|they|(?!who|it|that|he|she|there|what)\w+['’]s)\b|(?:i|i'm|we|my|our|me)\b)"
@@ -91,7 +95,7 @@ def named_in(text: str, lexicon: Lexicon) -> tuple[Named, ...]:
 
 
 def _is_one(new: Named, old: Named, lexicon: Lexicon) -> bool:
-    if new.whose != old.whose or new.form != old.form or not same_word(new.head, old.head):
+    if (new.whose not in (old.whose, "*")) or new.form != old.form or not same_word(new.head, old.head):
         return False
     several = new.form == "name" and lexicon.many.match(new.head) is not None
     return not several or len((new.bag & old.bag) - set(stems(new.head))) >= _LEAST_SHARED
@@ -99,13 +103,15 @@ def _is_one(new: Named, old: Named, lexicon: Lexicon) -> bool:
 
 def _named(sentence: Sentence, lexicon: Lexicon) -> Iterator[Named]:
     bag = frozenset(next(iter(stems(w.text)), w.text) for w in sentence.words if w.text not in lexicon.stop)
-    for match in (m for p in (_OWNED, _LABELLED, _CALLED, _GATHERS, _ABOUT) for m in p.finditer(sentence.text)):
+    for match in (
+        m for p in (_OWNED, _LABELLED, _CALLED, _GATHERS, _COMES, _FILED, _ABOUT) for m in p.finditer(sentence.text)
+    ):
         told = match.groupdict()
         clause = next((c for c in sentence.clauses if c.end > sentence.start + match.start()), sentence.clauses[-1])
         head, value = _parts(told)
         kind = (told.get("kind") or "").lower()
         is_own = match.re not in (_LABELLED, _CALLED) or _SPEAKS.search(sentence.flat) is not None
-        is_stated = match.re in (_GATHERS, _ABOUT) or f" is {value}" in match[0]
+        is_stated = match.re in (_GATHERS, _COMES, _FILED, _ABOUT) or f" is {value}" in match[0]
         is_thought = lexicon.hedge.search(clause.flat) and (is_stated or match.re is not _OWNED)
         idle = is_thought or lexicon.past.search(clause.flat) or _OTHER.search(f"{kind}{head}")
         if not value or not is_own or idle or (is_stated and clause.asks) or head in lexicon.stop or head in _NO_HEAD:
@@ -114,8 +120,12 @@ def _named(sentence: Sentence, lexicon: Lexicon) -> Iterator[Named]:
             continue
         form = next((f for f in ("mail", "time", "day", "code", "before", "about") if told.get(f)), "name")
         form = "code" if form == "before" else form
-        verb = (told.get("verb") or "")[:4] if form == "name" else ""
-        whose = told.get("whose") or (_owner(sentence.flat[: match.start()]) if match.re is _LABELLED else "")
+        verb = "from" if match.re is _COMES else (told.get("verb") or "")[:4] if form == "name" else ""
+        whose = (
+            "*"
+            if match.re is _FILED
+            else told.get("whose") or (_owner(sentence.flat[: match.start()]) if match.re is _LABELLED else "")
+        )
         yield Named(whose.lower(), head, f"{form}{verb}", value, bag, sentence)
 
 

@@ -67,14 +67,14 @@ _SOUR_AFTER = re.compile(
     r"retired|closed|moved|left|folded|failed|died|ran|hiked|leaked|leaks|crashed|crashes|snapped|packed up|wore out|stank|stinks|smells|hurts?|made|makes|gave|gives|is (?:gone|too|closing|shutting|leaving|useless|hopeless|rubbish|awful|no more)|are (?:gone|too|closing|useless|hopeless)|'s (?:retired|gone|moved|closed|left|shut|died|too|got))\b|\b(?:nightmare|murder|hopeless|useless|rubbish|awful|dreadful|no good|no fun|past it|too (?:far|dear|expensive|pricey|slow|loud|big|small|strong|crowded))\b"
 )
 _SOUR_BEFORE = re.compile(
-    r"\b(?:hates?|hated|loathes?|can't stand|couldn't stand|fed up (?:with|of)|sick of|tired of|had it with|bored (?:with|of)|no luck with|trouble with|allergic to|had enough of|disappointed (?:with|by|in)|let down by|it was|was|mad at|angry (?:with|at)|furious (?:with|at)|annoyed (?:with|at|by)|cross with|(?:told|asked|advised|ordered|begged)(?: (?:me|us|her|him|them))? to (?:stop|quit|avoid|leave|drop|ditch|cut|give up|lay off|skip)(?: out| down on| having| taking| using| eating| drinking)?|forbade|forbidden|banned|failed by|lost faith in|fell out with|rows? with)(?: the| my| our)? $"
+    r"\b(?:hates?|hated|loathes?|can't stand|couldn't stand|(?:fed up|sick|tired|bored|weary|had it) (?:with|of)(?: \w+ing(?: for| with| on| at| to)?)?|no luck with|trouble with|allergic to|had enough of|disappointed (?:with|by|in)|let down by|it was|was|mad at|angry (?:with|at)|furious (?:with|at)|annoyed (?:with|at|by)|cross with|(?:told|asked|advised|ordered|begged)(?: (?:me|us|her|him|them))? to (?:stop|quit|avoid|leave|drop|ditch|cut|give up|lay off|skip)(?: out| down on| having| taking| using| eating| drinking)?|forbade|forbidden|banned|failed by|lost faith in|fell out with|rows? with)(?: the| my| our)? $"
 )
 _PAST_AFTER = re.compile(  # what it did, or what became of it
-    r"^(?:'s|'ve)? (?:app |thing |lot |people |place )?(?:(?:has|have|had|just|also|never|finally|only|recently|suddenly|now|is|are|was|were|being|been|got|\w+ly) )*(?:\w{2,}ed|left|went|gone|shut|put|lost|sold|told|made|gave|got|quit|broke|broken|cost|ran|fell|hung|kept|let|took|taken|couldn't|can't|won't|wouldn't|didn't|doesn't|needs?|wants?|no longer|too|out)\b"
+    r"^(?:['’]s (?:practice|shop|surgery|salon|garage|business|place|clinic|studio|stall|restaurant|branch|firm))?(?:'s|'ve)? (?:app |thing |lot |people |place )?(?:(?:has|have|had|just|also|never|finally|only|recently|suddenly|now|is|are|was|were|being|been|got|\w+ly) )*(?:[\w-]{2,}ed|became|grew|felt|fell|drove|ate|hit|hurt|stank|threw|began|flew|came|left|went|gone|shut|put|lost|sold|told|made|gave|got|quit|broke|broken|cost|ran|fell|hung|kept|let|took|taken|couldn't|can't|won't|wouldn't|didn't|doesn't|needs?|wants?|no longer|too|out)\b"
 )
 _TAKES_ON = re.compile(  # somebody new has the speaker, or the speaker somebody new
     r"\b(?:tak(?:en|es|ing)|took|snapped|picked|signed) (?:me|us) (?:on|in|up|over)\b|\b(?:hired|poached|headhunted|recruited|adopted|employs?|houses?|hosts?|treats?|teaches|coaches|looks after|sees to|has won|won) (?:me|us)\b|\b(?:been|got|were|was|get|are|am|i'm|we're|all) (?:\w+ )?(?:moved|transferred|relocated|shifted|reassigned|switched|sent|put|shunted|signed) (?:over )?(?:on)?to\b|\bput (?:me|us) (?:with|on|under)\b|"
-    r"\b(?:i'm|we're|i am|we are) (?:now )?(?:at|with|in|on|under|working (?:for|at)|living in|signed (?:with|to))\b|\b(?:i've|we've|i|we|had to|have to) (?:\w+ )?(?:joined|join|signed with|signed up (?:with|at)|settled (?:in|on|for)|found|bought|got|chosen|chose|hired|see|registered (?:with|at)|enrolled (?:with|at))\b|\bpaid for (?:a|an|the)\b|\bit is(?= *(?:$|[.!,]))|\bgets? my (?:custom|business|money|vote)\b"
+    r"\b(?:i'm|we're|i am|we are) (?:now )?(?:\w+ing (?:this |it |my \w+ )?)?(?:at|with|in|on|under|for|signed (?:with|to))\b|\b(?:i've|we've|i|we|had to|have to) (?:\w+ )?(?:joined|join|signed with|signed up (?:with|at)|settled (?:in|on|for)|found|bought|got|chosen|chose|hired|see|registered (?:with|at)|enrolled (?:with|at))\b|^\W*(?:and |then |so |, )*(?:got|bought|ordered|found|picked up|hired|joined) (?:a|an|the|my|our|some|myself)\b|\bpaid for (?:a|an|the)\b|\bit is(?= *(?:$|[.!,]))|\bgets? my (?:custom|business|money|vote)\b"
 )
 _PRESENT = re.compile(
     r"\b(?:is|are|am|do|does|has|have|gets?|goes|runs?|handles?|takes?|keeps?|looks?|comes?|makes?|cuts?|teaches|\w+s)\b|'(?:s|re|m|ve)\b"
@@ -201,6 +201,12 @@ class Exchanges(Switches):
         before, after = clause.flat[: old.start - clause.start], clause.flat[old.end - clause.start :]
         return (_SOUR_AFTER.search(after) or _SOUR_BEFORE.search(before)) is not None
 
+    def _explains(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether an English value only says why what stands before it is so ("Y does my van now that X is retired")."""
+        return (
+            self._lexicon.code == "en" and _BECAUSE.search(sentence.flat[: mention.start - sentence.start]) is not None
+        )
+
     def _is_told_past(self, clause: Clause, old: Mention) -> bool:
         """Whether a clause tells what the old value did, or what happened to it."""
         return _PAST_AFTER.match(clause.flat[old.end - clause.start :]) is not None
@@ -214,9 +220,9 @@ class Exchanges(Switches):
         is_now = NOW_ON.search(told) is not None and (is_shared or self._lexicon.first.search(told) is not None)
         if self._names_in(text):
             is_present = _PRESENT.search(told) is not None
-            if not is_ill:
-                return (is_shared and is_present) or _TAKES_ON.search(told) is not None
             takes = _TAKES_ITS_PLACE.search(told) or _TAKES_ON.search(told)
+            if not is_ill:
+                return (is_shared and is_present) or takes is not None
             return is_now or ((is_shared or self._is_so(told)) and is_present) or takes is not None
         plain = _IT_IS_NOW.search(told)
         if plain is not None:

@@ -174,6 +174,13 @@ _DO_IT = re.compile(
     r" (?:han|ha|hubo|se) (?!ido\b|acabado\b|terminado\b)\w+ (?:al? |el |la |los |las |un |una |dos |varios |a varios )\w+"
 )
 
+_OLD = re.compile(r"\b(?:alte[nrms]?|viej[oa]s?|antigu[oa]s?|old)\s*$")
+_OLD_AFTER = re.compile(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
+_ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
+    r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
+    r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
+)
+
 
 class Targets(Scan):
     """Finds what a clause that ends something ends."""
@@ -184,6 +191,12 @@ class Targets(Scan):
         if self._lexicon.code == "ru" and _WHOSE.search(before) and self._is_genitive(mention):
             return True
         return self._lexicon.code in ("ru", "zh") and _ANOTHERS.search(before) is not None
+
+    def _is_renewed(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether an old thing made room for another of its kind ("sold the old oboe, a bigger one is ordered")."""
+        before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
+        is_old = _OLD.search(before) or _OLD_AFTER.match(after)
+        return is_old is not None and _ANOTHER.search(sentence.flat) is not None
 
     def _is_genitive(self, mention: Mention) -> bool:
         """Whether a Russian name has the form of whom something is ("the friend of Polina")."""
@@ -294,7 +307,11 @@ class Targets(Scan):
                 return []
             if targets:
                 return targets
-        if place and len(self._reading.sentences[place].words) <= 12 and self._points(sentence):
+        if (
+            place
+            and len(self._reading.sentences[place].words) <= 12
+            and (self._points(sentence) or self._is_bare(sentence))
+        ):
             before = self._reading.sentences[place - 1]
             if not before.asks:
                 floor = NOUN if self._lexicon.code in ("de", "zh") else NAME
@@ -305,6 +322,10 @@ class Targets(Scan):
         """Whether a Chinese clause names what it is about before its sign of an ending, and leaves nothing to the next."""
         before = _LEAD_HAN.sub("", clause.flat[: max(0, cue[0] - clause.start)])
         return self._lexicon.code == "zh" and len(before) > _SHORTEST
+
+    def _is_bare(self, sentence: Sentence) -> bool:
+        """Whether an English sentence says in a word or two that one stopped, and leaves it to the one before to name what."""
+        return self._lexicon.code == "en" and len(sentence.words) < _NEAR_WORDS and not self._mentions[sentence.start]
 
     def _points(self, sentence: Sentence) -> bool:
         """Whether a sentence has a pronoun; most that look like one in German and Spanish are articles."""
