@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
-from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, is_brief, read_as
+from proxy.memory.extract_builtin.reading import Reading, Sentence, is_brief, read_as
 from proxy.memory.extract_builtin.reframed import cleft, reframed
 from proxy.memory.extract_builtin.replacement import clipped, is_spelt_like, names_in, overlap, placed, remodelled
 from proxy.memory.extract_builtin.restated import restated
@@ -97,12 +97,9 @@ class Amendments:
         """Whether a sentence is a mere thought; of an English one, that is, each clause that could tell a value."""
         if self._lexicon.code != "en":
             return self._lexicon.hedge.search(sentence.flat) is not None
-        telling = [
-            c
-            for c in sentence.clauses
-            if any(w.isdigit() or w[:1].isupper() for w in self._said.text[c.start : c.end].split())
-        ]
-        return all(self._lexicon.hedge.search(c.flat) is not None for c in telling or sentence.clauses)
+        text, found = self._said.text, sentence.clauses
+        telling = [c for c in found if any(w.isdigit() or w[:1].isupper() for w in text[c.start : c.end].split())]
+        return all(self._lexicon.hedge.search(c.flat) is not None for c in telling or found)
 
     def _around(self, sentence: Sentence) -> Sequence[Sentence]:
         """Return a sentence and the one beside it that may say that it corrects ("It's Niamh. I always mix them up")."""

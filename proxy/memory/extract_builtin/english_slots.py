@@ -102,6 +102,8 @@ def _is_one(new: Named, old: Named, lexicon: Lexicon) -> bool:
 
 
 def _named(sentence: Sentence, lexicon: Lexicon) -> Iterator[Named]:
+    if not sentence.clauses:
+        return
     bag = frozenset(next(iter(stems(w.text)), w.text) for w in sentence.words if w.text not in lexicon.stop)
     for match in (
         m for p in (_OWNED, _LABELLED, _CALLED, _GATHERS, _COMES, _FILED, _ABOUT) for m in p.finditer(sentence.text)

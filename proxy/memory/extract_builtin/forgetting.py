@@ -115,11 +115,13 @@ class Forgetting(Scan):
         """Whether an English sentence asks to erase what it names, or what was named right before."""
         if not _is_other_work(sentence.flat) and asks_to_erase(sentence.flat):
             return True
+        if not sentence.clauses:
+            return False
         place = self._reading.sentences.index(sentence)
-        near = [(clause, sentence) for clause in sentence.clauses[:-1]]
-        near = near or [(before.clauses[-1], before) for before in self._reading.sentences[max(0, place - 1) : place]]
-        is_named = any(m.rank >= NAME for _, one in near for m in self._mentions[one.start])
-        return is_named and erases_what_was_said(sentence.clauses[-1].flat, near[-1][1].flat)
+        before = sentence if len(sentence.clauses) > 1 else next(iter(self._reading.sentences[place - 1 : place]), None)
+        if before is None or not any(m.rank >= NAME for m in self._mentions[before.start]):
+            return False
+        return erases_what_was_said(sentence.clauses[-1].flat, before.flat)
 
     def _is_all(self, mention: Mention, match: re.Match[str], sentence: Sentence) -> bool:
         """Whether a name is all that a clause asks to delete ("… , delete Soren")."""
