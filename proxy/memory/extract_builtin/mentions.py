@@ -165,6 +165,8 @@ class Heard:
     ) -> Mention | None:
         start, end = run[0].start, run[-1].end
         surface = message[start:end]
+        if surface.endswith("月") and message[end : end + 1].isdigit():
+            return None  # a part of a date
         if HAS_CJK.search(surface) and len(run) < 2:
             return None
         if lexicon.code == "en" and all(

@@ -102,7 +102,9 @@ class Ending:
 _QUOTED = re.compile(r"«[^»]*»")  # a title may hold any word
 
 
-_FRIENDS = re.compile(r"\b(?:друж\w+|приятел\w+|подруж\w+|живем с|живу с)\b|朋友|闺蜜|哥们|养了?|搭子")
+_FRIENDS = re.compile(
+    r"\b(?:друж\w+|приятел\w+|подруж\w+|жив(?:у|ем) (?:\w+ ){0,3}со?)\b|朋友|闺蜜|哥们|养了?|搭子|室友|舍友|宿舍|合[住租]|同住"
+)
 
 
 class Scan:

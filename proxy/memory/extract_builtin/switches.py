@@ -20,7 +20,7 @@ GAINS = re.compile(
     r"\b(?:bought|got (?:a|an|myself|ourselves)|joined|started|began|in (?:its|his|her|their) (?:place|stead)|picked up|took up|went with|signed up|enrolled|adopted|instead|"
     r"gekauft|geholt|zugelegt|angeschafft|bestellt|angefangen|begonnen|dafür|stattdessen|gelandet|eingestiegen|beigetreten|angemeldet|"
     r"compr(?:é|ado|amos)|empec(?:é|emos)|empezado|apunt(?:é|ado|amos)|conseguí|pillé|en su lugar|a cambio|matricul\w+|agenci\w+|adoptado|fich(?:é|ado)|entr(?:é|ado) en|"
-    r"купил\w?|взял\w?|завел\w?|приобрел\w?|устроил\w+|начал\w?|записал\w+|оформил\w?|подключил\w?|поступил\w?|вместо)\b|"
+    r"купил\w?|взял\w?|завел\w?|приобрел\w?|устроил\w+|начал\w?|записал\w+|оформил\w?|подключил\w*|поступил\w?|вместо)\b|"
     r"买了|入手|换了|换成|改[\u4e00-\u9fff]|去了|入职|加入|报了|办了|开始"
 )
 ARRIVES = re.compile(  # tells of something that came
