@@ -74,7 +74,7 @@ _SAID = re.compile(
 # English: what one said wrongly, and what a wrong value turns out to be.
 _SAID_WRONG = re.compile(
     r"\b(?:goodness|god|heaven|heavens|lord|who|dunno|no idea|don't know|not sure) ?(?:knows? )?(?:who|what|where|how|why)(?: (?:i|on earth|i got|the))*(?: \w+)? $|"
-    r"\b(?:i'd|i've|i had|i have|we'd|we've|i was|i keep|i kept|been|i|we) (?:\w+ly |just |always |only |been |kept )*(?:calling|telling|saying|writing|typing|putting|spelling|introducing|naming|addressing|thinking|typed|wrote|put|called|told|had|said|assumed|believed|remembered|swore|was convinced)\b(?! (?:an?|some|to|about) )[^,;]{0,45}$"
+    r"\b(?:i'd|i've|i had|i have|we'd|we've|i was|i keep|i kept|been|i|we) (?:\w+ly |just |always |only |been |kept )*(?:calling|(?:telling|told) (?:you|everyone|everybody|people|them|him|her|folks?|half)|saying|writing|typing|putting|spelling|introducing|naming|addressing|thinking|typed|wrote|put|called|had|said|assumed|believed|remembered|swore|was convinced)\b(?! (?:an?|some|to|about|at|with) )[^,;]{0,45}$"
 )
 _NEVER_SO = re.compile(
     r"\b(?:(?:he|she|it|they|we|i|mum|mom|dad|that|there)(?:'s)? (?:has |have |had |was |were |is |are |did |does |do )?(?:never|not|didn't|wasn't|isn't|weren't|don't|doesn't|hasn't)|(?:never|wasn't|isn't|weren't|aren't|didn't)) (?:\w+ ){0,4}?(?:(?:in|at|on|from|with|to|for|by|called|named|the|an?|my|our|as) )*$"
@@ -121,7 +121,8 @@ class Corrections(Scan):
                 continue
             before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
             opens = not [w for w in words(before) if w.text not in self._lexicon.stop]
-            is_else = opens and mention.rank >= NAME and _ITS_OWN.match(after) is not None
+            is_else = (self._corrects or self._murmurs) and opens and _ITS_OWN.match(after) is not None
+            is_else = is_else and mention.rank >= NAME
             said = _SAID_WRONG.search(before) or (mention.rank >= NAME and _NEVER_SO.search(before))
             if (is_else or said) and self._is_put_right(place, sentence, clause):
                 yield Ending(mention.surface, "correct", sentence, mention)

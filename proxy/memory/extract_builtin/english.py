@@ -185,7 +185,7 @@ ENGLISH = Lexicon(
         r"\b(?:no idea|no clue|god knows|goodness knows|heaven knows|don't know|dunno|who knows|beats me|mystery to me) (?:why|how|where|what (?:made|possessed))\b|\b(?:confused|conflated|mixed up|muddled) (?:the |my |two |up )",
         r"\bbrain ?fart\b",
         r"\bstrike that\b",
-        r"\bmisinformed\b",
+        r"\bmisinformed\b|\bhad a (?:\w+ )?look\b.{0,30}\b(?:it's|it is|it was|they're)\b|\b(?:points?|pointed) out\b|\b(?:reminds?|reminded|informs?|informed|tells?|assures?) me (?:that )?(?:it|he|she|they|the|my|our)\b",
         r"\bcorrected\b",
         r"\b(?:that|it|this|which|there|name|number|date|one) should (?:have been|be|read)\b|\bshould have been\b|^\W*should be\b|\bshould read\b",
         r"\bi stand corrected\b",

@@ -11,8 +11,8 @@ from proxy.memory.extract_builtin.lexicon import one_of
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.namesakes import is_being
 from proxy.memory.extract_builtin.reading import Clause, Sentence
-from proxy.memory.extract_builtin.scan import Ending, Scan
-from proxy.memory.extract_builtin.switches import OPENERS
+from proxy.memory.extract_builtin.scan import Ending
+from proxy.memory.extract_builtin.switches import OPENERS, Switches
 from proxy.memory.words import flat, words
 
 # "§" stands for the value. "The fox had §", "§ upped sticks", "my time at § is up".
@@ -50,22 +50,22 @@ _DENIED = one_of(  # frames that hold a negation of their own
 _PLAIN = one_of(  # a negation before them undoes these
     r"§ and (?:i|me|my [\w-]+|us|we)(?:'ve|'re| have| are| were|)(?: (?:\w+ly|now|both|all|mutually|just|finally))* (?:parted|gone (?:our|their|separate)|went (?:our|their)|split|divorced|separated|broken up|broke up|called it|drifted apart|fallen out|fell out|done|finished|through|history|over|no more|quits|strangers)\b",
     rf"§{_AUX} (?:shown|showed) the door|§{_AUX} (?:had|has had) (?:its|his|her|their) (?:day|chips|time)\b|§ (?:had|has had|has got) to (?:go|be (?:put|sold|let|given|rehomed|scrapped|shot|destroyed|cut|chopped|pulled|binned|returned|sent|handed|written|felled|dug|taken))\b(?! (?:to the (?:vet|doctor|dentist|hospital)|back to|home|and|in for))",
-    rf"§{_AUX} (?:served (?:its|his|her|their) (?:time|purpose|turn)|run (?:its|his|her) course|met (?:its|his|her|their) (?:end|maker)|breathed (?:its|his|her) last|come to grief|gone west|gone south for good|found dead|flown the (?:nest|coop)|upped sticks|done a runner|scarpered|legged it|run away|ran away|ran off|run off|cleared off|buggered off|sodded off|shoved off|packed up and left|walked out|taken off for good)\b",
+    rf"§{_AUX} (?:served (?:its|his|her|their) (?:time|purpose|turn)|run (?:its|his|her) course|met (?:its|his|her|their) (?:end|maker)|breathed (?:its|his|her) last|come to grief|gone west|gone south for good|found dead|flown the (?:nest|coop)|upped sticks|done a runner|scarpered|legged it|(?:run|ran) (?:away|off)(?! (?:from|with|after|to fetch|when))|cleared off|buggered off|sodded off|shoved off|packed up and left|walked out|taken off for good)\b",
     r"§(?:'s|'d| has| had)? (?:packed|cleared|emptied|gathered|collected|moved out|took|taken) (?:up |out )?(?:all )?(?:his|her|their) (?:\w+ )?(?:bags?|things?|stuff|cases?|suitcases?|boxes|room|desk|belongings|gear|kit|wardrobe)(?: (?:up|out))?(?= *(?:$|[,.!]| and (?:went|left|gone|off|moved|is|was|that)\b))",
     rf"§{_AUX} (?:gone|gone over|moved|passed) (?:to|over) the (?:\w+ )?(?:bridge|side|meadow|sky)\b|§{_AUX} (?:not |no longer )?off (?:the|my|our) (?:\w+ )?(?:phone|laptop|tablet|machine|computer|telly|tv|homescreen|home screen|radar|rota|list|books|menu|agenda|payroll|prescription|repeat|wall|wrist|feet|plate|patch|bench)\b",
-    rf"§(?:{_AUX} |'s |\. |, ){{0,2}}?(?:ended up|finished up|landed|wound up|went|gone|is|'s|sits|lies|rots|lives|rotting|lying|sitting|demoted|relegated|consigned|banished|exiled|dispatched|headed|off|heading)(?: now)? (?:on|in|to|into|at|for) (?:the |a |my |our |his |her )?(?:\w+(?:'s)? )?{_DUMP}\b",
+    rf"§(?:{_AUX} |'s |\. |, ){{0,2}}?(?:ended up|finished up|landed|wound up|went|gone|is|'s|sits|lies|rots|lives|rotting|lying|sitting|demoted|relegated|consigned|banished|exiled|dispatched|headed|off|heading)(?: now)? (?:on|in|to|into|at|for) (?:the |a |my |our |his |her )?(?:\w+(?:'s)? )?{_DUMP}\b(?! (?:again|for|after|looking|to |with))",
     rf"§{_AUX} (?:asked|told|wanted|invited|forced|ordered|made) (?:me|us) to (?:leave|go|quit|resign|move out|clear|hand|find)|§{_AUX} (?:made|make|making) {_US} redundant|§{_AUX} (?:let|letting) {_US} go\b|§{_AUX} (?:dropped|ditched|axed|sacked|fired|dumped|released|ejected|expelled|excluded|banned|barred|evicted|replaced|binned|deselected|struck|threw|kicked|booted|turfed|chucked|slung|lost|got rid of|dispensed with|done with) {_US}\b(?! (?:a|an|some|off|at|in the|by)\b)",
     rf"§{_AUX} (?:pulled|cut|axed|slashed|withdrew|withdrawn|scrapped|stopped|ended|cancelled|terminated) (?:their|its|the|my|our) (?:\w+ )?(?:budget|funding|contract|project|work|hours|shifts|order|orders|account|plug|agreement|scholarship|grant)\b",
-    rf"§{_AUX} (?:gone|went|going|picked|chose|chosen|hired|found|replaced me with) (?:with |for )?(?:somebody|someone|another|a (?:younger|cheaper|different|new|bigger))\b",
+    rf"§{_AUX} (?:gone|went|going|picked|chose|chosen|hired|found|replaced me with) (?:with |for )?(?:somebody|someone|another \w+ instead|a (?:younger|cheaper|different|bigger))\b",
     rf"\b(?:my|our|the) (?:\w+ ){{0,2}}?{_TIE}(?: (?:working|playing|teaching|volunteering|as a \w+))? (?:at|with|for|on|of|in|and) {_DET}§{_KIND}(?:'s|(?: (?:is|was|has|have|are|were|came|got|has been|have been|had|been|finally|now|officially|'s))+) (?:all |well |now |to (?:a|an|its|the) (?:\w+ )?)?(?:{_OVER}|end|close|conclusion|finish)\b",
     rf"\b(?:my|our|the) (?:\w+ )?{_TIE} (?:at|with|for|on|of|in) {_DET}§{_KIND} (?:dried up|ended|fell through|finished|expired|lapsed|ran out|died|fizzled|collapsed|went)\b",
     rf"(?<![\w'])(?:am|i'm|we're|gone|going|been|are|and|,|^) ?§[- ]free\b|\b(?:am|i'm|we're|are|been|was|got|feel|finally|now|at last) (?:\w+ )?(?:shot|free|cured|rid|clean|clear|quit|divorced|released|discharged|excused|relieved|estranged) (?:of|from) {_DET}§{_AFTER}",
     rf"\b(?:wrapped (?:things |it |everything )?up|wrapping up|finished(?: up| off)?|worked my last \w+|clocked (?:out|off)|handed in my \w+|turned in my \w+|signed off|stood down|stepped down|all done|done) (?:at|from|with) {_DET}§{_AFTER}|\b(?:been|was|were|got|get|am|i'm|is|are) (?:\w+ly )?(?:made redundant|laid off|sacked|fired|axed|let go|dropped|dumped|ditched|released|kicked out|booted|booted out|expelled|thrown out|turfed out|banned|barred|dispensed with|discharged|signed off|removed|excluded|evicted) (?:at|from|by) {_DET}§{_AFTER}",
     rf"\b{_POACHED} {_DET}§|\b(?:upped sticks|uprooted|relocated|decamped|defected|jumped ship|crossed over|gone over|went over|switched allegiance) from {_DET}§|§{_AUX} (?:laid|let|made|paid|kicked|turfed|chucked) (?:me|us|all of us)(?: all| both)? (?:off|go|redundant|out)\b|\b(?:wrote|written|write) off {_DET}§|\b(?:shut|shutting|closed|closing|demolished|demolishing|bulldozed|bulldozing|knocked down|pulled down|condemned|sold off) {_DET}§{_KIND} (?:for (?:good|redevelopment|housing|flats)|to (?:build|make)|permanently|forever)\b",
-    rf"\b(?:my|our|the|^\W*|had (?:my|our)|did (?:my|our)) ?(?:very )?last [\w-]+(?: [\w-]+)? (?:at|with|for|in|of) {_DET}§{_KIND} (?:was|took place|happened|went|is behind|on)\b|§{_AUX} (?:keeled over|dropped (?:down )?dead|(?:froze|frozen|starved|drowned|choked|suffocated|bled|cooked) (?:to death|solid)|shrivelled(?: up)?|perished|withered(?: away)?)(?= *(?:$|[,.!;]|{_WHEN}\b))",
+    rf"\b(?:my|our|the|^\W*|had (?:my|our)|did (?:my|our)) ?(?:very )?last (?:day|shift|set|gig|class|lesson|session|rehearsal|game|match|column|clean|show|night|evening|morning|term|week|service|training|practice|concert|performance|payment|delivery|issue)(?: [\w-]+)? (?:at|with|for|in|of) {_DET}§{_KIND} (?:was|took place|happened|went|is behind|on)\b|§{_AUX} (?:keeled over|dropped (?:down )?dead|(?:froze|frozen|starved|drowned|choked|suffocated|bled|cooked) (?:to death|solid)|shrivelled(?: up)?|perished|withered(?: away)?)(?= *(?:$|[,.!;]|{_WHEN}\b))",
     rf"§.{{0,60}}\b(?:my|our) last [\w-]+ (?:\w+ )?(?:there|with (?:them|him|her|it)|for (?:them|him|her)|at theirs)\b|\b(?:(?:walked|walking|stormed|stepped|backed|opted|checked|pulled|bowed) (?:right |myself )?(?:out of|away from|out on)|(?:withdrew|withdrawn|retired|resigned|graduated|defected) from) {_DET}§{_AFTER}",
-    rf"\b(?:got|fetched|pocketed|received|banked|made|took) (?:me |us )?[£$€]?\d[\d.,]*k? ?(?:quid|pounds?|dollars|euros|bucks)? ?for {_DET}§|§{_AUX} (?:found|gone to|went to) (?:a|an|its|his|her|their) (?:new |good |loving |forever )*(?:buyer|taker|owner|home|family)\b|\b(?:towed|carted|hauled|drove|driven|took|taken|carried|whisked|wheeled|spirited) {_DET}§{_KIND} (?:away|off)\b",
-    rf"§{_AUX} (?:at|on|to|in) (?:the (?:bottom|bed|floor) of|pieces|bits|smithereens|the deep)\b|§{_AUX} (?:fallen|fell|gone|went|washed) overboard|§ can (?:whistle|sing|kiss|go hang|get lost|get stuffed|stuff|shove|jog on|do one|take a hike|forget (?:it|about)|keep (?:its|his|her|their) )|§{_AUX} (?:off|gone|away|leaving|flown|headed|heading) (?:to|for) (?:uni|university|college|boarding school|pastures new|the (?:army|navy|other side)|australia|canada|america|new zealand|good)\b",
+    rf"\b(?:got|fetched|pocketed|received|banked|made|took) (?:me |us )?[£$€]?\d[\d.,]*k? ?(?:quid|pounds?|dollars|euros|bucks)? ?for {_DET}§(?!['’]s)|§{_AUX} (?:found|gone to|went to) (?:a|an|its|his|her|their) (?:new |good |loving |forever )*(?:buyer|taker|owner|home|family)\b|\b(?:towed|carted|hauled|whisked|wheeled|spirited|(?:they|he|she|someone|somebody|bloke|man|woman|guy|buyer|farmer|charity|council|dealer)(?: \w+){{0,3}} (?:drove|took|carried)) {_DET}§{_KIND} (?:away|off)\b",
+    rf"§{_AUX} (?:at|on|to|in) (?:the (?:bottom|bed|floor) of (?!(?:the |my |our )?(?:garden|stairs|hill|page|list|drawer|bag|box|road|street|field|bed|class|pile|table|league)\b)|smithereens|the deep)\b|§{_AUX} (?:fallen|fell|gone|went|washed) overboard|§ can (?:whistle|sing|kiss|go hang|get lost|get stuffed|stuff|shove|jog on|do one|take a hike|forget (?:it|about)|keep (?:its|his|her|their) )|§{_AUX} (?:off|gone|away|leaving|flown|headed|heading) (?:to|for) (?:uni|university|college|boarding school|pastures new|the (?:army|navy|other side)|australia|canada|america|new zealand|good)\b",
     r"§['’]s (?:parents?|mum|mother|mam|dad|father|folks|family|carers?|owners?|people)(?: (?:have|has|had|just|now|finally|'ve)|'s|'ve)* (?:(?:pulled|taken|took|withdrawn|withdrew|moved|removed|signed|fetched) (?:her|him|them|it) (?:out|away|off|elsewhere)|decided (?:that )?(?:she|he|they|it)(?:'d|'s|'re| would| will| is)? (?:rather|prefer|stop|not|no longer|better))",
     r"§.{0,60}\b(?:my|the|a) (?:very )?(?:last|final) (?:\w+ ){0,2}?(?:tablets?|dose|pill|capsule|injection|puff|patch|instal?ment|payment|lesson|session|shift|invoice)\b",
     rf"§{_AUX} (?:nicked|pinched|swiped|half-inched|burgled|robbed|repossessed|impounded|scuttled|sunk|sank|torched|totalled|split(?: up)?|disbanded|broken up|broke up|imploded|gone bust|ceased to exist)(?= *(?:$|[,.!;]|{_WHEN}\b))|§{_AUX}(?: had to)? (?:made|make|making|given|gave|give) way (?:to|for)\b|\b(?:swallowed|absorbed|gobbled)(?: up)? {_DET}§{_AFTER}",
@@ -102,6 +102,9 @@ _LASTS = one_of(  # somebody else, or only a thing of it
     r"§(?:'s|'ve|'re| has| have| had| is| are| was| just| finally| also| now| recently| apparently)* (?!(?:lost|cost|put|gone|got|left|let) (?:me|us)\b)(?:dropp\w+|ditch\w+|dump\w+|axed|sacked|fired|cancel\w+|clos(?:ed|ing)|shut|sold|selling|los[te]|losing|quit|cut|scrapped|removed|deleted|gave up|given up|giving up|got rid of|getting rid of|ended|ending|stopped|let|left|leaving|killed off|retired|abandoned|discontinued|threw (?:out|away)|didn't renew|did not renew|hasn't renewed|isn't renewing)"
     r" (?:the|its|their|his|her|a|an|one of|some of|all|two|three|most of|half|my favourite|everyone's) (?!(?:doors|gates|shutters|practice|shop|business|lot of us|whole thing|uk|country|area|town|city|group|band|team|house|flat|nest|company|trading|agreement|contract|arrangement|partnership|relationship|club|ghost|market|building|same)\b)(?:[\w'-]+ ){0,3}?[\w'-]+",
     r"§ is closed (?:for|over|on|until|till)\b(?! good)|§(?:'s| has| have| is| are)?(?: just| now)? (?:gone|off|away|flown|left|popped)(?: off| away| over| out| up| down)? (?:to|in|for|at|on) .{0,30}\b(?:for (?:a|the|two|three|four|\d+|his|her|their|work|our) ?\w*|until|till|on holiday|to see|to visit|next week|this week)\b|§.{0,30}\b(?:(?:be|is|are|comes?|coming|returns?|returning|due|'s) back (?:on|by|in|tomorrow|next|soon)|until (?:mon|tues|wed|thurs|fri|sat|sun)\w*day)\b",
+    r"§(?:'s| has| have| just| also)* (?:took|taken|stole|ate|eaten|nicked|pinched|chewed|knocked|lost|deleted|removed|wiped|dropped|threw|binned) (?:my|our|the|a|an|one of) (?!(?:job|hours|shifts?|contract|account|column|custom|post|place)\b)\w+|\b(?:left|leaving) (?:the )?§ (?:at (?:\d\d?(?!\d)|noon|midnight|dawn|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)|early|late|before (?:dawn|breakfast|lunch|\d)|this morning)\b",
+    r"\bfrom § to .{2,30}\b(?:by (?:train|car|bus|bike|plane|coach|boat|ferry|taxi|air)|on (?:the|a) (?:train|bus|coach|bike|ferry)|in (?:under )?(?:two|three|four|five|\d+|an?) \w*(?:hours?|minutes)|for (?:the day|lunch|a meeting))\b|§['’]s? (?:\w+ )?(?:rehearsal|meeting|training|gig|concert|show|match|practice|session|party|tour|album|song|single|birthday|lead|toy|bowl|stitches)s?\b",
+    r"\b(?:moved|transferred|copied|dragged|exported|deleted|removed|sent|forwarded|downloaded|saved|printed|lost|returned) (?:an?|one|some|that|two|three|\d+|this) (?!whole|lot)[\w-]+(?: [\w-]+)? (?:from|in|on|off|out of|to|with) §",
     r"\b(?:in|of|from) (?:the|a|this|my) (?:book|novel|film|movie|show|series|episode|game|play|story|sims)\b(?=.*\b(?:reading|watching|playing|saw|read|called|finished)\b)|\b(?:up on|off|at) the § (?:leaderboard|quiz|forum|course|lesson|level|streak|challenge|queue)\b",
 )
 
@@ -119,6 +122,13 @@ _INTO = re.compile(  # "binned off X for Y", "upped sticks from X to Y"
 _HOLDS_AGAIN = re.compile(
     r"\b(?:it|he|she|they|i|we)(?:'s|'re|'m|'ve| is| are| was| works?| runs?| came| am| have| has)\b.{0,40}\b(?:again|fine|good as new|right as rain|alive|working|cleaning away|back (?:home|to normal|up and running))\b(?! (?:with|at|in|on|to)\b)"
     r"|\bcrawled back\b|\b(?:came|went|got) back to it\b|\bback at it\b|\b(?:fixed|repaired|revived|mended|resurrected) (?:it|him|her|them)\b"
+)
+_STRANGER = re.compile(
+    r"\b(?:a|an|some|this|one|another|most|many|other|those|any)\s(?:\w+\s){0,2}?(?:guys?|m[ae]n|wom[ae]n|persons?|people|girls?|boys?|lad(?:y|ies)|dudes?|blokes?|users?|folks|friends?|mates?|colleagues?|"
+    r"celebrit(?:y|ies)|influencers?|actors?|singers?|players?|athletes?|runners?|students?|patients?|customers?|someone|reviewers?|commenters?|youtubers?|bloggers?|neighbou?rs?|cousins?)"
+    r"(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly|'ve|'s))*\s*$"
+    r"|\b(?:half|most|all|some|none|many|both|two|three) (?:of )?(?:my|our|the|his|her|their|them)(?:\s\w+){1,2}?(?:\s(?:who|has|have|had|just|finally|all|recently))*\s*$"
+    r"|\b(?:someone|somebody|everybody|everyone|people|folks|nobody)(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly))*\s*$"
 )
 _RUMOUR = re.compile(
     r"\b(?:spam|scam\w*|phish\w*|hoax\w*|rumou?rs?|gossip|prank\w*|fake news|email\w*|e-mails?|texts?|letters?|calls?|posts?|headlines?|message|swore|swears|claim(?:s|ed)|reckon(?:s|ed)|insist(?:s|ed)|convinced|heard|says|said|saying|telling|going round|going around)\b"
@@ -151,7 +161,7 @@ def is_refuted(told: Sequence[str]) -> bool:
     return any(_RUMOUR.search(one) for one in told) and any(_REFUTED.search(one) for one in told)
 
 
-class Departures(Scan):
+class Departures(Switches):
     """Reads who has gone, and what the words around a value say of it."""
 
     def _departed(self, sentence: Sentence) -> Iterator[Ending]:
@@ -218,9 +228,20 @@ class Departures(Scan):
         near = [one.flat for one in self._reading.sentences[max(0, place - 1) : place + 2] if not one.asks]
         if ending.reason == "retract" and is_refuted(near):
             return True
-        return self._stance(ending.mention, ending.sentence)[0] == "lasts"
+        if self._stance(ending.mention, ending.sentence)[0] != "lasts":
+            return False
+        before = ending.sentence.flat[: ending.mention.start - ending.sentence.start]
+        opens = all(word.text in OPENERS for word in words(before))  # "X lost my case, so I fly Y"
+        is_new = any(self._fresh(one) for one in ending.sentence.clauses)
+        return not (opens and is_new and ending.reason == "replace")
 
     def _holds_again(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a later clause of the sentence tells that it did not last ("it died, but it's running again")."""
         later = [other for other in sentence.clauses if other.start > clause.start]
         return self._lexicon.code == "en" and any(_HOLDS_AGAIN.search(other.flat) for other in later)
+
+    def _is_strangers(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
+        """Whether somebody of whom nothing is known does it ("a thread where a guy quit it")."""
+        return _STRANGER.search(clause.flat[: start - clause.start]) is not None and not any(
+            clause.start <= m.start < start and self._reading.text[m.end : start].count(" ") <= 1 for m in targets
+        )

@@ -76,6 +76,10 @@ _TAKES_ON = re.compile(  # somebody new has the speaker, or the speaker somebody
     r"\b(?:tak(?:en|es|ing)|took|snapped|picked|signed) (?:me|us) (?:on|in|up|over)\b|\b(?:hired|poached|headhunted|recruited|adopted|employs?|houses?|hosts?|treats?|teaches|coaches|looks after|sees to|has won|won) (?:me|us)\b|\b(?:been|got|were|was|get|are|am|i'm|we're|all) (?:\w+ )?(?:moved|transferred|relocated|shifted|reassigned|switched|sent|put|shunted|signed) (?:over )?(?:on)?to\b|\bput (?:me|us) (?:with|on|under)\b|"
     r"\b(?:i'm|we're|i am|we are) (?:now )?(?:\w+ing (?:this |it |my \w+ )?)?(?:at|with|in|on|under|for|signed (?:with|to))\b|\b(?:i've|we've|i|we|had to|have to) (?:\w+ )?(?:joined|join|signed with|signed up (?:with|at)|settled (?:in|on|for)|found|bought|got|chosen|chose|hired|see|registered (?:with|at)|enrolled (?:with|at))\b|^\W*(?:and |then |so |, )*(?:got|bought|ordered|found|picked up|hired|joined) (?:a|an|the|my|our|some|myself)\b|\bpaid for (?:a|an|the)\b|\bit is(?= *(?:$|[.!,]))|\bgets? my (?:custom|business|money|vote)\b"
 )
+_ON_ME = (" me", " us", " on", " in", "instead", " with", " by", " to", "it is", " place")
+_OF_OTHERS = re.compile(
+    r"\b(?:his|her|their|your) (?:name|\w+) (?:is|was)\b|\b(?:my|our) (?:\w+ )?\w+['’]s\b|\ba new\b|\b(?:the|a) \w+ (?:was|is) called\b|\b(?:junior|apprentice|founded|met)\b"
+)
 _PRESENT = re.compile(
     r"\b(?:is|are|am|do|does|has|have|gets?|goes|runs?|handles?|takes?|keeps?|looks?|comes?|makes?|cuts?|teaches|\w+s)\b|'(?:s|re|m|ve)\b"
 )
@@ -186,7 +190,7 @@ class Exchanges(Switches):
             )
         after = sentence.text[old.end - sentence.start :]
         if (so := _SO.search(after.lower())) and not self._lexicon.hedge.search(after.lower()):
-            yield "." + after[so.start() :]
+            yield "." + re.split(r"(?<=\w)[,;.!?]", after[so.start() :], maxsplit=1)[0]
         before = sentence.text[: old.start - sentence.start]
         if (why := _BECAUSE.search(before.lower())) and not self._lexicon.hedge.search(before.lower()):
             yield ". " + before[: why.start()]
@@ -222,7 +226,8 @@ class Exchanges(Switches):
             is_present = _PRESENT.search(told) is not None
             takes = _TAKES_ITS_PLACE.search(told) or _TAKES_ON.search(told)
             if not is_ill:
-                return (is_shared and is_present) or takes is not None
+                is_own = not _OF_OTHERS.search(told)
+                return is_own and ((is_shared and is_present) or (takes is not None and takes[0].endswith(_ON_ME)))
             return is_now or ((is_shared or self._is_so(told)) and is_present) or takes is not None
         plain = _IT_IS_NOW.search(told)
         if plain is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
@@ -89,13 +88,6 @@ _WITHIN = re.compile(r"\b(?:в|во|из|на|с|у)(?: \w+){0,2}$")
 _PART_HAN = re.compile(
     r"[》”\"]?(?:里|上|中|家|楼下|门口|的|那)*(?:一?[篇个条家间款本张])?[^，。]{0,8}(?:app|专区|功能|页面|频道|栏目|分店|门店|活动|客服|帖|稿|文章|照片|按钮|版本|视频|评论|草稿|直播)"
 )
-_STRANGER = re.compile(
-    r"\b(?:a|an|some|this|one|another|most|many|other|those|any)\s(?:\w+\s){0,2}?(?:guys?|m[ae]n|wom[ae]n|persons?|people|girls?|boys?|lad(?:y|ies)|dudes?|blokes?|users?|folks|friends?|mates?|colleagues?|"
-    r"celebrit(?:y|ies)|influencers?|actors?|singers?|players?|athletes?|runners?|students?|patients?|customers?|someone|reviewers?|commenters?|youtubers?|bloggers?|neighbou?rs?|cousins?)"
-    r"(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly|'ve|'s))*\s*$"
-    r"|\b(?:half|most|all|some|none|many|both|two|three) (?:of )?(?:my|our|the|his|her|their|them)(?:\s\w+){1,2}?(?:\s(?:who|has|have|had|just|finally|all|recently))*\s*$"
-    r"|\b(?:someone|somebody|everybody|everyone|people|folks|nobody)(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly))*\s*$"
-)
 _ADVISED = re.compile(
     r"\b(?:said|says|told me|asked me|wanted me|wants me|advised|suggested|recommended|ordered me) (?:me )?(?:to|(?:that )?i (?:should(?:n't| not)?|mustn't|can't|ought))\b"
 )
@@ -174,13 +166,6 @@ _DO_IT = re.compile(
     r" (?:han|ha|hubo|se) (?!ido\b|acabado\b|terminado\b)\w+ (?:al? |el |la |los |las |un |una |dos |varios |a varios )\w+"
 )
 
-_OLD = re.compile(r"\b(?:alte[nrms]?|viej[oa]s?|antigu[oa]s?|old)\s*$")
-_OLD_AFTER = re.compile(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
-_ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
-    r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
-    r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
-)
-
 
 class Targets(Scan):
     """Finds what a clause that ends something ends."""
@@ -191,12 +176,6 @@ class Targets(Scan):
         if self._lexicon.code == "ru" and _WHOSE.search(before) and self._is_genitive(mention):
             return True
         return self._lexicon.code in ("ru", "zh") and _ANOTHERS.search(before) is not None
-
-    def _is_renewed(self, mention: Mention, sentence: Sentence) -> bool:
-        """Whether an old thing made room for another of its kind ("sold the old oboe, a bigger one is ordered")."""
-        before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
-        is_old = _OLD.search(before) or _OLD_AFTER.match(after)
-        return is_old is not None and _ANOTHER.search(sentence.flat) is not None
 
     def _is_genitive(self, mention: Mention) -> bool:
         """Whether a Russian name has the form of whom something is ("the friend of Polina")."""
@@ -345,12 +324,6 @@ class Targets(Scan):
         if self._lexicon.code == "en" and _SO_I.match(clause.flat):
             return len([m for m in self._within(named, sentence) if m.rank >= NOUN]) == 1
         return opens and (len(words(clause.flat)) <= least or _POINTS.search(clause.flat) is not None)
-
-    def _is_strangers(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
-        """Whether somebody of whom nothing is known does it ("a thread where a guy quit it")."""
-        return _STRANGER.search(clause.flat[: start - clause.start]) is not None and not any(
-            clause.start <= m.start < start and self._reading.text[m.end : start].count(" ") <= 1 for m in targets
-        )
 
     def _is_needed(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause says how it would be without the value ("without it I can't work any more")."""
