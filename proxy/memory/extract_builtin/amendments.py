@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
+from proxy.memory.extract_builtin.measures import remeasured
 from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
@@ -37,8 +38,10 @@ _DASH = re.compile(r"[-–—]|\s*[-–—]\s*это|:")
 _MEASURE = re.compile(
     r"\b(?:площад|рост|вес|размер|зарплат|оклад|бюджет|ставк|тариф|стаж|возраст|пробег|длин|ширин|высот|объем|цен|номер|давлени|этаж|курс|класс|месяц|недел)\w{0,3}\b"
 )
-_LEAST_SHARED = 2  # telling words of a clause that gives another figure
-_LEAST_ALIKE = 4  # words (characters of Chinese) of a clause that is said again
+_LEAST_SHARED, _LEAST_ALIKE = (
+    2,
+    4,
+)  # telling words of a clause that gives another figure; words of one that is said again
 _FIGURES = re.compile(
     rf"\d+|[一二两三四五六七八九十]|{NUMBER_WORD}|(?:перв|втор|трет|четверт|пят|шест|седьм|восьм|девят|десят)\w{{1,3}}"
 )
@@ -335,6 +338,8 @@ class Amendments:
             yield self._amendment(new.sentence, new.value, old.value, text, "")
         for fresh, before, text in reframed(self._reading, self._earlier):
             yield self._amendment(fresh.sentence, fresh.value, before.value, text, "")
+        for now, once, text in remeasured(self._reading, self._earlier):
+            yield self._amendment(now.sentence, now.value, once.value, text, "")
         for anew, known, text in retold(self._reading, self._earlier):
             yield self._amendment(anew.sentence, anew.value, known.value, text, "")
 

@@ -100,7 +100,7 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
                     continue
                 if self._is_told_plainly(ending) and not self._is_mere_talk(place, ending):
                     found.setdefault(ending.value.casefold(), ending)
-        return list(found.values())
+        return [*found.values(), *(compound for ending in found.values() for compound in self._compounds(ending))]
 
     def weigh(self) -> list[Ending]:
         """Return what a message ends whose words no rule knows."""

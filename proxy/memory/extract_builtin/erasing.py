@@ -70,7 +70,7 @@ _GERMAN = Erasing(
         r"\b\w{3,}(?:st|ßt) du\b|\b\w{3,}en sie\b|(?:^|[,;:] ?|\b(?:und|also|dann|drum|deshalb|doch) )(?:lösche?|streiche?|tilge?|radiere?|entferne?|nimm|wirf|schmei(?:ß|ss)|hau|merke?|behalte?|speichere?|notiere?|halte?|erinnere?|verwende?|lass|tu|schreib|bewahre?|heb|leg|wisch|kick|verbanne?|führe?)\b",
     ),
     plain=one_of(
-        r"\brecht auf (?:löschung|vergessen\w*|vergessenwerden)\b|\b(?:dsgvo|datenschutz(?:grundverordnung)?)\b.{0,80}\b(?:lösch|entfern|widerr|tilg|streich|nicht)\w*|\blöschantrag\b|\blöschung (?:\w+ ){0,3}(?:meine[rs]?|der|des|von)\b|\b(?:einwilligung|zustimmung) .{0,60}\b(?:zurück|widerr)\w*",
+        r"\brecht auf (?:löschung|vergessen\w*|vergessenwerden)\b|\b(?:dsgvo|datenschutz(?:grundverordnung)?)\b.{0,80}\b(?:lösch|entfern|widerr|tilg|streich|nicht)\w*|\blöschantrag\b|\blöschung (?:\w+ ){0,3}(?:meine[rs]?|der|des|von)\b|\b(?:einwilligung|zustimmung) .{0,60}\b(?:zurück|widerr)\w*|\b(?:widerrufe|entziehe|ziehe) .{0,40}\b(?:einwilligung|zustimmung|erlaubnis)\b|\b(?:braucht|muss|soll) (?:\w+ )?(?:niemand|keiner|kein mensch) (?:\w+ ){0,2}(?:wissen|zu wissen|erfahren|zu erfahren)\b",
         r"\b(?:hast|habt) (?:du|ihr) (?:\w+ ){0,4}(?:nie|nicht) (?:gehört|gelesen|gesehen|erfahren)\b|\b(?:haben) sie (?:\w+ ){0,4}(?:nie|nicht) (?:gehört|gelesen|gesehen|erfahren)\b|\bbleibt (?:\w+ )?unter uns\b.{0,60}\b(?:vergiss|vergessen|nicht|lösch)\w*|\bkein wort mehr (?:über|von|zu)\b|\bnie (?:gesagt|gefallen|erwähnt|passiert|dagewesen|gewesen)\b(?=.*\b(?:ja|ok|okay|gut|bitte|klar|einverstanden|abgemacht)\b)|\bals (?:hätt|wär|gäb)\w* .{0,60}\b(?:nie|nicht)\b",
     ),
     other=one_of(

@@ -32,6 +32,7 @@ GERMAN = Lexicon(
         r"\b(?:i(?= (?:hob|hab|bin|han|kann|ko|mog|geh|tua|nimm|brauch))|euse\w?|hob|hamma|händ|ich|wir|mich|mir|uns|mein\w*|unser\w*|hab|bin)\b"
     ),
     third=one_of(
+        r"^(?:\W|und |aber |weil )*(?:der|die) (?P<who>\w+) hat (?!.*\b(?:mir|uns|mich|mein\w*|unser\w*|ich|wir)\b).{2,40}\b(?:verlassen|gekündigt|hingeschmissen)\b",
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl )*(?:ein|eine|irgendein|irgendeine|manche|mancher) (?!hund|katze|kater)(?P<who>\w+) (?:\w+ ){0,3}(?:hat|ist|haben|sind|will|macht|hört)\b",
         r"^(?:\W|und |aber |also |denn |weil |dass |obwohl |übrigens |gestern |heute |auch |ja )*(?:(?:mein|meine|meinem|meiner|unser|unsere|sein|seine|ihr|ihre|der|die|das|den|dem|ein|eine|jeder|alle|viele|manche) )?(?:\w+ ){0,2}?(?P<who>"
         + KIN
@@ -40,6 +41,7 @@ GERMAN = Lexicon(
     ),
     ended=one_of(
         r"\bhat (?:jetzt |nun )?(?:mein|meine|unser|unsere|der|die|ein|eine) \w+ (?:\w+ )?(?:bekommen|gekriegt|geerbt|abgekriegt)\b|\blebt (?:jetzt|nun|seit \w+) (?:bei|mit) (?:einer|einem|meiner|meinem)\b|\b(?:nun|jetzt|inzwischen) (?:jemand )?andere[rn]?\b(?= *(?:$|[,.!]))",
+        r"\b(?:ist|sind|war) (?:\w+ ){0,3}(?:rum|ausgestanden|futschikato)\b(?= *(?:$|[,.!;]))|\bdas w(?:ar|är)'?s\b|\bkeinen cent mehr\b|\bsagt nein zu\w*\b|\bohne (?:mich|uns)\b(?= *(?:$|[,.!;]|weiter))",
         r"\bzum letzten mal\b|\bein letztes mal\b|\bkann (?:ich|man) (?:\w+ ){0,3}verzichten\b|\bwar gestern\b(?= *(?:$|[,.!]))|\bist (?:\w+ ){0,3}verschwunden\b(?= und| *(?:$|[,.!]))",
         r"(?<!weiß)\bnicht weiter\b(?! (?:schlimm|tragisch|wichtig|wild|dramatisch|darüber|stört|auffällig|verwunderlich|nach))",
         r"\bin (?:pension|rente|den (?:wohlverdienten )?ruhestand|altersteilzeit) (?:gegangen|geschickt|verabschiedet)\b",
@@ -95,6 +97,7 @@ GERMAN = Lexicon(
         r"\b(?:gepfeffert|gefeuert|geknallt|gekickt|abgesägt|abgestoßen|abgelehnt und gekündigt|eingeäschert|verfüttert|verbrannt|kompostiert|verramscht|weggekippt|ausgeschüttet|rausgekippt|abgebrochen|aufgesagt|beerdigt|ausgetauscht)\b|\bin den händen von\b|\b(?:ins|in ein|in das) (?:pflegeheim|altersheim|heim|hospiz) (?:\w+ ){0,3}(?:verlegt|gekommen|gezogen|umgezogen)\b",
         r"\b(?:durften?|konnten?|mussten?|darf|habe? .{1,40}) .{0,60}\b(?:absetzen|streichen|abgeben|verkaufen|kündigen|aufgeben|weglassen|abbestellen|hergeben|weggeben|abmelden|einstellen|ausziehen|entlassen|abschaffen|einschläfern(?: lassen)?|beenden|verlassen|abbrechen|loslassen|zurückgeben|abtreten|aufhören|entsorgen|wegwerfen|verschenken|stilllegen|auflösen|schließen|ausschleichen|rausnehmen|räumen)\b(?= *(?:$|[,.!;]|müssen|dürfen|können|und|weil))",
         r"\b(?:aus dem (?:programm|sortiment|plan|team|verein|kader|repertoire|haus|kurs)|vom (?:plan|hof|acker|zettel)) (?:\w+ )?(?:gekippt|geflogen|gestrichen|genommen|geworfen|geworfen worden)\b|\bgekippt\b(?= *(?:$|[,.!;]))|\b(?:durchgespielt|ausgelesen|fertiggelesen|durchgelesen|durchgeguckt|durchgeschaut|ausgetrunken)\b(?= *(?:$|[,.!;]|und))|\b(?:zu ende|fertig) (?:gelesen|geguckt|geschaut|gespielt)\b",
+        r"\baus (?:der|dem|unserer|unserem) .{3,45}\b(?:bin|sind) (?:ich|wir) .{0,25}\b(?:gegangen|raus|weg|geflogen|ausgestiegen)\b|\b(?:lass\w*|ließ\w*) .{0,40}\bverfallen\b|\b(?:weggenommen|entzogen|abgeknöpft|eingezogen|einkassiert|weggeholt|abgeholt und behalten)\b",
         r"\bgeschlachtet\b|\bentfolgt\b|\bdeabonniert\b|\bentabonniert\b|\bentfreundet\b|\bblockiert\b(?= *(?:$|[,.!]))",
         r"\b(?:macht|machen) .{0,30}\bzu\b(?= *(?:$|[,.!]))|\bschließt (?:\w+ ){0,4}(?:für immer|endgültig|ihre türen|seine türen|die pforten|ihre pforten)\b",
         r"\bläuft (?:\w+ ){0,4}aus\b|\bläuft (?:\w+ ){0,3}ab\b|\b(?:der|meiner|einer|unserer|dem|meinem|einem) \w+ (?:\w+ )?überlassen\b|\bvermietet\b|\babgebucht\b(?=.*letzte)|\bgefeuert\b|\bvor die tür\b|\brunter vom\b|\bherausgenommen\b|\brausgekürzt\b|\bersatzlos\b",
@@ -132,7 +135,7 @@ GERMAN = Lexicon(
         r"\bausgezogen\b",
         r"\bverlassen\b",
         r"\bkein paar mehr\b",
-        r"\bist aus\b",
+        r"\bist aus\b(?= *(?:$|[,.!;]|zwischen|mit))",
         r"\bist vorbei\b",
         r"\bnicht mehr zusammen\b",
         r"\bzerstritten\b|\bverkracht\b|\btrennung\b|\bscheidung\b|\bentlobt\b",
@@ -257,8 +260,12 @@ GERMAN = Lexicon(
         r"\b(?:darf|dürfen|kann|können|soll|sollen) (?:(?!nicht|nie|nix|nirgend)\w+ ){0,4}(?:drin|stehen|gespeichert|gerne?|ruhig)? ?bleiben\b|\bist (?:(?!nicht)\w+ ){0,2}(?:okay|ok|kein geheimnis|kein problem|in ordnung|unkritisch)\b|\bbleibt (?:\w+ ){0,2}(?:drin|stehen|gespeichert|bestehen)\b|"
         r"\b(?:kannst|darfst|können sie) (?:du )?(?:(?!nicht|nie|nix|nirgend)\w+ ){0,4}(?:behalten|dir merken|stehen lassen|stehenlassen|drinlassen|wissen)\b|\blass (?:\w+ ){0,3}(?:stehen|drin)\b"
     ),
+    loose=one_of(
+        r"\b(?:liegt|steht|hängt|verstaubt|gammelt|parkt) .{0,30}\b(?:im schrank|im keller|im flur|im schuppen|auf dem (?:dach)?boden|in der (?:ecke|garage|schublade|abstellkammer)|ungenutzt|unbenutzt|rum|herum)\b|\bzu (?:teuer|toxisch|toxic|weit|laut|voll|anstrengend|stressig|unzuverlässig|kompliziert) (?:geworden)?\b|\b(?:die preise|den preis|den beitrag) .{0,20}\b(?:verdoppelt|erhöht|angezogen|raufgesetzt)\b",
+    ),
     gained=one_of(
-        r"\buntergebracht\b|\buntergekommen\b|\beingeschult\b|\bergattert\b|\bgegönnt\b|\bunter vertrag\b|\bzugelaufen\b|\bnachgerückt\b|\beingewechselt\b|\bzugeschlagen\b|\baufgenommen worden\b|\bin der neuen\b"
+        r"\bverliebt\b|\b(?:komplett|ganz|voll|nur noch) (?:auf|bei|mit)\b|\bmacht (?:jetzt|nun|seither|ab jetzt)\b|\bläuft (?:jetzt |nun |alles )*über\b",
+        r"\buntergebracht\b|\buntergekommen\b|\beingeschult\b|\bergattert\b|\bgegönnt\b|\bunter vertrag\b|\bzugelaufen\b|\bnachgerückt\b|\beingewechselt\b|\bzugeschlagen\b|\baufgenommen worden\b|\bin der neuen\b",
     ),
     murmur=one_of(
         r"\b(?:sorry|entschuldig\w*|pardon|moment|halt|stopp?|ups|nee|ach|eigentlich|äh+|öhm)\b|^(?:(?:äh+|oh|ach|hm+|öh|ah|och)\W+)*nein\b"

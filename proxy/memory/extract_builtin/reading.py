@@ -25,6 +25,7 @@ _AFTERTHOUGHT = re.compile(  # "I swim on Mondays, any tips?"
     r"(?:any |some |a |your |good |quick |more )*(?:advice|tips?|tricks?|suggestions?|ideas?|thoughts?|recommendations?|recs?|help|opinions?|brands?|pointers|hints?|deal|ok|okay|k|right|yeah|yes|no|alright|all right|please|pls|agreed|cool|huh|eh|innit|"
     r"got it|understood|thx|thanks|yea)\b(?: (?:on|for|about|please|pls|with)\b.*)?\W*$"
 )
+_TAG = re.compile(r"\b(?:ok|okay|gell|gelle|klar|kapiert|verstanden|vale|estamos|sale)\W*$")  # asks for a nod only
 _MAX_SENTENCES = 60  # of a message; what is longer is a document
 _MAX_CHARACTERS = 1000  # of a sentence; what is longer is code, or a list without an end
 _BRIEF = 40
@@ -143,6 +144,8 @@ def _asking(text: str, found: list[Unit], lexicon: Lexicon, *, marked: bool) -> 
     if not marked:
         is_task = bool(found) and _TASK.match(flat(text[found[0].start :])) is not None
         return [opens[0] and (index == 0 or is_task) for index in range(len(found))]
+    if not any(opens) and not any(marks) and _TAG.search(flat(text[found[-1].start : found[-1].end])):
+        return [False] * len(found)
     first = next((index for index, opened in enumerate(opens) if opened or marks[index]), None)
     if first is None and len(found) > 1 and lexicon.code == "en" and _AFTERTHOUGHT.match(flat(text[found[-1].start :])):
         first = len(found) - 1

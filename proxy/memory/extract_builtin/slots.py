@@ -38,13 +38,14 @@ _NEUTRAL = frozenset(
         "id",
     )
 )
-_ARTICLES = frozenset(("der", "die", "el", "la"))
+_ARTICLES = frozenset(("der", "die", "ein", "eine", "el", "la"))
 _EQUATES = re.compile(r"[:：—–]|\s-\s")
 _APPOSED = re.compile(
-    r"(?:(?:el|la|der|die) )?(?:(?:Mr|Mrs|Ms|Dr|Herr|Frau|señora?|doctora?)\.? )?[A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+(?: [A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+)?(?=\s*(?:[,.!?]|$))"
+    r"(?:(?:el|la|der|die) )?(?:(?:Mr|Mrs|Ms|Dr|Herr|Frau|señora?|doctora?|licenciad[oa]|profesora?|ingenier[oa]|don|doña)\.? )?[A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+(?: [A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+)?(?=\s*(?:[,.!?]|$))"
 )
 _ROLE = re.compile(  # whom one has one of at a time
-    r"psicólog[oa]|terapeuta|dentista|pediatra|ginecólog[oa]|fisio(?:terapeuta)?|peluquer[oa]|entrenadora?|matrona|nutricionista|psiquiatra"
+    r"psicólog[oa]|terapeuta|dentista|pediatra|ginecólog[oa]|fisio(?:terapeuta)?|peluquer[oa]|entrenadora?|matrona|nutricionista|psiquiatra|analista|abogad[oa]|gestora?|asesora?|médic[oa]|oculista|casero|casera|profesora?|tutora?|canguro|"
+    r"\w*(?:arzt|ärztin|therapeut(?:in)?|lehrer(?:in)?|trainer(?:in)?|berater(?:in)?|friseur(?:in)?|vermieter(?:in)?|makler(?:in)?|anwalt|anwältin|hebamme|leiter(?:in)?|betreuer(?:in)?)"
 )
 
 
@@ -177,7 +178,7 @@ def _is_apposition(found: Sequence[Word], place: int, reading: Reading) -> bool:
     who = place - 1
     if who > 0 and reading.lexicon.code in ("de", "es") and found[who].text in _ARTICLES:  # "my boss, la señora Ruiz"
         who -= 1
-    is_role = reading.lexicon.code == "es" and who >= 0 and _ROLE.fullmatch(found[who].text) is not None
+    is_role = reading.lexicon.code in ("de", "es") and who >= 0 and _ROLE.fullmatch(found[who].text) is not None
     if who < 0 or not (is_role or reading.lexicon.kin.fullmatch(found[who].text)):
         return False
     return _APPOSED.match(reading.text, found[place].start) is not None
@@ -205,6 +206,9 @@ def _is_title(word: str) -> bool:
         "doctora",
         "don",
         "doña",
+        "licenciado",
+        "licenciada",
+        "profesora",
     )
 
 

@@ -37,6 +37,7 @@ SPANISH = Lexicon(
         r"\b\w+(?:amos|emos|imos)\b",
     ),
     third=one_of(
+        r"^(?:\W|y |pero |que )*(?:el|la) (?P<who>\w+) (?:se )?(?:ha (?:dejado|abandonado|ido de|salido de|marchado de)|dejó|abandonó|se fue de|se marchó de) (?!a? ?(?:me|nos|mi|nuestr\w)\b)",
         r"^(?:\W|y |pero |que )*(?:una?|unos|unas|algunos|algunas|algún|alguna) (?!perr|gat)(?P<who>\w+) (?:\w+ ){0,3}(?:ha|han|dejó|abandonó|vendió|canceló|quitó|quiere|dejaron)\b",
         r"^(?:\W|y |pero |porque |que |es que |resulta que |ayer |hoy |también |bueno |pues )*(?:(?:mi|mis|nuestr[oa]s?|su|sus|el|la|los|las|un|una|otro|otra|cada|todos los|muchos) )(?:\w+ ){0,1}?(?P<who>"
         + KIN
@@ -83,6 +84,7 @@ SPANISH = Lexicon(
         r"\bharé sin\b|\bsin .{2,20} desde\b",
     ),
     ceased=one_of(
+        r"\b(?:me|nos) (?:quit|recog|retir|sac|cort|cancel|revoc|cerr|arrebat|embarg)(?:aron|ieron|ó|ió|an|en)\b|\bcolgu[eé]\b (?:el|la|los|las)\b|\b(?:ya )?(?:han|ha) puesto a otr[oa]\b|\b(?:pusieron|puso) a otr[oa]\b|\bno (?:me|nos) (?:renovaron|renovó|han renovado|ha renovado)\b",
         r"\b(?:termin|acab)(?:é|amos) (?!con\b|de\b|por\b|en\b|agot|cansad|hart|muert|mal\b|bien\b|tarde|\w+ndo\b|\w+ad[oa]s?\b)(?:de (?:leer|ver|jugar) )?(?:el libro |la serie |la novela )?(?=\w)|\bpanza arriba\b",
         r"\bcorr(?:í|imos|ieron) al?\b|\b(?:me|nos) (?:cargué|cargamos) (?:a |el |la )?(?=\w)|\b(?:terminó|acabó|fue a parar|terminaron|acabaron) en (?:la olla|el asador|la parrilla|la cazuela|el horno|el rastro|wallapop|la tienda de empeño|una casa de empeño|el olvido)\b|\b(?:largué|largamos|corté|mandamos a volar|mandé a volar|mandé al diablo|mandamos al diablo|boté|botamos|deseché|desinscrib\w+|desafili\w+|desafilié)\b(?! (?:el pelo|una|un|el césped))|\bme (?:desinscribí|desafilié|desvinculé|desmarqué)\b|\bdi de (?:baja|lado)\b",
         r"\bsacrific(?:amos|ué|ado)\b|\b(?:lo|la|los|las) (?:he|hemos) (?:sustituido|cambiado|reemplazado)\b|\b(?:lo|la|los|las) (?:sustituí|cambié|reemplacé|sustituimos|cambiamos)\b(?! de)",
@@ -242,9 +244,13 @@ SPANISH = Lexicon(
     kept=one_of(
         r"(?<!no\s)\b(?:puedes|podés|puede|pueden) (?:(?!no\b|dejar|olvid|borr)\w+ ){0,3}(?:recordar|guardar|conservar|quedar|mantener|saber)\w*\b|\bd[eé]jal[oa]s?\b(?! (?:fuera|de lado|aparte))|\bno (?:es|son) (?:ningún )?secretos?\b|\b(?:guárdal|consérval|manten?l|manténl)[oa]s?\b|\b(?:eso|lo demás|el resto|lo otro) (?:sí|no importa|déjalo|dejalo|está bien)\b"
     ),
+    loose=one_of(
+        r"\bun (?:ojo de la cara|riñón|dineral|pastón)\b|\bhart[oa]s? de\b|\bno hay quien\b|\b(?:coge|coger|criando|cogiendo) polvo\b|\bmuerto de risa\b|\bdemasiad[oa] (?:car[oa]|lej[oa]s|tóxic[oa])\b",
+    ),
     gained=one_of(
+        r"\b(?:nos|me|les?) (?:metieron|pusieron|dieron|tocó|endosaron|pasaron)\b|\ba cada (?:uno|quien) (?:le|nos) (?:tocó|dieron)\b|\bahora (?:me|nos|le) \w+\b",
         r"\b(?:me|nos) (?:he|hemos) (?:metido|pasado|apuntado|cambiado|mudado|inscrito|matriculado|enganchado|aficionado) (?:en|a|al|con)\b|\b(?:me|nos) (?:metí|metimos|pasé|pasamos|apunté|apuntamos|inscribí|inscribimos|mudé|cambié|enganché) (?:en|a|al|con)\b|\b(?:entré|entramos|ingresé|arranqué|arrancamos) (?:en|a|al|con)\b|"
-        r"\b(?:ahora|ya) (?:me|nos|lo|la|los|las|se) (?:l[oae]s? )?(?:hace|hago|atiende|lleva|llevo|da|doy|cuida|corta|pasea|sirve|manejo|guardo)\b|\ble (?:agarramos|agarré|cogimos|cogí|tomamos|tomé) (?:el gusto|cariño) a\b"
+        r"\b(?:ahora|ya) (?:me|nos|lo|la|los|las|se) (?:l[oae]s? )?(?:hace|hago|atiende|lleva|llevo|da|doy|cuida|corta|pasea|sirve|manejo|guardo)\b|\ble (?:agarramos|agarré|cogimos|cogí|tomamos|tomé) (?:el gusto|cariño) a\b",
     ),
     murmur=one_of(
         r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^(?:(?:ay|uy|ah|eh|oh|bueno|hmm+)\W+)*no[,.]"

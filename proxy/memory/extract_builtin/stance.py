@@ -10,9 +10,9 @@ from importlib.resources import files
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import NOUN, Mention
 from proxy.memory.extract_builtin.reading import Sentence, read_as
-from proxy.memory.extract_builtin.scan import Ending
+from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW, Switches
-from proxy.memory.extract_builtin.targets import Targets
+from proxy.memory.extract_builtin.targets import NOT_ALONE, Targets
 from proxy.memory.words import flat, same_word, words
 
 _CUES = (
@@ -22,6 +22,7 @@ _CUES = (
 )
 _AFFIX = 5  # letters: the first ones of a verb say what is done, the last ones when
 _ENDING = 3
+_SHORTEST_PART = 5  # letters of the first part of a compound
 _SURE, _TOLD = 0.6, 0.5
 BIAS = "BIAS"
 _LANGUAGES = ("de", "es", "ru")
@@ -72,11 +73,25 @@ class Stance(Targets, Switches):
             return False  # "Anna has quit", "I would quit"
         if self._lexicon.additive.search(clause.flat) or self._lexicon.remember.search(sentence.flat):
             return False
+        if NOT_ALONE.search(clause.flat):
+            return False
         return not (self._is_doing(mention, (clause.end, clause.end)) or self._is_part(mention, clause, mention.end))
 
     def _is_worth(self, mention: Mention) -> bool:
         """Whether a mention is what was told, and not what it was told of."""
         return self._is_personal(mention) and _likelihood(self.marks(mention)) >= _TOLD
+
+    def _compounds(self, ending: Ending) -> Iterator[Ending]:
+        """Yield what is named with an ended German value as the first part of a compound ("Pellets", "Pelletsanlage")."""
+        value = ending.value
+        if self._lexicon.code != "de" or len(value) < _SHORTEST_PART or " " in value:
+            return
+        for sentence in self._reading.sentences:
+            for word in sentence.words:
+                surface = self._reading.text[word.start : word.end]
+                if surface.startswith(value) and len(surface) > len(value) + 2 and not sentence.asks:
+                    reason: Reason = "replace" if self._lexicon.switch.search(sentence.flat) else "beside"
+                    yield Ending(surface, reason, sentence, None)
 
     def named(self) -> Iterator[tuple[int, Mention]]:
         """Yield the mentions that may be values, with the number of their sentence."""

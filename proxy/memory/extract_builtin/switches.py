@@ -48,7 +48,7 @@ _GOES_ON = re.compile(
     r"\b(?:auch|weiterhin|noch|bleib\w*|behalte?|nach wie vor|zusätzlich|neben|außerdem|zum glück|sigue|sigo|seguimos|todavía|aún|también|además|junto|gracias)\b"
 )
 _FRESH_DE = re.compile(
-    r"(?:\b(?:bei|beim|von|vom|nach|in|im|ins|zu|zum|zur|aus|mit|für|auf|ein|eine|einen|einem|einer|der|die|das|den|dem|herr|herrn|frau|heißt|namens|nun|jetzt|ist|wurde|mir|ich|wir|gewisse[rn]?|gewissen)) $"
+    r"(?:\b(?:bei|beim|von|vom|nach|in|im|ins|zu|zum|zur|aus|mit|für|auf|über|per|via|an|am|ein|eine|einen|einem|einer|der|die|das|den|dem|herr|herrn|frau|heißt|namens|nun|jetzt|ist|wurde|mir|ich|wir|gewisse[rn]?|gewissen)) $"
 )
 _TIME = re.compile(
     r"(?:\w*(?:tag|woche|monat|jahr|abend|morgen|nacht|mittag|wochenende|stunde|zeit|sommer|winter|herbst|frühling|frühjahr|ersten?|letzten?)e?[sn]?|"

@@ -148,7 +148,7 @@ MALFUNCTIONS = re.compile(  # it no longer opens, and is still theirs
 
 
 NOT_ALONE = re.compile(
-    r"\bya no est\w+ (?:tan )?sol[oa]s?\b|\bnicht (?:mehr|länger) (?:so )?(?:allein|alleine|einsam)\b|\bno longer (?:alone|lonely|an only)\b"
+    r"\b(?:ya )?no est\w+ (?:tan )?sol[oa]s?\b|\bnicht (?:mehr|länger) (?:so )?(?:allein|alleine|einsam)\b|\bno longer (?:alone|lonely|an only)\b"
 )
 _SUFFERS = re.compile(r"\b(?:den|dem|einen|einem|meinen|meinem|unseren|unserem|al|a)\s+$")  # no subject
 _ERRAND = re.compile(

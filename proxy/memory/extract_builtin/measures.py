@@ -1,0 +1,99 @@
+"""Finds figures that a message gives anew: another number of the same unit, in the words in which the first was told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
+from proxy.memory.extract_builtin.switches import akin
+from proxy.memory.words import words
+
+_LANGUAGES = ("de", "es")
+_FIGURE = re.compile(r"(?<![\d.,:/-])(?P<number>\d+(?:[.,]\d+)?)(?![.,:/-]?\d)(?:\s?(?P<unit>[^\W\d]+|[€%$]))?")
+_RELATIVE = re.compile(  # of a part, a bound or a change, not of the whole
+    r"\b(?:um|bis|noch|über|unter|fast|knapp|mindestens|höchstens|vor|nach|in|ab|je|pro|alle|hasta|unos?|unas|casi|dentro de|hace|cada|menos|más|de|por|a|entre)\s*$"
+)
+_SAME_UNIT = ({"kilo", "kilos", "kg", "kilogramm"}, {"euro", "euros", "€", "eur"}, {"zentimeter", "centímetros", "cm"})
+_TELLS = (  # what is measured, where the words differ
+    re.compile(r"wieg|waage|gewicht|kilo|kg|abgenommen|zugenommen|peso|pesa|báscula|balanza|adelgaz|engord"),
+    re.compile(r"miete|kalt|warm|alquiler|renta|casero|casera|vermieter"),
+    re.compile(r"verdien|gehalt|lohn|gano|gana|cobr|sueldo|salario|nómina"),
+)
+_LONGEST = 14  # words of a clause that tells a figure
+_TOLD = 2  # letters of a word that tells, at the least
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure with its unit and the word before it, and the clause that tells it."""
+
+    number: str
+    before: str
+    unit: str
+    value: str
+    clause: Clause
+    sentence: Sentence
+
+
+def remeasured(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Measure, Measure, str]]:
+    """Yield (new, old, the text of old) where a figure of the speaker's is told anew."""
+    if reading.lexicon.code not in _LANGUAGES:
+        return
+    for new in _measures(reading):
+        if _RELATIVE.search(new.clause.flat[: new.clause.flat.find(new.number)]):
+            continue
+        for text in earlier:
+            before = list(_measures(read_as(text, reading.lexicon)))
+            alike = [old for old in before if _is_same_unit(old, new)]
+            if len(alike) == 1 and alike[0].number != new.number and _goes_on(alike[0], new, reading):
+                yield new, alike[0], text
+
+
+def _measures(reading: Reading) -> Iterator[Measure]:
+    """Yield the figures of clauses that tell one figure, as it is now."""
+    lexicon = reading.lexicon
+    idle = (lexicon.hedge, lexicon.additive, lexicon.past, lexicon.limited, lexicon.negation)
+    for sentence in reading.sentences:
+        for clause in sentence.clauses:
+            found = list(_FIGURE.finditer(clause.flat))
+            if len(found) != 1 or clause.asks or len(words(clause.flat)) > _LONGEST:
+                continue
+            if any(pattern.search(clause.flat.replace("heute", "")) for pattern in idle):
+                continue
+            unit = found[0]["unit"] or ""
+            unit = "" if unit in lexicon.stop else unit
+            end = found[0].end() if unit else found[0].end("number")
+            before = clause.flat[: found[0].start()].split()
+            yield Measure(
+                found[0]["number"],
+                before[-1] if before else "",
+                unit,
+                clause.flat[found[0].start() : end],
+                clause,
+                sentence,
+            )
+
+
+def _is_same_unit(old: Measure, new: Measure) -> bool:
+    """Whether two figures count the same; without a unit, whether the same word stands before them."""
+    if not new.unit:
+        return not old.unit and old.before == new.before
+    return old.unit == new.unit or any(old.unit in names and new.unit in names for names in _SAME_UNIT)
+
+
+def _goes_on(old: Measure, new: Measure, reading: Reading) -> bool:
+    """Whether a clause tells of the same thing as an earlier one: in a word of it, or in one of the same measure."""
+    lexicon = reading.lexicon
+    told = [
+        [w.text for w in words(one.clause.flat) if w.text not in lexicon.generic and len(w.text) > _TOLD]
+        for one in (old, new)
+    ]
+    ours, theirs = ([w for w in found if not w.isdigit() and w not in (old.unit, new.unit)] for found in told)
+    idle = lexicon.stop - {word for word in lexicon.stop if len(word) > _TOLD + 2}
+    shares = any(akin(a, b) for a in ours for b in theirs if a not in idle and b not in idle)
+    kin = [{match[0] for match in lexicon.kin.finditer(one.clause.flat)} for one in (old, new)]
+    if kin[0] != kin[1] and kin[1] and kin[0]:
+        return False  # of another of theirs
+    return shares or any(tells.search(old.clause.flat) and tells.search(new.clause.flat) for tells in _TELLS)
