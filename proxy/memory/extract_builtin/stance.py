@@ -67,6 +67,7 @@ class Stance(Targets, Switches):
             return False  # "I never gave it up"
         if self._lexicon.code == "ru" and (
             self._does_it(mention, clause, (clause.end, clause.end))
+            or self._third(sentence, clause, [mention]) is None
             or self._is_hedged(sentence, clause)
             or self._is_undone(sentence, clause)
         ):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
+from proxy.memory.extract_builtin.narrower import ITS_OBJECT, Narrower
 from proxy.memory.extract_builtin.reading import Clause, Sentence
-from proxy.memory.extract_builtin.scan import Scan
 from proxy.memory.words import flat, same_word, words
 
 _ELLIPTIC_WORDS = 6
@@ -45,13 +45,7 @@ _WHOSE = re.compile(
 _LEAD_HAN = re.compile(
     r"^[我咱]们?|现在|如今|已经|终于|最后|最近|后来|昨天|今天|前天|上周|上个?月|去年|今年|刚刚?|因为|所以|但是?|不过|结果|索性|干脆|果断|决定|只好|[就都也又把被给了的]"
 )
-_PIECE_RU = re.compile(
-    r"\b(?:выпуск|сери|эпизод|файл|трек|песн|запис|копи|скачанн|ярлык|иконк|черновик|пост|коммент|уведомлени|кэш|скриншот|фот|глав|билет|афиш)\w*$"
-)  # of the value
 _GIVES_UP = re.compile(r"[а-я]+л(?P<ending>[аи]?)")  # agrees with who does it
-_ITS_OBJECT = re.compile(
-    r" (?!(?:в|во|к|ко|на|с|со|из|от|у|до|по|меня|нас|мой|мою|мое|мои|наш\w?|и|его|ее|их)\b)(?P<noun>\w{4,})"
-)
 _MAY_DO_IT = {"а": re.compile(r"[аяь]$"), "": re.compile(r"[^уюа]$"), "и": re.compile(r"[иыеа]$")}  # of either number
 _HANDS_ON = re.compile(r"отда|прода|подари|раздари|пристрои|сда|переда|верну|уступи|сплави|сбагри")  # to somebody
 _DOES_HAN = re.compile(
@@ -59,11 +53,6 @@ _DOES_HAN = re.compile(
 )
 _SHUNS_HAN = re.compile(r"(?:现在|已经|再也|都|也)*不[^，。]([^，。了]{2,})了")
 _PET_HAN = re.compile(r"[狗猫鸟兔龟鱼]|鹦鹉|仓鼠|儿子|女儿|宝宝")
-_DELETED = re.compile(r"\b(?:удал|стер|убр|выкин|вычеркн|снес|закры|отключ|запрет|отмен|вырез|выпил)\w*")
-_HAS_IT = re.compile(r"\bу(?: \w+)?$")
-_FAILED_RU = re.compile(
-    r"\b\w*(?:сдох|умер|слома|полетел|накры|сгор|отвал|отказа|кончи|закончи|сел|села|потек|погнул|лопну|рассыпа|истек|сгнил|загнул|скис|порва|развал|пропа|забарахл|глюч)\w*"
-)
 _OWN_DEED = {  # what somebody gives up is no end of them
     "ru": re.compile(
         r"^ (?:\w+ )?(?:перестал|бросил|забросил|уволил|отказал|завязал|прекратил|сменил|поменял|закончил|продал|сдал|избавил|удалил|отменил|забил|плюнул|махнул|провалил|вышл?[еа]?л? (?:из|на)|ушл?[еа]?л? (?:из|с) (?!меня)|развел|расстал)\w*|^ (?:\w+ )?(?:больше|уже) не \w+(?:ет|ит|ся)\b"
@@ -73,18 +62,10 @@ _OWN_DEED = {  # what somebody gives up is no end of them
     ),
 }
 _WITH_ME = re.compile(r"\b(?:мн[еой]+|меня|нас|нам|нами)\b|[我咱]")
-_BEHIND = re.compile(r"(?:^|\s)(?:в|во|на|у|с|со|от|из|к|для|при)$")
-_GOVERNS = re.compile(
-    r"\b[а-я]{3,}л[аи]? (?:нов\w+ |\w+(?:ую|юю) )?(?P<noun>(?!\w*(?:но|ски|ую|ого|его|ому|наотрез|наконец|назад|домой|вовсе|совсем|раньше|сразу|вчера)\b)[а-я]{3,}(?:[уюыиа]|[бвгджзклмнпрстфхцчшщ]))\b"
-)
-_TIES_RU = re.compile(
-    r"(?:аренд|цен|плат|тариф|взнос|стоимост|работ|договор|контракт|аккаунт|абонемент|билет|путевк|брон|подписк|карт|счет|деньг|документ|вещ|заявлен|место|мест|должност|ставк|смен|пропуск|ключ|форм|курс|заняти|урок|тренировк|членств|участи|отношен|дружб|общен|связ|контакт|сотрудничеств|конец|точк|крест|рук|ног|глаз|шаг|покой|друг|человек|замен|хозя|покупател|прощан|чемодан|коробк|трудов|диплом|зачетк|двер|мост|лавочк|врач|доктор|спин|коленк|колен|нерв|сил|желани|смысл|интерес|времен|лет|раз|чат|групп|состав|ряд|стаж|помолвк|развод)"
-)
 _ITS_PART_HAN = re.compile(
     r"(?:的)?(?:冬胎|轮胎|机油|电池|电瓶|钥匙|盒子|包装|说明书|食堂|菜单|招牌|空调|屏幕|屏|外壳|耳机|数据线|充电器|咖啡机|前台|会计|保洁|保安|门锁|窗户|座椅|座位|手机号|号码|头像|发型|名字|密码|壁纸|主题|界面|图标|皮肤|字体|logo|瓶子|瓶盖|滤芯|刷头)[^，。]{0,4}(?:换|卸|丢|扔|坏|停|撤|拆|涨|删|改|掉|没)|"
     r"(?:也|又|已经|都|终于)?(?:换|改)了(?:新的?|个|块|副|套|条|一)*(?:招牌|机油|轮胎|电池|手机号|号码|头像|发型|名字|密码|屏|锁|logo|门面|装修|座位|时间|地点|教室|封面|包装|菜单|老板娘?|前台|制服|工服)|(?:撤|拆|砍|开|招|发|搬|卸)了(?:个|台|新|一)*[\u4e00-\u9fff]{2,4}(?=$|[，。])|发了"
 )
-_WITHIN = re.compile(r"\b(?:в|во|из|на|с|у)(?: \w+){0,2}$")
 _PART_HAN = re.compile(
     r"[》”\"]?(?:里|上|中|家|楼下|门口|的|那)*(?:一?[篇个条家间款本张])?[^，。]{0,8}(?:app|专区|功能|页面|频道|栏目|分店|门店|活动|客服|帖|稿|文章|照片|按钮|版本|视频|评论|草稿|直播)"
 )
@@ -167,7 +148,7 @@ _DO_IT = re.compile(
 )
 
 
-class Targets(Scan):
+class Targets(Narrower):
     """Finds what a clause that ends something ends."""
 
     def _is_of_another(self, mention: Mention, clause: Clause) -> bool:
@@ -195,7 +176,7 @@ class Targets(Scan):
             shuns = _SHUNS_HAN.fullmatch(said) is not None and any(_PET_HAN.search(text) for text in mention.said)
             return shuns or _DOES_HAN.match(clause.flat, mention.end - clause.start) is not None
         verb = _GIVES_UP.fullmatch(said) if self._lexicon.code == "ru" else None
-        given = verb and _ITS_OBJECT.match(clause.flat, cue[1] - clause.start)
+        given = verb and ITS_OBJECT.match(clause.flat, cue[1] - clause.start)
         if not verb or not given or _HANDS_ON.match(said) or mention.surface[-1:] in "ую":
             return False
         if len(words(self._reading.text[mention.end : cue[0]])) > 1:
@@ -203,14 +184,6 @@ class Targets(Scan):
         if verb["ending"] == "а" and mention.surface[-1:] in "ая":
             return True
         return not _MAY_DO_IT[verb["ending"]].search(given["noun"])
-
-    def _governs_another(self, clause: Clause) -> bool:
-        """Whether the verb of a Russian clause is told of something unheard that binds one to nothing ("at X they fired the cook")."""
-        for match in _GOVERNS.finditer(clause.flat):
-            noun = match["noun"]
-            if noun not in self._lexicon.stop and not _TIES_RU.match(noun) and not self._heard.holds(noun):
-                return True
-        return False
 
     def _is_part(self, mention: Mention, clause: Clause, end: int) -> bool:
         """Whether something within the value ends, and not the value itself ("deleted a post from X")."""
@@ -233,21 +206,6 @@ class Targets(Scan):
         if self._lexicon.code in ("de", "es"):
             return self._is_scene(mention, clause) or self._is_errand(mention, clause)
         return self._lexicon.code == "ru" and self._is_part_in_russian(mention, clause, end)
-
-    def _is_part_in_russian(self, mention: Mention, clause: Clause, end: int) -> bool:
-        before = clause.flat[: mention.start - clause.start].rstrip(' «"„“')
-        if _HAS_IT.search(before) and _FAILED_RU.search(clause.flat):  # "the heater of the X is dead"
-            return _ITS_OBJECT.match(clause.flat, max(end, mention.end) - clause.start) is not None
-        if _BEHIND.search(before) and self._governs_another(clause):
-            return True
-        if not _DELETED.search(clause.flat):
-            return False
-        if _PIECE_RU.search(before):
-            return True
-        if not _WITHIN.search(before):
-            return False
-        rest = clause.flat[max(mention.end, end) - clause.start :]
-        return any(len(w.text) > _SHORTEST and w.text not in self._lexicon.stop for w in words(rest))
 
     def _is_scene(self, mention: Mention, clause: Clause) -> bool:
         """Whether a value is but where others do it to somebody or something else ("at X they have fired the cook")."""
