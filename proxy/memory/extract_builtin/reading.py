@@ -144,7 +144,7 @@ def _asking(text: str, found: list[Unit], lexicon: Lexicon, *, marked: bool) -> 
     if not marked:
         is_task = bool(found) and _TASK.match(flat(text[found[0].start :])) is not None
         return [opens[0] and (index == 0 or is_task) for index in range(len(found))]
-    if not any(opens) and not any(marks) and _TAG.search(flat(text[found[-1].start : found[-1].end])):
+    if found and not any(opens) and not any(marks) and _TAG.search(flat(text[found[-1].start : found[-1].end])):
         return [False] * len(found)
     first = next((index for index, opened in enumerate(opens) if opened or marks[index]), None)
     if first is None and len(found) > 1 and lexicon.code == "en" and _AFTERTHOUGHT.match(flat(text[found[-1].start :])):
