@@ -21,9 +21,8 @@ from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, lon
 from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
-from proxy.memory.extract_builtin.stance import Stance
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
-from proxy.memory.extract_builtin.targets import MALFUNCTIONS, NOT_ALONE
+from proxy.memory.extract_builtin.targets import MALFUNCTIONS, NOT_ALONE, Targets
 from proxy.memory.words import flat, mentions, words
 
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
@@ -82,7 +81,7 @@ _HOURS = re.compile(r"\bhat .{0,20}\b(?:geschlossen|zu)\b|\b(?:macht|schließt|c
 # "Jens has quit his job": his job ended, not Jens.
 
 
-class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses, Mistakes, Rivals, Stance):
+class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses, Mistakes, Rivals, Targets):
     """Reads the endings of one message."""
 
     def find(self) -> list[Ending]:
@@ -100,13 +99,7 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
                     continue
                 if self._is_told_plainly(ending) and not self._is_mere_talk(place, ending):
                     found.setdefault(ending.value.casefold(), ending)
-        return [*found.values(), *(compound for ending in found.values() for compound in self._compounds(ending))]
-
-    def weigh(self) -> list[Ending]:
-        """Return what a message ends whose words no rule knows."""
-        found = self._reading.sentences
-        weighed = [ending for ending in self._given_up() if self._is_told_plainly(ending)]
-        return [ending for ending in weighed if not self._is_mere_talk(found.index(ending.sentence), ending)]
+        return list(found.values())
 
     def _is_told_plainly(self, ending: Ending) -> bool:
         """Whether an ending stands in few words; in a long message only a whole value counts that is known as such.

@@ -20,7 +20,6 @@ from proxy.memory.extract_builtin.pairs import Pair, is_called, is_description, 
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, language, read
 from proxy.memory.extract_builtin.replacement import recast, touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
-from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.spanish import SPANISH
 from proxy.memory.extract_builtin.switches import NOW
 from proxy.memory.words import Span, flat, fold, same_value, words
@@ -73,15 +72,7 @@ class _Extraction(Closings):
         values = [memory.object for memory in self._known] + [fact.object for fact in self._stated_before]
         values += [pair.value for pair in self._pairs_before]
         heard = Heard([*self._earlier, *(memory.text for memory in self._known)], values, self._said.text)
-        reader = Endings(self._reading, heard)
-        endings = reader.find()
-        found = self._from(endings, heard)
-        if any(candidate.replaces or candidate.again for candidate in found):
-            return found
-        return self._from(weighed, heard) if (weighed := reader.weigh()) else found
-
-    def _from(self, endings: Sequence[Ending], heard: Heard) -> list[Candidate]:
-        """Return the candidates that come with these endings."""
+        endings = Endings(self._reading, heard).find()
         closing = [self._closing(ending) for ending in endings]
         if all(
             ending.reason == "correct" and c.action == "retract" for ending, c in zip(endings, closing, strict=True)
