@@ -68,7 +68,7 @@ _EXCEPT = re.compile(
 )
 # "The app has deleted my notes": the value does it to something else.
 _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
-    r"\b(?:нов\w+|еще \w*) ?(?:\w+ )?(?:пачк|упаковк|банк|бутыл|порци|коробк|флакон|тюбик|пакет|блистер)\w*|\bдокуп\w+|\b(?:завтра|потом|вечером) (?:\w+ )?(?:куплю|схожу|закажу|возьму)\b|(?:明天|回头|下班|周末|改天|待会儿?)(?:我)?(?:再)?(?:去)?(?:买|补)|再(?:去)?买一|"
+    r"(?:明天|回头|下班|周末|改天|待会儿?)(?:我)?(?:再)?(?:去)?(?:买|补)|再(?:去)?买一|"
     r"\bya no (?:tienen|venden|hay|queda|quedan|traen|les queda)\b|\bgib(?:t|ts|t es|t's) .{0,40}\b(?:apotheke|laden|supermarkt|markt|drogerie|handel|geschäft|packung\w*)\b.{0,20}\bnicht mehr\b|\b(?:haben|führen|verkaufen) (?:sie|die) .{0,40}\bnicht mehr\b|\blieferengpass\b|"
     r"\b(?:früh|früher|eher|vorzeitig|zeitig|mittendrin)(?= (?:\w+ )?(?:beendet|abgebrochen|aufgehört|schluss|zugemacht|geschlossen|abgehauen|gegangen))|\b(?:antes de tiempo|a medias)\b|"
     r"\b(?:cort|dej|acab|termin|cerr)\w+ .{0,25}\b(?:pronto|temprano)\b|"
@@ -95,7 +95,7 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
                 opens = ending.mention is not None and ending.mention.start == sentence.start
                 if is_kin and (self._lexicon.code in ("de", "es") or (opens and self._lexicon.code == "ru")):
                     continue  # "my son sold his bike and wants a moped"
-                if self._is_untouched(ending):
+                if self._is_untouched(ending) or self._ends_nothing(place, ending):
                     continue
                 if self._is_told_plainly(ending) and not self._is_mere_talk(place, ending):
                     found.setdefault(ending.value.casefold(), ending)

@@ -6,8 +6,8 @@ import re
 
 from proxy.memory.extract_builtin.mentions import Mention
 from proxy.memory.extract_builtin.reading import Clause
-from proxy.memory.extract_builtin.scan import Scan
-from proxy.memory.words import words
+from proxy.memory.extract_builtin.scan import Ending, Scan
+from proxy.memory.words import fold, words
 
 _PIECE_RU = re.compile(
     r"\b(?:выпуск|сери|эпизод|файл|трек|песн|запис|копи|скачанн|ярлык|иконк|черновик|пост|коммент|уведомлени|кэш|скриншот|фот|глав|билет|афиш)\w*$"
@@ -29,6 +29,37 @@ _TIES_RU = re.compile(
 )
 _WITHIN = re.compile(r"\b(?:в|во|из|на|с|у)(?: \w+){0,2}$")
 _LONG_WORD = 3  # letters
+_DAY = r"(?:понедельник|вторник|сред[аеуы]|четверг|пятниц|суббот|воскресень)\w*"
+_NO_VALUE = re.compile(  # days and figures in words say when and how much
+    rf"{_DAY}|выходн\w+|(?:январ|феврал|март|апрел|июн|июл|август|сентябр|октябр|ноябр|декабр)\w{{0,3}}|ма[йяе]|утр[оаму]+|вечер(?:а|ом|у)?|(?:дв|тр|четыр)[аеи]\w?|(?:пят|шест|сем|восем|девят|десят|двадцат|тридцат|\w+надцат)[ьи]|сорок|сто|(?:пять|шесть|семь|восемь)десят"
+)
+_ONE_DAY = re.compile(
+    rf"\b(?:в|во|на) (?:(?:эт|прошл|следующ|ближайш)\w+ )?{_DAY}|\b(?:на|в) (?:эт|прошл|следующ)\w+ (?:недел|выходн)\w*|\bна (?:завтра|сегодня)\b|\b(?:сегодня|завтра|вчера)\b"
+)
+_FALLS_OUT = re.compile(
+    r"\b(?:отмен|перен[ео]с|сорвал|пропусти|прогуля)\w*|\bне (?:будет|было|состо\w+|пош\w+|приш\w+|приех\w+)\b"
+)
+_FOR_GOOD = re.compile(r"\b(?:больше|насовсем|навсегда|совсем|вообще|окончательно)\b")
+_SAYS = re.compile(
+    r" (?:мне |нам |тоже |ему |ей )?(?:сказал|написал|ответил|показал|заметил|спросил)а?(?: мне| нам| потом)?(?::|,? (?:что|мол|чтобы|как|когда|мам|пап|это)\b)"
+)
+_OFFERED = re.compile(r"\b(?:предл[оа]\w+|звал\w*|зовут|уговарива\w+|совет\w+|уговорить)\b.*\bотказа\w+")
+_COMES_BACK = re.compile(  # who is away, and till when
+    rf"\b(?:верн(?:ется|утся)|выйдет|приедет|выздоров\w+|поправится|подожд[уе]м?|дожд(?:усь|емся)|обещал\w* (?:вернуться|приехать|быть))\b|\bдо (?:{_DAY}|конца недели)|\bна (?:недел[юьи]|месяц|пару дней|(?:две|три) недели)\b"
+)
+_ONE_OF = re.compile(r"\b(?:один|одна|одно|одного|одну|пар[ау]|парочк[ау]|часть|половин[ау]|несколько|некоторые)$")
+_BOUGHT_AGAIN = re.compile(  # a batch of it, not the thing
+    r"\b(?:(?:нов|взял|купил|наш|заказал|достал)\w*|еще \w*) ?(?:\w+ ){0,4}(?:пачк|упаковк|банк|бутыл|порци|коробк|флакон|тюбик|пакет|блистер|моток|мотк|кило|мешок|мешк)\w*|\bдокуп\w+|\bпришлось (?:\w+ )?(?:брать|взять|купить|покупать)\b|\b(?:завтра|потом|вечером) (?:\w+ )?(?:куплю|схожу|закажу|возьму)\b"
+)
+_UNFINISHED = re.compile(r"\bтак и не\b")
+_RUNS_OUT = re.compile(r"\b(?:за)?конч[аи]\w+|\b(?:ис|из)сяк\w*|\bсел[аио]?\b|\bне хват\w+")
+_STORE = re.compile(  # what is in the value, at it or for it
+    r"(?:мест\w|памят\w+|заряд\w*|батаре\w+|деньг\w+|трафик\w*|минут\w+|бензин\w*|вод\w|бумаг\w|чернил\w+|краск\w|пряж\w|лимит\w*|запас\w*)(?: (?:на|в|во|у|для))? ?$"
+)
+_EATS = re.compile(r" (?:\w+ ){0,2}(?:со|по|с|об|из|пере|за)(?:жра|грыз|е)л(?P<ending>а?) (?:\w+ )*\w{3,}")
+_STALLS = re.compile(
+    r"[»”\"]? (?:\w+ ){0,2}перестал[аио]? (?!нрав|прода|выпуск|радова|суще|выход|устраив|польз|общ|встреч|занима)(?:\w+ть?ся|показывать|видеть|ловить|печатать|отвечать|греть|работать|находить|пускать|держать|сохранять)\b"
+)
 
 
 class Narrower(Scan):
@@ -57,3 +88,35 @@ class Narrower(Scan):
             return False
         rest = clause.flat[max(mention.end, end) - clause.start :]
         return any(len(w.text) > _LONG_WORD and w.text not in self._lexicon.stop for w in words(rest))
+
+    def _ends_nothing(self, place: int, ending: Ending) -> bool:
+        """Whether a Russian message tells of one day or piece of a value, of its absence, or of another's words."""
+        mention, sentence = ending.mention, ending.sentence
+        if self._lexicon.code != "ru" or mention is None or ending.reason == "forget":
+            return False
+        clause = self._clause_at(sentence, mention)
+        before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
+        before = before.rstrip(' «"„“')
+        told = sentence.flat[mention.end - sentence.start :]
+        if ending.reason == "correct":
+            return _SAYS.match(told) is not None or _UNFINISHED.search(sentence.flat) is not None
+        is_verb = mention.surface.islower() and self._lexicon.ceased.fullmatch(mention.surface) is not None
+        if is_verb or _NO_VALUE.fullmatch(fold(mention.surface)) or _ONE_OF.search(before) or _STALLS.match(after):
+            return True
+        if _BOUGHT_AGAIN.search(sentence.flat) or (_RUNS_OUT.search(clause.flat) and _STORE.search(before)):
+            return True
+        eats = _EATS.match(after)
+        if eats and (mention.surface[-1:] in "ая") == bool(eats["ending"]) and mention.surface[-1:] not in "ую":
+            return True
+        near = " ".join(one.flat for one in self._reading.sentences[max(0, place - 1) : place + 2] if not one.asks)
+        if _FOR_GOOD.search(near):
+            return False
+        if self._is_for_a_day(mention, clause) or _OFFERED.search(near):
+            return True
+        return ending.reason == "retract" and _COMES_BACK.search(near) is not None
+
+    def _is_for_a_day(self, mention: Mention, clause: Clause) -> bool:
+        """Whether one day's round of a value falls out, which was not told of for that day."""
+        if not (_FALLS_OUT.search(clause.flat) and _ONE_DAY.search(clause.flat)):
+            return False
+        return not any(_ONE_DAY.search(fold(text)) for text in mention.said)
