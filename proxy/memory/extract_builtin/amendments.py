@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.measures import remeasured
 from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
-from proxy.memory.extract_builtin.reading import Reading, Sentence, is_brief, read_as
+from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, is_brief, read_as
 from proxy.memory.extract_builtin.reframed import cleft, reframed
 from proxy.memory.extract_builtin.replacement import clipped, is_spelt_like, names_in, overlap, placed, remodelled
 from proxy.memory.extract_builtin.restated import restated
@@ -100,9 +100,11 @@ class Amendments:
         """Whether a sentence is a mere thought; of an English one, that is, each clause that could tell a value."""
         if self._lexicon.code != "en":
             return self._lexicon.hedge.search(sentence.flat) is not None
-        text, found = self._said.text, sentence.clauses
-        telling = [c for c in found if any(w.isdigit() or w[:1].isupper() for w in text[c.start : c.end].split())]
-        return all(self._lexicon.hedge.search(c.flat) is not None for c in telling or found)
+        telling = [c for c in sentence.clauses if any(w.isdigit() or w[:1].isupper() for w in self._told(c))]
+        return all(self._lexicon.hedge.search(c.flat) is not None for c in telling or sentence.clauses)
+
+    def _told(self, clause: Clause) -> list[str]:
+        return self._said.text[clause.start : clause.end].split()
 
     def _around(self, sentence: Sentence) -> Sequence[Sentence]:
         """Return a sentence and the one beside it that may say that it corrects ("It's Niamh. I always mix them up")."""
@@ -297,16 +299,13 @@ class Amendments:
                     self._lexicon.correction.search(near.flat) for near in self._reading.sentences
                 )
                 topic = topic_of(frame, self._lexicon) if is_open else None
+                start = start_of(frame, self._lexicon)
                 for text in self._earlier:
-                    known = frames_in(text, self._lexicon)
-                    old = (
-                        known.get(frame)
-                        or known.get(topic or frame)
-                        or known.get(start_of(frame, self._lexicon) or frame)
-                    )
+                    frames = frames_in(text, self._lexicon)
+                    old = frames.get(frame) or (topic and frames.get(topic)) or (start and frames.get(start))
                     if old is None and self._lexicon.code == "ru":
                         is_open = is_open or _MEASURE.search(clause.flat) is not None
-                        old = _told_within(frame, known, self._lexicon, least=1 if is_open else _LEAST_SHARED)
+                        old = _told_within(frame, frames, self._lexicon, least=1 if is_open else _LEAST_SHARED)
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
 

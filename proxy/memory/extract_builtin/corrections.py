@@ -9,7 +9,7 @@ from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, VALUE, Mention
 from proxy.memory.extract_builtin.pairs import is_called
 from proxy.memory.extract_builtin.reading import Clause, Sentence
-from proxy.memory.extract_builtin.replacement import names_in, overlapping
+from proxy.memory.extract_builtin.replacement import overlapping
 from proxy.memory.extract_builtin.scan import REQUEST, Ending, Scan
 from proxy.memory.words import words
 
@@ -71,22 +71,6 @@ _SAID = re.compile(
 )
 
 
-# English: what one said wrongly, and what a wrong value turns out to be.
-_SAID_WRONG = re.compile(
-    r"\b(?:goodness|god|heaven|heavens|lord|who|dunno|no idea|don't know|not sure) ?(?:knows? )?(?:who|what|where|how|why)(?: (?:i|on earth|i got|the))*(?: \w+)? $|"
-    r"\b(?:i'd|i've|i had|i have|we'd|we've|i was|i keep|i kept|been|i|we) (?:\w+ly |just |always |only |been |kept )*(?:calling|(?:telling|told) (?:you|everyone|everybody|people|them|him|her|folks?|half)|saying|writing|typing|putting|spelling|introducing|naming|addressing|thinking|typed|wrote|put|called|had|said|assumed|believed|remembered|swore|was convinced)\b(?! (?:an?|some|to|about|at|with) )[^,;]{0,45}$"
-)
-_NEVER_SO = re.compile(
-    r"\b(?:(?:he|she|it|they|we|i|mum|mom|dad|that|there)(?:'s)? (?:has |have |had |was |were |is |are |did |does |do )?(?:never|not|didn't|wasn't|isn't|weren't|don't|doesn't|hasn't)|(?:never|wasn't|isn't|weren't|aren't|didn't)) (?:\w+ ){0,4}?(?:(?:in|at|on|from|with|to|for|by|called|named|the|an?|my|our|as) )*$"
-)
-_ITS_OWN = re.compile(
-    r"^(?:'s| is| was| were| are) (?:(?:actually|really|only|just|apparently) )*(?:what|where|who|whom|when|how|the (?!right|correct|real|proper|true|best|one (?:i|we)\b)|my (?:\w+['’]s|other|old|former|last)|our (?:\w+['’]s|other|old|former|last)|his\b|her\b|their\b|hers|theirs|an?other|next|in (?:a|the|another)|from|last|wrong|a (?:typo|slip|mistake|different))\b"
-)
-_RIGHT = re.compile(  # tells what it is
-    r"\b(?:it|that|this|he|she|they|mine|ours|name|the \w+|my \w+|our \w+|his \w+|her \w+|what (?:i|he|she|we|they) [\w ]{2,20})(?:'s| is| was|'re| are)\b|\b(?:its|hes|shes|thats)\b|^\W*[a-z]+(?: [a-z]+)? *$|\b(?:he|she|they|we|i|it)(?:'s|'m|'re)? (?:from|called|named|at|in|with)\b|\b(?:says?|reads?|said|shows?)\b|['’]s the\b|^\W*(?:he|she|they|i|we) \w+s? (?:a|an|the|at|in|for)\b"
-)
-
-
 class Corrections(Scan):
     """Reads what a message takes back as wrong."""
 
@@ -104,44 +88,8 @@ class Corrections(Scan):
                         and self._is_personal(mention)
                         and self._is_plain_contrast(mention, match, end)
                     )
-                    figures = [
-                        sentence.flat[slice(*g)].split()[-1:] for n in ("new", "old") if (g := group_of(match, n))
-                    ]
-                    is_figure = self._lexicon.code == "en" and all(f and f[0].isdigit() for f in figures)
-                    if mention.rank >= NAME or plain or (is_figure and mention.surface.isdigit()):
+                    if mention.rank >= NAME or plain:
                         yield Ending(mention.surface, "correct", sentence, mention)
-
-    def _misnamed(self, place: int, sentence: Sentence) -> Iterator[Ending]:
-        """Find the value that one said wrongly, or that is another thing, where a clause beside it tells the right one."""
-        if self._lexicon.code != "en" or sentence.asks or len(sentence.words) > _LONG:
-            return
-        for mention in self._mentions[sentence.start]:
-            clause = self._clause_at(sentence, mention)
-            if mention.rank < NOUN or not self._is_personal(mention) or clause.asks or REQUEST.match(sentence.flat):
-                continue
-            before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
-            opens = not [w for w in words(before) if w.text not in self._lexicon.stop]
-            is_else = (self._corrects or self._murmurs) and opens and _ITS_OWN.match(after) is not None
-            is_else = is_else and mention.rank >= NAME
-            said = _SAID_WRONG.search(before) or (mention.rank >= NAME and _NEVER_SO.search(before))
-            if (is_else or said) and self._is_put_right(place, sentence, clause):
-                yield Ending(mention.surface, "correct", sentence, mention)
-
-    def _is_put_right(self, place: int, sentence: Sentence, wrong: Clause) -> bool:
-        """Whether a clause near the wrong one tells what it is, with a name or word that was never heard."""
-        for near in self._reading.sentences[max(0, place - 2) : place + 3]:
-            for clause in near.clauses:
-                if clause is wrong or clause.asks or near.asks or not _RIGHT.search(clause.flat):
-                    continue
-                if self._lexicon.additive.search(clause.flat) or self._lexicon.hedge.search(clause.flat):
-                    continue
-                text = self._reading.text[clause.start : clause.end]
-                fresh = names_in("a " + text if clause.start > near.start else ". " + text)
-                opening = re.match(r"\W*((?:[a-z]{1,4}(?=[A-Z]))?[A-Z][\w-]+)['’]s (?:the|my|our|his|her)\b", text)
-                fresh += [opening[1]] if opening else []
-                if any(not self._heard.holds(name) for name in fresh):
-                    return True
-        return False
 
     def _denied(self, sentence: Sentence) -> Iterator[Ending]:
         """Find ", not Y" and "it isn't a Y" at the end of a clause, whatever the words before it."""

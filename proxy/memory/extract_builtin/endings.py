@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
+from proxy.memory.extract_builtin.departures import Departures
 from proxy.memory.extract_builtin.disproved import Disproved
 from proxy.memory.extract_builtin.english_endings import MISHAP, OTHERWISE
-from proxy.memory.extract_builtin.english_frames import Departures
 from proxy.memory.extract_builtin.exchanges import Exchanges
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
@@ -29,7 +29,6 @@ from proxy.memory.words import flat, mentions, words
 _HALTS = re.compile(
     r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|закрываю|убираю|отменяю|исключаю|停)"
 )
-_FEW = 3  # words
 # What may be so for certain times only; an event has its date.
 _STATE = re.compile(
     r"\b(?:no longer|any ?more|any longer|no more|not|off|out|gone|over|haven't|nicht|kein\w*|nie|weg|raus|ya no|no|nunca|nada|fuera|больше|не|уже|хватит|никогда)\b|n't\b|[不没]"
@@ -78,6 +77,12 @@ _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
     r"\b(?:went|gone) (?:bad|off|mouldy|moldy|stale)\b|\bpast (?:its|their) date\b"
 )
 _HOURS = re.compile(r"\bhat .{0,20}\b(?:geschlossen|zu)\b|\b(?:macht|schließt|cierra|cierran|abre)\b")  # when it opens
+_OLD = re.compile(r"\b(?:alte[nrms]?|viej[oa]s?|antigu[oa]s?|old)\s*$")
+_OLD_AFTER = re.compile(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
+_ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
+    r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
+    r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
+)
 # "Jens has quit his job": his job ended, not Jens.
 
 
@@ -95,7 +100,7 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
                 opens = ending.mention is not None and ending.mention.start == sentence.start
                 if is_kin and (self._lexicon.code in ("de", "es") or (opens and self._lexicon.code == "ru")):
                     continue  # "my son sold his bike and wants a moped"
-                if self._is_untouched(ending) or self._ends_nothing(place, ending):
+                if self._ends_nothing(place, ending):
                     continue
                 if self._is_told_plainly(ending) and not self._is_mere_talk(place, ending):
                     found.setdefault(ending.value.casefold(), ending)
@@ -138,7 +143,6 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
         yield from self._denied(sentence)
         if self._corrects or self._murmurs:
             yield from self._disowned(place, sentence)
-        yield from self._misnamed(place, sentence)
         yield from self._switched(sentence)
         yield from self._outdone(sentence)
         yield from self._departed(sentence)
@@ -152,7 +156,6 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
         yield from self._disproved(place, sentence)
         yield from self._recoded(sentence)
         yield from self._rivalled(place, sentence)
-        yield from self._framed(place, sentence)
         yield from self._soured(place, sentence)
 
     def _ended(self, place: int, sentence: Sentence, index: int, clause: Clause) -> Iterator[Ending]:
@@ -205,15 +208,7 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
             )
             for other in sentence.clauses
         )
-        return "beside" if beside or self._explains(mention, sentence) else "retract"
-
-    def _framed(self, place: int, sentence: Sentence) -> Iterator[Ending]:
-        """Find what the words right around a value say to be over ("the fox had X", "my time at X is up")."""
-        for mention, clause in self._over(place, sentence):
-            if not self._reports_nothing(sentence, clause):
-                new = self._passed_to(mention, sentence) or self._opens_new(sentence, mention)
-                reason: Reason = "replace" if new else self._reason(mention, sentence, clause, "user")
-                yield Ending(self._as_said(mention), reason, sentence, mention, new=new)
+        return "beside" if beside else "retract"
 
     def _is_between_us(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
         """Whether somebody parts from the speaker, and not from where they live ("my cousin moved out of X")."""
@@ -223,7 +218,7 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
     def _passed_to(self, mention: Mention, sentence: Sentence) -> str:
         """Return the new name that something old is told to have given way to in the same breath ("from X to Y")."""
         rest = sentence.text[mention.end - sentence.start :]
-        return self._given_to(rest) or self._changed_to(mention, rest)
+        return self._given_to(rest)
 
     def _tells_of_theirs(self, clause: Clause) -> bool:
         """Whether a clause names something never heard of, be it somebody else's."""
@@ -360,14 +355,17 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
             return tells is not None and not self._lexicon.negation.search(clause.flat) and bool(self._fresh(clause))
         if self._lexicon.third.search(clause.flat):
             return False
-        is_own = self._lexicon.first.search(clause.flat) or (
-            self._lexicon.code == "en" and len(words(clause.flat)) > _FEW
-        )
-        if self._lexicon.code in ("ru", "en") and self._reading.text.islower() and is_own:
+        if self._lexicon.code == "ru" and self._reading.text.islower() and self._lexicon.first.search(clause.flat):
             return any(
                 w.text not in self._lexicon.stop and not self._heard.holds(w.text) for w in words(clause.flat)[1:]
             )
         return bool(self._fresh(clause))
+
+    def _is_renewed(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether an old thing made room for another of its kind ("sold the old oboe, a bigger one is ordered")."""
+        before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
+        is_old = _OLD.search(before) or _OLD_AFTER.match(after)
+        return is_old is not None and _ANOTHER.search(sentence.flat) is not None
 
 
 @lru_cache(maxsize=2_048)  # the same texts are asked about turn after turn

@@ -9,7 +9,7 @@ from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.lexicon import Lexicon
 
 _STORE = re.compile(  # where the assistant has it
-    r"\b(?:what|what's|everything|anything|all|whatever|things?|bits?|stuff|details?|facts?) (?:it is )?(?:that )?(?:you|u)(?:'ve| have)? (?:\w+ )?(?:know|remember|keep|kept|hold|held|store|stored|save|saved|noted|retain)\b|\b(?:some|a|any|your|the) (?:server|computer|machine|cloud|disk|hard drive|database|black book|address book)\b|"
+    r"\b(?:what|everything|anything|all|whatever|things?|bits?|stuff|details?|facts?) (?:that )?(?:you|u)(?:'ve| have)? (?:\w+ )?(?:know|remember)\b|"
     r"\b(?:your|ur|the|its?) (?:\w+ )?(?:memory|memories|memory banks?|notes?|notebook|records?|files?|head|brain|mind|data|database|databanks?|logs?|system|storage|archives?|books|history|knowledge|recall|recollections?|remembrance|consciousness|awareness|vault|profile|cache|servers?|circuits|hard drive|stash|ledger|dossier|service|app|chat|account|bot|thread|conversations?)\b|\bin here\b|\b(?:out of|outta) here\b|\bthis (?:service|app|chat|account|bot|thread|place|machine|system|assistant|tool)\b"
     r"|\b(?:you|u|ya)(?:'ve| have| had)? (?:\w+ )?(?:got|have (?:about|on|of|stored|noted|saved|down|there)|stored|saved|noted|kept|(?:know|remember) (?:about|of)|recorded|hold|logged|collected|learned|picked up|written down|filed|retained|been told|stashed)\b"
     r"|\b(?:on|off) (?:file|record|the books)\b|\bwhat(?:ever)? i(?:'ve)? (?:told|said|shared|mentioned|wrote)\b|\bmy (?:profile|file|records?|data|saved info|saved facts)\b|\bmemory\b"
@@ -17,7 +17,7 @@ _STORE = re.compile(  # where the assistant has it
 _GOES = re.compile(  # it is to be gone
     r"\b(?:vanish\w*|disappear\w*|evaporat\w*|dissolv\w*|gone|gone for good|eras\w*|delet\w*|remov\w*|forgot\w*|forget\w*|wip\w*|clear(?:ed|ing)|clear (?:out|away|up|my|the|that|this|it|all|any|everything)|drop\w*|purg\w*|expung\w*|struck|strik\w+|scrub\w*|scrap(?:ped)?|scratch\w*|"
     r"rid|los(?:e|ing)|shred\w*|burn\w*|bin(?:ned)?|trash\w*|blot\w*|redact\w*|obliterat\w*|destroy\w*|discard\w*|unlearn\w*|unsav\w*|unremember\w*|unknow\w*|clean\w*|tak(?:e|en|ing) (?:\w+ ){0,4}(?:out|off|down|away)|taken|pull(?:ed)? (?:\w+ ){0,4}(?:out|off|from)|"
-    r"withdraw\w*|retract\w*|revok\w*|kick(?:ed)? (?:\w+ ){0,4}out|chuck(?:ed)? (?:\w+ ){0,4}out|throw\w* (?:\w+ ){0,4}(?:out|away)|get (?:\w+ ){0,4}out|(?:rub|blot|black|scratch|cross|strike|scrub|wash|edit|kick|cut|weed|root|throw|leave|filter|sponge)\w* (?:\w+ ){1,4}?(?:out|off|away)|off (?:your|the|my) (?:books?|files?|records?|lists?|system|radar|servers?)|exclude\w*|omit\w*|kill (?:the|that|my|any)|come (?:out|off)|leave|exit|zap\w*|nuk\w*|ditch\w*|flush\w*|dump\w*|rub\w* out|black\w* out|amnesia)\b"
+    r"withdraw\w*|retract\w*|revok\w*|kick(?:ed)? (?:\w+ ){0,4}out|chuck(?:ed)? (?:\w+ ){0,4}out|throw\w* (?:\w+ ){0,4}(?:out|away)|get (?:\w+ ){0,4}out|come (?:out|off)|leave|exit|zap\w*|nuk\w*|ditch\w*|flush\w*|dump\w*|rub\w* out|black\w* out|amnesia)\b"
     r"|\b(?:has|have|needs?|ought|got|wants?) (?:\w+ )?to (?:go|come out|come off)\b|\b(?:must|should|can|may|could|please|pls) (?:please )?(?:go|come out|come off)\b|\bgo away\b|\bout of (?:there|it|your|ur|the)\b"
 )
 _NOT_KEPT = re.compile(
@@ -41,25 +41,13 @@ _PLAIN = re.compile(  # names no store
     r"\bnever (?:happened|existed|took place|came up|got said|left my lips)\W+(?:ok|okay|right|deal|got it|please|agreed|yeah|alright|understood|capisce|thanks)\b|"
     r"\b(?:confession|thing|bit|part|story|business|conversation|chat|message|comment|remark|admission|slip|outburst|rant|revelation|detail)\b.{0,50}\bnever (?:happened|existed|came up|took place)\b|"
     r"\b(?:stays|stay|remains|is|was|that's) (?:strictly )?(?:just )?between (?:us|you and me|me and (?:my|the)|the two of us)\b.{0,60}\b(?:don't|not|never|no)\b|"
-    r"\bif (?:you|u)(?:'d| would| could| had)? (?:\w+ )?(?:held|kept|had|knew|stored|remembered|retained|recalled|hung on to|held on to) (?:nothing|no|none|not (?:a|one))\b|\bi(?:'d| would) (?:sooner|rather|prefer(?: it if)?|like it if) (?:you|u) (?:knew|had|held|kept|remembered|retained) (?:nothing|none|no|not)\b|"
-    r"\b(?:sleep|feel|rest|be|breathe) (?:\w+ )?(?:better|easier|safer|happier|more at ease|more comfortable)\b.{0,20}\b(?:if|when|once|were|was)\b.{1,50}\b(?:weren't|wasn't|were not|was not|isn't|is not|gone|vanished|disappeared|not (?:in|on|part)|out of)\b|\bact(?:ing)? (?:as though|as if|like) .{1,50}\b(?:never|hadn't|didn't|wasn't|weren't)\b|"
-    r"\b(?:don't|do not|wouldn't|hate|rather not) (?:\w+ ){0,2}?(?:want|like|have|leave|see|for) .{1,40}\b(?:sitting|lying|floating|hanging|living|lingering|stuck|stored|kept|remembered|archived)\b|\blet's not (?:keep|hold|store|save|remember|record|retain|write|note)\b|"
-    r"\b(?:can|could|may|might) (?:the|that|my|this) (?:\w+ ){1,5}?(?:go|vanish|disappear|be gone|come out|come off)\b(?= *(?:$|[?.!,]|please|now|from))|\b(?:mention|trace|reference|record|bit|detail|info|entry|note|memory|name)s? (?:of|about|on|to|with) .{1,40}\b(?:should|must|has to|have to|needs? to|ought to|can|could|may) (?:please |just )?(?:go|vanish|disappear|come out|be gone)\b|"
-    r"\bi(?:'d| would)? (?:like|love|prefer|want|need) (?:it|that|this|him|her|them|the \w+|all (?:of )?(?:it|that)) (?:to be )?(?:gone|out|wiped|deleted|erased|forgotten|removed|scrubbed)\b|"
-    r"(?:^|\b(?:please|pls|plz|so|and|just|now|kindly|you|u|to|must|should) )(?!(?:\w+ )?(?:learn\w*|read|quote|tell|told|remind|answer|recite|recall|use|show|got|get me|give|gave|pull up|know|take it|speak|work|list)\b)[a-z]+ [^.?!]{1,40}\b(?:from|out of|off) (?:your|ur|ya|yer) (?:\w+ )?(?:memory|memories|brain|head|mind|notes?|records?|files?|database|system|logs?)\b|\bnot (?:be )?(?:anywhere|somewhere) in (?:your|ur)\b|"
     r"\bnot another word (?:about|on|of)\b|\bno more (?:mention|talk) of\b|\bi'd (?:rather|prefer) (?:it )?(?:if )?(?:nobody|no one|noone) (?:knew|know|found out|had)\b|\bunhear\b|\bunread\b(?= (?:that|it|what|the|my))|"
     r"\b(?:you|u) (?:didn't|never) (?:hear|get|learn|see|read) (?:that|it|this|anything|about)\b|\bi (?:never|didn't) (?:say|tell you|told you|said|mention(?:ed)?|bring up|brought up) (?:a word |anything )?(?:about |of |on )?\w.{0,60}\b(?:ok|okay|right|deal|got it|please|agreed|yeah|alright|understood)\b|"
     r"\bstrike (?:that|it|the|my)\b.{0,60}\b(?:please|pls|record|from)\b|\bi (?:take|took) (?:it|that|this) (?:all )?back\b(?= *(?:$|[,.!]|please))|\bit (?:slipped|came) out\b.{0,60}\b(?:delete|forget|erase|remove|wipe|drop|lose|don't|not)\b"
 )
-_PRIVATE = re.compile(
-    r"\b(?:shouldn't have|should not have|overshar\w+|private|privacy|secret|in (?:strict )?confidence|nobody's business|no one's business|none of (?:your|anyone's)|regret\w*|too (?:much|personal|sensitive)|personal|sensitive|isn't something you should|not (?:something )?for you|didn't mean to|asked (?:me )?not to|not to be named|between us|slipped out|blabbed|daft of me|stupid of me|prying|snoop\w*|borrows?|reads? (?:this|my)|looks? over)\b"
-)
-_ERASE_IT = re.compile(
-    r"\W*(?:so |and |now |then |ok |just |can you |could you |would you |kindly |please |pls |let's |better )*(?:scrap|purge|erase|delete|wipe|bin|remove|drop|forget|lose|scrub|redact|strike|unlearn|ditch|dump|blank|rub out|get rid of|take|leave) ?(?:it|that|this|him|her|them|the (?:name|lot|bit|thing|detail|number)|all of it|everything)?(?: out| off| away| from .{2,25})?\W*(?:please|pls|thanks|ta|ok|okay|now|quick|asap|will you|would you|if you can|for good|i mean)*\W*$"
-)
 _KEEP_IT = re.compile(
     r"\b(?:don't|do not|never|not|won't|didn't|can't|without|nor|please don't) (?:\w+ ){0,2}?(?:los(?:e|ing)|delet(?:e|ing)|eras(?:e|ing)|forget(?:ting)?|drop(?:ping)?|remov(?:e|ing)|wip(?:e|ing)|clear(?:ing)?|discard(?:ing)?)\b"
-    r"|\bhow (?:do|can|to|would|does|did)\b|\b(?:did|do|have|had|why|how|when|has) (?:you|u|i|we)\b.{0,12}\b(?:forg\w+|lost|delet\w+|remov\w+|eras\w+|dropp?\w*)\b|\b(?:i|we|he|she|they) (?:\w+ )?(?:forgot|lost|deleted|removed|erased|wiped|cleared|dropped|forget|can't remember|don't remember)\b"
+    r"|\bhow (?:do|can|to|would|does|did)\b|\b(?:did|do|have|had|why|how|when|has) (?:you|u|i|we)\b.{0,12}\b(?:forg\w+|lost|delet\w+|remov\w+|eras\w+|dropp?\w*)\b|\b(?:i|we|he|she|they) (?:\w+ )?(?:forgot|lost|deleted|removed|erased|forget|can't remember|don't remember)\b"
     r"|\b(?:keep|bear|have) (?:\w+ )?in mind\b|\bnote (?:that|down|it)\b|\b(?:add|save|put|write|store|log|record) (?:\w+ ){1,5}?(?:in|into|to|on|down)\b|\bfor (?:your|the) (?:records?|notes?|files?)\b"
 )
 _ATTRIBUTES = (  # what somebody names who does not say it again
@@ -101,11 +89,6 @@ def asks_to_erase(told: str) -> bool:
     if not _STORE.search(told) or not _ASKED.search(told):
         return False
     return (_GOES.search(told) or _NOT_KEPT.search(told)) is not None
-
-
-def erases_what_was_said(told: str, before: str) -> bool:
-    """Whether a sentence only says to delete what the one before it, private or regretted, named."""
-    return _ERASE_IT.match(told) is not None and _PRIVATE.search(f"{before} {told}") is not None
 
 
 def values_meant(told: str, earlier: Sequence[str], lexicon: Lexicon) -> Iterator[str]:

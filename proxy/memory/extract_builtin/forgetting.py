@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.corrections import TOPIC
-from proxy.memory.extract_builtin.english_forgetting import asks_to_erase, erases_what_was_said, values_meant
+from proxy.memory.extract_builtin.english_forgetting import asks_to_erase, values_meant
 from proxy.memory.extract_builtin.erasing import ERASING
 from proxy.memory.extract_builtin.erasing import asks_to_erase as is_erasing
 from proxy.memory.extract_builtin.erasing import values_meant as values_named
@@ -66,7 +66,7 @@ class Forgetting(Scan):
         told = [clause.flat for clause in sentence.clauses if not clause.asks]
         if lexicon.code in ERASING and is_erasing(sentence.flat, told, lexicon.code):
             return True
-        if lexicon.code == "en" and self._asks_in_english(sentence):
+        if lexicon.code == "en" and not _is_other_work(sentence.flat) and asks_to_erase(sentence.flat):
             return True
         if lexicon.code == "ru" and self._erases_before(sentence):
             return True
@@ -110,18 +110,6 @@ class Forgetting(Scan):
             if found and self._lexicon.code in ("ru", "zh"):
                 return found
         return []
-
-    def _asks_in_english(self, sentence: Sentence) -> bool:
-        """Whether an English sentence asks to erase what it names, or what was named right before."""
-        if not _is_other_work(sentence.flat) and asks_to_erase(sentence.flat):
-            return True
-        if not sentence.clauses:
-            return False
-        place = self._reading.sentences.index(sentence)
-        before = sentence if len(sentence.clauses) > 1 else next(iter(self._reading.sentences[place - 1 : place]), None)
-        if before is None or not any(m.rank >= NAME for m in self._mentions[before.start]):
-            return False
-        return erases_what_was_said(sentence.clauses[-1].flat, before.flat)
 
     def _is_all(self, mention: Mention, match: re.Match[str], sentence: Sentence) -> bool:
         """Whether a name is all that a clause asks to delete ("… , delete Soren")."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proxy.memory.extract_builtin.mentions import NOUN, Mention
+from proxy.memory.extract_builtin.mentions import NOUN
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import flat
@@ -51,18 +51,11 @@ _LIVES = re.compile(
     r"\b(?:wohn\w*|leb(?:e|en|t)|wg|hausen?|teile?n?|mitbewohner\w*|viv(?:o|imos|en|e)|piso|depa|departamento|apartamento|rent(?:o|amos)|compart(?:o|imos)|alquil\w+)\b"
 )
 _TO_STOP = re.compile(
-    r"\b(?:to|can|could|may|should) (?:stop|quit|drop|ditch|come off|give up|lose|avoid|discontinue|cancel|leave|get rid of|cut out|lay off)\b|\b(?:dejar|dejara|dejase|suspender|suspendiera|abandonar|cancelar|quitar(?:me)?|soltar|parar con|absetzen|weglassen|aufhören|kündigen|abbestellen|streichen)\b"
+    r"\bto (?:stop|quit|drop|ditch|come off|give up|lose|avoid|discontinue|cancel|leave|get rid of|cut out|lay off)\b|\b(?:dejar|dejara|dejase|suspender|suspendiera|abandonar|cancelar|quitar(?:me)?|soltar|parar con|absetzen|weglassen|aufhören|kündigen|abbestellen|streichen)\b"
 )
 _SO_DONE = re.compile(
     r"^\W*(?:and |so |which |as )?(?:i did|so i did|i have|i've done so|i obeyed|i listened|i complied|we did|so we did|i've done it|done)\b(?! (?:not|n't|never|try|think))|"
     r"^\W*(?:y |und |also )?(?:eso (?:hice|he hecho|hicimos)|así (?:lo )?(?:hice|he hecho|hicimos)|le hice caso|le he hecho caso|dicho y hecho|gesagt,? getan|(?:das|so|genau das) hab(?:e|en)? (?:ich|wir) (?:\w+ )?(?:gemacht|getan)|das ist (?:jetzt |nun )?passiert)"
-)
-
-_OLD = re.compile(r"\b(?:alte[nrms]?|viej[oa]s?|antigu[oa]s?|old)\s*$")
-_OLD_AFTER = re.compile(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
-_ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
-    r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
-    r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
 )
 
 
@@ -111,9 +104,3 @@ class Losses(Scan):
         after += [c for near in self._reading.sentences[place + 1 : place + 2] for c in near.clauses[:1]]
         stop = None if clause.asks else _TO_STOP.search(clause.flat)
         return stop if stop and any(_SO_DONE.match(c.flat) for c in after) else None
-
-    def _is_renewed(self, mention: Mention, sentence: Sentence) -> bool:
-        """Whether an old thing made room for another of its kind ("sold the old oboe, a bigger one is ordered")."""
-        before, after = sentence.flat[: mention.start - sentence.start], sentence.flat[mention.end - sentence.start :]
-        is_old = _OLD.search(before) or _OLD_AFTER.match(after)
-        return is_old is not None and _ANOTHER.search(sentence.flat) is not None

@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.chinese_facts import HAN_NAME
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.slots import BREAK, QUALIFIERS, is_link, is_slot_of, is_stated, value_after
-from proxy.memory.words import HAS_CJK, Span, Word, same_value, same_word
+from proxy.memory.words import HAS_CJK, Span, same_value, same_word
 
 _MAX_ATTRIBUTE_WORDS = 3
 _SUPPOSED = re.compile(r"\b(?:if|whether)\s+$")
@@ -146,8 +146,6 @@ def _same_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | N
         for place, word in enumerate(found):
             if not same_word(word.text, wanted) or _is_in_name(sentence, place, reading):
                 continue
-            if reading.lexicon.code == "en" and place > 1 and _is_another(found[place - 2 : place], old.attribute):
-                continue  # "my wife's locker"
             skip = place + 1
             for other in old.qualifier:
                 skip += skip < len(found) and same_word(found[skip].text, other)
@@ -163,11 +161,6 @@ def _same_attribute(sentence: Sentence, old: Pair, reading: Reading) -> Pair | N
                     is_stated(sentence, word.start, span, reading),
                 )
     return None
-
-
-def _is_another(before: Sequence[Word], attribute: Sequence[str]) -> bool:
-    """Whether an attribute is said to be somebody's whose it was not before."""
-    return before[1].text == "s" and before[0].text not in (*attribute, "it", "that", "what", "who", "there")
 
 
 def _is_in_name(sentence: Sentence, place: int, reading: Reading) -> bool:

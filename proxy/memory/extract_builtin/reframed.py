@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from proxy.memory.extract_builtin.english_slots import Named, renamed
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
@@ -80,7 +79,7 @@ class Told:
     sentence: Sentence
 
 
-def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told | Named, Told | Named, str]]:
+def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told, Told, str]]:
     """Yield (new, old, its text) where a message says again of the speaker what was said before, with another value."""
     if reading.lexicon.code != "en":
         return
@@ -89,7 +88,6 @@ def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told | 
             for old in _told_in(text, reading.lexicon):
                 if _is_same(new, old) and not overlap(new.value, old.value) and _is_alike(new, old):
                     yield new, old, text
-    yield from renamed(reading, earlier)
 
 
 def _is_same(new: Told, old: Told) -> bool:

@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.reading import read_as
 from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, same_word, word_set, words
 
 _NAMES = re.compile(
-    r"(?:(?<=[^.!?:] )[«\"„“]?|[«„“])(?P<name>(?:[a-z]{1,4}(?=[A-Z]))?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*)"
+    r"(?:(?<=[^.!?:] )[«\"„“]?|[«„“])(?P<name>[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*)"
 )
 
 

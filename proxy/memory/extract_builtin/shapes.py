@@ -18,7 +18,7 @@ _RUN = re.compile(r"\d+|[^\W\d_]+")
 _NEAR = 5  # words between an attribute and its code
 _LEAST_DIGITS = 2
 _THIRD = re.compile(
-    r"\b(?:s|his|her|their|sein\w*|ihr(?:e|em|en|er|es)?|dein\w*|your|tu|sus?|его|ее|их)\b"
+    r"\b(?:his|her|their|sein\w*|ihr(?:e|em|en|er|es)?|dein\w*|your|tu|sus?|его|ее|их)\b"
 )  # whose attribute it is not
 
 

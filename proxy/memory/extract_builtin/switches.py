@@ -346,9 +346,7 @@ class Switches(Scan):
         """Return the names of a clause that the user never said; of German nouns those that stand like a name."""
         text = self._reading.text[clause.start : clause.end]
         if self._lexicon.code != "de":
-            starts = self._lexicon.code != "en" or any(clause.start == s.start for s in self._reading.sentences)
-            found = names_in((". " if starts else "a ") + text)  # a capital within a sentence is a name's
-            return [name for name in found if not self._heard.holds(name)]
+            return [name for name in names_in(". " + text) if not self._heard.holds(name)]
         return [
             word.text
             for word in words(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.narrower import ITS_OBJECT, Narrower
@@ -69,8 +70,15 @@ _ITS_PART_HAN = re.compile(
 _PART_HAN = re.compile(
     r"[》”\"]?(?:里|上|中|家|楼下|门口|的|那)*(?:一?[篇个条家间款本张])?[^，。]{0,8}(?:app|专区|功能|页面|频道|栏目|分店|门店|活动|客服|帖|稿|文章|照片|按钮|版本|视频|评论|草稿|直播)"
 )
+_STRANGER = re.compile(
+    r"\b(?:a|an|some|this|one|another|most|many|other|those|any)\s(?:\w+\s){0,2}?(?:guys?|m[ae]n|wom[ae]n|persons?|people|girls?|boys?|lad(?:y|ies)|dudes?|blokes?|users?|folks|friends?|mates?|colleagues?|"
+    r"celebrit(?:y|ies)|influencers?|actors?|singers?|players?|athletes?|runners?|students?|patients?|customers?|someone|reviewers?|commenters?|youtubers?|bloggers?|neighbou?rs?|cousins?)"
+    r"(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly|'ve|'s))*\s*$"
+    r"|\b(?:half|most|all|some|none|many|both|two|three) (?:of )?(?:my|our|the|his|her|their|them)(?:\s\w+){1,2}?(?:\s(?:who|has|have|had|just|finally|all|recently))*\s*$"
+    r"|\b(?:someone|somebody|everybody|everyone|people|folks|nobody)(?:\s(?:who|that|has|have|had|just|finally|all|recently|suddenly))*\s*$"
+)
 _ADVISED = re.compile(
-    r"\b(?:said|says|told me|asked me|wanted me|wants me|advised|suggested|recommended|ordered me) (?:me )?(?:to|(?:that )?i (?:should(?:n't| not)?|mustn't|can't|ought))\b"
+    r"\b(?:said|says|told me|asked me|wanted me|wants me|advised|suggested|recommended|ordered me) (?:me )?(?:to|that i should|i should)\b"
 )
 _HAS_OBJECT = re.compile(
     r"\s+(?!(?:on|in|at|for|after|before|last|this|next|today|yesterday|tonight|because|since|so|and|but|or|due|down|up|out|off|away|over|to|from|by|with|when|while|as|if|though|"
@@ -90,7 +98,6 @@ _OBJECT = re.compile(  # "left my umbrella in X": not X
 _OWNED = re.compile(
     r"['’]s? (?!off\b|out\b|over\b|gone\b|done\b|been\b|not\b|no\b|too\b|so\b|the\b|an?\b|my\b|our\b|closed|closing|shut|dead|history|finished|retired|left|moved|today|yesterday|tonight|last|this|next|now|again|for|in|on|at|because|after|completely|entirely|\w+ly\b|\w+day\b)(?:[\w'-]+ ){0,2}?(?P<what>[\w'-]+)(?= *(?:$|[,.;!]|(?:on|in|at|for|because|after|since|so|and|last|this|from|into|onto|to|with|off|out|by|before|when|while|as|but)\b))"
 )
-_NO_SUBJECT = re.compile(r"\W*(?:(?:then|so|finally|now|just|duly) )*(?:has|have|had|is|are|was|were|got)\b")
 _SUBORDINATE = re.compile(
     r"\b(?:now that|since|because|so that|as soon as|although|though|while|whereas|even though) (?:my |our |the )?$"
 )
@@ -244,11 +251,7 @@ class Targets(Narrower):
                 return []
             if targets:
                 return targets
-        if (
-            place
-            and len(self._reading.sentences[place].words) <= 12
-            and (self._points(sentence) or self._is_bare(sentence))
-        ):
+        if place and len(self._reading.sentences[place].words) <= 12 and self._points(sentence):
             before = self._reading.sentences[place - 1]
             if not before.asks:
                 floor = NOUN if self._lexicon.code in ("de", "zh") else NAME
@@ -259,10 +262,6 @@ class Targets(Narrower):
         """Whether a Chinese clause names what it is about before its sign of an ending, and leaves nothing to the next."""
         before = _LEAD_HAN.sub("", clause.flat[: max(0, cue[0] - clause.start)])
         return self._lexicon.code == "zh" and len(before) > _SHORTEST
-
-    def _is_bare(self, sentence: Sentence) -> bool:
-        """Whether an English sentence says in a word or two that one stopped, and leaves it to the one before to name what."""
-        return self._lexicon.code == "en" and len(sentence.words) < _NEAR_WORDS and not self._mentions[sentence.start]
 
     def _points(self, sentence: Sentence) -> bool:
         """Whether a sentence has a pronoun; most that look like one in German and Spanish are articles."""
@@ -282,6 +281,12 @@ class Targets(Narrower):
         if self._lexicon.code == "en" and _SO_I.match(clause.flat):
             return len([m for m in self._within(named, sentence) if m.rank >= NOUN]) == 1
         return opens and (len(words(clause.flat)) <= least or _POINTS.search(clause.flat) is not None)
+
+    def _is_strangers(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
+        """Whether somebody of whom nothing is known does it ("a thread where a guy quit it")."""
+        return _STRANGER.search(clause.flat[: start - clause.start]) is not None and not any(
+            clause.start <= m.start < start and self._reading.text[m.end : start].count(" ") <= 1 for m in targets
+        )
 
     def _is_needed(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause says how it would be without the value ("without it I can't work any more")."""
@@ -323,8 +328,7 @@ class Targets(Narrower):
         blocking = (lexicon.additive, lexicon.limited, lexicon.hedge, lexicon.again)
         if not is_advised and any(p.search(named.flat) for p in blocking):
             return False
-        is_elliptic = lexicon.code == "en" and _NO_SUBJECT.match(clause.flat)  # "X couldn't agree and has folded"
-        if lexicon.negation.search(named.flat) and not (is_elliptic or self._failed(named)):
+        if lexicon.negation.search(named.flat) and not self._failed(named):
             return False
         if lexicon.code == "en" and _DOES_IT.match(clause.flat) and self._opens_acting(named):
             return False  # "X sent me a bill and then cancelled it"
