@@ -37,7 +37,7 @@ _ONE_DAY = re.compile(
     rf"\b(?:в|во|на) (?:(?:эт|прошл|следующ|ближайш)\w+ )?{_DAY}|\b(?:на|в) (?:эт|прошл|следующ)\w+ (?:недел|выходн)\w*|\bна (?:завтра|сегодня)\b|\b(?:сегодня|завтра|вчера)\b"
 )
 _FALLS_OUT = re.compile(
-    r"\b(?:отмен|перен[ео]с|сорвал|пропусти|прогуля)\w*|\bне (?:будет|было|состо\w+|пош\w+|приш\w+|приех\w+)\b"
+    r"\bзакрыт[оаы]?\b|\b(?:отмен|перен[ео]с|сорвал|пропусти|прогуля)\w*|\bне (?:будет|было|состо\w+|пош\w+|приш\w+|приех\w+)\b"
 )
 _FOR_GOOD = re.compile(r"\b(?:больше|насовсем|навсегда|совсем|вообще|окончательно)\b")
 _SAYS = re.compile(
@@ -46,6 +46,9 @@ _SAYS = re.compile(
 _OFFERED = re.compile(r"\b(?:предл[оа]\w+|звал\w*|зовут|уговарива\w+|совет\w+|уговорить)\b.*\bотказа\w+")
 _COMES_BACK = re.compile(  # who is away, and till when
     rf"\b(?:верн(?:ется|утся)|выйдет|приедет|выздоров\w+|поправится|подожд[уе]м?|дожд(?:усь|емся)|обещал\w* (?:вернуться|приехать|быть))\b|\bдо (?:{_DAY}|конца недели)|\bна (?:недел[юьи]|месяц|пару дней|(?:две|три) недели)\b"
+)
+_RECOVERS = re.compile(
+    r"\b(?:(?:заработа|почини|налади|восстанови|ожи|оклема|очну|выздорове|отыска|воскрес|откача|отремонтирова|откати|перезапусти|прята)л?[аио]?(?:с[ья])?|наш(?:ел|л[аои])с[ья]|поправил(?:ся|ась)|(?:спал|сидел|лежал|стоял|дрых)[аио]? (?:в|под|на|за)|приш(?:ел|ла) в себя|обошлось|как нов\w+|(?:теперь|все в|полный) поряд\w+)\b(?! (?:на|денег|\d|покупател|хозя|нов|желающ|друг))"
 )
 _ONE_OF = re.compile(r"\b(?:один|одна|одно|одного|одну|пар[ау]|парочк[ау]|часть|половин[ау]|несколько|некоторые)$")
 _BOUGHT_AGAIN = re.compile(  # a batch of it, not the thing
@@ -109,14 +112,17 @@ class Narrower(Scan):
         if eats and (mention.surface[-1:] in "ая") == bool(eats["ending"]) and mention.surface[-1:] not in "ую":
             return True
         near = " ".join(one.flat for one in self._reading.sentences[max(0, place - 1) : place + 2] if not one.asks)
-        if _FOR_GOOD.search(near):
-            return False
         if self._is_for_a_day(mention, clause) or _OFFERED.search(near):
             return True
-        return ending.reason == "retract" and _COMES_BACK.search(near) is not None
+        if ending.reason != "retract":
+            return False
+        later = [one.flat for one in self._reading.sentences[place + 1 : place + 3] if not one.asks]
+        is_away = _COMES_BACK.search(near) is not None and not _FOR_GOOD.search(near)
+        return is_away or _RECOVERS.search(" ".join([told, *later])) is not None
 
     def _is_for_a_day(self, mention: Mention, clause: Clause) -> bool:
         """Whether one day's round of a value falls out, which was not told of for that day."""
-        if not (_FALLS_OUT.search(clause.flat) and _ONE_DAY.search(clause.flat)):
+        falls_out = _FALLS_OUT.search(clause.flat) and _ONE_DAY.search(clause.flat)
+        if not falls_out or _FOR_GOOD.search(clause.flat):
             return False
         return not any(_ONE_DAY.search(fold(text)) for text in mention.said)

@@ -36,6 +36,9 @@ _WEAK = re.compile(
 )  # of things at work too
 _NEAR_WORDS = 5
 _SUBJECT = 2  # words before a subject: "and my"
+_NOUN_RU = re.compile(
+    r"(?!наконец|совсем|вчера|сегодня|завтра|опять|больше|теперь|просто|сама)[а-я]{4,}(?<!л)(?<!ла)(?<!ло)(?<!ли)(?<!о)(?<!ть)(?<!ся)(?<!ее)(?<!ую)"
+)
 _SHORTEST = 3  # words of a clause that has no object of its own
 _ANOTHERS = re.compile(
     r"\b(?:соседск|чуж|мамин|папин|сестрин|подругин|бабушкин|дедушкин)\w*$|(?:隔壁|别人|人家|邻居|同事|楼[上下]|对门)(?:家)?(?:的|那)?.{0,3}$"
@@ -259,7 +262,10 @@ class Targets(Narrower):
         return []
 
     def _has_subject(self, clause: Clause, cue: tuple[int, int]) -> bool:
-        """Whether a Chinese clause names what it is about before its sign of an ending, and leaves nothing to the next."""
+        """Whether a Russian or Chinese clause names what it is about, and leaves nothing to the next."""
+        if self._lexicon.code == "ru":
+            rest = f"{clause.flat[: cue[0] - clause.start]} {clause.flat[cue[1] - clause.start :]}"
+            return any(_NOUN_RU.fullmatch(w.text) and w.text not in self._lexicon.stop for w in words(rest))
         before = _LEAD_HAN.sub("", clause.flat[: max(0, cue[0] - clause.start)])
         return self._lexicon.code == "zh" and len(before) > _SHORTEST
 
