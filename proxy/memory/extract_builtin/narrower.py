@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from proxy.memory.extract_builtin.mentions import Mention
-from proxy.memory.extract_builtin.reading import Clause
+from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import fold, words
 
@@ -34,14 +34,14 @@ _NO_VALUE = re.compile(  # days and figures in words say when and how much
     rf"{_DAY}|выходн\w+|(?:январ|феврал|март|апрел|июн|июл|август|сентябр|октябр|ноябр|декабр)\w{{0,3}}|ма[йяе]|утр[оаму]+|вечер(?:а|ом|у)?|(?:дв|тр|четыр)[аеи]\w?|(?:пят|шест|сем|восем|девят|десят|двадцат|тридцат|\w+надцат)[ьи]|сорок|сто|(?:пять|шесть|семь|восемь)десят"
 )
 _ONE_DAY = re.compile(
-    rf"\b(?:в|во|на) (?:(?:эт|прошл|следующ|ближайш)\w+ )?{_DAY}|\b(?:на|в) (?:эт|прошл|следующ)\w+ (?:недел|выходн)\w*|\bна (?:завтра|сегодня)\b|\b(?:сегодня|завтра|вчера)\b"
+    rf"\b(?:в|во|на) (?:(?:эт|прошл|следующ|ближайш)\w+ )?{_DAY}|\b(?:на|в) (?:эт|прошл|следующ)\w+ (?:недел|выходн)\w*|\bна (?:завтра|сегодня)\b|\b(?:сегодня|завтра|вчера)\b|\bпришлось\b|\b(?:(?:по|до)?ехал|добирал|вышл)[аи]?(?:с[ья])? (?:на|во?) "
 )
 _FALLS_OUT = re.compile(
     r"\bзакрыт[оаы]?\b|\b(?:отмен|перен[ео]с|сорвал|пропусти|прогуля)\w*|\bне (?:будет|было|состо\w+|пош\w+|приш\w+|приех\w+)\b"
 )
 _FOR_GOOD = re.compile(r"\b(?:больше|насовсем|навсегда|совсем|вообще|окончательно)\b")
 _SAYS = re.compile(
-    r" (?:мне |нам |тоже |ему |ей )?(?:сказал|написал|ответил|показал|заметил|спросил)а?(?: мне| нам| потом)?(?::|,? (?:что|мол|чтобы|как|когда|мам|пап|это)\b)"
+    r" (?:мне |нам |тоже |ему |ей )?(?:сказал|написал|ответил|показал|заметил|спросил)а?(?: мне| нам| потом)?(?::|,(?! (?:а|но|надо|хотя|вместо)\b)|,? (?:что|мол|чтобы|как|когда|мам|пап|это)\b)"
 )
 _OFFERED = re.compile(r"\b(?:предл[оа]\w+|звал\w*|зовут|уговарива\w+|совет\w+|уговорить)\b.*\bотказа\w+")
 _COMES_BACK = re.compile(  # who is away, and till when
@@ -50,14 +50,16 @@ _COMES_BACK = re.compile(  # who is away, and till when
 _RECOVERS = re.compile(
     r"\b(?:(?:заработа|почини|налади|восстанови|ожи|оклема|очну|выздорове|отыска|воскрес|откача|отремонтирова|откати|перезапусти|прята)л?[аио]?(?:с[ья])?|наш(?:ел|л[аои])с[ья]|поправил(?:ся|ась)|(?:спал|сидел|лежал|стоял|дрых)[аио]? (?:в|под|на|за)|приш(?:ел|ла) в себя|обошлось|как нов\w+|(?:теперь|все в|полный) поряд\w+)\b(?! (?:на|денег|\d|покупател|хозя|нов|желающ|друг))"
 )
-_ONE_OF = re.compile(r"\b(?:один|одна|одно|одного|одну|пар[ау]|парочк[ау]|часть|половин[ау]|несколько|некоторые)$")
+_ONE_OF = re.compile(
+    r"\b(?:один|одна|одно|одного|одну|пар[ау]|парочк[ау]|часть|половин[ау]|несколько|некоторые|дв\w{1,3}|тро[ей]|три|трех|\d+|(?:перв|втор|трет|последн)(?:ую|ая|ий|ый|ое|ью|ья|юю|яя|ого|его))$"
+)
 _BOUGHT_AGAIN = re.compile(  # a batch of it, not the thing
     r"\b(?:(?:нов|взял|купил|наш|заказал|достал)\w*|еще \w*) ?(?:\w+ ){0,4}(?:пачк|упаковк|банк|бутыл|порци|коробк|флакон|тюбик|пакет|блистер|моток|мотк|кило|мешок|мешк)\w*|\bдокуп\w+|\bпришлось (?:\w+ )?(?:брать|взять|купить|покупать)\b|\b(?:завтра|потом|вечером) (?:\w+ )?(?:куплю|схожу|закажу|возьму)\b"
 )
 _UNFINISHED = re.compile(r"\bтак и не\b")
 _RUNS_OUT = re.compile(r"\b(?:за)?конч[аи]\w+|\b(?:ис|из)сяк\w*|\bсел[аио]?\b|\bне хват\w+")
 _STORE = re.compile(  # what is in the value, at it or for it
-    r"(?:мест\w|памят\w+|заряд\w*|батаре\w+|деньг\w+|трафик\w*|минут\w+|бензин\w*|вод\w|бумаг\w|чернил\w+|краск\w|пряж\w|лимит\w*|запас\w*)(?: (?:на|в|во|у|для))? ?$"
+    r"(?:мест\w|памят\w+)(?: (?:на|в|во|у|для))? ?$|(?P<what>[а-я]{4,}) (?:на|во?|для)$"
 )
 _EATS = re.compile(r" (?:\w+ ){0,2}(?:со|по|с|об|из|пере|за)(?:жра|грыз|е)л(?P<ending>а?) (?:\w+ )*\w{3,}")
 _STALLS = re.compile(
@@ -106,13 +108,13 @@ class Narrower(Scan):
         is_verb = mention.surface.islower() and self._lexicon.ceased.fullmatch(mention.surface) is not None
         if is_verb or _NO_VALUE.fullmatch(fold(mention.surface)) or _ONE_OF.search(before) or _STALLS.match(after):
             return True
-        if _BOUGHT_AGAIN.search(sentence.flat) or (_RUNS_OUT.search(clause.flat) and _STORE.search(before)):
+        if _BOUGHT_AGAIN.search(sentence.flat) or self._runs_out(clause, before):
             return True
         eats = _EATS.match(after)
         if eats and (mention.surface[-1:] in "ая") == bool(eats["ending"]) and mention.surface[-1:] not in "ую":
             return True
         near = " ".join(one.flat for one in self._reading.sentences[max(0, place - 1) : place + 2] if not one.asks)
-        if self._is_for_a_day(mention, clause) or _OFFERED.search(near):
+        if self._is_for_a_day(mention, clause, sentence) or _OFFERED.search(near):
             return True
         if ending.reason != "retract":
             return False
@@ -120,9 +122,15 @@ class Narrower(Scan):
         is_away = _COMES_BACK.search(near) is not None and not _FOR_GOOD.search(near)
         return is_away or _RECOVERS.search(" ".join([told, *later])) is not None
 
-    def _is_for_a_day(self, mention: Mention, clause: Clause) -> bool:
+    def _is_for_a_day(self, mention: Mention, clause: Clause, sentence: Sentence) -> bool:
         """Whether one day's round of a value falls out, which was not told of for that day."""
-        falls_out = _FALLS_OUT.search(clause.flat) and _ONE_DAY.search(clause.flat)
+        falls_out = _FALLS_OUT.search(clause.flat) and _ONE_DAY.search(sentence.flat)
         if not falls_out or _FOR_GOOD.search(clause.flat):
             return False
         return not any(_ONE_DAY.search(fold(text)) for text in mention.said)
+
+    def _runs_out(self, clause: Clause, before: str) -> bool:
+        """Whether what is in a value is used up ("the blue of my X paints is gone")."""
+        store = _STORE.search(before) if _RUNS_OUT.search(clause.flat) else None
+        what = store and store["what"]
+        return store is not None and not (what and (_TIES_RU.match(what) or self._heard.holds(what)))
