@@ -142,3 +142,42 @@ def test_an_aside_in_a_long_message_ends_no_common_thing(noun: str, aside: str) 
 
 def test_what_was_told_as_a_value_ends_in_a_long_message_too() -> None:
     assert ended(f"{STORY}By the way, I don't use Magnet anymore.", "I use Shram and Magnet every day.") == {"Magnet"}
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        # something at or within the value, or somebody else
+        ("Mein Roller ist eine Vespa.", "An der Vespa ist mir gestern der Spiegel abgebrochen, kostet 40 Euro."),
+        ("Unser Boot heißt Liesel.", "Die Liesel hab ich überholt, alte Pumpe rausgeschmissen, neue rein."),
+        ("Ich fahre für die Firma Bolte.", "Bolte hat uns neue Jacken gegeben, der alte Kittel ist endlich weg."),
+        ("Mi gata se llama Nube.", "Nube duerme ya, aunque el pienso se acabó y la tienda no abre hasta las diez."),
+        ("Mi dentista es Marga.", "Marga me ha dejado la encía hinchada y hoy no mastico."),
+        ("Tengo una yegua que se llama Brisa.", "Brisa está preciosa. Los cepillos los regalé, ya estaban viejos."),
+        ("Tomo enalapril para la tensión.", "A mi cuñada le han quitado el enalapril porque le daba tos."),
+        ("Uso una Canon R6.", "Vi el precio de la nueva y se me quitó la ilusión, me quedo tan feliz con mi Canon."),
+        # it goes on
+        (
+            "Wir haben einen Kater, Herr Fuchs.",
+            "Herr Fuchs war seit Montag weg. Heute früh saß er im Garten, als wäre nichts.",
+        ),
+        ("Conduzco un Fiat Panda.", "El Panda me dejó tirado en la autopista. Ya lo tengo otra vez, era la batería."),
+        ("Tomo Lexatin por las noches.", "Se me acabó el Lexatin ayer. Ya he comprado otra caja."),
+        ("Llevo lentillas diarias.", "Perdí una lentilla en la piscina, un salto y adiós. En casa me quedaban más."),
+        # away for a while, once, or less
+        (
+            "Mi marido se llama Andrés.",
+            "Andrés se ha ido diez días con su hermano a Lugo. Ayer puse la lavadora y encogió todo.",
+        ),
+        ("Ich gebe Klavierstunden für zwei Schülerinnen.", "Eine Schülerin hat diese Woche abgesagt, Fieber."),
+        ("Voy al fisio por el hombro.", "El hombro ya no duele tanto, pero me cuesta dormir."),
+        # no request and no correction
+        (
+            "Compro el pan en una panadería de Soria.",
+            "Hoy compré tres barras de pan. ¿Cómo las congelo para que no queden duras?",
+        ),
+        ("Tomo ramipril, 5 miligramos.", "A mi tío le sentaba mal. A mí muy bien, hoy 12 y 8."),
+    ],
+)
+def test_what_ends_beside_a_value_or_passes_leaves_it(before: str, text: str) -> None:
+    assert ended(text, before) == set()

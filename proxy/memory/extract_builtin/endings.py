@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.bystanders import Bystanders
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
 from proxy.memory.extract_builtin.departures import Departures
 from proxy.memory.extract_builtin.disproved import Disproved
@@ -22,7 +23,7 @@ from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
-from proxy.memory.extract_builtin.targets import MALFUNCTIONS, NOT_ALONE, Targets
+from proxy.memory.extract_builtin.targets import MALFUNCTIONS, NOT_ALONE
 from proxy.memory.words import flat, mentions, words
 
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
@@ -86,7 +87,7 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
 # "Jens has quit his job": his job ended, not Jens.
 
 
-class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses, Mistakes, Rivals, Targets):
+class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgetting, Losses, Mistakes, Rivals):
     """Reads the endings of one message."""
 
     def find(self) -> list[Ending]:
@@ -183,6 +184,8 @@ class Endings(Corrections, Departures, Disproved, Exchanges, Forgetting, Losses,
             if self._is_renewed(mention, sentence) or self._is_part(mention, clause, end):
                 continue
             if self._is_of_another(mention, clause) or self._does_it(mention, clause, (start, end)):
+                continue
+            if self._stands(mention, place, sentence, clause, (start, end)):
                 continue
             new = self._passed_to(mention, sentence)
             reason: Reason = "replace" if new else self._reason(mention, sentence, clause, subject)

@@ -42,6 +42,9 @@ SPANISH = Lexicon(
         r"^(?:\W|y |pero |porque |que |es que |resulta que |ayer |hoy |también |bueno |pues )*(?:(?:mi|mis|nuestr[oa]s?|su|sus|el|la|los|las|un|una|otro|otra|cada|todos los|muchos) )(?:\w+ ){0,1}?(?P<who>"
         + KIN
         + r"|herman[oa]s|amig[oa]s?|vecin[oa]s|compañer[oa]s|coleg[ao]s?|director[a]?|entrenador[a]?|profesor[a]?|profe|equipo|clientes?|gente|blog|foro|artículo|empresa|tipo|señor[a]?)\b",
+        r"^(?:\W|y |pero |es que )*a (?:mi|mis|su|sus|la|el|un|una) (?:\w+ )?(?P<who>"
+        + KIN
+        + r"|amig[oa]s?|coleg[ao]s?|vecin[oa]s) les? ",
         r"^(?:\W|y |pero |porque |que )*(?P<whom>él|ella|ellos|ellas|alguien|nadie|todos|muchos)\b",
     ),
     ended=one_of(
@@ -63,7 +66,7 @@ SPANISH = Lexicon(
         r"\b(?:me|nos) (?:harté|cansé|aburrí|hartamos|cansamos|deshicimos|libramos|hemos deshecho|hemos librado|he librado|he hartado|he cansado) de\b|\bperdí (?:todo )?el interés\b",
         r"\bno (?:lo |la |los |las |me |nos )?(?:hemos |he |han )?(?:renov|prorrog)\w*\b",
         r"\b(?:es|son|queda|quedan|está|están) (?:ya )?(?:agua|cosa|cosas) pasada\w*\b|\bcapítulo cerrado\b|\betapa cerrada\b|\bse acabó lo de\b|\bni loc[oa] (?:vuelvo|sigo)\b",
-        r"\bya no\b",
+        r"\bya no\b(?!.*\btant[oa]s?\b| (?:me |se |le )?(?:est\w+|siento|siente|duele|encuentr\w+) (?:tan |muy )?(?:enfadad|enojad|cansad|preocupad|asustad|mal|enferm|triste|nervios|resfriad|castigad|agobiad|molest))",
         r"\b(?:murió|falleció)\b",
         r"\bno .{1,40} (?:más|nunca más)\b",
         r"\bnunca más\b",
@@ -125,7 +128,7 @@ SPANISH = Lexicon(
         r"\bdescart(?:é|ado)\b|\baparqu(?:é|ado)\b",
         r"\b(?:me (?:lo|la)|nos (?:lo|la)) (?:quitó|retiró|ha quitado|ha retirado)\b",
         r"\bdar de baja\b",
-        r"\bme (?:ha )?(?:quitó|quitado|retiró|retirado|suspendió|suspendido|prohibió|prohibido)\b",
+        r"(?<!\bse\s)\bme (?:ha )?(?:quitó|quitado|retiró|retirado|suspendió|suspendido|prohibió|prohibido)\b",
     ),
     negation=one_of(r"\bno\b", r"\bnunca\b", r"\bjamás\b", r"\bsin\b", r"\btampoco\b", r"\bni\b"),
     parted=one_of(
@@ -213,7 +216,7 @@ SPANISH = Lexicon(
         r"\b(?:haz|actúa|haga) (?:como )?(?:si|que|de cuenta)\b.{0,40}\b(?:nunca|no|jamás)\b|\bcomo si (?:nunca|no|jamás)\b",
         r"\b(?:puedes|podrías|quieres|puede) (?:\w+ )?(?:borrar|olvidar|eliminar|quitar|suprimir)\w*\b",
         r"\bno quiero que (?:\w+ )?(?:conste|guardes|recuerdes|quede|se guarde|aparezca)\b",
-        r"\bque no (?:quede|conste|salga)\b",
+        r"(?<!para\s)\bque no (?:quede|conste|salga)\b",
     ),
     remember=one_of(
         r"\bno (?:te )?olvides\b|\bno (?:se )?olvide\b|\bno me olvid\w+\b|\bsin olvidar\b",
@@ -235,7 +238,7 @@ SPANISH = Lexicon(
         r"\bme (?:equivoqué|confundí|he equivocado|he confundido|lié|he liado|colé)\b|\bequivocad[oa]\b|\berror\b|\berrata\b|\b(?:dije|puse|escribí|conté) mal\b|\bmal el nombre\b|\bpor error\b",
         r"\ben realidad\b|\bresulta que\b|\bal final resulta\b",
         r"\bperdona\b|\bperdón\b|\bdisculpa\b|\blo siento\b|\buy\b|\bay\b|\bups\b|\besper[ae]\b|^no[,.]",
-        r"\bte (?:dije|puse|escribí|conté|he dicho)\b|\bdije\b|\bpuse\b(?! (?:a |fin|punto|la renuncia))|\bescribí\b",
+        r"\bte (?:dije|puse|escribí|conté|he dicho)\b|\bdije\b|\bpuse\b(?! (?:a |fin|punto|(?:el|la|los|las) \w+ *(?:$|[,.;y])|la renuncia|gasolina))|\bescribí\b",
         r"\bsino\b",
         r"\bno sé (?:en qué|por qué|de dónde)\b",
         r"\bme (?:he )?inventé\b|\bme lo inventé\b|\bconfusión\b|\blapsus\b|\bdesliz\b",
@@ -253,7 +256,7 @@ SPANISH = Lexicon(
         r"\b(?:ahora|ya) (?:me|nos|lo|la|los|las|se) (?:l[oae]s? )?(?:hace|hago|atiende|lleva|llevo|da|doy|cuida|corta|pasea|sirve|manejo|guardo)\b|\ble (?:agarramos|agarré|cogimos|cogí|tomamos|tomé) (?:el gusto|cariño) a\b",
     ),
     murmur=one_of(
-        r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|mal|de hecho|la verdad es que)\b|^(?:(?:ay|uy|ah|eh|oh|bueno|hmm+)\W+)*no[,.]"
+        r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|de hecho|la verdad es que)\b|^\W*mal\b|(?<!sentaba\s)(?<!sienta\s)(?<!sentó\s)(?<!cae\s)(?<!cayó\s)(?<!queda\s)(?<!quedó\s)(?<!sabe\s)(?<!huele\s)(?<!duermo\s)(?<!encuentro\s)(?<!menos\s)\bmal\b|^(?:(?:ay|uy|ah|eh|oh|bueno|hmm+)\W+)*no[,.]"
     ),
     memory=one_of(
         r"\b(?:sepas|sabes|tu (?:memoria|registro\w*)|tus (?:notas|datos|registros|archivos)|memoria|notas|guardad[oa]s?|anotad[oa]s?|apuntad[oa]s?|registrad[oa]s?|teng[aá]s|sepás|recuerdes|recuerdas|que (?:te )?(?:conté|dije|he dicho|mencioné)|todo (?:lo|sobre|acerca)|lo de(?:l)?|que tengo|que soy|sobre mí|sobre|mi \w+|la información|los datos|hablado)\b"

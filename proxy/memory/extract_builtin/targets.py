@@ -118,7 +118,7 @@ _DOES = re.compile(
     r"\W*(?:(?:got|gets|app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
 )
 _HAS_OWN = re.compile(
-    r"\s+(?:hat|haben)(?! mich| wir| ich)(?: (?!mich|wir|ich)\w+){0,2} (?:de[nr]|die|das|eine?n?|alle|seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:uni|universität|studium|ausbildung|lehre|vertrag|verträge|abo|abos|konto|job|stelle|kurs|kurse|zusammenarbeit|tarif|geist|löffel|handtuch|arbeit|firma|schule|stadt|land|verein|geschäft\w*|gruppe|band|chor|dienst|produktion|koffer|sachen|segel|nase|welt|betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
+    r"\s+(?:hat|haben)(?! mich| wir| ich)(?: (?!mich|wir|ich)\w+){0,2} (?:de[nr]|die|das|eine?n?|alle|sein|ihr|seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:uni|universität|studium|ausbildung|lehre|vertrag|verträge|abo|abos|konto|job|stelle|kurs|kurse|zusammenarbeit|tarif|geist|löffel|handtuch|arbeit|firma|schule|stadt|land|verein|geschäft\w*|gruppe|band|chor|dienst|produktion|koffer|sachen|segel|nase|welt|betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
     r"|\s+(?:me|nos) (?:quitó|sacó|cambió|retiró|canceló|tiró) (?:el|la|un|una|los|las) (?!(?:contrato|cuenta|suscripción|trabajo|puesto|beca|licencia|pase)\b)\w+"
     r"|\s+(?:ha|han)(?: (?!me\b|nos\b|pasado|muerto|cerrado)\w+)? (?:el|la|los|las|un|una) (?!(?:carrera|universidad|grado|máster|contrato|cuenta|cuentas|suscripción|puertas?|negocio|local|tienda|persiana|cierre|telón|trabajo|puesto|club|equipo|grupo|banda|país|ciudad|piso|casa|hospital|colegio|curso|clase|consulta|taller|academia|salón|empresa|peluquería|toalla|pata|vida|mundo)\b)\w+"
     r"|\s+(?:ha|han|dejó|vendió|cerró|canceló|perdió|abandonó|regaló|borró)(?: \w+){0,2} sus? (?!(?:puertas|negocio|parte|tienda|puesto|plaza|consulta|local|persiana|sitio)\b)\w+"
@@ -143,7 +143,7 @@ NOT_ALONE = re.compile(
 )
 _SUFFERS = re.compile(r"\b(?:den|dem|einen|einem|meinen|meinem|unseren|unserem|al|a)\s+$")  # no subject
 _ERRAND = re.compile(
-    r"\b(?:de[nr]|die|das|eine?n?|el|la|los|las|una?|mi)\s+(?P<what>(?!\w+(?:amos|imos|emos)\b)\w+)\s+(?:bei|beim|von|vom|an|in|im|en|de|del|al?)\s+(?:(?:der|dem|den|la|el|los|las)\s+)?$"
+    r"\b(?:de[nr]|die|das|eine?n?|el|la|los|las|una?|mi)\s+(?P<what>(?!\w+(?:amos|imos|emos)\b)\w+)\s+(?:(?:enter|nuev|viej|últim|primer|segund)[oa]\s+)?(?:bei|beim|von|vom|an|in|im|auf|en|de|del|al?)\s+(?:(?:der|dem|den|la|el|los|las)\s+)?$"
 )
 _TIE = re.compile(  # what binds one to it
     r"\w*(?:vertrag|konto|abo|abonnement|mitgliedschaft|job|stelle|kurs|tarif|depot|versicherung|police|platz|dienst|dienste|zeit|arbeit|posten|amt|ausbildung|studium|unterricht|training|zusammenarbeit|beziehung|ehe|nummer|schlüssel|karte|account|zugang|"
