@@ -7,7 +7,7 @@ import re
 from proxy.memory.extract_builtin.mentions import Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
-from proxy.memory.words import fold, words
+from proxy.memory.words import fold, same_word, words
 
 _PIECE_RU = re.compile(
     r"\b(?:выпуск|сери|эпизод|файл|трек|песн|запис|копи|скачанн|ярлык|иконк|черновик|пост|коммент|уведомлени|кэш|скриншот|фот|глав|билет|афиш)\w*$"
@@ -45,10 +45,10 @@ _SAYS = re.compile(
 )
 _OFFERED = re.compile(r"\b(?:предл[оа]\w+|звал\w*|зовут|уговарива\w+|совет\w+|уговорить)\b.*\bотказа\w+")
 _COMES_BACK = re.compile(  # who is away, and till when
-    rf"\b(?:верн(?:ется|утся)|выйдет|приедет|выздоров\w+|поправится|подожд[уе]м?|дожд(?:усь|емся)|обещал\w* (?:вернуться|приехать|быть))\b|\bдо (?:{_DAY}|конца недели)|\bна (?:недел[юьи]|месяц|пару дней|(?:две|три) недели)\b"
+    rf"\b(?:верн(?:ется|утся)|выйдет|приедет|выздоров\w+|поправится|подожд[уе]м?|дожд(?:усь|емся)|обещал\w* (?:вернуться|приехать|быть))\b|\bдо (?:{_DAY}|конца недели)|\bна (?:недел[юьи]|месяц|пару дней|(?:две|три) недели)\b|\bсезон\w?\b(?=.{0, 20}(?:закры|конч|законч))|\bпо новой\b|\bдо (?:весны|осени|лета|зимы|сезона)\b"
 )
 _RECOVERS = re.compile(
-    r"\b(?:(?:заработа|почини|налади|восстанови|ожи|оклема|очну|выздорове|отыска|воскрес|откача|отремонтирова|откати|перезапусти|прята)л?[аио]?(?:с[ья])?|наш(?:ел|л[аои])с[ья]|поправил(?:ся|ась)|(?:спал|сидел|лежал|стоял|дрых)[аио]? (?:в|под|на|за)|приш(?:ел|ла) в себя|обошлось|как нов\w+|(?:теперь|все в|полный) поряд\w+)\b(?! (?:на|денег|\d|покупател|хозя|нов|желающ|друг))"
+    r"\b(?:(?:заработа|почини|налади|восстанови|ожи|оклема|очну|выздорове|отыска|воскрес|откача|отремонтирова|откати|перезапусти|прята)л?[аио]?(?:с[ья])?|наш(?:ел|л[аои])с[ья]|поправил(?:ся|ась)|(?:спал|сидел|лежал|стоял|дрых)[аио]? (?:в|под|на|за)|приш(?:ел|ла) в себя|обошлось|(?:испек|свари|сши|связа|слепи|передела|перепис?а|пересня)л[аи]|как нов\w+|(?:теперь|все в|полный) поряд\w+)\b(?! (?:на|денег|\d|покупател|хозя|нов|желающ|друг))"
 )
 _ONE_OF = re.compile(
     r"\b(?:один|одна|одно|одного|одну|пар[ау]|парочк[ау]|часть|половин[ау]|несколько|некоторые|дв\w{1,3}|тро[ей]|три|трех|\d+|(?:перв|втор|трет|последн)(?:ую|ая|ий|ый|ое|ью|ья|юю|яя|ого|его))$"
@@ -56,6 +56,7 @@ _ONE_OF = re.compile(
 _BOUGHT_AGAIN = re.compile(  # a batch of it, not the thing
     r"\b(?:(?:нов|взял|купил|наш|заказал|достал)\w*|еще \w*) ?(?:\w+ ){0,4}(?:пачк|упаковк|банк|бутыл|порци|коробк|флакон|тюбик|пакет|блистер|моток|мотк|кило|мешок|мешк)\w*|\bдокуп\w+|\bпришлось (?:\w+ )?(?:брать|взять|купить|покупать)\b|\b(?:завтра|потом|вечером) (?:\w+ )?(?:куплю|схожу|закажу|возьму)\b"
 )
+_PLURAL = re.compile(r"(?:[ыи]|[ая]ми|[ая]х|[ое]в)$")
 _UNFINISHED = re.compile(r"\bтак и не\b")
 _RUNS_OUT = re.compile(r"\b(?:за)?конч[аи]\w+|\b(?:ис|из)сяк\w*|\bсел[аио]?\b|\bне хват\w+")
 _STORE = re.compile(  # what is in the value, at it or for it
@@ -77,6 +78,10 @@ class Narrower(Scan):
             if noun not in self._lexicon.stop and not _TIES_RU.match(noun) and not self._heard.holds(noun):
                 return True
         return False
+
+    def _is_tie(self, word: str) -> bool:
+        """Whether a Russian word binds one to a value, or says nothing of its own."""
+        return word in self._lexicon.stop or word in self._lexicon.generic or _TIES_RU.match(word) is not None
 
     def _is_part_in_russian(self, mention: Mention, clause: Clause, end: int) -> bool:
         before = clause.flat[: mention.start - clause.start].rstrip(' «"„“')
@@ -110,6 +115,8 @@ class Narrower(Scan):
             return True
         if _BOUGHT_AGAIN.search(sentence.flat) or self._runs_out(clause, before):
             return True
+        if mention.surface[-1:] in "ую" and self._is_one_piece(mention):
+            return True
         eats = _EATS.match(after)
         if eats and (mention.surface[-1:] in "ая") == bool(eats["ending"]) and mention.surface[-1:] not in "ую":
             return True
@@ -134,3 +141,8 @@ class Narrower(Scan):
         store = _STORE.search(before) if _RUNS_OUT.search(clause.flat) else None
         what = store and store["what"]
         return store is not None and not (what and (_TIES_RU.match(what) or self._heard.holds(what)))
+
+    def _is_one_piece(self, mention: Mention) -> bool:
+        """Whether a word now in the singular was told in the plural ("sold a stamp", of one who collects stamps)."""
+        told = [w.text for text in mention.said for w in words(text) if same_word(w.text, fold(mention.surface))]
+        return bool(told) and all(_PLURAL.search(word) for word in told)

@@ -37,8 +37,9 @@ _WEAK = re.compile(
 _NEAR_WORDS = 5
 _SUBJECT = 2  # words before a subject: "and my"
 _NOUN_RU = re.compile(
-    r"(?!наконец|совсем|вчера|сегодня|завтра|опять|больше|теперь|просто|сама)[а-я]{4,}(?<!л)(?<!ла)(?<!ло)(?<!ли)(?<!о)(?<!ть)(?<!ся)(?<!ее)(?<!ую)"
+    r"(?!наконец|совсем|вчера|сегодня|завтра|опять|больше|теперь|просто|сама)[а-я]{4,}(?<!л)(?<!ла)(?<!ло)(?<!ли)(?<!о)(?<!ть)(?<!ся)(?<!ее)(?<!ую)(?<![еияую]т)"
 )
+_SHARE = re.compile(r"\b(?:половину|часть|один|одну|одного|двух|трех|парочку)\b")
 _SHORTEST = 3  # words of a clause that has no object of its own
 _ANOTHERS = re.compile(
     r"\b(?:соседск|чуж|мамин|папин|сестрин|подругин|бабушкин|дедушкин)\w*$|(?:隔壁|别人|人家|邻居|同事|楼[上下]|对门)(?:家)?(?:的|那)?.{0,3}$"
@@ -250,7 +251,7 @@ class Targets(Narrower):
             targets = [m for m in targets if m.rank >= NAME or candidate is not clause or self._is_tight(m, cue)]
             if any(candidate is clause and self._is_doing(m, cue) for m in targets):
                 return []
-            if targets and candidate.start > clause.start and self._has_subject(clause, cue):
+            if targets and candidate is not clause and self._has_its_own(clause, cue, candidate):
                 return []
             if targets:
                 return targets
@@ -268,6 +269,22 @@ class Targets(Narrower):
             return any(_NOUN_RU.fullmatch(w.text) and w.text not in self._lexicon.stop for w in words(rest))
         before = _LEAD_HAN.sub("", clause.flat[: max(0, cue[0] - clause.start)])
         return self._lexicon.code == "zh" and len(before) > _SHORTEST
+
+    def _has_its_own(self, clause: Clause, cue: tuple[int, int], named: Clause) -> bool:
+        """Whether a clause says itself what ends in it, and not the clause around it."""
+        return self._has_subject(clause, cue) if named.start > clause.start else self._has_object(clause, cue)
+
+    def _has_object(self, clause: Clause, cue: tuple[int, int]) -> bool:
+        """Whether a Russian clause names after its verb, or by a share, what it ends ("… lost a suitcase")."""
+        if self._lexicon.code != "ru" or _POINTS.search(clause.flat):
+            return False
+        after = [
+            w.text
+            for w in words(self._reading.text[cue[1] : clause.end])
+            if self._reading.text[cue[1] + w.start].islower()
+        ]
+        named = any(_NOUN_RU.fullmatch(w) and not self._is_tie(w) for w in after)
+        return named or _SHARE.search(clause.flat[: cue[0] - clause.start]) is not None
 
     def _points(self, sentence: Sentence) -> bool:
         """Whether a sentence has a pronoun; most that look like one in German and Spanish are articles."""
