@@ -176,6 +176,12 @@ def test_what_was_told_as_a_value_ends_in_a_long_message_too() -> None:
         ),
         ("Ich gebe Klavierstunden für zwei Schülerinnen.", "Eine Schülerin hat diese Woche abgesagt, Fieber."),
         ("Voy al fisio por el hombro.", "El hombro ya no duele tanto, pero me cuesta dormir."),
+        ("Comparto casa con Olga y Dani.", "Dani se ha ido de puente con su hermana y yo friego todo."),
+        ("Mi padre se llama Elías.", "Elías se fue a comprar tabaco y me dejó esperando en el coche."),
+        ("Tengo cuatro ovejas.", "Una oveja ya no come bien y otra cojea. ¿Qué les doy?"),
+        ("Ich wohne in Gera.", "In Gera hat mein Stammcafé zugemacht, jetzt koche ich selber."),
+        # another clause tells of the change
+        ("Ahorro para un viaje a Islandia.", "He dejado los dulces y con eso lleno la hucha de Islandia."),
         # no request and no correction
         (
             "Compro el pan en una panadería de Soria.",

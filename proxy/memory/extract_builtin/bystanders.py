@@ -12,7 +12,7 @@ from proxy.memory.words import flat, word_set, words
 
 _THING = {
     "de": re.compile(
-        r"(?<!\bin )(?<!\bauf )(?<!\ban )(?<!\bzu )(?<!\baus )(?<!\bmit )(?<!\bvon )(?<!\bfür )(?<!\bbei )\b(?:[Dd](?:er|ie|as|en)|[Ee]in|[a-zäöüß]+e[nrs]?|\d+|[Zz]wei|[Dd]rei|[Vv]ier) (?:[a-zäöüß]+e[nrs]? )?(?P<what>[A-ZÄÖÜ][\wäöüß-]{2,})"
+        r"(?<!\bin )(?<!\bauf )(?<!\ban )(?<!\bzu )(?<!\baus )(?<!\bmit )(?<!\bvon )(?<!\bfür )(?<!\bbei )\b(?:[Dd](?:er|ie|as|en)|[Ee]in|[Mm]ein|[Uu]nser|[Ss]ein|[Ii]hr|[a-zäöüß]+e[nrs]?|\d+|[Zz]wei|[Dd]rei|[Vv]ier) (?:[a-zäöüß]+e[nrs]? )?(?P<what>[A-ZÄÖÜ][\wäöüß-]{2,})"
     ),
     "es": re.compile(
         r"(?<!\ben )(?<!\ba )(?<!\bpor )(?<!\bcon )(?<!\bde )(?<!\bpara )\b(?:el|la|los|las|un|una|unos|unas|mi|su|\d+|dos|tres|cuatro) (?P<what>(?!que\b|de\b|más\b|muy\b|año|mes|semana|día|vida|puerta|tema\b|\w+(?:é|í|ó|amos|imos|emos|aron|ieron|aban?)\b)\w{3,})"
@@ -42,11 +42,11 @@ _BACK = re.compile(
     r"\b(?:saß|stand|lag|hockte) (?:er|sie|es) (?:\w+ ){0,2}(?:vor|unter|im|in|auf|hinter)\b|\bsteht (?:er|sie|es)? ?(?:\w+ ){0,2}wieder\b|\bkommt (?:er|sie) (?:\w+ ){0,2}(?:wieder|zurück|heim)\b"
 )
 _AWAY = re.compile(
-    r"^nicht mehr (?:an|auf|zu|ein)$|\bse (?:ha ido|fue|ha marchado|marchó|va) (?:\w+ )?(?:(?:dos|tres|cuatro|cinco|seis|siete|ocho|diez|quince|veinte|unos|unas|un|una|\d+) (?:días|semanas?|meses|mes|fin|finde)|de (?:viaje|vacaciones|campamento|excursión|erasmus|compras|fiesta)|al? (?:trabajar|comprar|pasear))\b|"
+    r"^nicht mehr (?:an|auf|zu|ein)$|\bse (?:ha ido|fue|ha marchado|marchó|va) (?:\w+ )?(?:(?:dos|tres|cuatro|cinco|seis|siete|ocho|diez|quince|veinte|unos|unas|un|una|\d+) (?:días|semanas?|meses|mes|fin|finde)|de (?:viaje|vacaciones|fin de semana|finde|puente|boda|cena|copas|paseo|visita|campamento|excursión|erasmus|compras|fiesta)|al? (?:trabajar|comprar|pasear))\b|"
     r"\b(?:auf (?:kur|reha|klassenfahrt|dienstreise|montage|reisen)|im urlaub|in (?:kur|reha))\b|\bfür (?:\w+ )(?:tage|wochen|monate)\b.{0,20}\bweg\b|\b(?:weg|fort)\b.{0,20}\bfür (?:\w+ )(?:tage|wochen|monate)\b"
 )
 _ONE_DATE = re.compile(
-    r"\b(?:für heute|heute|morgen|(?:diese|nächste)[nsr]? \w+)\b.*\b(?:abgesagt|ausgefallen|verschoben)\b"
+    r"\b(?:für heute|heute|morgen|(?:diese|nächste)[nsr]? \w+)\b.*\b(?:abgesagt|ausgefallen|verschoben)\b|\bnach (?:\w+ )?(?:kilometern?|km|metern|minuten?|runden)\b.*\b(?:abgebrochen|aufgehört|aufgegeben)\b"
 )
 _RIGHT_AFTER = 20  # characters
 _SOME = re.compile(
@@ -75,7 +75,11 @@ class Bystanders(Targets):
             return True
         if not sentence.start <= mention.start < sentence.end:
             return any(self._things(clause.start, clause.end))
-        some = _SOME.search(sentence.flat[: mention.start - sentence.start]) if mention.rank < NAME else None
+        some = (
+            _SOME.search(sentence.flat[: mention.start - sentence.start])
+            if mention.rank < NAME or mention.surface.islower()
+            else None
+        )
         if some and not any(some[0].strip() in flat(text) for text in mention.said):
             return True
         if not clause.start <= mention.start < clause.end:

@@ -79,6 +79,9 @@ _SPEAKS_OF = tuple(  # what one does at or with things of the same sort
 )
 _ALIKE = 5  # letters that a word and a compound with it start with
 _OPENING = "«\"„“'《"
+_HAPPENS_IN = re.compile(  # "in X my café has closed"
+    r"(?:in|auf|an) \w+ (?:hat|haben|ist|sind|wird) (?:mein|unser|de[rn]|die|das|eine?)e? "
+)
 _LONGER = 40  # words where a place is said to be taken
 _LONG = 30  # words; a correction or a switch is told in fewer
 _CHANGES_ITS_OWN = re.compile(  # "Tamara has changed her number"
@@ -151,7 +154,7 @@ class Switches(Scan):
             if self._is_taken_over(sentence, mention):
                 yield Ending(mention.surface, "replace", sentence, mention)
                 continue
-            marked = self._marks(before, after, sentence)
+            marked = self._marks(before, after, self._clause_at(sentence, mention))
             if not (marked and self._is_exchange(mention, after)) and not self._is_left_behind(sentence, mention):
                 continue
             clause = self._clause_at(sentence, mention)
@@ -174,9 +177,9 @@ class Switches(Scan):
             return False  # "left X on the train"
         return any(p.search(sentence.flat) for p in (self._lexicon.switch, NOW, ARRIVES))
 
-    def _marks(self, before: str, after: str, sentence: Sentence) -> bool:
+    def _marks(self, before: str, after: str, clause: Clause) -> bool:
         """Whether the words around a value give it up, and not only say whose something is ("the training of Jonas is now in …")."""
-        if _BELONGS.search(before) and not self._lexicon.switch.search(sentence.flat):
+        if _BELONGS.search(before) and not self._lexicon.switch.search(clause.flat):
             return False
         return (self._lexicon.source.search(before) or self._lexicon.source_after.search(after)) is not None
 
@@ -268,6 +271,8 @@ class Switches(Scan):
         clause = self._clause_at(sentence, mention)
         rivals = [m for m in self._mentions[sentence.start] if m.rank >= NAME]
         if mention.rank < NAME or len(rivals) != 1 or self._lexicon.switch.search(clause.flat):
+            return False
+        if _HAPPENS_IN.match(clause.flat):
             return False
         if len(words(self._reading.text[clause.start : mention.start])) > 1 or len(sentence.words) > _LONG:
             return False
