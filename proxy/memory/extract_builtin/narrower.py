@@ -54,7 +54,7 @@ _ONE_OF = re.compile(
     r"\b(?:один|одна|одно|одного|одну|пар[ау]|парочк[ау]|часть|половин[ау]|несколько|некоторые|дв\w{1,3}|тро[ей]|три|трех|\d+|(?:перв|втор|трет|последн)(?:ую|ая|ий|ый|ое|ью|ья|юю|яя|ого|его))$"
 )
 _BOUGHT_AGAIN = re.compile(  # a batch of it, not the thing
-    r"\b(?:(?:нов|взял|купил|наш|заказал|достал)\w*|еще \w*) ?(?:\w+ ){0,4}(?:пачк|упаковк|банк|бутыл|порци|коробк|флакон|тюбик|пакет|блистер|моток|мотк|кило|мешок|мешк)\w*|\bдокуп\w+|\bпришлось (?:\w+ )?(?:брать|взять|купить|покупать)\b|\b(?:завтра|потом|вечером) (?:\w+ )?(?:куплю|схожу|закажу|возьму)\b"
+    r"\b(?:(?:нов|взял|купил|наш|заказал|достал)\w*|еще \w*) ?(?:\w+ ){0,4}(?:пачк|упаковк|банк|бутыл|порци|коробк|флакон|тюбик|пакет|блистер|моток|мотк|кило|мешок|мешк)\w*|\bдокуп\w+|\bпришлось (?:\w+ )?(?:брать|взять|купить|покупать)\b|\b(?:завтра|потом|вечером) (?:\w+ )?(?:куплю|схожу|закажу|возьму)\b|(?:чита|смотре)ла? .{0,40}\bв \w+(?:ый|ой|ий) раз\b"
 )
 _PLURAL = re.compile(r"(?:[ыи]|[ая]ми|[ая]х|[ое]в)$")
 _UNFINISHED = re.compile(r"\bтак и не\b")
@@ -131,7 +131,7 @@ class Narrower(Scan):
 
     def _is_for_a_day(self, mention: Mention, clause: Clause, sentence: Sentence) -> bool:
         """Whether one day's round of a value falls out, which was not told of for that day."""
-        falls_out = _FALLS_OUT.search(clause.flat) and _ONE_DAY.search(sentence.flat)
+        falls_out = _FALLS_OUT.search(sentence.flat) and _ONE_DAY.search(sentence.flat)
         if not falls_out or _FOR_GOOD.search(clause.flat):
             return False
         return not any(_ONE_DAY.search(fold(text)) for text in mention.said)
