@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from proxy.memory.words import words
 from proxy.types import Hit, Memory
 
 OPEN, CLOSE = "<memory>", "</memory>"
@@ -30,7 +29,6 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
 }
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _UNCERTAIN = 0.5
-_AS_MUCH = 0.7  # of a turn's characters
 
 Count = Callable[[str], int]
 
@@ -51,18 +49,14 @@ def query_block(hits: Sequence[Hit], budget: int, count: Count) -> Block:
     """Pack the best entries into one block.
 
     Args:
-        hits: Best first; an entry that does not fit gives way to smaller ones behind it, and so does a turn that says
-            hardly more than a fact that stands there already.
+        hits: Best first; an entry that does not fit gives way to smaller ones behind it.
         budget: Most tokens of the whole block, frame included.
         count: Counts tokens.
     """
     room = budget - count(f"{OPEN}\n{_FRAME}\n{CLOSE}\n\n") - 2
     chosen: list[Hit] = []
-    stated: list[str] = []
     headed: set[str] = set()
     for hit in hits:
-        if hit.source == "episode" and any(_says_as_much(one, hit.text) for one in stated):
-            continue
         heading = _heading_of(hit)
         group = f"{hit.session}/{_day(hit.when)}" if hit.source == "episode" else ""
         lines = _line(hit)
@@ -75,7 +69,6 @@ def query_block(hits: Sequence[Hit], budget: int, count: Count) -> Block:
         headed.update({heading, group})
         room -= tokens + extra
         chosen.append(replace(hit, tokens=tokens))
-        stated += [hit.text] if hit.source == "fact" else []
     if not chosen:
         return EMPTY
     text = f"\n\n{OPEN}\n{_FRAME}\n{_body(chosen)}\n{CLOSE}"
@@ -148,15 +141,6 @@ def _latest(members: Sequence[Hit]) -> float:
 def _position(hit: Hit) -> tuple[int, float, int, str]:
     """Return where a turn stands in its conversation; pieces of one message have numbered ids."""
     return (hit.seq, hit.when.timestamp() if hit.when else 0.0, len(hit.id), hit.id)
-
-
-def _says_as_much(statement: str, turn: str) -> bool:
-    """Whether a statement says nearly all that a turn says."""
-    return len(statement) >= _AS_MUCH * len(turn) and _plain(statement) in _plain(turn)
-
-
-def _plain(text: str) -> str:
-    return " ".join(word.text for word in words(text))
 
 
 def _heading_of(hit: Hit) -> str:

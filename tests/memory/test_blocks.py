@@ -102,21 +102,6 @@ def test_pieces_of_a_message_stand_in_their_order() -> None:
     assert text.index("piece 0") < text.index("piece 2") < text.index("piece 10")
 
 
-def test_a_turn_that_a_fact_says_already_makes_room() -> None:
-    fact = Hit("fact", "mem_1", "I live in Porto", 0.9, 0)
-    turns = [
-        Hit("episode", f"ep_{at}", text, 0.5, 0, session="ses_1", role="user", seq=at)
-        for at, text in enumerate(
-            ("Oh, I live in Porto.", "I live in Porto, where my sister is too", "I live near Porto")
-        )
-    ]
-    text = query_block([fact, *turns], 400, count).text
-    assert "Oh, I live" not in text
-    assert "my sister" in text
-    assert "near Porto" in text
-    assert "Oh, I live" in query_block(turns, 400, count).text
-
-
 def test_uncertain_facts_say_so() -> None:
     sure = Hit("fact", "1", "likes tea", 1.0, 0, confidence=0.9)
     unsure = Hit("fact", "2", "likes rain", 1.0, 0, confidence=0.2)
