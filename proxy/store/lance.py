@@ -254,8 +254,9 @@ class LanceStore:
                     async for some in rows:
                         yield some
 
-    def row_file(self, noun: Noun) -> RowFile[Any]:
-        """Return an empty file for rows of this kind, on the disk of the tables."""
+    def row_file(self, scope: Scope, noun: Noun) -> RowFile[Any]:
+        """Return an empty file for the owner's rows of this kind, on the disk of the tables."""
+        del scope
         return RowFile(self._tables.folder, LAYOUTS[noun], self.dimension)
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:

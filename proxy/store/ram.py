@@ -158,8 +158,9 @@ class RamStore:
         for some in nothing:
             yield some
 
-    def row_file(self, noun: Noun) -> RowFile[Any]:
+    def row_file(self, scope: Scope, noun: Noun) -> RowFile[Any]:
         """Refuse: nothing of an ephemeral conversation goes to a disk."""
+        del scope
         raise StoreUnavailable(f"{noun} in memory have no file")
 
     async def ids(self, scope: Scope, noun: Noun) -> list[str]:
