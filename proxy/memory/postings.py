@@ -177,16 +177,9 @@ class Postings:
 
     def _held(self, term: str, mask: Mask | None) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         """Return the lines of ``mask``, or all, that hold a term, ascending, and how often each does."""
-        key = hash(term)
-        parts = [
-            (run.lines[first:last], run.counts[first:last]) for run in self._runs for first, last in [run.place(key)]
-        ]
-        parts = [part for part in parts if len(part[0])]
-        if len(parts) == 1:
-            lines, counts = parts[0]
-        else:
-            lines = np.concatenate([part[0] for part in parts] or [np.zeros(0, np.int32)])
-            counts = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.uint8)])
+        places = [(run, slice(*run.place(hash(term)))) for run in self._runs]
+        lines = np.concatenate([np.zeros(0, np.int32), *(run.lines[place] for run, place in places)])
+        counts = np.concatenate([np.zeros(0, np.uint8), *(run.counts[place] for run, place in places)])
         return (lines, counts) if mask is None else (lines[mask[lines]], counts[mask[lines]])
 
     def _matches(self, terms: Sequence[str]) -> tuple[Lines, Lines, Scores]:

@@ -159,7 +159,7 @@ class Sketches:
             if await self.store.count(scope, noun) * BYTES_PER_ROW * len(vectors) > self.max_bytes:
                 return
             revision = self.store.revision(scope, noun)
-            sketch = Sketch(self.store.row_file(scope, noun), self.model)
+            sketch = Sketch(await in_thread("learn", self.store.row_file, scope, noun), self.model)
             async for some in self.store.skim(scope, noun):
                 await in_thread("learn", sketch.put, some)
             self._keep((scope.user, noun), _Drawn(scope, revision, sketch, sketch.size_bytes))

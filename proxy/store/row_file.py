@@ -39,9 +39,6 @@ class RowFile(Generic[T]):
             os.unlink(path)
         weakref.finalize(self, os.close, self._file)
 
-    def __len__(self) -> int:
-        return len(self._starts) - 1
-
     @property
     def size_bytes(self) -> int:
         """Memory taken, which is that of the places."""
