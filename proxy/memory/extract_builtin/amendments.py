@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.facts import stated_in
-from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
+from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.measures import remeasured
 from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
@@ -21,12 +21,12 @@ from proxy.memory.extract_builtin.scan import REQUEST
 from proxy.memory.extract_builtin.shapes import reshaped
 from proxy.memory.extract_builtin.typed import (
     PAST,
-    Frame,
     counterpart,
     framed,
     frames_in,
     start_of,
     told_of,
+    told_within,
     topic_of,
     typed,
 )
@@ -305,7 +305,7 @@ class Amendments:
                     old = frames.get(frame) or (topic and frames.get(topic)) or (start and frames.get(start))
                     if old is None and self._lexicon.code == "ru":
                         is_open = is_open or _MEASURE.search(clause.flat) is not None
-                        old = _told_within(frame, frames, self._lexicon, least=1 if is_open else _LEAST_SHARED)
+                        old = told_within(frame, frames, self._lexicon, least=1 if is_open else _LEAST_SHARED)
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
 
@@ -384,19 +384,6 @@ def _counted(text: str, figure: Word) -> str:
     """Return a figure with what it counts."""
     unit = _UNIT_HAN.match(text, figure.end) or _UNIT.match(text, figure.end)
     return text[figure.start : unit.end() if unit else figure.end]
-
-
-def _told_within(frame: Frame, earlier: Mapping[Frame, str], lexicon: Lexicon, *, least: int) -> str | None:
-    """Return the value that was told with all telling words of a clause, ``least`` at least, and more."""
-    wanted = _stems_of(frame, lexicon)
-    for known, value in earlier.items():
-        if len(wanted) >= least and known[0] == frame[0] and wanted <= _stems_of(known, lexicon):
-            return value
-    return None
-
-
-def _stems_of(frame: Frame, lexicon: Lexicon) -> set[str]:
-    return {stem for word in (*frame[1], *frame[2]) if word and word not in lexicon.stop for stem in stems(word)}
 
 
 def _is_same(ours: Sequence[str], theirs: Sequence[str]) -> bool:

@@ -232,3 +232,16 @@ def _agree(ours: Sequence[Word], i: int, theirs: Sequence[Word], j: int, lexicon
 
 def _may_start(word: Word, lexicon: Lexicon) -> bool:
     return word.text not in lexicon.stop and word.text not in _STRESSED
+
+
+def told_within(frame: Frame, earlier: Mapping[Frame, str], lexicon: Lexicon, *, least: int) -> str | None:
+    """Return the value that was told with all telling words of a clause, ``least`` at least, and more."""
+    wanted = _stems_of(frame, lexicon)
+    for known, value in earlier.items():
+        if len(wanted) >= least and known[0] == frame[0] and wanted <= _stems_of(known, lexicon):
+            return value
+    return None
+
+
+def _stems_of(frame: Frame, lexicon: Lexicon) -> set[str]:
+    return {stem for word in (*frame[1], *frame[2]) if word and word not in lexicon.stop for stem in stems(word)}
