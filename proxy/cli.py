@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import structlog
 import typer
 import uvicorn
 
@@ -55,7 +56,7 @@ def serve(
     server = settings.server
     if server.workers > 1 and settings.telemetry.metrics:
         share_metrics(server.data_dir / "metrics")
-    print(banner(settings), flush=True)
+    _announce(settings)
     uvicorn.run(
         "proxy.app:from_environment",
         factory=True,
@@ -109,18 +110,30 @@ def main() -> None:
 
 def banner(settings: Settings) -> str:
     """Return what is said at start: where, what is on, and a line to try."""
-    host = "127.0.0.1" if settings.server.host in ("0.0.0.0", "::") else settings.server.host  # noqa: S104 - compared only
-    base = f"http://{host}:{settings.server.port}/v1"
-    rows = {"base URL": base, "data": str(settings.server.data_dir.resolve()), **_parts(settings)}
+    rows = _parts(settings)
     lines = "\n".join(f"  {name:<10} {value}" for name, value in rows.items())
-    model = "demo" if rows["provider"].startswith("none") else "MODEL"
-    key = "no-key" if model == "demo" else "$YOUR_PROVIDER_KEY"
+    is_demo = rows["provider"].startswith("none")
+    model = "demo" if is_demo else "MODEL"
+    if settings.auth.mode == "keys":
+        key, where_from = "$KEY", " with a key that `throughline keys create` made"
+    else:
+        key, where_from = ("no-key" if is_demo else "$YOUR_PROVIDER_KEY"), ""
     return (
-        f"Throughline: memory for any LLM client by changing one line, base_url.\n\n{lines}\n\nTry it:\n"
-        f"  curl {base}/chat/completions -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' \\\n"
+        f"Throughline: memory for any LLM client by changing one line, base_url.\n\n{lines}\n\nTry it{where_from}:\n"
+        f'  curl {rows["base URL"]}/chat/completions -H "Authorization: Bearer {key}" '
+        "-H 'Content-Type: application/json' \\\n"
         f'    -d \'{{"model": "{model}", "messages": [{{"role": "user", "content": "I use Shram and Magnet as '
         "productivity tools\"}]}'\n"
     )
+
+
+def _announce(settings: Settings) -> None:
+    """Say at start what runs here: to a reader in a terminal, or as one line of the log where that is JSON."""
+    if settings.telemetry.log_format == "json":
+        parts = {name.replace(" ", "_").lower(): value for name, value in _parts(settings).items()}
+        structlog.get_logger(__name__).info("serving", **parts)
+    else:
+        print(banner(settings), flush=True)
 
 
 def _parts(settings: Settings) -> dict[str, str]:
@@ -135,7 +148,11 @@ def _parts(settings: Settings) -> dict[str, str]:
     )
     provider = provider or (f"by {', '.join(variables)}" if variables else "none: the offline model `demo` answers")
     extractor = memory.extractor if memory.extractor != "auto" else (memory.extraction_model or "built in")
+    server = settings.server
+    host = "127.0.0.1" if server.host in ("0.0.0.0", "::") else server.host  # noqa: S104 - compared only
     return {
+        "base URL": f"http://{host}:{server.port}/v1",
+        "data": str(server.data_dir.resolve()),
         "provider": provider,
         "memory": "on" if memory.enabled else "off",
         "embedder": "built in (all-MiniLM-L6-v2)" if settings.embedder.model == "builtin" else settings.embedder.model,

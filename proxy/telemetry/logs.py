@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
 
 import structlog
 
+from proxy.clock import iso
 from proxy.settings.serving import TelemetrySettings
 
 
@@ -35,7 +38,7 @@ def configure_logging(settings: TelemetrySettings) -> None:
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_PlainFormatter("%(levelname)s %(name)s %(message)s"))
+    handler.setFormatter(_JsonFormatter() if is_json else _PlainFormatter("%(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler])
 
 
@@ -59,3 +62,17 @@ class _PlainFormatter(logging.Formatter):
 
     def formatException(self, ei: Any) -> str:  # noqa: N802 - the base class names it so
         return frames(ei[1]) if ei[1] is not None else ""
+
+
+class _JsonFormatter(logging.Formatter):
+    """The same as one object a line, with the names that our own lines have."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "event": record.getMessage(),
+            "level": record.levelname.lower(),
+            "timestamp": iso(datetime.fromtimestamp(record.created, UTC)),
+            "logger": record.name,
+        }
+        error = record.exc_info[1] if record.exc_info else None
+        return json.dumps(line if error is None else {**line, "trace": frames(error)})

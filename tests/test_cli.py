@@ -1,0 +1,39 @@
+"""What ``throughline serve`` says when it starts."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proxy.cli import banner
+from proxy.config import environment, load_settings
+
+
+@pytest.mark.parametrize(("mode", "said"), [("passthrough", "Bearer no-key"), ("keys", "`throughline keys create`")])
+def test_the_line_to_try_has_a_key_that_is_let_in(mode: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    text = banner(load_settings(flags={"auth": {"mode": mode}}))
+    assert said in text
+    assert ("no-key" in text) == (mode == "passthrough")
+
+
+def test_a_json_log_holds_nothing_else_from_its_first_line_on(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "proxy", "serve", "--port", port, "--data-dir", str(tmp_path)]
+        variables = {**environment(), "THROUGHLINE_TELEMETRY__LOG_FORMAT": "json"}
+        ended = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    lines: list[dict[str, Any]] = [json.loads(line) for line in ended.stderr.splitlines()]
+    assert ended.returncode != 0
+    assert ended.stdout == ""
+    assert (lines[0]["event"], lines[0]["base_url"]) == ("serving", f"http://127.0.0.1:{port}/v1")
+    assert [line["level"] for line in lines if line.get("logger") == "uvicorn.error"] == ["error"]
