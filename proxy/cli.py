@@ -14,7 +14,15 @@ import uvicorn
 from proxy.app import work
 from proxy.cli_ingest import ingest
 from proxy.cli_keys import app as keys
-from proxy.config import Settings, environment, export_settings, load_settings, quiet_libraries, share_metrics
+from proxy.config import (
+    Settings,
+    environment,
+    export_settings,
+    load_settings,
+    make_data_dir,
+    quiet_libraries,
+    share_metrics,
+)
 from proxy.errors import ConfigError, ProxyError
 from proxy.evals.command import app as evals
 from proxy.telemetry import configure_logging
@@ -52,6 +60,7 @@ def serve(
     settings = load_settings(config, flags)
     configure_logging(settings.telemetry)
     quiet_libraries()
+    make_data_dir(settings)
     export_settings(settings, config)
     server = settings.server
     if server.workers > 1 and settings.telemetry.metrics:

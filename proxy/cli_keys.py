@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from proxy.clock import Clock, iso
-from proxy.config import load_settings
+from proxy.config import load_settings, make_data_dir
 from proxy.store.keys import Key, Keys
 from proxy.store.sql import Database
 from proxy.types import Allowance
@@ -146,7 +146,7 @@ def _line(key: Key) -> str:
 
 def _with_keys(config: Path | None, data_dir: Path | None, use: Callable[[Keys], Awaitable[None]]) -> None:
     settings = load_settings(config, {"server": {"data_dir": data_dir}})
-    settings.server.data_dir.mkdir(parents=True, exist_ok=True)
+    make_data_dir(settings)
 
     async def run() -> None:
         database = await Database.open(settings.database_url)

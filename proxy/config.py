@@ -122,6 +122,27 @@ def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = 
     return settings
 
 
+def make_data_dir(settings: Settings) -> None:
+    """Make the data folder, for its owner only, where there is none.
+
+    Raises:
+        ConfigError: If it cannot be made or written, as a volume of another user; the message says how to mend it.
+    """
+    folder = settings.server.data_dir.resolve()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"The data folder {str(folder)!r} cannot be made ({error.strerror}). Name another one: --data-dir, or "
+            f"{ENV_PREFIX}SERVER__DATA_DIR."
+        ) from error
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"The data folder {str(folder)!r} cannot be written by user {os.getuid()}. Give it to that user "
+            f"(chown {os.getuid()}), or name another one: --data-dir, or {ENV_PREFIX}SERVER__DATA_DIR."
+        )
+
+
 def environment() -> Mapping[str, str]:
     """Return the process environment, where providers' keys and base URLs may stand."""
     return os.environ

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from proxy.config import Settings, environment
-from proxy.errors import ProxyError
+from proxy.config import Settings, environment, make_data_dir
+from proxy.errors import ConfigError, ProxyError
 from proxy.services import Services, open_services
 from proxy.telemetry.otel import MEND, is_installed, is_wanted
 from proxy.upstream.base import UpstreamRequest
@@ -50,10 +49,11 @@ async def diagnose(settings: Settings) -> list[Finding]:
 
 
 def _data_dir(settings: Settings) -> Finding:
-    folder = settings.server.data_dir.resolve()
-    if folder.is_dir() and not os.access(folder, os.W_OK):
-        return Finding("data", is_fine=False, text=f"{folder} cannot be written. Mend its permissions, or --data-dir.")
-    return Finding("data", is_fine=True, text=str(folder))
+    try:
+        make_data_dir(settings)
+    except ConfigError as error:
+        return Finding("data", is_fine=False, text=str(error))
+    return Finding("data", is_fine=True, text=str(settings.server.data_dir.resolve()))
 
 
 def _telemetry(settings: Settings) -> list[Finding]:

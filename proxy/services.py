@@ -10,7 +10,7 @@ import structlog
 from proxy import chosen, tokens
 from proxy.auth import Hasher
 from proxy.clock import Clock
-from proxy.config import Settings, environment, quiet_libraries
+from proxy.config import Settings, environment, make_data_dir, quiet_libraries
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.limits import Limits
 from proxy.media.fetch import Fetch, fetch
@@ -258,7 +258,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
     quiet_libraries()
     if settings.without_effect:
         _log.warning("settings of LiteLLM that have no effect here", names=", ".join(settings.without_effect))
-    settings.server.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_data_dir(settings)
     clock = clock or Clock()
     routes = chosen.routes(settings, clock)
     precedence = Precedence()

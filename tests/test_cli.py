@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from proxy.cli import banner
+from proxy.cli import app, banner
 from proxy.config import environment, load_settings
+from proxy.errors import ConfigError
 
 
 @pytest.mark.parametrize(("mode", "said"), [("passthrough", "Bearer no-key"), ("keys", "`throughline keys create`")])
@@ -37,3 +39,12 @@ def test_a_json_log_holds_nothing_else_from_its_first_line_on(tmp_path: Path) ->
     assert ended.stdout == ""
     assert (lines[0]["event"], lines[0]["base_url"]) == ("serving", f"http://127.0.0.1:{port}/v1")
     assert [line["level"] for line in lines if line.get("logger") == "uvicorn.error"] == ["error"]
+
+
+@pytest.mark.parametrize("words", [["serve"], ["keys", "create"], ["worker"]])
+def test_a_data_folder_that_cannot_be_made_is_refused_with_the_mend(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "file").write_text("in the way")
+    result = CliRunner().invoke(app, [*words, "--data-dir", str(tmp_path / "file" / "data")])
+    assert isinstance(result.exception, ConfigError)
+    assert "THROUGHLINE_SERVER__DATA_DIR" in str(result.exception)
+    assert result.output == ""
