@@ -33,6 +33,8 @@ class Finding:
 async def diagnose(settings: Settings) -> list[Finding]:
     """Try every part of the house the way a request would."""
     findings = [_data_dir(settings), *_telemetry(settings)]
+    if not findings[0].is_fine:
+        return findings
     try:
         services = await open_services(settings)
     except ProxyError as error:

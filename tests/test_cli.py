@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -48,3 +49,10 @@ def test_a_data_folder_that_cannot_be_made_is_refused_with_the_mend(tmp_path: Pa
     assert isinstance(result.exception, ConfigError)
     assert "THROUGHLINE_SERVER__DATA_DIR" in str(result.exception)
     assert result.output == ""
+
+
+def test_a_check_says_once_what_is_wrong_with_the_data_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    result = CliRunner().invoke(app, ["check", "--data-dir", str(tmp_path / "file" / "data")])
+    assert result.exit_code == 1
+    assert re.findall(r"^FAIL +(\w+)", result.output, re.MULTILINE) == ["data"]
