@@ -138,6 +138,7 @@ class Closings(Amendments):
         """Return what is named as the new value, after the old one if possible."""
         if self._lexicon.code == "en" and (alike := recast(ending.value, sentence.text, self._lexicon)):
             return alike
+        corrects_name = ending.reason == "correct" and self._lexicon.code == "en" and ending.value[:1].isupper()
         spans = list(Value.of(ending.value).find(words(sentence.text)))
         after = spans[-1][1] if spans else 0
         found: list[tuple[bool, bool, bool, str]] = []
@@ -146,6 +147,8 @@ class Closings(Amendments):
                 start, end = group_of(match, "new") or match.span()
                 value = clipped(sentence.text[start:end], self._lexicon)
                 is_kind = not value and bool(value := clipped(sentence.text[start:end], self._lexicon, is_kind=True))
+                if corrects_name and value.islower() and not self._said.text.islower():
+                    continue  # "never took one through X, so how am I to start"
                 if value and not overlap(value, ending.value) and _is_alike(value, ending.value):
                     plain = not (
                         value[0].isupper() or value[0].isdigit() or (self._lexicon.code == "ru" and value[0].isascii())

@@ -18,7 +18,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.pairs import Pair, is_called, is_description, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, language, read
-from proxy.memory.extract_builtin.replacement import recast, touches
+from proxy.memory.extract_builtin.replacement import is_of_its_sort, overlap, recast, touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.spanish import SPANISH
 from proxy.memory.extract_builtin.switches import NOW
@@ -94,6 +94,8 @@ class _Extraction(Closings):
     def _plainly(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         """Yield the changes that are told as people tell one: briefly, or of what is known to be theirs."""
         for candidate in candidates:
+            if not all(is_of_its_sort(candidate.object, old) for old in candidate.replaces):
+                continue
             if is_brief(self._reading) or any(
                 same_value(memory.object, old) for memory in self._known for old in candidate.replaces
             ):
@@ -234,7 +236,7 @@ class _Extraction(Closings):
                 for before in self._stated_before
                 if before.statement.relation == statement.relation
                 and same_value(before.subject, fact.subject)
-                and not same_value(before.object, fact.object)
+                and not overlap(before.object, fact.object)
                 and (statement.single or recast(before.object, fact.object, self._lexicon))  # "now X tea", for "Y tea"
             )
         return Candidate(

@@ -29,6 +29,12 @@ _SEVERAL = word_set(
     "friend friends cousin brother sister uncle aunt colleague colleagues client clients customer problem question issue idea favourites interview meeting flight trip holiday "
     "appointment homework assignment project projects email letter thoughts plan next other another second"
 )
+_MINDS = word_set(  # of which one has several at a time, whatever each is about
+    "stress stressed worry worried worrying think thinking thought consider considering wonder wondering plan planning try trying hope hoping decide decided deciding excited anxious nervous glad happy sad sorry "
+    "afraid scared curious interested interest struggle struggling concerned confused unsure sure torn feel feeling mean commit committed aim aiming intend prepare preparing focus focusing focused "
+    "analyse analysing analyze analyzing research researching review reviewing compare comparing explore exploring discuss discussing finish finishing complete completing build building set setting"
+)
+_MIND_STEMS = frozenset(stem for word in _MINDS for stem in stems(word))
 _IDLE = word_set(
     "i i'm i've we we're we've my our mine the a an am is are 's be been and but so well as since because for now currently still just usually always normally mostly actually "
     "these those days nowadays moment right really all both have has it that this which there here number no by way fyi btw whom who where of in on at with from to context reference record"
@@ -50,6 +56,7 @@ _JUDGED = word_set(
 )
 _SORT = re.compile(r" ([a-z]{3,})\b")
 _APART = 2  # telling words that may differ: "a flat above a chippy", "a flat above a florist"
+_CLIPPED = frozenset(("m", "ve", "re"))  # what is left of "I'm"
 _FREE_STEMS = frozenset(stem for word in _FREE for stem in stems(word))
 
 _CLEFT = re.compile(
@@ -99,8 +106,10 @@ def _is_same(new: Told, old: Told) -> bool:
 
 
 def _is_alike(new: Told, old: Told) -> bool:
-    """Whether both are numbers or neither is, where few words are the same."""
-    return len(new.near) > 1 or new.value[:1].isdigit() == old.value[:1].isdigit()
+    """Whether both are figures, of the same thing where they say of what, or neither is."""
+    if new.value[:1].isdigit() != old.value[:1].isdigit():
+        return len(new.near) > 1
+    return not new.value.isdigit() or not (new.after and old.after) or bool(new.after & old.after)
 
 
 @lru_cache(maxsize=2_048)
@@ -140,8 +149,9 @@ def _named(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Rea
         if link not in _LINKS and link not in _VERBS:
             continue
         near = _telling(text[:lead].lower())
-        is_free = len(near) == 1 and bool(near & _FREE_STEMS) and text[:2].lower() not in ("my", "ou")
-        if not (near & _SEVERAL or is_free):
+        does = near - _CLIPPED
+        is_free = len(does) == 1 and bool(does & _FREE_STEMS) and text[:2].lower() not in ("my", "ou")
+        if not (near & _SEVERAL or near & _MIND_STEMS or is_free):
             sort = _SORT.match(text, end)
             yield Told(link, near, bag, _telling(sort[1].lower()) if sort else frozenset(), text[start:end], sentence)
 

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import read_as
+from proxy.memory.extract_builtin.typed import typed
 from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, same_word, word_set, words
 
 _NAMES = re.compile(
@@ -25,6 +26,9 @@ _PLACED = re.compile(
 )  # at the end of its clause
 _SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
 _LEAST_MOULD = 2  # words
+_LINE = 3  # digits of a number that names something ("the 73 bus")
+_FIGURES = frozenset(("number", "year", "time", "length", "ordinal"))
+_PLAIN_NAME = re.compile(r"[A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ][^\W\d]{2,}(?:[ -][A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ]?[^\W\d]{2,}){0,3}")
 _TITLE = re.compile(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGNORECASE)
 
 
@@ -45,6 +49,26 @@ def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
         if len(words(text)) > len(words(new)) + 1:
             return text.strip()
     return ""
+
+
+def is_of_its_sort(new: str, old: str) -> bool:
+    """Whether a value can stand where another stood: no figure for a date, no name for a figure."""
+    now, before = _sort_of(new), _sort_of(old)
+    if "name" in (now, before):
+        return {now, before} <= {"name", "number", ""} and max(map(_digits, (new, old))) <= _LINE
+    return not now or not before or (now in _FIGURES) == (before in _FIGURES)
+
+
+def _digits(value: str) -> int:
+    return sum(char.isdigit() for char in value)
+
+
+def _sort_of(value: str) -> str:
+    """Return what the form of a whole value tells of it, "" where it tells nothing."""
+    found = typed(value)
+    if len(found) == 1 and (found[0].start, found[0].end) == (0, len(value)):
+        return found[0].kind
+    return "name" if _PLAIN_NAME.fullmatch(value) else ""
 
 
 def recast(old: str, text: str, lexicon: Lexicon) -> str:

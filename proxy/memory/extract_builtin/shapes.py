@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
+from proxy.memory.extract_builtin.typed import PAST
 from proxy.memory.words import same_word
 
 _CODE = re.compile(
@@ -53,7 +54,7 @@ def reshaped(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Shaped,
             continue
         for start, code in codes:
             clause = next((c for c in sentence.clauses if c.start <= start < c.end), None)
-            if clause is None or _is_idle(clause, reading.lexicon):
+            if clause is None or _is_idle(clause, reading.lexicon) or (":" in code and PAST.search(clause.flat)):
                 continue
             for text in earlier:
                 for old in shaped_in(text, reading.lexicon):

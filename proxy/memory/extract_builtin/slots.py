@@ -49,6 +49,12 @@ _ROLE = re.compile(  # whom one has one of at a time
 )
 
 
+# "tidy my website's layout", which is no "my website is layout"
+_OF_AN_OBJECT = re.compile(
+    r"\b(?!and|but|so|because|since|that|as|if|when|while|well|yes|no|also|now)[a-z]+ (?:my|our)(?: [a-z]+)?\s*$"
+)
+
+
 def value_after(sentence: Sentence, index: int, reading: Reading, *, is_slot: bool = False) -> Span | None:
     """Return the value that follows word ``index - 1``, with or without a link between.
 
@@ -165,11 +171,14 @@ def _is_valuelike(found: Sequence[Word], place: int, first: int, sentence: Sente
 def is_stated(sentence: Sentence, start: int, span: Span, reading: Reading) -> bool:
     """Whether a link equates the attribute at ``start`` with the value, or the value is a code."""
     between = [word for word in sentence.words if start <= word.start < span[0]]
-    if any(reading.lexicon.copula.fullmatch(word.text) for word in between):
+    links = [word.text for word in between if reading.lexicon.copula.fullmatch(word.text)]
+    is_object = _OF_AN_OBJECT.search(sentence.flat[: start - sentence.start]) is not None
+    if links and not (links == ["s"] and is_object):
         return True
     if _is_code(reading.text[span[0] : span[1]].lower()):
-        links = [word for word in between if is_link(word, reading.lexicon) and word.text not in QUALIFIERS]
-        return all(word.text in _NEUTRAL for word in links)
+        joins = [word.text for word in between if is_link(word, reading.lexicon)]
+        is_used = is_object and "on" in joins  # "test my website on Chrome 112"
+        return not is_used and all(word in _NEUTRAL or word in QUALIFIERS for word in joins)
     return bool(between) and re.search("[:：—–]|\\s-\\s", reading.text[between[-1].end : span[0]]) is not None
 
 

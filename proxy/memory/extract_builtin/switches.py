@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.english_endings import MISHAP
-from proxy.memory.extract_builtin.mentions import GENERIC, NAME, Mention
+from proxy.memory.extract_builtin.mentions import GENERIC, NAME, VALUE, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Scan
@@ -137,6 +137,13 @@ _INSTEAD = re.compile(
 )
 
 
+_OUT_OF = re.compile(r"\bfrom (?:(?:my|our|the|a|an|old) )*$")
+_TO_ANOTHER = re.compile(
+    r"^[^,;]{0,40}?(?: (?:over )?(?:to|onto|into) (?!(?:be|get|save|buy|make|do|see|have|use|help|find|try|go|keep|my|me)\b)|→|->)"
+)
+_DOING = re.compile(r"[a-z]{3,}ing")
+
+
 class Switches(Scan):
     """Reads what took the place of what."""
 
@@ -181,6 +188,8 @@ class Switches(Scan):
         """Whether the words around a value give it up, and not only say whose something is ("the training of Jonas is now in …")."""
         if _BELONGS.search(before) and not self._lexicon.switch.search(clause.flat):
             return False
+        if _OUT_OF.search(before) and not (self._lexicon.switch.search(clause.flat) or _TO_ANOTHER.search(after)):
+            return False  # "a coupon from X to save money, and now I wonder"
         return (self._lexicon.source.search(before) or self._lexicon.source_after.search(after)) is not None
 
     def _replaced_after(self, place: int, sentence: Sentence) -> Iterator[Ending]:
@@ -257,6 +266,8 @@ class Switches(Scan):
             return False
         before = self._reading.text[: mention.start].lower()
         given_up = _INSTEAD.search(before) is not None
+        if given_up and mention.rank < VALUE and _DOING.fullmatch(mention.surface):
+            return False  # "to listen rather than worrying about"
         if mention.rank < NAME and not given_up and _FROM.search(before):
             return _TOWARDS.match(after) is not None
         return (
