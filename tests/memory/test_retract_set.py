@@ -24,6 +24,28 @@ _DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
 PUBLIC = Path(os.environ.get("THROUGHLINE_DATA", _DEFAULT)) / "retract" / "open.jsonl"  # noqa: TID251
 JUNK = Path(__file__).with_name("junk_turns.jsonl")
 SCOPE = Scope("0" * 32, "1" * 32)
+AMID = {
+    "en": (
+        "Morning! Had a long day yesterday and the train was late again. The weather is awful and the neighbours are loud.",
+        "Anyway, could you write a short toast for a birthday on Saturday? What goes well with rice, something quick?",
+    ),
+    "de": (
+        "Guten Morgen! Gestern war ein langer Tag und der Zug kam wieder zu spät. Das Wetter ist scheußlich und es ist laut.",
+        "Kannst du einen kurzen Toast für einen Geburtstag schreiben? Was passt gut zu Reis, etwas Schnelles bitte?",
+    ),
+    "es": (
+        "¡Buenos días! Ayer fue un día largo y el tren llegó tarde otra vez. Hace un tiempo horrible y hay mucho ruido.",
+        "En fin, ¿puedes escribir un brindis corto para un cumpleaños? ¿Qué va bien con arroz, algo rápido por favor?",
+    ),
+    "ru": (
+        "Доброе утро! Вчера был длинный день, и поезд опять опоздал. Погода ужасная, и на улице шумят с самого утра.",
+        "В общем, напиши, пожалуйста, короткий тост на день рождения? Что подойдёт к рису, что-нибудь быстрое и простое?",
+    ),
+    "zh": (
+        "早上好！昨天很累，火车又晚点了。今天天气很糟，外面很吵。",
+        "对了，能帮我写一句生日祝福吗？米饭配什么菜好，快一点的？",
+    ),
+}
 LEAST = {"en": 0.95, "de": 0.9, "es": 0.9, "ru": 0.9, "zh": 0.9}
 
 
@@ -77,6 +99,20 @@ def fails(case: dict[str, Any]) -> bool:
     return missing or any(text.casefold() in injected for text in case["absent"])
 
 
+def amid(case: dict[str, Any]) -> dict[str, Any]:
+    """Return a case whose later messages go on about other things before and after."""
+    before, after = AMID[case["lang"]]
+    space = "" if case["lang"] == "zh" else " "
+    first, *later = case["conversations"]
+    return case | {
+        "conversations": [first, *([space.join((before, _ended(text), after)) for text in said] for said in later)]
+    }
+
+
+def _ended(text: str) -> str:
+    return text if text.rstrip().endswith((".", "!", "?", "。", "！", "？", "…")) else f"{text.rstrip()}."
+
+
 def score(cases: list[dict[str, Any]]) -> tuple[dict[str, float], list[str]]:
     wrong = [case["id"] for case in cases if fails(case)]
     total, bad = Counter(case["lang"] for case in cases), Counter(name[:2] for name in wrong)
@@ -87,6 +123,14 @@ def score(cases: list[dict[str, Any]]) -> tuple[dict[str, float], list[str]]:
 def test_what_ended_is_gone_and_what_holds_stays(path: Path) -> None:
     share, wrong = score(load(path))
     assert all(share[lang] >= LEAST[lang] for lang in share), wrong
+
+
+@pytest.mark.parametrize("lang", sorted(AMID))
+def test_what_is_said_amid_other_things_is_heard(lang: str) -> None:
+    cases = [case for case in load(OWN) if case["lang"] == lang][::6]
+    heard = [case for case in cases if not fails(case)]
+    lost = [case["id"] for case in heard if fails(amid(case))]
+    assert len(lost) <= 0.12 * len(heard), lost
 
 
 def test_our_own_cases_cover_every_language_and_kind() -> None:

@@ -295,6 +295,8 @@ class Amendments:
                 if self._lexicon.code == "en" and self._lexicon.additive.search(clause.flat):
                     continue
                 frame, new = told
+                if frame[0] == "ordinal" and not is_brief(self._reading):
+                    continue  # "the fourth topic", after the third
                 is_open = self._lexicon.code == "en" or any(
                     self._lexicon.correction.search(near.flat) for near in self._reading.sentences
                 )
@@ -335,7 +337,7 @@ class Amendments:
         held = [memory.quote or memory.text for memory in self._known]
         for new, old, text in restated(self._reading, [*self._earlier, *held]):
             yield self._amendment(new.sentence, new.value, old.value, text, "")
-        for fresh, before, text in reframed(self._reading, self._earlier):
+        for fresh, before, text in reframed(self._reading, self._earlier) if is_brief(self._reading) else ():
             yield self._amendment(fresh.sentence, fresh.value, before.value, text, "")
         for now, once, text in remeasured(self._reading, self._earlier):
             yield self._amendment(now.sentence, now.value, once.value, text, "")

@@ -18,7 +18,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.losses import Losses
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.mistakes import Mistakes
-from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, longest_brief
+from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_talk, longest_brief
 from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
@@ -108,14 +108,16 @@ class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgett
         return list(found.values())
 
     def _is_told_plainly(self, ending: Ending) -> bool:
-        """Whether an ending stands in few words; in a long message only a whole value counts that is known as such.
+        """Whether an ending stands in few words; in a long message only what was given as a value.
 
         Somebody who tells a story or gives a task uses every word of an ending, and has said every noun before.
         """
         most, size = longest_brief(self._lexicon), len(ending.sentence.words)
         if is_brief(self._reading):
             return size <= most
-        return 2 * size <= most and self._heard.is_value(ending.value)
+        if 2 * size > most:
+            return False
+        return self._heard.is_value(ending.value) or (is_talk(self._reading) and self._is_theirs(ending.mention))
 
     def _is_mere_talk(self, place: int, ending: Ending) -> bool:
         """Whether a sentence only tells of what is not so, or asks what would be."""

@@ -17,7 +17,7 @@ from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.pairs import Pair, is_called, is_description, pairs, pairs_in, renewed
-from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, language, read
+from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_talk, language, longest_brief, read
 from proxy.memory.extract_builtin.replacement import is_of_its_sort, overlap, recast, touches
 from proxy.memory.extract_builtin.russian import RUSSIAN
 from proxy.memory.extract_builtin.spanish import SPANISH
@@ -81,7 +81,9 @@ class _Extraction(Closings):
         gone = [ending.value for ending in endings]
         come = [candidate.object for candidate in closing if candidate.action == "replace"]
         updates = [
-            c for c in self._plainly(self._updates()) if not any(touches(c.object, value) for value in (*gone, *come))
+            c
+            for c in self._plainly(self._updates(), is_frame=True)
+            if not any(touches(c.object, value) for value in (*gone, *come))
         ]
         facts = list(
             self._facts(
@@ -91,13 +93,22 @@ class _Extraction(Closings):
         back = list(self._back(heard, gone))
         return _unique([*_not_stated([*closing, *updates], facts), *facts, *back][: MAX_FACTS * 3])
 
-    def _plainly(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-        """Yield the changes that are told as people tell one: briefly, or of what is known to be theirs."""
+    def _plainly(self, candidates: Iterable[Candidate], *, is_frame: bool = False) -> Iterator[Candidate]:
+        """Yield the changes that are told as people tell one: briefly, or of what is known to be theirs.
+
+        Args:
+            candidates: The changes.
+            is_frame: They say again what was said before, which in a longer message takes a short sentence.
+        """
+        is_told = is_frame and is_talk(self._reading)
         for candidate in candidates:
             if not all(is_of_its_sort(candidate.object, old) for old in candidate.replaces):
                 continue
-            if is_brief(self._reading) or any(
-                same_value(memory.object, old) for memory in self._known for old in candidate.replaces
+            is_short = is_told and 2 * len(words(candidate.quote)) <= longest_brief(self._lexicon)
+            if (
+                is_short
+                or is_brief(self._reading)
+                or any(same_value(memory.object, old) for memory in self._known for old in candidate.replaces)
             ):
                 yield candidate
 

@@ -29,6 +29,11 @@ _TAG = re.compile(r"\b(?:ok|okay|gell|gelle|klar|kapiert|verstanden|vale|estamos
 _MAX_SENTENCES = 60  # of a message; what is longer is a document
 _MAX_CHARACTERS = 1000  # of a sentence; what is longer is code, or a list without an end
 _BRIEF = 40
+_TALK = 3  # times as long
+_MATERIAL = re.compile(
+    r"```|\*\*|`[^`]+`|https?://|[{};<>=]{2}|^\s*(?:[-*•#>]|\d+[.)])\s|^\w[\w ]{1,30}:\s*\n|(?:\n\s*\n.*){2}",
+    re.MULTILINE,
+)
 _WORDIER = {"zh": 2.0, "es": 1.2}  # what a language takes for the same, in its words or characters
 
 
@@ -79,6 +84,12 @@ class Reading:
 def is_brief(reading: Reading) -> bool:
     """Whether a message has the length at which people say that something changed, and not that of a task or story."""
     return sum(len(sentence.words) for sentence in reading.sentences) <= longest_brief(reading.lexicon)
+
+
+def is_talk(reading: Reading) -> bool:
+    """Whether a longer message is told like a brief one, and is no task, list or paste."""
+    size = sum(len(sentence.words) for sentence in reading.sentences)
+    return size <= _TALK * longest_brief(reading.lexicon) and _MATERIAL.search(reading.text) is None
 
 
 def longest_brief(lexicon: Lexicon) -> int:

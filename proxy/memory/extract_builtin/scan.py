@@ -60,6 +60,9 @@ _CAME_BACK = re.compile(
     r"\bвернул(?:ся|ась|ись)\b(?! (?:к|на|в)\b)|\bнаш(?:ел|л[аи])с[ья]\b|\bнашл[аи]\b(?= (?:его|ее|их|под|в|за|на|у))|\bпомирил\w+|\bпочинил\w*|(?<![要讨拿退收])回来了|找(?:到|回来)的?|和好|修好|恢复了|"
     r"\b(?:lasted|got back into|went back to it|picked it (?:back )?up again)\b"
 )
+_AND = r"(?:[,;/]|\b(?:and|und|sowie|y|e|и)\b)"
+_ARTICLE = r"(?:a|an|the|my|our|some|ein\w*|ne[nrm]?|der|die|das|den|el|la|los|las|un|una|mi|mein\w*)"
+_BEFORE_NAME = r"\b(?:Herrn?|Frau|Dr\.|von|vom|bei|beim|in|im|nach|aus|als) "
 _MOST_SAID = 3  # earlier messages that hold a common word which names something of the speaker's
 _INFINITIVE = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
@@ -171,6 +174,16 @@ class Scan:
         if self._lexicon.code == "en" and len(mention.said) > _MOST_SAID:
             return False  # what comes up again and again is what they talk about
         return any(_is_own(text, mention.surface, self._lexicon) for text in mention.said)
+
+    def _is_theirs(self, mention: Mention | None) -> bool:
+        """Whether the speaker seldom named something, each time as theirs: by its name, or as one of several."""
+        if mention is None or mention.rank < NOUN or len(mention.said) > _MOST_SAID:
+            return False
+        if not any(_is_own(text, mention.surface, self._lexicon) for text in mention.said):
+            return False
+        if mention.rank >= NAME:
+            return True
+        return len(mention.said) == 1 and _is_named_in(mention.said[0], mention.surface, self._lexicon)
 
     def _clause_at(self, sentence: Sentence, mention: Mention) -> Clause:
         return next(
@@ -343,6 +356,15 @@ def _same_person(word: str, who: str) -> bool:
 
 
 @lru_cache(maxsize=2_048)
+def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
+    """Whether a text gives something as a value is given: in a row with others, or, in German, where a name stands."""
+    word, told = re.escape(flat(surface)), flat(text)
+    is_last = rf"{_AND} (?:(?:{_ARTICLE} (?:\w+ )?){word}\b|(?:\w+ )?{word}(?= *(?:$|[,.;!?]|{_AND})))"
+    if re.search(rf"{is_last}|(?:[,;:] *|\w )(?:{_ARTICLE} )?{word} *{_AND}", told):
+        return True
+    return lexicon.code == "de" and re.search(_BEFORE_NAME + re.escape(surface), text) is not None
+
+
 def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether ``text`` names ``surface`` in a short statement of the speaker."""
     wanted = Value.of(surface.lower() if lexicon.code == "de" else surface)  # all its nouns are written like names
