@@ -109,6 +109,12 @@ def amid(case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def in_haste(case: dict[str, Any]) -> dict[str, Any]:
+    """Return a case whose later messages have no capitals and no apostrophes."""
+    first, *later = case["conversations"]
+    return case | {"conversations": [first, *([text.lower().replace("'", "") for text in said] for said in later)]}
+
+
 def _ended(text: str) -> str:
     return text if text.rstrip().endswith((".", "!", "?", "。", "！", "？", "…")) else f"{text.rstrip()}."
 
@@ -131,6 +137,14 @@ def test_what_is_said_amid_other_things_is_heard(lang: str) -> None:
     heard = [case for case in cases if not fails(case)]
     lost = [case["id"] for case in heard if fails(amid(case))]
     assert len(lost) <= 0.12 * len(heard), lost
+
+
+@pytest.mark.parametrize(("lang", "most"), [("en", 0.2), ("de", 0.1), ("es", 0.1), ("ru", 0.1)])
+def test_what_is_typed_in_haste_is_heard(lang: str, most: float) -> None:
+    cases = [case for case in load(OWN) if case["lang"] == lang][1::6]
+    heard = [case for case in cases if not fails(case)]
+    lost = [case["id"] for case in heard if fails(in_haste(case))]
+    assert len(lost) <= most * len(heard), lost
 
 
 def test_our_own_cases_cover_every_language_and_kind() -> None:

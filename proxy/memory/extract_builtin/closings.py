@@ -147,7 +147,7 @@ class Closings(Amendments):
                 start, end = group_of(match, "new") or match.span()
                 value = clipped(sentence.text[start:end], self._lexicon)
                 is_kind = not value and bool(value := clipped(sentence.text[start:end], self._lexicon, is_kind=True))
-                if corrects_name and value.islower() and not self._said.text.islower():
+                if corrects_name and value.islower() and self._said.text[:1].isupper():
                     continue  # "never took one through X, so how am I to start"
                 if value and not overlap(value, ending.value) and _is_alike(value, ending.value):
                     plain = not (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE
+from proxy.memory.extract_builtin.casing import cased, unclipped
 from proxy.memory.extract_builtin.chinese import CHINESE
 from proxy.memory.extract_builtin.closings import Closings
 from proxy.memory.extract_builtin.dates import event_time
@@ -52,10 +54,44 @@ class BuiltinExtractor:
         earlier = [episode.text for episode in told]
         for said in turn.messages:
             if said.role == "user":
-                found = _Extraction(said, known, earlier[-_MOST_EARLIER:]).candidates()
-                candidates += [_dated(candidate, turn) for candidate in found]
+                spelt = _as_spelt(said, known, earlier[-_MOST_EARLIER:])
+                found = _Extraction(spelt.said, known, spelt.earlier).candidates()
+                typed = [replace(candidate, quote=spelt.typed(candidate.quote, said.text)) for candidate in found]
+                candidates += [_dated(candidate, turn) for candidate in typed]
                 earlier.append(said.text)
         return candidates
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelt:
+    """A message and those before it with the capitals and apostrophes that their author left out.
+
+    Args:
+        said: The message.
+        earlier: What was said before.
+        added: Where apostrophes were put into the message.
+    """
+
+    said: Said
+    earlier: list[str]
+    added: list[int]
+
+    def typed(self, quote: str, text: str) -> str:
+        """Return a quote as it stands in what the user typed."""
+        start = self.said.text.find(quote)
+        if start < 0:
+            return quote
+        first, last = (place - bisect.bisect_left(self.added, place) for place in (start, start + len(quote)))
+        return text[first:last]
+
+
+def _as_spelt(said: Said, known: Sequence[Memory], earlier: Sequence[str]) -> _Spelt:
+    lexicon = LEXICONS[language(said.text, LEXICONS, hint=language(earlier[-1], LEXICONS) if earlier else "en")]
+    is_english = lexicon.code == "en"
+    before = [cased(unclipped(text)[0] if is_english else text, (), lexicon) for text in earlier]
+    text, added = unclipped(said.text) if is_english else (said.text, [])
+    text = cased(text, [*(memory.text for memory in known), *before], lexicon)
+    return _Spelt(said if text == said.text else replace(said, text=text), before, added)
 
 
 class _Extraction(Closings):
