@@ -14,7 +14,15 @@ from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, is_brief, read_as
 from proxy.memory.extract_builtin.reframed import cleft, reframed
-from proxy.memory.extract_builtin.replacement import clipped, is_spelt_like, names_in, overlap, placed, remodelled
+from proxy.memory.extract_builtin.replacement import (
+    clipped,
+    is_of_its_sort,
+    is_spelt_like,
+    names_in,
+    overlap,
+    placed,
+    remodelled,
+)
 from proxy.memory.extract_builtin.restated import restated
 from proxy.memory.extract_builtin.retold import retold
 from proxy.memory.extract_builtin.scan import REQUEST
@@ -57,6 +65,7 @@ _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
 _LEANS = re.compile(
     r"\W*(?:(?:and|und|y|и|а) )?(?:(?:its?|his|her|their|he|she|they|seine?|ihre?|er|sie|sus?|él|ella|его|ее|их|он|она|они)\b|[其它他她该此这那])"
 )
+_ON_TOP = re.compile(r"\b(?:as well|too|also)\W*$")
 _DENIES = re.compile(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$")
 
 
@@ -83,6 +92,7 @@ class Amendments:
                 or REQUEST.match(sentence.flat)
                 or len(sentence.words) > _MAX_AMENDMENT
                 or self._is_thought(sentence)
+                or self._adds(sentence)
             ):
                 continue
             found = next(self._put_right(sentence), None)
@@ -103,6 +113,10 @@ class Amendments:
         telling = [c for c in sentence.clauses if any(w.isdigit() or w[:1].isupper() for w in self._told(c))]
         return all(self._lexicon.hedge.search(c.flat) is not None for c in telling or sentence.clauses)
 
+    def _adds(self, sentence: Sentence) -> bool:
+        """Whether a sentence ends by saying that something comes on top ("I'm allergic to penicillin as well")."""
+        return self._lexicon.code == "en" and _ON_TOP.search(sentence.flat) is not None
+
     def _told(self, clause: Clause) -> list[str]:
         return self._said.text[clause.start : clause.end].split()
 
@@ -119,7 +133,7 @@ class Amendments:
         """Yield (new, old, the earlier text, relation): by a named value, by its form, by the words before it."""
         new = self._new_name(sentence) or self._only_new_name(sentence)
         old = new and self._meant_before(sentence, new)
-        if new and old and (not new[:1].isdigit() or any(char.isdigit() for char in old[0])):
+        if new and old and is_of_its_sort(new, old[0]) and (not new[0].isdigit() or any(map(str.isdigit, old[0]))):
             yield new, *old
         yield from self._put_right_by_form(sentence)
         yield from self._put_right_by_spelling(sentence)

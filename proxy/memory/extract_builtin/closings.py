@@ -168,4 +168,6 @@ class Closings(Amendments):
 
 def _is_alike(new: str, old: str) -> bool:
     """Whether a number gives way to a number."""
+    if new[:1].isdigit() and not any(char.isdigit() for char in old) and old.islower():
+        return False
     return any(char.isdigit() for char in new) or not old[:1].isdigit()

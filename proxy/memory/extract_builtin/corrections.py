@@ -37,6 +37,10 @@ _FOLLOWS = re.compile(
 _YOU = re.compile(r"\b(?:you|your)\b")
 _MORE = re.compile(r"\s*(?:any ?more|any longer|mehr|más|больше|anymore|only|nur|sol)")
 _AFTER_DENIED = 2
+_WRONG_OF = re.compile(  # "the wrong time for the dentist"
+    r"\bwrong (?:\w+ )?(?:time|date|day|number|name|address|place|price|year|month|size|colou?r|code|room|street|amount|figure)s? (?:for|of|on) "
+    r"(?:(?:the|my|our|his|her|their|\w+'s) )*$"
+)
 TOPIC = re.compile(
     r"(?:\b(?:about|regarding|concerning|über|bezüglich|sobre|acerca de|respecto a|про|насчет|по поводу)\s+(?:\w+\s+){0,2}|关于)$"
 )
@@ -180,6 +184,8 @@ class Corrections(Scan):
 
     def _is_topic(self, mention: Mention, clause: Clause) -> bool:
         """Whether a clause is about a value, and not the wrong thing said ("I lied about Tver" is)."""
+        if _WRONG_OF.search(clause.flat[: mention.start - clause.start]):
+            return True
         about = TOPIC.search(clause.flat[: mention.start - clause.start])
         return about is not None and not self._lexicon.slip.search(clause.flat, mention.end - clause.start)
 

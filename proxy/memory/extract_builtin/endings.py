@@ -84,6 +84,10 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
     r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
     r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
 )
+_FINISHED = re.compile(r"\b(?:finished|completed|got to the end of|made it through|got through|polished off)\b")
+_GOING_ON = re.compile(
+    r"\b(?:reading|re-?reading|watching|re-?watching|bing(?:e)?ing|playing|listening to|working through|halfway through|in the middle of)\b"
+)
 # "Jens has quit his job": his job ended, not Jens.
 
 
@@ -242,7 +246,7 @@ class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgett
             return None
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
-        taken = self._taken(sentence, clause)
+        taken = self._taken(sentence, clause) or self._is_read_through(sentence, clause)
         if taken is not None:
             return clause.start + taken.start(), clause.start + taken.end(), True
         limited = self._is_limited(sentence, clause)
@@ -256,6 +260,15 @@ class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgett
         if loose and not lexicon.additive.search(sentence.flat) and self._gives_way(sentence, clause):
             return clause.start + loose.start(), clause.start + loose.end(), False
         return None
+
+    def _is_read_through(self, sentence: Sentence, clause: Clause) -> re.Match[str] | None:
+        """Return where an English clause says that a book, a series or a game is finished which was told of as going on."""
+        finished = _FINISHED.search(clause.flat) if self._lexicon.code == "en" else None
+        if finished is None or self._lexicon.negation.search(clause.flat):
+            return None
+        named = [m for m in self._within(clause, sentence) if m.rank >= NAME]
+        goes_on = any(_GOING_ON.search(flat(text)) for mention in named for text in mention.said)
+        return finished if goes_on else None
 
     def _reports_nothing(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause asks, supposes, or tells of another time, so that nothing of now can end in it."""

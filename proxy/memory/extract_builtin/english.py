@@ -150,6 +150,7 @@ ENGLISH = Lexicon(
     forget=FORGET,
     remember=REMEMBER,
     correction=one_of(
+        r"\b(?:told|gave|sent|wrote) you (?:the |a )?wrong\b|\b(?:got|had) the (?:time|date|day|number|name|address|price) wrong\b|\bwas never (?:\w+ ){0,2}[\w:.]+, (?:it's|its|it is|he's|she's)\b",
         r"\bshould(?:n't| not| never) have (?:said|written|typed|put|called|told you)\b|\bnot sure (?:why|how)\b|\bsilly me\b|\bno clue (?:why|how)\b|\bwho knows why\b",
         r"\bshould(?:'ve| have) (?:said|written|typed|been|put|called)\b|\bmuddled\b|\bput me right\b|\bset me straight\b|\bcorrected me\b|\bgot measured\b|\b(?:he|she|it) isn't (?:a|an|the|called|named)\b|\bit's not (?:a|an|the) \w+ at all\b",
         r"\bdouble[- ]?checked\b|\b(?:checked|looked|counted|asked|measured|calculated) (?:it |that |them )?(?:again|up|once more|properly)\b",
@@ -221,7 +222,7 @@ ENGLISH = Lexicon(
     ),
     denial=one_of(r"(?:\b(?:not|no|isn't|wasn't|aren't)|there's no|there is no) (?:\w+ ){0,2}$"),
     amend=one_of(
-        r"^(?:(?:no|oh|oh dear|oh no|dear me|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that|tell a lie|i tell a lie|hang on|hold on|argh|ugh|damn|doh|gosh|silly me|my bad|my mistake|apologies|ok so|so|turns out|and|but|right|er|erm|um|uh)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make (?:that|it)|i mean|or rather|mine(?:'s| is)|ours(?:'s| is)|(?:he|she)(?:'s| is) (?:called|named)|(?:his|her|the|its) name(?:'s| is)|(?:it |(?:the|my|his|her|its|their|our) (?:\w+(?:'s)? ){1,3}?)(?:actually |clearly )?(?:says?|reads?|states?|shows?|confirms?)|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,4})"
+        r"^(?:(?:no|oh|oh dear|oh no|dear me|wait|sorry|actually|well|oops|whoops|correction|hmm|ah|nope|scratch that|tell a lie|i tell a lie|hang on|hold on|argh|ugh|damn|doh|gosh|silly me|my bad|my mistake|apologies|ok so|so|turns out|and|but|right|er|erm|um|uh)\W+)*(?:actually )?(?:it's|it is|it was|its|that's|i (?:really |actually )?meant|meant|i meant to (?:say|write)|make (?:that|it)|i mean|or rather|mine(?:'s| is)|ours(?:'s| is)|(?:he|she)(?:'s| is) (?:called|named)|(?:his|her|the|its) name(?:'s| is)|(?:it |(?:the|my|his|her|its|their|our) (?:\w+(?:'s)? ){1,3}?)(?:actually |clearly )?(?:says?|reads?|states?|shows?|confirms?)|should be|that should be|should have been)(?: (?:actually|really|in|at|on|the|a|an|called|to|say|be|with|for))* (?P<new>(?:\d{1,2}:\d\d|[\w][\w.&'+#-]*)(?: [\w][\w.&'+#-]*){0,4})"
     ),
     contrast=(
         one_of(

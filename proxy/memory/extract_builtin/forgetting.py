@@ -38,6 +38,13 @@ _KEPT = re.compile(  # "The bees you may keep."
 _MATTER = re.compile(  # "the thing with the boat"
     r"(?:\b(?:das|die sache|alles) mit\s+(?:(?:dem|der|den|meine[mr])\s+)?|\b(?:olv[ií]d\w+|lo|eso|acordarte) de(?:l|\s+(?:la|los|las|mi|el))?\s+)$"
 )
+_ERASES_THAT = re.compile(  # "delete that my brother is …": what is told, and no line of a text
+    r"\b(?:forget|delete|erase|remove|wipe|scrub|strike|purge|unlearn|expunge|drop|(?:don't|do not|never) (?:keep|store|save|remember|record|note))"
+    r"(?: from your \w+)?(?: the (?:fact|bit|part|thing|info|information|detail|note))?,? that (?:i|we|he|she|they|my|our|his|her|their)\b|"
+    r"\b(?:vergiss|vergessen|lösch\w*|streich\w*|entfern\w*|tilg\w*|radier\w*)\b[^.!?]{0,25}, (?:dass|daß) (?:ich|wir|er|sie|mein\w*|unser\w*|sein\w*|ihr\w*)\b|"
+    r"\b(?:olv[ií]d|b[oó]rr|elim[ií]n|supr[ií]m|quit|quít)\w*(?: por favor,?)?(?: el (?:dato|hecho) de)? que (?:yo|mis?|nuestr\w+|su|él|ella|soy|estoy|tengo)\b|"
+    r"\b(?:забудь|забудьте|удали\w*|сотри\w*|убери\w*|вычеркни\w*)\b[^.!?]{0,25}, что (?:я|мы|у меня|у нас|он|она|они|мо[йяеи]|наш\w*)\b"
+)
 _MAX_COMMON = 3  # common nouns that one request to forget may name
 
 
@@ -66,9 +73,7 @@ class Forgetting(Scan):
         told = [clause.flat for clause in sentence.clauses if not clause.asks]
         if lexicon.code in ERASING and is_erasing(sentence.flat, told, lexicon.code):
             return True
-        if lexicon.code == "en" and not _is_other_work(sentence.flat) and asks_to_erase(sentence.flat):
-            return True
-        if lexicon.code == "ru" and self._erases_before(sentence):
+        if self._bids_plainly(sentence) or (lexicon.code == "ru" and self._erases_before(sentence)):
             return True
         keeps = lexicon.remember.search(sentence.flat)
         if keeps and not (_DELETES.match(keeps[0]) and _FROM_MEMORY.search(sentence.flat)):
@@ -89,6 +94,12 @@ class Forgetting(Scan):
         if lexicon.code == "en" and any(m.rank >= VALUE for m in found) and not _AT_WORK.search(sentence.flat):
             return True
         return any(m.rank == CODE or (m.rank >= NAME and self._is_all(m, match, sentence)) for m in found)
+
+    def _bids_plainly(self, sentence: Sentence) -> bool:
+        """Whether a sentence bids to erase what one has told, in any of the ways of English or with a clause that says what."""
+        if self._lexicon.code == "en" and not _is_other_work(sentence.flat) and asks_to_erase(sentence.flat):
+            return True
+        return _ERASES_THAT.search(sentence.flat) is not None and not _ALSO_DONE.search(sentence.flat)
 
     def _erases_before(self, sentence: Sentence) -> bool:
         """Whether a clause bids to erase and leaves it to the sentence before, which names something, to say what."""
@@ -177,6 +188,8 @@ class Forgetting(Scan):
 
     def _common_in(self, sentence: Sentence) -> list[Mention]:
         common = [m for m in self._mentions[sentence.start] if m.rank == NOUN]
+        if _ERASES_THAT.search(sentence.flat):  # what is told of somebody is to go, not who it is told of
+            common = [m for m in common if not self._lexicon.kin.fullmatch(m.surface.lower())] or common
         found = [m for m in common if self._is_personal(m)]
         if self._lexicon.code == "en":
             found = found or [m for m in common if " " in m.surface]  # what is named in two words is meant
