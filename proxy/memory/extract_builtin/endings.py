@@ -262,10 +262,10 @@ class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgett
         return None
 
     def _is_read_through(self, sentence: Sentence, clause: Clause) -> re.Match[str] | None:
-        """Return where an English clause says that a book, a series or a game is finished which was told of as going on."""
+        """Return where an English clause says that a book, a series or a game gives way that was told of as going on."""
         finished = _FINISHED.search(clause.flat) if self._lexicon.code == "en" else None
-        if finished is None or self._lexicon.negation.search(clause.flat):
-            return None
+        if finished is None or self._lexicon.negation.search(clause.flat) or not self._gives_way(sentence, clause):
+            return None  # what was read is still worth knowing
         named = [m for m in self._within(clause, sentence) if m.rank >= NAME]
         goes_on = any(_GOING_ON.search(flat(text)) for mention in named for text in mention.said)
         return finished if goes_on else None
