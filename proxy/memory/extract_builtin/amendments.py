@@ -65,7 +65,7 @@ _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
 _LEANS = re.compile(
     r"\W*(?:(?:and|und|y|и|а) )?(?:(?:its?|his|her|their|he|she|they|seine?|ihre?|er|sie|sus?|él|ella|его|ее|их|он|она|они)\b|[其它他她该此这那])"
 )
-_ON_TOP = re.compile(r"\b(?:as well|too|also)\W*$")
+_ON_TOP = re.compile(r"\b(?:as well|too|also)(?=\W*$|[,;])")
 _DENIES = re.compile(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$")
 
 

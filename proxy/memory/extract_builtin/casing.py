@@ -14,6 +14,7 @@ _PRONOUN = re.compile(r"\bI\b")
 _TITLED = re.compile(  # behind which a name stands
     r"\b(?:mr|mrs|ms|miss|dr|prof|professor|sr|sra|don|doña|señor|señora|doctor|doctora|herrn?|frau)\.? (?P<name>[^\W\d_])"
 )
+_CALLED = re.compile(r"\b(?:called|named|namens|heiß(?:t|en)|se llaman?|llamad[oa]s?) (?P<name>[^\W\d_])")
 _QUOTED = re.compile(r"[«“„《](?P<name>[^\W\d_])")
 _GERMAN_NOUN = re.compile(  # behind an article, its adjectives between, or a preposition; or what one is called
     r"\b(?:(?:de[rmns]|die|das|eine?[mnrs]?|ne[nrm]?|(?:mein|dein|sein|unser|kein|ihr)(?:e[mnrs]?)?|zu[rm]|im|am|beim|vom|ins) (?:[a-zäöüß]{3,}(?:e[mnrs]?) (?=[a-zäöüß]))*|"
@@ -51,7 +52,7 @@ def cased(text: str, earlier: Iterable[str], lexicon: Lexicon) -> str:
         return name if match[0] not in idle and len(name) == len(match[0]) else match[0]
 
     named = _WORD.sub(recased, text)
-    patterns = (_TITLED, _QUOTED, *((_GERMAN_NOUN,) if lexicon.code == "de" else ()))
+    patterns = (_TITLED, _CALLED, _QUOTED, *((_GERMAN_NOUN,) if lexicon.code == "de" else ()))
     for match in [match for pattern in patterns for match in pattern.finditer(named)]:
         start = match.start("name")
         if _WORD.match(named, start)[0] not in lexicon.stop:  # type: ignore[index]

@@ -119,9 +119,12 @@ class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgett
         most, size = longest_brief(self._lexicon), len(ending.sentence.words)
         if is_brief(self._reading):
             return size <= most
-        if 2 * size > most:
+        if 3 * size > 2 * most:
             return False
-        return self._heard.is_value(ending.value) or (is_talk(self._reading) and self._is_theirs(ending.mention))
+        if self._heard.is_value(ending.value):
+            return True
+        is_meant = ending.reason == "forget" and ending.mention is not None and ending.mention.rank >= NAME
+        return is_talk(self._reading) and (is_meant or self._is_theirs(ending.mention))
 
     def _is_mere_talk(self, place: int, ending: Ending) -> bool:
         """Whether a sentence only tells of what is not so, or asks what would be."""

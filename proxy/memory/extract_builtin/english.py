@@ -229,7 +229,7 @@ ENGLISH = Lexicon(
             r"\b(?:is|are|'s|was|be|meant|called|named|in|at|with|to|for|from|it's|its|thats|hes|shes|im|i'm|we're) (?:\w+ ){0,3}?(?P<new>[\w .&'-]{2,40}?),? (?:and )?not (?!only\b|just\b|simply\b|merely\b|necessarily\b|even\b)(?:a |an |the |in |at |with |to |for |from |my |our )*(?P<old>[\w .&'-]{2,30})"
         ),
         one_of(
-            r"\b(?:isn't|not|aren't|wasn't|no) (?!only|just|simply|merely)(?:a |an |the |in |at |with |called |named )*(?P<old>[\w .&'-]{2,30}?),? (?:but|it's|its|it is|he's|hes|shes|she's|they're|rather) (?:a |an |the |in |at |with |rather |actually |really )*(?P<new>[\w .&'-]{2,30})"
+            r"\b(?:isn't|not|aren't|wasn't|no) (?!only|just|simply|merely|longer|more\b)(?:a |an |the |in |at |with |called |named )*(?P<old>[\w .&'-]{2,30}?),? (?:but|it's|its|it is|he's|hes|shes|she's|they're|rather) (?:a |an |the |in |at |with |rather |actually |really )*(?P<new>[\w .&'-]{2,30})"
         ),
     ),
     source=one_of(

@@ -189,7 +189,7 @@ ENGLISH_STATEMENTS = (
     Statement(
         "age",
         one_of(
-            rf"\b(?:i'm|i am|i(?:'ve)? (?:just )?turned) (?P<v>{NUMBER})(?:(?: years?)?(?: old)?| yo\b)(?= *(?:$|[,.!?;]|now|today|and|so))",
+            rf"\b(?:i'm|i am|i(?:'ve)? (?:just )?turned) (?P<v>{NUMBER})(?:(?: years?)?(?: old)?| yo\b)(?= *(?:$|[,.!?;]|now|today|yesterday|last|this|on|in|and|so|but))",
             rf"\bmy (?P<who>{KIN}) (?:is|(?:has )?(?:just )?turned) (?:now |already )?(?P<v>{NUMBER}(?: (?:years?|months?)(?: old)?)?)(?= *(?:$|[,.!?;]|now|today|and|so|already))",
         ),
         single=True,

@@ -362,7 +362,10 @@ def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
     is_last = rf"{_AND} (?:(?:{_ARTICLE} (?:\w+ )?){word}\b|(?:\w+ )?{word}(?= *(?:$|[,.;!?]|{_AND})))"
     if re.search(rf"{is_last}|(?:[,;:] *|\w )(?:{_ARTICLE} )?{word} *{_AND}", told):
         return True
-    return lexicon.code == "de" and re.search(_BEFORE_NAME + re.escape(surface), text) is not None
+    return (
+        lexicon.code == "de"
+        and re.search(rf"(?:{_BEFORE_NAME}|\b[A-ZÄÖÜ][a-zäöüß]+ )" + re.escape(surface), text) is not None
+    )
 
 
 def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:

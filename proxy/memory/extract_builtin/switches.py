@@ -137,6 +137,10 @@ _INSTEAD = re.compile(
 )
 
 
+_BESIDES = re.compile(
+    r"\b(?:besides|apart from|aside from|as well as|on top of|in addition to|además del?|aparte del?|junto (?:a|con)|neben|außer|zusätzlich zu[rm]?|кроме|помимо|наряду с|вдобавок к)"
+    r"(?: (?:the|my|our|mis?|el|la|los|las|nuestr[oa]s?|de[rmn]|die|das|mein\w*|unser\w*|мо\w+|наш\w*))?\s*$|(?:除了|除开)$"
+)
 _OUT_OF = re.compile(r"\bfrom (?:(?:my|our|the|a|an|old) )*$")
 _TO_ANOTHER = re.compile(
     r"^[^,;]{0,40}?(?: (?:over )?(?:to|onto|into) (?!(?:be|get|save|buy|make|do|see|have|use|help|find|try|go|keep|my|me)\b)|→|->)"
@@ -186,6 +190,8 @@ class Switches(Scan):
 
     def _marks(self, before: str, after: str, clause: Clause) -> bool:
         """Whether the words around a value give it up, and not only say whose something is ("the training of Jonas is now in …")."""
+        if _BESIDES.search(before):
+            return False
         if _BELONGS.search(before) and not self._lexicon.switch.search(clause.flat):
             return False
         if _OUT_OF.search(before) and not (self._lexicon.switch.search(clause.flat) or _TO_ANOTHER.search(after)):
