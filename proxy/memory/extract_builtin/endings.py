@@ -24,7 +24,7 @@ from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
 from proxy.memory.extract_builtin.targets import MALFUNCTIONS, NOT_ALONE
-from proxy.memory.words import flat, mentions, words
+from proxy.memory.words import Span, flat, mentions, words
 
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
 _HALTS = re.compile(
@@ -84,6 +84,7 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
     r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
     r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
 )
+_SELLS = re.compile(r"\bsell(?:s|ing)?\b|\bverkauf(?:e|en|t)?\b|\bvend(?:o|e|emos|iendo)\b|\bпрода(?:ю|ем|ет)\b")
 _FINISHED = re.compile(r"\b(?:finished|completed|got to the end of|made it through|got through|polished off)\b")
 _GOING_ON = re.compile(
     r"\b(?:reading|re-?reading|watching|re-?watching|bing(?:e)?ing|playing|listening to|working through|halfway through|in the middle of)\b"
@@ -192,13 +193,20 @@ class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgett
                 continue  # "the exam is over": it took place
             if self._is_renewed(mention, sentence) or self._is_part(mention, clause, end):
                 continue
-            if self._is_of_another(mention, clause) or self._does_it(mention, clause, (start, end)):
+            if self._is_of_another(mention, clause) or self._sells_on(mention, (start, end)):
                 continue
-            if self._stands(mention, place, sentence, clause, (start, end)):
+            if self._does_it(mention, clause, (start, end)) or self._stands(
+                mention, place, sentence, clause, (start, end)
+            ):
                 continue
             new = self._passed_to(mention, sentence)
             reason: Reason = "replace" if new else self._reason(mention, sentence, clause, subject)
             yield Ending(self._as_said(mention), reason, sentence, mention, subject or "user", new)
+
+    def _sells_on(self, mention: Mention, cue: Span) -> bool:
+        """Whether something is sold that was told of as sold: who sells candles goes on to have some."""
+        sold = _SELLS.search(self._reading.text[slice(*cue)].lower()) is not None
+        return sold and any(_SELLS.search(flat(text)) for text in mention.said)
 
     def _reason(self, mention: Mention, sentence: Sentence, clause: Clause, subject: str | None) -> Reason:
         """Return whether something is told to come in place of what ends, or beside it."""

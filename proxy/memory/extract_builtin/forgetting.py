@@ -75,7 +75,8 @@ class Forgetting(Scan):
             return True
         if self._bids_plainly(sentence) or (lexicon.code == "ru" and self._erases_before(sentence)):
             return True
-        keeps = lexicon.remember.search(sentence.flat)
+        bids = [clause.flat for clause in sentence.clauses if lexicon.forget.search(clause.flat)] or [sentence.flat]
+        keeps = next((told_to for text in bids if (told_to := lexicon.remember.search(text))), None)
         if keeps and not (_DELETES.match(keeps[0]) and _FROM_MEMORY.search(sentence.flat)):
             return False
         texts = [*(clause.flat for clause in sentence.clauses), sentence.flat]
