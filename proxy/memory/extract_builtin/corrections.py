@@ -11,6 +11,7 @@ from proxy.memory.extract_builtin.pairs import is_called
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.replacement import overlapping
 from proxy.memory.extract_builtin.scan import REQUEST, Ending, Scan
+from proxy.memory.extract_builtin.typed import typed
 from proxy.memory.words import words
 
 _LONG = 30  # words; a correction or a switch is told in fewer
@@ -218,3 +219,10 @@ class Corrections(Scan):
         known = [m for m in self._within(clause, sentence) if m.rank >= floor]
         known = [m for m in known if m.rank > NOUN or not self._lexicon.kin.search(m.surface.lower())]
         return bool(known) and self._lexicon.kin.search(clause.flat) is not None
+
+
+def is_of_date(mention: Mention, sentence: Sentence) -> bool:
+    """Whether a mention is the month of a date and not all of it ("on 24 June", after "on 14 June")."""
+    dates = (date for date in typed(sentence.text) if date.kind == "date")
+    spans = ((sentence.start + date.start, sentence.start + date.end) for date in dates)
+    return any(start < mention.start < end for start, end in spans)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.bystanders import Bystanders
-from proxy.memory.extract_builtin.corrections import WHENCE, Corrections
+from proxy.memory.extract_builtin.corrections import WHENCE, Corrections, is_of_date
 from proxy.memory.extract_builtin.departures import Departures
 from proxy.memory.extract_builtin.disproved import Disproved
 from proxy.memory.extract_builtin.english_endings import MISHAP, OTHERWISE
@@ -153,7 +153,8 @@ class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgett
         yield from self._contrasted(sentence)
         yield from self._denied(sentence)
         if self._corrects or self._murmurs:
-            yield from self._disowned(place, sentence)
+            found = self._disowned(place, sentence)
+            yield from (one for one in found if one.mention is None or not is_of_date(one.mention, one.sentence))
         yield from self._switched(sentence)
         yield from self._outdone(sentence)
         yield from self._departed(sentence)
