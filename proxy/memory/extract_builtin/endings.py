@@ -84,6 +84,9 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
     r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
     r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
 )
+_PHRASE = re.compile(  # says nothing of what it names
+    r"\b(?:kein\w*|no|sin|без) (?:stress|estrés|stres\w*|problem\w*|ding|thema|ahnung|sorgen?|eile|wunder|frage|zweifel|worries|rush|hurry|prisa|duda|проблем\w*|стресса)$"
+)
 _SELLS = re.compile(r"\bsell(?:s|ing)?\b|\bverkauf(?:e|en|t)?\b|\bvend(?:o|e|emos|iendo)\b|\bпрода(?:ю|ем|ет)\b")
 _FINISHED = re.compile(r"\b(?:finished|completed|got to the end of|made it through|got through|polished off)\b")
 _GOING_ON = re.compile(
@@ -124,7 +127,9 @@ class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgett
             return False
         if self._heard.is_value(ending.value):
             return True
-        is_meant = ending.reason == "forget" and ending.mention is not None and ending.mention.rank >= NAME
+        if ending.mention is None or _PHRASE.search(ending.sentence.flat[: ending.mention.end - ending.sentence.start]):
+            return False
+        is_meant = ending.reason == "forget" and ending.mention.rank >= NAME
         return is_talk(self._reading) and (is_meant or self._is_theirs(ending.mention))
 
     def _is_mere_talk(self, place: int, ending: Ending) -> bool:
