@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from proxy import heap
 from proxy.api import install, wrap
 from proxy.clock import Clock
 from proxy.config import Settings, load_settings
@@ -81,6 +82,7 @@ async def _warm(services: Services, *, owns_process: bool) -> None:
     await services.warm()
     if owns_process:
         gc.collect()
+        heap.give_back()
         gc.freeze()
         gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
 

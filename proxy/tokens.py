@@ -23,7 +23,9 @@ def load() -> None:
     set_default_variable("TIKTOKEN_CACHE_DIR", str(folder))
     import tiktoken  # noqa: PLC0415 - 0.1 s that a cold start need not pay before its port is bound
 
-    _loaded["cl100k_base"] = tiktoken.get_encoding("cl100k_base")
+    encoding = tiktoken.get_encoding("cl100k_base")
+    encoding._mergeable_ranks = {}  # 11 MB that its native part holds as well, kept for pickling alone
+    _loaded["cl100k_base"] = encoding
 
 
 def count(text: str) -> int:
