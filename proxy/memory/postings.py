@@ -177,9 +177,14 @@ class Postings:
 
     def _held(self, term: str, mask: Mask | None) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
         """Return the lines of ``mask``, or all, that hold a term, ascending, and how often each does."""
-        places = [(run, slice(*run.place(hash(term)))) for run in self._runs]
-        lines = np.concatenate([np.zeros(0, np.int32), *(run.lines[place] for run, place in places)])
-        counts = np.concatenate([np.zeros(0, np.uint8), *(run.counts[place] for run, place in places)])
+        key = hash(term)
+        places = [(run, begin, end) for run in self._runs for begin, end in (run.place(key),) if begin < end]
+        if len(places) == 1:
+            run, begin, end = places[0]
+            lines, counts = run.lines[begin:end], run.counts[begin:end]
+        else:
+            lines = np.concatenate([np.zeros(0, np.int32), *(run.lines[begin:end] for run, begin, end in places)])
+            counts = np.concatenate([np.zeros(0, np.uint8), *(run.counts[begin:end] for run, begin, end in places)])
         return (lines, counts) if mask is None else (lines[mask[lines]], counts[mask[lines]])
 
     def _matches(self, terms: Sequence[str]) -> tuple[Lines, Lines, Scores]:

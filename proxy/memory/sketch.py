@@ -86,26 +86,23 @@ class Codes:
 
         What eight dimensions add to it is looked up by the byte of their bits, and not computed for each line.
         """
-        width = len(self._signs) * _WORD
-        padded = np.pad(unit, (0, width - len(unit))).reshape(-1, 8)
-        sums = (padded @ _BITS.T).ravel()  # by byte: of the dimensions whose bit is set
-        first = np.arange(len(padded)) * len(_BITS)
+        padded = np.zeros(len(self._signs) * _WORD, np.float32)
+        padded[: len(unit)] = unit
+        sums = (padded.reshape(-1, 8) @ _BITS.T).ravel()  # by byte: of the dimensions whose bit is set
+        more = _LARGE - _SMALL
+        added = np.concatenate((2 * _SMALL * sums, 2 * more * sums, -more * sums)).astype(np.float32)
         signs = np.stack([column.values[lines] for column in self._signs], axis=1).view(np.uint8)
         large = self._sizes.values[lines].view(np.uint8)
-
-        def total(of: NDArray[np.uint8]) -> Vector:
-            looked_up: Vector = sums.take(of + first).sum(axis=1)
-            return looked_up
-
-        small = 2 * total(signs) - unit.sum()  # each with its sign
-        more = 2 * total(signs & large) - total(large)
-        cosines: Vector = (_SMALL * small + (_LARGE - _SMALL) * more) / self._scale
+        places = np.concatenate((signs, signs & large, large), axis=1) + np.arange(0, len(added), len(_BITS))
+        looked_up = added.take(places).sum(axis=1)
+        cosines: Vector = (looked_up - np.float32(_SMALL) * unit.sum()) / np.float32(self._scale)
         return cosines
 
     def _packed(self, bits: Mask) -> NDArray[np.uint64]:
         packed = np.packbits(bits, axis=1)
-        spare = len(self._signs) * _WORD // 8 - packed.shape[1]
-        return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, spare)))).view(np.uint64)
+        whole = np.zeros((len(packed), len(self._signs) * _WORD // 8), np.uint8)
+        whole[:, : packed.shape[1]] = packed
+        return whole.view(np.uint64)
 
 
 class Sketch:

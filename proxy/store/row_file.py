@@ -71,10 +71,11 @@ class RowFile(Generic[T]):
         joined = b"".join(row[: self._vector_bytes] for row in rows)
         shape = len(rows), len(self.layout.vectors), self.dimension
         columns: Vector = np.frombuffer(joined, np.float16).reshape(shape).astype(np.float32)
+        present = np.any(columns, axis=(1, 2)).tolist()
         return Batch(
             [self._decode(row[self._vector_bytes :]) for row in rows],
             [[] for _ in rows],
             {name: columns[:, at] for at, name in enumerate(self.layout.vectors)},
-            [model if vectors.any() else "" for vectors in columns],
+            [model if has_vector else "" for has_vector in present],
             0,
         )
