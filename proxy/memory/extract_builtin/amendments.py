@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.facts import stated_in
+from proxy.memory.extract_builtin.figures import SHOWN, refigured
 from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.measures import remeasured
 from proxy.memory.extract_builtin.mentions import is_name
@@ -65,6 +66,9 @@ _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
 _LEANS = re.compile(
     r"\W*(?:(?:and|und|y|и|а) )?(?:(?:its?|his|her|their|he|she|they|seine?|ihre?|er|sie|sus?|él|ella|его|ее|их|он|она|они)\b|[其它他她该此这那])"
 )
+_REPORTS = re.compile(
+    r"\b(?:говорит|говорят|сказал[аи]?|кричит|подсказывает|рассказыва\w+)\b|说(?=[他她它])"
+)  # who puts one right
 _ON_TOP = re.compile(r"\b(?:as well|too|also)(?=\W*$|[,;])")
 _DENIES = re.compile(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$")
 
@@ -103,13 +107,16 @@ class Amendments:
     def _is_correcting(self, sentence: Sentence) -> bool:
         known = self._correcting.get(sentence.start)
         if known is None:
-            known = self._correcting[sentence.start] = self._lexicon.correction.search(sentence.flat) is not None
+            shown = SHOWN.get(self._lexicon.code)
+            cues = (self._lexicon.correction, shown) if shown else (self._lexicon.correction,)
+            known = self._correcting[sentence.start] = any(cue.search(sentence.flat) for cue in cues)
         return known
 
     def _is_thought(self, sentence: Sentence) -> bool:
         """Whether a sentence is a mere thought; of an English one, that is, each clause that could tell a value."""
         if self._lexicon.code != "en":
-            return self._lexicon.hedge.search(sentence.flat) is not None
+            told = _REPORTS.sub(" ", sentence.flat) if self._lexicon.murmur.search(sentence.flat) else sentence.flat
+            return self._lexicon.hedge.search(told) is not None
         telling = [c for c in sentence.clauses if any(w.isdigit() or w[:1].isupper() for w in self._told(c))]
         return all(self._lexicon.hedge.search(c.flat) is not None for c in telling or sentence.clauses)
 
@@ -355,6 +362,8 @@ class Amendments:
             yield self._amendment(fresh.sentence, fresh.value, before.value, text, "")
         for now, once, text in remeasured(self._reading, self._earlier):
             yield self._amendment(now.sentence, now.value, once.value, text, "")
+        for figure, former, text in refigured(self._reading, self._earlier):
+            yield self._amendment(figure.sentence, figure.value, former.value, text, "")
         for anew, known, text in retold(self._reading, self._earlier):
             yield self._amendment(anew.sentence, anew.value, known.value, text, "")
 

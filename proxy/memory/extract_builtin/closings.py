@@ -18,7 +18,7 @@ from proxy.memory.extract_builtin.replacement import (
     touches,
 )
 from proxy.memory.extract_builtin.scan import Ending
-from proxy.memory.extract_builtin.switches import GAINS
+from proxy.memory.extract_builtin.switches import GAINS, NOW
 from proxy.memory.words import Value, flat, same_value, words
 from proxy.types import Candidate
 
@@ -63,6 +63,10 @@ class Closings(Amendments):
             confidence=FACT_CONFIDENCE,
         )
 
+    @property
+    def _since(self) -> tuple[re.Pattern[str], ...]:
+        return (NOW,) if self._lexicon.code == "zh" else ()
+
     def _subject_of(self, ending: Ending) -> str:
         if ending.subject != "user":
             return ending.subject
@@ -97,7 +101,7 @@ class Closings(Amendments):
         tells = (
             ()
             if ending.reason == "beside"
-            or (GAINS.search(flat(rest or "")) or self._lexicon.gained.search(flat(rest or "")))
+            or any(cue.search(flat(rest or "")) for cue in (GAINS, self._lexicon.gained, *self._since))
             else tells
         )
         if not rest or not (new or not tells or any(pattern.search(flat(rest)) for pattern in tells)):

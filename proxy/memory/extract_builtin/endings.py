@@ -14,6 +14,7 @@ from proxy.memory.extract_builtin.english_endings import MISHAP, OTHERWISE
 from proxy.memory.extract_builtin.exchanges import Exchanges
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
+from proxy.memory.extract_builtin.leavings import Leavings
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.losses import Losses
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
@@ -68,7 +69,7 @@ _EXCEPT = re.compile(
 )
 # "The app has deleted my notes": the value does it to something else.
 _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
-    r"(?:明天|回头|下班|周末|改天|待会儿?)(?:我)?(?:再)?(?:去)?(?:买|补)|再(?:去)?买一|"
+    r"(?:明天|回头|下班|周末|改天|待会儿?)(?:我)?(?:再)?(?:去)?(?:买|补|开|拿|取|囤|领|配)|再(?:去)?买一|"
     r"\bya no (?:tienen|venden|hay|queda|quedan|traen|les queda)\b|\bgib(?:t|ts|t es|t's) .{0,40}\b(?:apotheke|laden|supermarkt|markt|drogerie|handel|geschäft|packung\w*)\b.{0,20}\bnicht mehr\b|\b(?:haben|führen|verkaufen) (?:sie|die) .{0,40}\bnicht mehr\b|\blieferengpass\b|"
     r"\b(?:früh|früher|eher|vorzeitig|zeitig|mittendrin)(?= (?:\w+ )?(?:beendet|abgebrochen|aufgehört|schluss|zugemacht|geschlossen|abgehauen|gegangen))|\b(?:antes de tiempo|a medias)\b|"
     r"\b(?:cort|dej|acab|termin|cerr)\w+ .{0,25}\b(?:pronto|temprano)\b|"
@@ -95,7 +96,9 @@ _GOING_ON = re.compile(
 # "Jens has quit his job": his job ended, not Jens.
 
 
-class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgetting, Losses, Mistakes, Rivals):
+class Endings(
+    Bystanders, Corrections, Departures, Disproved, Exchanges, Forgetting, Leavings, Losses, Mistakes, Rivals
+):
     """Reads the endings of one message."""
 
     def find(self) -> list[Ending]:
@@ -263,7 +266,7 @@ class Endings(Bystanders, Corrections, Departures, Disproved, Exchanges, Forgett
             return None
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
-        taken = self._taken(sentence, clause) or self._is_read_through(sentence, clause)
+        taken = self._taken(sentence, clause) or self._is_read_through(sentence, clause) or self._left(sentence, clause)
         if taken is not None:
             return clause.start + taken.start(), clause.start + taken.end(), True
         limited = self._is_limited(sentence, clause)

@@ -38,6 +38,9 @@ _DISOWNS = re.compile(  # what a wrong value turns out to be
     r"\s*[»”\"]?\s*(?:[-–—]|у (?:него|нее|них|моего|моей|папы|мамы|брата|сестры|соседа|соседки|коллеги|подруги|друга|мужа|жены|тещи|свекрови)\b|это\b|был[аио]?\b)|"
     r"\s*[》”\"]?(?:这个)?(?:说法)?(?:那|才|倒)?是"
 )
+_IS_ANOTHERS = re.compile(
+    r"[»”\"]?,? ?(?:[-–—] )?(?:это |ведь |же )*(?:у (?:них|нее|него) по |(?:его|ее|их|другой|другая|другое|прошл\w+|сосед\w*|стар\w+|бывш\w+|наш\w* (?:стар|прошл|бывш)\w+|другого|другой|из друг\w+)\b)"
+)
 _DISDAINS = re.compile(  # "what X?"
     r"^\W*(?:[你这那]?(?:什么|啥|哪来的|哪门子|哪有什么|哪里?是什么)|(?:какой|какая|какое|какие|что за)(?: (?:там|еще|такой|такая|такое|к черту|на фиг|нафиг))?)\s*$"
 )
@@ -70,7 +73,8 @@ class Mistakes(Scan):
             if self._is_wrong(old, clause, sentence):
                 yield Ending(old.surface, "beside", sentence, old)
                 continue
-            near_by = self._reading.sentences[max(0, place - 1) : place + 1] if self._corrects else ()
+            apart = self._sets_apart(old, sentence)
+            near_by = self._reading.sentences[max(0, place - 1) : place + 1 + apart] if self._corrects or apart else ()
             around = [(c, near) for near in near_by for c in near.clauses if c is not clause]
             frame, falls = self._told_with(old), self._is_let_fall(old, clause, sentence)
             right = [
@@ -129,6 +133,14 @@ class Mistakes(Scan):
         if not is_bare or not _DISDAINS.match(clause.flat[: old.start - clause.start]):
             return False
         return any(self._renames(c) for c in sentence.clauses if c is not clause and not c.asks)
+
+    def _sets_apart(self, old: Mention, sentence: Sentence) -> bool:
+        """Whether a brief Russian message opens by saying whose or what else a name is ("X is her deputy. The boss is Y")."""
+        is_first = old.rank >= NAME and old.start == self._reading.sentences[0].start
+        told = sentence.flat[old.end - sentence.start :]
+        return (
+            self._lexicon.code == "ru" and is_first and _IS_ANOTHERS.match(told) is not None and is_brief(self._reading)
+        )
 
     def _is_let_fall(self, old: Mention, clause: Clause, sentence: Sentence) -> bool:
         """Whether a clause, about the value alone, says what it is otherwise."""

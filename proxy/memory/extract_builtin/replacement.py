@@ -26,6 +26,9 @@ _PLACED = re.compile(
 )  # at the end of its clause
 _SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
 _LEAST_MOULD = 2  # words
+_DESCRIBED = re.compile(
+    r"\b(?P<adjective>[а-яё]{3,}(?:[ыио]й|ая|яя|[ое]е|[ую]ю|[ыи]е|[ое]го|[ыи]х)) $"
+)  # "poplar pollen"
 _LINE = 3  # digits of a number that names something ("the 73 bus")
 _FIGURES = frozenset(("number", "year", "time", "length", "ordinal"))
 _PLAIN_NAME = re.compile(r"[A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ][^\W\d]{2,}(?:[ -][A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ]?[^\W\d]{2,}){0,3}")
@@ -39,6 +42,8 @@ def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
         if len(spans) != 1:
             continue
         start, end = spans[0]
+        if lexicon.code == "ru" and (whole := _DESCRIBED.search(sentence.text[:start])) and old.islower():
+            start = whole.start("adjective") if whole["adjective"] not in lexicon.stop else start
         clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
         if clause is None or clause.asks:
             continue

@@ -123,6 +123,9 @@ class Scan:
             ]
             for sentence in reading.sentences
         }
+        if reading.lexicon.code == "zh":
+            for start, found in self._mentions.items():
+                self._mentions[start] = _without_classes(found, reading.text)
         self._heard = heard
         self._corrects = self._murmurs = False
 
@@ -308,6 +311,21 @@ class Scan:
         return None
 
 
+_POINTS_AT_CLASS = re.compile(r"[那这](?:边|头|儿|里)?的?[台辆张个只条份边头家口位件摊间瓶盒款门]?")
+_COUNTED_HAN = re.compile(r"[一二三四五六七八九十百千万两几\d]*[千百万十][条个只张件本位台块家次]")
+
+
+def _without_classes(found: Sequence[Mention], text: str) -> list[Mention]:
+    """Return Chinese mentions without the class word that follows a value ("the X window") and without mere counts."""
+    kept: list[Mention] = []
+    for mention in found:
+        between = text[kept[-1].end : mention.start] if kept else ""
+        is_class = bool(kept) and _POINTS_AT_CLASS.fullmatch(between) is not None
+        if not is_class and not _COUNTED_HAN.fullmatch(mention.surface):
+            kept.append(mention)
+    return kept
+
+
 _HE = frozenset(("he", "she", "they"))
 _OF_MINE = re.compile(rf"\b(?:my|our) (?:\w+ )?({KIN})\b")
 _SAME_PERSON = (  # other words for the same one of a family
@@ -362,6 +380,14 @@ def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
     is_last = rf"{_AND} (?:(?:{_ARTICLE} (?:\w+ )?){word}\b|(?:\w+ )?{word}(?= *(?:$|[,.;!?]|{_AND})))"
     if re.search(rf"{is_last}|(?:[,;:] *|\w )(?:{_ARTICLE} )?{word} *{_AND}", told):
         return True
+    if lexicon.code == "ru":
+        return (
+            re.search(
+                rf"\\bу (?:меня|нас|него|нее|{lexicon.kin.pattern}) (?:есть |еще |уже )?(?:\\w+(?:ая|[ыио]й|[ое]е) )?{word}\\b",
+                told,
+            )
+            is not None
+        )
     return (
         lexicon.code == "de"
         and re.search(rf"(?:{_BEFORE_NAME}|\b[A-ZÄÖÜ][a-zäöüß]+ )" + re.escape(surface), text) is not None

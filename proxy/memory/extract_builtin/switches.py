@@ -87,6 +87,9 @@ _LONG = 30  # words; a correction or a switch is told in fewer
 _CHANGES_ITS_OWN = re.compile(  # "Tamara has changed her number"
     r" (?:сменил|поменял|изменил)[аи]? (?:свой |свою |свое )?(?:номер|телефон|фамили|им[яе]|адрес|работ|причес|машин|график|расписани|тариф|парол|цвет|почт|аватар|кабинет|зал|время|день|план)"
 )
+_MOVED_HAN = re.compile(  # within the house, and what a group has new
+    r"(?:我)?(?:搬|挪|移)(?:到|去|进|回)了?[^，。]{0,4}(?:阳台|客厅|卧室|书房|楼上|楼下|地下室|车库|院子|门口|角落|储物间|房间|里屋|厨房|屋里|柜子|窗边)|(?:[^，。]{0,2})(?:换|改|来)了(?:一?[个位本套首])?新(?!的?家|的$)[^，。]{1,4}(?=$|[，。！])"
+)
 _ASKED_OF_YOU = re.compile(r"\b(?:can|could|would) you\b|\b(?:kannst|könntest) du\b|\bpuedes\b|\bможешь\b")
 _FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
 _TOWARDS = re.compile(
@@ -133,7 +136,7 @@ _EDITS = re.compile(
     r"(?:\W|please |just |also |then |now |and )*(?:replace|swap|change|exchange|substitute) (?:the|this|that|these|those|all|any|some)\b"
 )  # a text at work
 _INSTEAD = re.compile(
-    r"(?:instead of|rather than|statt|anstatt|anstelle|an stelle|en vez de|en lugar de|вместо|不[吃喝用])\s*(?:\w+\s)?$"
+    r"(?:instead of|rather than|statt|anstatt|anstelle|an stelle|en vez de|en lugar de|вместо|взамен|на смену|на замену|(?:на )?место|不[吃喝用])\s*(?:\w+\s)?$"
 )
 
 
@@ -268,7 +271,7 @@ class Switches(Scan):
 
     def _is_exchange(self, mention: Mention, after: str) -> bool:
         """Whether something comes in place of a common word; a name needs no such proof."""
-        if not self._is_personal(mention) or _CHANGES_ITS_OWN.match(after):
+        if not self._is_personal(mention) or _CHANGES_ITS_OWN.match(after) or _MOVED_HAN.match(after):
             return False
         before = self._reading.text[: mention.start].lower()
         given_up = _INSTEAD.search(before) is not None
