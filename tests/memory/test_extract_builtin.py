@@ -213,3 +213,23 @@ def test_a_name_told_anew_stays_in_the_profile() -> None:
     (candidate,) = extract("My name is Rowan, and what is a dipole?", "My name is Robin")
     assert (candidate.action, candidate.relation, candidate.profile) == ("replace", "name", True)
     assert candidate.replaces == ("Robin",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm debating if a trust is feasible with my current savings of $25,000.",
+        "Mein Gehalt von 65.000 Euro reicht gerade so.",
+        "My rent of €1,250.50 is due.",
+    ],
+)
+def test_a_piece_of_a_number_is_no_value(text: str) -> None:
+    assert not objects(text) & {"000", "25", "65", "250", "50", "250.50", "1,250"}
+
+
+def test_a_date_keeps_its_year() -> None:
+    assert objects("I was born on March 3, 1990.") == {"March 3, 1990"}
+    assert not ended(
+        "My boss retires in March 2025, and I need someone new for my estate plan.",
+        "I started my estate plan as of March 15, 2024.",
+    )

@@ -18,6 +18,7 @@ from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated
 from proxy.memory.extract_builtin.german import GERMAN
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
+from proxy.memory.extract_builtin.numbers import is_cut
 from proxy.memory.extract_builtin.pairs import Pair, is_called, is_description, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_talk, language, longest_brief, read
 from proxy.memory.extract_builtin.replacement import is_of_its_sort, overlap, recast, touches
@@ -56,7 +57,8 @@ class BuiltinExtractor:
             if said.role == "user":
                 spelt = _as_spelt(said, known, earlier[-_MOST_EARLIER:])
                 found = _Extraction(spelt.said, known, spelt.earlier).candidates()
-                typed = [replace(candidate, quote=spelt.typed(candidate.quote, said.text)) for candidate in found]
+                whole = [candidate for candidate in found if not is_cut(candidate.object, candidate.quote)]
+                typed = [replace(candidate, quote=spelt.typed(candidate.quote, said.text)) for candidate in whole]
                 candidates += [_dated(candidate, turn) for candidate in typed]
                 earlier.append(said.text)
         return candidates

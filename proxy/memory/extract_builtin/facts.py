@@ -10,6 +10,7 @@ from functools import lru_cache
 from proxy.memory.clauses import Unit
 from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
+from proxy.memory.extract_builtin.typed import is_year_of
 from proxy.memory.words import HAS_CJK, Span, flat, words
 
 HABITS = frozenset(
@@ -161,6 +162,9 @@ def _members(sentence: Sentence, start: int, end: int | None, reading: Reading) 
         found = list(_trimmed(reading, max(unit.start, start), unit.end))
         if not found:
             break
+        if run and is_year_of(reading.text[slice(*found[0])], reading.text[: found[0][0]]):
+            run[-1] = (run[-1][0], (run[-1][1][0], found[0][1]))
+            continue
         run.append((unit, found[0]))
     joined = max((place for place, (unit, _) in enumerate(run) if unit.joined), default=0)
     for place, (_, span) in enumerate(run):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 NUMBER_WORD = (
     r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|"
     r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|dreizehn|vierzehn|fünfzehn|sechzehn|siebzehn|achtzehn|neunzehn|zwanzig|dreißig|vierzig|fünfzig|"
@@ -11,3 +13,15 @@ NUMBER_WORD = (
 )
 
 NUMBER = rf"(?:(?<![\d.,])\d{{1,3}}(?:[.,]\d{{1,2}})?(?![\d.,]\d)|{NUMBER_WORD})"
+
+_BEFORE, _AFTER = re.compile(r"\d[.,:/]?$"), re.compile(r"[.,:/]?\d")  # of the same number
+
+
+def is_cut(value: str, text: str) -> bool:
+    """Whether ``value`` stands in ``text`` as the piece of a longer number only ("000" of "$25,000")."""
+    if not (value[:1].isdigit() or value[-1:].isdigit()):
+        return False
+    found = list(re.finditer(re.escape(value), text, re.IGNORECASE))
+    return bool(found) and all(
+        _BEFORE.search(text[: match.start()]) or _AFTER.match(text, match.end()) for match in found
+    )

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
-from proxy.memory.extract_builtin.typed import PAST
+from proxy.memory.extract_builtin.typed import PAST, is_year_of
 from proxy.memory.words import same_word
 
 _CODE = re.compile(
@@ -88,6 +88,8 @@ def codes_of(sentence: Sentence) -> Iterator[tuple[int, str]]:
     for match in _CODE.finditer(sentence.text):
         code = match[0]
         digits = sum(char.isdigit() for char in code)
+        if is_year_of(code, sentence.text[: match.start()]):
+            continue
         if digits >= _LEAST_DIGITS and not (code.isdigit() and digits <= _LEAST_DIGITS):
             yield sentence.start + match.start(), code
 

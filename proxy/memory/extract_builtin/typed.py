@@ -62,8 +62,17 @@ _FORMS = (
         ),
     ),
 )
+_DAY = re.compile(
+    rf"\b{_MONTH}(?:\.? \d{{1,2}}(?:st|nd|rd|th)?)?,? ?$|\b\d{{1,2}}\.? (?:de )?{_MONTH} (?:de )?$", re.IGNORECASE
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _COUNTERS = "个只条人位岁年口张份本公斤码"
 _STRESSED = word_set("not no nicht kein keine no sino не нет")
+
+
+def is_year_of(value: str, before: str) -> bool:
+    """Whether a value is the year of the date, or of the month, that ends the text before it ("March 15, 2024")."""
+    return _YEAR.fullmatch(value) is not None and _DAY.search(before) is not None
 
 
 _NAMES = re.compile(r"called|named|heißt|llama|зовут|называется|叫")
