@@ -58,6 +58,10 @@ _UNIT_HAN = re.compile(r"[\u4e00-\u9fff]{1,2}")
 _UNIT = re.compile(r" \w+")
 _MAX_KEY = 5  # words of either side of a dash
 _MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
+_MAX_QUOTED = 10  # words
+_HEARS = re.compile(
+    r"(?:\b(?:mir|me|nos) )?\b(?:sagt|meint|schreibt|ruft|verbessert|korrigiert|dicen?|corrige|avisa|recuerda|grita|cuenta)\b(?: (?:gerade|grad|eben|mir|uns|mich|dazwischen))*,?(?=(?: (?:er|sie|es|dass|que|mi|el|la)\b|,))(?: que)?"
+)
 _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
     r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
     r"(?:[\s,.!—–，。！-]+(?:sorry|no|nein|ich meine|digo|нет|то есть|不对|是))*[\s,.!—–，。！-]+(?:是|the |der |die |das |el |la )?"
@@ -89,6 +93,7 @@ class Amendments:
                 any(self._is_correcting(near) for near in self._around(sentence))
                 or self._lexicon.murmur.search(sentence.flat)
                 or any(_DENIES.match(clause.flat) for clause in sentence.clauses[1:])
+                or self._is_told_better(sentence)
             )
             if (
                 sentence.asks
@@ -104,6 +109,12 @@ class Amendments:
                 yield self._amendment(sentence, *found)
                 return
 
+    def _is_told_better(self, sentence: Sentence) -> bool:
+        """Whether somebody near is quoted in a few words, as who knows better ("Grandma says he'll be 93")."""
+        quoted = _HEARS.search(sentence.flat) if self._lexicon.code in ("de", "es") else None
+        is_short = len(self._reading.sentences) == 1 and len(sentence.words) <= _MAX_QUOTED
+        return quoted is not None and is_short and self._lexicon.kin.search(sentence.flat) is not None
+
     def _is_correcting(self, sentence: Sentence) -> bool:
         known = self._correcting.get(sentence.start)
         if known is None:
@@ -115,7 +126,9 @@ class Amendments:
     def _is_thought(self, sentence: Sentence) -> bool:
         """Whether a sentence is a mere thought; of an English one, that is, each clause that could tell a value."""
         if self._lexicon.code != "en":
-            told = _REPORTS.sub(" ", sentence.flat) if self._lexicon.murmur.search(sentence.flat) else sentence.flat
+            murmurs = self._lexicon.murmur.search(sentence.flat) is not None
+            told = _REPORTS.sub(" ", sentence.flat) if murmurs else sentence.flat
+            told = _HEARS.sub(" ", told) if self._is_told_better(sentence) else told
             return self._lexicon.hedge.search(told) is not None
         telling = [c for c in sentence.clauses if any(w.isdigit() or w[:1].isupper() for w in self._told(c))]
         return all(self._lexicon.hedge.search(c.flat) is not None for c in telling or sentence.clauses)
@@ -273,6 +286,8 @@ class Amendments:
             values.update({pair.value: " ".join(pair.attribute) for pair in pairs_in(text, self._lexicon)})
             again = flat(self._said.text) if self._lexicon.code == "en" else ""  # "not Oregon: Portland, Maine"
             found = [(value, text, relation) for value, relation in values.items() if not overlap(value, new)]
+            if not found and self._lexicon.code == "de":
+                found = [(name, text, "") for name in placed(text).values() if name and not overlap(name, new)]
             if not found and self._lexicon.code not in ("de", "zh"):
                 names = [name for name in names_in(text) if flat(name) not in again]
                 found = [(name, text, "") for name in names if not overlap(name, new)]

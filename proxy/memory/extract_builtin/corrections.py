@@ -116,6 +116,9 @@ class Corrections(Scan):
                 lacks = (
                     mention.rank == NOUN and self._lexicon.code == "en" and self._is_of_the_talk(clause, before, after)
                 )
+                lacks = lacks or (
+                    self._lexicon.code == "es" and mention.rank == NOUN and _LACKS.search(before) is not None
+                )
                 if is_denied and not lacks and mention.rank >= NOUN and self._is_personal(mention):
                     yield Ending(mention.surface, "correct", sentence, mention)
 

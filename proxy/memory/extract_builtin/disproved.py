@@ -26,6 +26,17 @@ _IS_ELSE = re.compile(  # of a wrong value: what it is instead, or that it was b
     r"\b(?:es|era|fue|son|eran|da|vive|trabaja|lleva|queda|enseña|atiende) (?:\w+ )?(?:el|la|los|las|un|una|otr[oa]|de|del|mi|su|en|al|enfrente|lo)\b|\b(?:lo|eso) del?\b|"
     r"\b(?:dije|decía|diciendo|dicho|decir|dale|juraba|juró|creía|pensaba|confund\w+|mezcl\w+|invent\w+|puse|escribí|llam\w+|no|ni|mal|equivocad\w+|entendí)\b"
 )
+_FINDINGS = re.compile(
+    r"\b(?:befund\w*|ergebnis\w*|diagnose|laborwerte?|röntgen\w*|mrt|test\w*|gutachten|arztbrief|werkstatt|resultados?|informe|análisis|analítica|diagnóstico|radiografía|resonancia|pruebas?)\b"
+)
+_IS_FINE = re.compile(
+    r"\b(?:vertrag\w*|ist|sind|hab\w*|geht|läuft|funktioniert|esse|darf)\b.{0,30}\b(?:einwandfrei|gut|problemlos|prima|in ordnung|ok|okay|gesund|heil|intakt|unauffällig|tadellos|super|bestens|topfit|unschuldig|nicht (?:das problem|schuld|betroffen))\b|"
+    r"\b(?:sienta|tengo|está|están|tolero|anda|va|funciona|es)\b.{0,20}\b(?:de maravilla|perfect\w+|bien|san[oa]s?|intact[oa]s?|estupend\w+|impecable|sin problema\w*|como nuev\w|inocente|a la perfección)\b"
+)
+_AILS = re.compile(
+    r"\b(?:das problem|schuld|der übeltäter|die ursache|betroffen|kaputt|gerissen|gebrochen|entzündet|operiert|unverträglich|vertrage ich nicht|sondern|geht um|handelt sich um)\b|"
+    r"\b(?:el problema|la culpa|el culpable|la causa|lo que .{2,40}\bes|se trata de|sino|el que|la que|rot[oa]|inflamad[oa]|no (?:tolero|me sienta))\b"
+)
 _GIVES_NAME = re.compile(
     r"\b(?:steht|stand|heißt|heisst|lautet|ist es|es ist|pone|ponía|dice|figura|sale|aparece|se llama|es|viene|kommt)\b"
 )
@@ -51,15 +62,31 @@ class Disproved(Switches):
         if self._lexicon.code not in ("de", "es") or sentence.asks or len(sentence.words) > _LONG:
             return
         shown = self._corrects or any(EVIDENCE.search(near.flat) for near in self._reading.sentences)
-        for old in self._mentions[sentence.start] if shown else ():
+        found = shown or any(_FINDINGS.search(near.flat) for near in self._reading.sentences)
+        for old in self._mentions[sentence.start] if found else ():
             clause = self._clause_at(sentence, old)
-            if not self._may_be_wrong(old, sentence, clause):
+            if self._is_cleared(place, sentence, old, clause):
+                yield Ending(old.surface, "correct", sentence, old)
+                return
+            if not shown or not self._may_be_wrong(old, sentence, clause):
                 continue
             near = self._reading.sentences[max(0, place - 2) : place + 2]
             frame = self._frame(old)
             if any(self._tells_another(c, one, clause, frame) for one in near for c in one.clauses if c is not clause):
                 yield Ending(old.surface, "correct", sentence, old)
                 return
+
+    def _is_cleared(self, place: int, sentence: Sentence, old: Mention, clause: Clause) -> bool:
+        """Whether nothing ails what was said to be ill or harmful, but something else ("the knee is fine, it's the hip")."""
+        if old.rank < NOUN or clause.asks or not self._is_personal(old) or not _IS_FINE.search(clause.flat):
+            return False
+        near = self._reading.sentences[max(0, place - 1) : place + 2]
+        others = [c for one in near for c in one.clauses if c is not clause and not c.asks]
+        return any(
+            _AILS.search(c.flat)
+            and any(not self._heard.holds(w.text) for w in words(c.flat) if w.text not in self._lexicon.stop)
+            for c in others
+        )
 
     def _may_be_wrong(self, old: Mention, sentence: Sentence, clause: Clause) -> bool:
         floor = NOUN if self._lexicon.code == "de" else NAME

@@ -12,10 +12,12 @@ from proxy.memory.extract_builtin.departures import Departures
 from proxy.memory.extract_builtin.disproved import Disproved
 from proxy.memory.extract_builtin.english_endings import MISHAP, OTHERWISE
 from proxy.memory.extract_builtin.exchanges import Exchanges
+from proxy.memory.extract_builtin.farewells import Farewells
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
 from proxy.memory.extract_builtin.leavings import Leavings
 from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.likewise import goes_along
 from proxy.memory.extract_builtin.losses import Losses
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.mistakes import Mistakes
@@ -23,6 +25,7 @@ from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_
 from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
+from proxy.memory.extract_builtin.successors import Successors
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
 from proxy.memory.extract_builtin.targets import MALFUNCTIONS, NOT_ALONE
 from proxy.memory.words import Span, flat, mentions, words
@@ -33,7 +36,7 @@ _HALTS = re.compile(
 )
 # What may be so for certain times only; an event has its date.
 _STATE = re.compile(
-    r"\b(?:no longer|any ?more|any longer|no more|not|off|out|gone|over|haven't|nicht|kein\w*|nie|weg|raus|ya no|no|nunca|nada|fuera|больше|не|уже|хватит|никогда)\b|n't\b|[不没]"
+    r"\b(?:no longer|any ?more|any longer|no more|not|off|out|gone|over|haven't|nicht|kein\w*|nie|weg|raus|flach|ya no|no|nunca|nada|fuera|больше|не|уже|хватит|никогда)\b|n't\b|[不没]"
 )
 _STILL = re.compile(
     r"\b(?:по-прежнему|все еще|как и раньше|(?:моя|мой|мое|мои|наша|наш|наше|наши) .{0,25}(?:работает|работают|цел\w?|жив\w?|в порядке|на месте))\b|"
@@ -62,6 +65,11 @@ _NARROWED = re.compile(
 )
 _WRONG_THING = re.compile(  # "sent me the wrong bill"
     r"\b(?:sent|gave|delivered|brought|charged|shipped|served|handed|posted|made|issued|sold)(?: (?:me|us|it|them|him|her))? (?:to )?(?:the|a) wrong\b"
+)
+_SINCE = re.compile(r"\b(?:seit|ab|desde|a partir de)\s+(?:(?:de[rnm]|el|la|los|las)\s+)?$")  # no time only
+_ONTO = re.compile(r"\b(?:worden|umgestellt|vereinheitlicht|zusammengelegt|eingeführt)\b")
+_FAVOURED = re.compile(
+    r"\b(?:zugunsten|zu Gunsten|en favor|en beneficio)\s+(?:von|vom|des|der|del?)(?:\s+(?:der|dem|la|las|los|el))?\s+(?P<new>[A-ZÄÖÜÁÉÍÓÚÑ][\w&.'-]*\w(?:\s+[A-ZÄÖÜÁÉÍÓÚÑ0-9][\w'-]*)*)"
 )
 _RAN_OUT = re.compile(r"\b(?:over|finished|(?:all )?done)\b(?! (?:with|for))")
 _EXCEPT = re.compile(
@@ -97,7 +105,18 @@ _GOING_ON = re.compile(
 
 
 class Endings(
-    Bystanders, Corrections, Departures, Disproved, Exchanges, Forgetting, Leavings, Losses, Mistakes, Rivals
+    Bystanders,
+    Corrections,
+    Departures,
+    Disproved,
+    Exchanges,
+    Farewells,
+    Forgetting,
+    Leavings,
+    Losses,
+    Mistakes,
+    Rivals,
+    Successors,
 ):
     """Reads the endings of one message."""
 
@@ -163,6 +182,7 @@ class Endings(
         if self._corrects or self._murmurs:
             found = self._disowned(place, sentence)
             yield from (one for one in found if one.mention is None or not is_of_date(one.mention, one.sentence))
+        yield from self._succeeded(place, sentence)
         yield from self._switched(sentence)
         yield from self._outdone(sentence)
         yield from self._departed(sentence)
@@ -177,6 +197,7 @@ class Endings(
         yield from self._recoded(sentence)
         yield from self._rivalled(place, sentence)
         yield from self._soured(place, sentence)
+        yield from self._likewise(place, sentence)
 
     def _ended(self, place: int, sentence: Sentence, index: int, clause: Clause) -> Iterator[Ending]:
         near = self._reading.sentences[max(0, place - 1) : place + 1]
@@ -211,6 +232,21 @@ class Endings(
             new = self._passed_to(mention, sentence)
             reason: Reason = "replace" if new else self._reason(mention, sentence, clause, subject)
             yield Ending(self._as_said(mention), reason, sentence, mention, subject or "user", new)
+
+    def _likewise(self, place: int, sentence: Sentence) -> Iterator[Ending]:
+        """Find what goes the way of what ended right before it ("and the choir too")."""
+        if self._lexicon.code not in ("de", "es"):
+            return
+        before = self._reading.sentences[place - 1] if place else None
+        for index, clause in enumerate(sentence.clauses):
+            found = [m for m in self._within(clause, sentence) if m.rank >= NOUN and self._is_personal(m)]
+            along = [m for m in found if goes_along(clause.flat, m.start - clause.start, m.end - clause.start)]
+            if clause.asks or not along or self._is_hedged(sentence, clause):
+                continue
+            told = [(c, sentence) for c in sentence.clauses[:index]]
+            told = told or ([(c, before) for c in before.clauses] if before else [])
+            if any(self._cue(c, near, near.clauses.index(c)) for c, near in told):
+                yield from (Ending(m.surface, "retract", sentence, m) for m in along)
 
     def _sells_on(self, mention: Mention, cue: Span) -> bool:
         """Whether something is sold that was told of as sold: who sells candles goes on to have some."""
@@ -247,6 +283,9 @@ class Endings(
     def _passed_to(self, mention: Mention, sentence: Sentence) -> str:
         """Return the new name that something old is told to have given way to in the same breath ("from X to Y")."""
         rest = sentence.text[mention.end - sentence.start :]
+        favoured = _FAVOURED.search(rest)
+        if favoured and not self._heard.holds(favoured["new"]):
+            return favoured["new"]
         return self._given_to(rest)
 
     def _tells_of_theirs(self, clause: Clause) -> bool:
@@ -266,7 +305,8 @@ class Endings(
             return None
         if parted and not lexicon.negation.search(clause.flat[: parted.start()]):
             return clause.start + parted.start(), clause.start + parted.end(), True
-        taken = self._taken(sentence, clause) or self._is_read_through(sentence, clause) or self._left(sentence, clause)
+        taken = self._taken(sentence, clause) or self._gone_over(sentence, clause)
+        taken = taken or self._is_read_through(sentence, clause) or self._left(sentence, clause)
         if taken is not None:
             return clause.start + taken.start(), clause.start + taken.end(), True
         limited = self._is_limited(sentence, clause)
@@ -381,6 +421,7 @@ class Endings(
         if any(_EXCEPT.match(other.flat) for other in sentence.clauses if other.start > clause.start):
             return True
         limits = [found for pattern in (self._lexicon.limited, _NARROWED) if (found := pattern.search(clause.flat))]
+        limits = [found for found in limits if not _SINCE.search(clause.flat[: found.start()])]
         told = {text for mention in self._within(clause, sentence) if mention.rank >= NOUN for text in mention.said}
         return any(not any(limit[0] in flat(text) for text in told) for limit in limits)
 
@@ -389,7 +430,7 @@ class Endings(
         if clause.asks or self._lexicon.code == "zh":
             return False
         if self._lexicon.code == "de":
-            tells = ARRIVES.search(clause.flat) or self._lexicon.first.search(clause.flat)
+            tells = ARRIVES.search(clause.flat) or self._lexicon.first.search(clause.flat) or _ONTO.search(clause.flat)
             return tells is not None and not self._lexicon.negation.search(clause.flat) and bool(self._fresh(clause))
         if self._lexicon.third.search(clause.flat):
             return False

@@ -36,6 +36,7 @@ _PET = re.compile(
 _MODIFIES = frozenset(("another", "other", "second", "third", "both"))  # of the noun beside them only
 # ", not eleven"
 _HIM_AGAIN = re.compile(r"\bя (?:снова|опять|вновь) (?:у|с|к|на|в) (?:нее|него|ней|нему|ним|нем)\b")
+_HIS = re.compile(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\s*$")
 _MAX_AFTERTHOUGHT = 2  # words, ", too"
 
 
@@ -62,6 +63,15 @@ class BuiltinExtractor:
                 candidates += [_dated(candidate, turn) for candidate in typed]
                 earlier.append(said.text)
         return candidates
+
+
+def _without(candidate: Candidate, gone: Sequence[str]) -> Candidate:
+    """Return a change, as a mere end where what it would put in place is one of the values that end."""
+    others = [value for value in gone if value not in candidate.replaces]
+    if candidate.action != "replace" or not any(touches(candidate.object or candidate.text, value) for value in others):
+        return candidate
+    ended = candidate.replaces[0]
+    return replace(candidate, action="retract", text=ended, object=ended, relation="", single=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +127,8 @@ class _Extraction(Closings):
         ):
             closing = list(self._plainly(self._amended())) or closing
         gone = [ending.value for ending in endings]
+        ended = [ending.value for ending in endings if ending.reason == "retract"]
+        closing = [_without(candidate, ended) for candidate in closing]
         come = [candidate.object for candidate in closing if candidate.action == "replace"]
         updates = [
             c
@@ -208,6 +220,8 @@ class _Extraction(Closings):
                 and not self._tells_change(new.sentence)
             ):
                 continue  # where she works, and what she is
+            if self._is_anothers(new, old):
+                continue
             if is_many or self._is_additive(new.sentence, new.span):
                 continue
             subject, relation = self._slot(old)
@@ -230,6 +244,13 @@ class _Extraction(Closings):
         yield from self._recounted()
         yield from self._reshaped()
         yield from self._restated()
+
+    def _is_anothers(self, new: Pair, old: Pair) -> bool:
+        """Whether "his" and "her" stand for somebody whom the sentence names, and what was told was the speaker's."""
+        told = new.sentence.flat[: new.start - new.sentence.start]
+        if self._lexicon.code not in ("de", "es") or not _HIS.search(told):
+            return False
+        return self._lexicon.third.search(told) is not None and not self._lexicon.third.search(old.sentence.flat)
 
     def _tells_change(self, sentence: Sentence) -> bool:
         cues = (self._lexicon.switch, self._lexicon.correction, self._lexicon.murmur, NOW)
@@ -273,6 +294,8 @@ class _Extraction(Closings):
                 yield candidate
 
     def _is_told(self, pair: Pair) -> bool:
+        if any(self._is_anothers(pair, old) for old in self._pairs_before if old.attribute == pair.attribute):
+            return False
         return pair.is_stated or self._is_person(pair)
 
     def _fact(self, fact: Stated) -> Candidate:

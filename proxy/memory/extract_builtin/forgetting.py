@@ -16,6 +16,15 @@ from proxy.memory.extract_builtin.russian_erasing import BARE
 from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import words
 
+_BARE = {  # with no object of its own
+    "ru": BARE,
+    "de": re.compile(
+        r"\W*(?:(?:bitte|also|dann|ach|komm|doch|und|lieber|deshalb|drum) )*(?:streich\w*|lösch\w*|vergiss|tilg\w*|entfern\w*|radier\w*) (?:(?:das|es|ihn|sie|die|den|dies|alles|bitte|wieder|mal|doch|schnell|gleich|lieber|einfach|ganz|komplett|raus|weg|aus|sofort) ?)*\W*$"
+    ),
+    "es": re.compile(
+        r"\W*(?:(?:por favor|así que|pues|y|mejor|anda|venga|porfa),? )*(?:b[oó]rr[ae]l[oae]s?|elim[ií]n[ae]l[oae]s?|olv[ií]d[ae]l[oae]s?|qu[ií]t[ae]l[oae]s?|t[aá]ch[ae]l[oae]s?|supr[ií]m[ae]l[oae]s?)(?: (?:por favor|anda|porfa|ya|mejor|todo|enseguida|cuanto antes))*\W*$"
+    ),
+}
 _DELETES = re.compile(
     r"delet|eras|wip|scrub|purg|strik|expung|clear|remov|drop|ditch|dump|get rid|ignor|discard|withdraw|rub out|blank|black out|blot|let go|lösch|entfern|streich|tilg|radier|borr|elimin|quit|suprim|limpi|"
     r"tach|удал|сотр|стер|стира|убер|убр|вычерк|очист|выкин|изы|изъ|исключ|вымар|зачерк|подчист|вычист|почист|уничт|ликвид|выпил|снес|выбро|сож|похорон|обнул|выре|затр|замаж|скро|спряч|подотр|аннулир|"
@@ -73,7 +82,7 @@ class Forgetting(Scan):
         told = [clause.flat for clause in sentence.clauses if not clause.asks]
         if lexicon.code in ERASING and is_erasing(sentence.flat, told, lexicon.code):
             return True
-        if self._bids_plainly(sentence) or (lexicon.code == "ru" and self._erases_before(sentence)):
+        if self._bids_plainly(sentence) or (lexicon.code in _BARE and self._erases_before(sentence)):
             return True
         bids = [clause.flat for clause in sentence.clauses if lexicon.forget.search(clause.flat)] or [sentence.flat]
         keeps = next((told_to for text in bids if (told_to := lexicon.remember.search(text))), None)
@@ -106,7 +115,7 @@ class Forgetting(Scan):
         """Whether a clause bids to erase and leaves it to the sentence before, which names something, to say what."""
         place = self._reading.sentences.index(sentence)
         before = self._reading.sentences[place - 1] if place else sentence
-        bids = any(BARE.match(clause.flat) for clause in sentence.clauses)
+        bids = any(_BARE[self._lexicon.code].match(clause.flat) for clause in sentence.clauses)
         return (
             bids
             and before is not sentence

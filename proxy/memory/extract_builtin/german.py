@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from proxy.memory.extract_builtin.german_endings import GERMAN_CEASED, GERMAN_ENDED
 from proxy.memory.extract_builtin.german_facts import GERMAN_STATEMENTS, KIN
 from proxy.memory.extract_builtin.lexicon import Lexicon, one_of
 from proxy.memory.words import word_set
@@ -21,7 +22,7 @@ GERMAN = Lexicon(
         dir daheim halt eben isch händ hend nöd nid ned net nimma nümme gsi öppis öppe hob hamma koa euse eusi euses wia wos oba"""
     ),
     generic=word_set(
-        """zahlung tausch gegenzug umtausch antwort ding schwager hotel restaurant café klinik krankenhaus uni universität straße weg platz bank bibliothek bus bahn professorin professor frau herr kita
+        """dr prof doktor zahlung tausch gegenzug umtausch antwort ding schwager hotel restaurant café klinik krankenhaus uni universität straße weg platz bank bibliothek bus bahn professorin professor frau herr kita
         app apps programm programme tool tools abo abos abonnement konto konten vertrag verträge mitgliedschaft dienst
         dienste gebühr gebühren software verein club klub studio karte job arbeit firma büro stadt ort haus wohnung nummer
         telefonnummer adresse leute freund freunde familie kinder kind hund katze haustier medikament tabletten tablette
@@ -29,7 +30,7 @@ GERMAN = Lexicon(
         geschenk sache info infos information daten angabe angaben rest urlaub praxis gedächtnis speicher notizen liste"""
     ),
     first=one_of(
-        r"\b(?:i(?= (?:hob|hab|bin|han|kann|ko|mog|geh|tua|nimm|brauch))|euse\w?|hob|hamma|händ|ich|wir|mich|mir|uns|mein\w*|unser\w*|hab|bin)\b"
+        r"\b(?:i(?= (?:hob|hab|bin|han|kann|ko|mog|geh|tua|nimm|brauch))|euse\w?|hob|hamma|händ|ich|wir|mich|mir|uns|mein(?:e[nmrs]?)?|unser\w*|hab|bin)\b"
     ),
     third=one_of(
         r"^(?:\W|und |aber |weil )*(?:der|die) (?P<who>\w+) hat (?!.*\b(?:mir|uns|mich|mein\w*|unser\w*|ich|wir)\b).{2,40}\b(?:verlassen|gekündigt|hingeschmissen)\b",
@@ -65,7 +66,7 @@ GERMAN = Lexicon(
         r"\bbin ich (?:\w+ ){0,2}(?:weg|durch)\b|\bhabe?n? (?:\w+ ){0,4}satt\b|\bhängt? .{0,25}am nagel\b",
         r"\bkaputt(?:gegangen)?\b(?=.*\b(?:weg|entsorgt|ersetzt|müll)\b)|\bgeklaut\b|\bgestohlen worden\b",
         r"\bnicht (?:verlängert|erneuert|fortgesetzt|weitergeführt|weiterbezahlt)\b",
-        r"\bnicht (?:länger|mehr)\b",
+        r"\bnicht (?:länger|mehr)\b(?! (?:ganz )?(?:so|allzu|sonderlich|besonders|sehr|der jüngste|die jüngste|taufrisch)\b)",
         r"\bkein(?:e|en|em|er)? .{0,40}\bmehr\b",
         r"\bnie (?:wieder|mehr)\b",
         r"\bschluss\b",
@@ -91,6 +92,7 @@ GERMAN = Lexicon(
         r"\bzu ende\b",
         r"\bruhestand\b",
         r"\beingegangen\b",
+        *GERMAN_ENDED,
     ),
     ceased=one_of(
         r"\b(?:ver|va)(?:ch|k)(?:au|aa|ou|a)ft\b|\b(?:auf|uf)gh(?:ö|e|ee|öö)rt\b|\b(?:weg|wäg|furt|fort|ab|her|hi|hin|zrugg|zruck|zruckg|uf|auf|us|aus|usse|aussa|nous|naus|raus|use)(?:g(?:ä|e|eh|ee|ebn|äbe|äh|schmisse?n?|worfe?n?|worfa|schenkt|haut|noh|nomma|brocht|bracht|stiegn|stige|schtige|trete?|zoge|rissn|riss[ae]|steckt|löscht|keit|heit))\b|\b(?:ch|k)ünd(?:e|ig)t\b|\bgchündet\b|\b(?:reiß|hau|schmeiß|gib|gim) (?:i|ma|mir) .{0,20}\b(?:aussa|außa|aussi|weg|ausse|her)\b",
@@ -123,6 +125,7 @@ GERMAN = Lexicon(
         r"\bsein (?:ge)?lassen\b|\bsein lassen\b|\bbleiben (?:ge)?lassen\b|\blasse? .{0,40}\b(?:sein|bleiben)\b",
         r"\bhingeschmissen\b|\bgeschmissen\b|\ban den nagel\b|\bverabschiedet\b|\bden rücken gekehrt\b|\btrenn(?:e|te|en)\b|\bgetrennt\b",
         r"\babgewöhnt\b|\bverzichte\b|\babgeschworen\b|\bausgelaufen\b|\babgelaufen\b|\bverlängert .{0,20}nicht\b|\bnicht verlängert\b|\bstillgelegt\b|\bquittiert\b|\babgestoßen\b|\bin zahlung\b|\bweggetan\b|\bexmatrikuliert\b|\bgeschlossen\b|\baufgelöst\b|\bausrangiert\b|\babgewandt\b|\bweggefallen\b|\bfällt weg\b|\bgestrichen\b",
+        *GERMAN_CEASED,
     ),
     negation=one_of(
         r"\bnie\b", r"\bniemals\b", r"\bnicht\b(?! mehr)", r"\bkein(?:e|en|em|er)?\b", r"\bohne\b", r"\bweder\b"
@@ -198,7 +201,7 @@ GERMAN = Lexicon(
         r"\b(?:bleibt|bleiben|bleibe) (?:bitte )?(?:nirgends|nirgendwo|nicht) (?:hängen|gespeichert|stehen|haften|liegen)\b|\bunter den tisch fallen\b|\bschwamm drüber\b|\bunter uns\b(?=.*\b(?:bleib\w*|vergiss|ja)\b)",
         r"\b(?:hast|hättest) du (?:\w+ ){0,4}(?:nie|nicht) (?:gehört|gelesen|gesehen|mitbekommen)\b|\bdu (?:\w+ ){0,3}nie (?:gehört|gelesen|gesehen)\b|\bals (?:gäbe|gäb) es .{0,40}(?:nicht|nie)\b",
         r"\bhätte ich .{0,50}(?:für mich behalten|nicht (?:erzählen|sagen|schreiben|erwähnen|verraten|ausplaudern)|besser nicht|lieber nicht|nie erwähnt)\b",
-        r"\b(?:erwähn\w*|sprich|fang) .{1,60}\b(?:nicht|nie) (?:mehr|wieder)\b|\bausblenden\b|\bausradier\w*|\bunerwähnt\b|\bblende? .{1,50}\baus\b",
+        r"\b(?:erwähn\w*|sprich|fang) .{1,60}\b(?:nicht|nie) (?:mehr|wieder)\b|\bausblenden\b|\bausradier\w*|\bunerwähnt\b|(?<!wie\s)\bblende? .{1,50}\baus\b",
         r"\blass .{1,40}\b(?:raus|weg|außen vor|draußen)\b",
         r"\b(?:wär\w*|fänd\w*|hätte) .{0,25}(?:lieber|besser)\b.{0,40}\b(?:nichts|nicht|keine\w*)\b|\bwüsstest (?:du )?nichts\b",
         r"\bwill (?:ich )?(?:\w+ ){0,3}(?:nirgends|nirgendwo|nicht) (?:\w+ ){0,3}(?:gespeichert|stehen|haben|wissen)\b|\bnirgends\b.{0,30}\bgespeichert\b|\b(?:nimm|nehm|nehmt) .{1,60}\braus\b",
@@ -254,7 +257,7 @@ GERMAN = Lexicon(
         r"\bgar nicht\b|\bgar kein\w*\b",
         r"\brecht\b",
         r"\bich hatte .{0,40}(?:geschrieben|gesagt|erzählt|getippt)\b",
-        r"\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht .{2,40}, (?:es ist|das ist)\b",
+        r"\bverwechs(?:le|el) ich (?:\w+ )?(?:immer|ständig|dauernd|gern)\b|\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht (?!mehr\b).{2,40}, (?:es ist|das ist)\b",
     ),
     kept=one_of(
         r"\b(?:darf|dürfen|kann|können|soll|sollen) (?:(?!nicht|nie|nix|nirgend)\w+ ){0,4}(?:drin|stehen|gespeichert|gerne?|ruhig)? ?bleiben\b|\bist (?:(?!nicht)\w+ ){0,2}(?:okay|ok|kein geheimnis|kein problem|in ordnung|unkritisch)\b|\bbleibt (?:\w+ ){0,2}(?:drin|stehen|gespeichert|bestehen)\b|"
@@ -318,7 +321,7 @@ GERMAN = Lexicon(
         r"\bgewechselt\b|\bwechs(?:le|el|eln|elte)\b|\bumgestiegen\b|\bumgezogen\b|\bgezogen\b|\bumgestellt\b|\bgetauscht\b|\bein(?:ge)?tausch\w*|\bersetz\w*|\bstatt\b|\banstatt\b|\banstelle\b|\bin zahlung\b|\bweg von\b|\bwechsel\b|\bmigrier\w*|\bübergelaufen\b|\bvon .{2,30} (?:zu|nach|auf) .{2,30} gegangen\b|\bgewichen\b|\brüber\w*\b|\bumgesattelt\b|\bausgetauscht\b|\bsteige? .{0,20}um\b|\bziehe?n? .{0,40}um\b|\bverlassen\b|\bumgeschwenkt\b|\bgelandet\b|\babgelöst\b|\bübergesiedelt\b|\bgeholt\b|\bwegge\w+",
     ),
     target=one_of(
-        r"\b(?:auf|zu|zum|zur|nach|gegen|durch|mit|bei|in|ist|heißt|heisst|meinte|sondern|ein|eine|einen|jetzt|nun|inzwischen|dafür|den|hin zu) (?:(?:ein|eine|einen|der|die|das|den|dem|neuen?|jetzt|zu|zur|zum|bei|(?:gebraucht|neu|klein|größer|kleiner|jünger|älter|günstiger|gewiss|ander|nett|jung|erfahren)e[nrsm]?) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"
+        r"\b(?:auf|zu|zum|zur|nach|gegen|durch|mit|bei|in|ist|heißt|heisst|meinte|sondern|ein|eine|einen|jetzt|nun|inzwischen|dafür|den|hin zu) (?:(?:ein|eine|einen|der|die|das|den|dem|neuen?|jetzt|zu|zur|zum|bei|mir|uns|(?:gebraucht|neu|klein|größer|kleiner|jünger|älter|günstiger|gewiss|ander|nett|jung|erfahren)e[nrsm]?) ){0,3}(?P<new>[\w][\w.&'+#-]*(?: [\w][\w.&'+#-]*){0,3})"
     ),
     asks=one_of(
         r"(?:soll|sollte|kann|könnte|könntest|kannst|muss|darf|hast|hat|habe ich|bin ich|ist das|ist es|sind|gibt es|gibts|gibt's|würdest|weißt|würde|magst|findest|meinst|denkst|glaubst|passt|braucht|brauche|lohnt|macht|stimmt|reicht|steht) ",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.switches import akin
-from proxy.memory.words import words
+from proxy.memory.words import word_set, words
 
 _LANGUAGES = ("de", "es")
 _FIGURE = re.compile(r"(?<![\d.,:/-])(?P<number>\d+(?:[.,]\d+)?)(?![.,:/-]?\d)(?:\s?(?P<unit>[^\W\d]+|[€%$]))?")
@@ -21,6 +21,13 @@ _TELLS = (  # what is measured, where the words differ
     re.compile(r"miete|kalt|warm|alquiler|renta|casero|casera|vermieter"),
     re.compile(r"verdien|gehalt|lohn|gano|gana|cobr|sueldo|salario|nómina"),
 )
+_EQUATES = word_set("ist es war son sind jetzt nun inzwischen mittlerweile ya ahora nummer número")
+_STAGE = re.compile(  # where one is on one's way: one stage at a time
+    r"\b(?P<number>(?:erst|zweit|dritt|viert|fünft|sechst|siebt|siebent|acht|neunt|zehnt|elft|zwölft)e[nrs]?|\d{1,2}\.) ?(?P<unit>\w*semester|klasse|schuljahr|lehrjahr|ausbildungsjahr|studienjahr|stock|stockwerk|etage|ssw|schwangerschaftswoche|monat(?= schwanger)|trimester)\b|"
+    r"\ben (?P<year>primero|segundo|tercero|cuarto|quinto|sexto)(?= (?:de (?!baño)|curso)| *(?:$|[,.;]))|"
+    r"\b(?:en|al|el|voy por el) (?P<count>primer|segundo|tercer|cuarto|quinto|sexto|séptimo|octavo|noveno|\d{1,2}º) (?P<of>semestre|curso|año|grado|trimestre|piso|mes(?= de embarazo))\b"
+)
+_OTHERS = re.compile(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\b")  # somebody else's
 _LONGEST = 14  # words of a clause that tells a figure
 _TOLD = 2  # letters of a word that tells, at the least
 
@@ -35,6 +42,7 @@ class Measure:
     value: str
     clause: Clause
     sentence: Sentence
+    is_stage: bool = False
 
 
 def remeasured(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Measure, Measure, str]]:
@@ -57,6 +65,7 @@ def _measures(reading: Reading) -> Iterator[Measure]:
     idle = (lexicon.hedge, lexicon.additive, lexicon.past, lexicon.limited, lexicon.negation)
     for sentence in reading.sentences:
         for clause in sentence.clauses:
+            yield from _stages(clause, sentence, reading)
             found = list(_FIGURE.finditer(clause.flat))
             if len(found) != 1 or clause.asks or len(words(clause.flat)) > _LONGEST:
                 continue
@@ -65,7 +74,7 @@ def _measures(reading: Reading) -> Iterator[Measure]:
             unit = found[0]["unit"] or ""
             unit = "" if unit in lexicon.stop else unit
             end = found[0].end() if unit else found[0].end("number")
-            before = clause.flat[: found[0].start()].split()
+            before = [word for word in clause.flat[: found[0].start()].split() if word not in _EQUATES]
             yield Measure(
                 found[0]["number"],
                 before[-1] if before else "",
@@ -74,6 +83,21 @@ def _measures(reading: Reading) -> Iterator[Measure]:
                 clause,
                 sentence,
             )
+
+
+def _stages(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Measure]:
+    """Yield the stage at which a clause says the speaker, or one of theirs, is ("in the sixth term")."""
+    found = list(_STAGE.finditer(clause.flat))
+    if len(found) != 1 or clause.asks:
+        return
+    lexicon, told = reading.lexicon, clause.flat.replace(found[0][0], "")
+    if any(pattern.search(told) for pattern in (lexicon.hedge, lexicon.past, lexicon.negation)):
+        return
+    number = found[0]["number"] or found[0]["year"] or found[0]["count"]
+    place = clause.flat.find(number, found[0].start())
+    end = found[0].end() if found[0]["unit"] or found[0]["of"] else place + len(number)
+    unit = found[0]["unit"] or found[0]["of"] or "curso"
+    yield Measure(number, "", unit, clause.flat[place:end], clause, sentence, is_stage=True)
 
 
 def _is_same_unit(old: Measure, new: Measure) -> bool:
@@ -94,6 +118,10 @@ def _goes_on(old: Measure, new: Measure, reading: Reading) -> bool:
     idle = lexicon.stop - {word for word in lexicon.stop if len(word) > _TOLD + 2}
     shares = any(akin(a, b) for a in ours for b in theirs if a not in idle and b not in idle)
     kin = [{match[0] for match in lexicon.kin.finditer(one.clause.flat)} for one in (old, new)]
-    if kin[0] != kin[1] and kin[1] and kin[0]:
+    if _OTHERS.search(new.clause.flat) and not (kin[0] or _OTHERS.search(old.clause.flat)):
+        return False
+    if kin[0] != kin[1] and ((kin[1] and kin[0]) or new.is_stage):
         return False  # of another of theirs
+    if new.is_stage and all(kin[0] or lexicon.first.search(one.clause.flat) for one in (old, new)):
+        return True
     return shares or any(tells.search(old.clause.flat) and tells.search(new.clause.flat) for tells in _TELLS)

@@ -96,7 +96,7 @@ class Heard:
         mentions: list[Mention] = []
         place = 0
         while place < len(found):
-            is_edge = _is_edge(found[place].text, lexicon)
+            is_edge = _is_edge(found[place].text, lexicon) and not _is_prefix(found, place, message)
             if is_edge and not HAS_CJK.match(found[place].text):
                 place += 1
                 continue
@@ -192,6 +192,9 @@ class Heard:
         alike = dict.fromkeys(value for word in run for value in self._by_start.get(word.text[:_SAME], ()))
         if any(same_value(surface, value) or _is_inside(surface, value) for value in alike):
             return VALUE
+        named = surface[run[1].start - run[0].start :] if len(run) > 1 and _is_generic(run[0].text, lexicon) else ""
+        if named and any(same_value(named, value) for value in alike):
+            return VALUE  # with a title before it
         parts = [w for w in surface.split() if is_name(w, lexicon.code) and w.lower() not in lexicon.stop]
         opens = run[0].start == sentence.start and is_name(surface, lexicon.code)
         if parts and (not opens or len(parts) > 1 or self._is_name_in(run[0], sources)):  # "doctora Quiroga"
@@ -302,13 +305,24 @@ def _trim(
     if len(run) == _SAME and run[-1] in _CJK_PARTICLES:
         return first, first
     floor = 2 if run and HAS_CJK.search(run[0]) else 1  # a name of two characters may hold a common one
-    while last - first > floor and not is_set_off and _is_edge(found[first].text, lexicon):
+    while (
+        last - first > floor
+        and not is_set_off
+        and _is_edge(found[first].text, lexicon)
+        and not _is_prefix(found, first, message)
+    ):
         first += 1
     while last - first > floor and _is_edge(found[last - 1].text, lexicon, trailing=True):
         if message[found[last - 1].start - 1] in _JOINS:  # "58/214-К"
             break
         last -= 1
     return first, last
+
+
+def _is_prefix(found: Sequence[Word], place: int, message: str) -> bool:
+    """Whether a letter is the first part of a compound ("S-Bahn")."""
+    word = found[place]
+    return word.end - word.start == 1 and message[word.end : word.end + 1] == "-" and word.text.isalpha()
 
 
 def _is_edge(word: str, lexicon: Lexicon, *, trailing: bool = False) -> bool:

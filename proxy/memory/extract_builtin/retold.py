@@ -38,7 +38,7 @@ _HEAD = {
     ),
     "es": one_of(
         r"\b(?i:mi|nuestr[oa]) (?P<head>[A-Za-záéíóúñ]{3,})(?: (?!es\b|est[aá]\b)[a-záéíóúñ]+(?:al|ar|iv[oa]|ic[oa]|er[oa]|ari[oa]))?(?P<of>(?: (?:del?|para|en)(?: (?:las?|los|el|mi|nuestr[oa]))? [\w-]+){0,2})",
-        r"\b(?i:el|las?|los) (?P<def>[a-záéíóúñ]{3,})(?P<of> (?:de (?:las?|los|mis?|nuestr[oa]s?)|del?) [\w-]+)",
+        r"\b(?i:el|las?|los) (?:(?:nuev|actual)[oa]? )?(?P<def>[a-záéíóúñ]{3,})(?P<of> (?:de (?:las?|los|mis?|nuestr[oa]s?)|del?) [\w-]+)",
         r"\b(?i:el|la) (?P<head>[a-záéíóúñ]{3,}) (?:en el |en la |con el |con la |a la |al |)que (?:me |nos )?(?P<of>[a-záéíóúñ]+(?:o|mos|oy))(?: (?:a|al|en|por|para|con)(?: (?:el|la|mi))? \w+)?",
     ),
 }
@@ -235,7 +235,7 @@ def _is_same(new: Slot, old: Slot, lexicon: Lexicon) -> bool:
         return False
     if new.of and old.of and not all(any(same_word(a, b) for b in old.of) for a in new.of):
         return False
-    if not (new.own or old.own) and not (new.of and old.of and new.verb == old.verb):
+    if not (new.own or old.own) and not (new.of and old.of and (new.verb == old.verb or not new.verb)):
         return False
     return lexicon.kin.fullmatch(new.head) is None or (new.verb == old.verb and _STAYS_PUT.search(new.verb) is not None)
 

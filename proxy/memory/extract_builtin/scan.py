@@ -47,6 +47,7 @@ _KEEPER = re.compile(
 _DISPOSES = re.compile(
     r"(?:把|将)[^，。]{1,10}(?:退|停|取消|断|没收|卖|扔|送|拔|砍|撤|掐|辞|关|销|删|换|解散|裁|封|毙|清|收|划)|^(?!.*\bсво).*\b(?:закры|сверну|отмени|прекрати|распусти|разогна|расформирова|упраздни|запрети|зарубил|отобра|забра|отсуди|вычеркну|исключи|выброси|выкину|отжа|изъя|сня)л?[аи]?\b"
 )
+_FRAU = re.compile(r"(?<!meine )(?<!seine )(?<!Meine )(?<!unsere )\bFrau (?:Dr\. |Prof\. )?[A-ZÄÖÜ]")
 _HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
 _LONG_AGO = re.compile(  # what holds was said since
     r"\bvor (?:\w+ ){0,3}jahr(?:en|zehnten)\b|\b(?:anno|im jahr|\w*anfang|ende|mitte) (?:19|20)\d\d\b|^\W*(?:und |aber )?(?:in )?(?:19|20)\d\d (?:hatte|habe?|war|bin)\b|"
@@ -62,6 +63,7 @@ _CAME_BACK = re.compile(
 )
 _AND = r"(?:[,;/]|\b(?:and|und|sowie|y|e|и)\b)"
 _ARTICLE = r"(?:a|an|the|my|our|some|ein\w*|ne[nrm]?|der|die|das|den|el|la|los|las|un|una|mi|mein\w*)"
+_DETERMINER = r"(?:(?:Mein|Dein|Sein|Unser|Ihr|Ein|Kein|Dies|Jed|All|Manch)(?:e[nmrs]?)?|D(?:er|ie|as|en|em)|I[mn]|Zu[mr]?|Am|An|Auf|Ich|Wir) "
 _BEFORE_NAME = r"\b(?:Herrn?|Frau|Dr\.|von|vom|bei|beim|in|im|nach|aus|als) "
 _MOST_SAID = 3  # earlier messages that hold a common word which names something of the speaker's
 _INFINITIVE = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
@@ -182,11 +184,12 @@ class Scan:
         """Whether the speaker seldom named something, each time as theirs: by its name, or as one of several."""
         if mention is None or mention.rank < NOUN or len(mention.said) > _MOST_SAID:
             return False
+        told = [text for text in mention.said if not any(text != other and text in other for other in mention.said)]
         if not any(_is_own(text, mention.surface, self._lexicon) for text in mention.said):
             return False
         if mention.rank >= NAME:
             return True
-        return len(mention.said) == 1 and _is_named_in(mention.said[0], mention.surface, self._lexicon)
+        return len(told) == 1 and _is_named_in(told[0], mention.surface, self._lexicon)
 
     def _clause_at(self, sentence: Sentence, mention: Mention) -> Clause:
         return next(
@@ -261,6 +264,8 @@ class Scan:
             match = self._inherited(sentence, clause)
         if match is None or (self._lexicon.code == "ru" and match[0][-1] in "ую"):  # "took our daughter out of X"
             return "user"
+        if match.string is clause.flat and self._is_titled(clause, match):
+            return "user"
         where = group_of(match, "who") or group_of(match, "whom") or match.span()
         if match.string is clause.flat and (self._acts(clause, where[1], targets) or self._undergoes(clause, where[1])):
             return "user"
@@ -277,6 +282,11 @@ class Scan:
         ):
             return "user"
         return _known_as(who, targets, self._lexicon)
+
+    def _is_titled(self, clause: Clause, match: re.Match[str]) -> bool:
+        """Whether a German "wife" is but the title of whoever is named next ("Frau Weber has retired")."""
+        titled = _FRAU.search(self._reading.text, clause.start + match.start(), clause.end)
+        return self._lexicon.code == "de" and match[0].endswith("frau") and titled is not None
 
     def _acts(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
         """Whether the speaker is the subject between somebody else and the value."""
@@ -390,7 +400,8 @@ def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
         )
     return (
         lexicon.code == "de"
-        and re.search(rf"(?:{_BEFORE_NAME}|\b[A-ZÄÖÜ][a-zäöüß]+ )" + re.escape(surface), text) is not None
+        and re.search(rf"(?:{_BEFORE_NAME}|\b(?!{_DETERMINER})[A-ZÄÖÜ][a-zäöüß]+ )" + re.escape(surface), text)
+        is not None
     )
 
 

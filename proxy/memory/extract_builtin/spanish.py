@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from proxy.memory.extract_builtin.lexicon import Lexicon, one_of
+from proxy.memory.extract_builtin.spanish_endings import SPANISH_CEASED, SPANISH_ENDED
 from proxy.memory.extract_builtin.spanish_facts import KIN, SPANISH_STATEMENTS
 from proxy.memory.words import word_set
 
@@ -21,7 +22,7 @@ SPANISH = Lexicon(
         dejo dejé he"""
     ),
     generic=word_set(
-        """hotel restaurante bar café clínica hospital universidad calle avenida banco biblioteca autobús tren doctor doctora profesor profesora señor señora guardería
+        """don doña dr dra sr sra hotel restaurante bar café clínica hospital universidad calle avenida banco biblioteca autobús tren doctor doctora profesor profesora señor señora guardería
         app apps aplicación aplicaciones herramienta herramientas suscripción suscripciones cuenta cuentas servicio servicios
         cuota recibo plan planes programa programas club gimnasio tarjeta trabajo empresa oficina ciudad pueblo lugar casa piso
         número teléfono correo dirección gente persona personas amigo amiga amigos familia niños niña niño hijo hija perro
@@ -30,7 +31,7 @@ SPANISH = Lexicon(
         detalle resto editorial dieta revista planta plaza mañanas tostada desayuno"""
     ),
     first=one_of(
-        r"(?:^|[,;:]|\b(?:y|que|ahora|siempre|también|pero|además|ya|no|todavía|aún|ahí|aquí|allí))\W*\b(?!cuando|como|pero|mucho|poco|todo|todos|otro|mismo|sólo|solo|bueno|claro|luego|pronto|nuevo)(?:[a-záéíóúñ]{2,}o|doy|voy|estoy|soy)\b",
+        r"(?:^|[,;:]|\b(?:y|que|ahora|siempre|también|pero|además|ya|no|todavía|aún|ahí|aquí|allí))\W*\b(?:l[oae]s? )?(?!cuando|como|pero|mucho|poco|todo|todos|otro|mismo|sólo|solo|bueno|claro|luego|pronto|nuevo)(?:[a-záéíóúñ]{2,}o|doy|voy|estoy|soy)\b",
         r"\b(?:yo|me|mí|mi|mis|nos|nosotr[oa]s|nuestr[oa]s?|he|hemos|conmigo)\b",
         r"\b\w{3,}(?:é|í)\b(?= )",
         r"\b(?:tengo|estoy|soy|voy|hago|puedo|quiero|uso|vivo|vuelvo|dejo|sigo)\b",
@@ -62,11 +63,11 @@ SPANISH = Lexicon(
         r"\bno (?:pienso volver|vuelvo|volvemos|volveré|volveremos)\b(?! (?:\w+ )?(?:a casa|hasta|tarde|pronto|antes|el \w+es)\b)(?!.*\bhasta\b)|\bno (?:\w+ )?(?:piso|pisamos|pisaré) más\b|\bcha[ou] (?:a (?:la |el |los |las )?|al )?(?!a todos|gente|y gracias)(?=\w)",
         r"\bamaneció (?:muert|ties)\w+\b|\bapareció muert\w+\b|\bpartido peras\b|\bpartimos peras\b|\bestá(?:n)? muert[oa]s?\b(?! de)",
         r"\b(?:pasaron|pasó|ha pasado|han pasado) a (?:mejor vida|la historia)\b|\b(?:llegaron|ha llegado|han llegado) a su fin\b|\bse (?:me |nos )?(?:secaron|marchitaron|rompieron|estropearon|escaparon|pudrieron|ahogaron)\b|\b(?:murieron|fallecieron)\b|\bestiró la pata\b",
-        r"\bpasó a mejor vida\b|\bha pasado a la historia\b|\bllegó a su fin\b|\bse terminó\b|\bse (?:nos |me )?(?:murió|ha muerto|escapó|estropeó|marchó|mudó|ha mudado|ha ido|ha marchado)\b",
+        r"\bpasó a mejor vida\b|\bha pasado a la historia\b|\bllegó a su fin\b|\bse terminó\b|\bse (?:nos |me )?(?:murió|ha muerto|escapó|estropeó|marchó|mudó|ha mudado|ha ido|ha marchado)\b(?! (?:más cerca|de (?:casa|piso)|al lado|a (?:otro|una) (?:piso|casa)))",
         r"\b(?:me|nos) (?:harté|cansé|aburrí|hartamos|cansamos|deshicimos|libramos|hemos deshecho|hemos librado|he librado|he hartado|he cansado) de\b|\bperdí (?:todo )?el interés\b",
         r"\bno (?:lo |la |los |las |me |nos )?(?:hemos |he |han )?(?:renov|prorrog)\w*\b",
         r"\b(?:es|son|queda|quedan|está|están) (?:ya )?(?:agua|cosa|cosas) pasada\w*\b|\bcapítulo cerrado\b|\betapa cerrada\b|\bse acabó lo de\b|\bni loc[oa] (?:vuelvo|sigo)\b",
-        r"\bya no\b(?!.*\btant[oa]s?\b| (?:me |se |le )?(?:est\w+|siento|siente|duele|encuentr\w+) (?:tan |muy )?(?:enfadad|enojad|cansad|preocupad|asustad|mal|enferm|triste|nervios|resfriad|castigad|agobiad|molest))",
+        r"\bya no\b(?!.*\btant[oa]s?\b| (?:\w+ ){1,2}tan\b| (?:me |se |le )?(?:est\w+|siento|siente|duele|encuentr\w+) (?:tan |muy )?(?:enfadad|enojad|cansad|preocupad|asustad|mal|enferm|triste|nervios|resfriad|castigad|agobiad|molest))",
         r"\b(?:murió|falleció)\b",
         r"\bno .{1,40} (?:más|nunca más)\b",
         r"\bnunca más\b",
@@ -85,6 +86,7 @@ SPANISH = Lexicon(
         r"\bestoy hart[oa] de\b(?=.*(?:dejo|fuera|baja))",
         r"\b(?:está|queda|quedó) (?:cancelad|descartad|vendid|cerrad|anulad)[oa]\b",
         r"\bharé sin\b|\bsin .{2,20} desde\b",
+        *SPANISH_ENDED,
     ),
     ceased=one_of(
         r"\b(?:me|nos) (?:quit|recog|retir|sac|cort|cancel|revoc|cerr|arrebat|embarg)(?:aron|ieron|ó|ió|an|en)\b|\bcolgu[eé]\b (?:el|la|los|las)\b|\b(?:ya )?(?:han|ha) puesto a otr[oa]\b|\b(?:pusieron|puso) a otr[oa]\b|\bno (?:me|nos) (?:renovaron|renovó|han renovado|ha renovado)\b",
@@ -129,6 +131,7 @@ SPANISH = Lexicon(
         r"\b(?:me (?:lo|la)|nos (?:lo|la)) (?:quitó|retiró|ha quitado|ha retirado)\b",
         r"\bdar de baja\b",
         r"(?<!\bse\s)\bme (?:ha )?(?:quitó|quitado|retiró|retirado|suspendió|suspendido|prohibió|prohibido)\b",
+        *SPANISH_CEASED,
     ),
     negation=one_of(r"\bno\b", r"\bnunca\b", r"\bjamás\b", r"\bsin\b", r"\btampoco\b", r"\bni\b"),
     parted=one_of(
@@ -145,13 +148,13 @@ SPANISH = Lexicon(
         r"\b(?:estuve|estuvimos|estaba) a (?:esto|nada|un tris|un pelo) de\b|\b(?:va|anda|van|andan) (?:diciendo|contando)\b|\bpor poco\b|\bfaltó poco\b|\bjura que\b|\basegura que\b",
         r"\bcomo si\b",
         r"\b(?:dijiste|has dicho|dices|escribiste|mencionaste)\b|\bimagínate\b|\bactúa\b|\bhaz de\b",
-        r"\b(?:dice|dicen|cuenta|cree|afirma) que\b(?! .{0,20}\bya no soy\b)(?! no (?:es|son|era|eran)\b)",
+        r"\b(?:dice|dicen|(?<!en\s)cuenta|cree|afirma) que\b(?! .{0,20}\bya no soy\b)(?! no (?:es|son|era|eran)\b)",
         r"\btendríamos\b|\bpodríais\b|\bdebieras?\b",
         r"\b(?:nunca|jamás|no) (?:te |os |le )?(?:dije|he dicho|digo|dijimos|conté|he contado|insinué|afirmé|mencioné|significa|quiere decir)\b(?! (?:bien|la verdad|el nombre))",
         r"\ben (?:la|una|el|un) (?:película|peli|serie|novela|libro|canción)\b|\bhipotétic\w+\b|\bpongamos que\b|\bsupongamos\b",
         r"(?<!\w)si\b",
         r"\b(?:debería|deberíamos|podría|podríamos|quizás?|tal vez|a lo mejor|igual|ojalá|sería|habría|tendría|dejaría)\b",
-        r"\b(?:pienso|pensando|pensado|planeo|quiero(?! saber (?:nada|más))|quería|querría|me gustaría|considero|planteo|planteando|planteado|estoy pensando|voy a|vamos a|a punto de|casi|tentad[oa]|intento|intentando|dudo|dudando|dudo si|imagina|suponiendo)\b(?! volver)",
+        r"\b(?:pienso|pensando|pensado|planeo|quiero(?! saber (?:nada|más))|quería|querría|me gustaría|considero|planteo|planteando|planteado|estoy pensando|v(?:oy|amos) a(?= \w+(?:ar|er|ir)(?:me|se|nos|l[oae]s?)*\b)|a punto de|casi|tentad[oa]|intento|intentando|dudo|dudando|dudo si|imagina|suponiendo)\b(?! volver)",
         r"\bdice que (?:deje|debo|tengo)\b|\brecomienda\b|\baconseja\b|\bsugiere\b|\bme pide\b|\binsiste\b",
         r"\bcómo\b",
         r"\bbroma\b|\bsoñé\b|\ben sueños\b",
@@ -226,7 +229,7 @@ SPANISH = Lexicon(
     ),
     correction=one_of(
         r"\brecalcul\w+\b|\becha(?:do|ndo) (?:bien )?(?:las )?cuentas\b|\brecont(?:é|ado)\b|\bqué (?:tontería|bobada|disparate)\b",
-        r"\bdel? (?:\w+ ){1,3}nada\b(?= *(?:$|[,.!;]))|\b(?:me ha|me han|me) (?:aclar|correg|explic|desminti)\w+\b|\bsiempre l[oa]s confundo\b",
+        r"\bdel? (?:\w+ ){1,3}nada\b(?= *(?:$|[,.!;]))|\b(?:me ha|me han|me) (?:aclar|correg|explic|desminti)\w+\b|\bsiempre l[oa]s (?:confundo|mezclo|cambio|lío)\b|^\W*digo,? (?!que\b)",
         r"\bqué (?:vergüenza|burr[oa]|tont[oa]|torpe|bochorno|apuro)\b|\bseré (?:burr|tont|bob|lel|idiot)\w+\b|\bsoy un (?:desastre|burro|despistado)\b|\bvaya cabeza\b|\bmadre mía\b|\bahora caigo\b|\bcaigo en la cuenta\b|\bme doy cuenta\b|\b(?:entendí|oí|leí|apunté|copié|escuché) (?:al revés|mal)\b|\bla edad no perdona\b|\bme falla la memoria\b|\bla memoria me (?:falla|traiciona)\b",
         r"\bde dónde (?:me )?(?:lo )?(?:habré )?sa(?:cado|qué|co)\b|\b(?:puso|puesto) el grito\b|\bse (?:ha )?(?:rio|rió|reído|reía|atacó de risa|partió|parte|troncha\w*) (?:de|con)?\b|\bmuert[oa] de (?:la )?risa\b|\bdeje de (?:contar|decir) (?:mentiras|tonterías|bobadas)\b|\bsacó de(?:l| mi) error\b|\bhe vuelto a mirar\b|\bmirándolo (?:bien|mejor)\b|\bcruc?z?\w+ los cables\b",
         r"\ben (?:la|el|mi|su) \w+ (?:pone|ponía|dice|figura|sale)\b|\bno tiene nada\b|\bni por asomo\b|^\W*lo que \w+ .{0,40}\bes\b|\bentendí al revés\b|\bes .{2,30} lo que \w+\b",

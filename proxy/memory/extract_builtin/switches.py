@@ -32,7 +32,7 @@ _STANDS_IN = re.compile(
     r"\bfür (?:ihn|sie|es) (?:hat|haben|kommt|kam|ist|übernimmt|springt|spielt|macht)\b|\bstattdessen\b|\ban (?:seine|ihre|deren|dessen) (?:stelle|statt)\b|\bals ersatz\b|\bnachfolger(?:in)?\b|\ben su (?:lugar|puesto|sitio)\b|\bel relevo\b|\bocup\w+ (?:\w+ )?(?:su|el) (?:lugar|puesto|sitio)\b|\b(?:tomó|ha tomado|toma|cogió) (?:el|su) (?:relevo|lugar|sitio|puesto)\b|\b(?:l[oae]s?|me l[oae]) (?:sucedió|sucede|reemplaz\w+|sustituy\w+|relev\w+)\b|"
     r"\b(?:an|in) (?:seine[nm]?|ihre[nm]?|deren|dessen) (?:stelle|platz|statt)\b|\b(?:seinen|ihren|dessen|deren) (?:platz|job|part) (?:\w+ ){0,3}(?:ein|eingenommen|übernommen|hat)\b|\b(?:folgte|folgt) (?:ihm|ihr)\b|\blöste? (?:ihn|sie|es) .{0,20}\bab\b|\bnachgerückt\b"
 )
-_JUDGED = re.compile(  # why it was given up
+JUDGED = re.compile(  # why it was given up
     r"\b(?:war|wurde|waren|wurden) (?:mir|uns) (?:\w+ )?zu \w+|\bwar (?:nix|nichts|mist|murks|ein reinfall|eine katastrophe|rausgeschmissen\w*)\b|\bnervte?n?\b|\bstürzt\w* .{0,20}\bab\b|"
     r"\bhat(?:te)? (?:mir |uns )?(?:nix|nichts|wenig|kaum was) (?:gebracht|geholfen|getaugt)\b|\bhat (?:mir |uns )?nicht geholfen\b|\bbringt (?:mir )?nichts\b|\bno (?:me |nos )?(?:sirvió|funcionó|servía|ayudó|valía|iba)\b|"
     r"\bhat (?:mich|uns) (?:versetzt|im stich gelassen|abgelehnt|enttäuscht|vergrault)\b|\bkommt nicht wieder\b|\b(?:nos|me) (?:falló|dejó tirad\w+|plantó|defraudó|decepcionó)\b|"
@@ -44,11 +44,15 @@ _BELONGS = re.compile(
 _THEREFORE = re.compile(
     r"\W*(?:así que|por eso|de modo que|por lo que|conque|deshalb|daher|drum|darum|weshalb|also|und so|y así)\b"
 )
-_GOES_ON = re.compile(
+GOES_ON = re.compile(
     r"\b(?:auch|weiterhin|noch|bleib\w*|behalte?|nach wie vor|zusätzlich|neben|außerdem|zum glück|sigue|sigo|seguimos|todavía|aún|también|además|junto|gracias)\b"
 )
+_MEANWHILE = re.compile(
+    r"\b(?:so ?lange?|derweil|vorerst|vorübergehend|ersatzweise|einstweilen|übergangsweise|bis dahin|leihweise|werkstatt|reparatur|de momento|mientras|por ahora|provisional\w*|hasta que|unos días|taller|prestad[oa]|alquilad[oa] unos)\b"
+)
+_ONLY = re.compile(r"\bnur noch\b")
 _FRESH_DE = re.compile(
-    r"(?:\b(?:bei|beim|von|vom|nach|in|im|ins|zu|zum|zur|aus|mit|für|auf|über|per|via|an|am|ein|eine|einen|einem|einer|der|die|das|den|dem|herr|herrn|frau|heißt|namens|nun|jetzt|ist|wurde|mir|ich|wir|gewisse[rn]?|gewissen)) $"
+    r"(?:\b(?:bei|beim|von|vom|nach|in|im|ins|zu|zum|zur|aus|mit|für|auf|über|per|via|an|am|ein|eine|einen|einem|einer|der|die|das|den|dem|herr|herrn|frau|dr.|dr|heißt|namens|nun|jetzt|ist|wurde|mir|ich|wir|gewisse[rn]?|gewissen)) $"
 )
 _TIME = re.compile(
     r"(?:\w*(?:tag|woche|monat|jahr|abend|morgen|nacht|mittag|wochenende|stunde|zeit|sommer|winter|herbst|frühling|frühjahr|ersten?|letzten?)e?[sn]?|"
@@ -136,7 +140,7 @@ _EDITS = re.compile(
     r"(?:\W|please |just |also |then |now |and )*(?:replace|swap|change|exchange|substitute) (?:the|this|that|these|those|all|any|some)\b"
 )  # a text at work
 _INSTEAD = re.compile(
-    r"(?:instead of|rather than|statt|anstatt|anstelle|an stelle|en vez de|en lugar de|вместо|взамен|на смену|на замену|(?:на )?место|不[吃喝用])\s*(?:\w+\s)?$"
+    r"(?:instead of|rather than|statt|anstatt|anstelle|an stelle|(?:an|in) (?:die stelle|den platz) (?:vo[nm]|de[sr]|meine\w*)|en vez del?|en lugar del?|вместо|взамен|на смену|на замену|(?:на )?место|不[吃喝用])\s*(?:\w+\s)?$"
 )
 
 
@@ -144,6 +148,7 @@ _BESIDES = re.compile(
     r"\b(?:besides|apart from|aside from|as well as|on top of|in addition to|además del?|aparte del?|junto (?:a|con)|neben|außer|zusätzlich zu[rm]?|кроме|помимо|наряду с|вдобавок к)"
     r"(?: (?:the|my|our|mis?|el|la|los|las|nuestr[oa]s?|de[rmn]|die|das|mein\w*|unser\w*|мо\w+|наш\w*))?\s*$|(?:除了|除开)$"
 )
+_OF_WHAT = re.compile(r"\b(?!lugar\b|vez\b|del\b)[a-záéíóúñ]{3,} de(?:l| la| los| las)? $")
 _OUT_OF = re.compile(r"\bfrom (?:(?:my|our|the|a|an|old) )*$")
 _TO_ANOTHER = re.compile(
     r"^[^,;]{0,40}?(?: (?:over )?(?:to|onto|into) (?!(?:be|get|save|buy|make|do|see|have|use|help|find|try|go|keep|my|me)\b)|→|->)"
@@ -197,6 +202,8 @@ class Switches(Scan):
             return False
         if _BELONGS.search(before) and not self._lexicon.switch.search(clause.flat):
             return False
+        if self._lexicon.code == "es" and _OF_WHAT.search(before) and _only_now(clause, self._lexicon.switch):
+            return False  # "now in my fifth year of X"
         if _OUT_OF.search(before) and not (self._lexicon.switch.search(clause.flat) or _TO_ANOTHER.search(after)):
             return False  # "a coupon from X to save money, and now I wonder"
         return (self._lexicon.source.search(before) or self._lexicon.source_after.search(after)) is not None
@@ -294,7 +301,12 @@ class Switches(Scan):
             return False
         if _HAPPENS_IN.match(clause.flat):
             return False
-        if len(words(self._reading.text[clause.start : mention.start])) > 1 or len(sentence.words) > _LONG:
+        opening = _THEREFORE.sub("", clause.flat[: mention.start - clause.start])
+        if len(words(opening)) > 1 or len(sentence.words) > _LONG:
+            return False
+        if self._lexicon.code in ("de", "es") and _MEANWHILE.search(sentence.flat):
+            return False
+        if self._lexicon.code in ("de", "es") and GOES_ON.search(_ONLY.sub("", clause.flat)):
             return False
         for other in sentence.clauses:
             if (
@@ -322,10 +334,12 @@ class Switches(Scan):
         if self._lexicon.code not in ("de", "es") or len(sentence.words) > _LONGER or not self._is_personal(mention):
             return False
         clause = self._clause_at(sentence, mention)
-        opens = len(words(clause.flat[: mention.start - clause.start])) <= 1 and _JUDGED.search(clause.flat) is not None
+        opens = len(words(clause.flat[: mention.start - clause.start])) <= 1 and JUDGED.search(clause.flat) is not None
         if self._lexicon.code == "es" and mention.rank < NAME and mention.surface.islower() and not opens:
             return False
-        if _GOES_ON.search(clause.flat) or self._is_idle(sentence, mention) or NOW.search(clause.flat):
+        if _MEANWHILE.search(sentence.flat):
+            return False
+        if GOES_ON.search(clause.flat) or self._is_idle(sentence, mention) or NOW.search(clause.flat):
             return False
         frame = self._frame(mention)
         if any(
@@ -340,10 +354,10 @@ class Switches(Scan):
             if other is clause or other.asks or self._lexicon.additive.search(other.flat):
                 continue
             arrives = ARRIVES.search(other.flat) or (opens and _THEREFORE.match(other.flat))
-            if self._is_hedged(sentence, other) or not arrives or _GOES_ON.search(other.flat):
+            if self._is_hedged(sentence, other) or not arrives or GOES_ON.search(other.flat):
                 continue
             shares = any(akin(word.text, known) for word in words(other.flat) for known in frame)
-            gives_way = shares or _STANDS_IN.search(other.flat) or _JUDGED.search(clause.flat) or goes_over
+            gives_way = shares or _STANDS_IN.search(other.flat) or JUDGED.search(clause.flat) or goes_over
             if gives_way and (self._fresh(other) or (opens and self._lexicon.switch.search(other.flat))):
                 return True
         return False
@@ -382,6 +396,11 @@ class Switches(Scan):
             and _FRESH_DE.search(" " + flat(text[: word.start]))
             and not self._heard.holds(word.text)
         ]
+
+
+def _only_now(clause: Clause, switch: re.Pattern[str]) -> bool:
+    """Whether all that speaks of a change in a clause is a "now"."""
+    return {match[0] for match in switch.finditer(clause.flat)} == {"ahora"}
 
 
 def akin(word: str, other: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.narrower import ITS_OBJECT, Narrower
 from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
 from proxy.memory.words import flat, same_word, words
 
 _ELLIPTIC_WORDS = 6
@@ -121,7 +122,7 @@ _DOES = re.compile(
     r"\W*(?:(?:got|gets|app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
 )
 _HAS_OWN = re.compile(
-    r"\s+(?:hat|haben)(?! mich| wir| ich)(?: (?!mich|wir|ich)\w+){0,2} (?:de[nr]|die|das|eine?n?|alle|sein|ihr|seine[nmrs]?|ihre[nmrs]?) (?:\w+e[nrs]? )?(?!(?:uni|universität|studium|ausbildung|lehre|vertrag|verträge|abo|abos|konto|job|stelle|kurs|kurse|zusammenarbeit|tarif|geist|löffel|handtuch|arbeit|firma|schule|stadt|land|verein|geschäft\w*|gruppe|band|chor|dienst|produktion|koffer|sachen|segel|nase|welt|betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft)\b)\w+"
+    r"\s+(?:hat|haben)(?! mich| wir| ich)(?: (?!mich|wir|ich)\w+){0,2} (?:(?:sein|ihr)(?:e[nmrs]?)? (?:\w+e[nrs]? )(?:job|stelle|kurs|verein|studium|ausbildung)\b|(?:de[nr]|die|das|eine?n?|alle|sein|ihr|seine[nmrs]?|ihre[nmrs]?) (?!(?:\w+e[nrs]? )?(?:besitzer|eigentümer|halter|zuhause|käufer|herrchen|frauchen|uni|universität|studium|ausbildung|lehre|vertrag|verträge|abo|abos|konto|job|stelle|kurs|kurse|zusammenarbeit|tarif|geist|löffel|handtuch|arbeit|firma|schule|stadt|land|verein|geschäft\w*|gruppe|band|chor|dienst|produktion|koffer|sachen|segel|nase|welt|betrieb|türen|pforten|praxis|laden|läden|filiale\w*|dienst|geschäft|anteil|platz|posten|schalter|abschied|mitgliedschaft|winter|sommer|frost|nacht|op|umzug|operation|hitze|kälte)\b)(?:\w+e[nrs]? )?\w+)"
     r"|\s+(?:me|nos) (?:quitó|sacó|cambió|retiró|canceló|tiró) (?:el|la|un|una|los|las) (?!(?:contrato|cuenta|suscripción|trabajo|puesto|beca|licencia|pase)\b)\w+"
     r"|\s+(?:ha|han)(?: (?!me\b|nos\b|pasado|muerto|cerrado)\w+)? (?:el|la|los|las|un|una) (?!(?:carrera|universidad|grado|máster|contrato|cuenta|cuentas|suscripción|puertas?|negocio|local|tienda|persiana|cierre|telón|trabajo|puesto|club|equipo|grupo|banda|país|ciudad|piso|casa|hospital|colegio|curso|clase|consulta|taller|academia|salón|empresa|peluquería|toalla|pata|vida|mundo)\b)\w+"
     r"|\s+(?:ha|han|dejó|vendió|cerró|canceló|perdió|abandonó|regaló|borró)(?: \w+){0,2} sus? (?!(?:puertas|negocio|parte|tienda|puesto|plaza|consulta|local|persiana|sitio)\b)\w+"
@@ -149,9 +150,17 @@ _ERRAND = re.compile(
     r"\b(?:de[nr]|die|das|eine?n?|el|la|los|las|una?|mi)\s+(?P<what>(?!\w+(?:amos|imos|emos)\b)\w+)\s+(?:(?:enter|nuev|viej|últim|primer|segund)[oa]\s+)?(?:bei|beim|von|vom|an|in|im|auf|en|de|del|al?)\s+(?:(?:der|dem|den|la|el|los|las)\s+)?$"
 )
 _TIE = re.compile(  # what binds one to it
-    r"\w*(?:vertrag|konto|abo|abonnement|mitgliedschaft|job|stelle|kurs|tarif|depot|versicherung|police|platz|dienst|dienste|zeit|arbeit|posten|amt|ausbildung|studium|unterricht|training|zusammenarbeit|beziehung|ehe|nummer|schlüssel|karte|account|zugang|"
-    r"cuenta|suscripción|contrato|plaza|membresía|abono|trabajo|puesto|curso|clases?|empleo|carnet|tarjeta|póliza|seguro|matrícula|beca|relación|cargo|casa|piso|marca|perfil|línea|plan|servicio|llaves?|casco|carrera|grado|cuota|voluntariado|donación|aportación|spende|patenschaft|abonnement|"
+    r"\w*(?:vertrag|konto|abo|abonnement|mitgliedschaft|job|stelle|kurs|tarif|depot|versicherung|police|platz|dienst|dienste|zeit|arbeit|posten|amt|ausbildung|studium|unterricht|training|zusammenarbeit|beziehung|ehe|nummer|schlüssel|karte|account|zugang|anschluss|genehmigung|lizenz|erlaubnis|stand|"
+    r"cuenta|suscripción|contrato|plaza|membresía|abono|trabajo|puesto|curso|clases?|empleo|carnet|tarjeta|póliza|seguro|matrícula|beca|relación|cargo|casa|piso|marca|perfil|línea|plan|servicio|llaves?|casco|permiso|licencia|fibra|alta|carrera|grado|cuota|voluntariado|donación|aportación|spende|patenschaft|abonnement|"
     r"gallo|gato|perro|gata|perra|señor|señora|doctor|doctora|grupo|club|taller|liga|app|canal|revista|periódico|podcast|serie|libro|novela|receta|pastillas?|gotas|crema|jarabe|hund|kater|katze|app|serie|podcast|buch|zeitung|tabletten|tropfen|salbe|verein|chor|band|gruppe|firma|klinik|praxis|schule)"
+)
+_TIE_ENDS = re.compile(  # what only a tie can undergo
+    r"\b(?:aus(?:ge)?laufen|läuft .{0,40}aus|\w*künd\w+|verlänger\w+|fortgeführt|fortgesetzt|weitergeführt|aufgelöst|ausgetreten|ausgestiegen|quittiert|niedergelegt|"
+    r"prorrog\w+|renov\w+|rescind\w+|venci(?:ó|do)|expir\w+|caduc\w+|(?:di|dimos|dado) de baja|se (?:me |nos )?(?:terminó|acabó|ha terminado|ha acabado))\b"
+)
+_OFFERS = re.compile(  # somebody has something of theirs no more: that ends, not they
+    r"\s+(?:hat|haben|bietet|bieten|macht|machen|führt|führen|verkauft|verkaufen|produziert|nimmt|nehmen|gibt|geben|serviert|backt|bäckt)\b(?=.*\bkein\w* )"
+    r"|\s+ya no (?:tiene|ofrece|vende|hace|da|saca|sirve|pone|trae|produce|fabrica|publica|acepta|admite|reparte|abre|prepara|imparte|cuenta con|trabaja con)n?\b(?= \w)"
 )
 _SCENE = 20  # characters before where something happens
 _AT = re.compile(r"^\W*(?:und |y )?(?:bei|beim|in|im|auf|an|am|en)(?: (?:der|dem|den|el|la|los|las))?(?: \w+)? $")
@@ -217,7 +226,9 @@ class Targets(Narrower):
                 return True  # "we scrapped the band's second song"
             return between is not None and not _TIES.match(between["what"])
         if self._lexicon.code in ("de", "es"):
-            return self._is_scene(mention, clause) or self._is_errand(mention, clause)
+            return self._is_scene(mention, clause) or (
+                self._is_errand(mention, clause) and not _TIE_ENDS.search(clause.flat)
+            )
         return self._lexicon.code == "ru" and self._is_part_in_russian(mention, clause, end)
 
     def _is_scene(self, mention: Mention, clause: Clause) -> bool:
@@ -247,6 +258,7 @@ class Targets(Narrower):
             within = [m for m in self._within(candidate, sentence) if not self._is_needed(m, candidate)]
             if self._lexicon.code in ("de", "es"):  # "vendido" is what ends it
                 within = [m for m in within if not self._lexicon.ceased.fullmatch(m.surface.lower())]
+                within = [m for m in self._nouns(within) if not self._offers(m, candidate, sentence)]
             targets = self._nearest(self._best(within, floor=floor), cue)
             if _WEAK.search(self._reading.text[slice(*cue)].lower()):
                 targets = [m for m in targets if m.rank >= NAME]
@@ -263,6 +275,18 @@ class Targets(Narrower):
                 floor = NOUN if self._lexicon.code in ("de", "zh") else NAME
                 return self._nearest(self._best(self._mentions[before.start], floor=floor), cue)
         return []
+
+    def _nouns(self, found: list[Mention]) -> list[Mention]:
+        """Return the mentions of a German text that are written as nouns, all where none is or all are values."""
+        nouns = [m for m in found if m.surface[:1].isupper() or m.rank >= NAME]
+        return nouns if nouns and self._lexicon.code == "de" else found
+
+    def _offers(self, mention: Mention, clause: Clause, sentence: Sentence) -> bool:
+        """Whether a value is who has or does something no more ("the bakery makes no X any more"), and nothing came in its place."""
+        if _OFFERS.match(clause.flat, mention.end - clause.start) is None:
+            return False
+        others = [c for c in sentence.clauses if c is not clause and self._lexicon.first.search(c.flat)]
+        return not any(cue.search(c.flat) for c in others for cue in (GAINS, NOW, ARRIVES))
 
     def _has_subject(self, clause: Clause, cue: tuple[int, int]) -> bool:
         """Whether a Russian or Chinese clause names what it is about, and leaves nothing to the next."""

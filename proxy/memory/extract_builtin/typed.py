@@ -87,6 +87,7 @@ _MEASURE_HAN = re.compile(r"^(?:鞋码|鞋号|尺码|体重|身高|腰围|胸围
 _SCHEDULED = ("date", "weekday", "time")
 _NOT_LATIN = re.compile(r"\W*[а-яё\u4e00-\u9fff]", re.IGNORECASE)
 Frame = tuple[str, tuple[str, ...], tuple[str, ...]]
+_OURS = word_set("mein meine unser unsere mi nuestro nuestra")
 _LEAST_TOPIC = 2
 _LEAST_FRAME = 3  # words (characters of Chinese) that two clauses must share
 
@@ -189,7 +190,7 @@ def start_of(frame: Frame, lexicon: Lexicon) -> Frame | None:
     """Return what the speaker tells of themselves up to a value, whatever follows it ("I get up at …"); a number goes with its unit."""
     kind, head, tail = frame
     is_telling = len(head) > _LEAST_FRAME or any(word not in lexicon.stop for word in head)
-    is_own = lexicon.code == "en" and head[:1] == ("i",) and is_telling
+    is_own = (lexicon.code == "en" and head[:1] == ("i",) and is_telling) or not _OURS.isdisjoint(head[:1])
     if not is_own or len(head) < _LEAST_FRAME or kind not in ("time", "date", "year", "number", "ordinal"):
         return None
     return (kind, head, ("…", *(tail[:1] if kind in ("number", "ordinal") else ())))
