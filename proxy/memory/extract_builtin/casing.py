@@ -55,8 +55,9 @@ def cased(text: str, earlier: Iterable[str], lexicon: Lexicon) -> str:
     patterns = (_TITLED, _CALLED, _QUOTED, *((_GERMAN_NOUN,) if lexicon.code == "de" else ()))
     for match in [match for pattern in patterns for match in pattern.finditer(named)]:
         start = match.start("name")
-        if _WORD.match(named, start)[0] not in lexicon.stop:  # type: ignore[index]
-            named = named[:start] + named[start].upper() + named[start + 1 :]
+        capital = named[start].upper()
+        if len(capital) == 1 and _WORD.match(named, start)[0] not in lexicon.stop:  # type: ignore[index]
+            named = named[:start] + capital + named[start + 1 :]
     return named
 
 
