@@ -233,3 +233,27 @@ def test_a_date_keeps_its_year() -> None:
         "My boss retires in March 2025, and I need someone new for my estate plan.",
         "I started my estate plan as of March 15, 2024.",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "I use Zulip for chat and Figma for design.",
+            {"Zulip": "I use Zulip for chat", "Figma": "I use Figma for design"},
+        ),
+        (
+            "I prefer electronic signatures to save time and reduce paper waste.",
+            {"electronic signatures": "I prefer electronic signatures to save time"},
+        ),
+        ("I'm using Bootstrap for my website's layout and design.", {"Bootstrap": "I'm using Bootstrap for my website's layout"}),
+        ("I've been working with Zofia, 28, a junior editor.", {"Zofia": "I've been working with Zofia"}),
+        (
+            "I have a vibrant presence and a playful sense of humour.",
+            {"vibrant presence": "I have a vibrant presence", "playful sense": "I have a playful sense of humour"},
+        ),
+        ("Uso Zulip para el trabajo y Signal en casa.", {"Zulip": "Uso Zulip para el trabajo", "Signal": "Uso Signal en casa"}),
+    ],
+)  # fmt: skip
+def test_what_hangs_on_one_of_a_list_is_not_said_of_the_others(text: str, told: dict[str, str]) -> None:
+    assert {candidate.object: candidate.text for candidate in extract(text)} == told

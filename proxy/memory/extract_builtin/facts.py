@@ -20,6 +20,7 @@ _ONCE = re.compile(
     r"\b(?:today|tonight|yesterday|right now|just now|at the moment|this|later|again and again|heute|gerade|gestern|gleich|diese[nrs]?|hoy|ayer|anoche|"
     r"ahora mismo|est[ae]|сегодня|вчера|сейчас|эт[ауо]\w?)\b|今天|昨天|刚|正在|这"
 )
+_OF = re.compile(r"\s+(?:of|von|de|d[eo]l|des|der)\b")  # belongs to the last of a list alone
 MAX_FACTS = 6
 _MAX_OBJECT_WORDS = 6
 _MAX_CJK_CHARS = 14
@@ -111,10 +112,10 @@ def _by(statement: Statement, sentence: Sentence, reading: Reading) -> Iterator[
         if not members:
             return
         lead = reading.text[min(clause.start, members[0][0]) : members[0][0]]
-        tail = reading.text[members[-1][1] : _clause_end(sentence, members[-1])]
         for span in members:
             surface = reading.text[slice(*span)]
-            yield Stated(statement, subject, surface, _plain(lead + surface + tail), span, sentence)
+            text = _plain(lead + surface + _tail(sentence, span, members[-1], reading))
+            yield Stated(statement, subject, surface, text, span, sentence)
         return
 
 
@@ -131,7 +132,16 @@ def _subject(match: re.Match[str], sentence: Sentence, reading: Reading) -> str:
     return named[-1] if named else "user"
 
 
-def _clause_end(sentence: Sentence, span: Span) -> int:
+def _tail(sentence: Sentence, span: Span, last: Span, reading: Reading) -> str:
+    """Return what is said of one object of a list: what hangs on it alone, else what hangs on them all."""
+    end, last_end = _unit_of(sentence, span), _unit_of(sentence, last)
+    own, common = reading.text[span[1] : end], reading.text[last[1] : last_end]
+    has_own = span == last or (end != last_end and bool(words(own)))
+    return own if has_own or _OF.match(common) else common
+
+
+def _unit_of(sentence: Sentence, span: Span) -> int:
+    """Return where the unit of a span ends."""
     return next((unit.end for unit in sentence.units if unit.start <= span[0] < unit.end), sentence.end)
 
 
@@ -153,24 +163,44 @@ def _members(sentence: Sentence, start: int, end: int | None, reading: Reading) 
             place = match.end()
         yield from _trimmed(reading, place, end)
         return
+    run = _run(sentence, start, reading)
+    joined = max((place for place, (unit, _) in enumerate(run) if unit.joined), default=0)
+    for place, (_, span) in enumerate(run):
+        if place > joined and not all(_is_name(reading, run[k][1]) for k in (0, place)):
+            break
+        yield span
+
+
+def _run(sentence: Sentence, start: int, reading: Reading) -> list[tuple[Unit, Span]]:
+    """Return what follows as a list, a date with its year as one."""
     run: list[tuple[Unit, Span]] = []
     for unit in sentence.units:
         if unit.end <= start:
             continue
         if unit.start > start and not (run and unit.member and unit.coordinated):
             break
-        found = list(_trimmed(reading, max(unit.start, start), unit.end))
-        if not found:
+        found = next(_trimmed(reading, max(unit.start, start), unit.end), None)
+        if found is None:
             break
-        if run and is_year_of(reading.text[slice(*found[0])], reading.text[: found[0][0]]):
-            run[-1] = (run[-1][0], (run[-1][1][0], found[0][1]))
-            continue
-        run.append((unit, found[0]))
-    joined = max((place for place, (unit, _) in enumerate(run) if unit.joined), default=0)
-    for place, (_, span) in enumerate(run):
-        if place > joined and not all(_is_name(reading, run[k][1]) for k in (0, place)):
-            break
-        yield span
+        surface = reading.text[slice(*found)]
+        if run and is_year_of(surface, reading.text[: found[0]]):
+            run[-1] = (run[-1][0], (run[-1][1][0], found[1]))
+        elif run and (surface.isdigit() or not _is_beside(reading, run[-1], (unit, found))):
+            break  # a number is the age of who was named
+        else:
+            run.append((unit, found))
+    return run
+
+
+def _is_beside(reading: Reading, before: tuple[Unit, Span], member: tuple[Unit, Span]) -> bool:
+    """Whether a member goes on the list, and not what was said of its last one ("Figma for layout and design")."""
+    hung = _hung(reading, *before)
+    return not hung or _is_name(reading, member[1]) or _hung(reading, *member) == hung
+
+
+def _hung(reading: Reading, unit: Unit, span: Span) -> str:
+    """Return the word with which something hangs on a member."""
+    return next((word.text for word in words(reading.text[span[1] : unit.end])), "")
 
 
 def _is_name(reading: Reading, span: Span) -> bool:
