@@ -257,3 +257,8 @@ def test_a_date_keeps_its_year() -> None:
 )  # fmt: skip
 def test_what_hangs_on_one_of_a_list_is_not_said_of_the_others(text: str, told: dict[str, str]) -> None:
     assert {candidate.object: candidate.text for candidate in extract(text)} == told
+
+
+def test_a_figure_replaces_that_of_the_same_thing_only() -> None:
+    before = "I'm not sure it is feasible with my current savings of 2400 a month."
+    assert not ended("I track my estate expenses, which are currently at 3500 a month.", before)

@@ -18,6 +18,10 @@ _CODE = re.compile(
 _RUN = re.compile(r"\d+|[^\W\d_]+")
 _NEAR = 5  # words between an attribute and its code
 _LEAST_DIGITS = 2
+_QUALIFIES = re.compile(  # which one it is, and not what
+    r"(?:current|present|new|old|first|last|next|upcoming|own|total|existing|latest|aktuell|derzeitig|neu|alt|erst|letzt|nächst|eigen|"
+    r"nuev|actual|viej|antigu|primer|últim|próxim|propi|текущ|нынешн|нов|стар|перв|последн|следующ)\w{0,3}"
+)
 _THIRD = re.compile(
     r"\b(?:his|her|their|sein\w*|ihr(?:e|em|en|er|es)?|dein\w*|your|tu|sus?|его|ее|их)\b"
 )  # whose attribute it is not
@@ -109,7 +113,8 @@ def _telling(sentence: Sentence, start: int, end: int, lexicon: Lexicon) -> tupl
 def _has_anew(old: Shaped, sentence: Sentence, start: int, lexicon: Lexicon) -> bool:
     """Whether the attribute of ``old``, and no other word that tells, stands right before ``start``."""
     before = [word for word in sentence.words if word.end <= start]
-    heads = [place for place, word in enumerate(before) if any(same_word(word.text, part) for part in old.attribute)]
+    nouns = [part for part in old.attribute if _QUALIFIES.fullmatch(part) is None] or old.attribute
+    heads = [place for place, word in enumerate(before) if any(same_word(word.text, part) for part in nouns)]
     if not heads or len(before) - heads[-1] - 1 > _NEAR:
         return False
     if heads[-1] and _THIRD.fullmatch(before[heads[-1] - 1].text):
