@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from proxy.memory.extract_builtin.english_retold import retold_in_english
 from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.figures import SHOWN, refigured
 from proxy.memory.extract_builtin.lexicon import group_of
@@ -15,6 +16,7 @@ from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.pairs import pairs_in
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, is_brief, read_as
 from proxy.memory.extract_builtin.reframed import cleft, reframed
+from proxy.memory.extract_builtin.rejoinders import rejoined
 from proxy.memory.extract_builtin.replacement import (
     clipped,
     is_of_its_sort,
@@ -67,6 +69,7 @@ _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
     r"(?:[\s,.!—–，。！-]+(?:sorry|no|nein|ich meine|digo|нет|то есть|不对|是))*[\s,.!—–，。！-]+(?:是|the |der |die |das |el |la )?"
     r"(?P<new>[\w.'-]+(?: [\w.'-]+){0,3})[.!。！]*"
 )
+_SINCE = re.compile(r"\b(?:since|until|till|last) $")  # when it happened, and no value
 _LEANS = re.compile(
     r"\W*(?:(?:and|und|y|и|а) )?(?:(?:its?|his|her|their|he|she|they|seine?|ihre?|er|sie|sus?|él|ella|его|ее|их|он|она|они)\b|[其它他她该此这那])"
 )
@@ -85,6 +88,7 @@ class Amendments:
         self._said, self._reading, self._lexicon = said, reading, reading.lexicon
         self._earlier = [text for text in earlier if text != said.text]
         self._correcting: dict[int, bool] = {}  # by where a sentence starts
+        self._just_before = ""
 
     def _amended(self) -> Iterator[Candidate]:
         """Yield what a correction puts right that names the new value alone ("actually it is Berlin")."""
@@ -170,7 +174,9 @@ class Amendments:
             for value in values:
                 for text in self._by_topic(sentence)[:3]:
                     old = counterpart(value, text)
-                    is_kept = old is not None and self._still_says(near, old.surface)
+                    is_kept = old is not None and (
+                        self._still_says(near, old.surface) or _SINCE.search(flat(near.text[: value.start])) is not None
+                    )
                     if old is not None and not is_kept and value.surface.lower() not in text.lower():
                         yield value.surface, old.surface, text, ""
 
@@ -305,6 +311,11 @@ class Amendments:
         )
         return [text for _, text in ordered]
 
+    def _rejoined(self) -> Iterator[Candidate]:
+        """Yield what a short message puts right of the one just before it ("Ah, from Luton it says here")."""
+        for found in rejoined(self._reading, self._just_before):
+            yield self._amendment(found.sentence, found.new, found.old, self._just_before, "")
+
     def _redefined(self) -> Iterator[Candidate]:
         """Yield what is put on a level with something else than before ("ник — Волк", "ник — Степняк")."""
         for key, new, sentence in _defined(self._reading):
@@ -379,6 +390,8 @@ class Amendments:
             yield self._amendment(now.sentence, now.value, once.value, text, "")
         for figure, former, text in refigured(self._reading, self._earlier):
             yield self._amendment(figure.sentence, figure.value, former.value, text, "")
+        for told, other, text in retold_in_english(self._reading, self._earlier) if is_brief(self._reading) else ():
+            yield self._amendment(told.sentence, told.value, other.value, text, "")
         for anew, known, text in retold(self._reading, self._earlier):
             yield self._amendment(anew.sentence, anew.value, known.value, text, "")
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from proxy.memory.extract_builtin.bystanders import Bystanders
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections, is_of_date
 from proxy.memory.extract_builtin.departures import Departures
+from proxy.memory.extract_builtin.displaced import Displaced
 from proxy.memory.extract_builtin.disproved import Disproved
 from proxy.memory.extract_builtin.english_endings import MISHAP, OTHERWISE
 from proxy.memory.extract_builtin.exchanges import Exchanges
@@ -108,6 +109,7 @@ class Endings(
     Bystanders,
     Corrections,
     Departures,
+    Displaced,
     Disproved,
     Exchanges,
     Farewells,
@@ -186,6 +188,7 @@ class Endings(
         yield from self._switched(sentence)
         yield from self._outdone(sentence)
         yield from self._departed(sentence)
+        yield from self._displaced(sentence)
         yield from self._moved_out(sentence)
         yield from self._replaced_after(place, sentence)
         yield from self._overtaken(sentence)

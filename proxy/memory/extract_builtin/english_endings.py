@@ -12,6 +12,16 @@ _ASK = (
 )
 
 ENDED = one_of(
+    r"\b(?:was|were|had|held|gave|played|ran|did|taught|sang) (?:my|our|the) (?:(?:very )?final|(?:very )?last(?= (?:\w+ ){1,3}ever\b)|farewell|goodbye)\b(?! (?:exams?|whistle|year|round|touch|draft|version|check|answer|decision|chapter|week|day|minute|season|straw))",
+    r"^(?:my|our|the) (?:very )?final\b(?= (?:\w+ ){1,3}(?:was|took place|is done)\b)",
+    # where things go that nobody keeps, and who comes for them
+    r"\b(?:gone|went|goes|go|put|landed|ended up|end up|off|straight|tossed|slung|carted|hauled|taken|took|chucked|threw|thrown|driven|drove|condemned|consigned|fit)(?: \w+){0,3}? (?:in|into|on|onto|to|at|for) (?:the|my|our|a) (?:\w+ )?(?:bin|skip|tip|dump|landfill|rubbish|trash|garbage|compost|scrapheap|scrap heap|scrapyard|recycling|charity (?:shop|bag|box)|thrift store|goodwill|knacker'?s(?: yard)?|breaker'?s(?: yard)?)\b(?! (?:day|men|bag|lid|lorry))",
+    r"\bfor (?:scrap|spares|spare parts|firewood|glue)\b|\b(?:scrapyard|scrap (?:man|dealer|merchant|yard)|breaker'?s|knacker'?s?|bailiffs?|salvage (?:yard|people)) (?:\w+ ){0,3}?(?:came|come|took|taken|collected|has|have|got|picked|towed|hauled)\b",
+    r"\b(?:that|this|which) (?:was|is|would be|spells|spelled|spelt|meant) (?:the )?(?:end|last) of (?:it|him|her|them|that|this)\b|\b(?:that|this)(?:'s| is| was) it for\b",
+    r"\b(?:(?:was|were) (?:found )?|found (?:him|her|it|them|\w+) |lay |lying )(?:floating|belly[- ]up|stiff|lifeless|stone cold|dead)\b",
+    r"\b(?:printed|published|put out|aired|broadcast|recorded|released|brought out|ran|run|served|poured|played|sung|sang|held|had) (?:its|our|their|his|her|the|my) (?:very )?(?:last|final)(?: ever)? (?!minute|time|year|week|month)\w+",
+    r"\b(?:one|a) (?:\w+ )?(?:fewer|less)\b(?= *(?:$|[,.!;]|to\b|now\b|for\b))",
+    r"\bkeys? (?:is|are|was|were|'s)? ?(?:back )?(?:on the (?:hook|mat|table|counter)|through the letterbox)\b|\bgot (?:himself|herself|themselves) (?:a|an) (?:new |little |own )?(?:flat|place|house|apartment|bedsit|studio|room)\b|\bhas (?:got|found|bought) (?:a|his|her|their) (?:own )?(?:flat|place|house|apartment|bedsit|studio|room)\b",
     r"\bpassed (?:on|over)(?= *(?:$|[,.!]|(?:overnight|last|yesterday|in|on|this|at|peacefully|suddenly|quietly|aged)\b))",
     r"\b(?:won't|will not|isn't|is not|aren't|are not|can't|cannot|not) (?:be )?(?:coming|joining|happening|going ahead|going|starting|doing it|taking part|playing|moving in|showing up|available)\b(?=.*\b(?:after all|any ?more|any longer|now)\b)",
     r"\b(?:has|have|had|'s) (?:finally |now )?(?:come to an end|drawn to a close|run its course|been and gone|finished for good)\b|\bcame to (?:a close|its end)\b",
@@ -150,7 +160,7 @@ CEASED = one_of(
     r"\bdropped out\b",
     r"\bsteps? (?:down|back) from\b|\bstepped (?:down|back|away)\b",
     r"\b(?:relieved|stripped|deprived|robbed|divested|freed) of\b|\b(?:reclaimed|repossessed|confiscated|seized|revoked|recalled|foreclosed on|impounded|took back|taken back)\b|\b(?:buried|cremated|mourning|grieving for)\b(?! (?:in|under|by) )|\bscattered (?:\w+ ){0,2}ashes\b",
-    r"\bput (?:an end|a stop|paid|the kibosh|a lid) (?:to|on)\b|\b(?:forbidden|forbade|vetoed|ruled out|outlawed|prohibited|nixed)\b|\b(?:has|have|'s|just|quietly|sadly|finally|all but) (?:fizzled|folded|dissolved|collapsed|imploded|crumbled|petered)\b|\bcalled a halt to\b|\bdrawn? a line under\b|\bhas been put to rest\b",
+    r"\bput (?:an end|a stop|paid|the kibosh|a lid) (?:to|on)\b|\b(?:forbidden|forbade|vetoed|ruled out|outlawed|prohibited|nixed)\b|\b(?:has|have|'s|just|quietly|sadly|finally|all but|group|club|class|team|band|choir|circle|society|league|meetings?|sessions?|meet-?up) (?:fizzled|folded|dissolved|collapsed|imploded|crumbled|petered)\b|\bcalled a halt to\b|\bdrawn? a line under\b|\bhas been put to rest\b",
     r"\b(?:got|was|were|been|being) (?:poached|headhunted|deported|snapped up|stood down|let go|mothballed|decommissioned|retired|laid to rest|forbidden|banned|vetoed|withdrawn|ruled out|wound up)\b",
     r"\bcut (?:\w+ ){0,3}?(?:out|ties|loose)\b",
     r"\b(?:packed|jacked|chucked) (?:\w+ ){0,2}?in\b",
@@ -207,6 +217,7 @@ PARTED = one_of(
 )
 
 FORGET = one_of(
+    r"\b(?:isn't|is not|aren't|are not|wasn't|weren't|not|never) (?:really |actually |something )?(?:meant |intended |supposed |fit )?(?:for|to be) (?:keeping|storing|saving|remembering|retaining|filing|kept|stored|saved|remembered|retained|filed|logged|noted)\b",
     r"\b(?:could|can|would|will) you (?:please |maybe )?(?:not|stop) (?:remember|keep|stor|sav|record|hold|log|mention|bring)\w*",
     r"\bleave .{1,40} out of (?:your|what|whatever|everything|anything|all)\b",
     r"\bi(?:'d| would) (?:rather|prefer|like)(?: it)?(?: if)? (?:you|the|that|this|my).{0,60}\b(?:no (?:memory|record|knowledge|trace)|(?:wasn't|weren't|isn't|not|never) (?:\w+ )?(?:on record|recorded|stored|kept|saved|known|remembered|in (?:your|the) (?:\w+ )?(?:memory|memories|notes|records|files|head)))\b",

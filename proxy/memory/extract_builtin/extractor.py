@@ -6,6 +6,7 @@ import bisect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE
 from proxy.memory.extract_builtin.casing import cased, unclipped
@@ -37,6 +38,7 @@ _MODIFIES = frozenset(("another", "other", "second", "third", "both"))  # of the
 # ", not eleven"
 _HIM_AGAIN = re.compile(r"\bя (?:снова|опять|вновь) (?:у|с|к|на|в) (?:нее|него|ней|нему|ним|нем)\b")
 _HIS = re.compile(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\s*$")
+_SAME_CONVERSATION = timedelta(hours=1)
 _MAX_AFTERTHOUGHT = 2  # words, ", too"
 
 
@@ -54,14 +56,17 @@ class BuiltinExtractor:
         candidates: list[Candidate] = []
         told = sorted((one for one in heard if one.role == "user"), key=lambda one: (one.at, one.seq))
         earlier = [episode.text for episode in told]
+        last_at = told[-1].at if told else turn.at
         for said in turn.messages:
             if said.role == "user":
                 spelt = _as_spelt(said, known, earlier[-_MOST_EARLIER:])
-                found = _Extraction(spelt.said, known, spelt.earlier).candidates()
+                just_before = spelt.earlier[-1] if earlier and turn.at - last_at <= _SAME_CONVERSATION else ""
+                found = _Extraction(spelt.said, known, spelt.earlier, just_before).candidates()
                 whole = [candidate for candidate in found if not is_cut(candidate.object, candidate.quote)]
                 typed = [replace(candidate, quote=spelt.typed(candidate.quote, said.text)) for candidate in whole]
                 candidates += [_dated(candidate, turn) for candidate in typed]
                 earlier.append(said.text)
+                last_at = turn.at
         return candidates
 
 
@@ -109,9 +114,10 @@ def _as_spelt(said: Said, known: Sequence[Memory], earlier: Sequence[str]) -> _S
 class _Extraction(Closings):
     """The reading of one message against what was said before."""
 
-    def __init__(self, said: Said, known: Sequence[Memory], earlier: Sequence[str]) -> None:
+    def __init__(self, said: Said, known: Sequence[Memory], earlier: Sequence[str], just_before: str = "") -> None:
         hint = language(earlier[-1], LEXICONS) if earlier else "en"
         super().__init__(said, read(said.text, LEXICONS, hint=hint), earlier, known)
+        self._just_before = just_before
         self._stated_before = [fact for text in self._earlier for fact in stated_in(text, self._lexicon)]
         self._pairs_before = [pair for text in self._earlier for pair in pairs_in(text, self._lexicon)]
 
@@ -239,6 +245,7 @@ class _Extraction(Closings):
                 confidence=FACT_CONFIDENCE,
             )
 
+        yield from self._rejoined()
         yield from self._retimed()
         yield from self._redefined()
         yield from self._recounted()

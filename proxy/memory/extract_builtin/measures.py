@@ -10,13 +10,22 @@ from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read
 from proxy.memory.extract_builtin.switches import akin
 from proxy.memory.words import word_set, words
 
-_LANGUAGES = ("de", "es")
-_FIGURE = re.compile(r"(?<![\d.,:/-])(?P<number>\d+(?:[.,]\d+)?)(?![.,:/-]?\d)(?:\s?(?P<unit>[^\W\d]+|[€%$]))?")
+_LANGUAGES = ("en", "de", "es")
+_FIGURE = re.compile(
+    r"(?<![\d.,:/-])(?P<number>\d+(?:[.,]\d+)?)(?![.,:/-]?\d)(?:\s?(?P<unit>(?:a|an|per) (?:month|week|year|hour|day)\b|[^\W\d]+|[€%$]))?"
+)
 _RELATIVE = re.compile(  # of a part, a bound or a change, not of the whole
-    r"\b(?:um|bis|noch|über|unter|fast|knapp|mindestens|höchstens|vor|nach|in|ab|je|pro|alle|hasta|unos?|unas|casi|dentro de|hace|cada|menos|más|de|por|a|entre)\s*$"
+    r"\b(?:um|bis|noch|über|unter|fast|knapp|mindestens|höchstens|vor|nach|in|ab|je|pro|alle|up to|at least|under|over|nearly|almost|lost|gained|another|every|within|hasta|unos?|unas|casi|dentro de|hace|cada|menos|más|de|por|a|entre)\s*$"
 )
 _SAME_UNIT = ({"kilo", "kilos", "kg", "kilogramm"}, {"euro", "euros", "€", "eur"}, {"zentimeter", "centímetros", "cm"})
 _TELLS = (  # what is measured, where the words differ
+    re.compile(r"\b(?:weigh\w*|scales?|kilos?|kgs?|stone|pounds|lbs?)\b"),
+    re.compile(r"\b(?:rent|landlord|landlady)\b"),
+    re.compile(r"\b(?:salary|wages?|earn\w*|paid|pay|pay ?slip|take[- ]home)\b"),
+    re.compile(r"\b(?:mileage|on the clock|odometer)\b"),
+    re.compile(r"\b(?:commute|drive to work|journey to work)\b"),
+    re.compile(r"\b(?:streak|in a row)\b"),
+    re.compile(r"\b(?:mortgage|broadband|phone (?:plan|bill)|data)\b"),
     re.compile(r"wieg|waage|gewicht|kilo|kg|abgenommen|zugenommen|peso|pesa|báscula|balanza|adelgaz|engord"),
     re.compile(r"miete|kalt|warm|alquiler|renta|casero|casera|vermieter"),
     re.compile(r"verdien|gehalt|lohn|gano|gana|cobr|sueldo|salario|nómina"),
@@ -69,7 +78,7 @@ def _measures(reading: Reading) -> Iterator[Measure]:
             found = list(_FIGURE.finditer(clause.flat))
             if len(found) != 1 or clause.asks or len(words(clause.flat)) > _LONGEST:
                 continue
-            if any(pattern.search(clause.flat.replace("heute", "")) for pattern in idle):
+            if any(pattern.search(clause.flat.replace("heute", "").replace("this morning", "")) for pattern in idle):
                 continue
             unit = found[0]["unit"] or ""
             unit = "" if unit in lexicon.stop else unit
@@ -116,6 +125,8 @@ def _goes_on(old: Measure, new: Measure, reading: Reading) -> bool:
     ]
     ours, theirs = ([w for w in found if not w.isdigit() and w not in (old.unit, new.unit)] for found in told)
     idle = lexicon.stop - {word for word in lexicon.stop if len(word) > _TOLD + 2}
+    if lexicon.code == "en":
+        return any(tells.search(old.clause.flat) and tells.search(new.clause.flat) for tells in _TELLS)
     shares = any(akin(a, b) for a in ours for b in theirs if a not in idle and b not in idle)
     kin = [{match[0] for match in lexicon.kin.finditer(one.clause.flat)} for one in (old, new)]
     if _OTHERS.search(new.clause.flat) and not (kin[0] or _OTHERS.search(old.clause.flat)):

@@ -29,6 +29,9 @@ _TAKES_TO = word_set(
     """allergic intolerant addicted sensitive subscribed subscribe listen listening go going went switched moved belong back next thanks
     due close partial reduced married engaged over on subscription membership ticket tickets"""
 )
+_ONE_OF_ITS_KIND = word_set("choir band orchestra team club gym class course dog cat car bike")
+_THE_ONE = re.compile(r"\b(?:my|our|the|a) \Z")
+_FEW_TEXTS = 2  # a message and what was learned from it
 _DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
 _OPENS = re.compile(r"[.!?\n][\s\"'“”‘’(*-]*\Z")
 _ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
@@ -184,7 +187,7 @@ class Heard:
         if is_acronym and surface.isalpha():
             return NAME if self._is_written(surface, sources) else NOUN
         if all(_is_generic(word.text, lexicon) for word in run) or surface.casefold() in lexicon.generic:
-            return GENERIC
+            return NOUN if lexicon.code == "en" and self._is_the_one(run, sources, sentence) else GENERIC
         if _DIGITS.search(surface):
             return CODE
         if surface.isdigit():
@@ -204,6 +207,15 @@ class Heard:
     def _is_written(self, surface: str, sources: set[int]) -> bool:
         """Whether an earlier text has a surface in these very letters."""
         return any(surface in self.texts[number] for number in sources)
+
+    def _is_the_one(self, run: Sequence[Word], sources: set[int], sentence: Sentence) -> bool:
+        """Whether a common word names the one thing of its kind that the user told of ("the choir", "my choir")."""
+        if len(run) > 1 or run[0].text not in _ONE_OF_ITS_KIND or len(sources) > _FEW_TEXTS:
+            return False
+        if not _THE_ONE.search(sentence.flat[: run[0].start - sentence.start]):
+            return False
+        told = {self.texts[n][: w.start][-8:].lower() for n in sources for w in self._words[n] if w.text == run[0].text}
+        return len(told) == 1 and _THE_ONE.search(told.pop()) is not None
 
     def _is_verb(self, word: Word, sources: set[int]) -> bool:
         """Whether an English word is a verb by its form, or stood behind what only verbs follow wherever it was said."""

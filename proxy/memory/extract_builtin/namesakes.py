@@ -49,6 +49,17 @@ _NAMED = re.compile(
 _ON_SCREEN = re.compile(  # the hero of a story may have the name of one's cat
     r"\b(?:досмотрел|посмотрел|пересмотрел|смотрел|дочитал|прочитал|перечитал|доиграл|сыграл|прошел|прошла|сери[яюи]|сезон\w?|мультик\w*|мультфильм\w*|фильм\w*|кино|сериал\w*|книг\w|роман\w?|аниме|сказк\w|финал\w?|титр\w+)\w*\b"
 )
+_THE_EN = re.compile(r"\b(?:the|a|an|this|that) (?:old |little )?$")
+_ON_SHOW = re.compile(
+    r" (?:at|in|from) the (?:zoo|museum|park|circus|film|book|novel|story|show|game|garden centre|news|woods|wild)\b"
+)
+_STREET = re.compile(
+    r" (?:on|in|at|by|near|opposite|off|pub|bar|inn|café|cafe|restaurant|hotel|cinema|theatre|club|arms) (?:the )?[A-Z]|"
+    r" (?:pub|bar|inn|café|cafe|restaurant|hotel|cinema|theatre|arms)\b"
+)
+_PUBLIC = re.compile(
+    r"\b(?:pub|bar|inn|caf[eé]|restaurant|hotel|cinema|theatre|gym|club|shop|salon|studio|church|market|bakery|school|nursery|surgery|practice|choir|band)\b"
+)
 _FOOD_BEFORE = re.compile(
     r"(?:冰箱|超市|货架|厨房|便利店|奶茶店)里?的?$|[喝吃炒煮泡榨](?:了|完|光)?(?:[一两半几]?[瓶罐杯碗袋包盒箱斤块])?$|[瓶罐杯碗袋包盒箱斤]的?$"
 )
@@ -61,6 +72,8 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
         return _is_food_han(mention, sentence)
     if lexicon.code == "ru":
         return _ON_SCREEN.search(sentence.flat) is not None and bool(mention.said) and _names_a_being(mention, lexicon)
+    if lexicon.code == "en" and mention.said and _is_other_in_english(mention, sentence, lexicon):
+        return True
     if lexicon.code not in ("en", "de", "es") or " " in mention.surface or not mention.said:
         return False
     before = sentence.flat[: mention.start - sentence.start]
@@ -99,6 +112,20 @@ def _has_another_surname(mention: Mention, sentence: Sentence, lexicon: Lexicon)
     if lexicon.code != "es" or surname is None or any(fold(surname[1]) in fold(text) for text in mention.said):
         return False
     return _names_a_being(mention, lexicon)
+
+
+def _is_other_in_english(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
+    """Whether a name of the user's now stands for a public place, a beast in a zoo, or a common thing ("the Heron on Quay Street")."""
+    before, after = sentence.text[: mention.start - sentence.start], sentence.text[mention.end - sentence.start :]
+    if not _THE_EN.search(before.lower()):
+        return False
+    if mention.surface.islower() and sentence.text[:1].isupper():
+        is_name = all(mention.surface not in text and mention.surface in text.lower() for text in mention.said)
+        return is_name and (" " in mention.surface or _ON_SHOW.match(after) is not None)
+    is_place = mention.surface[:1].isupper() and _STREET.match(after) is not None
+    return (
+        is_place and _names_a_being(mention, lexicon) and not any(_PUBLIC.search(fold(text)) for text in mention.said)
+    )
 
 
 def _is_other_in_german(mention: Mention, before: str, after: str, lexicon: Lexicon) -> bool:

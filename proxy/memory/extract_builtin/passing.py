@@ -8,7 +8,9 @@ from proxy.memory.extract_builtin.mentions import NAME, Mention
 from proxy.memory.extract_builtin.reading import Reading, Sentence
 from proxy.memory.words import words
 
-_POINTED_AT = re.compile(r"\b(?:these|your|such|which|what|every|each|any)\s+(?:\w+\s+)?$")
+_POINTED_AT = re.compile(
+    r"\b(?:these|your|such|every|each|any)\s+(?:\w+\s+)?$|\b(?:which|what)\s+(?:(?!the\b|my\b|our\b)\w+\s+)?$"
+)
 _OF_ANOTHER = re.compile(r"\b(\w+)['’]s\s+$")
 _NEXT = re.compile(r" ([A-Z][\w'-]+)")
 _BEFORE = re.compile(r"\b([A-Z][\w'-]+) $")

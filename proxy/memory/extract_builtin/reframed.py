@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read
 from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.words import Span, same_word, stems, word_set, words
 
-_LEAD = r"^(?:\W|and |but |so |well |as |since |because |for context |fyi |btw |by the way |for (?:the record|reference|my \w+) |nowadays |these days |currently |at the moment |right now |now )*"
+_LEAD = r"^(?:\W|and |but |so |well |as |since |because |for context |fyi |btw |by the way |for (?:the record|reference|my \w+) |nowadays |these days |currently |at the moment |right now |now |(?:for|at|on|during|to) (?:the|my|our|this) (?:\w+ )?\w+,? (?=(?:i|we|my|our)\b)|this (?:month|year|term|season|summer|winter|spring|autumn|time),? (?=(?:i|we|my|our)\b))*"
 _OWN = re.compile(
     _LEAD
     + r"(?:(?:my|our|i|we)\b|the (?:kids?|children|twins|boys|girls|baby|dog|cat)['’]s?\b|the (?:kids|children|twins|boys|girls)\b|(?:i|we)'|the [a-z]+(?: [a-z]+)? (?:that |who |whom |which |where )?(?:i|we) |[a-z]+(?: [a-z]+)? (?:is|are) (?:with|through|by|from|at) )"

@@ -26,7 +26,7 @@ _DONE_TO_SPEAKER = re.compile(
     r"\b(?:puts?|tak(?:es?|en|ing)|took|ma[dk]es?|ha[sd]|got|getting|talked|forced|mov(?:ed|ing)|switch(?:ed|ing)|kick(?:ed)?|bann(?:ed|ing)|barred|swapped|"
     r"changed|let|sacked|fired|dropped|transferred|promoted|wean(?:ed|ing)|pulled|prescribed|g[ai]ven?|convinced|persuaded|helped|drove|signed|booked|threw|"
     r"chucked|ordered|forbade|forbidden|stopp(?:ed|ing)|cut|sent|steered|reassigned|converted)(?: \w+)? (?:me|us)\b"
-    r"|\b(?:sold|cancell?ed|closed|gave|threw|took|scrapped|binned|got rid of|ended|terminated|shut down|confiscated|repossessed) (?:my|our)\b"
+    r"|\b(?:sold|cancell?ed|closed|gave|threw|took|scrapped|binned|got rid of|ended|terminated|shut down|confiscated|repossessed) (?:my|our)\b|\boff (?:my|our) hands\b"
     r"|\b(?:hat|haben|wurde|wird|will|ließ|lässt|nahm|nimmt|strich|verbot|setzte|kündigte|schickte|warf)(?: \w+){0,2} (?:mich|mir|uns|meine[nmrs]?|unsere[nmrs]?)\b(?!.*\b(?:gesagt|erzählt|gefragt|geschrieben|berichtet|gezeigt|sein\w*|ihre?[nmrs]?)\b)"
     r"|л[аи]?(?:с[ья])? (?:\w+ )?(?:меня|мне|нас|нам|мо[йюяи]|наш\w?)\b|^ (?:\w+ )?(?:меня|мне|нас|нам) (?:\w+ )?\w+л[аи]?\b"
     r"|\b(?:me|nos) (?:ha|han|había|hizo|quitó|retiró|suspendió|prohibió|cambió|echó|mandó|pasó|movió|trasladó|ascendió|convenció|obligó|puso|sacó|dio|canceló|cerró|expulsó|despidió)\b(?! (?:dicho|contado|preguntado|escrito|enseñado|su\b))"

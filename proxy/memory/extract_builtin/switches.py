@@ -140,7 +140,7 @@ _EDITS = re.compile(
     r"(?:\W|please |just |also |then |now |and )*(?:replace|swap|change|exchange|substitute) (?:the|this|that|these|those|all|any|some)\b"
 )  # a text at work
 _INSTEAD = re.compile(
-    r"(?:instead of|rather than|statt|anstatt|anstelle|an stelle|(?:an|in) (?:die stelle|den platz) (?:vo[nm]|de[sr]|meine\w*)|en vez del?|en lugar del?|вместо|взамен|на смену|на замену|(?:на )?место|不[吃喝用])\s*(?:\w+\s)?$"
+    r"(?:instead of|in (?:the )?place of|in lieu of|rather than|statt|anstatt|anstelle|an stelle|(?:an|in) (?:die stelle|den platz) (?:vo[nm]|de[sr]|meine\w*)|en vez del?|en lugar del?|вместо|взамен|на смену|на замену|(?:на )?место|不[吃喝用])\s*(?:(?:the|my|our|an?) )?(?:\w+\s)?$"
 )
 
 

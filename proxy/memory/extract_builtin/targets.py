@@ -117,6 +117,9 @@ _TIES = re.compile(  # what binds one to a value, and ends with it
     r"names?|applications?|bids?|candidacy|interest|support|custom|business|money|savings|investments?|pension|kids?|sons?|daughters?|children|rights|access|duties|responsibilit(?:y|ies)|licen[cs]e|login|"
     r"lot|rest|last|end|use|back|idea|thing|whole|entire|notice|resignation|keys?|badge|letter|plug|towel|door|curtain|line|stop|cancellation)$"
 )
+_GIVES_UP_OWN = re.compile(
+    r"\b(?:g[ai]ven? up|giving up|handed (?:back|in|over)|given back|gave back|surrendered|relinquished|resigned|renounced)$"
+)
 _LOSES = re.compile(r"(?:\w+ )?(?:delet|lost|wip|broke|threw|remov|let|left|return)\w*")  # things within it
 _DOES = re.compile(
     r"\W*(?:(?:got|gets|app|thing|people|guys|team|site|server|company|has|have|had|just|also|recently|suddenly|now|'s|'ve|finally|accidentally|somehow|apparently) ?)*"
@@ -128,7 +131,7 @@ _HAS_OWN = re.compile(
     r"|\s+(?:ha|han|dejó|vendió|cerró|canceló|perdió|abandonó|regaló|borró)(?: \w+){0,2} sus? (?!(?:puertas|negocio|parte|tienda|puesto|plaza|consulta|local|persiana|sitio)\b)\w+"
 )
 _FAILED = re.compile(
-    r"\bsin (?:aparecer|venir|dar señales)\b|\btaucht\w* .{0,30}nicht mehr auf\b|\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
+    r"\b(?:didn't|did not|couldn't|wouldn't|won't|failed to|can't) (?:\w+ )?(?:get through|pass|survive|make it|start|turn on|come on|work|last|wake|hold)\b|\bsin (?:aparecer|venir|dar señales)\b|\btaucht\w* .{0,30}nicht mehr auf\b|\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
 )
 _WITHOUT = re.compile(
     r"(?:\b(?:without|ohne|sin|(?<!лся )(?<!лась )(?<!лись )без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$"
@@ -221,6 +224,8 @@ class Targets(Narrower):
             if head is not None and not _TIES.match(head["what"]):
                 return True  # "the recall on X got cancelled"
             between = _OBJECT.match(clause.flat[end - clause.start : mention.start - clause.start])
+            if between is not None and _GIVES_UP_OWN.search(clause.flat[: end - clause.start]):
+                between = None  # whatever of one's own one gives up at a place binds one to it
             owned = _OWNED.match(clause.flat, mention.end - clause.start)
             if owned is not None and not _TIES.match(owned["what"]):
                 return True  # "we scrapped the band's second song"
@@ -398,4 +403,4 @@ class Targets(Narrower):
 
     def _failed(self, clause: Clause) -> bool:
         """Whether a clause says that a thing, named first, did not pass or work, so that the next tells its end."""
-        return self._lexicon.code in ("de", "es") and _FAILED.search(clause.flat) is not None
+        return self._lexicon.code in ("en", "de", "es") and _FAILED.search(clause.flat) is not None

@@ -1,0 +1,92 @@
+"""Finds in English what stands no longer where something new does: "there is a Y where the X used to be"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
+from proxy.memory.extract_builtin.reading import Sentence
+from proxy.memory.extract_builtin.replacement import names_in
+from proxy.memory.extract_builtin.scan import Ending
+from proxy.memory.extract_builtin.switches import Switches
+from proxy.memory.words import Word
+
+_DET = r"(?:(?:the|my|our|your|his|her|their|that|those|old|trusty|poor|good) ){0,3}"
+_WHERE_IT_WAS = re.compile(rf"\bwhere {_DET}$")
+_STOOD = re.compile(
+    r"^(?: (?:\w+ )?used to\b| (?:once |always |previously |formerly )?(?:was|were|had been|stood|hung|sat|lived|went|lay|grew|came)\b)"
+)
+_DOES_ITS_WORK = re.compile(
+    rf"\b(?:do|does|did|doing|done|handles?|handling|covers?|covering) (?:all |just )?(?:what|everything|the (?:job|work|duties)(?: of)?|the same (?:job )?as) {_DET}$"
+)
+_ITS_PLACE = re.compile(
+    rf"\b(?:(?:taken?|took|takes|taking|filled|fills) (?:up )?(?:over )?the (?:place|role|job|part|spot|position|work|duties) of|(?:in|into) (?:the )?(?:place|stead) of|"
+    rf"(?:replac|supplant|displac|supersed|oust)(?:ed|es|ing)|(?:succeed|follow)(?:ed|s) on from|took over from|taken over from) {_DET}$"
+)
+_DID = re.compile(r"(?:'s job)?(?: (?:did|used to|was|were|had)\b| *$| *[,.;!])")
+_WHEN = re.compile(r"(?:january|february|march|april|may|june|july|august|september|october|november|december|\w+day)")
+_HAS_GONE = re.compile(
+    r"^(?:'s|'ve| has| have| is| are| was| had)? ?(?:now |just |finally |sadly |all )*(?:gone|left|retired|moved|resigned|quit|closed|shut|died|passed|packed|packing|stepped|went|emigrated|returned|departed|leaving|off (?:to|on|sick)|on (?:maternity|leave)|no longer|stopped|broke|broken|given up|sold up|folded)\b"
+)
+_NOW_THAT = re.compile(
+    r"\b(?:now that|since|ever since|after|because|seeing as|given that|once|as) (?:the |my |our |poor |old |dear )*$"
+)
+_IS_SO = re.compile(
+    r"(?:\b(?:is|are|has|have|does|takes|took|taught|teaches|runs|cuts|does|looks|sees|comes|drives|cleans|walks|minds|plays|leads)\b|'(?:s|re|ve)\b)"
+)
+_UNSURE = re.compile(
+    r"\b(?:if|might|maybe|perhaps|could|would|should|until|for now|temporarily|for the time being|meanwhile|in the meantime|today|tonight|tomorrow|wonder|hope|never|not|n't)\b"
+)
+_LONG = 30  # words of a sentence
+
+
+class Displaced(Switches):
+    """Reads what gave up its place, its work or its post to something new."""
+
+    def _displaced(self, sentence: Sentence) -> Iterator[Ending]:
+        if self._lexicon.code != "en" or sentence.asks or len(sentence.words) > _LONG:
+            return
+        if self._lexicon.additive.search(sentence.flat) or _UNSURE.search(sentence.flat):
+            return
+        for mention in self._mentions[sentence.start]:
+            clause = self._clause_at(sentence, mention)
+            if mention.rank < NOUN or clause.asks or not self._is_personal(mention):
+                continue
+            before = sentence.flat[: mention.start - sentence.start]
+            after = sentence.flat[mention.end - sentence.start :]
+            place = self._gave_place(before, after)
+            if place is not None and (new := self._thing_before(sentence, place)):
+                yield Ending(mention.surface, "beside", sentence, mention, new=new)
+            elif mention.rank >= NAME and _NOW_THAT.search(before) and _HAS_GONE.match(after):
+                opening = sentence.text[: mention.start - sentence.start]
+                lead = ". " if sentence.words[0].text in self._lexicon.stop else "a "
+                fresh = [name for name in names_in(lead + opening) if not self._heard.holds(name)]
+                if fresh and _IS_SO.search(before):
+                    yield Ending(mention.surface, "beside", sentence, mention, new=fresh[-1])
+
+    def _gave_place(self, before: str, after: str) -> int | None:
+        """Return where it starts to be said that something else stands, or works, where a value did."""
+        where = _WHERE_IT_WAS.search(before)
+        if where is not None:
+            return where.start() if _STOOD.match(after) else None
+        works = _DOES_ITS_WORK.search(before)
+        if works is not None:
+            return works.start() if _DID.match(after) else None
+        place = _ITS_PLACE.search(before)
+        return place.start() if place else None
+
+    def _thing_before(self, sentence: Sentence, end: int) -> str:
+        """Return what a sentence names last before a place, and nobody named before."""
+        idle = self._lexicon.stop | self._lexicon.generic
+        before = [word for word in sentence.words if word.end - sentence.start <= end]
+        while before and (before[-1].text in self._lexicon.stop or before[-1].text.endswith("ly")):
+            before.pop()
+        run: list[Word] = []
+        for word in reversed(before):
+            apart = run and not sentence.text[word.end - sentence.start : run[0].start - sentence.start].isspace()
+            if apart or word.text in idle or _WHEN.fullmatch(word.text):
+                break
+            run.insert(0, word)
+        new = sentence.text[run[0].start - sentence.start : run[-1].end - sentence.start] if run else ""
+        return "" if self._heard.holds(new) else new
