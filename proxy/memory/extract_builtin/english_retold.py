@@ -31,8 +31,9 @@ _HELD = re.compile(  # an occasion or place of theirs, and where it is
     r"(?P<own>(?:my|our|the) )?(?P<head>(?:[a-z'-]+ ){0,2}(?:group|club|choir|class|classes|lessons?|meetings?|meet-?up|practice|training|rehearsals?|sessions?|wedding|reception|ceremony|party|picnic|reunion|exam|workshop|"
     r"stall|rota|quiz|games? night|date night|stand-?up|surgery|playgroup|clinic|course|match|league|band|team|support group|market|service|gathering|walk|run))"
     r" (?:now |currently |always |usually |mostly )*(?P<verb>is|are|'s|meets?|takes place|gathers?|rehearses?|trains?|practi[sc]es?|plays?|happens|starts|sets off|runs|is held|are held|is taking place|will be|kicks off|congregates?)"
-    r"(?: (?:now|currently|always|usually|mostly|up|off|held|on \w+days?))* (?P<prep>at|in|on|from|by|outside|near|behind|opposite|under) (?:the |a |an |our |my )?(?P<v>[\w'’-]+(?: (?!on\b|at\b|in\b|every\b|from\b|for\b|with\b|and\b|or\b|this\b|next\b|so\b|because\b|now\b|until\b|each\b|again\b|near\b|by\b|to\b)[\w'’-]+){0,2})"
+    r"(?: (?:now|currently|always|usually|mostly|up|off|held|on \w+days?))* (?P<prep>at|in|on|from|by|outside|near|behind|opposite|under) (?:the |our |my )?(?P<v>(?!an?\b)[\w'’-]+(?: (?!on\b|at\b|in\b|every\b|from\b|for\b|with\b|and\b|or\b|this\b|next\b|so\b|because\b|now\b|until\b|each\b|again\b|near\b|by\b|to\b)[\w'’-]+){0,2})"
 )
+_FOR_ONCE = re.compile(r" (?:after|before|when|while|if|this|next|for|today|tonight|tomorrow)\b")
 _PLACES = frozenset(("at", "in", "from", "outside", "near", "behind", "opposite", "under", "by"))
 _LABELLED = re.compile(
     r"\b(?P<label>locker|room|desk|plot|seat|table|bay|box|berth|pitch|booth|cabin|ward|unit|flat|dorm|dormitory|pew|lane|allotment|mooring|pigeonhole|stall|chalet|caravan|team|squad|shift|row|house|parking space|space|peg|mailbox|po box|pier|stand|court|tent|bed)"
@@ -76,7 +77,8 @@ def retold_in_english(reading: Reading, earlier: Sequence[str]) -> Iterator[tupl
     for new in _told(reading):
         for text in earlier:
             for old in _told_in(text, reading.lexicon):
-                if new.sort == old.sort and (new.own or old.own) and new.of and _is_one(new, old):
+                is_theirs = new.own or (old.own and new.sort != "number")
+                if new.sort == old.sort and is_theirs and new.of and _is_one(new, old):
                     yield new, old, text
 
 
@@ -113,7 +115,12 @@ def _without_anchor(told: str) -> str:
 
 def _held(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Anew]:
     match = _HELD.match(clause.flat)
-    if match is None or match["prep"] not in _PLACES or PAST.search(clause.flat):
+    if (
+        match is None
+        or match["prep"] not in _PLACES
+        or _FOR_ONCE.match(clause.flat, match.end())
+        or PAST.search(clause.flat)
+    ):
         return
     value = reading.text[clause.start + match.start("v") : clause.start + match.end("v")]
     if value[:1].isdigit() or _NO_TITLE.match(value.lower()) or value.lower() in reading.lexicon.stop:

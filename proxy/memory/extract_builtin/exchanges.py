@@ -135,6 +135,8 @@ class Exchanges(Switches):
         moved = _MOVES_OVER.search(sentence.flat, mention.end - sentence.start)
         if moved is None or _OFFERED.search(sentence.flat):
             return False
+        if not words(sentence.flat[mention.end - sentence.start : moved.start()]):
+            return False  # it is who or what moves itself
         is_called = _CALLED.match(sentence.flat, moved.start("new")) is not None
         if _NOT_THERE.match(moved["new"]) and not is_called:
             return False

@@ -125,14 +125,14 @@ def _goes_on(old: Measure, new: Measure, reading: Reading) -> bool:
     ]
     ours, theirs = ([w for w in found if not w.isdigit() and w not in (old.unit, new.unit)] for found in told)
     idle = lexicon.stop - {word for word in lexicon.stop if len(word) > _TOLD + 2}
-    if lexicon.code == "en":
-        return any(tells.search(old.clause.flat) and tells.search(new.clause.flat) for tells in _TELLS)
     shares = any(akin(a, b) for a in ours for b in theirs if a not in idle and b not in idle)
     kin = [{match[0] for match in lexicon.kin.finditer(one.clause.flat)} for one in (old, new)]
     if _OTHERS.search(new.clause.flat) and not (kin[0] or _OTHERS.search(old.clause.flat)):
         return False
-    if kin[0] != kin[1] and ((kin[1] and kin[0]) or new.is_stage):
+    if kin[0] != kin[1] and ((kin[1] and kin[0]) or new.is_stage or lexicon.code == "en"):
         return False  # of another of theirs
+    if lexicon.code == "en":
+        return any(tells.search(old.clause.flat) and tells.search(new.clause.flat) for tells in _TELLS)
     if new.is_stage and all(kin[0] or lexicon.first.search(one.clause.flat) for one in (old, new)):
         return True
     return shares or any(tells.search(old.clause.flat) and tells.search(new.clause.flat) for tells in _TELLS)

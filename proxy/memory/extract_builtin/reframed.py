@@ -76,6 +76,7 @@ class Told:
         after: Of the word after it, the sort of the value ("the X surgery").
         value: As written.
         sentence: Where it stands.
+        kin: Of whom it is told, beside the speaker.
     """
 
     link: str
@@ -84,6 +85,7 @@ class Told:
     after: frozenset[str]
     value: str
     sentence: Sentence
+    kin: frozenset[str] = frozenset()
 
 
 def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told, Told, str]]:
@@ -98,7 +100,7 @@ def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told, T
 
 
 def _is_same(new: Told, old: Told) -> bool:
-    if new.link != old.link or not new.near:
+    if new.link != old.link or not new.near or (new.kin != old.kin and new.value[:1].isdigit()):
         return False
     if len(new.near & old.near) > 1 and len(new.near ^ old.near) <= _APART:
         return True
@@ -153,7 +155,9 @@ def _named(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Rea
         is_free = len(does) == 1 and bool(does & _FREE_STEMS) and text[:2].lower() not in ("my", "ou")
         if not (near & _SEVERAL or near & _MIND_STEMS or is_free):
             sort = _SORT.match(text, end)
-            yield Told(link, near, bag, _telling(sort[1].lower()) if sort else frozenset(), text[start:end], sentence)
+            after = _telling(sort[1].lower()) if sort else frozenset()
+            kin = frozenset(match[0] for match in reading.lexicon.kin.finditer(clause.flat))
+            yield Told(link, near, bag, after, text[start:end], sentence, kin)
 
 
 def _plain(clause: Clause, bag: frozenset[str], sentence: Sentence, reading: Reading) -> Iterator[Told]:

@@ -10,7 +10,7 @@ from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.reading import Reading, Sentence
 from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.extract_builtin.typed import Typed, typed
-from proxy.memory.words import flat, same_word, words
+from proxy.memory.words import flat, same_word
 
 _MOST_SENTENCE, _MOST_MESSAGE = 16, 34  # words of what is added to a message to put it right
 _MOST_UNASKED = 6  # words of such a message that gives no reason

@@ -23,7 +23,7 @@ _QUALIFIES = re.compile(  # which one it is, and not what
     r"nuev|actual|viej|antigu|primer|últim|próxim|propi|текущ|нынешн|нов|стар|перв|последн|следующ)\w{0,3}"
 )
 _THIRD = re.compile(
-    r"\b(?:his|her|their|sein\w*|ihr(?:e|em|en|er|es)?|dein\w*|your|tu|sus?|его|ее|их)\b"
+    r"\b(?:his|her|their|sein\w*|ihr(?:e|em|en|er|es)?|dein\w*|your|tu|sus?|его|ее|их|s)\b"
 )  # whose attribute it is not
 
 
