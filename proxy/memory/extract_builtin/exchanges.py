@@ -133,10 +133,8 @@ class Exchanges(Switches):
     def _moved_over(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether a sentence that opens with the only old value goes on to what was moved over to ("since X …, we've gone over to Y")."""
         moved = _MOVES_OVER.search(sentence.flat, mention.end - sentence.start)
-        if moved is None or _OFFERED.search(sentence.flat):
+        if moved is None or _OFFERED.search(sentence.flat) or self._lexicon.limited.search(sentence.flat):
             return False
-        if not words(sentence.flat[mention.end - sentence.start : moved.start()]):
-            return False  # it is who or what moves itself
         is_called = _CALLED.match(sentence.flat, moved.start("new")) is not None
         if _NOT_THERE.match(moved["new"]) and not is_called:
             return False

@@ -37,6 +37,7 @@ _STAGE = re.compile(  # where one is on one's way: one stage at a time
     r"\b(?:en|al|el|voy por el) (?P<count>primer|segundo|tercer|cuarto|quinto|sexto|séptimo|octavo|noveno|\d{1,2}º) (?P<of>semestre|curso|año|grado|trimestre|piso|mes(?= de embarazo))\b"
 )
 _OTHERS = re.compile(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\b")  # somebody else's
+_PAID = frozenset(("landlord", "landlady", "boss", "manager"))  # whose figure is the speaker's
 _LONGEST = 14  # words of a clause that tells a figure
 _TOLD = 2  # letters of a word that tells, at the least
 
@@ -126,7 +127,7 @@ def _goes_on(old: Measure, new: Measure, reading: Reading) -> bool:
     ours, theirs = ([w for w in found if not w.isdigit() and w not in (old.unit, new.unit)] for found in told)
     idle = lexicon.stop - {word for word in lexicon.stop if len(word) > _TOLD + 2}
     shares = any(akin(a, b) for a in ours for b in theirs if a not in idle and b not in idle)
-    kin = [{match[0] for match in lexicon.kin.finditer(one.clause.flat)} for one in (old, new)]
+    kin = [{match[0] for match in lexicon.kin.finditer(one.clause.flat)} - _PAID for one in (old, new)]
     if _OTHERS.search(new.clause.flat) and not (kin[0] or _OTHERS.search(old.clause.flat)):
         return False
     if kin[0] != kin[1] and ((kin[1] and kin[0]) or new.is_stage or lexicon.code == "en"):
