@@ -11,7 +11,6 @@ import structlog
 import typer
 import uvicorn
 
-from proxy.app import work
 from proxy.cli_ingest import ingest
 from proxy.cli_keys import app as keys
 from proxy.config import (
@@ -100,6 +99,8 @@ def check(config: Config = None, data_dir: DataDir = None, upstream: Upstream = 
 @app.command()
 def worker(config: Config = None, data_dir: DataDir = None) -> None:
     """Learn in the background without serving; for servers with worker.enabled: false."""
+    from proxy.app import work  # noqa: PLC0415 - a second of CPU that the commands for keys need not wait for
+
     settings = load_settings(config, {"server": {"data_dir": data_dir}})
     configure_logging(settings.telemetry)
     asyncio.run(work(settings))
