@@ -262,3 +262,8 @@ def test_what_hangs_on_one_of_a_list_is_not_said_of_the_others(text: str, told: 
 def test_a_figure_replaces_that_of_the_same_thing_only() -> None:
     before = "I'm not sure it is feasible with my current savings of 2400 a month."
     assert not ended("I track my estate expenses, which are currently at 3500 a month.", before)
+
+
+def test_who_tells_what_they_delete_asks_for_nothing_to_be_forgotten() -> None:
+    asked = "How can I balance speed with privacy, given our rules, deleting candidates' data after 6 months?"
+    assert not ended(asked, "I prefer a balanced approach to hiring.", "I want more work-life balance.")

@@ -92,6 +92,8 @@ class Forgetting(Scan):
         matches = [asked for text in texts if (asked := lexicon.forget.search(text))]
         if not matches or _ALSO_DONE.search(sentence.flat):
             return False
+        if lexicon.remember.search(sentence.flat) and all(asked[0].endswith("ing") for asked in matches):
+            return False  # "how can I …, deleting their data after a year": what one does
         # One deletes files and paragraphs too: the memory must be meant.
         match = next((asked for asked in matches if not _DELETES.search(asked[0])), matches[0])
         if not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat):
