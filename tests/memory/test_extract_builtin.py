@@ -267,3 +267,16 @@ def test_a_figure_replaces_that_of_the_same_thing_only() -> None:
 def test_who_tells_what_they_delete_asks_for_nothing_to_be_forgotten() -> None:
     asked = "How can I balance speed with privacy, given our rules, deleting candidates' data after 6 months?"
     assert not ended(asked, "I prefer a balanced approach to hiring.", "I want more work-life balance.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I'm Zofia, a paediatric nurse.", {"paediatric nurse"}),
+        ("Hi, I'm Craig, a 44-year-old colour technologist from Port Michael.", {"colour technologist"}),
+        ("I'm tired, a nurse told me to rest.", set()),
+        ("I'm a 31-year-old man from Leeds.", set()),
+    ],
+)
+def test_who_introduces_themselves_tells_what_they_do(text: str, expected: set[str]) -> None:
+    assert objects(text) == expected

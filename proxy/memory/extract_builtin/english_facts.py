@@ -18,6 +18,11 @@ _TELLING = (
     "emphasi[sz]e|clarify|compare|name|reference|consider|prioriti[sz]e|output|label|number|indicate"
 )
 
+_TRADE = (
+    r"(?:(?:retired|freelance|junior|senior|trainee|apprentice|part[- ]time|full[- ]time|qualified|head|assistant|deputy|primary|school|staff|civil|software|web|data|graphic|social|dental|veterinary|legal|sales|project|product|taxi|bus|lorry|truck|train|van|police|fire|delivery|chartered|pastry|sous|line|care|support|teaching|lab|music|language|stay[- ]at[- ]home|estate|travel|insurance|call[- ]centre) ){0,2}"
+    r"(?:accountant|actor|actress|actuary|agent|analyst|anaesthetist|archaeologist|architect|archivist|artist|assistant|auditor|author|baker|banker|barber|barista|barrister|bartender|beautician|biologist|bookkeeper|bookseller|bricklayer|builder|butcher|caretaker|carer|carpenter|cashier|caterer|chef|chemist|cleaner|clerk|composer|conductor|consultant|cook|counsellor|courier|curator|dancer|dentist|designer|developer|dietician|doctor|driver|economist|editor|electrician|engineer|farmer|firefighter|fisherman|florist|gardener|geologist|guide|hairdresser|historian|illustrator|janitor|jeweller|joiner|journalist|judge|lawyer|lecturer|librarian|locksmith|manager|mason|mechanic|midwife|miner|model|musician|nanny|nurse|nutritionist|optician|painter|paralegal|paramedic|pharmacist|photographer|physicist|physiotherapist|pilot|plasterer|plumber|postman|potter|printer|producer|programmer|psychiatrist|psychologist|publisher|radiographer|realtor|receptionist|reporter|researcher|roofer|sailor|salesman|salesperson|scientist|secretary|security guard|seamstress|shoemaker|singer|solicitor|sommelier|surgeon|surveyor|tailor|teacher|technician|therapist|tiler|trader|translator|tutor|undertaker|vet|veterinarian|waiter|waitress|warden|watchmaker|welder|writer|zookeeper)"
+)
+
 ENGLISH_STATEMENTS = (
     Statement(
         "name",
@@ -62,8 +67,9 @@ ENGLISH_STATEMENTS = (
             r"\bmy (?:day )?(?:job|trade|profession|occupation|line of work) is (?:being |that of |as )?(?:a |an )",
             r"\b(?:i|we) (?P<v>(?!do\b)\w+ \w+(?: \w+)?) for a living\b",
             _I + r" (?:a|an) (?=(?:\w+ ){0,3}(?:by (?:trade|profession)|for a living))",
-            r"\bi(?:'m| am)(?: (?:now|currently|still|actually))* (?:a |an )(?P<v>(?:(?:retired|freelance|junior|senior|trainee|apprentice|part[- ]time|full[- ]time|qualified|head|assistant|deputy|primary|school|staff|civil|software|web|data|graphic|social|dental|veterinary|legal|sales|project|product|taxi|bus|lorry|truck|train|van|police|fire|delivery|chartered|pastry|sous|line|care|support|teaching|lab|music|language|stay[- ]at[- ]home|estate|travel|insurance|call[- ]centre) ){0,2}"
-            r"(?:accountant|actor|actress|actuary|agent|analyst|anaesthetist|archaeologist|architect|archivist|artist|assistant|auditor|author|baker|banker|barber|barista|barrister|bartender|beautician|biologist|bookkeeper|bookseller|bricklayer|builder|butcher|caretaker|carer|carpenter|cashier|caterer|chef|chemist|cleaner|clerk|composer|conductor|consultant|cook|counsellor|courier|curator|dancer|dentist|designer|developer|dietician|doctor|driver|economist|editor|electrician|engineer|farmer|firefighter|fisherman|florist|gardener|geologist|guide|hairdresser|historian|illustrator|janitor|jeweller|joiner|journalist|judge|lawyer|lecturer|librarian|locksmith|manager|mason|mechanic|midwife|miner|model|musician|nanny|nurse|nutritionist|optician|painter|paralegal|paramedic|pharmacist|photographer|physicist|physiotherapist|pilot|plasterer|plumber|postman|potter|printer|producer|programmer|psychiatrist|psychologist|publisher|radiographer|realtor|receptionist|reporter|researcher|roofer|sailor|salesman|salesperson|scientist|secretary|security guard|seamstress|shoemaker|singer|solicitor|sommelier|surgeon|surveyor|tailor|teacher|technician|therapist|tiler|trader|translator|tutor|undertaker|vet|veterinarian|waiter|waitress|warden|watchmaker|welder|writer|zookeeper))\b(?! (?:fan|friend|type|kind))",
+            rf"\bi(?:'m| am)(?: (?:now|currently|still|actually))* (?:a |an )(?P<v>{_TRADE})\b(?! (?:fan|friend|type|kind))",
+            rf"\bi(?:'m| am) \w+(?: \w+)?, (?:a|an) (?:\d+[- ]year[- ]old )?(?P<v>(?:[\w/-]+ )?{_TRADE})(?= *(?:$|[.,;!]|(?:(?:in|at|from) (?!my\b|our\b|the\b)|(?:for|by|and|based|working|living)\b)))",
+            r"\bi(?:'m| am) (?:\w+(?: \w+)?, )?a \d+[- ]year[- ]old (?P<v>(?!man\b|woman\b|boy\b|girl\b|guy\b|male\b|female\b|single\b|mother\b|father\b|mum\b|mom\b|dad\b)\w+(?: \w+)?)(?= (?:from|in|based|living|working)\b)",
             rf"\bmy (?P<who>{KIN})(?: \w+)? (?:now |currently )?(?:works|is working) as (?:a |an |the )?",
         ),
         single=True,
