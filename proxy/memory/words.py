@@ -128,7 +128,9 @@ def same_word(left: str, right: str, *, name: bool = False) -> bool:
     if name and not _CYRILLIC.search(left):
         short, long = sorted((left, right), key=len)
         return len(short) > 2 and long.startswith(short) and long[len(short) :] in _NAME_ENDINGS
-    if _CYRILLIC.search(left) and _is_declined(*sorted((left, right), key=len)):
+    if _CYRILLIC.search(left) and any(
+        _is_declined(short, long) for short, long in ((left, right), (right, left)) if len(short) <= len(long)
+    ):
         return True
     if min(len(left), len(right)) < 4:
         return False

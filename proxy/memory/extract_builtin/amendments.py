@@ -30,6 +30,7 @@ from proxy.memory.extract_builtin.restated import restated
 from proxy.memory.extract_builtin.retold import retold
 from proxy.memory.extract_builtin.scan import REQUEST
 from proxy.memory.extract_builtin.shapes import reshaped
+from proxy.memory.extract_builtin.slips import corrects_han, put_right_in_han
 from proxy.memory.extract_builtin.typed import (
     PAST,
     counterpart,
@@ -99,16 +100,17 @@ class Amendments:
                 or any(_DENIES.match(clause.flat) for clause in sentence.clauses[1:])
                 or self._is_told_better(sentence)
             )
+            shown = cue or any(self._is_shown(near) for near in self._around(sentence))
             if (
                 sentence.asks
-                or not cue
+                or not shown
                 or REQUEST.match(sentence.flat)
                 or len(sentence.words) > _MAX_AMENDMENT
                 or self._is_thought(sentence)
                 or self._adds(sentence)
             ):
                 continue
-            found = next(self._put_right(sentence), None)
+            found = next(self._put_right(sentence) if cue else self._put_right_as_shown(sentence), None)
             if found is not None:
                 yield self._amendment(sentence, *found)
                 return
@@ -122,10 +124,13 @@ class Amendments:
     def _is_correcting(self, sentence: Sentence) -> bool:
         known = self._correcting.get(sentence.start)
         if known is None:
-            shown = SHOWN.get(self._lexicon.code)
-            cues = (self._lexicon.correction, shown) if shown else (self._lexicon.correction,)
-            known = self._correcting[sentence.start] = any(cue.search(sentence.flat) for cue in cues)
+            known = self._correcting[sentence.start] = self._lexicon.correction.search(sentence.flat) is not None
         return known
+
+    def _is_shown(self, sentence: Sentence) -> bool:
+        """Whether a Russian or Chinese sentence tells how one found something out, or slipped."""
+        shown = SHOWN.get(self._lexicon.code)
+        return shown is not None and (shown.search(sentence.flat) is not None or corrects_han(sentence, self._lexicon))
 
     def _is_thought(self, sentence: Sentence) -> bool:
         """Whether a sentence is a mere thought; of an English one, that is, each clause that could tell a value."""
@@ -161,10 +166,20 @@ class Amendments:
             yield new, *old
         yield from self._put_right_by_form(sentence)
         yield from self._put_right_by_spelling(sentence)
+        yield from self._put_right_by_verb(sentence)
         yield from self._put_right_by_frame(sentence)
         yield from self._put_right_by_place(sentence)
         for text in self._by_topic(sentence)[:3]:
             yield from ((new, old, text, "") for new, old in cleft(sentence, text, self._lexicon))
+
+    def _put_right_as_shown(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        """Yield what a sentence puts right that only tells how one found out: by its form, or by the verb of before."""
+        yield from self._put_right_by_form(sentence)
+        yield from self._put_right_by_verb(sentence)
+
+    def _put_right_by_verb(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        for text in self._by_topic(sentence)[:2]:
+            yield from ((n, o, text, "") for n, o in put_right_in_han(sentence, self._said.text, text, self._lexicon))
 
     def _put_right_by_form(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
         place = self._reading.sentences.index(sentence)

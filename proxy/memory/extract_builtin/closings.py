@@ -7,6 +7,7 @@ import re
 from proxy.memory.cuts import cut
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE, Amendments
 from proxy.memory.extract_builtin.lexicon import group_of
+from proxy.memory.extract_builtin.numbers import uncut
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.replacement import (
     clipped,
@@ -138,6 +139,15 @@ class Closings(Amendments):
                 return new, text, self._said.text[start:end]
         return None
 
+    def _coded(self, value: str, ending: Ending, sentence: Sentence) -> str:
+        """Return a Russian value as it stands for a code: the code alone, and all of it."""
+        if self._lexicon.code != "ru":
+            return value
+        if not any(map(str.isdigit, ending.value)):
+            return uncut(value, sentence.text)
+        figures = [word for word in value.split() if any(map(str.isdigit, word))]
+        return uncut(figures[-1], sentence.text) if figures else value
+
     def _new_value(self, ending: Ending, sentence: Sentence) -> str:
         """Return what is named as the new value, after the old one if possible."""
         if self._lexicon.code == "en" and (alike := recast(ending.value, sentence.text, self._lexicon)):
@@ -149,7 +159,7 @@ class Closings(Amendments):
         for pattern in (*self._lexicon.contrast, self._lexicon.target):
             for match in overlapping(pattern, sentence.flat):
                 start, end = group_of(match, "new") or match.span()
-                value = clipped(sentence.text[start:end], self._lexicon)
+                value = self._coded(clipped(sentence.text[start:end], self._lexicon), ending, sentence)
                 is_kind = not value and bool(value := clipped(sentence.text[start:end], self._lexicon, is_kind=True))
                 if corrects_name and value.islower() and self._said.text[:1].isupper():
                     continue  # "never took one through X, so how am I to start"

@@ -16,6 +16,7 @@ from proxy.memory.extract_builtin.exchanges import Exchanges
 from proxy.memory.extract_builtin.farewells import Farewells
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
+from proxy.memory.extract_builtin.heirs import Heirs
 from proxy.memory.extract_builtin.leavings import Leavings
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.likewise import goes_along
@@ -24,7 +25,6 @@ from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.mistakes import Mistakes
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_talk, longest_brief
 from proxy.memory.extract_builtin.replacement import recast
-from proxy.memory.extract_builtin.rivals import Rivals
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.successors import Successors
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
@@ -114,10 +114,10 @@ class Endings(
     Exchanges,
     Farewells,
     Forgetting,
+    Heirs,
     Leavings,
     Losses,
     Mistakes,
-    Rivals,
     Successors,
 ):
     """Reads the endings of one message."""
@@ -201,6 +201,7 @@ class Endings(
         yield from self._rivalled(place, sentence)
         yield from self._soured(place, sentence)
         yield from self._likewise(place, sentence)
+        yield from self._handed_down(place, sentence)
 
     def _ended(self, place: int, sentence: Sentence, index: int, clause: Clause) -> Iterator[Ending]:
         near = self._reading.sentences[max(0, place - 1) : place + 1]

@@ -194,7 +194,7 @@ def _is_own(clause: Clause, sentence: Sentence, kin: frozenset[str], lexicon: Le
 def _counts(match: re.Match[str], lexicon: Lexicon) -> bool:
     """Whether a figure says how many or much, and is no bare "one"."""
     if lexicon.code == "zh":
-        return bool(match["k"]) or (bool(match["u"]) and match["n"] not in ("一", "两", "半"))
+        return bool(match["k"] or match["t"]) or (bool(match["u"]) and match["n"] not in ("一", "两", "半"))
     return match["n"].lower() not in ("один", "одна", "одно", "одну")
 
 

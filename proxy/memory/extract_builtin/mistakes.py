@@ -164,7 +164,7 @@ class Mistakes(Scan):
             return False
         surface, told = re.escape(flat(old.surface)), [flat(text) for text in old.said]
         if self._lexicon.code == "zh":
-            topic = rf"(?:^|[，。！？；、,!?;]|我(?:的|家|们)?){surface}"
+            topic = rf"(?:^|[，。！？；、,!?;]|我(?:们)?(?:家)?(?:的)?){surface}"
             is_attribute = old.rank == NOUN and _IS_ATTRIBUTE.match(clause.flat, old.end - clause.start) is not None
             ends = rf"{surface}(?:$|[，。！？；、,!?;的了吧呢啊])"
             if (is_attribute and not any(re.search(ends, text) for text in told)) or all(

@@ -44,7 +44,7 @@ _SOME_AFTER = re.compile(r"\s+(?:repetid[oa]s|sobrantes|que (?:me )?sobraban|que
 _SURNAME = re.compile(r" ([A-ZÁÉÍÓÚÑ][a-záéíóúñ]{2,})")
 _DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
 _NAMED = re.compile(
-    r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es|casad[oa] con|verheiratet mit)\s+(?:(?:die|der|den|la|el)\s+)?$"
+    r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es|casad[oa] con|verheiratet mit|зовут|кличка|по кличке|имени)\s+(?:(?:die|der|den|la|el)\s+)?$"
 )
 _ON_SCREEN = re.compile(  # the hero of a story may have the name of one's cat
     r"\b(?:досмотрел|посмотрел|пересмотрел|смотрел|дочитал|прочитал|перечитал|доиграл|сыграл|прошел|прошла|сери[яюи]|сезон\w?|мультик\w*|мультфильм\w*|фильм\w*|кино|сериал\w*|книг\w|роман\w?|аниме|сказк\w|финал\w?|титр\w+)\w*\b"
@@ -60,6 +60,7 @@ _STREET = re.compile(
 _PUBLIC = re.compile(
     r"\b(?:pub|bar|inn|caf[eé]|restaurant|hotel|cinema|theatre|gym|club|shop|salon|studio|church|market|bakery|school|nursery|surgery|practice|choir|band)\b"
 )
+_QUOTED_THING = re.compile(r"\b(?P<what>[а-я]{4,}) [«\"„“]$")
 _FOOD_BEFORE = re.compile(
     r"(?:冰箱|超市|货架|厨房|便利店|奶茶店)里?的?$|[喝吃炒煮泡榨](?:了|完|光)?(?:[一两半几]?[瓶罐杯碗袋包盒箱斤块])?$|[瓶罐杯碗袋包盒箱斤]的?$"
 )
@@ -71,6 +72,8 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     if lexicon.code == "zh":
         return _is_food_han(mention, sentence)
     if lexicon.code == "ru":
+        if _is_titled(mention, sentence) and _names_a_being(mention, lexicon):
+            return True
         return _ON_SCREEN.search(sentence.flat) is not None and bool(mention.said) and _names_a_being(mention, lexicon)
     if lexicon.code == "en" and mention.said and _is_other_in_english(mention, sentence, lexicon):
         return True
@@ -91,6 +94,12 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     is_written = lexicon.code == "es" and _CAPITALS.search(sentence.text) is not None
     is_common = mention.surface.islower() and (is_written or _DEFINITE.search(before) is not None)
     return (is_common or _INDEFINITE.search(before) is not None) and _names_a_being(mention, lexicon)
+
+
+def _is_titled(mention: Mention, sentence: Sentence) -> bool:
+    """Whether a Russian name stands in quotation marks behind a noun that was never said with it ("the ride «Raketa»")."""
+    match = _QUOTED_THING.search(sentence.flat[: mention.start - sentence.start])
+    return match is not None and not any(match["what"][:4] in fold(text) for text in mention.said)
 
 
 def is_being(text: str, surface: str, lexicon: Lexicon) -> bool:

@@ -17,6 +17,13 @@ NUMBER = rf"(?:(?<![\d.,])\d{{1,3}}(?:[.,]\d{{1,2}})?(?![\d.,]\d)|{NUMBER_WORD})
 _BEFORE, _AFTER = re.compile(r"\d[.,:/]?$"), re.compile(r"[.,:/]?\d")  # of the same number
 
 
+def uncut(value: str, text: str) -> str:
+    """Return a value that ends in a piece of a longer number, code or word with the rest of it ("09" of "09:25")."""
+    joins = "[.,:/-]" if value[-1:].isdigit() else "-"
+    match = re.search(rf"(?<!\w){re.escape(value)}(?:{joins}\w+)+", text) if value else None
+    return match[0] if match else value
+
+
 def is_cut(value: str, text: str) -> bool:
     """Whether ``value`` stands in ``text`` as the piece of a longer number only ("000" of "$25,000")."""
     if not (value[:1].isdigit() or value[-1:].isdigit()):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.chinese_facts import KIN as KIN_HAN
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.pairs import is_of_another_sort
 from proxy.memory.extract_builtin.persons import told_of_persons
@@ -41,6 +42,9 @@ _COSTS = re.compile(  # "the rent, 3,200": of which a speaker has their own
     rf"(?P<own>{_OWNER})?{_ALWAYS}*(?P<attr>房租|租金|房贷|月供|车贷|物业费|学费|工资|月薪|年薪|底薪|预算|体重|身高|鞋码|腰围)(?:是|有|为|约|大概|,)?"
     r"(?P<v>\d[\d.,]*(?:万|千|百|元|块|公斤|斤|厘米|码|kg|cm)*)(?=$|[，。！；、,;\s])"
 )
+_PLACED_HAN = re.compile(  # "my husband works at X"
+    rf"(?:我|咱|我们)(?:家的?|的)?(?P<who>{KIN_HAN}|闺女|娃|老妈|老爸|媳妇|爱人|妹|弟|姐|哥|爸|妈)?{_ALWAYS}*在(?P<v>[^，。！？；、,!?;\s的]{{2,10}}?)(?P<verb>上班|工作|任职|上学|读书|念书|实习|当[^，。]{{1,6}}|做[^，。]{{1,6}}|打工)(?=$|[，。！；,;])"
+)
 _NEAREST = re.compile(
     r"房租|租金|房贷|月供|车贷|物业费|学费|工资|月薪|年薪|底薪|预算|体重|身高|鞋码|腰围|老妈|老爸|娃|闺女|媳妇|爱人|老伴|小孩|宝贝|孙子|孙女|公司|单位|学校|班里"
 )
@@ -49,7 +53,7 @@ _IDLE = re.compile(  # says of itself that it is no attribute of a person's
     r"^(?:今天|昨天|明天|最近|目的|意思|问题|原因|感觉|觉得|其实|可能|应该|结果|重点|建议|要求|题目|主题|任务|答案|关键|情况|事情|主要|特别|第.|.{0,3}(?:楼[上下]|附近|旁边|对面|隔壁|门口|周围)$|(?:一直|现在|目前|平时|平常|通常|一般|主要|每天|每次|天天)$)|[说想觉得问知道以为希望]$"
 )
 _POSSESSED = re.compile(
-    r"\b(?:мо[йяеиюё]|моего|моей|моем|моему|моим|наш\w{0,3}|у меня|у нас)\b|^(?:я|мы) (?!(?:чита|смотр|слуша|зна|уч|изуча|игра|собира|хоч|дума|счита)\w+)\w+(?:ю|у|юсь|усь|ем|им)\b"
+    r"\b(?:мо[йяеиюё]|моего|моей|моем|моему|моим|наш\w{0,3}|у меня|у нас)\b|^(?:я|мы) (?!(?:чита|смотр|слуша|зна|уч|изуча|игра|собира|хоч|дума|счита)\w+)\w+(?:ю|у|юсь|усь|ем|им)\b|^(?!(?:чита|смотр|слуша|зна|уч|изуча|игра|собира|хоч|дума|счита|люб|обожа|ем|пью|еду|ед[еу]|иду|лечу|лети|покупа|куп|ищ|жду|жд|вижу|пиш|помн|прош|пойд|поед|бу[дт]|мог|може|пользу|пробу|плани|мечта|вспомин|рекоменд|коллекц|говор)\w*)[а-я]{3,}(?:ю|у|юсь|усь|ем|им)\b"
 )
 _SEVERAL_RU = re.compile(
     r"\b(?:друж\w+|люб\w+|знаком\w+|обожа\w+|нрав\w+|быва\w+|друг|друзья|подруг\w+|коллег\w+|ездит|ходит)\b"
@@ -65,6 +69,7 @@ _GREW_RU = re.compile(  # "I have shot up to 175", "my height is 168"
 _GREW_HAN = re.compile(
     r"(?:身高|(?:蹿|长|窜|拔|高)到了?)(?:是|有|约)?(?P<身高>1\d\d|2[01]\d)(?!\d|块|元|斤)|(?:体重|(?:瘦|减|胖|掉|涨|降)到了?)(?:是|有|约)?(?P<体重>\d{2,3}(?:\.\d)?(?:公斤|斤|kg)?)(?!\d|块|元|分|名)"
 )
+_FILLERS_RU = frozenset(("я", "мы", "уже", "теперь", "сейчас", "если", "и", "а", "ну", "вот", "раз", "пока", "давно"))
 _LEAST_WORDS, _MOST_WORDS = 3, 7  # of Russian before a name
 
 
@@ -117,7 +122,8 @@ def _told(reading: Reading) -> Iterator[Restated]:
                 continue
             for told in told_of_persons(clause, sentence, reading):
                 yield Restated(told.key, told.value, told.own, sentence)
-            if not any(pattern.search(clause.flat) for pattern in idle):
+            told_of = clause.flat.removeprefix("если ")  # "… , if my plan is X?"
+            if not any(pattern.search(told_of) for pattern in idle):
                 found = _in_han if lexicon.code == "zh" else _in_russian
                 yield from found(clause, sentence, reading)
 
@@ -129,6 +135,10 @@ def _in_han(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Re
         value = reading.text[slice(*(clause.start + place for place in grown.span(sort)))]
         yield Restated((sort, ""), value, own=True, sentence=sentence)
     text, told = clause.flat.strip(), reading.text[clause.start : clause.end].strip()
+    placed = _PLACED_HAN.match(text)
+    if placed:
+        value = told[slice(*placed.span("v"))]
+        yield Restated((placed["who"] or "我", "在" + placed["verb"][:2]), value, own=True, sentence=sentence)
     for pattern in (_STATES, _USES, _AT, _COSTS, _CODED):
         match = pattern.match(text)
         if match is None or _IDLE.search(match["attr"] or ""):
@@ -157,14 +167,14 @@ def _in_russian(clause: Clause, sentence: Sentence, reading: Reading) -> Iterato
     first = next((place for place, word in enumerate(found) if place and _is_name(text, word)), None)
     if first is None or not _LEAST_WORDS <= first <= _MOST_WORDS:
         return
-    head = text[: found[first].start].lower()
+    head = text[: found[first].start].lower().removeprefix("если ")
     if not _POSSESSED.search(head) or _SEVERAL_RU.search(head):
         return
     last = first
     while last + 1 < len(found) and _is_name(text, found[last + 1]):
         last += 1
     if last + 1 == len(found) or not same_word(found[last].text, found[last + 1].text):
-        key = tuple(word.text for word in found[:first])
+        key = tuple(word.text for word in found[:first] if word.text not in _FILLERS_RU)
         yield Restated(key, text[found[first].start : found[last].end], own=True, sentence=sentence)
 
 

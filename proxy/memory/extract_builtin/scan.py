@@ -48,6 +48,7 @@ _DISPOSES = re.compile(
     r"(?:把|将)[^，。]{1,10}(?:退|停|取消|断|没收|卖|扔|送|拔|砍|撤|掐|辞|关|销|删|换|解散|裁|封|毙|清|收|划)|^(?!.*\bсво).*\b(?:закры|сверну|отмени|прекрати|распусти|разогна|расформирова|упраздни|запрети|зарубил|отобра|забра|отсуди|вычеркну|исключи|выброси|выкину|отжа|изъя|сня)л?[аи]?\b"
 )
 _FRAU = re.compile(r"(?<!meine )(?<!seine )(?<!Meine )(?<!unsere )\bFrau (?:Dr\. |Prof\. )?[A-ZÄÖÜ]")
+_JUDGES_HAN = re.compile(r"(?:说|看了|觉得|认为|讲|表示|查了|一听|一看)")
 _HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
 _LONG_AGO = re.compile(  # what holds was said since
     r"\bvor (?:\w+ ){0,3}jahr(?:en|zehnten)\b|\b(?:anno|im jahr|\w*anfang|ende|mitte) (?:19|20)\d\d\b|^\W*(?:und |aber )?(?:in )?(?:19|20)\d\d (?:hatte|habe?|war|bin)\b|"
@@ -65,6 +66,7 @@ _AND = r"(?:[,;/]|\b(?:and|und|sowie|y|e|и)\b)"
 _ARTICLE = r"(?:a|an|the|my|our|some|ein\w*|ne[nrm]?|der|die|das|den|el|la|los|las|un|una|mi|mein\w*)"
 _DETERMINER = r"(?:(?:Mein|Dein|Sein|Unser|Ihr|Ein|Kein|Dies|Jed|All|Manch)(?:e[nmrs]?)?|D(?:er|ie|as|en|em)|I[mn]|Zu[mr]?|Am|An|Auf|Ich|Wir) "
 _BEFORE_NAME = r"\b(?:Herrn?|Frau|Dr\.|von|vom|bei|beim|in|im|nach|aus|als) "
+_STEM = 4  # letters
 _MOST_SAID = 3  # earlier messages that hold a common word which names something of the speaker's
 _INFINITIVE = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
@@ -272,6 +274,8 @@ class Scan:
         keeper = match.string[slice(*where)]
         if _KEEPER.search(keeper) and keeper[-1] not in "еую" and _DISPOSES.search(clause.flat):
             return "user"
+        if match.string is clause.flat and _KEEPER.search(keeper) and _JUDGES_HAN.match(clause.flat, where[1]):
+            return "user"
         if match.string is clause.flat and self._stands_for(sentence, clause, where, targets):
             return "user"
         who = clause.flat[slice(*where)] if match.string is clause.flat else match.string[slice(*where)]
@@ -391,13 +395,9 @@ def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
     if re.search(rf"{is_last}|(?:[,;:] *|\w )(?:{_ARTICLE} )?{word} *{_AND}", told):
         return True
     if lexicon.code == "ru":
-        return (
-            re.search(
-                rf"\\bу (?:меня|нас|него|нее|{lexicon.kin.pattern}) (?:есть |еще |уже )?(?:\\w+(?:ая|[ыио]й|[ое]е) )?{word}\\b",
-                told,
-            )
-            is not None
-        )
+        stem = re.escape(flat(surface)[: max(_STEM, len(surface) - 2)]) + r"\w{0,3}"
+        owner = rf"\bу (?:меня|нас|него|нее|{lexicon.kin.pattern})"
+        return re.search(rf"{owner} (?:есть |еще |уже )?(?:\w+(?:ая|[ыио]й|[ое]е) )?{stem}\b", told) is not None
     return (
         lexicon.code == "de"
         and re.search(rf"(?:{_BEFORE_NAME}|\b(?!{_DETERMINER})[A-ZÄÖÜ][a-zäöüß]+ )" + re.escape(surface), text)

@@ -191,6 +191,13 @@ class Switches(Scan):
             if subject is not None and not self._is_hedged(sentence, clause):
                 yield Ending(mention.surface, "replace", sentence, mention, subject)
 
+    def _is_slot_han(self, mention: Mention) -> bool:
+        """Whether a Chinese word is what something was told of, and is set anew ("the wedding is in X", "… moved to Y")."""
+        slot = re.compile(
+            re.escape(flat(mention.surface)) + r"(?:[定订约安选改放设]+(?:在|到|了|为)|(?:时间|地点|日期)?[是在为])"
+        )
+        return mention.rank < VALUE and any(slot.search(flat(text)) for text in mention.said)
+
     def _tells_switch(self, sentence: Sentence) -> bool:
         if self._lexicon.code == "en" and MISHAP.search(sentence.flat):
             return False  # "left X on the train"
@@ -279,6 +286,8 @@ class Switches(Scan):
     def _is_exchange(self, mention: Mention, after: str) -> bool:
         """Whether something comes in place of a common word; a name needs no such proof."""
         if not self._is_personal(mention) or _CHANGES_ITS_OWN.match(after) or _MOVED_HAN.match(after):
+            return False
+        if self._lexicon.code == "zh" and self._is_slot_han(mention):
             return False
         before = self._reading.text[: mention.start].lower()
         given_up = _INSTEAD.search(before) is not None
