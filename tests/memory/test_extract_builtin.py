@@ -272,6 +272,19 @@ def test_who_tells_what_they_delete_asks_for_nothing_to_be_forgotten() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ('We love "The Santa Clause" too - so heartwarming.', {"The Santa Clause"}),
+        ("Ich mag „Dune“ sehr.", {"Dune"}),
+        ("We're like a family.", set()),
+        ("Connecting with the things I love makes writing more fun.", set()),
+    ],
+)
+def test_what_is_liked_is_a_thing(text: str, expected: set[str]) -> None:
+    assert objects(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("I'm Zofia, a paediatric nurse.", {"paediatric nurse"}),
         ("Hi, I'm Craig, a 44-year-old colour technologist from Port Michael.", {"colour technologist"}),
         ("I'm tired, a nurse told me to rest.", set()),

@@ -101,7 +101,7 @@ ENGLISH_STATEMENTS = (
         "like",
         one_of(
             _I
-            + r" (?:love|like|enjoy|adore|prefer|fond of|a (?:big |huge )?fan of|into|obsessed with|crazy about)(?: to)? "
+            + r" (?:love|(?<!'m\s)(?<!'re\s)like|enjoy|adore|prefer|fond of|a (?:big |huge )?fan of|into|obsessed with|crazy about)(?: to)? "
         ),
         "preference",
     ),

@@ -10,6 +10,7 @@ from functools import lru_cache
 from proxy.memory.clauses import Unit
 from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
+from proxy.memory.extract_builtin.slots import QUOTED
 from proxy.memory.extract_builtin.typed import is_year_of
 from proxy.memory.words import HAS_CJK, Span, flat, words
 
@@ -20,7 +21,7 @@ _ONCE = re.compile(
     r"\b(?:today|tonight|yesterday|right now|just now|at the moment|this|later|again and again|heute|gerade|gestern|gleich|diese[nrs]?|hoy|ayer|anoche|"
     r"ahora mismo|est[ae]|сегодня|вчера|сейчас|эт[ауо]\w?)\b|今天|昨天|刚|正在|这"
 )
-_OF = re.compile(r"\s+(?:of|von|de|d[eo]l|des|der)\b")  # belongs to the last of a list alone
+_OF = re.compile(r"\s+(?:of|with|von|mit|der|des|de|del|con|с)\b")  # belongs to the last of a list alone
 MAX_FACTS = 6
 _MAX_OBJECT_WORDS = 6
 _MAX_CJK_CHARS = 14
@@ -46,6 +47,7 @@ _NOT_A_VALUE = re.compile(
     r"mucho|más|lo|la|это|то|его|её|ее|их|что|все|всё|ничего|много|больше|"
     r"in|im|on|at|am|an|auf|mit|to|for|from|with|bei|von|nach|zu|zum|zur|en|con|para|por|de|a|al|в|на|с|для|по|без|из|от|о|"
     r"not|no|nicht|kein\w*|gar|не|нет|"
+    r"is|are|has|does|can|could|will|would|makes|means|gives|keeps|takes|brings|"
     r"i|we|you|he|she|they|i'm|we'll|i'll|ton|tons|bit|good|time|fun|idea|"
     r"what|how|why|where|who|when|was|wie|warum|wo|wer|que|qué|cómo|какой|как|где)\b"
 )
@@ -215,9 +217,11 @@ def _trimmed(reading: Reading, start: int, end: int) -> Iterator[Span]:
     stop = tail.start() if tail else len(piece)
     if HAS_CJK.search(piece) and "的" in piece[offset + 1 :]:
         stop = min(stop, piece.index("的", offset + 1))
+    quoted = QUOTED.match(piece, offset)
+    stop = quoted.end() if quoted else stop
     body = piece[offset:stop]
     offset += len(body) - len(body.lstrip(" \"'«“„《*_"))
-    stop = offset + len(piece[offset:stop].rstrip(" .!?。！？\"'»”》*_:)"))
+    stop = offset + len(piece[offset:stop].rstrip(" .!?。！？\"'»”“》*_:)"))
     if _is_value(piece[offset:stop], reading.lexicon):
         yield start + offset, start + stop
 

@@ -9,7 +9,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Reading, Sentence
 from proxy.memory.words import Span, Word
 
-_QUOTED = re.compile(r"[«“„\"《]([^»“”\"《》]{1,60})[»“”\"》]")
+QUOTED = re.compile(r"[«“„\"《]([^»“”\"《》]{1,60})[»“”\"》]")
 QUALIFIERS = frozenset(("of", "aller", "de", "del", "von", "im", "для", "на", "по", "in", "on", "at", "en", "auf", "в"))
 BREAK = re.compile(r"[.!?;()]")
 _MAX_LINKS = 5
@@ -83,7 +83,7 @@ def value_after(sentence: Sentence, index: int, reading: Reading, *, is_slot: bo
         and not (reading.lexicon.code == "ru" and any(word.text in ("это", "зовут") for word in found[index:place]))
     ):
         return None
-    quoted = _QUOTED.match(reading.text, found[place].start - 1)
+    quoted = QUOTED.match(reading.text, found[place].start - 1)
     if quoted:
         return quoted.span(1)
     if _is_title(found[place].text) and place + 1 < len(found):
