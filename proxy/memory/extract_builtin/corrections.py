@@ -22,7 +22,7 @@ _MAX_PLAIN = 8  # words (characters of Chinese) of the new value in "Y, not X"
 # "not Y" with nothing told before it, or right after what holds instead: "X and not from Y".
 _DENIED = re.compile(
     r"(?:^|\b(?:and|und|y|и|а|,)\s)(?:\W|but |so |nope |no |nein |nee |нет )*(?:it's |it is |that's |he's |she's |es ist |das ist |ist das |war das |es |era |это )*"
-    r"(?:not|isn't|it isn't|wasn't|nicht|(?:gar )?keine?n?|no(?: es| era)?|не|(?:вовсе |совсем )?не|никак(?:ой|ая|ое|ие)(?: это)? не|никак(?:ой|ая|ое|ие))"
+    r"(?:not (?:a |an )?(?:drop|trace|bit|hint|sign|hair|scrap|ounce|shred) of|not|isn't|it isn't|wasn't|nicht|(?:gar )?keine?n?|no(?: es| era)?|не|(?:вовсе |совсем )?не|никак(?:ой|ая|ое|ие)(?: это)? не|никак(?:ой|ая|ое|ие))"
     r"(?: (?:actually|really|eigentlich|это))?(?: (?:a|an|the|in|at|on|from|to|with|for|by|ein|eine|einen|der|die|das|den|dem|aus|in|im|bei|mit|zu|nach|auf|"
     r"un|una|el|la|los|las|de|del|en|al?|con|por|в|во|на|из|с|со|у|от|к))*\s$"
     r"|^(?:而|并|根本|可|才)?(?:不是|不叫|并非|不姓|哪是)(?:什么)?$"

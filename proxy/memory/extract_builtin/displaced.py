@@ -10,7 +10,7 @@ from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.switches import Switches
-from proxy.memory.words import Word
+from proxy.memory.words import Word, words
 
 _DET = r"(?:(?:the|my|our|your|his|her|their|that|those|old|trusty|poor|good) ){0,3}"
 _WHERE_IT_WAS = re.compile(rf"\bwhere {_DET}$")
@@ -24,6 +24,20 @@ _ITS_PLACE = re.compile(
     rf"\b(?:(?:taken?|took|takes|taking|filled|fills) (?:up )?(?:over )?the (?:place|role|job|part|spot|position|work|duties) of|(?:in|into) (?:the )?(?:place|stead) of|"
     rf"(?:replac|supplant|displac|supersed|oust)(?:ed|es|ing)|(?:succeed|follow)(?:ed|s) on from|took over from|taken over from) {_DET}$"
 )
+_LOST_PLACE = re.compile(
+    r"^ (?:has |have |had |'s )?(?:lost|yielded|ceded|gave up|given up|surrendered) (?:its|his|her|their) (?:\w+ )?(?:place|spot|job|role|crown|slot|seat|corner|throne|title)\b.{0,30}? to (?:the |a |an |our |my )?(?P<new>[\w'-]+(?: (?!in\b|on\b|at\b|from\b|and\b|so\b|which\b|last\b|this\b)[\w'-]+){0,2})"
+)
+_SOMEBODY = r"^(?:\W|and |so |but |now |well )*(?:some(?:one|body)(?: [\w'-]+){0,3}?|(?:a|an|another|some)(?: [\w'-]+){1,6}?)(?: (?:has|have|had))?(?: (?:now|just|kindly|gladly|since|already|recently))?"
+_TOOK_IT = re.compile(
+    rf"{_SOMEBODY} (?:taken|took|bought|snapped up|collected|picked up|adopted|inherited|drove (?:away|off) (?:with|in)|went off with|walked off with|rode off on|taken (?:over|on|in)|took (?:over|on|in)) {_DET}(?:\w+ )?$"
+)
+_HAS_IT_NOW = re.compile(
+    rf"{_SOMEBODY} (?:has|have|got|leads?|runs?|owns?|drives?|plays?|rides?|wears?|walks?|keeps?|does|do|teaches|coaches|manages|looks after|lives in|sleeps in|works) {_DET}(?:\w+ )?$"
+)
+_BY_NOW = re.compile(
+    r"^(?!.*\b(?:with|alongside|beside|for) (?:me|us)\b).*\b(?:now|these days|nowadays|since|as of|instead|already|from now on)\b"
+)
+_FOR_A_WHILE = re.compile(r"^ (?:\w+ )?(?:to|for|back|home|out|around|round|at) ")
 _DID = re.compile(r"(?:'s job)?(?: (?:did|used to|was|were|had)\b| *$| *[,.;!])")
 _WHEN = re.compile(r"(?:january|february|march|april|may|june|july|august|september|october|november|december|\w+day)")
 _HAS_GONE = re.compile(
@@ -49,12 +63,18 @@ class Displaced(Switches):
             return
         if self._lexicon.additive.search(sentence.flat) or _UNSURE.search(sentence.flat):
             return
+        yield from self._handed_on(sentence)
         for mention in self._mentions[sentence.start]:
             clause = self._clause_at(sentence, mention)
             if mention.rank < NOUN or clause.asks or not self._is_personal(mention):
                 continue
             before = sentence.flat[: mention.start - sentence.start]
             after = sentence.flat[mention.end - sentence.start :]
+            lost = _LOST_PLACE.match(after)
+            if lost is not None:
+                new = sentence.text[mention.end - sentence.start :][slice(*lost.span("new"))]
+                yield Ending(mention.surface, "beside", sentence, mention, new=new)
+                continue
             place = self._gave_place(before, after)
             if place is not None and (new := self._thing_before(sentence, place)):
                 yield Ending(mention.surface, "beside", sentence, mention, new=new)
@@ -64,6 +84,26 @@ class Displaced(Switches):
                 fresh = [name for name in names_in(lead + opening) if not self._heard.holds(name)]
                 if fresh and _IS_SO.search(before):
                     yield Ending(mention.surface, "beside", sentence, mention, new=fresh[-1])
+
+    def _handed_on(self, sentence: Sentence) -> Iterator[Ending]:
+        """Find what somebody who is not named took, or has by now ("a museum has taken the X")."""
+        for mention in self._mentions[sentence.start]:
+            clause = self._clause_at(sentence, mention)
+            if (
+                mention.rank < NOUN
+                or clause.asks
+                or not self._is_personal(mention)
+                or self._is_hedged(sentence, clause)
+            ):
+                continue
+            after = clause.flat[mention.end - clause.start :]
+            for word in words(mention.surface):  # "leads the X" may have been said as a whole
+                start = mention.start + word.start
+                before = clause.flat[: start - clause.start]
+                took = _TOOK_IT.match(before) is not None and _FOR_A_WHILE.match(after) is None
+                if took or (_HAS_IT_NOW.match(before) and _BY_NOW.search(after)):
+                    yield Ending(self._reading.text[start : mention.end], "retract", sentence, mention)
+                    break
 
     def _gave_place(self, before: str, after: str) -> int | None:
         """Return where it starts to be said that something else stands, or works, where a value did."""

@@ -94,6 +94,10 @@ _ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
     r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
     r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
 )
+_HABIT = re.compile(
+    r"(?:^|\b(?:i|we|i'm|we're|and|now) )(?:now |just |only )?(?:write|drive|use|take|eat|drink|play|read|sleep|cook|work|bank|shop|train|go|ride|wear|watch|listen|cycle|swim|sing|live|sit|run|bake|brew|paint|shoot|film|travel|commute|stay)"
+    r" (?:on|in|with|at|to|from|by|a|an)\b|\b(?:are|is) for (?!me\b|us\b|sale\b|good\b|now\b)\w|^in (?:came|comes|went)\b"
+)
 _PHRASE = re.compile(  # says nothing of what it names
     r"\b(?:kein\w*|no|sin|без) (?:stress|estrés|stres\w*|problem\w*|ding|thema|ahnung|sorgen?|eile|wunder|frage|zweifel|worries|rush|hurry|prisa|duda|проблем\w*|стресса)$"
 )
@@ -265,6 +269,10 @@ class Endings(
         if gains or (self._lexicon.code == "en" and recast(mention.surface, sentence.text, self._lexicon)):
             return "replace"
         named_in = self._clause_at(sentence, mention)
+        if self._lexicon.code == "en" and any(
+            c is not named_in and not c.asks and self._is_habit(c) for c in sentence.clauses
+        ):
+            return "beside"
         theirs = subject not in (None, "user") and self._lexicon.code == "en"
         beside = any(
             other is not named_in
@@ -278,6 +286,12 @@ class Endings(
             for other in sentence.clauses
         )
         return "beside" if beside else "retract"
+
+    def _is_habit(self, clause: Clause) -> bool:
+        """Whether an English clause tells, with a word never heard, what the speaker does as a rule ("I write on a X")."""
+        idle = self._lexicon.stop | self._lexicon.generic
+        fresh = [w for w in words(clause.flat) if w.text not in idle and not self._heard.holds(w.text)]
+        return bool(fresh) and _HABIT.search(clause.flat) is not None
 
     def _is_between_us(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
         """Whether somebody parts from the speaker, and not from where they live ("my cousin moved out of X")."""

@@ -150,7 +150,7 @@ ENGLISH = Lexicon(
     forget=FORGET,
     remember=REMEMBER,
     correction=one_of(
-        r"\b(?:told|gave|sent|wrote) you (?:the |a )?wrong\b|\b(?:got|had) the (?:time|date|day|number|name|address|price) wrong\b|\bwas never (?:\w+ ){0,2}[\w:.]+, (?:it's|its|it is|he's|she's)\b",
+        r"\bspells? (?:it|him|her|his|their|the)\b|\bbegs to differ\b|\b(?:told|gave|sent|wrote) you (?:the |a )?wrong\b|\b(?:got|had) the (?:time|date|day|number|name|address|price) wrong\b|\bwas never (?:\w+ ){0,2}[\w:.]+, (?:it's|its|it is|he's|she's)\b",
         r"\bshould(?:n't| not| never) have (?:said|written|typed|put|called|told you)\b|\bnot sure (?:why|how)\b|\bsilly me\b|\bno clue (?:why|how)\b|\bwho knows why\b",
         r"\bshould(?:'ve| have) (?:said|written|typed|been|put|called)\b|\bmuddled\b|\bput me right\b|\bset me straight\b|\bcorrected me\b|\bgot measured\b|\b(?:he|she|it) isn't (?:a|an|the|called|named)\b|\bit's not (?:a|an|the) \w+ at all\b",
         r"\bdouble[- ]?checked\b|\b(?:checked|looked|counted|asked|measured|calculated) (?:it |that |them )?(?:again|up|once more|properly)\b",
@@ -242,7 +242,7 @@ ENGLISH = Lexicon(
         + "$",
     ),
     source_after=one_of(
-        r"^ (?:→|->|(?:was|is|got|has been|have been|been|made way|gave way) (?:replaced|swapped|succeeded|traded|exchanged)?(?: ?by| ?for| ?with| ?to))\b",
+        r"^ (?:→|->|(?:was|is|got|has been|have been|been) (?:replaced|swapped|succeeded|traded|exchanged)(?: by| for| with| to)|(?:(?:has|have|had) )?(?:made|given|gave) way(?: by| for| with| to))\b",
         r"^ ?(?:→|->)",
     ),
     switch=one_of(

@@ -12,6 +12,12 @@ _ASK = (
 )
 
 ENDED = one_of(
+    r"\b(?:has been|have been|was|were|got|been|'s been|and) (?:\w+ly )?(?:unbolted|unscrewed|carted (?:off|away)|hauled (?:off|away)|towed away|pensioned off|put out to (?:pasture|grass)|bulldozed|felled|uprooted|wheeled (?:off|out|away)|carried off(?! the)|packed off|switched off (?:by|for good|permanently|forever))\b",
+    r"\b(?:down|into|in|out of|off to|to|on|onto|out) (?:the |a )?(?:\w+ )?(?:sink|drain|loo|toilet|plughole|bin|tip|skip|dump|compost|charity shop|window|door|fire) (?:it|they|he|she|that|the rest) (?:went|goes|go|all went)\b|\b(?:poured|tipped|flushed|gone|went) (?:\w+ ){0,3}?down the (?:sink|drain|loo|toilet|plughole)\b",
+    r"\bno (?=(?:\w+ ){1,3}for (?:me|us|him|her) (?:from (?:now|here|then|today)|any ?more|any longer|now\b|these days|ever again|again))",
+    r"\b(?:stopped|ceased|quit|no longer|given up|gave up) (?:delivering|trading|serving|running|operating|coming (?:round|out|by|to)|broadcasting|publishing|visiting|existing|taking (?:patients|clients|pupils|bookings))\b",
+    r"\b(?:is|are|'s|was) (?:now )?(?:some(?:one|body) else's|another \w+'s) (?:headache|problem|job|business|baby|responsibility|worry|pride and joy|turn|now|to (?:worry|look|care))\b",
+    r"\b(?:year|contract|visa|lease|stint|placement|trial|tenancy|notice|secondment)(?:'s| is| was| has run| ran) (?:up|out|over)\b(?= *(?:$|[,.!;]))",
     r"\b(?:was|were|had|held|gave|played|ran|did|taught|sang) (?:my|our|the) (?:(?:very )?final|(?:very )?last(?= (?:\w+ ){1,3}ever\b)|farewell|goodbye)\b(?! (?:exams?|whistle|year|round|touch|draft|version|check|answer|decision|chapter|week|day|minute|season|straw))",
     r"^(?:my|our|the) (?:very )?final\b(?= (?:\w+ ){1,3}(?:was|took place|is done)\b)",
     # where things go that nobody keeps, and who comes for them
@@ -200,7 +206,7 @@ OTHERWISE = one_of(  # the same verbs of mishaps, errands and opening hours
 PARTED = one_of(
     r"\b(?:split|broke|broken) up\b(?! (?:my|the|this|it|into))",
     r"\bbroke it off\b",
-    r"\bwent our separate ways\b",
+    r"\b(?:go|going|gone|went) our separate ways\b",
     r"\bparted ways\b",
     r"\b(?:got |are |been )?divorced?\b",
     r"\bseparated\b",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.pairs import OF_A_PEOPLE
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.extract_builtin.typed import PAST
@@ -29,7 +30,7 @@ _NO_TITLE = re.compile(
 _HELD = re.compile(  # an occasion or place of theirs, and where it is
     r"^(?:\W|and |so |but |well |btw |by the way |turns out |this (?:year|term|month|week|season),? |for now |now |nowadays |these days )*"
     r"(?P<own>(?:my|our|the) )?(?P<head>(?:[a-z'-]+ ){0,2}(?:group|club|choir|class|classes|lessons?|meetings?|meet-?up|practice|training|rehearsals?|sessions?|wedding|reception|ceremony|party|picnic|reunion|exam|workshop|"
-    r"stall|rota|quiz|games? night|date night|stand-?up|surgery|playgroup|clinic|course|match|league|band|team|support group|market|service|gathering|walk|run))"
+    r"stall|rota|quiz|games? night|date night|stand-?up|surgery|playgroup|clinic|course|match|league|band|team|support group|market|service|gathering|walk|run)|yoga|pilates|zumba|karate|judo|swimming|netball|football|ballet|ballroom|mass|evensong|sunday school|tai chi|aerobics|fencing|badminton|bingo|bridge|band practice|french|spanish|welsh|italian|german)"
     r" (?:now |currently |always |usually |mostly )*(?P<verb>is|are|'s|meets?|takes place|gathers?|rehearses?|trains?|practi[sc]es?|plays?|happens|starts|sets off|runs|is held|are held|is taking place|will be|kicks off|congregates?)"
     r"(?: (?:now|currently|always|usually|mostly|up|off|held|on \w+days?))* (?P<prep>at|in|on|from|by|outside|near|behind|opposite|under) (?:the |our |my )?(?P<v>(?!an?\b)[\w'’-]+(?: (?!on\b|at\b|in\b|every\b|from\b|for\b|with\b|and\b|or\b|this\b|next\b|so\b|because\b|now\b|until\b|each\b|again\b|near\b|by\b|to\b)[\w'’-]+){0,2})"
 )
@@ -42,6 +43,10 @@ _LABELLED = re.compile(
 _OWNS = re.compile(
     r"\b(?:my|our|me|us|mine|ours)\b|\b(?:i'm|i am|we're|we are|i sit|i've got|i have|i sleep|i stay|we have|we've got|i got)\b"
 )
+_POST = re.compile(
+    r"\b(?:my|our) (?:[\w'’-]+ ){0,2}?(?P<post>captain|coach|chair|chairman|chairwoman|president|treasurer|secretary|tutor|supervisor|conductor|choirmaster|instructor|trainer|head teacher|headmaster|headmistress|form teacher|class teacher|landlord|landlady|accountant|solicitor|vicar|therapist|counsellor|dentist|vet|gp|hairdresser|barber|midwife|line manager|boss|drummer|bassist|goalkeeper)(?: (?:at|in|of|for) (?:the|my|our)? ?\w+)? is (?:now )?(?:called )?(?:a )?"
+)
+_NAMED = re.compile(r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? )?(?P<v>[A-Z][a-z][\w'-]*(?: [A-Z][\w'-]+){0,2})")
 _MAKES = re.compile(
     r"\b(?:at the moment|currently|right now|these days|nowadays|just now|this (?:week|month|term|winter|summer|spring|autumn)|now)\b"
 )
@@ -77,7 +82,7 @@ def retold_in_english(reading: Reading, earlier: Sequence[str]) -> Iterator[tupl
     for new in _told(reading):
         for text in earlier:
             for old in _told_in(text, reading.lexicon):
-                is_theirs = new.own or (old.own and new.sort != "number")
+                is_theirs = new.own or (old.own and new.sort not in ("number", "making"))
                 if new.sort == old.sort and is_theirs and new.of and _is_one(new, old):
                     yield new, old, text
 
@@ -105,6 +110,7 @@ def _told(reading: Reading) -> Iterator[Anew]:
             yield from _held(clause, sentence, reading)
             yield from _labelled(clause, sentence, reading)
             yield from _making(clause, sentence, reading)
+            yield from _posted(clause, sentence, reading)
             if group:
                 yield from _works_on(clause, sentence, group, reading)
 
@@ -125,7 +131,7 @@ def _held(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Anew
     value = reading.text[clause.start + match.start("v") : clause.start + match.end("v")]
     if value[:1].isdigit() or _NO_TITLE.match(value.lower()) or value.lower() in reading.lexicon.stop:
         return
-    own = match["own"] in ("my ", "our ")
+    own = match["own"] in ("my ", "our ") or (match["own"] is None and " " not in match["head"])
     yield Anew(_stems(match["head"]), "held", value, own, sentence)
 
 
@@ -140,11 +146,20 @@ def _labelled(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[
 
 def _making(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Anew]:
     match = _MAKING.search(clause.flat)
-    if match is None or not _MAKES.search(clause.flat):
+    if match is None:
         return
+    anchored = _MAKES.search(clause.flat) is not None
     value = reading.text[clause.start + match.start("v") : clause.start + match.end("v")]
     if not all(word.text in reading.lexicon.stop for word in words(value)):
-        yield Anew(_stems(match["verb"]), "making", value, own=True, sentence=sentence)
+        yield Anew(_stems(match["verb"]), "making", value, own=anchored, sentence=sentence)
+
+
+def _posted(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Anew]:
+    text = reading.text[clause.start : clause.end]
+    match = _POST.search(clause.flat)
+    name = _NAMED.match(text, match.end()) if match else None
+    if match and name and not OF_A_PEOPLE.match(name["v"]):
+        yield Anew(frozenset((match["post"],)), "post", name["v"], own=True, sentence=sentence)
 
 
 def _works_on(clause: Clause, sentence: Sentence, group: frozenset[str], reading: Reading) -> Iterator[Anew]:

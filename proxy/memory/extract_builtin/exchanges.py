@@ -9,11 +9,11 @@ from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.namesakes import is_being
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief
 from proxy.memory.extract_builtin.replacement import clipped, names_in
-from proxy.memory.extract_builtin.scan import Ending
+from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.switches import NOW_ON, Switches
 from proxy.memory.words import flat, words
 
-_PLACE = r"(?:places?|spot|role|slot|shifts?|seat|shoes|position|post|job|duties|round|desk|chair|part|mantle|throne|reins|work|boots|room|bed|stall|stead)"
+_PLACE = r"(?:places?|spot|role|slot|shifts?|seat|shoes|position|post|job|duties|round|desk|chair|part|mantle|throne|reins|work|boots|room|bed|stall|stead|list|patients|clients|pupils|caseload|round|customers|practice|surgery|class|classes)"
 _PLACE_TAKEN = re.compile(
     rf"['’]s? (?:old |former |usual )?{_PLACE}\b.{{0,40}}\b(?:taken|filled|given|gone|went|passed|covered|inherited|fallen|falls|handed|occupied|assumed|goes|offered)\b"
 )
@@ -21,6 +21,8 @@ _TAKES_PLACE = re.compile(
     r"\b(?:tak(?:e|es|en|ing)|took|fill(?:s|ed|ing)?|step(?:s|ped|ping)? in(?:to)?|stepping into|inherit(?:s|ed)?|assum(?:es|ed)|occup(?:ies|ied)|got|has|have|been given|offered) (?:over )?(?:from )?(?:the )?(?:place|spot|role|slot|seat|shoes|job|post|position)? ?(?:of )?(?:\w+ )?$"
 )
 _PLACE_AFTER = re.compile(rf"['’]s? (?:old |former |usual )?{_PLACE}\b")
+_STEAD_AFTER = re.compile(r"['’]s? (?:place|stead|shoes|role|position)\b")
+_IN_BEFORE = re.compile(r"\b(?:in|into) (?:the |our |my |poor |old )?$")
 _TAKEN_FROM = re.compile(
     r"\b(?:tak(?:en|es|ing)|took|picked up|carried on|handed on) (?:over |the reins |the baton )?(?:\w+ ){0,2}from (?:the |old |poor |my |our )?$"
 )
@@ -33,6 +35,7 @@ _OUT_BEFORE = re.compile(
 _IN = re.compile(
     r"(?:'s| is| are)? ?\bin\b[\s.!]*$|^\W*(?:and |so |it's |i'm |we're |then )*(?:in (?:with|comes?|came|goes)|on(?:to)?|hello|hi|welcome|enter|here comes|long live|over to|hail)\b"
 )
+_CAME_IN = re.compile(r"^\W*in (?:came|comes|went|goes)\b")
 _MOVES_OVER = re.compile(  # "we've gone over to hemp"
     r"\b(?:(?:gone|went|going|moved|moving|switched|switching|changed|crossed|come|came|converted|defected|turned|jumped|swung|hopped|drifted|shifted|migrated|ported|transferred|flipped|jumping|been (?:moved|switched|transferred|converted))"
     r"(?: (?:my|our|the|every|all|all my|all our) (?:\w+ )?\w+| everything| it| all)?(?: (?:over|across|instead|on|back))* (?:to|onto|into)|(?:settled on|settled for|plumped for|opted for|went for|gone for|gone with|went with|landed on|fallen back on|turned to|found refuge (?:in|at|with)|fallen for|make do with|making do with)"
@@ -101,7 +104,12 @@ class Exchanges(Switches):
                 or self._moved_over(sentence, mention)
                 or self._turned_from(sentence, mention)
             ) and self._is_personal(mention):
-                yield Ending(mention.surface, "replace", sentence, mention)
+                reason: Reason = "beside" if self._comes_in_instead(sentence, clause) else "replace"
+                yield Ending(mention.surface, reason, sentence, mention)
+
+    def _comes_in_instead(self, sentence: Sentence, clause: Clause) -> bool:
+        """Whether the clause that tells what comes in stands by itself ("out went the X and in came the Y")."""
+        return any(_CAME_IN.match(other.flat) for other in sentence.clauses if other is not clause)
 
     def _gives_place(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether somebody takes the place of the one mentioned ("Y stepped into X's shoes")."""
@@ -109,6 +117,8 @@ class Exchanges(Switches):
         if mention.rank < NAME or not self._names_new(sentence, mention) or _OFFERED.search(sentence.flat):
             return False
         if _PLACE_TAKEN.match(after) or _TAKEN_FROM.search(before):
+            return True
+        if _STEAD_AFTER.match(after) and _IN_BEFORE.search(before):
             return True
         return _PLACE_AFTER.match(after) is not None and _TAKES_PLACE.search(before) is not None
 

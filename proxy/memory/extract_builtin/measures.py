@@ -21,6 +21,7 @@ _SAME_UNIT = ({"kilo", "kilos", "kg", "kilogramm"}, {"euro", "euros", "€", "eu
 _TELLS = (  # what is measured, where the words differ
     re.compile(r"\b(?:weigh\w*|scales?|kilos?|kgs?|stone|pounds|lbs?)\b"),
     re.compile(r"\b(?:rent|landlord|landlady)\b"),
+    re.compile(r"\b(?:miles|km|kilometres) (?:a|per) (?:year|week|month|day)\b"),
     re.compile(r"\b(?:salary|wages?|earn\w*|paid|pay|pay ?slip|take[- ]home)\b"),
     re.compile(r"\b(?:mileage|on the clock|odometer)\b"),
     re.compile(r"\b(?:commute|drive to work|journey to work)\b"),
@@ -37,7 +38,7 @@ _STAGE = re.compile(  # where one is on one's way: one stage at a time
     r"\b(?:en|al|el|voy por el) (?P<count>primer|segundo|tercer|cuarto|quinto|sexto|séptimo|octavo|noveno|\d{1,2}º) (?P<of>semestre|curso|año|grado|trimestre|piso|mes(?= de embarazo))\b"
 )
 _OTHERS = re.compile(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\b")  # somebody else's
-_PAID = frozenset(("landlord", "landlady", "boss", "manager"))  # whose figure is the speaker's
+_PAID = frozenset(("landlord", "landlady"))  # whose figure is the speaker's
 _LONGEST = 14  # words of a clause that tells a figure
 _TOLD = 2  # letters of a word that tells, at the least
 

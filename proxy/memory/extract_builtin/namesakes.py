@@ -128,6 +128,12 @@ def _is_other_in_english(mention: Mention, sentence: Sentence, lexicon: Lexicon)
     before, after = sentence.text[: mention.start - sentence.start], sentence.text[mention.end - sentence.start :]
     if not _THE_EN.search(before.lower()):
         return False
+    if mention.surface.islower() and sentence.text[:1].isupper() and " " not in mention.surface:
+        longer = re.compile(
+            rf"\b(?:[A-Z][\w'-]+ {mention.surface.capitalize()}|{mention.surface.capitalize()} [A-Z][\w'-]+)\b"
+        )
+        if all(longer.search(text) and mention.surface not in text for text in mention.said):
+            return True
     if mention.surface.islower() and sentence.text[:1].isupper():
         is_name = all(mention.surface not in text and mention.surface in text.lower() for text in mention.said)
         return is_name and (" " in mention.surface or _ON_SHOW.match(after) is not None)

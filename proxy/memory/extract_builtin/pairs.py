@@ -24,6 +24,9 @@ _HAN_NAMED = re.compile(HAN_NAME)
 _TITLED = re.compile(
     r"\b(?:Herrn?|Frau|Dr|Prof|señora?|Sra?|doctora?|Dra?|don|doña|profesora?|licenciad[oa]|ingenier[oa])\.?\s+$"
 )
+OF_A_PEOPLE = re.compile(
+    r"(?i:\w+(?:ish|ese)|dutch|french|welsh|german|greek|italian|american|canadian|australian|russian|ukrainian|indian|brazilian|mexican|norwegian|austrian|belgian|swiss|thai|czech|korean|african|asian|european|catholic|muslim|jewish|christian(?! \w)|hindu|buddhist|quaker|nigerian|ghanaian|kenyan|egyptian|iranian|iraqi|israeli|pakistani|filipino|peruvian|colombian|argentinian|hungarian|romanian|bulgarian|croatian|serbian|estonian|latvian|lithuanian|icelandic|londoner|geordie|scouse\w*|brummie)$"
+)
 _COLOUR = re.compile(r"色的?$|^[红黄蓝绿白黑灰紫粉橙棕]的$")
 _MANNER = re.compile(
     r"^(?:靠|带|很|挺|比较|非常|特别|有点|早.{1,2}晚)|^(?:新|旧|大|小|圆|方|长|短|二手|单|双|折叠|自动|手动)[^，。]{0,5}的$"
@@ -121,12 +124,12 @@ def is_called(value: str) -> bool:
 
 def is_of_another_sort(value: str, other: str) -> bool:
     """Whether only one of two values tells a colour or a manner ("my phone is a X", "my phone is black")."""
-    return any((sort.search(value) is None) != (sort.search(other) is None) for sort in (_COLOUR, _MANNER))
+    return any((sort.search(value) is None) != (sort.search(other) is None) for sort in (_COLOUR, _MANNER, OF_A_PEOPLE))
 
 
 def is_description(value: str) -> bool:
     """Whether a value tells how something is, beside which it is much else."""
-    return _COLOUR.search(value) is not None or _MANNER.search(value) is not None
+    return any(sort.search(value) is not None for sort in (_COLOUR, _MANNER, OF_A_PEOPLE))
 
 
 def _han_pair(match: re.Match[str], sentence: Sentence, reading: Reading) -> Pair | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.pairs import is_of_another_sort
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.words import Span, same_word, stems, word_set, words
@@ -100,7 +101,7 @@ def reframed(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Told, T
 
 
 def _is_same(new: Told, old: Told) -> bool:
-    if new.link != old.link or not new.near or (new.kin != old.kin and new.value[:1].isdigit()):
+    if new.link != old.link or not new.near or new.kin != old.kin:
         return False
     if len(new.near & old.near) > 1 and len(new.near ^ old.near) <= _APART:
         return True
@@ -108,7 +109,9 @@ def _is_same(new: Told, old: Told) -> bool:
 
 
 def _is_alike(new: Told, old: Told) -> bool:
-    """Whether both are figures, of the same thing where they say of what, or neither is."""
+    """Whether both are figures, of the same thing where they say of what, or neither is; what people one is of is no name."""
+    if is_of_another_sort(new.value, old.value):
+        return False
     if new.value[:1].isdigit() != old.value[:1].isdigit():
         return len(new.near) > 1
     return not new.value.isdigit() or not (new.after and old.after) or bool(new.after & old.after)

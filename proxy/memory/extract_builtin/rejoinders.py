@@ -29,8 +29,8 @@ _EQUATES: Mapping[str, re.Pattern[str]] = {
 _ADMITS: Mapping[str, re.Pattern[str]] = {  # how one knows better now, or did not before
     "en": re.compile(
         r"^\W*(?:ah+|duh|doh|haha|oops|whoops|argh?|ugh|no|nope|nah|wait|sorry|hang on|hold on|or rather|er+m?)\b|"
-        r"\b(?:it says|says (?:it|here|on)|(?:he|she|mum|mom|dad|wife|husband|partner|sister|brother|son|daughter|boss|teacher|doctor|label|letter|booking|ticket|receipt|invite|invitation|email|screen|box|packet|form) (?:\w+ )?says|misread|read it|i (?:mean|meant)|keeps? (?:better )?count|just (?:met|looked|checked|asked|measured|counted|weighed|saw|seen|read|put|found|noticed|remembered)|looked|checked|glasses|where my (?:head|mind)|not sure|"
-        r"guess(?:ed|ing)?|wrong|misheard|muddl\w+|mix\w*|confus\w+|awkward|embarrass\w+|silly|stupid|idiot|daft|apologies|correct\w*|actually|turns out|apparently|rather|last year|previous|old one|rubbed off|in (?:big )?(?:trouble|the doghouse)|upside down|typing|typed|autocorrect|fingers?|thumbs?)\b"
+        r"\b(?:it says|says (?:it|here|on)|(?:he|she|mum|mom|dad|wife|husband|partner|sister|brother|son|daughter|boss|teacher|doctor|label|letter|booking|ticket|receipt|invite|invitation|email|screen|box|packet|form) (?:\w+ )?says|misread|read it|i (?:mean|meant)|keeps? (?:better )?count|(?:he|she|they)(?:'s| has| have) just (?:rung|called|told me|texted)|just (?:met|looked|checked|asked|measured|counted|weighed|saw|seen|read|put|found|noticed|remembered)|looked|checked|glasses|where my (?:head|mind)|not sure|"
+        r"guess(?:ed|ing)?|wrong|misheard|offended|corrects? me|corrected|just (?:rung|called|told|texted)|muddl\w+|mix\w*|confus\w+|awkward|embarrass\w+|silly|stupid|idiot|daft|apologies|correct\w*|actually|turns out|apparently|rather|last year|previous|old one|rubbed off|in (?:big )?(?:trouble|the doghouse)|upside down|typing|typed|autocorrect|fingers?|thumbs?)\b"
     ),
 }
 _SINCE: Mapping[str, re.Pattern[str]] = {  # says when something happens, and is no value
@@ -44,6 +44,8 @@ _TIED: Mapping[str, re.Pattern[str]] = {  # ties a name to what is told
 _NAMED = re.compile(r"\b(?:called|named|name is|name's)$")
 _NAME = re.compile(r"(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})")
 _LABELLED = re.compile(rf"\b(?P<label>[a-z]{{3,}}) (?P<figure>\d+|{NUMBER_WORD})\b", re.IGNORECASE)
+_OF_AGE = re.compile(r"(?:'s|\b(?:is|am|i'm|turns|turning|turned)) $")
+_YEARS = ("", "years", "yrs", "this", "in", "on", "next", "and", "so", "today", "tomorrow")
 _PLAIN = frozenset(("date", "weekday", "time", "month", "year", "ordinal"))
 
 
@@ -111,11 +113,16 @@ def _value_at(text: str, place: int, before: str, code: str) -> tuple[str, str, 
         return None
     tie = flat(text[:place]).split()[-1:] or [""]
     old = _named_before(before, tie[0].strip(" ,.!"), code)
+    if not old and not text[name.end() :].strip(" !.,") and not text[:place].strip(" !.,"):
+        old = _alone_before(before, name["name"], code)
     return (name["name"], old, "name") if old else None
 
 
 def _counterpart(value: Typed, text: str, before: str) -> tuple[str, str, str] | None:
     alike = [old for old in typed(before) if old.kind == value.kind]
+    if value.kind == "number" and not value.unit and _OF_AGE.search(flat(text[: value.start])):
+        alike = [old for old in alike if _OF_AGE.search(flat(before[: old.start])) and old.unit in _YEARS]
+        return (value.surface, alike[0].surface, "age") if len(alike) == 1 else None
     if value.kind == "number":
         alike = [old for old in alike if value.unit and old.unit and same_word(old.unit, value.unit)]
     if len(alike) != 1 or flat(alike[0].surface) == flat(value.surface):
@@ -124,6 +131,14 @@ def _counterpart(value: Typed, text: str, before: str) -> tuple[str, str, str] |
         return value.surface, alike[0].surface, value.kind
     unit = f" {value.unit}"
     return value.surface + unit, alike[0].surface + unit, "measure"
+
+
+def _alone_before(before: str, new: str, code: str) -> str:
+    """Return the one name of an earlier text behind a preposition, of several the one that starts like the new one."""
+    found = [match["name"] for match in _TIED[code].finditer(before)]
+    if len(found) > 1:
+        found = [name for name in found if name[0] == new[0]]
+    return found[0] if len(found) == 1 else ""
 
 
 def _named_before(before: str, tie: str, code: str) -> str:

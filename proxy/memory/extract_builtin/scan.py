@@ -264,6 +264,8 @@ class Scan:
         match = self._lexicon.third.search(clause.flat)
         if match is None and not self._lexicon.first.search(clause.flat) and not _IMPERSONAL.search(clause.flat):
             match = self._inherited(sentence, clause)
+        if match is not None and self._is_whoever(sentence, clause, match):
+            return "user"
         if match is None or (self._lexicon.code == "ru" and match[0][-1] in "ую"):  # "took our daughter out of X"
             return "user"
         if match.string is clause.flat and self._is_titled(clause, match):
@@ -291,6 +293,15 @@ class Scan:
         """Whether a German "wife" is but the title of whoever is named next ("Frau Weber has retired")."""
         titled = _FRAU.search(self._reading.text, clause.start + match.start(), clause.end)
         return self._lexicon.code == "de" and match[0].endswith("frau") and titled is not None
+
+    def _is_whoever(self, sentence: Sentence, clause: Clause, match: re.Match[str]) -> bool:
+        """Whether an English "they" stands for nobody named ("they've closed the waiting list")."""
+        if self._lexicon.code != "en" or match.string is not clause.flat:
+            return False
+        who = group_of(match, "whom")
+        if who is None or clause.flat[slice(*who)] != "they" or self._lexicon.limited.search(clause.flat):
+            return False
+        return self._lexicon.kin.search(self._reading.text[: clause.start].lower()) is None
 
     def _acts(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
         """Whether the speaker is the subject between somebody else and the value."""
@@ -384,7 +395,9 @@ def _known_as(who: str, targets: Sequence[Mention], lexicon: Lexicon) -> str | N
 def _same_person(word: str, who: str) -> bool:
     if any(word in names and who in names for names in _SAME_PERSON):
         return True
-    return word == who or (len(who) > 3 and word[: len(who) - 1] == who[:-1] and abs(len(word) - len(who)) <= 2)
+    return word == who or (
+        who not in _HE and len(who) > 3 and word[: len(who) - 1] == who[:-1] and abs(len(word) - len(who)) <= 2
+    )
 
 
 @lru_cache(maxsize=2_048)

@@ -109,7 +109,7 @@ _SUBORDINATE = re.compile(
     r"\b(?:now that|since|because|so that|as soon as|although|though|while|whereas|even though) (?:my |our |the )?$"
 )
 _HEAD = re.compile(
-    r"\W*(?:so |and |but |well |then )?(?:the|a|my|our|this|that|one|some) (?:[\w'-]+ ){0,2}?(?P<what>[\w'-]+) (?:on|of|for|at|in|from|with|by|to|about) (?:(?:the|my|our) )?$"
+    r"\W*(?:so |and |but |well |then )?(?:the|a|my|our|this|that|one|some) (?:(?!(?:was|is|were|are|has|had|got|felt|went|gave|feels|gets)\b)[\w'-]+ ){0,2}?(?P<what>[\w'-]+) (?:on|of|for|at|in|from|with|by|to|about) (?:(?:the|my|our) )?$"
 )
 _TIES = re.compile(  # what binds one to a value, and ends with it
     r"(?:subscriptions?|accounts?|memberships?|contracts?|polic(?:y|ies)|jobs?|positions?|seats?|places?|roles?|posts?|lessons?|class(?:es)?|courses?|cards?|plans?|pass(?:es)?|tickets?|time|days|work|tenanc(?:y|ies)|leases?|flats?|house|home|room|standing orders?|"
@@ -266,7 +266,7 @@ class Targets(Narrower):
                 within = [m for m in self._nouns(within) if not self._offers(m, candidate, sentence)]
             targets = self._nearest(self._best(within, floor=floor), cue)
             if _WEAK.search(self._reading.text[slice(*cue)].lower()):
-                targets = [m for m in targets if m.rank >= NAME]
+                targets = [m for m in targets if m.rank >= NAME or (self._lexicon.code == "en" and self._is_theirs(m))]
             targets = [m for m in targets if m.rank >= NAME or candidate is not clause or self._is_tight(m, cue)]
             if any(candidate is clause and self._is_doing(m, cue) for m in targets):
                 return []
