@@ -293,3 +293,8 @@ def test_what_is_liked_is_a_thing(text: str, expected: set[str]) -> None:
 )
 def test_who_introduces_themselves_tells_what_they_do(text: str, expected: set[str]) -> None:
     assert objects(text) == expected
+
+
+def test_a_piece_of_a_number_is_not_ended() -> None:
+    before = "My salary is 600,000 yen, and I put 50,000 aside."
+    assert not ended("You wrote three sentences about moving 50,000 into the All-Country fund.", before)

@@ -62,7 +62,13 @@ class BuiltinExtractor:
                 spelt = _as_spelt(said, known, earlier[-_MOST_EARLIER:])
                 just_before = spelt.earlier[-1] if earlier and turn.at - last_at <= _SAME_CONVERSATION else ""
                 found = _Extraction(spelt.said, known, spelt.earlier, just_before).candidates()
-                whole = [candidate for candidate in found if not is_cut(candidate.object, candidate.quote)]
+                told_before = "\n".join((*spelt.earlier, *(memory.text for memory in known)))
+                whole = [
+                    candidate
+                    for candidate in found
+                    if not is_cut(candidate.object, candidate.quote)
+                    and not any(is_cut(old, told_before) for old in candidate.replaces)
+                ]
                 typed = [replace(candidate, quote=spelt.typed(candidate.quote, said.text)) for candidate in whole]
                 candidates += [_dated(candidate, turn) for candidate in typed]
                 earlier.append(said.text)
