@@ -24,6 +24,7 @@ from proxy.memory.extract_builtin.replacement import (
     names_in,
     overlap,
     placed,
+    recast,
     remodelled,
 )
 from proxy.memory.extract_builtin.restated import restated
@@ -167,6 +168,7 @@ class Amendments:
         yield from self._put_right_by_form(sentence)
         yield from self._put_right_by_spelling(sentence)
         yield from self._put_right_by_verb(sentence)
+        yield from self._put_right_by_mould(sentence)
         yield from self._put_right_by_frame(sentence)
         yield from self._put_right_by_place(sentence)
         for text in self._by_topic(sentence)[:3]:
@@ -214,6 +216,18 @@ class Amendments:
                         if is_spelt_like(new.text, old.text) and not same_word(new.text, old.text):
                             surface = next(w for w in words(text) if w.text == old.text)
                             yield self._said.text[new.start : new.end], text[surface.start : surface.end], text, ""
+
+    def _put_right_by_mould(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
+        """Yield what stands in the mould of a value of several words ("Pablo Reyes", after "Pablo Ruiz")."""
+        if self._lexicon.code not in ("de", "es"):
+            return
+        for text in self._by_topic(sentence)[:3]:
+            values = [fact.object for fact in stated_in(text, self._lexicon)]
+            values += [*(pair.value for pair in pairs_in(text, self._lexicon)), *names_in(text)]
+            for old in dict.fromkeys(values):
+                new = recast(old, sentence.text, self._lexicon)
+                if new and new[:1].isupper() == old[:1].isupper() and flat(new) not in flat(text):
+                    yield new, old, text, ""
 
     def _put_right_by_place(self, sentence: Sentence) -> Iterator[tuple[str, str, str, str]]:
         """Yield the one name after a preposition that another name stood after before ("to Corfu", "to Crete")."""

@@ -52,7 +52,7 @@ _RIGHT_AFTER = 20  # characters
 _SOME = re.compile(
     r"\b(?:eine?[nrms]?|una?|ningun[oa]?|zwei|drei|vier|fünf|ein paar|einige|mehrere|dos|tres|cuatro|algun[oa]s|vari[oa]s|\d+)\s+(?:\w+ )?$"
 )
-_TAKES_IT = re.compile(r"se l[oae]s? ")
+_TAKES_IT = re.compile(r"(?:se|no nos|no me) l[oae]s? ")
 _AT = word_set("bei beim am an vom von im in auf")
 _LED_BY = 2  # words: "a la"
 _NEAR = 3  # sentences

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.aliases import is_pointed_at, name_of
 from proxy.memory.extract_builtin.bystanders import Bystanders
 from proxy.memory.extract_builtin.corrections import WHENCE, Corrections, is_of_date
 from proxy.memory.extract_builtin.departures import Departures
@@ -21,7 +23,7 @@ from proxy.memory.extract_builtin.leavings import Leavings
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.likewise import goes_along
 from proxy.memory.extract_builtin.losses import Losses
-from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
+from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, Mention
 from proxy.memory.extract_builtin.mistakes import Mistakes
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_talk, longest_brief
 from proxy.memory.extract_builtin.replacement import recast
@@ -71,6 +73,11 @@ _SINCE = re.compile(r"\b(?:seit|ab|desde|a partir de)\s+(?:(?:de[rnm]|el|la|los|
 _ONTO = re.compile(r"\b(?:worden|umgestellt|vereinheitlicht|zusammengelegt|eingeführt)\b")
 _FAVOURED = re.compile(
     r"\b(?:zugunsten|zu Gunsten|en favor|en beneficio)\s+(?:von|vom|des|der|del?)(?:\s+(?:der|dem|la|las|los|el))?\s+(?P<new>[A-ZÄÖÜÁÉÍÓÚÑ][\w&.'-]*\w(?:\s+[A-ZÄÖÜÁÉÍÓÚÑ0-9][\w'-]*)*)"
+)
+_COLON = re.compile(r"[:;]\s")
+_CLOSE = 4  # words
+_PLAIN_END = re.compile(
+    r"gestorben|verstorben|eingeschläfert|verkauft|verschenkt|gekündigt|aufgelöst|dichtgemacht|geschlossen|verlassen|aufgegeben|ausgetreten|entlaufen|tot\b|gelöscht|stillgelegt|murió|muerto|falleció|vend|cancel|cerr|dej|borr|regal|jubil|despid|despedí|escap"
 )
 _RAN_OUT = re.compile(r"\b(?:over|finished|(?:all )?done)\b(?! (?:with|for))")
 _EXCEPT = re.compile(
@@ -141,14 +148,44 @@ class Endings(
                     continue
                 if self._is_told_plainly(ending) and not self._is_mere_talk(place, ending):
                     found.setdefault(ending.value.casefold(), ending)
+                    for named in self._named_by(ending):
+                        found.setdefault(named.value.casefold(), named)
         return list(found.values())
+
+    def _named_by(self, ending: Ending) -> Iterator[Ending]:
+        """Yield the name of what ends, where only what it is was said ("the tomcat" of "our tomcat, Max")."""
+        mention = ending.mention
+        if mention is None or ending.reason in ("correct", "forget"):
+            return
+        before = ending.sentence.flat[: max(0, mention.start - ending.sentence.start)]
+        name = name_of(mention.surface, mention.said, self._lexicon.code)
+        is_other = self._lexicon.kin.fullmatch(flat(name)) is not None or self._is_spoken_of(name)
+        if name and is_pointed_at(before, self._lexicon.code) and not is_other:
+            yield replace(ending, value=name, reason="retract")
+
+    def _class_words(self, clause: Clause, sentence: Sentence, cue: Span) -> list[Mention]:
+        """Return the word for what something is beside a plain end ("the dog died"), where one of its kind has a name."""
+        if not _PLAIN_END.search(self._reading.text[slice(*cue)].lower()):
+            return []
+        found = [m for m in self._within(clause, sentence) if m.rank == GENERIC]
+        near = [m for m in found if len(words(self._reading.text[min(m.end, cue[1]) : max(m.start, cue[0])])) <= _CLOSE]
+        code = self._lexicon.code
+        return [
+            m
+            for m in near
+            if is_pointed_at(clause.flat[: m.start - clause.start], code) and name_of(m.surface, m.said, code)
+        ]
+
+    def _is_spoken_of(self, name: str) -> bool:
+        """Whether a message says a name itself."""
+        return flat(name) in flat(self._reading.text)
 
     def _is_told_plainly(self, ending: Ending) -> bool:
         """Whether an ending stands in few words; in a long message only what was given as a value.
 
         Somebody who tells a story or gives a task uses every word of an ending, and has said every noun before.
         """
-        most, size = longest_brief(self._lexicon), len(ending.sentence.words)
+        most, size = longest_brief(self._lexicon), self._size_about(ending)
         if is_brief(self._reading):
             return size <= most
         if 3 * size > 2 * most:
@@ -158,7 +195,19 @@ class Endings(
         if ending.mention is None or _PHRASE.search(ending.sentence.flat[: ending.mention.end - ending.sentence.start]):
             return False
         is_meant = ending.reason == "forget" and ending.mention.rank >= NAME
+        is_meant = is_meant or (ending.reason == "replace" and self._is_set_against(ending.mention, ending.sentence))
         return is_talk(self._reading) and (is_meant or self._is_theirs(ending.mention))
+
+    def _size_about(self, ending: Ending) -> int:
+        """Return how many words are told together with an ending: behind a colon a new stretch begins."""
+        sentence, mention = ending.sentence, ending.mention
+        if mention is None or self._lexicon.code not in ("de", "es"):
+            return len(sentence.words)
+        start = max(
+            (m.end() for m in _COLON.finditer(sentence.text) if sentence.start + m.end() <= mention.start), default=0
+        )
+        after = _COLON.search(sentence.text, max(0, mention.end - sentence.start))
+        return len(words(sentence.text[start : after.start() if after else len(sentence.text)]))
 
     def _is_mere_talk(self, place: int, ending: Ending) -> bool:
         """Whether a sentence only tells of what is not so, or asks what would be."""
@@ -216,6 +265,7 @@ class Endings(
             return
         start, end, mutual = cue
         targets = self._targets(place, sentence, index, clause, (start, end))
+        targets = targets or self._class_words(clause, sentence, (start, end))
         subject = self._third(sentence, clause, targets)
         if subject is None and not (mutual and self._is_between_us(clause, start, targets)):
             return

@@ -19,10 +19,10 @@ from proxy.memory.words import words
 _BARE = {  # with no object of its own
     "ru": BARE,
     "de": re.compile(
-        r"\W*(?:(?:bitte|also|dann|ach|komm|doch|und|lieber|deshalb|drum) )*(?:streich\w*|lösch\w*|vergiss|tilg\w*|entfern\w*|radier\w*) (?:(?:das|es|ihn|sie|die|den|dies|alles|bitte|wieder|mal|doch|schnell|gleich|lieber|einfach|ganz|komplett|raus|weg|aus|sofort) ?)*\W*$"
+        r"\W*(?:(?:bitte|also|dann|ach|komm|doch|und|lieber|deshalb|drum) )*(?:streich\w*|lösch\w*|vergiss|tilg\w*|entfern\w*|radier\w*) (?:(?:das|es|ihn|sie|die|den|dies|damit|alles|bitte|wieder|mal|doch|schnell|gleich|lieber|einfach|ganz|komplett|raus|weg|aus|sofort) ?)*\W*$"
     ),
     "es": re.compile(
-        r"\W*(?:(?:por favor|así que|pues|y|mejor|anda|venga|porfa),? )*(?:b[oó]rr[ae]l[oae]s?|elim[ií]n[ae]l[oae]s?|olv[ií]d[ae]l[oae]s?|qu[ií]t[ae]l[oae]s?|t[aá]ch[ae]l[oae]s?|supr[ií]m[ae]l[oae]s?)(?: (?:por favor|anda|porfa|ya|mejor|todo|enseguida|cuanto antes))*\W*$"
+        r"\W*(?:(?:por favor|así que|pues|y|mejor|anda|venga|porfa),? )*(?:b[oó]rr[ae]l[oae]s?|elim[ií]n[ae]l[oae]s?|olv[ií]d[ae]l[oae]s?|qu[ií]t[ae]l[oae]s?|t[aá]ch[ae]l[oae]s?|s[aá][cq]u?[ae]l[oae]s?|supr[ií]m[ae]l[oae]s?)(?: (?:por favor|anda|porfa|ya|mejor|todo|enseguida|cuanto antes))*\W*$"
     ),
 }
 _DELETES = re.compile(
@@ -118,6 +118,8 @@ class Forgetting(Scan):
         place = self._reading.sentences.index(sentence)
         before = self._reading.sentences[place - 1] if place else sentence
         bids = any(_BARE[self._lexicon.code].match(clause.flat) for clause in sentence.clauses)
+        if bids and self._lexicon.code == "es" and any(m.rank >= NAME for m in self._mentions[sentence.start]):
+            return True
         return (
             bids
             and before is not sentence

@@ -257,7 +257,7 @@ GERMAN = Lexicon(
         r"\bgar nicht\b|\bgar kein\w*\b",
         r"\brecht\b",
         r"\bich hatte .{0,40}(?:geschrieben|gesagt|erzählt|getippt)\b",
-        r"\bverwechs(?:le|el) ich (?:\w+ )?(?:immer|ständig|dauernd|gern)\b|\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht (?!mehr\b).{2,40}, (?:es ist|das ist)\b",
+        r"\bwar (?:nur |bloß |noch )?(?:der|die|das) (?:alte|vorige|frühere|vorherige|vorgänger\w*|vom letzten|von früher)\b|\b(?:etwas|was) ander(?:e|)s als ich (?:dachte|sagte|schrieb|meinte)\b|\bverwechs(?:le|el) ich (?:\w+ )?(?:immer|ständig|dauernd|gern)\b|\bausgerutscht\b|\brausgerutscht\b|\beingebildet\b|\bnicht (?!mehr\b).{2,40}, (?:es ist|das ist)\b",
     ),
     kept=one_of(
         r"\b(?:darf|dürfen|kann|können|soll|sollen) (?:(?!nicht|nie|nix|nirgend)\w+ ){0,4}(?:drin|stehen|gespeichert|gerne?|ruhig)? ?bleiben\b|\bist (?:(?!nicht)\w+ ){0,2}(?:okay|ok|kein geheimnis|kein problem|in ordnung|unkritisch)\b|\bbleibt (?:\w+ ){0,2}(?:drin|stehen|gespeichert|bestehen)\b|"
@@ -303,6 +303,7 @@ GERMAN = Lexicon(
         ),
     ),
     source=one_of(
+        r"\bwo (?:früher|bisher|sonst|bis(?:her|lang)|vorher|zuletzt|mal|einst|immer)(?: (?:immer|noch|mal|der|die|das|mein\w*|unser\w*|ein\w*))* $",
         r"\b(?:an|in) (?:die stelle|den platz) (?:vo[nm]|des|der|meine[rs]|unsere[rs])(?: (?:alten|guten))? $",
         r"(?:statt|anstatt|anstelle) (?:mit|in|bei|auf|zu|von|nach|an|aus|für|im|am|beim|zum|zur)(?: (?:der|die|das|den|dem|meinem|meiner))? $",
         r"(?:statt|anstatt|anstelle) (?:\w+ ){0,2}(?:von|der|aus|vom) $",

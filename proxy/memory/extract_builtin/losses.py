@@ -51,7 +51,7 @@ _LIVES = re.compile(
     r"\b(?:wohn\w*|leb(?:e|en|t)|wg|hausen?|teile?n?|mitbewohner\w*|viv(?:o|imos|en|e)|piso|depa|departamento|apartamento|rent(?:o|amos)|compart(?:o|imos)|alquil\w+)\b"
 )
 _TO_STOP = re.compile(
-    r"\bto (?:stop|quit|drop|ditch|come off|give up|lose|avoid|discontinue|cancel|leave|get rid of|cut out|lay off)\b|\b(?:dejar|dejara|dejase|suspender|suspendiera|abandonar|cancelar|quitar(?:me)?|soltar|parar con|absetzen|weglassen|aufhören|kündigen|abbestellen|streichen)\b"
+    r"\bto (?:stop|quit|drop|ditch|come off|give up|lose|avoid|discontinue|cancel|leave|get rid of|cut out|lay off)\b|\b(?:dejar|dejara|dejase|desaconsej\w+|abgeraten|suspender|suspendiera|abandonar|cancelar|quitar(?:me)?|soltar|parar con|absetzen|weglassen|aufhören|kündigen|abbestellen|streichen)\b"
 )
 _SO_DONE = re.compile(
     r"^\W*(?:and |so |which |as )?(?:i did|so i did|i have|i've done so|i obeyed|i listened|i complied|we did|so we did|i've done it|done)\b(?! (?:not|n't|never|try|think))|"

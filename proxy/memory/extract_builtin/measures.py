@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.switches import akin
+from proxy.memory.extract_builtin.typed import PAST, typed
 from proxy.memory.words import word_set, words
 
 _LANGUAGES = ("en", "de", "es")
@@ -39,6 +40,9 @@ _STAGE = re.compile(  # where one is on one's way: one stage at a time
 )
 _OTHERS = re.compile(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\b")  # somebody else's
 _PAID = frozenset(("landlord", "landlady"))  # whose figure is the speaker's
+TAKES_PLACE = re.compile(
+    r"(?:empieza|empiezan|comienza|sale|llega|termina|acaba|tengo|toca|queda|beginnt|startet|endet|geht|fängt|kommt|habe|läuft|findet|statt)"
+)
 _LONGEST = 14  # words of a clause that tells a figure
 _TOLD = 2  # letters of a word that tells, at the least
 
@@ -61,7 +65,7 @@ def remeasured(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Measu
     if reading.lexicon.code not in _LANGUAGES:
         return
     for new in _measures(reading):
-        if _RELATIVE.search(new.clause.flat[: new.clause.flat.find(new.number)]):
+        if new.unit != "time" and _RELATIVE.search(new.clause.flat[: new.clause.flat.find(new.number)]):
             continue
         for text in earlier:
             before = list(_measures(read_as(text, reading.lexicon)))
@@ -77,6 +81,7 @@ def _measures(reading: Reading) -> Iterator[Measure]:
     for sentence in reading.sentences:
         for clause in sentence.clauses:
             yield from _stages(clause, sentence, reading)
+            yield from _moments(clause, sentence, reading)
             found = list(_FIGURE.finditer(clause.flat))
             if len(found) != 1 or clause.asks or len(words(clause.flat)) > _LONGEST:
                 continue
@@ -96,6 +101,13 @@ def _measures(reading: Reading) -> Iterator[Measure]:
             )
 
 
+def _names_of(one: Measure, reading: Reading) -> set[str]:
+    """Return the words in capitals that a clause holds behind its first one."""
+    start = one.clause.start - one.sentence.start
+    text = one.sentence.text[start : start + len(one.clause.flat)]
+    return {word.text for word in words(text)[1:] if text[word.start].isupper() and word.text != "uhr"}
+
+
 def _stages(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Measure]:
     """Yield the stage at which a clause says the speaker, or one of theirs, is ("in the sixth term")."""
     found = list(_STAGE.finditer(clause.flat))
@@ -109,6 +121,18 @@ def _stages(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Me
     end = found[0].end() if found[0]["unit"] or found[0]["of"] else place + len(number)
     unit = found[0]["unit"] or found[0]["of"] or "curso"
     yield Measure(number, "", unit, clause.flat[place:end], clause, sentence, is_stage=True)
+
+
+def _moments(clause: Clause, sentence: Sentence, reading: Reading) -> Iterator[Measure]:
+    """Yield the time of day at which a clause says that something of the speaker's takes place."""
+    found = [value for value in typed(clause.flat) if value.kind == "time"]
+    lexicon = reading.lexicon
+    idle = (lexicon.hedge, lexicon.additive, lexicon.past, lexicon.negation, PAST)
+    if len(found) != 1 or clause.asks or not lexicon.first.search(clause.flat):
+        return
+    if not any(pattern.search(clause.flat) for pattern in idle):
+        value = found[0].surface
+        yield Measure(value, "", "time", value, clause, sentence)
 
 
 def _is_same_unit(old: Measure, new: Measure) -> bool:
@@ -127,6 +151,10 @@ def _goes_on(old: Measure, new: Measure, reading: Reading) -> bool:
     ]
     ours, theirs = ([w for w in found if not w.isdigit() and w not in (old.unit, new.unit)] for found in told)
     idle = lexicon.stop - {word for word in lexicon.stop if len(word) > _TOLD + 2}
+    if new.unit == "time" and _names_of(new, reading) != _names_of(old, reading):
+        return False
+    if new.unit == "time":
+        ours, theirs = ([w for w in found if not TAKES_PLACE.fullmatch(w)] for found in (ours, theirs))
     shares = any(akin(a, b) for a in ours for b in theirs if a not in idle and b not in idle)
     kin = [{match[0] for match in lexicon.kin.finditer(one.clause.flat)} - _PAID for one in (old, new)]
     if _OTHERS.search(new.clause.flat) and not (kin[0] or _OTHERS.search(old.clause.flat)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from proxy.memory.extract_builtin.aliases import name_of
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import Mention
 from proxy.memory.extract_builtin.reading import Sentence
@@ -33,6 +34,16 @@ _PART_OF = re.compile(  # "the Rammstein concert": not the band
 )
 _WITH_ARTICLE = re.compile(r"\b(?:dem|den|der|das|einem|einen|ein)\s+$")
 _WHERE = re.compile(r"\b(?:in|aus|nach)\s+$")
+_NEXT_DOOR = re.compile(
+    r"(?:\s+de(?:\s+l[oa]s?)?\s+\w+)?\s+(?P<where>(?:de al lado|de enfrente|de la esquina|del vecino|de la vecina|de los vecinos|de arriba|de abajo|del pueblo de al lado)|von nebenan|nebenan|von gegenüber|um die ecke|im nachbarort|im nachbardorf|aus dem nachbarort|aus dem nachbardorf)\b"
+)
+_WHOSE = re.compile(  # somebody else's
+    r"\s+(?:de[rs]|von(?:\s+(?:de[rmn]|meine[rmn]?|unsere[rmn]?))?|meine[rs]|unsere[rs]|de(?:l|\s+(?:l[oa]s?|mis?|su|un|una))?)\s+(?P<who>(?:nachbar|freund|schwester|bruder|eltern|mutter|vater|oma|opa|chef|kolleg|kumpel|schwager|schwägerin|cousin|tante|onkel|schwieger|vecin|amig|herman|madre|padre|abuel|jef[ea]|prim[oa]|cuñad|sueg|tí[oa]\b|compañer)\w*)"
+)
+_BY_WHOM = re.compile(r"\s+(?:von|de)\s+(?P<who>[A-ZÄÖÜÁÉÍÓÚÑ]\w{3,})")
+_COMPLEMENT = re.compile(
+    r"\s+de\s+(?P<of>(?!el\b|la\b|los\b|las\b|mi\b|al\b|que\b|lunes|martes|enero)[a-záéíóúñ]{4,})\b"
+)
 _OF_IT = re.compile(  # "the last book by Murakami": not the author
     r"\b(?:\w*buch|roman|album|song|lied|\w*film|folge|staffel|konzert|lektion|ausgabe|heft|video|rezept|hülle|ladekabel|akku|karton|verpackung|zubehör|deckel|reifen|saiten?|griff|libro|novela|disco|álbum|canción|película|peli|capítulo|episodio|temporada|lección|partido|concierto|vídeo|receta|funda|cargador|caja|cable|correa|estuche|tapa|rueda|cuerda)e?s? (?:von|vom|del?|des|der)(?: (?:der|dem|la|el|mi|meine[mr]|unsere[mr]))? $"
 )
@@ -83,7 +94,7 @@ def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
     after = sentence.flat[mention.end - sentence.start :]
     if any(sign.search(before) for sign in (_OF_IT, _ORDINAL, _BESIDE_IT, _SOME_OF)) or _SOME_AFTER.match(after):
         return True
-    if _has_another_surname(mention, sentence, lexicon):
+    if any(told(mention, sentence, lexicon) for told in (_is_by_another, _has_another_surname, _is_elsewhere)):
         return True
     if (another := _ANOTHER_ONE.match(after)) is not None:
         who = lexicon.kin.search(another[0])
@@ -100,6 +111,14 @@ def _is_titled(mention: Mention, sentence: Sentence) -> bool:
     """Whether a Russian name stands in quotation marks behind a noun that was never said with it ("the ride «Raketa»")."""
     match = _QUOTED_THING.search(sentence.flat[: mention.start - sentence.start])
     return match is not None and not any(match["what"][:4] in fold(text) for text in mention.said)
+
+
+def _is_by_another(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
+    """Whether a word is told of with somebody's name who is new, after it had another ("X's podcast", to who hears the podcast Y)."""
+    by = _BY_WHOM.match(sentence.text, mention.end - sentence.start)
+    if by is None or lexicon.code not in ("de", "es") or any(by["who"] in text for text in mention.said):
+        return False
+    return name_of(mention.surface, mention.said, lexicon.code) != ""
 
 
 def is_being(text: str, surface: str, lexicon: Lexicon) -> bool:
@@ -141,6 +160,28 @@ def _is_other_in_english(mention: Mention, sentence: Sentence, lexicon: Lexicon)
     return (
         is_place and _names_a_being(mention, lexicon) and not any(_PUBLIC.search(fold(text)) for text in mention.said)
     )
+
+
+def _is_elsewhere(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:
+    """Whether a common word stands for one that is somewhere or of something else than what was told of ("the stall next door")."""
+    if lexicon.code not in ("de", "es"):
+        return False
+    after = sentence.flat[mention.end - sentence.start :]
+    whose = _WHOSE.match(after)
+    if whose is not None and not any(fold(whose["who"])[:5] in fold(text) for text in mention.said):
+        return lexicon.code == "de" or mention.surface.islower()
+    if lexicon.code == "de" or not mention.surface.islower():
+        elsewhere = _NEXT_DOOR.match(after) if lexicon.code == "de" else None
+        return elsewhere is not None and not any(elsewhere[0].strip() in fold(text) for text in mention.said)
+    if (elsewhere := _NEXT_DOOR.match(after)) is not None:
+        return not any(elsewhere["where"] in fold(text) for text in mention.said)
+    of = _COMPLEMENT.match(after)
+    told = [
+        found["of"]
+        for text in mention.said
+        if (found := re.search(rf"\b{re.escape(fold(mention.surface))}{_COMPLEMENT.pattern}", fold(text)))
+    ]
+    return of is not None and bool(told) and not any(same_word(of["of"], other) for other in told)
 
 
 def _is_other_in_german(mention: Mention, before: str, after: str, lexicon: Lexicon) -> bool:

@@ -160,6 +160,7 @@ _PAST = re.compile(
 _FLEETING = re.compile(
     r"\b(?:gerade|grad|momentan|heute|derzeit|kurz|während|übergangsweise|vorübergehend|ausnahmsweise|diesmal|solange|auch|noch|nur|kaputt|hoy|ahora mismo|de momento|por ahora|esta (?:semana|noche|tarde|vez)|temporalmente|durante|mientras|también|aún|todavía)\b"
 )
+_SINCE_NOW = re.compile(r"\b(?:(?:ab|seit) heute|(?:desde|a partir de) hoy)\b")
 _IDLE_HEAD = re.compile(
     r"(?:auto|wagen|rad|handy|schlüssel|koffer|paket|katze|urlaub|reise|tag|woche|abend|leben|meinung|problem|frage|idee|sache|leidenschaft|gefühl|stimmung|traum|wunsch|herz|geld|essen|name|freund\w*|kolleg\w*|"
     r"coche|carro|moto|bici|móvil|celular|maleta|paquete|viaje|día|vida|opinión|problema|pregunta|idea|sueño|deseo|dinero|comida|nombre|amig\w+|cabeza|pasión|intención|plan|mejor|primer\w*|último|última)$"
@@ -259,7 +260,8 @@ def _slots(reading: Reading) -> Iterator[Slot]:
     for sentence in reading.sentences:
         for clause in () if sentence.asks else sentence.clauses:
             found = [] if clause.asks else list(_told(clause, sentence, reading))
-            if found and not any(pattern.search(clause.flat) for pattern in idle):
+            told = _SINCE_NOW.sub(" ", clause.flat)
+            if found and not any(pattern.search(told) for pattern in idle):
                 yield from found
 
 

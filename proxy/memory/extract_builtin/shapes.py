@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.measures import TAKES_PLACE
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.typed import PAST, is_year_of
 from proxy.memory.words import same_word
@@ -113,7 +114,7 @@ def _telling(sentence: Sentence, start: int, end: int, lexicon: Lexicon) -> tupl
 def _has_anew(old: Shaped, sentence: Sentence, start: int, lexicon: Lexicon) -> bool:
     """Whether the attribute of ``old``, and no other word that tells, stands right before ``start``."""
     before = [word for word in sentence.words if word.end <= start]
-    nouns = [part for part in old.attribute if _QUALIFIES.fullmatch(part) is None] or old.attribute
+    nouns = [p for p in old.attribute if not (_QUALIFIES.fullmatch(p) or TAKES_PLACE.fullmatch(p))] or old.attribute
     heads = [place for place, word in enumerate(before) if any(same_word(word.text, part) for part in nouns)]
     if not heads or len(before) - heads[-1] - 1 > _NEAR:
         return False

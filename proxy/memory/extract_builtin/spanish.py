@@ -229,7 +229,7 @@ SPANISH = Lexicon(
     ),
     correction=one_of(
         r"\brecalcul\w+\b|\becha(?:do|ndo) (?:bien )?(?:las )?cuentas\b|\brecont(?:é|ado)\b|\bqué (?:tontería|bobada|disparate)\b",
-        r"\bdel? (?:\w+ ){1,3}nada\b(?= *(?:$|[,.!;]))|\b(?:me ha|me han|me) (?:aclar|correg|explic|desminti)\w+\b|\bsiempre l[oa]s (?:confundo|mezclo|cambio|lío)\b|^\W*digo,? (?!que\b)",
+        r"\bdel? (?:\w+ ){1,3}nada\b(?= *(?:$|[,.!;]))|\b(?:me ha|me han|me) (?:aclar|correg|explic|desminti)\w+\b|\bsiempre l[oa]s (?:confundo|mezclo|cambio|lío)\b|^\W*digo,? (?!que\b)|\bera (?:el|la) (?:anterior|antigu[oa]|viej[oa]|de antes|del año pasado)\b|\b(?:pone|dice|figura) otra cosa\b|\b(?:se me )?(?:han )?bail(?:aron|ado) los números\b",
         r"\bqué (?:vergüenza|burr[oa]|tont[oa]|torpe|bochorno|apuro)\b|\bseré (?:burr|tont|bob|lel|idiot)\w+\b|\bsoy un (?:desastre|burro|despistado)\b|\bvaya cabeza\b|\bmadre mía\b|\bahora caigo\b|\bcaigo en la cuenta\b|\bme doy cuenta\b|\b(?:entendí|oí|leí|apunté|copié|escuché) (?:al revés|mal)\b|\bla edad no perdona\b|\bme falla la memoria\b|\bla memoria me (?:falla|traiciona)\b",
         r"\bde dónde (?:me )?(?:lo )?(?:habré )?sa(?:cado|qué|co)\b|\b(?:puso|puesto) el grito\b|\bse (?:ha )?(?:rio|rió|reído|reía|atacó de risa|partió|parte|troncha\w*) (?:de|con)?\b|\bmuert[oa] de (?:la )?risa\b|\bdeje de (?:contar|decir) (?:mentiras|tonterías|bobadas)\b|\bsacó de(?:l| mi) error\b|\bhe vuelto a mirar\b|\bmirándolo (?:bien|mejor)\b|\bcruc?z?\w+ los cables\b",
         r"\ben (?:la|el|mi|su) \w+ (?:pone|ponía|dice|figura|sale)\b|\bno tiene nada\b|\bni por asomo\b|^\W*lo que \w+ .{0,40}\bes\b|\bentendí al revés\b|\bes .{2,30} lo que \w+\b",
@@ -259,7 +259,7 @@ SPANISH = Lexicon(
         r"\b(?:ahora|ya) (?:me|nos|lo|la|los|las|se) (?:l[oae]s? )?(?:hace|hago|atiende|lleva|llevo|da|doy|cuida|corta|pasea|sirve|manejo|guardo)\b|\ble (?:agarramos|agarré|cogimos|cogí|tomamos|tomé) (?:el gusto|cariño) a\b",
     ),
     murmur=one_of(
-        r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|de hecho|la verdad es que)\b|^\W*mal\b|(?<!sentaba\s)(?<!sienta\s)(?<!sentó\s)(?<!cae\s)(?<!cayó\s)(?<!queda\s)(?<!quedó\s)(?<!sabe\s)(?<!huele\s)(?<!duermo\s)(?<!encuentro\s)(?<!menos\s)\bmal\b|^(?:(?:ay|uy|ah|eh|oh|bueno|hmm+)\W+)*no[,.]"
+        r"\b(?:perdona|perdón|disculpa|lo siento|uy|ay|ups|espera|espere|de hecho|la verdad es que)\b|^\W*mal\b|(?<!sentaba\s)(?<!sienta\s)(?<!sentó\s)(?<!cae\s)(?<!cayó\s)(?<!queda\s)(?<!quedó\s)(?<!sabe\s)(?<!huele\s)(?<!duermo\s)(?<!encuentro\s)(?<!menos\s)\bmal\b|^(?:(?:ay|uy|ah|eh|oh|bueno|hmm+)\W+)*no[,.]|^\W*(?:bueno|huy|vaya|anda)\W+(?:\d|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|quince|veinte)"
     ),
     memory=one_of(
         r"\b(?:sepas|sabes|tu (?:memoria|registro\w*)|tus (?:notas|datos|registros|archivos)|memoria|notas|guardad[oa]s?|anotad[oa]s?|apuntad[oa]s?|registrad[oa]s?|teng[aá]s|sepás|recuerdes|recuerdas|que (?:te )?(?:conté|dije|he dicho|mencioné)|todo (?:lo|sobre|acerca)|lo de(?:l)?|que tengo|que soy|sobre mí|sobre|mi \w+|la información|los datos|hablado)\b"
@@ -291,11 +291,13 @@ SPANISH = Lexicon(
         ),
     ),
     source=one_of(
-        r"(?:de|del|desde|en vez de|en lugar de|en vez del|en lugar del|sustitu(?:í|ido|imos)|sustituyo|reemplac(?:é|ado|amos)|reemplazado|cambi(?:é|ado|amos|o)|troqué|dej(?:é|ado|amos|o)|vend(?:í|ido)|abandon(?:é|ado)|adiós a|fuera|por|ni)(?: (?:el|la|los|las|mi|nuestr[oa]|viej[oa]|antigu[oa]|a)){0,3} $"
+        r"\bdonde (?:antes |siempre )?(?:estaba|estaban|había|teníamos|tenía|estuvo|solía estar|ponía|comía)(?: (?:el|la|los|las|mi|nuestr[oa]))? $",
+        r"(?:de|del|desde|en vez de|en lugar de|en vez del|en lugar del|sustitu(?:í|ido|imos)|sustituyo|reemplac(?:é|ado|amos)|reemplazado|cambi(?:é|ado|amos|o)|troqué|dej(?:é|ado|amos|o)|vend(?:í|ido)|abandon(?:é|ado)|adiós a|fuera|por|ni)(?: (?:el|la|los|las|mi|nuestr[oa]|viej[oa]|antigu[oa]|a)){0,3} $",
     ),
     source_after=one_of(
         r"^ ?(?:→|->)",
         r"^ (?:(?:me |se |nos )?l[oae]s? )?(?:(?:he|hemos|ha|han) )?(?:cambi(?:é|ó|amos|ado|aron)|sustitu\w+|reempla[zc]\w+|tro[cq]u?\w+|permut\w+|rele[vg]\w+) por ",
+        r"^ (?:dej(?:ó|aron)|(?:ha|han) dejado|ced(?:ió|ieron)|(?:da|dan|dio|dieron)) (?:el )?(?:paso|sitio|lugar|puesto|testigo|relevo) a",
         r"^ (?:fue|ha sido|quedó|está) (?:sustituid|reemplazad|cambiad)",
     ),
     switch=one_of(

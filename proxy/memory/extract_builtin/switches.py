@@ -50,6 +50,7 @@ GOES_ON = re.compile(
 _MEANWHILE = re.compile(
     r"\b(?:so ?lange?|derweil|vorerst|vorübergehend|ersatzweise|einstweilen|übergangsweise|bis dahin|leihweise|werkstatt|reparatur|de momento|mientras|por ahora|provisional\w*|hasta que|unos días|taller|prestad[oa]|alquilad[oa] unos)\b"
 )
+_FEW = 2  # texts that hold a value given once, and its fact
 _ONLY = re.compile(r"\bnur noch\b")
 _FRESH_DE = re.compile(
     r"(?:\b(?:bei|beim|von|vom|nach|in|im|ins|zu|zum|zur|aus|mit|für|auf|über|per|via|an|am|ein|eine|einen|einem|einer|der|die|das|den|dem|herr|herrn|frau|dr.|dr|heißt|namens|nun|jetzt|ist|wurde|mir|ich|wir|gewisse[rn]?|gewissen)) $"
@@ -140,7 +141,7 @@ _EDITS = re.compile(
     r"(?:\W|please |just |also |then |now |and )*(?:replace|swap|change|exchange|substitute) (?:the|this|that|these|those|all|any|some)\b"
 )  # a text at work
 _INSTEAD = re.compile(
-    r"(?:instead of|in (?:the )?place of|in lieu of|rather than|statt|anstatt|anstelle|an stelle|(?:an|in) (?:die stelle|den platz) (?:vo[nm]|de[sr]|meine\w*)|en vez del?|en lugar del?|вместо|взамен|на смену|на замену|(?:на )?место|不[吃喝用])\s*(?:(?:the|my|our|an?) )?(?:\w+\s)?$"
+    r"(?:instead of|in (?:the )?place of|in lieu of|rather than|statt|anstatt|anstelle|an stelle|(?:an|in) (?:die stelle|den platz) (?:vo[nm]|de[sr]|meine\w*)|en vez del?|en lugar del?|вместо|взамен|на смену|на замену|(?:на )?место|不[吃喝用])\s*(?:(?:the|my|our|an?) )?(?:\w+\s)?(?:de[rmn]\s)?$"
 )
 
 
@@ -301,6 +302,12 @@ class Switches(Scan):
             or after.lstrip().startswith(("→", "->"))
             or self._lexicon.target.search(after) is not None
         )
+
+    def _is_set_against(self, mention: Mention, sentence: Sentence) -> bool:
+        """Whether a value of the speaker's stands right behind an "instead of"."""
+        before = sentence.flat[: mention.start - sentence.start]
+        found = self._lexicon.code in ("de", "es") and _INSTEAD.search(before) is not None
+        return found and len(mention.said) <= _FEW and self._is_personal(mention)
 
     def _is_left_behind(self, sentence: Sentence, mention: Mention) -> bool:
         """Whether another clause of the sentence moves to something new and this is the only old value in it."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.narrower import ITS_OBJECT, Narrower
-from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.reading import Clause, Sentence, read_as
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
 from proxy.memory.words import flat, same_word, words
 
@@ -165,6 +165,7 @@ _OFFERS = re.compile(  # somebody has something of theirs no more: that ends, no
     r"\s+(?:hat|haben|bietet|bieten|macht|machen|führt|führen|verkauft|verkaufen|produziert|nimmt|nehmen|gibt|geben|serviert|backt|bäckt)\b(?=.*\bkein\w* )"
     r"|\s+ya no (?:tiene|ofrece|vende|hace|da|saca|sirve|pone|trae|produce|fabrica|publica|acepta|admite|reparte|abre|prepara|imparte|cuenta con|trabaja con)n?\b(?= \w)"
 )
+_OUT_OF = re.compile(r"\bfuera del?\s+(?:(?:la|los|las|mi)\s+)?$")
 _SCENE = 20  # characters before where something happens
 _AT = re.compile(r"^\W*(?:und |y )?(?:bei|beim|in|im|auf|an|am|en)(?: (?:der|dem|den|el|la|los|las))?(?: \w+)? $")
 _DO_IT = re.compile(
@@ -264,6 +265,8 @@ class Targets(Narrower):
             if self._lexicon.code in ("de", "es"):  # "vendido" is what ends it
                 within = [m for m in within if not self._lexicon.ceased.fullmatch(m.surface.lower())]
                 within = [m for m in self._nouns(within) if not self._offers(m, candidate, sentence)]
+                within = [m for m in within if not _OUT_OF.search(candidate.flat[: m.start - candidate.start])]
+                within = self._given_up_by(within, cue)
             targets = self._nearest(self._best(within, floor=floor), cue)
             if _WEAK.search(self._reading.text[slice(*cue)].lower()):
                 targets = [m for m in targets if m.rank >= NAME or (self._lexicon.code == "en" and self._is_theirs(m))]
@@ -285,6 +288,27 @@ class Targets(Narrower):
         """Return the mentions of a German text that are written as nouns, all where none is or all are values."""
         nouns = [m for m in found if m.surface[:1].isupper() or m.rank >= NAME]
         return nouns if nouns and self._lexicon.code == "de" else found
+
+    def _given_up_by(self, found: list[Mention], cue: tuple[int, int]) -> list[Mention]:
+        """Return what somebody gives up that was told of as theirs ("Lola has quit judo", after "Lola does judo"), else all."""
+        doers = [m for m in found if m.rank >= NOUN and self._is_doing(m, cue)]
+        theirs = [
+            m
+            for m in found
+            if m not in doers and m.rank >= NOUN and any(self._is_told_of(m, doer) for doer in doers if doer.said)
+        ]
+        return theirs or found
+
+    def _is_told_of(self, mention: Mention, doer: Mention) -> bool:
+        """Whether an earlier clause, of nobody else, tells of both."""
+        for text in mention.said:
+            for near in read_as(text, self._lexicon).sentences:
+                for clause in near.clauses:
+                    told = [word.text for word in words(clause.flat)]
+                    names = [word.text for value in (mention, doer) for word in words(value.surface)]
+                    if all(any(same_word(name, word) for word in told) for name in names):
+                        return not self._lexicon.first.search(clause.flat)
+        return False
 
     def _offers(self, mention: Mention, clause: Clause, sentence: Sentence) -> bool:
         """Whether a value is who has or does something no more ("the bakery makes no X any more"), and nothing came in its place."""

@@ -88,6 +88,7 @@ _SCHEDULED = ("date", "weekday", "time")
 _NOT_LATIN = re.compile(r"\W*[а-яё\u4e00-\u9fff]", re.IGNORECASE)
 Frame = tuple[str, tuple[str, ...], tuple[str, ...]]
 _OURS = word_set("mein meine unser unsere mi nuestro nuestra")
+_BY_NOW = word_set("jetzt nun inzwischen mittlerweile neuerdings ya ahora actualmente")
 _LEAST_TOPIC = 2
 _LEAST_FRAME = 3  # words (characters of Chinese) that two clauses must share
 
@@ -208,7 +209,7 @@ def topic_of(frame: Frame, lexicon: Lexicon) -> Frame | None:
 
 
 def _telling(text: str) -> tuple[str, ...]:
-    return tuple(word.text for word in words(text))
+    return tuple(word.text for word in words(text) if word.text not in _BY_NOW)
 
 
 def framed(new: str, old: str, lexicon: Lexicon) -> Iterator[tuple[int, int]]:

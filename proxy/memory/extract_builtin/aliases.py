@@ -1,0 +1,36 @@
+"""Finds by the word for what something is the name that a German or Spanish speaker gave it ("the tomcat" for "our tomcat, Max")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from proxy.memory.words import flat
+
+_CAPITAL = r"[A-ZÄÖÜÁÉÍÓÚÑ][\w&'-]*\w(?:\s+(?:\d+|[A-ZÄÖÜÁÉÍÓÚÑ][\w&'-]*\w)){0,2}"
+_TIE = {
+    "de": r"(?:\s+(?:namens|heißt|genannt|ist|bei|beim|von|vom))?(?:\s+(?:de[rmn]|die|das|Herrn?|Frau|Dr\.))*\s+",
+    "es": r"(?:\s+(?:llamad[oa]|que se llama|se llama|es|en|con|del?))?(?:\s+(?:el|la|don|doña|doctora?|señora?))*\s+",
+}
+_POINTED_AT = {
+    "de": re.compile(
+        r"\b(?:de[rmns]|die|das|unser\w*|mein\w*|diese[nmrs]?|vom|beim|zum|zur|im|am)\s+(?:\w+e[nr]?\s+)?$"
+    ),
+    "es": re.compile(r"\b(?:el|la|al|del|mi|nuestr[oa]|est[ea]|ese|esa)\s+$"),
+}
+
+
+def is_pointed_at(before: str, code: str) -> bool:
+    """Whether what follows a flat text is one that is known ("the", "our")."""
+    return code in _POINTED_AT and _POINTED_AT[code].search(before) is not None
+
+
+def name_of(noun: str, said: Sequence[str], code: str) -> str:
+    """Return the one name that earlier texts give what a noun stands for, "" where there is none or there are several."""
+    if code not in _TIE:
+        return ""
+    head = rf"\b(?i:{re.escape(noun)})"
+    named = re.compile(rf"{head}{_TIE[code]}(?P<v>{_CAPITAL})|{head}\s*,\s+(?P<apposed>{_CAPITAL})(?=\s*(?:[,.;!?]|$))")
+    found = {match["v"] or match["apposed"] for text in said for match in named.finditer(text)}
+    told = {name for name in found if flat(name) != flat(noun)}
+    return told.pop() if len(told) == 1 else ""
