@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proxy.memory.extract_builtin.mentions import NAME, NOUN
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending
@@ -41,7 +41,7 @@ _FOR_A_WHILE = re.compile(r"^ (?:\w+ )?(?:to|for|back|home|out|around|round|at) 
 _DID = re.compile(r"(?:'s job)?(?: (?:did|used to|was|were|had)\b| *$| *[,.;!])")
 _WHEN = re.compile(r"(?:january|february|march|april|may|june|july|august|september|october|november|december|\w+day)")
 _HAS_GONE = re.compile(
-    r"^(?:'s|'ve| has| have| is| are| was| had)? ?(?:now |just |finally |sadly |all )*(?:gone|left|retired|moved|resigned|quit|closed|shut|died|passed|packed|packing|stepped|went|emigrated|returned|departed|leaving|off (?:to|on|sick)|on (?:maternity|leave)|no longer|stopped|broke|broken|given up|sold up|folded)\b"
+    r"^(?:'s|'ve| has| have| is| are| was| had)? ?(?:now |just |finally |sadly |all )*(?:gone|left|retired|moved|resigned|quit|closed|shut|died|passed|packed|packing|stepped|went|emigrated|returned|departed|leaving|off (?:to|on|sick)|on (?:maternity|leave)|no longer|stopped|broke|put up|raised|hiked|got|changed|let|lost|became|has become|broken|given up|sold up|folded)\b"
 )
 _NOW_THAT = re.compile(
     r"\b(?:now that|since|ever since|after|because|seeing as|given that|once|as) (?:the |my |our |poor |old |dear )*$"
@@ -68,22 +68,30 @@ class Displaced(Switches):
             clause = self._clause_at(sentence, mention)
             if mention.rank < NOUN or clause.asks or not self._is_personal(mention):
                 continue
-            before = sentence.flat[: mention.start - sentence.start]
-            after = sentence.flat[mention.end - sentence.start :]
-            lost = _LOST_PLACE.match(after)
-            if lost is not None:
-                new = sentence.text[mention.end - sentence.start :][slice(*lost.span("new"))]
+            new = self._in_its_place(sentence, mention)
+            if new:
                 yield Ending(mention.surface, "beside", sentence, mention, new=new)
-                continue
-            place = self._gave_place(before, after)
-            if place is not None and (new := self._thing_before(sentence, place)):
-                yield Ending(mention.surface, "beside", sentence, mention, new=new)
-            elif mention.rank >= NAME and _NOW_THAT.search(before) and _HAS_GONE.match(after):
-                opening = sentence.text[: mention.start - sentence.start]
-                lead = ". " if sentence.words[0].text in self._lexicon.stop else "a "
-                fresh = [name for name in names_in(lead + opening) if not self._heard.holds(name)]
-                if fresh and _IS_SO.search(before):
-                    yield Ending(mention.surface, "beside", sentence, mention, new=fresh[-1])
+
+    def _in_its_place(self, sentence: Sentence, mention: Mention) -> str:
+        """Return what a sentence tells to be where a value was, or to do what it did."""
+        before = sentence.flat[: mention.start - sentence.start]
+        after = sentence.flat[mention.end - sentence.start :]
+        lost = _LOST_PLACE.match(after)
+        if lost is not None:
+            return sentence.text[mention.end - sentence.start :][slice(*lost.span("new"))]
+        place = self._gave_place(before, after)
+        if place is not None:
+            return self._thing_before(sentence, place)
+        since = _NOW_THAT.search(before) if mention.rank >= NAME and _HAS_GONE.match(after) else None
+        if since is None:
+            return ""
+        opening = sentence.text[: mention.start - sentence.start]
+        lead = ". " if sentence.words[0].text in self._lexicon.stop else "a "
+        fresh = [name for name in names_in(lead + opening) if not self._heard.holds(name)]
+        if fresh and _IS_SO.search(before):
+            return fresh[-1]
+        goes_on = self._goes_on(mention, opening.lower()) and self._lexicon.first.search(before)
+        return self._thing_before(sentence, since.start()) if goes_on else ""
 
     def _handed_on(self, sentence: Sentence) -> Iterator[Ending]:
         """Find what somebody who is not named took, or has by now ("a museum has taken the X")."""

@@ -12,6 +12,9 @@ _ASK = (
 )
 
 ENDED = one_of(
+    r"\b(?:my|our) (?:\w+ )?(?:stint|time|spell|turn|tenure|term|days|role|shifts?) (?:on|at|with|as|in|for) (?:\w+ ){1,4}?(?:ended|finished|ran out|is over|came to an end|is up)\b",
+    r"\b(?:wanted|asked for|claimed|demanded|reclaimed) (?:\w+ ){1,4}?back\b(?= *(?:$|[,.!;]))|\bfound (?:its|his|her|their) way (?:to|into) (?:a|an|some\w+|my|the)\b|\b(?:it|that|which)(?:'s| is) off\b(?= *(?:$|[,.!;]))",
+    r"\b(?:carted (?:off|away)|hauled (?:off|away)|wheeled (?:out|away)|pensioned off|unbolted|bulldozed|uprooted)\b",
     r"\b(?:has been|have been|was|were|got|been|'s been|and) (?:\w+ly )?(?:unbolted|unscrewed|carted (?:off|away)|hauled (?:off|away)|towed away|pensioned off|put out to (?:pasture|grass)|bulldozed|felled|uprooted|wheeled (?:off|out|away)|carried off(?! the)|packed off|switched off (?:by|for good|permanently|forever))\b",
     r"\b(?:down|into|in|out of|off to|to|on|onto|out) (?:the |a )?(?:\w+ )?(?:sink|drain|loo|toilet|plughole|bin|tip|skip|dump|compost|charity shop|window|door|fire) (?:it|they|he|she|that|the rest) (?:went|goes|go|all went)\b|\b(?:poured|tipped|flushed|gone|went) (?:\w+ ){0,3}?down the (?:sink|drain|loo|toilet|plughole)\b",
     r"\bno (?=(?:\w+ ){1,3}for (?:me|us|him|her) (?:from (?:now|here|then|today)|any ?more|any longer|now\b|these days|ever again|again))",
@@ -151,7 +154,7 @@ CEASED = one_of(
     r"\b(?:i|we|'ve|have|has|and|just|finally|recently) left\b",
     r"^left\b",
     r"\blet go of\b",
-    r"\blet (?:my |the |our )?[\w ]{1,30}? (?:lapse|expire|go)\b",
+    r"\blet (?:my |the |our )?[\w ]{1,30}? (?:lapse|expire|go|run out|slide|drop)\b",
     r"\b(?:lapsed|expired|ran out)\b",
     r"\bparted (?:ways|company|with)\b",
     r"\bphased out\b",
@@ -196,6 +199,7 @@ MISHAP = one_of(
 )
 
 OTHERWISE = one_of(  # the same verbs of mishaps, errands and opening hours
+    r"\b(?:chemist|pharmacy|shop|store|supermarket|canteen|caf[eé]|bakery|they)\b.{0,25}\b(?:run|ran|clean|were|was|are|is) out of\b|\bout of stock\b",
     r"\bdropped (?:\w+ ){0,5}?(?:off|by|round|around|in|into|onto|down|at)\b(?!.*\b(?:list|out)\b)",
     r"\bstopped (?:off |over |by |in |briefly )?(?:at|by|in|outside|near|next to|to (?:\w+))\b|\b(?:returned|came back|gone back) (?:to|from|home)\b|\bpulled out of (?:the|our|my) (?:station|drive\w*|garage|car ?park|junction)\b",
     r"\b(?:closed|shut|closes|shuts) (?:early|late|for (?:lunch|the (?:day|night|week|weekend|holidays|season|winter|summer)|refurb\w*|renovations?|repairs|stocktaking|inventory|maintenance|cleaning|a (?:day|week|few|couple|private|wedding|month|fortnight))|on \w+days?|until|till|at (?:\d|noon|midnight|six|five))\b",

@@ -102,7 +102,7 @@ def _told(reading: Reading) -> Iterator[Anew]:
     idle = (lexicon.additive, lexicon.hedge, lexicon.past, lexicon.negation, lexicon.limited)
     group: frozenset[str] = frozenset()
     for sentence in reading.sentences:
-        named = re.search(rf"\b(?:my|our|the|^) ?(?P<group>{_GROUP})\b", sentence.flat)
+        named = re.search(rf"(?:\b(?:my|our|the|in|at)|^) ?(?P<group>{_GROUP})\b", sentence.flat)
         group = _stems(named["group"]) if named else group
         for clause in () if sentence.asks else sentence.clauses:
             if clause.asks or any(pattern.search(_without_anchor(clause.flat)) for pattern in idle):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.reading import Reading, Sentence
-from proxy.memory.extract_builtin.replacement import overlap
+from proxy.memory.extract_builtin.replacement import is_spelt_like, overlap
 from proxy.memory.extract_builtin.typed import Typed, typed
 from proxy.memory.words import flat, same_word
 
@@ -30,7 +30,7 @@ _ADMITS: Mapping[str, re.Pattern[str]] = {  # how one knows better now, or did n
     "en": re.compile(
         r"^\W*(?:ah+|duh|doh|haha|oops|whoops|argh?|ugh|no|nope|nah|wait|sorry|hang on|hold on|or rather|er+m?)\b|"
         r"\b(?:it says|says (?:it|here|on)|(?:he|she|mum|mom|dad|wife|husband|partner|sister|brother|son|daughter|boss|teacher|doctor|label|letter|booking|ticket|receipt|invite|invitation|email|screen|box|packet|form) (?:\w+ )?says|misread|read it|i (?:mean|meant)|keeps? (?:better )?count|(?:he|she|they)(?:'s| has| have) just (?:rung|called|told me|texted)|just (?:met|looked|checked|asked|measured|counted|weighed|saw|seen|read|put|found|noticed|remembered)|looked|checked|glasses|where my (?:head|mind)|not sure|"
-        r"guess(?:ed|ing)?|wrong|misheard|offended|corrects? me|corrected|just (?:rung|called|told|texted)|muddl\w+|mix\w*|confus\w+|awkward|embarrass\w+|silly|stupid|idiot|daft|apologies|correct\w*|actually|turns out|apparently|rather|last year|previous|old one|rubbed off|in (?:big )?(?:trouble|the doghouse)|upside down|typing|typed|autocorrect|fingers?|thumbs?)\b"
+        r"guess(?:ed|ing)?|wrong|misheard|offended|(?:measured|weighed|counted|asked|timed) (?:it|them|him|her|again|properly)|dug (?:out|up)|went through (?:his|her|my|the|our)|corrects? me|corrected|just (?:rung|called|told|texted)|muddl\w+|mix\w*|confus\w+|awkward|embarrass\w+|silly|stupid|idiot|daft|apologies|correct\w*|actually|turns out|apparently|rather|last year|previous|old one|rubbed off|in (?:big )?(?:trouble|the doghouse)|upside down|typing|typed|autocorrect|fingers?|thumbs?)\b"
     ),
 }
 _SINCE: Mapping[str, re.Pattern[str]] = {  # says when something happens, and is no value
@@ -38,7 +38,7 @@ _SINCE: Mapping[str, re.Pattern[str]] = {  # says when something happens, and is
 }
 _TIED: Mapping[str, re.Pattern[str]] = {  # ties a name to what is told
     "en": re.compile(
-        r"\b(?P<tie>from|to|in|at|with|by|called|named|of|for|on)(?: (?:the|a|an|my|our))? (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)"
+        r"\b(?P<tie>near|outside|from|to|in|at|with|by|called|named|of|for|on)(?: (?:the|a|an|my|our))? (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)"
     ),
 }
 _NAMED = re.compile(r"\b(?:called|named|name is|name's)$")
@@ -93,6 +93,8 @@ def _is_meant(lead: str, kind: str, sentence: Sentence, reading: Reading) -> boo
     near = " ".join(one.flat for one in reading.sentences[:2])
     if _ADMITS[code].search(near):
         return True
+    if kind == "spelling":
+        return True
     return kind == "measure" and _EQUATES[code].search(lead) is not None
 
 
@@ -115,6 +117,8 @@ def _value_at(text: str, place: int, before: str, code: str) -> tuple[str, str, 
     old = _named_before(before, tie[0].strip(" ,.!"), code)
     if not old and not text[name.end() :].strip(" !.,") and not text[:place].strip(" !.,"):
         old = _alone_before(before, name["name"], code)
+        if old and is_spelt_like(name["name"], old):
+            return name["name"], old, "spelling"
     return (name["name"], old, "name") if old else None
 
 

@@ -296,10 +296,10 @@ class Scan:
 
     def _is_whoever(self, sentence: Sentence, clause: Clause, match: re.Match[str]) -> bool:
         """Whether an English "they" stands for nobody named ("they've closed the waiting list")."""
-        if self._lexicon.code != "en" or match.string is not clause.flat:
+        if self._lexicon.code != "en":
             return False
         who = group_of(match, "whom")
-        if who is None or clause.flat[slice(*who)] != "they" or self._lexicon.limited.search(clause.flat):
+        if who is None or match.string[slice(*who)] != "they" or self._lexicon.limited.search(clause.flat):
             return False
         return self._lexicon.kin.search(self._reading.text[: clause.start].lower()) is None
 

@@ -150,6 +150,7 @@ _BESIDES = re.compile(
     r"(?: (?:the|my|our|mis?|el|la|los|las|nuestr[oa]s?|de[rmn]|die|das|mein\w*|unser\w*|мо\w+|наш\w*))?\s*$|(?:除了|除开)$"
 )
 _OF_WHAT = re.compile(r"\b(?!lugar\b|vez\b|del\b)[a-záéíóúñ]{3,} de(?:l| la| los| las)? $")
+_SOLD_OUT = re.compile(r"\b(?:run|ran|running|sold|clean) out of $")  # a shop, or one's cupboard
 _OUT_OF = re.compile(r"\bfrom (?:(?:my|our|the|a|an|old) )*$")
 _TO_ANOTHER = re.compile(
     r"^[^,;]{0,40}?(?: (?:over )?(?:to|onto|into) (?!(?:be|get|save|buy|make|do|see|have|use|help|find|try|go|keep|my|me)\b)|→|->)"
@@ -206,7 +207,7 @@ class Switches(Scan):
 
     def _marks(self, before: str, after: str, clause: Clause) -> bool:
         """Whether the words around a value give it up, and not only say whose something is ("the training of Jonas is now in …")."""
-        if _BESIDES.search(before):
+        if _BESIDES.search(before) or _SOLD_OUT.search(before):
             return False
         if _BELONGS.search(before) and not self._lexicon.switch.search(clause.flat):
             return False

@@ -131,7 +131,7 @@ _HAS_OWN = re.compile(
     r"|\s+(?:ha|han|dejó|vendió|cerró|canceló|perdió|abandonó|regaló|borró)(?: \w+){0,2} sus? (?!(?:puertas|negocio|parte|tienda|puesto|plaza|consulta|local|persiana|sitio)\b)\w+"
 )
 _FAILED = re.compile(
-    r"\b(?:didn't|did not|couldn't|wouldn't|won't|failed to|can't) (?:\w+ )?(?:get through|pass|survive|make it|start|turn on|come on|work|last|wake|hold)\b|\bsin (?:aparecer|venir|dar señales)\b|\btaucht\w* .{0,30}nicht mehr auf\b|\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
+    r"\b(?:didn't|did not|couldn't|wouldn't|won't|failed to|can't) (?:\w+ )?(?:find (?:enough|any\w*|a|somebody|someone)|get (?:through|enough)|pass|survive|make it|start|turn on|come on|work|last|wake|hold)\b|\bsin (?:aparecer|venir|dar señales)\b|\btaucht\w* .{0,30}nicht mehr auf\b|\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
 )
 _WITHOUT = re.compile(
     r"(?:\b(?:without|ohne|sin|(?<!лся )(?<!лась )(?<!лись )без)\s+(?:\w+\s+){0,2}|(?:没有|没了|离开|离了|少了))$"
