@@ -20,7 +20,7 @@ _RELATIVE = re.compile(  # of a part, a bound or a change, not of the whole
 )
 _SAME_UNIT = ({"kilo", "kilos", "kg", "kilogramm"}, {"euro", "euros", "€", "eur"}, {"zentimeter", "centímetros", "cm"})
 _TELLS = (  # what is measured, where the words differ
-    re.compile(r"\b(?:weigh\w*|scales?|kilos?|kgs?|stone|pounds|lbs?)\b"),
+    re.compile(r"\b(?:weigh\w*|scales?)\b"),
     re.compile(r"\b(?:rent|landlord|landlady)\b"),
     re.compile(r"\b(?:miles|km|kilometres) (?:a|per) (?:year|week|month|day)\b"),
     re.compile(r"\b(?:salary|wages?|earn\w*|paid|pay|pay ?slip|take[- ]home)\b"),
