@@ -27,6 +27,7 @@ GERMAN_CEASED = (
     r"\b(?:fortgejagt|verpachtet|überschrieben|abgetreten|vermacht|weitervermittelt|weitervererbt|zurückgebracht|zurückgezogen|zurückgegeben|abgeholt worden|abschleppen lassen|verschrotten lassen|einschläfern lassen|löschen lassen|kündigen lassen|auslaufen (?:ge)?lassen|verfallen lassen|ruhen lassen|streichen lassen|abschalten lassen|stilllegen lassen|pflücken lassen|entziehen lassen)\b",
     r"\b(?:musste|mussten|muss|müssen|soll|wurde|wurden|ist|sind) (?:\w+ ){0,6}(?:gefällt|geschlachtet|eingeschläfert|abgerissen|abgegeben|abgeholt|verkauft|gekündigt|geschlossen|aufgelöst|abgesetzt|entfernt|ausgegraben|gerodet|stillgelegt|verschrottet|abgeschafft|gestrichen|aufgegeben|abgestellt|entsorgt|versteigert|geräumt|weggeben|eingestellt)(?: (?:werden|worden))?\b",
     r"\b(?:also|deshalb|daher|drum|da|so|und|dann) hab\w* (?:ich|wir) (?:es|das|ihn|sie) (?:\w+ )?(?:gelassen|sein lassen|weggelassen|abgesetzt|aufgegeben)\b|\b(?:hab|habe|haben) (?:ich|wir) es (?:\w+ )?gelassen\b",
+    r"\b(?:hat|haben|wurde|wurden|ist|sind) (?:\w+ ){0,7}(?:gestohlen|geklaut|entwendet)\b",
     r"\b(?:fortgeführt|weitergeführt|fortgesetzt)\b(?=.*\bnicht\b)|\bnicht (?:mehr |weiter )?(?:fortgeführt|weitergeführt|fortgesetzt)\b",
     r"\b(?:entzogen|gekappt|gesperrt|verwehrt|aberkannt|weggekürzt|zusammengestrichen|wegrationalisiert)\b",
 )

@@ -20,7 +20,7 @@ _RELATIVE = re.compile(  # of a part, a bound or a change, not of the whole
 )
 _SAME_UNIT = ({"kilo", "kilos", "kg", "kilogramm"}, {"euro", "euros", "€", "eur"}, {"zentimeter", "centímetros", "cm"})
 _TELLS = (  # what is measured, where the words differ
-    re.compile(r"\b(?:weigh\w*|scales?)\b"),
+    re.compile(r"\b(?:weigh\w*|scales?|kilos?|kgs?|stone|pounds|lbs?)\b"),
     re.compile(r"\b(?:rent|landlord|landlady)\b"),
     re.compile(r"\b(?:miles|km|kilometres) (?:a|per) (?:year|week|month|day)\b"),
     re.compile(r"\b(?:salary|wages?|earn\w*|paid|pay|pay ?slip|take[- ]home)\b"),
@@ -43,6 +43,8 @@ _PAID = frozenset(("landlord", "landlady"))  # whose figure is the speaker's
 TAKES_PLACE = re.compile(
     r"(?:empieza|empiezan|comienza|sale|llega|termina|acaba|tengo|toca|queda|beginnt|startet|endet|geht|fängt|kommt|habe|läuft|findet|statt)"
 )
+_WEIGHTS = frozenset(("kilo", "kilos", "kg"))  # besides which one tells how tall one is
+_TODAY = re.compile(r"heute|this morning|\bhoy\b")
 _LONGEST = 14  # words of a clause that tells a figure
 _TOLD = 2  # letters of a word that tells, at the least
 
@@ -83,9 +85,11 @@ def _measures(reading: Reading) -> Iterator[Measure]:
             yield from _stages(clause, sentence, reading)
             yield from _moments(clause, sentence, reading)
             found = list(_FIGURE.finditer(clause.flat))
+            weighed = [figure for figure in found if figure["unit"] in _WEIGHTS]
+            found = weighed if len(weighed) == 1 and lexicon.code != "en" else found
             if len(found) != 1 or clause.asks or len(words(clause.flat)) > _LONGEST:
                 continue
-            if any(pattern.search(clause.flat.replace("heute", "").replace("this morning", "")) for pattern in idle):
+            if any(pattern.search(_TODAY.sub("", clause.flat)) for pattern in idle):
                 continue
             unit = found[0]["unit"] or ""
             unit = "" if unit in lexicon.stop else unit

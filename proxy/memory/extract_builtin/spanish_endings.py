@@ -24,5 +24,6 @@ SPANISH_CEASED = (
     rf"\b(?:tuve que|tuvimos que|he tenido que|hemos tenido que|tocó|ha tocado|obligad[oa]s? a|obligó a|obliga a|obligaron a|forzad[oa]s? a|forzó a|decidí|decidimos|he decidido|hemos decidido|acabé por|opté por|he optado por|optamos por|otra que|más remedio que|terminé por|convenció (?:de|para)|convencieron (?:de|para)|animé a) (?:\w+ )?{_STOP}(?:ar|er|ir)(?:me|nos|l[oae]s?|se|mel[oae]s?)*\b",
     r"\b(?:me|nos|le|les) (?:ha|han) (?:retirado|revocado|quitado|rescindido|cancelado|denegado|suprimido|cortado)\b",
     r"\b(?:rescat|tal|arranqu|desmont|derrib|vaci|sald)(?:é|amos|ado)\b (?=(?:el|la|los|las|mi)\b)|\bl[oae]s? (?:rescaté|rescatamos|talé|talamos|arranqué|arrancamos|saldé)\b|\bha(?:n)? colgado (?:el|la|los|las)\b",
+    r"\b(?:me|nos) (?:l[oae]s? )?(?:robaron|robó|han robado|ha robado|birlaron|mangaron)\b",
     r"\b(?:hemos|he) (?:llevado|mandado|enviado) (?:\w+ ){0,3}al? (?:desguace|chatarra|punto limpio|perrera|protectora|tinte de la historia)\b|\b(?:lo|la|los|las) (?:hemos|he) (?:llevado|mandado|enviado) al? (?:desguace|chatarra|punto limpio|protectora)\b",
 )
