@@ -82,6 +82,11 @@ _ON_TOP = re.compile(r"\b(?:as well|too|also)(?=\W*$|[,;])")
 _DENIES = re.compile(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$")
 
 
+_REGARDING = re.compile(
+    r"\W*(?:(?:actually|well|oh|and|so|also),? )*(?:regarding|concerning|as for|speaking of|on the subject of)\b"
+)
+
+
 class Amendments:
     """The amendments of one message against what was said before."""
 
@@ -109,6 +114,7 @@ class Amendments:
                 or len(sentence.words) > _MAX_AMENDMENT
                 or self._is_thought(sentence)
                 or self._adds(sentence)
+                or _REGARDING.match(sentence.flat)
             ):
                 continue
             found = next(self._put_right(sentence) if cue else self._put_right_as_shown(sentence), None)

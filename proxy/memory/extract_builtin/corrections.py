@@ -76,6 +76,12 @@ _SAID = re.compile(
 )
 
 
+_WISHED = re.compile(r"\b(?:i'd (?:like|love|prefer)|i (?:want|need)|should|let's|make (?:it|them|sure))\b")
+_HABITUAL = re.compile(
+    r"\b(?:always|often|usually|constantly|keep|kept) (?:\w+ )?(?:mix|confus)\w*"
+)  # no slip just now
+
+
 class Corrections(Scan):
     """Reads what a message takes back as wrong."""
 
@@ -119,6 +125,7 @@ class Corrections(Scan):
                 lacks = lacks or (
                     self._lexicon.code == "es" and mention.rank == NOUN and _LACKS.search(before) is not None
                 )
+                lacks = lacks or (mention.rank == NOUN and _WISHED.search(before) is not None)
                 if is_denied and not lacks and mention.rank >= NOUN and self._is_personal(mention):
                     yield Ending(mention.surface, "correct", sentence, mention)
 
@@ -144,6 +151,8 @@ class Corrections(Scan):
             yield Ending(found[0].surface, "correct", sentence, found[0])
 
     def _disowned(self, place: int, sentence: Sentence) -> Iterator[Ending]:
+        if self._lexicon.code == "en" and (REQUEST.match(sentence.flat) or _HABITUAL.search(sentence.flat)):
+            return
         if self._corrects:
             yield from self._echoed(sentence)
         before = 2 if self._lexicon.code == "en" else 1  # "I mixed up the names. She's Y. X is the caretaker"
@@ -173,6 +182,7 @@ class Corrections(Scan):
         if corrects and not inside:
             inside = [m for m in self._within(clause, sentence) if m.rank >= NOUN and self._was_another(m, clause)]
         inside = [m for m in inside if not self._lexicon.kin.fullmatch(m.surface.lower())]
+        inside = [m for m in inside if m.rank > NOUN or not self._lexicon.slip.fullmatch(m.surface.lower())]
         inside = [m for m in inside if m.rank > NOUN or not self._is_mixed(m, clause)]
         denies = len(words(clause.flat)) <= _DENIAL_WORDS  # "not Lisbon"
         if len(sentence.words) > _LONG and self._lexicon.code != "zh":

@@ -23,7 +23,7 @@ from proxy.memory.extract_builtin.leavings import Leavings
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.likewise import goes_along
 from proxy.memory.extract_builtin.losses import Losses
-from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, Mention
+from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, VALUE, Mention
 from proxy.memory.extract_builtin.mistakes import Mistakes
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_talk, longest_brief
 from proxy.memory.extract_builtin.replacement import recast
@@ -79,6 +79,8 @@ _CLOSE = 4  # words
 _PLAIN_END = re.compile(
     r"gestorben|verstorben|eingeschläfert|verkauft|verschenkt|gekündigt|aufgelöst|dichtgemacht|geschlossen|verlassen|aufgegeben|ausgetreten|entlaufen|tot\b|gelöscht|stillgelegt|murió|muerto|falleció|vend|cancel|cerr|dej|borr|regal|jubil|despid|despedí|escap"
 )
+_NO_MORE = re.compile(r"(?:and |just |so )*no more .{1,40}")  # "No more delays."
+_SUGGESTED = re.compile(r"\byou(?:'ve| have)? (?:just )?(?:mentioned|suggested|listed|recommended|proposed)\b")
 _RAN_OUT = re.compile(r"\b(?:over|finished|(?:all )?done)\b(?! (?:with|for))")
 _EXCEPT = re.compile(
     r"\W*(?:but )?(?:(?:only|just|except) (?:at|in|on|with|when|during|for|by|after|before|if)\b|except\b|(?:i |we )?still (?:do|use|play|go|have|drink|eat|take|keep|like|love|read|wear)s? (?:it|them|that|so|him|her|one)\b)"
@@ -281,7 +283,10 @@ class Endings(
                 continue  # "the exam is over": it took place
             if self._is_renewed(mention, sentence) or self._is_part(mention, clause, end):
                 continue
-            if self._is_of_another(mention, clause) or self._sells_on(mention, (start, end)):
+            of_another = self._is_of_another(mention, clause) or self._is_of_the_task(
+                mention, sentence, clause, (start, end)
+            )
+            if of_another or self._sells_on(mention, (start, end)):
                 continue
             if self._does_it(mention, clause, (start, end)) or self._stands(
                 mention, place, sentence, clause, (start, end)
@@ -305,6 +310,19 @@ class Endings(
             told = told or ([(c, before) for c in before.clauses] if before else [])
             if any(self._cue(c, near, near.clauses.index(c)) for c, near in told):
                 yield from (Ending(m.surface, "retract", sentence, m) for m in along)
+
+    def _is_of_the_task(self, mention: Mention, sentence: Sentence, clause: Clause, cue: Span) -> bool:
+        """Whether something ends that was to be done or is the assistant's, and nothing of the user's."""
+        if self._lexicon.code != "en":
+            return False
+        told = self._reading.text[slice(*cue)].lower()
+        is_elsewhere = not clause.start <= mention.start < clause.end
+        if is_elsewhere and (mention.surface.isdigit() or _RAN_OUT.search(told)):
+            return True  # "I installed it. It's done."
+        is_common = mention.surface.islower() and mention.rank < VALUE
+        if is_common and (_NO_MORE.fullmatch(clause.flat) or "carried away" in told):
+            return True
+        return mention.rank < VALUE and _SUGGESTED.search(sentence.flat) is not None
 
     def _sells_on(self, mention: Mention, cue: Span) -> bool:
         """Whether something is sold that was told of as sold: who sells candles goes on to have some."""

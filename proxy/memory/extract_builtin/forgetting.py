@@ -39,7 +39,8 @@ _FROM_MEMORY = re.compile(
 )
 _AT_WORK = re.compile(  # what one deletes things from
     r"\b(?:from|in|on|to|of) (?:the|this|that|my|our|these|those|a|an) (?:\w+ )?(?:e-?mails?|lists?|drafts?|texts?|tables?|sentences?|paragraphs?|lines?|letters?|essays?|posts?|code|files?|documents?|sheets?|spreadsheets?|slides?|menus?|plans?|schedules?|"
-    r"calendar|itinerary|recipes?|outline|budget|phone|laptop|computer|playlist|cart|basket|invite|invitations?|roster|rota|poem|story|song|cv|resume|report|page|website|site|title|caption|chart|database|query|prompt|script)\b"
+    r"calendar|itinerary|recipes?|outline|budget|phone|laptop|computer|playlist|cart|basket|invite|invitations?|roster|rota|poem|story|song|cv|resume|report|page|website|site|title|caption|chart|database|query|prompt|script|passage)\b"
+    r"|\b(?:passage|paragraph|essay|draft|poem|script|caption)\b.{0,12}\b(?:just |please )?(?:remove|delete|drop|cut) the (?:part|bit|line|sentence)\b"
 )
 _KEPT = re.compile(  # "The bees you may keep."
     r"\b(?:can|may|could|should|is|are|'s|'re) (?:(?:all|still|totally|perfectly|absolutely|just) )?(?:keep|kept|stay|staying|remain|fine|okay|ok|know|remember|stand)\b|\bstays?\b|\byou may keep\b|\bkeep (?:the|that|my|it)\b|\bleave the (?:other|rest)\b"

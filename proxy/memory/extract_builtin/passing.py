@@ -31,6 +31,8 @@ def is_passing(mention: Mention, sentence: Sentence, reading: Reading) -> bool:
 
 def _is_part_of_name(mention: Mention, before: str, after: str) -> bool:
     """Whether a word, said as a common noun before, belongs to a longer name now ("business", "Facebook Business Manager")."""
+    if mention.surface[:1].isupper() and _NEXT.match(after) and _BEFORE.search(before):
+        return not any(f"{_BEFORE.search(before)[1]} {mention.surface}" in text for text in mention.said)  # type: ignore[index]
     if not mention.surface[:1].isupper() or not (_NEXT.match(after) or (_BEFORE.search(before) and before.strip())):
         return False
     found = words(mention.surface)

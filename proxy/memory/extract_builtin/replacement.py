@@ -31,6 +31,7 @@ _DESCRIBED = re.compile(
 )  # "poplar pollen"
 _LINE = 3  # digits of a number that names something ("the 73 bus")
 _FIGURES = frozenset(("number", "year", "time", "length", "ordinal"))
+_QUARTER = re.compile(r"[QH][1-4](?: \d{2,4})?")  # of a year
 _PLAIN_NAME = re.compile(r"[A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ][^\W\d]{2,}(?:[ -][A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ]?[^\W\d]{2,}){0,3}")
 _TITLE = re.compile(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGNORECASE)
 
@@ -58,6 +59,8 @@ def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:
 
 def is_of_its_sort(new: str, old: str) -> bool:
     """Whether a value can stand where another stood: no figure for a date, no name for a figure."""
+    if (_QUARTER.fullmatch(new) is None) != (_QUARTER.fullmatch(old) is None):
+        return False
     now, before = _sort_of(new), _sort_of(old)
     if "name" in (now, before):
         return {now, before} <= {"name", "number", ""} and max(map(_digits, (new, old))) <= _LINE
