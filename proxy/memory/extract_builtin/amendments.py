@@ -43,7 +43,7 @@ from proxy.memory.extract_builtin.typed import (
     topic_of,
     typed,
 )
-from proxy.memory.words import Word, flat, same_value, same_word, stems, words
+from proxy.memory.words import Word, contains_value, flat, same_value, same_word, stems, words
 from proxy.types import Candidate, Memory, Said
 
 FACT_CONFIDENCE = 0.8
@@ -270,6 +270,11 @@ class Amendments:
 
     def _amendment(self, sentence: Sentence, new: str, old: str, earlier: str, relation: str) -> Candidate:
         held = [memory for memory in self._known if same_value(memory.object, old)]
+        whole = (
+            {memory.object for memory in self._known if contains_value(memory.object, old)}
+            if self._lexicon.code in ("ru", "zh") and typed(old)
+            else set[str]()
+        )
         owned = held[0] if len({memory.subject for memory in held}) == 1 and held[0].subject != "user" else None
         return Candidate(
             "replace",
@@ -279,7 +284,7 @@ class Amendments:
             self._said.id,
             subject=owned.subject if owned else "user",
             object=new,
-            replaces=(old,),
+            replaces=(old, *sorted(value for value in whole if value in earlier)),
             relation=owned.relation if owned else relation,
             confidence=FACT_CONFIDENCE,
         )

@@ -151,7 +151,8 @@ def _figures(reading: Reading) -> Iterator[Figure]:
             asks = clause.asks and (_ASKS.search(clause.flat) or not _HELD[lexicon.code].search(clause.flat))
             if not 0 < len(found) <= _BIGRAM or asks or len(words(clause.flat)) > _LONGEST[lexicon.code]:
                 continue
-            if any(pattern.search(clause.flat) for pattern in idle):
+            told = clause.flat.removeprefix("если ")  # "… , if I pay 7100?"
+            if any(pattern.search(told) for pattern in idle):
                 continue
             for match in found:
                 yield _figure(match, clause, sentence, reading)

@@ -69,7 +69,7 @@ _NUMBERED = re.compile(  # what is known by a number that nobody says again to h
 )
 _REGRETS = re.compile(r"\b(?:зря|ошиб\w+|случайно|не туда|нечаянно)\b|不该|[贴发填粘输]错|误发|手滑|手快")
 _COMES_OUT = re.compile(r"[抠扒刨挖拔翻洗扫扔请]出来?$")  # something was found, or shown the door
-_CODE = re.compile(r"(?<![\w.,])\d[\d -]{2,}\d(?![\w%])")
+_CODE = re.compile(r"(?<![\w.,])(?:\d[\d -]{2,}\d|[A-Za-z][\w-]*\d[\w-]*|\d+[A-Za-zА-Я]\w*)(?![\w%])")
 
 
 _YEAR = re.compile(r"(?:19|20)\d\d")

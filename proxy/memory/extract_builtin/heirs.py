@@ -31,7 +31,7 @@ _SET_OFF_HAN = re.compile(r"(?:^|[把将被让给从由在跟和与的了我家�
 _PAIR_HAN = 2
 _IDLE_HAN = re.compile(r"[我咱你他她它的了是有在就都也还又再把被让给从到对和跟与这那没不很太最每现目前已经一个个今]")
 _TELLS_HAN = re.compile(
-    r"(?:的是|是|叫|姓|换成了?|改成了?|换了|由|归|找了?|请了?|去了?|到了?|吃|喝|用|穿|骑|开|坐|学|练|住|看|订了?|定了?|买了?)(?P<new>[\u4e00-\u9fffA-Za-z\d]{2,8})"
+    r"(?:的是|[投报选用喝吃穿戴]的|是|叫|姓|换成了?|改成了?|换了|由|归|找了?|请了?|去了?|到了?|吃|喝|用|穿|骑|开|坐|学|练|住|看|订了?|定了?|买了?)(?P<new>[\u4e00-\u9fffA-Za-z\d]{2,8})"
 )
 _LONG = {"ru": 30, "zh": 60}
 _LEAST_LETTERS = 4
@@ -76,7 +76,9 @@ class Heirs(Rivals):
 
     def _is_whole(self, old: Mention, text: str) -> bool:
         """Whether a text names a Chinese value as a word of its own."""
-        return re.search(re.escape(flat(old.surface)) + r"(?:$|[，。！？；、,!?;的了和跟])", flat(text)) is not None
+        return (
+            re.search(re.escape(flat(old.surface)) + r"(?:$|[，。！？；、,!?;的了和跟来在给])", flat(text)) is not None
+        )
 
     def _takes_its_part(self, clause: Clause, sentence: Sentence, frame: list[str]) -> bool:
         """Whether a clause tells something never heard of in a word of the frame."""

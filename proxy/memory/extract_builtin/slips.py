@@ -20,6 +20,7 @@ _SAYS = (  # verbs that tell the same
 )
 _VERBS = tuple(re.compile(pattern) for pattern in _SAYS)
 _FORM = re.compile(r"\d+(?:[.:-]\d+)*[a-z]+\d*|[a-z]+-?\d+(?:\.\d+)?", re.IGNORECASE)
+_ORIGIN = "人"  # where one is from is no other thing that one is
 _IDLE = re.compile(
     r"^(?:我|你|他|她|它|这|那|因为|真|不|没|有|什么|怎么|谁|自己|昨天|今天|明天|之前|刚|旧|新|别人|人家|假|对|错)|^[\d.]+$"
 )
@@ -49,7 +50,7 @@ def put_right_in_han(sentence: Sentence, message: str, earlier: str, lexicon: Le
         for verb in _VERBS:
             new = _told(verb, clause.flat, message[clause.start : clause.end])
             told = [_told(verb, old.flat, earlier[old.start : old.end]) for old in before]
-            found = list(dict.fromkeys(value for value in told if value))
+            found = list(dict.fromkeys(value for value in told if value and not value.endswith(_ORIGIN)))
             if new and new not in earlier and len(found) == 1 and not overlap(new, found[0]):
                 yield new, found[0]
                 return
