@@ -64,7 +64,8 @@ _MAX_KEY = 5  # words of either side of a dash
 _MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
 _MAX_QUOTED = 10  # words
 _HEARS = re.compile(
-    r"(?:\b(?:mir|me|nos) )?\b(?:sagt|meint|schreibt|ruft|verbessert|korrigiert|dicen?|corrige|avisa|recuerda|grita|cuenta)\b(?: (?:gerade|grad|eben|mir|uns|mich|dazwischen))*,?(?=(?: (?:er|sie|es|dass|que|mi|el|la)\b|,))(?: que)?"
+    r"(?:\b(?:mir|me|nos) )?\b(?:sagt|meint|schreibt|ruft|verbessert|korrigiert|dicen?|corrige|avisa|recuerda|grita|cuenta)\b(?: (?:gerade|grad|eben|mir|uns|mich|dazwischen))*,?(?=(?: (?:er|sie|es|dass|que|mi|el|la)\b|,))(?: que)?|"
+    r", (?:sagt|meint|dice) (?:(?:die|der|meine?|mi|la|el) )?\w+\b"
 )
 _BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
     r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"

@@ -22,7 +22,7 @@ _NO_NAMES = word_set(
     october november december christmas easter lol ok i i'm i've i'd i'll"""
 )
 _PLACED = re.compile(
-    r"\b(nach|aus|bei|von|in|[Aa]us|[Ii]n|a|en|de|con|para) ([A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+)?)(?=\s*(?:[.,;:!?]|$))"
+    r"\b(nach|aus|bei|von|in|[Aa]us|[Ii]n|a|[Ee]n|[Dd]e|con|para) ([A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+)?)(?=\s*(?:[.,;:!?]|$))"
 )  # at the end of its clause
 _SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
 _LEAST_MOULD = 2  # words
