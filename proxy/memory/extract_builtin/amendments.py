@@ -29,7 +29,7 @@ from proxy.memory.extract_builtin.replacement import (
 )
 from proxy.memory.extract_builtin.restated import restated
 from proxy.memory.extract_builtin.retold import retold
-from proxy.memory.extract_builtin.scan import REQUEST
+from proxy.memory.extract_builtin.scan import HABITUAL, REQUEST
 from proxy.memory.extract_builtin.shapes import reshaped
 from proxy.memory.extract_builtin.slips import corrects_han, put_right_in_han
 from proxy.memory.extract_builtin.typed import (
@@ -83,6 +83,7 @@ _ON_TOP = re.compile(r"\b(?:as well|too|also)(?=\W*$|[,;])")
 _DENIES = re.compile(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$")
 
 
+_COMPOUND = re.compile(r"-[^\W\d]")  # "my 6-month goal"
 _REGARDING = re.compile(
     r"\W*(?:(?:actually|well|oh|and|so|also),? )*(?:regarding|concerning|as for|speaking of|on the subject of)\b"
 )
@@ -132,7 +133,9 @@ class Amendments:
     def _is_correcting(self, sentence: Sentence) -> bool:
         known = self._correcting.get(sentence.start)
         if known is None:
-            known = self._correcting[sentence.start] = self._lexicon.correction.search(sentence.flat) is not None
+            known = self._correcting[sentence.start] = self._lexicon.correction.search(
+                sentence.flat
+            ) is not None and not HABITUAL.search(sentence.flat)
         return known
 
     def _is_shown(self, sentence: Sentence) -> bool:
@@ -195,6 +198,7 @@ class Amendments:
         for near in self._reading.sentences[place : place + 2]:
             asked = [clause for clause in near.clauses if clause.asks]
             values = [v for v in typed(near.text) if not any(c.start <= near.start + v.start < c.end for c in asked)]
+            values = [v for v in values if not _COMPOUND.match(near.text, v.end)]
             for value in values:
                 for text in self._by_topic(sentence)[:3]:
                     old = counterpart(value, text)

@@ -10,7 +10,7 @@ from proxy.memory.extract_builtin.mentions import NAME, NOUN, VALUE, Mention
 from proxy.memory.extract_builtin.pairs import is_called
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.replacement import overlapping
-from proxy.memory.extract_builtin.scan import REQUEST, Ending, Scan
+from proxy.memory.extract_builtin.scan import HABITUAL, REQUEST, Ending, Scan
 from proxy.memory.extract_builtin.typed import typed
 from proxy.memory.words import words
 
@@ -77,9 +77,6 @@ _SAID = re.compile(
 
 
 _WISHED = re.compile(r"\b(?:i'd (?:like|love|prefer)|i (?:want|need)|should|let's|make (?:it|them|sure))\b")
-_HABITUAL = re.compile(
-    r"\b(?:always|often|usually|constantly|keep|kept) (?:\w+ )?(?:mix|confus)\w*"
-)  # no slip just now
 
 
 class Corrections(Scan):
@@ -125,7 +122,7 @@ class Corrections(Scan):
                 lacks = lacks or (
                     self._lexicon.code == "es" and mention.rank == NOUN and _LACKS.search(before) is not None
                 )
-                lacks = lacks or (mention.rank == NOUN and _WISHED.search(before) is not None)
+                lacks = lacks or (mention.surface.islower() and _WISHED.search(before) is not None)
                 if is_denied and not lacks and mention.rank >= NOUN and self._is_personal(mention):
                     yield Ending(mention.surface, "correct", sentence, mention)
 
@@ -151,13 +148,13 @@ class Corrections(Scan):
             yield Ending(found[0].surface, "correct", sentence, found[0])
 
     def _disowned(self, place: int, sentence: Sentence) -> Iterator[Ending]:
-        if self._lexicon.code == "en" and (REQUEST.match(sentence.flat) or _HABITUAL.search(sentence.flat)):
+        if self._lexicon.code == "en" and (REQUEST.match(sentence.flat) or HABITUAL.search(sentence.flat)):
             return
         if self._corrects:
             yield from self._echoed(sentence)
         before = 2 if self._lexicon.code == "en" else 1  # "I mixed up the names. She's Y. X is the caretaker"
         near = self._reading.sentences[max(0, place - before) : place + 2]
-        corrects = any(self._lexicon.correction.search(other.flat) for other in near)
+        corrects = any(self._lexicon.correction.search(o.flat) and not HABITUAL.search(o.flat) for o in near)
         idle = (self._lexicon.ceased, self._lexicon.limited)
         for clause in sentence.clauses:
             wonders = WHENCE.search(clause.flat) is not None

@@ -80,6 +80,7 @@ _PLAIN_END = re.compile(
     r"gestorben|verstorben|eingeschläfert|verkauft|verschenkt|gekündigt|aufgelöst|dichtgemacht|geschlossen|verlassen|aufgegeben|ausgetreten|entlaufen|tot\b|gelöscht|stillgelegt|murió|muerto|falleció|vend|cancel|cerr|dej|borr|regal|jubil|despid|despedí|escap"
 )
 _NO_MORE = re.compile(r"(?:and |just |so )*no more .{1,40}")  # "No more delays."
+_UNABLE = re.compile(r"\b(?:can't|cannot|can not|couldn't) (?:\w+ )?$")
 _SUGGESTED = re.compile(r"\byou(?:'ve| have)? (?:just )?(?:mentioned|suggested|listed|recommended|proposed)\b")
 _RAN_OUT = re.compile(r"\b(?:over|finished|(?:all )?done)\b(?! (?:with|for))")
 _EXCEPT = re.compile(
@@ -320,9 +321,15 @@ class Endings(
         if is_elsewhere and (mention.surface.isdigit() or _RAN_OUT.search(told)):
             return True  # "I installed it. It's done."
         is_common = mention.surface.islower() and mention.rank < VALUE
-        if is_common and (_NO_MORE.fullmatch(clause.flat) or "carried away" in told):
+        complains = all(_NO_MORE.fullmatch(other.flat) for other in sentence.clauses)
+        if is_common and (complains or "carried away" in clause.flat or self._is_verb(mention, clause)):
             return True
         return mention.rank < VALUE and _SUGGESTED.search(sentence.flat) is not None
+
+    def _is_verb(self, mention: Mention, clause: Clause) -> bool:
+        """Whether a common word is what one cannot do ("can't afford to wait")."""
+        before, after = clause.flat[: mention.start - clause.start], clause.flat[mention.end - clause.start :]
+        return after.startswith(" to ") and _UNABLE.search(before) is not None
 
     def _sells_on(self, mention: Mention, cue: Span) -> bool:
         """Whether something is sold that was told of as sold: who sells candles goes on to have some."""

@@ -40,7 +40,9 @@ _FROM_MEMORY = re.compile(
 _AT_WORK = re.compile(  # what one deletes things from
     r"\b(?:from|in|on|to|of) (?:the|this|that|my|our|these|those|a|an) (?:\w+ )?(?:e-?mails?|lists?|drafts?|texts?|tables?|sentences?|paragraphs?|lines?|letters?|essays?|posts?|code|files?|documents?|sheets?|spreadsheets?|slides?|menus?|plans?|schedules?|"
     r"calendar|itinerary|recipes?|outline|budget|phone|laptop|computer|playlist|cart|basket|invite|invitations?|roster|rota|poem|story|song|cv|resume|report|page|website|site|title|caption|chart|database|query|prompt|script|passage)\b"
-    r"|\b(?:passage|paragraph|essay|draft|poem|script|caption)\b.{0,12}\b(?:just |please )?(?:remove|delete|drop|cut) the (?:part|bit|line|sentence)\b"
+)
+_OF_A_TEXT = re.compile(
+    r"\b(?:passage|paragraph|essay|draft|poem|script|caption|text|letter|summary|story|version)\b.{0,12}\b(?:just |please )?(?:remove|delete|drop|cut) the (?:part|bit|line|sentence)\b"
 )
 _KEPT = re.compile(  # "The bees you may keep."
     r"\b(?:can|may|could|should|is|are|'s|'re) (?:(?:all|still|totally|perfectly|absolutely|just) )?(?:keep|kept|stay|staying|remain|fine|okay|ok|know|remember|stand)\b|\bstays?\b|\byou may keep\b|\bkeep (?:the|that|my|it)\b|\bleave the (?:other|rest)\b"
@@ -91,7 +93,7 @@ class Forgetting(Scan):
             return False
         texts = [*(clause.flat for clause in sentence.clauses), sentence.flat]
         matches = [asked for text in texts if (asked := lexicon.forget.search(text))]
-        if not matches or _ALSO_DONE.search(sentence.flat):
+        if not matches or _ALSO_DONE.search(sentence.flat) or _OF_A_TEXT.search(sentence.flat):
             return False
         if lexicon.remember.search(sentence.flat) and all(asked[0].endswith("ing") for asked in matches):
             return False  # "how can I …, deleting their data after a year": what one does

@@ -71,6 +71,9 @@ _MOST_SAID = 3  # earlier messages that hold a common word which names something
 _INFINITIVE = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
 _LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
+HABITUAL = re.compile(  # no slip just now
+    r"\b(?:always|often|usually|constantly|keep|kept) (?:\w+ )?(?:mix|confus)\w*"
+)
 REQUEST = re.compile(
     r"(?:\W|please |bitte |por favor |пожалуйста |ok |and |und |y |и )*(?:can you|could you|would you|write|make|give|show|use|translate|explain|do it|send|put|draft|create|generate|provide|list|continue|"
     r"finish|analy[sz]e|summari[sz]e|rewrite|suggest|recommend|compare|describe|build|fix|convert|calculate|outline|compose|revise|expand|shorten|"
