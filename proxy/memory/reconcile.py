@@ -15,7 +15,7 @@ from proxy.memory.changes import (
     memory_id,
     revive,
 )
-from proxy.memory.matching import extra, is_rival, names, related, same_subject
+from proxy.memory.matching import extra, holds_without, is_rival, names, related, same_subject
 from proxy.memory.words import fold, mentions, same_value
 from proxy.types import PROVENANCE_RANK, Candidate, Memory, Provenance, Said, Status, Turn
 
@@ -120,7 +120,7 @@ class _Ledger:
 
     def _is_target(self, memory: Memory, term: str, candidate: Candidate) -> bool:
         if candidate.forget:
-            return any(mentions(part, term) for part in (memory.object, memory.text))
+            return mentions(memory.object, term) or (mentions(memory.text, term) and not holds_without(memory, term))
         if not memory.object or not names(memory.object, term) or not same_subject(memory, candidate):
             return False
         return not candidate.relation or not memory.relation or fold(memory.relation) == fold(candidate.relation)

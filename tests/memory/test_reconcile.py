@@ -222,3 +222,13 @@ def test_another_value_holds_from_the_edit_on() -> None:
     assert edit_memory(row, later, value="magnet").memory.valid_from == START
     bare = replace(row, object="")
     assert edit_memory(bare, later, text="I use things", value="").memory.valid_from == START
+
+
+def test_a_figure_to_be_forgotten_takes_nothing_along_that_holds_without_it() -> None:
+    text = "Every month I send 350 pounds to my sister Lalaine in Iloilo"
+    told = [
+        says(0, "Lalaine", text=text, relation="is"),
+        says(0, "350 pounds", text="I send 350 pounds", relation="send"),
+    ]
+    rows = run((turn(0), told), (turn(1), [ends(1, "350 pounds", forget=True)]))
+    assert active(rows) == {"Lalaine"}

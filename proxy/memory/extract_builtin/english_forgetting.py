@@ -21,6 +21,7 @@ _GOES = re.compile(  # it is to be gone
     r"|\b(?:has|have|needs?|ought|got|wants?) (?:\w+ )?to (?:go|come out|come off)\b|\b(?:must|should|can|may|could|please|pls) (?:please )?(?:go|come out|come off)\b|\bgo away\b|\bout of (?:there|it|your|ur|the)\b"
 )
 _NOT_KEPT = re.compile(
+    r"\b(?:weren't|wasn't|isn't|aren't) (?:\w+ )?(?:in|on|part of|among)\b|"
     r"(?:n't|\b(?:not|never|no longer|stop|without|nothing|no|none|isn't|shouldn't|don't|rather you|refrain from|avoid|quit)) (?:\w+ ){0,5}?(?:be (?:in|on|part|among|anywhere)|learn\w*|heard?|hear|seen|told|read|keep\w*|kept|stor\w*|sav\w*|remember\w*|record\w*|retain\w*|not(?:e|ed|ing)|hold\w*|held|stay\w*|remain\w*|pop(?:ping)? up|turn(?:ing)? up|show(?:ing)? up|com(?:e|ing) up|appear\w*|crop(?:ping)? up|linger\w*|surviv\w*|exist\w*|float\w*|lurk\w*|circulat\w*|mention(?:ed|s)?|liv(?:e|ing)|sit(?:ting)?|stick(?:ing)?|hang(?:ing)?|l[iy](?:e|ing) (?:around|about|there)|kick(?:ing)? around|on file|on record|known?|log(?:ged)?|trace)\b"
 )
 _ASKED = re.compile(

@@ -48,7 +48,10 @@ _KEPT = re.compile(  # "The bees you may keep."
     r"\b(?:can|may|could|should|is|are|'s|'re) (?:(?:all|still|totally|perfectly|absolutely|just) )?(?:keep|kept|stay|staying|remain|fine|okay|ok|know|remember|stand)\b|\bstays?\b|\byou may keep\b|\bkeep (?:the|that|my|it)\b|\bleave the (?:other|rest)\b"
 )
 _MATTER = re.compile(  # "the thing with the boat"
-    r"(?:\b(?:das|die sache|alles) mit\s+(?:(?:dem|der|den|meine[mr])\s+)?|\b(?:olv[ií]d\w+|lo|eso|acordarte) de(?:l|\s+(?:la|los|las|mi|el))?\s+)$"
+    r"(?:\b(?:das|die sache|die geschichte|alles) mit\s+(?:(?:dem|der|den|meine[mnr]|unsere[mnr])\s+)?|\b(?:olv[ií]d\w+|lo|eso|acordarte) de(?:l|\s+(?:la|los|las|mi|el))?\s+)$"
+)
+_MATTER_OF = re.compile(
+    r"\b(?:das|die sache|die geschichte|alles) mit (?:de[mnr]|meine[mnr]|unsere[mnr]|[a-zäöüß]{3,})\b"
 )
 _ERASES_THAT = re.compile(  # "delete that my brother is …": what is told, and no line of a text
     r"\b(?:forget|delete|erase|remove|wipe|scrub|strike|purge|unlearn|expunge|drop|(?:don't|do not|never) (?:keep|store|save|remember|record|note))"
@@ -97,12 +100,18 @@ class Forgetting(Scan):
             return False
         if lexicon.remember.search(sentence.flat) and all(asked[0].endswith("ing") for asked in matches):
             return False  # "how can I …, deleting their data after a year": what one does
-        # One deletes files and paragraphs too: the memory must be meant.
         match = next((asked for asked in matches if not _DELETES.search(asked[0])), matches[0])
-        if not _DELETES.search(match[0]) or lexicon.memory.search(sentence.flat):
+        return _DELETES.search(match[0]) is None or self._means_memory(match, sentence)
+
+    def _means_memory(self, match: re.Match[str], sentence: Sentence) -> bool:
+        """Whether what is to be deleted is what was told: one deletes files and paragraphs too."""
+        lexicon = self._lexicon
+        if lexicon.memory.search(sentence.flat):
             return True
         if _COMES_OUT.search(match[0]):
             return False
+        if lexicon.code == "de" and _MATTER_OF.search(sentence.flat):
+            return True
         found = self._mentions[sentence.start]
         if _REGRETS.search(sentence.flat) and self._code_meant(self._reading.sentences.index(sentence), sentence):
             return True

@@ -209,6 +209,7 @@ SPANISH = Lexicon(
         r"\b(?:prefiero|preferiría|mejor|preferimos|mejor si|conviene|agradecería)\b.{0,25}\bno (?:lo |la |los |las )?(?:\w+ )?(?:guard|record|conserv|almacen|registr|apunt|sepas|teng|qued)\w*",
         r"\bno (?:hace falta|es necesario|necesitas|tienes por qué|debes|deberías) (?:que )?(?:guard|record|conserv|almacen|registr|apunt|sab|memoriz|acord)\w*",
         r"\bde .{2,40} no (?:guardes|recuerdes|conserves|anotes|apuntes|quede) (?:nada|ningún\w*|rastro)\b",
+        r"\bno te (?:me )?quedes con\b",
         r"\b(?:saca|sácalo|sácala|tira|descarta|desecha|deshazte) .{1,60}\b(?:memoria|notas|registros|datos|archivo|cabeza)\b",
         r"\b(?:importaría|podrías|puedes|quieres|puede|podría|gustaría que|quiero que|necesito que|prefiero que|agradecería)\b.{0,40}\b(?:borr|olvid|elimin|quit|suprim)\w*",
         r"\bno (?:me |lo |la )?(?:dejes|dejés|deje|dejen) (?:\w+ ){0,2}(?:registrad|anotad|apuntad|guardad|escrit|grabad)[oa]s?\b",
