@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from proxy.memory.cuts import cut
-from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE, Amendments
+from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE
 from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.numbers import uncut
 from proxy.memory.extract_builtin.reading import Sentence
@@ -20,6 +20,7 @@ from proxy.memory.extract_builtin.replacement import (
 )
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.switches import GAINS, NOW
+from proxy.memory.extract_builtin.updates import Updates
 from proxy.memory.words import Value, flat, same_value, words
 from proxy.types import Candidate
 
@@ -27,7 +28,7 @@ _ENDING_CONFIDENCE = 0.85
 _IT_IS = re.compile(r"\b(?:it's|its|it is|that's|he's|she's|they're|should be)\b")
 
 
-class Closings(Amendments):
+class Closings(Updates):
     """The endings of one message as candidates."""
 
     def _closing(self, ending: Ending) -> Candidate:
