@@ -298,3 +298,9 @@ def test_who_introduces_themselves_tells_what_they_do(text: str, expected: set[s
 def test_a_piece_of_a_number_is_not_ended() -> None:
     before = "My salary is 600,000 yen, and I put 50,000 aside."
     assert not ended("You wrote three sentences about moving 50,000 into the All-Country fund.", before)
+
+
+def test_what_somebody_is_called_and_what_they_are_do_not_replace_each_other_in_chinese() -> None:
+    assert not ended("我的下属叫赵雨涵。", "我的下属是个老师。")
+    assert not ended("我的下属是个程序员。", "我的下属叫李明辉。")
+    assert ended("我的下属叫赵雨涵。", "我的下属叫李明辉。") == {"李明辉"}

@@ -232,8 +232,8 @@ class _Extraction(Closings):
                 and not self._tells_change(new.sentence)
             ):
                 continue  # where she works, and what she is
-            if self._is_anothers(new, old):
-                continue
+            if self._is_anothers(new, old) or {_verb_of(old), _verb_of(new)} == {"叫", "是"}:
+                continue  # how somebody is called, and what they are
             if is_many or self._is_additive(new.sentence, new.span):
                 continue
             subject, relation = self._slot(old)
@@ -369,6 +369,12 @@ class _Extraction(Closings):
 
     def _is_person(self, pair: Pair) -> bool:
         return self._lexicon.kin.fullmatch(pair.attribute[-1]) is not None
+
+
+def _verb_of(pair: Pair) -> str:
+    """Return by which verb a Chinese clause gives an attribute its value."""
+    before = pair.sentence.text[: pair.span[0] - pair.sentence.start].rstrip("个位名做干当")
+    return before[-1:] if before.endswith(("叫", "是")) and not before.endswith("名字是") else ""
 
 
 def _is_named(pair: Pair) -> bool:
