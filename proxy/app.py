@@ -17,7 +17,7 @@ from proxy.clock import Clock
 from proxy.config import Settings, load_settings
 from proxy.services import Services, open_services
 from proxy.telemetry import configure_logging
-from proxy.threads import drain, spawn
+from proxy.threads import drain, in_thread, spawn
 from proxy.worker.loop import Worker
 from proxy.worker.reader import Reader
 from proxy.worker.schedule import Schedule
@@ -82,7 +82,7 @@ async def _warm(services: Services, *, owns_process: bool) -> None:
     await services.warm()
     if owns_process:
         gc.collect()
-        heap.give_back()
+        await in_thread("load", heap.give_back)
         gc.freeze()
         gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
 

@@ -7,6 +7,6 @@ import ctypes
 
 
 def give_back() -> None:
-    """Return freed memory to the system, where the C library can: 15 MB after the start, in some 10 ms."""
+    """Return freed memory to the system, where the C library can; 10 to 15 MB after the start."""
     with contextlib.suppress(OSError, AttributeError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)
