@@ -13,7 +13,6 @@ from proxy.memory.extract_builtin.typed import Typed, typed
 from proxy.memory.words import flat, same_word
 
 _MOST_SENTENCE, _MOST_MESSAGE = 16, 34  # words of what is added to a message to put it right
-_MOST_UNASKED = 6  # words of such a message that gives no reason
 _LEAD: Mapping[str, re.Pattern[str]] = {  # what may stand before the value
     "en": re.compile(
         r"(?:\W|(?:ah+|oh|duh|doh|haha|ha|lol|hm+|um+|uh|er+m?|oops|whoops|argh?|ugh|no|nope|nah|wait|sorry|ok|okay|so|and|but|well|right|yes|yeah|just|actually|apparently|turns out|hang on|hold on|make that|make it|rather|or rather|i mean|i meant|"
