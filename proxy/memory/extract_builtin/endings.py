@@ -259,7 +259,7 @@ class Endings(
             return True  # "I installed it. It's done."
         is_common = mention.surface.islower() and mention.rank < VALUE
         complains = all(_NO_MORE.fullmatch(other.flat) for other in sentence.clauses)
-        if is_common and (complains or "carried away" in clause.flat or self._is_verb(mention, clause)):
+        if is_common and (complains or self._is_verb(mention, clause)):
             return True
         return mention.rank < VALUE and _SUGGESTED.search(sentence.flat) is not None
 

@@ -199,6 +199,7 @@ MISHAP = one_of(
 )
 
 OTHERWISE = one_of(  # the same verbs of mishaps, errands and opening hours
+    r"\bcarried away\b",
     r"\b(?:chemist|pharmacy|shop|store|supermarket|canteen|caf[eé]|bakery|they)\b.{0,25}\b(?:run|ran|clean|were|was|are|is) out of\b|\bout of stock\b",
     r"\bdropped (?:\w+ ){0,5}?(?:off|by|round|around|in|into|onto|down|at)\b(?!.*\b(?:list|out)\b)",
     r"\bstopped (?:off |over |by |in |briefly )?(?:at|by|in|outside|near|next to|to (?:\w+))\b|\b(?:returned|came back|gone back) (?:to|from|home)\b|\bpulled out of (?:the|our|my) (?:station|drive\w*|garage|car ?park|junction)\b",
