@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 from proxy.memory.extract_builtin.english_facts import KIN
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
-from proxy.memory.extract_builtin.mentions import NAME, NOUN, Heard, Mention
-from proxy.memory.extract_builtin.namesakes import is_namesake
-from proxy.memory.extract_builtin.passing import is_passing
-from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
-from proxy.memory.words import HAS_CJK, Span, Value, flat, words
+from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
+from proxy.memory.extract_builtin.reading import Clause, Sentence
+from proxy.memory.extract_builtin.told import Told
+from proxy.memory.words import HAS_CJK, Span, flat, words
 
-_OWNS = re.compile(r"['’]s\s")
-_SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
 _NEAR = 40  # characters between a subject and what it does
-_LONG = 30  # words; a correction or a switch is told in fewer
 _SPEAKER = re.compile(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
 # Somebody else does it, to the speaker ("the doctor took me off it").
 _DONE_TO_SPEAKER = re.compile(
@@ -38,9 +33,6 @@ _IF = re.compile(
 _IMPERSONAL = re.compile(
     r"\bне (?:будет|бывать|видать|светит|состоится|стало)\b"
 )  # has no subject that an earlier clause may lend
-_PLANS = re.compile(
-    r"打算|计划|想要|准备[\u4e00-\u9fff]?|想[\u4e00-\u9fff]?|考虑|планирую|собираюсь|хочу|мечтаю|хотел|хотела"
-)  # what is planned is theirs
 _KEEPER = re.compile(
     r"[妈爸父母]|老师|医生|大夫|教练|老板|公司|学校|老公|老婆|医院|店家|客服|тренер|учител|преподавател|хозя|директор|начальни|врач|доктор|шеф|босс|мам|мать|пап|отец|родител|бывш"
 )  # who decides for the speaker
@@ -62,14 +54,6 @@ _CAME_BACK = re.compile(
     r"\bвернул(?:ся|ась|ись)\b(?! (?:к|на|в)\b)|\bнаш(?:ел|л[аи])с[ья]\b|\bнашл[аи]\b(?= (?:его|ее|их|под|в|за|на|у))|\bпомирил\w+|\bпочинил\w*|(?<![要讨拿退收])回来了|找(?:到|回来)的?|和好|修好|恢复了|"
     r"\b(?:lasted|got back into|went back to it|picked it (?:back )?up again)\b"
 )
-_AND = r"(?:[,;/]|\b(?:and|und|sowie|y|e|и)\b)"
-_ARTICLE = r"(?:a|an|the|my|our|some|ein\w*|ne[nrm]?|der|die|das|den|el|la|los|las|un|una|mi|mein\w*)"
-_DETERMINER = r"(?:(?:Mein|Dein|Sein|Unser|Ihr|Ein|Kein|Dies|Jed|All|Manch)(?:e[nmrs]?)?|D(?:er|ie|as|en|em)|I[mn]|Zu[mr]?|Am|An|Auf|Ich|Wir) "
-_BEFORE_NAME = r"\b(?:Herrn?|Frau|Dr\.|von|vom|bei|beim|in|im|nach|aus|als) "
-_STEM = 4  # letters
-_MOST_SAID = 3  # earlier messages that hold a common word which names something of the speaker's
-_INFINITIVE = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
-_LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
 
 HABITUAL = re.compile(  # no slip just now
     r"\b(?:always|often|usually|constantly|keep|kept) (?:\w+ )?(?:mix|confus)\w*"
@@ -117,89 +101,8 @@ _FRIENDS = re.compile(
 )
 
 
-class Scan:
+class Scan(Told):
     """The mentions of one message and what stands around them."""
-
-    def __init__(self, reading: Reading, heard: Heard) -> None:
-        self._reading, self._lexicon = reading, reading.lexicon
-        self._mentions = {
-            sentence.start: [
-                mention
-                for mention in heard.mentions(sentence, reading.text, reading.lexicon)
-                if not is_namesake(mention, sentence, reading.lexicon) and not is_passing(mention, sentence, reading)
-            ]
-            for sentence in reading.sentences
-        }
-        if reading.lexicon.code == "zh":
-            for start, found in self._mentions.items():
-                self._mentions[start] = _without_classes(found, reading.text)
-        self._heard = heard
-        self._corrects = self._murmurs = False
-
-    def _within(self, clause: Clause, sentence: Sentence) -> list[Mention]:
-        return [
-            m
-            for m in self._mentions[sentence.start]
-            if clause.start <= m.start < clause.end and not self._owns(m, clause)
-        ]
-
-    def _owns(self, mention: Mention, clause: Clause) -> bool:
-        """Whether a clause is about somebody of the one mentioned ("Hugo's brother")."""
-        after = clause.flat[mention.end - clause.start :]
-        return _OWNS.match(after) is not None and self._lexicon.kin.match(after[3:].lstrip()) is not None
-
-    def _best(self, mentions: Sequence[Mention], *, floor: int) -> list[Mention]:
-        rank = max((m.rank for m in mentions), default=0)
-        return [m for m in mentions if m.rank == rank and self._is_personal(m)] if rank >= floor else []
-
-    def _nearest(self, mentions: Sequence[Mention], cue: tuple[int, int]) -> list[Mention]:
-        """Return the mention nearest to the cue and those listed with it."""
-        if not mentions:
-            return []
-        ordered = sorted(mentions, key=lambda m: m.start)
-        closest = min(ordered, key=lambda m: max(m.start - cue[1], cue[0] - m.end, 0))
-        chosen, at = [closest], ordered.index(closest)
-        for step in (-1, 1):
-            index = at + step
-            while 0 <= index < len(ordered):
-                left, right = sorted((ordered[index], ordered[index - step]), key=lambda m: m.start)
-                if not _LIST.fullmatch(self._reading.text[left.end : right.start].lower()):
-                    break
-                chosen.append(ordered[index])
-                index += step
-        return chosen
-
-    def _as_said(self, mention: Mention) -> str:
-        """Return the value of a mention as it is looked for: "das Klettern" is said of "ich klettere"."""
-        surface = mention.surface
-        is_verbal = self._lexicon.code == "de" and _INFINITIVE.fullmatch(surface) is not None
-        if is_verbal and not any(surface in text for text in mention.said):
-            return surface.lower()
-        return surface
-
-    def _is_personal(self, mention: Mention) -> bool:
-        """Whether the speaker said of themselves, or of theirs, what a common word names."""
-        if mention.rank >= NAME:
-            return True
-        if self._lexicon.code == "en" and len(mention.said) > _MOST_SAID:
-            return False  # what comes up again and again is what they talk about
-        return any(_is_own(text, mention.surface, self._lexicon) for text in mention.said)
-
-    def _is_theirs(self, mention: Mention | None) -> bool:
-        """Whether the speaker seldom named something, each time as theirs: by its name, or as one of several."""
-        if mention is None or mention.rank < NOUN or len(mention.said) > _MOST_SAID:
-            return False
-        told = [text for text in mention.said if not any(text != other and text in other for other in mention.said)]
-        if not any(_is_own(text, mention.surface, self._lexicon) for text in mention.said):
-            return False
-        if mention.rank >= NAME:
-            return True
-        return len(told) == 1 and _is_named_in(told[0], mention.surface, self._lexicon)
-
-    def _clause_at(self, sentence: Sentence, mention: Mention) -> Clause:
-        return next(
-            (clause for clause in sentence.clauses if clause.start <= mention.start < clause.end), sentence.clauses[0]
-        )
 
     def _is_made_up(self, sentence: Sentence, clause: Clause) -> bool:
         """Whether a clause belongs to what the assistant is asked to write, and not to the speaker."""
@@ -339,21 +242,6 @@ class Scan:
         return None
 
 
-_POINTS_AT_CLASS = re.compile(r"[那这](?:边|头|儿|里)?的?[台辆张个只条份边头家口位件摊间瓶盒款门]?")
-_COUNTED_HAN = re.compile(r"[一二三四五六七八九十百千万两几\d]*[千百万十][条个只张件本位台块家次]")
-
-
-def _without_classes(found: Sequence[Mention], text: str) -> list[Mention]:
-    """Return Chinese mentions without the class word that follows a value ("the X window") and without mere counts."""
-    kept: list[Mention] = []
-    for mention in found:
-        between = text[kept[-1].end : mention.start] if kept else ""
-        is_class = bool(kept) and _POINTS_AT_CLASS.fullmatch(between) is not None
-        if not is_class and not _COUNTED_HAN.fullmatch(mention.surface):
-            kept.append(mention)
-    return kept
-
-
 _HE = frozenset(("he", "she", "they"))
 _OF_MINE = re.compile(rf"\b(?:my|our) (?:\w+ )?({KIN})\b")
 _SAME_PERSON = (  # other words for the same one of a family
@@ -401,38 +289,3 @@ def _same_person(word: str, who: str) -> bool:
     return word == who or (
         who not in _HE and len(who) > 3 and word[: len(who) - 1] == who[:-1] and abs(len(word) - len(who)) <= 2
     )
-
-
-@lru_cache(maxsize=2_048)
-def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
-    """Whether a text gives something as a value is given: in a row with others, or, in German, where a name stands."""
-    word, told = re.escape(flat(surface)), flat(text)
-    is_last = rf"{_AND} (?:(?:{_ARTICLE} (?:\w+ )?){word}\b|(?:\w+ )?{word}(?= *(?:$|[,.;!?]|{_AND})))"
-    if re.search(rf"{is_last}|(?:[,;:] *|\w )(?:{_ARTICLE} )?{word} *{_AND}", told):
-        return True
-    if lexicon.code == "ru":
-        stem = re.escape(flat(surface)[: max(_STEM, len(surface) - 2)]) + r"\w{0,3}"
-        owner = rf"\bу (?:меня|нас|него|нее|{lexicon.kin.pattern})"
-        return re.search(rf"{owner} (?:есть |еще |уже )?(?:\w+(?:ая|[ыио]й|[ое]е) )?{stem}\b", told) is not None
-    return (
-        lexicon.code == "de"
-        and re.search(rf"(?:{_BEFORE_NAME}|\b(?!{_DETERMINER})[A-ZÄÖÜ][a-zäöüß]+ )" + re.escape(surface), text)
-        is not None
-    )
-
-
-def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
-    """Whether ``text`` names ``surface`` in a short statement of the speaker."""
-    wanted = Value.of(surface.lower() if lexicon.code == "de" else surface)  # all its nouns are written like names
-    for sentence in read_as(text, lexicon).sentences:
-        for start, _ in wanted.find(words(sentence.text)):
-            clause = next((c for c in sentence.clauses if c.start <= sentence.start + start < c.end), None)
-            thought = None if clause is None else lexicon.hedge.search(clause.flat)
-            if clause is None or clause.asks or (thought and not _PLANS.fullmatch(thought[0])):
-                continue
-            is_first = lexicon.first.search(sentence.flat[: start + 1]) or lexicon.first.search(clause.flat)
-            if is_first or lexicon.code == "zh" or not lexicon.third.search(clause.flat):
-                return len(words(clause.flat)) <= _LONG
-            if lexicon.kin.search(clause.flat) or len(sentence.words) <= _SHORT:
-                return True
-    return False
