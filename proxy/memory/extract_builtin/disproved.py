@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from proxy.memory.extract_builtin.contrasts import akin
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import REQUEST, Ending
-from proxy.memory.extract_builtin.switches import Switches, akin
+from proxy.memory.extract_builtin.switches import Switches
 from proxy.memory.words import flat, words
 
 _LONG = 32  # words of a sentence that puts something right

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from proxy.memory.extract_builtin.contrasts import akin
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
-from proxy.memory.extract_builtin.switches import akin
 from proxy.memory.extract_builtin.typed import PAST, typed
 from proxy.memory.words import word_set, words
 
