@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import bisect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE
-from proxy.memory.extract_builtin.casing import cased, unclipped
-from proxy.memory.extract_builtin.chinese import CHINESE
 from proxy.memory.extract_builtin.closings import Closings
 from proxy.memory.extract_builtin.dates import event_time
 from proxy.memory.extract_builtin.endings import Endings
-from proxy.memory.extract_builtin.english import ENGLISH
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
-from proxy.memory.extract_builtin.german import GERMAN
-from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.lexicons import LEXICONS
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.numbers import is_cut
 from proxy.memory.extract_builtin.pairs import Pair, is_called, is_description, pairs, pairs_in, renewed
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_talk, language, longest_brief, read
 from proxy.memory.extract_builtin.replacement import is_of_its_sort, overlap, recast, touches
-from proxy.memory.extract_builtin.russian import RUSSIAN
-from proxy.memory.extract_builtin.spanish import SPANISH
+from proxy.memory.extract_builtin.spelling import as_spelt
 from proxy.memory.extract_builtin.switches import NOW
 from proxy.memory.words import Span, flat, fold, same_value, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
-LEXICONS: Mapping[str, Lexicon] = {lexicon.code: lexicon for lexicon in (ENGLISH, GERMAN, SPANISH, RUSSIAN, CHINESE)}
 _MOST_EARLIER = 80  # a long history that came along would cost its square
 _PET = re.compile(
     r"^(?:dog|cat|puppy|kitten|parrot|rabbit|horse|hund|hündin|katze|kater|papagei|pferd|perr[oa]|gat[oa]|loro|caballo|собак\w|кошк\w|кот\w?|пес|пса|попуга\w)$|[狗猫鹦鹉兔]$"
@@ -59,7 +52,7 @@ class BuiltinExtractor:
         last_at = told[-1].at if told else turn.at
         for said in turn.messages:
             if said.role == "user":
-                spelt = _as_spelt(said, known, earlier[-_MOST_EARLIER:])
+                spelt = as_spelt(said, known, earlier[-_MOST_EARLIER:])
                 just_before = spelt.earlier[-1] if earlier and turn.at - last_at <= _SAME_CONVERSATION else ""
                 found = _Extraction(spelt.said, known, spelt.earlier, just_before).candidates()
                 told_before = "\n".join((*spelt.earlier, *(memory.text for memory in known)))
@@ -83,38 +76,6 @@ def _without(candidate: Candidate, gone: Sequence[str]) -> Candidate:
         return candidate
     ended = candidate.replaces[0]
     return replace(candidate, action="retract", text=ended, object=ended, relation="", single=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _Spelt:
-    """A message and those before it with the capitals and apostrophes that their author left out.
-
-    Args:
-        said: The message.
-        earlier: What was said before.
-        added: Where apostrophes were put into the message.
-    """
-
-    said: Said
-    earlier: list[str]
-    added: list[int]
-
-    def typed(self, quote: str, text: str) -> str:
-        """Return a quote as it stands in what the user typed."""
-        start = self.said.text.find(quote)
-        if start < 0:
-            return quote
-        first, last = (place - bisect.bisect_left(self.added, place) for place in (start, start + len(quote)))
-        return text[first:last]
-
-
-def _as_spelt(said: Said, known: Sequence[Memory], earlier: Sequence[str]) -> _Spelt:
-    lexicon = LEXICONS[language(said.text, LEXICONS, hint=language(earlier[-1], LEXICONS) if earlier else "en")]
-    is_english = lexicon.code == "en"
-    before = [cased(unclipped(text)[0] if is_english else text, (), lexicon) for text in earlier]
-    text, added = unclipped(said.text) if is_english else (said.text, [])
-    text = cased(text, [*(memory.text for memory in known), *before], lexicon)
-    return _Spelt(said if text == said.text else replace(said, text=text), before, added)
 
 
 class _Extraction(Closings):
