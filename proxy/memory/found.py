@@ -11,6 +11,7 @@ import numpy as np
 from proxy.clock import to_ms
 from proxy.lexical import weights
 from proxy.memory.evidence import AnyShelf
+from proxy.memory.framing import matter
 from proxy.memory.gate import Evidence
 from proxy.memory.index import Shelf
 from proxy.memory.postings import Scores
@@ -69,9 +70,9 @@ async def beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.ar
 
 
 def terms_of(query: Query) -> dict[str, float]:
-    """Return the index terms of a query by weight; what it leans on weighs less."""
+    """Return the index terms of a query by weight; what it leans on weighs less, and what only frames it nothing."""
     terms = {term: weight * _CONTEXT_WEIGHT for term, weight in weights(query.context).items()}
-    return terms | weights(query.text)
+    return terms | weights(matter(query.text))
 
 
 def in_time(shelf: AnyShelf, query: Query, factor: float = _IN_TIME) -> Scores:

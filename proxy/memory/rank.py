@@ -12,6 +12,7 @@ from proxy.memory.postings import Mask, Scores
 
 _SHORT_CHARACTERS, _LONG_CHARACTERS, _LONG_DISCOUNT = 200, 700, 0.5
 _WHOLE_GROUP, _LEAST_GROUP = 0.3, 4
+_NEXT_OF_GROUP = 0.85
 
 
 def fuse(lists: Sequence[tuple[Scores, float | Scores]], mask: Mask) -> Scores:
@@ -82,6 +83,21 @@ def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, 
     left = []
     for score, group in zip(scores, groups, strict=True):
         left.append(score * _WHOLE_GROUP ** (taken[group] / max(sizes.get(group, 0), _LEAST_GROUP)))
+        taken[group] += 1
+    return left
+
+
+def shared_out(scores: Sequence[float], groups: Sequence[str]) -> list[float]:
+    """Let each further entry of a group count less, however large the group, so that all of them find room.
+
+    Args:
+        scores: Best first.
+        groups: Of each entry.
+    """
+    taken: Counter[str] = Counter()
+    left = []
+    for score, group in zip(scores, groups, strict=True):
+        left.append(score * _NEXT_OF_GROUP ** taken[group])
         taken[group] += 1
     return left
 

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from proxy.clock import to_ms
 from proxy.lexical import tokens
 from proxy.memory.advice import asks_for_advice, prefers
+from proxy.memory.framing import is_across
 from proxy.memory.gate import asks_of_oneself
 from proxy.memory.index import TurnShelf
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query, is_of_oneself
-from proxy.memory.rank import best, economy, fuse, thinned, varied
+from proxy.memory.rank import best, economy, fuse, shared_out, thinned, varied
 from proxy.types import Role
 
 # Words and vectors of a turn, words and vectors of the window around it: a short turn is understood by what stands
@@ -133,10 +134,14 @@ def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores, query: Query)
     """Return lines, given best first, with scores that let other conversations come between the turns of one.
 
     Questions are mostly answered by one conversation, and the first turns stay in front; what one tells carries on
-    with several.
+    with several. What is asked across conversations is answered by a part of each.
     """
     sessions = [shelf.items[line].session for line in lines]
     values = [float(scores[line]) for line in lines]
+    if is_across(query.text):
+        values = shared_out(values, sessions)
+        order = sorted(range(len(lines)), key=lambda at: -values[at])
+        return [(lines[at], values[at]) for at in order]
     if query.says:
         values = thinned(values, sessions, _traits(shelf).messages)
     order = sorted(range(len(lines)), key=lambda at: -values[at])

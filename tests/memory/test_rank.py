@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from proxy.memory.rank import best, economy, fuse, newest_first, priors, thinned, varied
+from proxy.memory.rank import best, economy, fuse, newest_first, priors, shared_out, thinned, varied
 
 scores = nps.arrays(np.float32, 6, elements=st.floats(0, 100, width=32))
 
@@ -73,6 +73,15 @@ def test_more_of_the_same_group_counts_less_the_smaller_the_group():
     assert left[1] < left[2] == 0.85
     large = thinned([1.0, 0.9, 0.85], ["a", "a", "b"], {"a": 60, "b": 4})
     assert large[1] > large[2]
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from("abc")), max_size=12))
+def test_shared_out_the_first_of_each_group_keep_their_scores_and_others_lose_by_the_place(pairs):
+    scores, groups = [score for score, _ in pairs], [group for _, group in pairs]
+    left = shared_out(scores, groups)
+    for at, (score, group) in enumerate(pairs):
+        before = groups[:at].count(group)
+        assert left[at] == pytest.approx(score * 0.85**before)
 
 
 def test_a_weight_may_differ_from_line_to_line():

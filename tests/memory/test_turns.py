@@ -95,6 +95,15 @@ def test_conversations_take_turns():
     assert [line for line, _ in spaced(turns, [0, 1, 2, 3, 4], scores, told)][:2] == [0, 4]
 
 
+def test_what_is_asked_across_conversations_is_answered_by_a_part_of_each():
+    turns = shelf(conversation("a", "one", "two", "three", "four"), conversation("b", "five", "six", "seven", "eight"))
+    scores = np.array([0.9, 0.88, 0.87, 0.86, 0.8, 0.7, 0, 0], dtype=np.float32)
+    found = spaced(turns, [0, 1, 2, 3, 4, 5], scores, ask("In which order did I take up my projects?"))
+    assert [line for line, _ in found] == [0, 4, 1, 2, 5, 3]
+    assert [value for _, value in found] == sorted((value for _, value in found), reverse=True)
+    assert [line for line, _ in spaced(turns, [0, 1, 2, 3, 4, 5], scores, ask("Which project?"))] == [0, 1, 2, 3, 4, 5]
+
+
 def test_a_long_turn_is_judged_by_itself_and_a_short_one_by_what_stands_around():
     lone, near = np.array([1, 1], dtype=np.float32), np.array([0, 0], dtype=np.float32)
     turns = shelf(conversation("ses_1", "tea", "x"))

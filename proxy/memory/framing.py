@@ -1,0 +1,80 @@
+"""What a question says of the talk, not of its matter: that it was said, and over how many conversations; pure."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from proxy.lexical import content
+
+_MOST_CHARACTERS = 600  # a longer text tells its matter at length; what frames it weighs little
+
+_CONVERSATIONS = r"""
+      \b(?:across|throughout|over|during|through|in|from|on)\ (?:all\ )?(?:of\ )?(?:my|our|these|those|the|all)
+      (?:\ \w+)?\ (?:conversations?|sessions|chats|discussions|messages|requests|questions|talks)\b
+    | \b(?:in|über|aus|während|durch)\ (?:all(?:en?)?\ )?(?:unsere[rn]?|meine[rn]?|den|allen?)\ (?:\w+\ )?
+      (?:gespräche?n?|unterhaltungen|chats|sitzungen|nachrichten|fragen)(?:\ hinweg)?\b
+    | \b(?:a\ lo\ largo\ de|en|durante|a\ través\ de|de)\ (?:tod[oa]s\ )?(?:nuestr[oa]s|mis|l[oa]s|est[oa]s)\ (?:\w+\ )?
+      (?:conversaciones|charlas|sesiones|chats|mensajes|preguntas)\b
+    | \b(?:во?|за|из|на\ протяжении)\ (?:все[хй]?\ )?(?:наш|мо|эт)\w+\ (?:\w+\ )?
+      (?:разговор|бесед|диалог|чат|сообщени|вопрос)\w*
+    | [在从]?(?:我们|我)?(?:所有|全部|历次|这些|几次)的?(?:对话|聊天|谈话|消息|提问)(?:[中里])?
+"""
+_SEQUENCE = r"""
+      \b(?:the\ )?(?:order|sequence)\ in\ which\b | \bin\ (?:what|which)\ (?:order|sequence)\b
+    | \bin\ welcher\ reihenfolge\b | \b(?:die\ )?reihenfolge,\ in\ der\b
+    | \ben\ qué\ orden\b | \bel\ orden\ en\ (?:el\ )?que\b
+    | \bв\ как(?:ом\ порядке|ой\ последовательности)\b | \bпорядок,\ в\ котором\b
+    | 按(?:照)?(?:什么|怎样的?)顺序 | 先后顺序
+"""
+_COUNT = r"""
+      \bhow\ many\ (?:different|distinct|separate|specific|total|times)\b
+    | \bwie\ ?viele\ verschiedenen?\b | \bwie\ oft\b
+    | \bcuánt[oa]s\ (?:veces|diferentes|distint[oa]s)\b
+    | \bсколько\ (?:разных|различных|раз)\b
+    | 多少[种个次]不同的? | 多少次
+"""
+_OVERVIEW = r"""
+      \b(?:over\ time|in\ total|altogether|so\ far|overall|evolved|summar(?:y|i[sz]e)|overview|recap)\b
+    | \b(?:im\ laufe\ der\ zeit|insgesamt|bisher|bislang|zusammenfass\w*|überblick)\b
+    | \b(?:con\ el\ tiempo|en\ total|hasta\ ahora|resum(?:en|e|ir|ime|as))\b
+    | \b(?:со\ временем|в\ общей\ сложности|до\ сих\ пор|подведи\ итог\w*|обзор)\b
+    | 到目前为止 | 总结 | 概括 | 总共 | 一共
+"""
+_TELLING = r"""
+      \b(?:can|could|would|will)\ you\ (?:please\ )?
+      (?:list|walk\ me\ through|tell\ me|remind\ me(?:\ of)?|give\ me|summari[sz]e)\b
+    | \b(?:i|we|you)\ (?:have\ )?(?:first\ )?
+      (?:brought\ up|mentioned|discussed|raised|talked\ about|told\ you(?:\ about)?)\b
+    | \b(?:did|have)\ (?:i|we|you)\ (?:ever\ )?
+      (?:say|said|mention(?:ed)?|tell\ you|told\ you|discuss(?:ed)?|bring\ up)\b
+    | \b(?:different|various)\ (?:aspects|parts|topics|things|ways)\ (?:of|about|related\ to)\b
+    | \bmention\ only\b[^.?!]*[.!]? | ,?\ \bin\ order\b(?!\ to\b)
+    | \b(?:kannst|könntest)\ du\ (?:mir\ )?(?:bitte\ )?(?:sagen|auflisten|aufzählen|erzählen)\b
+    | \b(?:habe?|hatte)\ ich\ (?:dir\ )?(?:schon\ )?(?:mal\ )?(?:gesagt|erzählt|erwähnt)\b
+    | \b(?:puedes|podrías)\ (?:decirme|enumerar|recordarme)\b
+    | \b(?:te\ )?(?:dije|mencioné|conté)\b | \b(?:te\ )?he\ (?:dicho|mencionado|contado)\b
+    | \b(?:можешь|мог(?:ла)?\ бы)\ (?:ты\ )?(?:перечислить|сказать|напомнить)\b
+    | \bя\ (?:тебе\ )?(?:говорил|рассказывал|упоминал)а?\b
+    | 你(?:能|可以)?(?:列出|告诉我|提醒我) | 我(?:跟你)?(?:说过|提到过|提过|讲过)
+"""
+_IS_ACROSS = re.compile(f"{_CONVERSATIONS}|{_SEQUENCE}|{_COUNT}|{_OVERVIEW}", re.IGNORECASE | re.VERBOSE)
+_FRAME = re.compile(f"{_CONVERSATIONS}|{_SEQUENCE}|{_COUNT}|{_TELLING}", re.IGNORECASE | re.VERBOSE)
+
+
+@lru_cache(maxsize=8)  # every source of one search asks
+def matter(text: str) -> str:
+    """Return a question without what frames it: no turn that is sought holds those words.
+
+    The text itself, where nothing telling would be left.
+    """
+    if len(text) > _MOST_CHARACTERS:
+        return text
+    left = " ".join(_FRAME.sub(" ", text).split())
+    return left if content(left) else text
+
+
+@lru_cache(maxsize=8)
+def is_across(text: str) -> bool:
+    """Whether a question is about several conversations: how things went, in what order, how many in all."""
+    return len(text) <= _MOST_CHARACTERS and _IS_ACROSS.search(text) is not None
