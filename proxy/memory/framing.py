@@ -35,11 +35,11 @@ _COUNT = r"""
     | 多少[种个次]不同的? | 多少次
 """
 _OVERVIEW = r"""
-      \b(?:over\ time|in\ total|altogether|so\ far|overall|evolved|summar(?:y|i[sz]e)|overview|recap)\b
-    | \b(?:im\ laufe\ der\ zeit|insgesamt|bisher|bislang|zusammenfass\w*|überblick)\b
-    | \b(?:con\ el\ tiempo|en\ total|hasta\ ahora|resum(?:en|e|ir|ime|as))\b
-    | \b(?:со\ временем|в\ общей\ сложности|до\ сих\ пор|подведи\ итог\w*|обзор)\b
-    | 到目前为止 | 总结 | 概括 | 总共 | 一共
+      \b(?:over\ time|in\ total|evolved|summary\ of|summari[sz]e\ (?:how|what|my|our|all)|overview\ of|recap\ of)\b
+    | \b(?:im\ laufe\ der\ zeit|insgesamt|zusammenfassung|fass\w*\ .{0,60}\bzusammen|überblick\ über)\b
+    | \b(?:con\ el\ tiempo|en\ total|resum(?:en\ de|e\ (?:cómo|qué|lo|mi)))\b
+    | \b(?:со\ временем|в\ общей\ сложности|подведи\ итог\w*|обзор)\b
+    | 总结一下 | 概括一下 | 总共 | 一共
 """
 _TELLING = r"""
       \b(?:can|could|would|will)\ you\ (?:please\ )?

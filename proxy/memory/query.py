@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxy.lexical import content, tokens
+from proxy.memory.framing import is_across
 
 _SENTENCE = re.compile(r"[^.!?。！？؟…\n]+[.!?。！？؟…]*")
 _ASKING = re.compile(
@@ -69,6 +70,11 @@ class Query:
     def says(self) -> bool:
         """Whether the user tells something rather than only asking: that carries on with what was going on lately."""
         return _says(self.text)
+
+    @property
+    def is_across(self) -> bool:
+        """Whether something is asked that was spoken of in several conversations."""
+        return is_across(self.text) and not self.says
 
 
 @lru_cache(maxsize=8)  # asked several times in one search

@@ -16,7 +16,6 @@ from proxy.memory.cache import IndexCache
 from proxy.memory.chunk_source import ChunkSource
 from proxy.memory.evidence import weigh
 from proxy.memory.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
-from proxy.memory.framing import is_across
 from proxy.memory.gate import OF_ONESELF, Evidence, Verdict, admit, asks_of_oneself, is_handful
 from proxy.memory.index import FactShelf, TurnShelf
 from proxy.memory.names import called
@@ -117,7 +116,7 @@ class EpisodeSource:
         scores = preferred(shelf, scores, query)
         scores = _none_lost(scores, mask, query)
         scores = with_answers(shelf, scores)
-        wide = _ACROSS * limit if is_across(query.text) else limit
+        wide = _ACROSS * limit if query.is_across else limit
         lines = _each_text_once(shelf, best(scores, wide + _SPARE))[:wide]
         hits = [_turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)[:limit]]
         evidence = weigh(shelf, terms, mask, like.words, like.cosines)

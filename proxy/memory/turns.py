@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from proxy.clock import to_ms
 from proxy.lexical import tokens
 from proxy.memory.advice import asks_for_advice, prefers
-from proxy.memory.framing import is_across
 from proxy.memory.gate import asks_of_oneself
 from proxy.memory.index import TurnShelf
 from proxy.memory.postings import Mask, Scores
@@ -138,7 +137,7 @@ def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores, query: Query)
     """
     sessions = [shelf.items[line].session for line in lines]
     values = [float(scores[line]) for line in lines]
-    if is_across(query.text):
+    if query.is_across:
         values = shared_out(values, sessions)
         order = sorted(range(len(lines)), key=lambda at: -values[at])
         return [(lines[at], values[at]) for at in order]

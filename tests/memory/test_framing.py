@@ -10,6 +10,7 @@ ACROSS = [
     "What did I say about my knee throughout our conversations?",
     "How many different doctors have I seen?",
     "Summarize how my garden has come along so far.",
+    "Can you give me a summary of my trips?",
     "How has my running changed over time?",
     "In welcher Reihenfolge habe ich die Kurse belegt?",
     "Was habe ich in all unseren Gesprächen über mein Knie erzählt?",
@@ -35,6 +36,7 @@ PLAIN = [
     "¿Cómo se llama mi médico?",
     "Как зовут моего врача?",
     "我的医生叫什么名字?",
+    "So far I like it, and overall the plan is good.",
     "Did the sessions with the physiotherapist help my back?",
 ]
 
