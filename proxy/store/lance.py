@@ -89,7 +89,9 @@ class LanceStore:
                 index_cache_size_bytes=index_cache_bytes, metadata_cache_size_bytes=metadata_cache_bytes
             )
             await in_thread("load", disk.sweep, folder, older_than=time.time() - _LEFTOVER_AGE_S)
-        return cls(Tables(folder, lancedb, session, dimension), index_above_rows=index_above_rows)
+        tables = Tables(folder, lancedb, session, dimension)
+        await tables.rehearse()
+        return cls(tables, index_above_rows=index_above_rows)
 
     @property
     def dimension(self) -> int:

@@ -9,7 +9,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
+
+from proxy.store.schema import NOUNS, Noun
 
 T = TypeVar("T")
 
@@ -79,6 +81,15 @@ def tables_among(entries: Iterable[str], owner: str = "", noun: str = "") -> lis
         for match in matches
         if match["owner"].startswith(owner) and match["noun"].startswith(noun)
     ]
+
+
+def some_table(folder: Path) -> tuple[Noun, str] | None:
+    """Return noun and owner of the first table below the folder of all shards, None where there is none."""
+    for shard in sorted(folder.iterdir()):
+        for name in table_names(shard) if shard.is_dir() else ():
+            if (match := _TABLE.fullmatch(f"{name}.lance")) and match["noun"] in NOUNS:
+                return cast("Noun", match["noun"]), match["owner"]
+    return None
 
 
 def head(table: Path) -> str:

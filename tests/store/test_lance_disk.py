@@ -92,3 +92,15 @@ async def test_leftovers_of_an_interrupted_rebuild_are_swept(store, tmp_path):
     assert disk.sweep(tmp_path / "lance", older_than=half.stat().st_mtime + 1) == 1
     assert not half.exists()
     assert len(await store.memories(ANNE)) == 1
+
+
+async def test_some_table_is_found_to_be_read_at_the_start(store, tmp_path):
+    folder = tmp_path / "lance"
+    assert disk.some_table(folder) is None
+    (folder / "aa").mkdir()
+    (folder / "notes.txt").touch()
+    assert disk.some_table(folder) is None
+    await store.put_episodes(BOB, [turn(1)], {}, "m")
+    assert disk.some_table(folder) == ("episodes", BOB.user)
+    fresh = await LanceStore.open(folder, dimension=DIMENSION)
+    assert len(await fresh.episodes(BOB)) == 1
