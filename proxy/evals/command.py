@@ -153,7 +153,7 @@ async def measure(parts: Sequence[Part], options: Options) -> Report:
     prepared = [part(options) for part in parts]
     quiet_libraries()
     tokens.load()
-    whole = Report(settings=_described(options))
+    whole = Report(settings=_described(parts, options))
     async with _server(options) as (base_url, upstream), http_session() as http:
         for work in prepared:
             whole.add(await work(Client(http, base_url, upstream, f"eval-{secrets.token_hex(16)}")))
@@ -182,8 +182,9 @@ def _refuse_misplaced(options: Options, part: str) -> None:
         raise typer.BadParameter(f"Put the options behind the part's name: throughline eval {part} --limit 20.")
 
 
-def _described(options: Options) -> dict[str, str]:
-    described = {"budgets": ", ".join(map(str, options.budgets)), "set": options.name or "default"}
+def _described(parts: Sequence[Part], options: Options) -> dict[str, str]:
+    described = {"budgets": ", ".join(map(str, options.budgets))} if _recall in parts else {}
+    described |= {"set": options.name or "default"} if set(parts) != {_forget} else {}
     described |= {"limit": str(options.limit)} if options.limit else {}
     described |= {"config": options.config.name} if options.config else {}
     return described
