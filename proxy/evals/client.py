@@ -145,9 +145,10 @@ class Client:
         return float(found[0]) / 2**20 if found else None
 
     async def ranked(self, user: str, receipt: str) -> list[dict[str, Any]]:
-        """Return the entries of a receipt, injected and merely considered, best first."""
+        """Return the entries of a receipt, injected and merely considered, best first; the profile is not ranked."""
         body = await self.get(f"/v1/receipts/{receipt}", user)
-        entries = {entry["id"]: entry for name in ("injected", "considered") for entry in body.get(name) or ()}
+        found = [entry for name in ("injected", "considered") for entry in body.get(name) or ()]
+        entries = {entry["id"]: entry for entry in found if entry["id"] not in (body.get("profile") or ())}
         return sorted(entries.values(), key=lambda entry: -float(entry.get("score") or 0.0))
 
     async def memories(self, user: str, status: str = "active") -> list[dict[str, Any]]:

@@ -164,6 +164,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         **({"recall_calls": exchange.recalls} if exchange.offers_recall else {}),
         "costs": costs_shown(exchange.costs),
         "injected": [_entry(hit) for hit in injected],
+        "profile": [id_ for entry in exchange.assembly.entries if entry.kind == "profile" for id_ in entry.memory_ids],
         "carried": sorted(exchange.assembly.carried),
         **({"attachments": [_told(one) for one in exchange.attached]} if exchange.attached else {}),
         "considered": [_entry(hit) for hit in considered[:_MOST_CONSIDERED]],

@@ -242,12 +242,15 @@ def test_what_the_messages_say_already_is_not_repeated(alice: Speaker, upstream:
 def test_the_profile_stays_as_it_was_when_the_conversation_began(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell("My name is Robin")
     greeting = [SYSTEM, user("Good morning, how do magnets work?")]
-    send(alice, greeting)
+    first = send(alice, greeting)
     before = sent(upstream)
     assert "Robin" in before[1]["content"]
+    [name] = alice.receipt(first)["profile"]
+    assert name in [entry["id"] for entry in alice.receipt(first)["injected"]]
     alice.tell("Please always answer in French")
-    send(alice, [*greeting, assistant(), user("And what is a monopole?")])
+    second = send(alice, [*greeting, assistant(), user("And what is a monopole?")])
     assert sent(upstream)[:2] == before
+    assert alice.receipt(second)["profile"] == []
     assert "French" not in text_of(sent(upstream))
     send(alice, [SYSTEM, user("Good evening, how do compasses work?")])
     assert "French" in text_of(sent(upstream))
