@@ -36,6 +36,8 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
         owns_process: The process does nothing else, so that its threads and its garbage collector may be tuned.
     """
     configure_logging(settings.telemetry)
+    if owns_process:
+        heap.share_arenas()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

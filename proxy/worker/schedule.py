@@ -7,16 +7,17 @@ from datetime import timedelta
 
 import structlog
 
+from proxy import heap
 from proxy.errors import ProxyError
 from proxy.services import Services
-from proxy.threads import spawn
+from proxy.threads import in_thread, spawn
 from proxy.types import Scope
 from proxy.worker.endings import end_idle
 from proxy.worker.sweep import sweep
 
 _log = structlog.get_logger(__name__)
 _TICK_S = 15.0
-_PRUNE_EVERY = 40  # ticks: some ten minutes
+_PRUNE_EVERY = 40  # ticks, for what is freed as well: some ten minutes
 _MOST_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
 
@@ -52,6 +53,8 @@ class Schedule:
             await self._attempt("uses", self._note_uses())
             if self._services.is_ready:
                 await self._attempt("sketches", self._services.index.sketches.refresh())
+            if tick % _PRUNE_EVERY == 0:
+                await self._attempt("heap", in_thread("load", heap.give_back))
             if not self._keeps_store:
                 continue
             if self._services.settings.memory.session_idle_minutes:
