@@ -28,6 +28,7 @@ MODEL = "synthetic"
 CLUSTERS = 400
 WORDS = 20_000
 START = datetime(2026, 1, 1, tzinfo=UTC)
+SEEN_BEFORE = 0.84  # of the requests
 LARGE = Scope("0" * 32, "f" * 32)
 
 
@@ -110,6 +111,15 @@ async def measure(index: IndexCache, scopes: Sequence[Scope], label: str) -> Non
     print(f"{label:34}" + "   ".join(figures), flush=True)
 
 
+def mixed(options: argparse.Namespace) -> list[Scope]:
+    """Return owners as they come on a working day: most asked a moment ago, the others for the first time."""
+    chance, new = random.Random(13), iter(range(options.owners))
+    asking: list[Scope] = []
+    for _ in range(min(options.queries, options.owners)):
+        asking.append(chance.choice(asking) if asking and chance.random() < SEEN_BEFORE else owner(next(new)))
+    return asking
+
+
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp/recall-bench"))
@@ -125,6 +135,7 @@ async def main() -> None:
         index = IndexCache(store, model=MODEL)
         await measure(index, spread, f"small owners, cold, of {count}")
         await measure(index, spread, f"small owners, warm, of {count}")
+    await measure(IndexCache(store, model=MODEL), mixed(options), f"small owners, {SEEN_BEFORE:.0%} seen before")
     index = IndexCache(store, model=MODEL)
     await measure(index, [LARGE] * 5, "large owner, first requests")
     drawing = time.process_time()
