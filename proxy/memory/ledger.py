@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory.blocks import EMPTY, Block, Count, query_block
+from proxy.memory.blocks import EMPTY, Block, Count, escape, query_block
 from proxy.memory.chain import Point
 from proxy.store.ledger import LedgerEntry
 from proxy.types import Hit
@@ -92,7 +92,9 @@ def assemble(
     carried = kept_ids.union(*(entry.memory_ids for entry in (frozen, *texts.values())))
     current = stored.get((last.hash, "block")) if in_tool_loop else None
     if current is None:
-        block = query_block([hit for hit in hits if hit.id not in carried], budget, count) if hits else EMPTY
+        profile_lines = _lines_of(frozen.text)
+        unsaid = [hit for hit in hits if hit.id not in carried and not _is_line(hit, profile_lines)]
+        block = query_block(unsaid, budget, count) if hits else EMPTY
         current = LedgerEntry(last.hash, "block", block.text, tuple(hit.id for hit in block.hits))
         entries.append(current)
         fresh += block.hits
@@ -101,3 +103,16 @@ def assemble(
     additions += [Addition(index, entry.text) for index, entry in sorted(texts.items()) if entry.text]
     tokens = sum(count(addition.text) for addition in additions)
     return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens, kept_ids)
+
+
+def _lines_of(profile: str) -> frozenset[str]:
+    return frozenset(_plain(line.removeprefix("- ")) for line in profile.splitlines())
+
+
+def _is_line(hit: Hit, lines: frozenset[str]) -> bool:
+    """Whether an old turn says word for word, and no more, what the profile says all through the conversation."""
+    return hit.source == "episode" and _plain(escape(hit.text)) in lines
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".!")

@@ -41,6 +41,18 @@ def test_the_profile_goes_on_the_first_user_message_and_the_block_on_the_last() 
     assert "tea" in assembly.additions[1].text
 
 
+def test_an_old_turn_that_says_no_more_than_the_profile_is_not_quoted_beside_it() -> None:
+    profile = Block("\n\n<profile>\n- Always answer in French\n</profile>", PROFILE.hits, 5)
+    turns = [
+        Hit("episode", f"epi_{at}", text, 1.0, 0, role="user")
+        for at, text in enumerate(["always answer in  French.", "Always answer in French, I like tea"])
+    ]
+    first = laid_out(points("user"), [], turns, profile)
+    assert [hit.id for hit in first.hits] == ["mem_p", "epi_1"]
+    later = laid_out(points("user", "assistant", "user"), kept([], first), turns, profile)
+    assert later.hits == ()
+
+
 @given(st.lists(st.sets(st.sampled_from("abcdefgh")), min_size=1, max_size=6))
 def test_each_request_begins_with_the_one_before(recalled: list[set[str]]) -> None:
     ledger: list[LedgerEntry] = []
