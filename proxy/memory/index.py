@@ -190,6 +190,12 @@ class FactShelf(Shelf[Memory]):
         self._from = Column(np.int64)
         self._to = Column(np.int64)
         self._expires = Column(np.int64)
+        self._sums_up = Column(np.bool_)
+
+    @property
+    def sums_up(self) -> Mask:
+        """Which lines are summaries of conversations."""
+        return self._sums_up.values
 
     def visible(self, scope: Scope, now: datetime, as_of: datetime | None = None) -> Mask:
         """Return the lines that may be recalled: visible to the scope, not expired, and true now or at ``as_of``."""
@@ -207,6 +213,7 @@ class FactShelf(Shelf[Memory]):
         self._from.extend([to_ms(item.valid_from) for item in items])
         self._to.extend([_end(item) for item in items])
         self._expires.extend([_NEVER if item.expires_at is None else to_ms(item.expires_at) for item in items])
+        self._sums_up.extend([item.kind == "summary" for item in items])
 
 
 class TurnShelf(Shelf[Episode]):

@@ -32,6 +32,7 @@ _ACROSS = 3  # times as many turns are looked at where every conversation is to 
 _FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
 _SIMILAR = 0.7
 _LEAST = 1e-3
+_OF_A_SUMMARY = 0.4  # of the score that a memory would have
 _FACT_FLOOR, _TURN_FLOOR = 0.5, 0.3  # of the best score: facts are right or wrong, turns carry each other
 
 
@@ -77,18 +78,24 @@ class FactSource:
         return await beside_loop(shelf, self.search, shelf, scope, query, limit)
 
     def search(self, shelf: FactShelf, scope: Scope, query: Query, limit: int) -> Found:
-        """Rank the memories on a shelf; those that fit on their own lead."""
+        """Rank the memories on a shelf; those that fit on their own lead.
+
+        A summary of a conversation never does, and counts little: the turns that it sums up answer in less room.
+        """
         mask = shelf.visible(scope, query.now, query.as_of)
         terms = terms_of(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
         scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
         scores = _none_lost(scores, mask, query)
+        scores = np.where(shelf.sums_up, np.float32(_OF_A_SUMMARY) * scores, scores)
         lines = best(scores * in_time(shelf, query), min(limit, _MOST_FACTS))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
+        chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
         hits = [_fact_hit(shelf.items[line], score) for line, score in chosen]
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
-        leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line, _ in chosen)
+        said = [line for line, _ in chosen if not shelf.sums_up[line]]
+        leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line in said)
         return cut(Found(hits, evidence, min(leads, _MOST_LEADS)), _FACT_FLOOR)
 
 

@@ -140,6 +140,17 @@ async def test_of_similar_facts_the_newest_comes_first(store, index):
     assert found[:2] == ["Favourite editor is Zed", "Favourite editor is Vim"]
 
 
+async def test_a_summary_of_a_conversation_stands_behind_what_was_said_in_it(store, index):
+    said = "User: Rex hates water. User: He fell off the pier in Wannsee. Assistant: Then the forest near Grunewald."
+    summary = fact(40, said, kind="summary")
+    await store.put_memories(ANNE, [summary], fact_vectors([summary]), MODEL)
+    for question in ("What dog do I have, and why does Rex hate water?", "Why does Rex hate water since the pier?"):
+        found = await recall(ANNE, ask(question), index)
+        places = {hit.source: at for at, hit in reversed(list(enumerate(found.hits)))}
+        assert places["episode"] < places.get("summary", len(found.hits))
+        assert found.hits[0].source != "summary"
+
+
 async def test_the_same_statement_appears_once(store, index):
     rows = [fact(40, "Allergic to walnuts", at=NOW - 5 * DAY), fact(41, "allergic to  walnuts", at=NOW - DAY)]
     await store.put_memories(ANNE, rows, fact_vectors(rows), MODEL)
