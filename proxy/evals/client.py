@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import aiohttp
 
@@ -124,6 +125,19 @@ class Client:
             await asyncio.sleep(pause_s)
             pause_s = min(0.5, pause_s * 1.5)
         return time.monotonic() - start
+
+    async def end(self, user: str, session: str) -> None:
+        """End a conversation, so that its summary is written, as an idle hour would.
+
+        Raises:
+            EvalFailed: If it is not answered with 200.
+        """
+        url = f"{self._base_url}/v1/sessions/{quote(session)}/end"
+        async with self._http.post(url, headers=self._as(user)) as response:
+            if response.status != 200:
+                raise EvalFailed(
+                    f"Ending {session!r} was answered with {response.status}: {(await response.text())[:300]}"
+                )
 
     async def get(self, path: str, user: str, **query: str) -> dict[str, Any]:
         """Return the JSON object at a path of the memory API.

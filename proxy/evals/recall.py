@@ -191,7 +191,7 @@ async def recall(client: Client, dataset: Dataset, budgets: Sequence[int], concu
             await asker.ask(client, moment)
             progress.advance()
 
-        await Replay(client, person, ask=ask, on_turn=lambda *_: progress.advance()).run()
+        await Replay(client, person, ask=ask, on_turn=lambda *_: progress.advance(), ends=True).run()
 
     await for_each(dataset.people, one, concurrency)
     progress.finish()

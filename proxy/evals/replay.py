@@ -44,10 +44,17 @@ class Replay:
         person: Whose conversations, in order.
         ask: Called for each question at its time, when nothing is pending.
         on_turn: Called after each turn with what the upstream received.
+        ends: End the conversations that are over before a question is asked, as idle hours do in real life.
     """
 
     def __init__(
-        self, client: Client, person: Person, *, ask: AskAt | None = None, on_turn: OnTurn | None = None
+        self,
+        client: Client,
+        person: Person,
+        *,
+        ask: AskAt | None = None,
+        on_turn: OnTurn | None = None,
+        ends: bool = False,
     ) -> None:
         self._client = client
         self._person = person
@@ -55,12 +62,15 @@ class Replay:
         self._on_turn = on_turn
         self._due = places(person)
         self._stored: list[tuple[Session, Line]] = []
+        self._ends = ends
+        self._over: list[str] = []
 
     async def run(self) -> None:
         """Post everything, ask everything, and wait until nothing is pending."""
         for session in self._person.sessions:
             await self._converse(session)
             self._stored += [(session, line) for line in session.lines]
+            self._over += [session.id] if self._ends and any(line.role == "user" for line in session.lines) else []
             await self._pose((session.id, None), (), session.date)
         await self._pose(_AT_THE_END, (), self._person.sessions[-1].date if self._person.sessions else "")
         await self._client.settle(self._person.id)
@@ -90,6 +100,8 @@ class Replay:
         if self._ask is None or not questions:
             return
         await self._client.settle(self._person.id)
+        while self._over:
+            await self._client.end(self._person.id, self._over.pop(0))
         for question in questions:
             await self._ask(Moment(question, earlier, tuple(self._stored), time))
 

@@ -52,6 +52,19 @@ async def test_small_set_is_replayed_against_a_real_server(sample):
     assert tables["own: input cost with prompt caching"].rows[0][0] == "no memory"
 
 
+async def test_questions_are_asked_when_the_conversations_before_have_ended(sample):
+    async def work(client: Client) -> Report:
+        dataset = Options(data=sample).dataset()
+        report = await recall(client, dataset, (400,), 1)
+        for person in dataset.people:
+            page = await client.get("/v1/sessions", person.id, limit="1000")
+            ended = {one["name"]: one["ended_at"] for one in page["data"]}
+            assert all(ended[session.id] for session in person.sessions)
+        return report
+
+    await measure([lambda _: work], Options(data=sample))
+
+
 def test_an_evaluation_that_is_told_to_end_leaves_nothing_behind(sample, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     command = [sys.executable, "-m", "proxy", "eval", "forget", "--data", str(sample)]
