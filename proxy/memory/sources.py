@@ -28,7 +28,6 @@ from proxy.types import Hit, Memory, Scope, Source
 _MOST_FACTS = 30
 _MOST_LEADS = 12
 _SPARE = 10  # turns that may turn out to repeat others
-_ACROSS = 3  # times as many turns are looked at where every conversation is to have its say
 _FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
 _SIMILAR = 0.7
 _LEAST = 1e-3
@@ -123,9 +122,8 @@ class EpisodeSource:
         scores = preferred(shelf, scores, query)
         scores = _none_lost(scores, mask, query)
         scores = with_answers(shelf, scores)
-        wide = _ACROSS * limit if query.is_across else limit
-        lines = _each_text_once(shelf, best(scores, wide + _SPARE))[:wide]
-        hits = [_turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)[:limit]]
+        lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
+        hits = [_turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
         evidence = weigh(shelf, terms, mask, like.words, like.cosines)
         if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)
