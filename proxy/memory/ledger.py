@@ -111,7 +111,7 @@ def _lines_of(profile: str) -> frozenset[str]:
 
 def _is_line(hit: Hit, lines: frozenset[str]) -> bool:
     """Whether an old turn says word for word, and no more, what the profile says all through the conversation."""
-    return hit.source == "episode" and _plain(escape(hit.text)) in lines
+    return bool(lines) and hit.source == "episode" and _plain(escape(hit.text)) in lines
 
 
 def _plain(text: str) -> str:
