@@ -132,12 +132,7 @@ class Client:
         Raises:
             EvalFailed: If it is not answered with 200.
         """
-        url = f"{self._base_url}/v1/sessions/{quote(session)}/end"
-        async with self._http.post(url, headers=self._as(user)) as response:
-            if response.status != 200:
-                raise EvalFailed(
-                    f"Ending {session!r} was answered with {response.status}: {(await response.text())[:300]}"
-                )
+        await self._call("POST", f"/v1/sessions/{quote(session)}/end", user)
 
     async def get(self, path: str, user: str, **query: str) -> dict[str, Any]:
         """Return the JSON object at a path of the memory API.
@@ -145,11 +140,7 @@ class Client:
         Raises:
             EvalFailed: If it is not answered with 200.
         """
-        async with self._http.get(f"{self._base_url}{path}", params=query, headers=self._as(user)) as response:
-            if response.status != 200:
-                raise EvalFailed(f"GET {path} was answered with {response.status}: {(await response.text())[:300]}")
-            found: dict[str, Any] = await response.json()
-            return found
+        return await self._call("GET", path, user, **query)
 
     async def resident_mb(self) -> float | None:
         """Return the memory of the server's process, None where it does not tell."""
@@ -162,7 +153,8 @@ class Client:
         """Return the entries of a receipt, injected and merely considered, best first; the profile is not ranked."""
         body = await self.get(f"/v1/receipts/{receipt}", user)
         found = [entry for name in ("injected", "considered") for entry in body.get(name) or ()]
-        entries = {entry["id"]: entry for entry in found if entry["id"] not in (body.get("profile") or ())}
+        profile = frozenset(body["profile"])
+        entries = {entry["id"]: entry for entry in found if entry["id"] not in profile}
         return sorted(entries.values(), key=lambda entry: -float(entry.get("score") or 0.0))
 
     async def memories(self, user: str, status: str = "active") -> list[dict[str, Any]]:
@@ -175,6 +167,16 @@ class Client:
             if not page.get("has_more") or not page["data"]:
                 return found
             query["after"] = page["data"][-1]["id"]
+
+    async def _call(self, method: str, path: str, user: str, **query: str) -> dict[str, Any]:
+        url, headers = f"{self._base_url}{path}", self._as(user)
+        async with self._http.request(method, url, params=query, headers=headers) as response:
+            if response.status != 200:
+                raise EvalFailed(
+                    f"{method} {path} was answered with {response.status}: {(await response.text())[:300]}"
+                )
+            found: dict[str, Any] = await response.json()
+            return found
 
     def _as(self, user: str) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._key}", "X-Memory-User": user}
