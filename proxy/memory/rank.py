@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,12 +79,9 @@ def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, 
         groups: Of each entry.
         sizes: How much there is of each group in all.
     """
-    taken: Counter[str] = Counter()
-    left = []
-    for score, group in zip(scores, groups, strict=True):
-        left.append(score * _WHOLE_GROUP ** (taken[group] / max(sizes.get(group, 0), _LEAST_GROUP)))
-        taken[group] += 1
-    return left
+    return _fading(
+        scores, groups, lambda group, taken: _WHOLE_GROUP ** (taken / max(sizes.get(group, 0), _LEAST_GROUP))
+    )
 
 
 def shared_out(scores: Sequence[float], groups: Sequence[str]) -> list[float]:
@@ -94,12 +91,7 @@ def shared_out(scores: Sequence[float], groups: Sequence[str]) -> list[float]:
         scores: Best first.
         groups: Of each entry.
     """
-    taken: Counter[str] = Counter()
-    left = []
-    for score, group in zip(scores, groups, strict=True):
-        left.append(score * _NEXT_OF_GROUP ** taken[group])
-        taken[group] += 1
-    return left
+    return _fading(scores, groups, lambda _, taken: _NEXT_OF_GROUP**taken)
 
 
 def varied(groups: Sequence[str], lead: int, until: int) -> list[int]:
@@ -143,3 +135,13 @@ def newest_first(scores: Sequence[float], ages: Sequence[float], similar: NDArra
         for at, value in zip(sorted(group, key=lambda at: ages[at]), values, strict=True):
             mended[at] = value
     return mended
+
+
+def _fading(scores: Sequence[float], groups: Sequence[str], worth: Callable[[str, int], float]) -> list[float]:
+    """Return the scores times what an entry is worth behind so many of its group."""
+    taken: Counter[str] = Counter()
+    left = []
+    for score, group in zip(scores, groups, strict=True):
+        left.append(score * worth(group, taken[group]))
+        taken[group] += 1
+    return left
