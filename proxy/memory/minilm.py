@@ -95,7 +95,7 @@ def _open_session(path: Path, threads: int) -> InferenceSession:
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.enable_cpu_mem_arena = False  # it would keep the 25 MB that the longest batch took
+    options.enable_cpu_mem_arena = False  # it would keep what the longest batch took, some 20 MB
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
