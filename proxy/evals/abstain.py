@@ -13,6 +13,7 @@ from proxy.evals.progress import Progress
 from proxy.evals.replay import Replay, for_each
 from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
+from proxy.memory.blocks import OPEN
 
 _UNANSWERABLE = frozenset({"abstention", "Memory Boundary", "adversarial"})
 _OWN_QUESTIONS = 100
@@ -23,7 +24,7 @@ class Quiet:
     """One request of a group and how much memory it got.
 
     Args:
-        on_turn: Whether anything was put in for this turn, beyond what belongs in every prompt.
+        on_turn: Whether anything was put in for what was asked, beyond what opens every conversation.
     """
 
     group: str
@@ -33,12 +34,12 @@ class Quiet:
 
 
 async def abstain(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = PROMPTS) -> Report:
-    """Replay a set; then ask unrelated things, things never said, and things that were said."""
+    """Replay a set and end its conversations; then ask unrelated things, things never said, and things that were."""
     progress = Progress(f"abstain {dataset.name}", sum(len(person.sessions) for person in dataset.people))
     heard: list[Quiet] = []
 
     async def one(person: Person) -> None:
-        await Replay(client, Person(person.id, person.sessions, ())).run()
+        await Replay(client, Person(person.id, person.sessions, ()), ends=True).run()
         for number, (group, text) in enumerate(requests(dataset, person, prompts)):
             asked = await client.chat(
                 [{"role": "user", "content": text}],
@@ -69,8 +70,8 @@ def requests(dataset: Dataset, person: Person, prompts: Sequence[str] = PROMPTS)
 
 
 def touches_turn(asked: Asked) -> bool:
-    """Whether the last message of the client reached the upstream longer than it was."""
-    return asked.sent[-1].get("content") != asked.received[-1].get("content")
+    """Whether something was recalled for what was asked: the profile and the opening stand in blocks of their own."""
+    return any(OPEN in text for text in asked.insertions)
 
 
 def tabulate(name: str, heard: Sequence[Quiet]) -> Report:
@@ -88,6 +89,6 @@ def tabulate(name: str, heard: Sequence[Quiet]) -> Report:
             )
         )
     columns = ("", "requests", "memory for the turn", "any memory", "tokens")
-    notes = ("«any memory» counts the profile too, which stands in every prompt.",)
+    notes = ("«any memory» counts the profile and the summaries that open a conversation too, whatever is asked.",)
     items = [{"part": "abstain", "group": one.group, "text": one.text, "tokens": one.tokens} for one in heard]
     return Report(tables=[Table(f"{name}: memory injected", columns, tuple(rows), notes)], items=items)

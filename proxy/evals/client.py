@@ -150,11 +150,14 @@ class Client:
         return float(found[0]) / 2**20 if found else None
 
     async def ranked(self, user: str, receipt: str) -> list[dict[str, Any]]:
-        """Return the entries of a receipt, injected and merely considered, best first; the profile is not ranked."""
+        """Return the entries of a receipt, injected and merely considered, best first.
+
+        What stands there whatever is asked, the profile and the opening, is not ranked.
+        """
         body = await self.get(f"/v1/receipts/{receipt}", user)
         found = [entry for name in ("injected", "considered") for entry in body.get(name) or ()]
-        profile = frozenset(body["profile"])
-        entries = {entry["id"]: entry for entry in found if entry["id"] not in profile}
+        unasked = frozenset((*body["profile"], *body["opening"]))
+        entries = {entry["id"]: entry for entry in found if entry["id"] not in unasked}
         return sorted(entries.values(), key=lambda entry: -float(entry.get("score") or 0.0))
 
     async def memories(self, user: str, status: str = "active") -> list[dict[str, Any]]:

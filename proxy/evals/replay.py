@@ -44,7 +44,8 @@ class Replay:
         person: Whose conversations, in order.
         ask: Called for each question at its time, when nothing is pending.
         on_turn: Called after each turn with what the upstream received.
-        ends: End the conversations that are over before a question is asked, as idle hours do in real life.
+        ends: End the conversations that are over before a question is asked and in the end, as idle hours do in real
+            life.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class Replay:
             self._over += [session.id] if self._ends and any(line.role == "user" for line in session.lines) else []
             await self._pose((session.id, None), (), session.date)
         await self._pose(_AT_THE_END, (), self._person.sessions[-1].date if self._person.sessions else "")
-        await self._client.settle(self._person.id)
+        await self._settle()
 
     async def _converse(self, session: Session) -> None:
         history: list[dict[str, str]] = []
@@ -99,11 +100,14 @@ class Replay:
         questions = self._due.get(place)
         if self._ask is None or not questions:
             return
+        await self._settle()
+        for question in questions:
+            await self._ask(Moment(question, earlier, tuple(self._stored), time))
+
+    async def _settle(self) -> None:
         await self._client.settle(self._person.id)
         while self._over:
             await self._client.end(self._person.id, self._over.pop(0))
-        for question in questions:
-            await self._ask(Moment(question, earlier, tuple(self._stored), time))
 
 
 async def for_each(people: Iterable[Person], work: Callable[[Person], Awaitable[None]], concurrency: int) -> None:

@@ -1,9 +1,9 @@
 """Decides what is put where, so that consecutive requests of a conversation share their prefix, pure.
 
-The profile is chosen once per conversation and stays on its first user message. The block for a question goes on the
-last user message. What earlier messages carried is put back byte for byte, and only entries that no earlier message
-carries are added. Everything is appended to user messages: chat templates of several model families refuse a second
-system message or one in another place than the first.
+The profile, and what the last conversations were about, are chosen once per conversation and stay on its first user
+message. The block for a question goes on the last user message. What earlier messages carried is put back byte for
+byte, and only entries that no earlier message carries are added. Everything is appended to user messages: chat
+templates of several model families refuse a second system message or one in another place than the first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from proxy.memory.blocks import EMPTY, Block, Count, escape, query_block
+from proxy.memory.blocks import EMPTY, Block, Count, escape, opening_block, query_block
 from proxy.memory.chain import Point
 from proxy.store.ledger import LedgerEntry
 from proxy.types import Hit
@@ -30,9 +30,9 @@ class Assembly:
     """What goes into a request, and what to remember of it.
 
     Args:
-        additions: At most two a message, in the order in which they are appended.
+        additions: At most three a message, in the order in which they are appended.
         entries: Ledger entries that are new or changed.
-        hits: Entries injected afresh by this request, the profile's included where it is new.
+        hits: Entries injected afresh by this request, those of the profile and the opening included where they are new.
         carried: Ids of what earlier messages already carry.
         tokens: Tokens of all additions, carried ones included.
         kept: Those of ``carried`` that stand in what the provider keeps, not in this request.
@@ -57,6 +57,7 @@ def assemble(
     budget: int,
     count: Count,
     kept: Sequence[LedgerEntry] = (),
+    opening: Sequence[Hit] = (),
 ) -> Assembly:
     """Place the profile, the blocks of earlier turns and a fresh block for the last user message.
 
@@ -66,9 +67,11 @@ def assemble(
         profile: What the profile would be now, used only where the conversation has none yet; None where it could not
             be looked up.
         hits: What was recalled for the last user message, best first.
-        budget: Most tokens of the fresh block and a fresh profile together.
+        budget: Most tokens of a fresh profile, the fresh block and a fresh opening together, which get room in this
+            order.
         count: Counts tokens.
         kept: What earlier requests carried of a conversation that the provider keeps: it stands there already.
+        opening: Summaries of the last conversations, where this one begins.
     """
     users = [point for point in points if point.role == "user"]
     kept_ids = frozenset(id_ for entry in kept for id_ in entry.memory_ids)
@@ -88,8 +91,9 @@ def assemble(
         entries += [frozen] if profile is not None else []
         fresh += chosen.hits
         budget -= chosen.tokens
+    opened = stored.get((first.hash, "opening"), LedgerEntry(first.hash, "opening", "", ()))
     texts = {point.index: entry for point in users[:-1] if (entry := stored.get((point.hash, "block")))}
-    carried = kept_ids.union(*(entry.memory_ids for entry in (frozen, *texts.values())))
+    carried = kept_ids.union(*(entry.memory_ids for entry in (frozen, opened, *texts.values())))
     current = stored.get((last.hash, "block")) if in_tool_loop else None
     if current is None:
         profile_lines = _lines_of(frozen.text)
@@ -98,9 +102,16 @@ def assemble(
         current = LedgerEntry(last.hash, "block", block.text, tuple(hit.id for hit in block.hits))
         entries.append(current)
         fresh += block.hits
+        budget -= block.tokens
+    if opening and not opened.text:
+        unsaid = [hit for hit in opening if hit.id not in carried.union(current.memory_ids)]
+        begins = opening_block(unsaid, budget, count)
+        opened = LedgerEntry(first.hash, "opening", begins.text, tuple(hit.id for hit in begins.hits))
+        entries.append(opened)
+        fresh += begins.hits
     texts[last.index] = current
-    additions = [Addition(first.index, frozen.text)] if frozen.text else []
-    additions += [Addition(index, entry.text) for index, entry in sorted(texts.items()) if entry.text]
+    placed = [(first.index, frozen), (first.index, opened), *sorted(texts.items())]
+    additions = [Addition(index, entry.text) for index, entry in placed if entry.text]
     tokens = sum(count(addition.text) for addition in additions)
     return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens, kept_ids)
 

@@ -30,7 +30,8 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
             profile_block(exchange.profile or (), min(settings.profile_tokens, budget), count) if is_known else None
         )
         points = exchange.standing_points
-        assembly = lay_out(points, exchange.ledger, profile, exchange.hits, budget, count, exchange.kept)
+        hits, opening = exchange.hits, exchange.opening
+        assembly = lay_out(points, exchange.ledger, profile, hits, budget, count, exchange.kept, opening)
         exchange.assembly = assembly
         if exchange.mode == "observe" or not assembly.additions:
             return

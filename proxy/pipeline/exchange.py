@@ -126,6 +126,7 @@ class Exchange:
     profile: Sequence[Memory] | None = None  # None: not known
     recalled: Recalled | None = None
     hits: list[Hit] = field(default_factory=list)  # recalled, still true, not said in the request
+    opening: Sequence[Hit] = ()  # what the last conversations were about, where this one begins
     query_text: str = ""
 
     # assemble

@@ -114,7 +114,7 @@ async def _look_up(
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, stated)]
             exchange.hits = _without_own(unsaid, exchange)
-        exchange.hits += await _opening(exchange, services, stands)
+        exchange.opening = await _opening(exchange, services, stands)
 
 
 async def _tells(exchange: Exchange, services: Services, query: Query, passages: Sequence[Passage]) -> bool:
@@ -225,11 +225,9 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
         return []
     scope = exchange.required_scope
     rows = [row for row in await services.index.marked(scope) if scope.sees(row.agent)]
-    shown = {hit.id for hit in exchange.hits}
     hits = [
         Hit("summary", row.id, row.text, 0.0, 0, row.valid_from, row.session, kind="summary")
         for row in latest(rows, most, scope.session)
-        if row.id not in shown
     ]
     return seen(exchange, stands, hits)
 

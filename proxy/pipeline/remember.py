@@ -147,7 +147,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
     injected = exchange.assembly.hits
     shown = {hit.id for hit in injected} | exchange.assembly.carried
     kept_out = exchange.recalled.considered if exchange.recalled is not None else []
-    considered = [hit for hit in (*exchange.hits, *kept_out) if hit.id not in shown]
+    considered = [hit for hit in (*exchange.hits, *exchange.opening, *kept_out) if hit.id not in shown]
     return {
         "id": exchange.receipt_id,
         "mode": exchange.mode,
@@ -164,11 +164,16 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         **({"recall_calls": exchange.recalls} if exchange.offers_recall else {}),
         "costs": costs_shown(exchange.costs),
         "injected": [_entry(hit) for hit in injected],
-        "profile": [id_ for entry in exchange.assembly.entries if entry.kind == "profile" for id_ in entry.memory_ids],
+        **{kind: _of(exchange, kind) for kind in ("profile", "opening")},
         "carried": sorted(exchange.assembly.carried),
         **({"attachments": [_told(one) for one in exchange.attached]} if exchange.attached else {}),
         "considered": [_entry(hit) for hit in considered[:_MOST_CONSIDERED]],
     }
+
+
+def _of(exchange: Exchange, kind: str) -> list[str]:
+    """Return the ids of what this request newly carries of a kind."""
+    return [id_ for entry in exchange.assembly.entries if entry.kind == kind for id_ in entry.memory_ids]
 
 
 def _told(one: Attached) -> dict[str, Any]:

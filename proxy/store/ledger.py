@@ -20,13 +20,13 @@ class LedgerEntry:
 
     Args:
         anchor: Chain hash of the message at which it stands.
-        kind: ``profile`` after the system message, ``block`` on a user message.
+        kind: ``profile`` and ``opening`` on the first user message, ``block`` on any.
         text: What was injected, byte for byte.
         memory_ids: The memories and episodes that it shows.
     """
 
     anchor: str
-    kind: Literal["profile", "block"]
+    kind: Literal["profile", "opening", "block"]
     text: str
     memory_ids: tuple[str, ...]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from proxy.clock import ManualClock
+from proxy.memory.blocks import OPENING_OPEN
 from proxy.worker.endings import end_idle
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
@@ -55,10 +56,13 @@ def test_an_ended_conversation_leaves_a_summary_that_opens_the_next(running: Run
         assert 2 <= len(summary["text"].splitlines()) <= 9
         speaker.say("Good morning! Please write a haiku.")
         sent = agreeable.last.json["messages"]
-        assert "[summaries]" in sent[-1]["content"]
+        assert sent[-1]["content"].count("<memory") == 1
+        assert OPENING_OPEN in sent[-1]["content"]
         assert "Lisbon" in sent[-1]["content"]
         speaker.post([*sent, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "And another"}])
-        assert "[summaries]" not in agreeable.last.json["messages"][-1]["content"]
+        later = agreeable.last.json["messages"]
+        assert OPENING_OPEN in later[-3]["content"]
+        assert OPENING_OPEN not in later[-1]["content"]
         speaker.http.post(f"/sessions/{session}/end")
         assert len(summaries(speaker)) == 1
 

@@ -16,6 +16,7 @@ from proxy.evals.junk import audit
 from proxy.evals.page import MOST_MISSES
 from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
+from proxy.memory.blocks import OPEN, OPENING_OPEN, PROFILE_OPEN
 
 
 def test_verdict_names_what_is_missing_and_what_leaked(sample):
@@ -58,12 +59,13 @@ def test_hundred_prompts_are_dealt_out_among_the_people(sample):
     assert ("never said (adversarial)", "When does the choir rehearse?") in asked
 
 
-def test_profile_alone_is_not_memory_for_the_turn():
+def test_what_opens_every_conversation_is_not_memory_for_the_turn():
     user = {"role": "user", "content": "Hi"}
-    profile = Asked(("<p>",), [user], [{"role": "system", "content": "<p>"}, user], "", "", 1.0)
-    block = Asked(("<b>",), [user], [{"role": "user", "content": "Hi<b>"}], "", "", 1.0)
-    assert not touches_turn(profile)
-    assert touches_turn(block)
+    always = PROFILE_OPEN, OPENING_OPEN
+    for insertions, touched in ((), False), (always, False), ((*always, OPEN), True):
+        text = "".join(insertions)
+        asked = Asked((text,), [user], [{"role": "user", "content": f"Hi{text}"}], "", "", 1.0)
+        assert touches_turn(asked) == touched
     table = tabulate_quiet("x", [Quiet("g", "t", 4, on_turn=False), Quiet("g", "t", 6, on_turn=True)]).tables[0]
     assert table.rows == (("g", 2, 0.5, 1.0, 5.0),)
 

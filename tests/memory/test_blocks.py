@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.blocks import CLOSE, EMPTY, OPEN, escape, profile_block, query_block
+from proxy.memory.blocks import CLOSE, EMPTY, OPEN, OPENING_OPEN, escape, opening_block, profile_block, query_block
 from proxy.tokens import count
 from proxy.types import Hit, Memory
 
@@ -36,6 +36,14 @@ def test_a_block_never_exceeds_its_budget(found: list[Hit], budget: int) -> None
     block = query_block(found, budget, count)
     assert block.tokens <= budget
     assert block.tokens == (count(block.text) if block.text else 0)
+
+
+@given(hits, st.integers(0, 800))
+def test_summaries_that_open_a_conversation_stay_within_their_budget(found: list[Hit], budget: int) -> None:
+    block = opening_block(found, budget, count)
+    assert block.tokens <= budget
+    assert block.tokens == (count(block.text) if block.text else 0)
+    assert block.text.count("<memory") == block.text.count(OPENING_OPEN) == bool(block.hits)
 
 
 @given(hits)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.blocks import EMPTY, Block
+from proxy.memory.blocks import EMPTY, OPENING_OPEN, Block
 from proxy.memory.chain import Point, chain
 from proxy.memory.ledger import NOTHING, Assembly, assemble
 from proxy.store.ledger import LedgerEntry
@@ -14,6 +16,7 @@ from proxy.types import Hit, Scope
 
 ANNA = Scope("a" * 32, "b" * 32)
 PROFILE = Block("\n\n<profile>", (Hit("fact", "mem_p", "p", 1.0, 1),), 5)
+SUMMARIES = [Hit("summary", f"mem_{name}", f"The user spoke of {name}.", 0.0, 0) for name in ("a", "harbours", "mills")]
 
 
 def points(*roles: str) -> list[Point]:
@@ -24,8 +27,10 @@ def facts(*names: str) -> list[Hit]:
     return [Hit("fact", f"mem_{name}", f"the user likes {name}", 1.0, 0) for name in names]
 
 
-def laid_out(where: list[Point], ledger: list[LedgerEntry], hits: list[Hit], profile: Block = EMPTY) -> Assembly:
-    return assemble(where, ledger, profile, hits, 600, count)
+def laid_out(
+    where: list[Point], ledger: list[LedgerEntry], hits: list[Hit], profile: Block = EMPTY, opening: Sequence[Hit] = ()
+) -> Assembly:
+    return assemble(where, ledger, profile, hits, 600, count, opening=opening)
 
 
 def kept(ledger: list[LedgerEntry], assembly: Assembly) -> list[LedgerEntry]:
@@ -60,7 +65,8 @@ def test_each_request_begins_with_the_one_before(recalled: list[set[str]]) -> No
     roles: list[str] = []
     for names in recalled:
         roles += ["user"] if not roles else ["assistant", "user"]
-        assembly = laid_out(points(*roles), ledger, facts(*sorted(names)), PROFILE)
+        opening = SUMMARIES if len(roles) == 1 else ()
+        assembly = laid_out(points(*roles), ledger, facts(*sorted(names)), PROFILE, opening)
         ledger = kept(ledger, assembly)
         now = [(addition.index, addition.text) for addition in assembly.additions]
         assert now[: len(before)] == before
@@ -104,7 +110,7 @@ def test_nothing_is_injected_twice_in_a_conversation(recalled: list[set[str]]) -
     roles: list[str] = []
     for names in recalled:
         roles += ["user"] if not roles else ["assistant", "user"]
-        assembly = laid_out(points(*roles), ledger, facts(*sorted(names)))
+        assembly = laid_out(points(*roles), ledger, facts(*sorted(names)), opening=SUMMARIES)
         ledger = kept(ledger, assembly)
         seen += [hit.id for hit in assembly.hits]
     assert len(seen) == len(set(seen))
@@ -115,6 +121,21 @@ def test_the_profile_is_frozen_even_where_there_was_none() -> None:
     ledger = kept([], laid_out(where, [], []))
     later = laid_out(points("user", "assistant", "user"), ledger, [], PROFILE)
     assert later.additions == ()
+
+
+def test_summaries_open_a_conversation_in_the_room_that_its_question_leaves() -> None:
+    first = laid_out(points("user"), [], facts("a"), PROFILE, SUMMARIES)
+    texts = [addition.text for addition in first.additions]
+    assert texts[0] == PROFILE.text
+    assert OPENING_OPEN in texts[1]
+    assert "likes a" in texts[2]
+    assert "spoke of a" not in texts[1]
+    assert "harbours" in texts[1]
+    again = laid_out(points("user"), kept([], first), facts("tea"), EMPTY, SUMMARIES[:1])
+    assert [addition.text for addition in again.additions[:2]] == texts[:2]
+    block = count(texts[2])
+    tight = assemble(points("user"), [], None, facts("a"), block + 10, count, opening=SUMMARIES)
+    assert [addition.text for addition in tight.additions] == texts[2:]
 
 
 def test_the_last_user_message_is_computed_afresh() -> None:
