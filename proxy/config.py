@@ -89,7 +89,7 @@ class Settings(BaseSettings):
     @property
     def database_url(self) -> str:
         """The journal's URL, SQLite in the data folder unless set."""
-        return self.store.database_url or f"sqlite+aiosqlite:///{(self.server.data_dir / 'throughline.db').resolve()}"
+        return self.store.database_url or f"sqlite:///{(self.server.data_dir / 'throughline.db').resolve()}"
 
 
 def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:

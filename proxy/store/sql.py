@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.store import migrations
@@ -58,21 +56,6 @@ class Database:
             await engine.close()
             raise StoreUnavailable(f"the database cannot be opened: {type(error).__name__}") from error
         return database
-
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection in a read transaction; for work off the hot path."""
-        async with self._engine.reading() as connection:
-            yield connection
-
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
-        """Yield a connection in a write transaction of its own; for work off the hot path.
-
-        On SQLite every other writer of the process waits meanwhile.
-        """
-        async with self._engine.writing() as connection:
-            yield connection
 
     async def query(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work`` in one read transaction and return its result.

@@ -68,8 +68,7 @@ async def test_several_processes_may_start_at_once(tmp_path: Path) -> None:
 async def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/sql.db"
     db = await Database.open(url)
-    async with db.write() as connection:
-        await connection.execute(sa.text("UPDATE meta SET version = 1000"))
+    await db.submit(lambda connection: connection.execute(sa.text("UPDATE meta SET version = 1000")).close())
     await db.close()
     with pytest.raises(ConfigError, match="newer"):
         await Database.open(url)

@@ -13,13 +13,13 @@ from proxy.store.sql import Database
 
 pytestmark = pytest.mark.anyio
 
+CREATE = sa.text("CREATE TABLE notes (id INTEGER PRIMARY KEY)")
 INSERT = sa.text("INSERT INTO notes (id) VALUES (:id)")
 
 
 @pytest.fixture
 async def notes(db: Database) -> Database:
-    async with db.write() as connection:
-        await connection.execute(sa.text("CREATE TABLE notes (id INTEGER PRIMARY KEY)"))
+    await db.submit(lambda connection: connection.execute(CREATE).close())
     return db
 
 
@@ -77,8 +77,7 @@ async def test_a_cancelled_caller_does_not_undo_its_write(notes: Database) -> No
 async def test_close_commits_what_is_queued(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/sql.db"
     first = await Database.open(url)
-    async with first.write() as connection:
-        await connection.execute(sa.text("CREATE TABLE notes (id INTEGER PRIMARY KEY)"))
+    await first.submit(lambda connection: connection.execute(CREATE).close())
     tasks = [asyncio.ensure_future(first.submit(lambda c, n=n: put(n, c))) for n in range(20)]
     await asyncio.sleep(0)
     await first.close()
@@ -88,31 +87,6 @@ async def test_close_commits_what_is_queued(tmp_path: Path) -> None:
     await second.close()
     with pytest.raises(StoreUnavailable):
         await second.submit(lambda connection: put(1, connection))
-
-
-async def test_write_context_commits_or_rolls_back_whole(notes: Database) -> None:
-    async with notes.write() as connection:
-        await connection.execute(INSERT, {"id": 1})
-
-    async def fail() -> None:
-        async with notes.write() as connection:
-            await connection.execute(INSERT, {"id": 2})
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        await fail()
-    async with notes.read() as connection:
-        assert (await connection.execute(sa.text("SELECT id FROM notes"))).scalars().all() == [1]
-
-
-async def test_write_context_and_group_commit_wait_for_each_other(notes: Database) -> None:
-    async def one(note: int) -> None:
-        async with notes.write() as connection:
-            await connection.execute(INSERT, {"id": note})
-
-    writers = (one(n) if n % 2 else notes.submit(lambda c, n=n: put(n, c)) for n in range(20))
-    await asyncio.gather(*writers)
-    assert await ids(notes) == list(range(20))
 
 
 async def test_a_read_sees_one_moment(notes: Database) -> None:
@@ -129,8 +103,7 @@ async def test_a_read_sees_one_moment(notes: Database) -> None:
 
 async def test_memory_database_is_one_database_for_readers_and_writers() -> None:
     db = await Database.open("sqlite://")
-    async with db.write() as connection:
-        await connection.execute(sa.text("CREATE TABLE notes (id INTEGER PRIMARY KEY)"))
+    await db.submit(lambda connection: connection.execute(CREATE).close())
     await asyncio.gather(*(db.submit(lambda c, n=n: put(n, c)) for n in range(5)), *(ids(db) for _ in range(5)))
     assert await ids(db) == list(range(5))
     await db.close()

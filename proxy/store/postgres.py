@@ -1,0 +1,59 @@
+"""Postgres through asyncpg."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from proxy.errors import ConfigError
+
+T = TypeVar("T")
+
+_MIGRATION_LOCK = 0x7468726F  # any number, the same in every process of ours
+
+
+class PostgresEngine:
+    """Postgres, whose transactions run on the loop."""
+
+    def __init__(self, url: sa.URL) -> None:
+        try:
+            self._engine: AsyncEngine = create_async_engine(
+                url.set(drivername="postgresql+asyncpg"), pool_pre_ping=True
+            )
+        except ModuleNotFoundError as error:
+            raise ConfigError("Postgres needs the extra: pip install 'throughline[postgres]'") from error
+        self._snapshots = self._engine.execution_options(isolation_level="REPEATABLE READ")
+        self.dialect = self._engine.dialect
+
+    async def prepare(self) -> None:
+        """Do nothing: the database exists."""
+
+    async def run(self, work: Callable[[sa.Connection], T]) -> T:
+        """Run ``work`` in a read transaction."""
+        async with self._snapshots.connect() as connection:
+            return await connection.run_sync(work)
+
+    async def commit(self, work: Callable[[sa.Connection], T]) -> T:
+        """Run ``work`` in a write transaction."""
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(work)
+
+    def exclude(self, connection: sa.Connection) -> None:
+        """Take an advisory lock that goes with the transaction."""
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+
+    def insert(self, table: sa.Table) -> sqlite.Insert:
+        """Return an INSERT that knows ON CONFLICT."""
+        return postgresql.insert(table)  # type: ignore[return-value]  # the same methods under another name
+
+    async def scrub(self) -> bool:
+        """Leave it to the server: autovacuum reuses the space, backups are the operator's."""
+        return True
+
+    async def close(self) -> None:
+        """Close the pool."""
+        await self._engine.dispose()
