@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import structlog
 import typer
 import uvicorn
+from typer.core import TyperGroup
 
-from proxy.cli_ingest import ingest
-from proxy.cli_keys import app as keys
 from proxy.config import (
     Settings,
     environment,
@@ -23,19 +23,35 @@ from proxy.config import (
     share_metrics,
 )
 from proxy.errors import ConfigError, ProxyError
-from proxy.evals.command import app as evals
 from proxy.telemetry import configure_logging
 
+_ELSEWHERE = {"keys": "proxy.cli_keys", "ingest": "proxy.cli_ingest", "eval": "proxy.evals.command"}
+
+
+class _Commands(TyperGroup):
+    """All commands; those of other modules are imported when they are named: a server needs none of them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return [*super().list_commands(ctx), *_ELSEWHERE]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # click's types, of which Typer has its own from 0.26 on
+        """Return a command by its name."""
+        module = _ELSEWHERE.get(cmd_name)
+        if module is None:
+            return super().get_command(ctx, cmd_name)
+        command = typer.main.get_command(import_module(module).app)
+        command.name = cmd_name
+        return command
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="Memory for any LLM client by changing one line: base_url.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-
-app.add_typer(keys, name="keys")
-app.command()(ingest)
-app.add_typer(evals, name="eval")
 
 Config = Annotated[Path | None, typer.Option("--config", help="YAML file; see config.example.yaml.")]
 DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder that keeps everything.")]

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 import aiohttp
 import typer
 
+app = typer.Typer()
+
 _BASE_URL = "http://127.0.0.1:8787/v1"
 _POLL_S = 0.25
 _BAR = 28
@@ -58,6 +60,7 @@ class _Server:
         return body
 
 
+@app.command()
 def ingest(files: Files, base_url: BaseUrl = _BASE_URL, key: Key = "no-key", user: User = "") -> None:
     """Give files to a running server to be remembered: PDF, Word, slides, sheets, web pages, text, images."""
     if not asyncio.run(_ingest(list(_all(files)), base_url.rstrip("/"), key, user)):
