@@ -17,7 +17,7 @@ from proxy.worker.sweep import sweep
 
 _log = structlog.get_logger(__name__)
 _TICK_S = 15.0
-_PRUNE_EVERY = 40  # ticks, for what is freed as well: some ten minutes
+_PRUNE_EVERY = 40  # ticks: some ten minutes
 _MOST_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
 
@@ -53,8 +53,7 @@ class Schedule:
             await self._attempt("uses", self._note_uses())
             if self._services.is_ready:
                 await self._attempt("sketches", self._services.index.sketches.refresh())
-            if tick % _PRUNE_EVERY == 0:
-                await self._attempt("heap", in_thread("load", heap.give_back))
+            await self._attempt("heap", in_thread("load", heap.give_back))
             if not self._keeps_store:
                 continue
             if self._services.settings.memory.session_idle_minutes:
