@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.words import flat
 
 _CAPITAL = r"[A-ZÄÖÜÁÉÍÓÚÑ][\w&'-]*\w(?:\s+(?:\d+|[A-ZÄÖÜÁÉÍÓÚÑ][\w&'-]*\w)){0,2}"
@@ -13,10 +14,8 @@ _TIE = {
     "es": r"(?:\s+(?:llamad[oa]|que se llama|se llama|es|en|con|del?))?(?:\s+(?:el|la|don|doña|doctora?|señora?))*\s+",
 }
 _POINTED_AT = {
-    "de": re.compile(
-        r"\b(?:de[rmns]|die|das|unser\w*|mein\w*|diese[nmrs]?|vom|beim|zum|zur|im|am)\s+(?:\w+e[nr]?\s+)?$"
-    ),
-    "es": re.compile(r"\b(?:el|la|al|del|mi|nuestr[oa]|est[ea]|ese|esa)\s+$"),
+    "de": lazy(r"\b(?:de[rmns]|die|das|unser\w*|mein\w*|diese[nmrs]?|vom|beim|zum|zur|im|am)\s+(?:\w+e[nr]?\s+)?$"),
+    "es": lazy(r"\b(?:el|la|al|del|mi|nuestr[oa]|est[ea]|ese|esa)\s+$"),
 }
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.figures import SHOWN
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.mentions import is_name
 from proxy.memory.extract_builtin.pairs import pairs_in
@@ -35,25 +35,25 @@ from proxy.types import Candidate, Memory, Said
 FACT_CONFIDENCE = 0.8
 _MAX_AMENDMENT = 24  # words of a sentence that corrects something (characters of Chinese)
 _MAX_QUOTED = 10  # words
-_HEARS = re.compile(
+_HEARS = lazy(
     r"(?:\b(?:mir|me|nos) )?\b(?:sagt|meint|schreibt|ruft|verbessert|korrigiert|dicen?|corrige|avisa|recuerda|grita|cuenta)\b(?: (?:gerade|grad|eben|mir|uns|mich|dazwischen))*,?(?=(?: (?:er|sie|es|dass|que|mi|el|la)\b|,))(?: que)?|"
     r", (?:sagt|meint|dice) (?:(?:die|der|meine?|mi|la|el) )?\w+\b"
 )
-_BARE = re.compile(  # "Sorry, Dr. Okonkwo!"
+_BARE = lazy(  # "Sorry, Dr. Okonkwo!"
     r"(?:sorry|oops|whoops|no|wait|ugh|ah|oh|i mean|ups|nein|nee|quatsch|halt|perdón|perdona|ay|uy|digo|извини|извините|ой|нет|тьфу|стоп|抱歉|不对|哎|不|不好意思|啊)"
     r"(?:[\s,.!—–，。！-]+(?:sorry|no|nein|ich meine|digo|нет|то есть|不对|是))*[\s,.!—–，。！-]+(?:是|the |der |die |das |el |la )?"
     r"(?P<new>[\w.'-]+(?: [\w.'-]+){0,3})[.!。！]*"
 )
-_SINCE = re.compile(r"\b(?:since|until|till|last) $")  # when it happened, and no value
-_REPORTS = re.compile(
+_SINCE = lazy(r"\b(?:since|until|till|last) $")  # when it happened, and no value
+_REPORTS = lazy(
     r"\b(?:говорит|говорят|сказал[аи]?|кричит|подсказывает|рассказыва\w+)\b|说(?=[他她它])"
 )  # who puts one right
-_ON_TOP = re.compile(r"\b(?:as well|too|also)(?=\W*$|[,;])")
-_DENIES = re.compile(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$")
+_ON_TOP = lazy(r"\b(?:as well|too|also)(?=\W*$|[,;])")
+_DENIES = lazy(r"(?:(?:and|und|y|а) )?(?:not|nicht|kein\w*|no|не)(?: [\w-]+){1,3}$|(?:而)?不是[^，。]{1,8}$")
 
 
-_COMPOUND = re.compile(r"-[^\W\d]")  # "my 6-month goal"
-_REGARDING = re.compile(
+_COMPOUND = lazy(r"-[^\W\d]")  # "my 6-month goal"
+_REGARDING = lazy(
     r"\W*(?:(?:actually|well|oh|and|so|also),? )*(?:regarding|concerning|as for|speaking of|on the subject of)\b"
 )
 

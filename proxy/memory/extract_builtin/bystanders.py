@@ -2,57 +2,57 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NAME, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.targets import Targets
 from proxy.memory.words import flat, word_set, words
 
 _THING = {
-    "de": re.compile(
+    "de": lazy(
         r"(?<!\bin )(?<!\bauf )(?<!\ban )(?<!\bzu )(?<!\baus )(?<!\bmit )(?<!\bvon )(?<!\bfür )(?<!\bbei )\b(?:[Dd](?:er|ie|as|en)|[Ee]in|[Mm]ein|[Uu]nser|[Ss]ein|[Ii]hr|[a-zäöüß]+e[nrs]?|\d+|[Zz]wei|[Dd]rei|[Vv]ier) (?:[a-zäöüß]+e[nrs]? )?(?P<what>[A-ZÄÖÜ][\wäöüß-]{2,})"
     ),
-    "es": re.compile(
+    "es": lazy(
         r"(?<!\ben )(?<!\ba )(?<!\bpor )(?<!\bcon )(?<!\bde )(?<!\bpara )\b(?:el|la|los|las|un|una|unos|unas|mi|su|\d+|dos|tres|cuatro) (?P<what>(?!que\b|de\b|más\b|muy\b|año|mes|semana|día|vida|puerta|tema\b|\w+(?:é|í|ó|amos|imos|emos|aron|ieron|aban?)\b)\w{3,})"
     ),
 }
-_BINDS = re.compile(  # what ends with the value it belongs to
+_BINDS = lazy(  # what ends with the value it belongs to
     r"\w*(?:vertr\w+|konto|konten|abos?|abonnements?|mitgliedschaft|jobs?|stellen?|kurse?|tarif|versicherung\w*|platz|dienst\w*|zeit|arbeit|ausbildung|studium|training|beziehung|zusammenarbeit|nummer|schlüssel|karten?|account|zugang|kündigung|"
     r"schluss\w*|ende|strich|woche|tag|monat|jahr|sommer|winter|herbst|frühling|abend|morgen|nacht|uhr|mal|grund|geld|lust|nase|geist|kontakt|interesse|stecker|tür|müll|hand|hände|herz|preis|preise|app|sachen|leine|segel|handtuch|löffel|reißleine|zelte|"
     r"cuenta|suscripción|contrato|plaza|membresía|abono|trabajo|puesto|curso|clases?|empleo|tarjeta|póliza|matrícula|beca|relación|llaves?|cuota|interés|contacto|pena|gusto|ganas|toalla|persiana|cierre|dinero|baja|renuncia|precios?|cosas?|basura|final|fin|"
     r"médic[oa]|doctora?|carrera|local|negocio|resto|último|verdad|tiempo|hora|lunes|martes|miércoles|jueves|viernes|sábado|domingo|otr[oa])"
 )
-_RAN_OUT = re.compile(
+_RAN_OUT = lazy(
     r"\bse (?:me |nos |le )?(?:ha )?(?:acab|termin|agot|gast)\w*|\b(?:perd|caduc)\w*|\b(?:alle|leer|aus|ausgegangen|aufgebraucht|verbraucht|verloren|abgelaufen)\b|\bya no (?:me )?qued\w+"
 )
-_MORE = re.compile(
+_MORE = lazy(
     r"\b(?:compr|ped|recog|encarg|d(?:ado|ieron)|cog|consegu)\w* (?:ya )?(?:otr[oa]s?|más|un par|\w+ (?:caja|bote|paquete|frasco|barra|par)\w*)\b|\b(?:otr[oa]|nuev[oa]|dos|tres) (?:cajas?|botes?|paquetes?|frascos?|pares|par|tubos?|bolsas?)\b|"
     r"\b(?:nachgekauft|nachbestellt|nachgefüllt|nachschub|vorrat|ersatz(?:packung|paar)|neue (?:packung|dose|tube|flasche|rolle)|frische?n? (?:packung|dose)|neues rezept|folgerezept)\b|\beine?n?s? neue[ns]? (?:bekommen|geholt|gekauft|besorgt|verschrieben)\b|\breceta nueva\b"
 )
-_PASSES = re.compile(  # may pass: lost, broken, away
+_PASSES = lazy(  # may pass: lost, broken, away
     r"\bse (?:me |nos )?(?:ha )?(?:rompi|escap|estrope|par|qued|fue|ido|perdi|muri)\w*|\bse (?:me |nos )?(?:ha|había) \w+|\bperd\w+|\bme (?:ha )?dej\w+|\bfuera\b|\bya no\b|\bno .* más\b|\badiós\b|"
     r"\b(?:weg|fort|kaputt|hin|tot|aus|hinüber|verschwunden|abgebrochen|abgestürzt|abgerissen|ausgefallen|verloren|entlaufen|ausgebüxt|nicht mehr|kein\w* .* mehr)\b"
 )
-_BACK = re.compile(
+_BACK = lazy(
     r"\bya (?:l[oae]s? )?(?:tengo|tenemos|está|están|funciona|anda|va|arranca)\b.{0,25}\b(?:otra vez|de nuevo|aquí|en casa|de vuelta|bien|arreglad\w+|repar\w+|como nuev\w+)\b|\bfalsa alarma\b|\bsan[oa] y salv[oa]\b|\bme quedo (?:\w+ ){0,2}con\b|"
     r"(?<!\bno )\b(?:volvió|volvieron|ha vuelto|han vuelto)\b(?! a \w+r\b)|\bestaba (?:\w+ )?(?:debajo|detrás|dentro|encima|escondid\w+|en (?:el|la|mi))\b|\b(?:arreglad|reparad|cosid|pegad)[oa]s?\b|\b(?:lo|la|me lo|me la|se) (?:arregl|repar)\w+|\bestán? (?:\w+ )?viv[oa]s?\b|\bvuelve (?:el|en|pronto|mañana|pasado)\b|\b(?:apareció|ha aparecido) (?!muert)|\bcomo si nada\b|"
     r"\bkam (?:\w+ ){0,4}(?:zurück|wieder|heim)\b|\b(?:lag|stand) (?:er|sie|es)\b|\bwieder (?:da|daheim|zuhause|dran|drin|zurück|gefunden|ganz|fit|gesund|heil|an)\b|\b(?:läuft|geht|funktioniert|tut|hält) (?:\w+ ){0,2}wieder\b|\brepariert\b|\bgeflickt\b|\bgeklebt\b|\bwie neu\b|\bfehlalarm\b|\bals w(?:ä|a)re? (?:nix|nichts)\b|"
     r"\b(?:saß|stand|lag|hockte) (?:er|sie|es) (?:\w+ ){0,2}(?:vor|unter|im|in|auf|hinter)\b|\bsteht (?:er|sie|es)? ?(?:\w+ ){0,2}wieder\b|\bkommt (?:er|sie) (?:\w+ ){0,2}(?:wieder|zurück|heim)\b"
 )
-_AWAY = re.compile(
+_AWAY = lazy(
     r"^nicht mehr (?:an|auf|zu|ein)$|\bse (?:ha ido|fue|ha marchado|marchó|va) (?:\w+ )?(?:(?:dos|tres|cuatro|cinco|seis|siete|ocho|diez|quince|veinte|unos|unas|un|una|\d+) (?:días|semanas?|meses|mes|fin|finde)|de (?:viaje|vacaciones|fin de semana|finde|puente|boda|cena|copas|paseo|visita|campamento|excursión|erasmus|compras|fiesta)|al? (?:trabajar|comprar|pasear))\b|"
     r"\b(?:auf (?:kur|reha|klassenfahrt|dienstreise|montage|reisen)|im urlaub|in (?:kur|reha))\b|\bfür (?:\w+ )(?:tage|wochen|monate)\b.{0,20}\bweg\b|\b(?:weg|fort)\b.{0,20}\bfür (?:\w+ )(?:tage|wochen|monate)\b"
 )
-_ONE_DATE = re.compile(
+_ONE_DATE = lazy(
     r"\b(?:für heute|heute|morgen|(?:diese|nächste)[nsr]? \w+)\b.*\b(?:abgesagt|ausgefallen|verschoben)\b|\bnach (?:\w+ )?(?:kilometern?|km|metern|minuten?|runden)\b.*\b(?:abgebrochen|aufgehört|aufgegeben)\b"
 )
 _RIGHT_AFTER = 20  # characters
-_SOME = re.compile(
+_SOME = lazy(
     r"\b(?:eine?[nrms]?|una?|ningun[oa]?|zwei|drei|vier|fünf|ein paar|einige|mehrere|dos|tres|cuatro|algun[oa]s|vari[oa]s|\d+)\s+(?:\w+ )?$"
 )
-_TAKES_IT = re.compile(r"(?:se|no nos|no me) l[oae]s? ")
+_TAKES_IT = lazy(r"(?:se|no nos|no me) l[oae]s? ")
 _AT = word_set("bei beim am an vom von im in auf")
 _LED_BY = 2  # words: "a la"
 _NEAR = 3  # sentences

@@ -7,25 +7,26 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 
-_WORD = re.compile(r"[^\W_]+(?:['’+&.-][^\W_]+)*")
-_PRONOUN = re.compile(r"\bI\b")
-_TITLED = re.compile(  # behind which a name stands
+_WORD = lazy(r"[^\W_]+(?:['’+&.-][^\W_]+)*")
+_PRONOUN = lazy(r"\bI\b")
+_TITLED = lazy(  # behind which a name stands
     r"\b(?:mr|mrs|ms|miss|dr|prof|professor|sr|sra|don|doña|señor|señora|doctor|doctora|herrn?|frau)\.? (?P<name>[^\W\d_])"
 )
-_CALLED = re.compile(r"\b(?:called|named|namens|heiß(?:t|en)|se llaman?|llamad[oa]s?) (?P<name>[^\W\d_])")
-_QUOTED = re.compile(r"[«“„《](?P<name>[^\W\d_])")
-_GERMAN_NOUN = re.compile(  # behind an article, its adjectives between, or a preposition; or what one is called
+_CALLED = lazy(r"\b(?:called|named|namens|heiß(?:t|en)|se llaman?|llamad[oa]s?) (?P<name>[^\W\d_])")
+_QUOTED = lazy(r"[«“„《](?P<name>[^\W\d_])")
+_GERMAN_NOUN = lazy(  # behind an article, its adjectives between, or a preposition; or what one is called
     r"\b(?:(?:de[rmns]|die|das|eine?[mnrs]?|ne[nrm]?|(?:mein|dein|sein|unser|kein|ihr)(?:e[mnrs]?)?|zu[rm]|im|am|beim|vom|ins) (?:[a-zäöüß]{3,}(?:e[mnrs]?) (?=[a-zäöüß]))*|"
     r"(?:nach|bei|in|von|auf|aus|mit|durch|gegen|als|heiß(?:t|en|e)|namens) )(?P<name>[a-zäöüß])(?=[a-zäöüß]{2})"
 )
-_CLIPPED = re.compile(  # of English contractions those that are no other word
+_CLIPPED = lazy(  # of English contractions those that are no other word
     r"\b(?:(?:do|does|did|is|are|was|were|has|have|had|would|could|should|ca|wo|ai|must|need)n(?=t\b)|i(?=(?:m|ve)\b)|"
     r"(?:you|they|we|should|could|would|must)(?=ve\b)|(?:you|they)(?=(?:re|ll)\b)|(?:that|what|there|here|she|he|who|where)(?=s\b))",
     re.IGNORECASE,
 )
-_OPENS = re.compile(r"(?:^|[.!?:…\n][\s\"'“”«»(*-]*)$")
+_OPENS = lazy(r"(?:^|[.!?:…\n][\s\"'“”«»(*-]*)$")
 _LEAST = 2  # letters
 
 

@@ -6,6 +6,7 @@ import re
 
 from proxy.memory.cuts import cut
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.numbers import uncut
 from proxy.memory.extract_builtin.reading import Sentence
@@ -25,7 +26,7 @@ from proxy.memory.words import Value, flat, same_value, words
 from proxy.types import Candidate
 
 _ENDING_CONFIDENCE = 0.85
-_IT_IS = re.compile(r"\b(?:it's|its|it is|that's|he's|she's|they're|should be)\b")
+_IT_IS = lazy(r"\b(?:it's|its|it is|that's|he's|she's|they're|should be)\b")
 
 
 class Closings(Updates):

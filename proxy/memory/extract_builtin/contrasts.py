@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NAME, VALUE, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Scan
 from proxy.memory.words import flat, same_word, word_set, words
 
-_BELONGS = re.compile(
+_BELONGS = lazy(
     r"\b(?:der|die|das|el|la|los|las|mein\w*|unser\w*|mi|nuestr\w)\s+\w+\s+(?:vo[nm]|del?)(?:\s+(?:der|la|los|las))?\s*$"
 )
 _FEW = 2  # texts that hold a value given once, and its fact
-_FRESH_DE = re.compile(
+_FRESH_DE = lazy(
     r"(?:\b(?:bei|beim|von|vom|nach|in|im|ins|zu|zum|zur|aus|mit|für|auf|über|per|via|an|am|ein|eine|einen|einem|einer|der|die|das|den|dem|herr|herrn|frau|dr.|dr|heißt|namens|nun|jetzt|ist|wurde|mir|ich|wir|gewisse[rn]?|gewissen)) $"
 )
-_TIME = re.compile(
+_TIME = lazy(
     r"(?:\w*(?:tag|woche|monat|jahr|abend|morgen|nacht|mittag|wochenende|stunde|zeit|sommer|winter|herbst|frühling|frühjahr|ersten?|letzten?)e?[sn]?|"
     r"januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|mittwoch)$"
 )
@@ -26,7 +27,7 @@ _TELLING_VERBS = word_set(
     "trage schreibe uso usar tomo toco hablo vivo trabajo estudio leo veo escucho pago compro bebo conduzco monto practico entreno calzo canto bailo corro nado desayuno ceno"
 )
 _SPEAKS_OF = tuple(  # what one does at or with things of the same sort
-    re.compile(pattern)
+    lazy(pattern)
     for pattern in (
         r"(?:wohn|leb(?:e|en|t)?$|zuhause|daheim|viv|resid|piso$|mudanza)",
         r"(?:ein)?k[aä]uf|shopp|besorg|compr",
@@ -45,30 +46,30 @@ _SPEAKS_OF = tuple(  # what one does at or with things of the same sort
     )
 )
 _ALIKE = 5  # letters that a word and a compound with it start with
-_CHANGES_ITS_OWN = re.compile(  # "Tamara has changed her number"
+_CHANGES_ITS_OWN = lazy(  # "Tamara has changed her number"
     r" (?:сменил|поменял|изменил)[аи]? (?:свой |свою |свое )?(?:номер|телефон|фамили|им[яе]|адрес|работ|причес|машин|график|расписани|тариф|парол|цвет|почт|аватар|кабинет|зал|время|день|план)"
 )
-_MOVED_HAN = re.compile(  # within the house, and what a group has new
+_MOVED_HAN = lazy(  # within the house, and what a group has new
     r"(?:我)?(?:搬|挪|移)(?:到|去|进|回)了?[^，。]{0,4}(?:阳台|客厅|卧室|书房|楼上|楼下|地下室|车库|院子|门口|角落|储物间|房间|里屋|厨房|屋里|柜子|窗边)|(?:[^，。]{0,2})(?:换|改|来)了(?:一?[个位本套首])?新(?!的?家|的$)[^，。]{1,4}(?=$|[，。！])"
 )
-_FROM = re.compile(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
-_TOWARDS = re.compile(
+_FROM = lazy(r"(?:\b(?:from|de|del|von|vom|из|с|со)\s+(?:\w+\s+){0,2}|从)$")
+_TOWARDS = lazy(
     r"[,\s]*(?:hin )?(?:\w+ )?(?:(?:to|into|a|al|auf|zu|zur|zum|nach|in|на|в|к)\b|\w*(?:换|改|搬|转|跳|迁|调|升|投|切|跨|过渡|拉|挪|运|拖|移|奔|赶|跑|投|飞|溜))"
 )
-_INSTEAD = re.compile(
+_INSTEAD = lazy(
     r"(?:instead of|in (?:the )?place of|in lieu of|rather than|statt|anstatt|anstelle|an stelle|(?:an|in) (?:die stelle|den platz) (?:vo[nm]|de[sr]|meine\w*)|en vez del?|en lugar del?|вместо|взамен|на смену|на замену|(?:на )?место|不[吃喝用])\s*(?:(?:the|my|our|an?) )?(?:\w+\s)?(?:de[rmn]\s)?$"
 )
-_BESIDES = re.compile(
+_BESIDES = lazy(
     r"\b(?:besides|apart from|aside from|as well as|on top of|in addition to|además del?|aparte del?|junto (?:a|con)|neben|außer|zusätzlich zu[rm]?|кроме|помимо|наряду с|вдобавок к)"
     r"(?: (?:the|my|our|mis?|el|la|los|las|nuestr[oa]s?|de[rmn]|die|das|mein\w*|unser\w*|мо\w+|наш\w*))?\s*$|(?:除了|除开)$"
 )
-_OF_WHAT = re.compile(r"\b(?!lugar\b|vez\b|del\b)[a-záéíóúñ]{3,} de(?:l| la| los| las)? $")
-_SOLD_OUT = re.compile(r"\b(?:run|ran|running|sold|clean) out of $")  # a shop, or one's cupboard
-_OUT_OF = re.compile(r"\bfrom (?:(?:my|our|the|a|an|old) )*$")
-_TO_ANOTHER = re.compile(
+_OF_WHAT = lazy(r"\b(?!lugar\b|vez\b|del\b)[a-záéíóúñ]{3,} de(?:l| la| los| las)? $")
+_SOLD_OUT = lazy(r"\b(?:run|ran|running|sold|clean) out of $")  # a shop, or one's cupboard
+_OUT_OF = lazy(r"\bfrom (?:(?:my|our|the|a|an|old) )*$")
+_TO_ANOTHER = lazy(
     r"^[^,;]{0,40}?(?: (?:over )?(?:to|onto|into) (?!(?:be|get|save|buy|make|do|see|have|use|help|find|try|go|keep|my|me)\b)|→|->)"
 )
-_DOING = re.compile(r"[a-z]{3,}ing")
+_DOING = lazy(r"[a-z]{3,}ing")
 
 
 class Contrasts(Scan):

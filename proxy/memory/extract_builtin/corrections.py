@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import group_of
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, VALUE, Mention
 from proxy.memory.extract_builtin.pairs import is_called
@@ -20,48 +21,46 @@ _MAX_PLAIN = 8  # words (characters of Chinese) of the new value in "Y, not X"
 
 
 # "not Y" with nothing told before it, or right after what holds instead: "X and not from Y".
-_DENIED = re.compile(
+_DENIED = lazy(
     r"(?:^|\b(?:and|und|y|и|а|,)\s)(?:\W|but |so |nope |no |nein |nee |нет )*(?:it's |it is |that's |he's |she's |es ist |das ist |ist das |war das |es |era |это )*"
     r"(?:not (?:a |an )?(?:drop|trace|bit|hint|sign|hair|scrap|ounce|shred) of|not|isn't|it isn't|wasn't|nicht|(?:gar )?keine?n?|no(?: es| era)?|не|(?:вовсе |совсем )?не|никак(?:ой|ая|ое|ие)(?: это)? не|никак(?:ой|ая|ое|ие))"
     r"(?: (?:actually|really|eigentlich|это))?(?: (?:a|an|the|in|at|on|from|to|with|for|by|ein|eine|einen|der|die|das|den|dem|aus|in|im|bei|mit|zu|nach|auf|"
     r"un|una|el|la|los|las|de|del|en|al?|con|por|в|во|на|из|с|со|у|от|к))*\s$"
     r"|^(?:而|并|根本|可|才)?(?:不是|不叫|并非|不姓|哪是)(?:什么)?$"
 )
-_NOT = re.compile(r"\s*(?:это )?не\s")
-_LACKS = re.compile(r"\bno\s$")
-_EDITS = re.compile(  # of a text at work
+_NOT = lazy(r"\s*(?:это )?не\s")
+_LACKS = lazy(r"\bno\s$")
+_EDITS = lazy(  # of a text at work
     r"(?:\W|please |just |also |then |now |maybe |and )*(?:remove|replace|update|delete|add|change|swap|adjust|edit|insert|include|exclude|incorporate|modify|move|format|highlight|rephrase|reword|rearrange) (?:the|this|that|these|those|all|any|some|it|a|an|more|another|each|every)\b"
 )
-_FOLLOWS = re.compile(
+_FOLLOWS = lazy(
     r" (?!(?:in|on|at|for|with|from|of|to|by|but|and|or|any|after|because|since|as|now|then|this|that|at all|though|after all|either)\b)\w"
 )
-_YOU = re.compile(r"\b(?:you|your)\b")
-_MORE = re.compile(r"\s*(?:any ?more|any longer|mehr|más|больше|anymore|only|nur|sol)")
+_YOU = lazy(r"\b(?:you|your)\b")
+_MORE = lazy(r"\s*(?:any ?more|any longer|mehr|más|больше|anymore|only|nur|sol)")
 _AFTER_DENIED = 2
-_WRONG_OF = re.compile(  # "the wrong time for the dentist"
+_WRONG_OF = lazy(  # "the wrong time for the dentist"
     r"\bwrong (?:\w+ )?(?:time|date|day|number|name|address|place|price|year|month|size|colou?r|code|room|street|amount|figure)s? (?:for|of|on) "
     r"(?:(?:the|my|our|his|her|their|\w+'s) )*$"
 )
-TOPIC = re.compile(
+TOPIC = lazy(
     r"(?:\b(?:about|regarding|concerning|über|bezüglich|sobre|acerca de|respecto a|про|насчет|по поводу)\s+(?:\w+\s+){0,2}|关于)$"
 )
-_WAS = re.compile(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
-_IS_ANOTHER = re.compile(
+_WAS = lazy(r"\s*(?:(?:was|war|era|fue|был[аои]?)\b|是)")
+_IS_ANOTHER = lazy(
     r"\s*(?:is|was|'s|would be|lives|belongs|teaches|works) (?:the|a|an|my|our|his|her|their|some|in|at|on|to|from|what|where|who|next|last|for|only|just|head|where|one|another|his|hers|theirs|its)\b"
 )
-_IS_RIGHT = re.compile(
+_IS_RIGHT = lazy(
     r"\s*(?:is|was|'s) (?:the (?:right|correct|real|proper|true)|right|correct|where i|my|our)\b(?! (?:old|last|former|previous|ex|brother|sister|mother|father|mum|mom|dad|wife|husband|son|daughter|cousin|friend|mate|neighbou?r|boss|colleague))"
 )
-_MIXED = re.compile(
-    r"\b(?:confus|mix|muddl|conflat)\w+ (?:up )?(?:the |my |our |all )?(?:two |both |different |up |\w+ )?$"
-)
-_WAS_ONCE = re.compile(
+_MIXED = lazy(r"\b(?:confus|mix|muddl|conflat)\w+ (?:up )?(?:the |my |our |all )?(?:two |both |different |up |\w+ )?$")
+_WAS_ONCE = lazy(
     r"\s*(?:was|era|fue|был[аои]?)\b(?=.*\b(?:last|previous|old|former|before|earlier|ago|once|back then|letzt\w*|früher\w*|alt\w*|vorher\w*|damals|"
     r"pasad\w|antigu\w|anterior\w*|antes|прошл\w+|стар\w+|раньше|прежн\w+|бывш\w+))|是(?:去年|上|以前|之前|老|旧|原来|前)"
 )
 
 
-WHENCE = re.compile(  # wonders how a wrong thing came to be said
+WHENCE = lazy(  # wonders how a wrong thing came to be said
     r"^\W*[\w -]{2,25} (?:dije|he dicho|puse|escribí|hab\w* ich gesagt|sagte ich)\W*$|"
     r"\bwo (?:ich )?hab\w* (?:ich )?.{0,40}\bher(?:geholt|genommen|gehabt)?\b|\bwie (?:komm\w*|kam|bin) ich .{0,12}auf\b|\bwie ich (?:\w+ ){0,3}auf .{1,40}\b(?:komm\w*|kam|gekommen)\b|"
     r"\b(?:warum|wieso|weshalb) (?:hab\w* )?ich .{0,40}\b(?:geschrieben|gesagt|getippt|schrieb|sagte|hatte|habe?)\b|"
@@ -71,12 +70,12 @@ WHENCE = re.compile(  # wonders how a wrong thing came to be said
 )
 
 
-_SAID = re.compile(
+_SAID = lazy(
     r"\b(?:(?:he )?(?:dije|dicho|puse|puesto|escribí|escrito)|hab\w* ich (?:gesagt|geschrieben)|sag(?:te)? ich|schrieb ich|did i (?:say|write))\b"
 )
 
 
-_WISHED = re.compile(r"\b(?:i'd (?:like|love|prefer)|i (?:want|need)|should|let's|make (?:it|them|sure))\b")
+_WISHED = lazy(r"\b(?:i'd (?:like|love|prefer)|i (?:want|need)|should|let's|make (?:it|them|sure))\b")
 
 
 class Corrections(Scan):

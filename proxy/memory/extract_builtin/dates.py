@@ -6,27 +6,28 @@ import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import one_of
 
 _DAYS_AWAY = (
-    (re.compile(r"\bday before yesterday\b|\bvorgestern\b|\banteayer\b|\bпозавчера\b|前天"), -2),
-    (re.compile(r"\bday after tomorrow\b|\bübermorgen\b|\bpasado mañana\b|\bпослезавтра\b|后天"), 2),
-    (re.compile(r"\byesterday\b|\blast night\b|\bgestern\b|\bayer\b|\banoche\b|\bвчера\b|昨[天晚日]"), -1),
-    (re.compile(r"\btomorrow\b|\bmorgen\b(?! früh)|(?<!la )(?<!por la )\bmañana\b|\bзавтра\b|明[天晚日]"), 1),
+    (lazy(r"\bday before yesterday\b|\bvorgestern\b|\banteayer\b|\bпозавчера\b|前天"), -2),
+    (lazy(r"\bday after tomorrow\b|\bübermorgen\b|\bpasado mañana\b|\bпослезавтра\b|后天"), 2),
+    (lazy(r"\byesterday\b|\blast night\b|\bgestern\b|\bayer\b|\banoche\b|\bвчера\b|昨[天晚日]"), -1),
+    (lazy(r"\btomorrow\b|\bmorgen\b(?! früh)|(?<!la )(?<!por la )\bmañana\b|\bзавтра\b|明[天晚日]"), 1),
     (
-        re.compile(
+        lazy(
             r"\btoday\b|\btonight\b|\bthis morning\b|\bheute\b|\bhoy\b|\besta (?:noche|tarde)\b|\bсегодня\b|今[天晚日]"
         ),
         0,
     ),
     (
-        re.compile(
+        lazy(
             r"\blast week\b|\bletzte woche\b|\bla semana pasada\b|\bна прошлой неделе\b|上(?:个)?(?:周|星期)(?![一二三四五六日天])"
         ),
         -7,
     ),
     (
-        re.compile(
+        lazy(
             r"\bnext week\b|\bnächste woche\b|\bla semana que viene\b|\bна следующей неделе\b|下(?:个)?(?:周|星期)(?![一二三四五六日天])"
         ),
         7,
@@ -57,15 +58,15 @@ _MONTHS = (
     "jan|янв", "feb|фев", "mar|mär|мар", "apr|abr|апр", "may|mai|мая|май", "jun|июн", "jul|июл", "aug|ago|авг", "sep|сен",
     "oct|okt|окт", "nov|ноя", "dec|dez|dic|дек",
 )  # fmt: skip
-_MONTH_DAY = re.compile(
+_MONTH_DAY = lazy(
     r"\b(?P<month>(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.? (?P<day>\d{1,2})(?:st|nd|rd|th)?\b(?!:)(?:,? (?P<year>\d{4}))?"
 )
-_DAY_MONTH = re.compile(
+_DAY_MONTH = lazy(
     r"\b(?P<day>\d{1,2})(?:st|nd|rd|th|\.)? (?:of |de )?(?P<month>(?:jan|feb|mar|mär|apr|abr|may|mai|jun|jul|aug|ago|sep|oct|okt|nov|dec|dez|dic|"
     r"янв|фев|мар|апр|мая|июн|июл|авг|сен|окт|ноя|дек)[a-zäöüа-я]*)\b(?:,? (?:de )?(?P<year>\d{4}))?"
 )
-_HAN_DAY = re.compile(r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]")
-_ISO = re.compile(r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)\b")
+_HAN_DAY = lazy(r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]")
+_ISO = lazy(r"\b(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)\b")
 
 
 def event_time(flat: str, at: datetime, zone: str) -> datetime | None:

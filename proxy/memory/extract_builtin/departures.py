@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NAME
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.switches import OPENERS, Switches
 from proxy.memory.words import words
 
-_HAS_GONE = re.compile(
+_HAS_GONE = lazy(
     r"(?:'s|'ve| has| have| is| are)? ?(?:now |just |finally |all |both )*(?:moved|moving|relocated|relocating|emigrated|emigrating|flown|headed|heading|gone|off|left|transferred|shipped off|decamped|retired|going)"
     r"(?: off| away| over| out| down| up| back| on)?(?: to| for| into| abroad| home|$)"
 )
-_STAYS = re.compile(
+_STAYS = lazy(
     r"\b(?:so (?:it's|we're|i'm|that|now|there|he|she|they|i|we)|just (?:the|us|me|\w+ and)|that leaves|leaving (?:just|only|us|me)|leaves (?:just|only|us|me)|only .{1,20} left|no longer|one (?:fewer|less|down)|replacement|fill (?:his|her|their) (?:shoes|place|spot))\b"
 )
-_HOLDS_AGAIN = re.compile(
+_HOLDS_AGAIN = lazy(
     r"\b(?:it|he|she|they|i|we)(?:'s|'re|'m|'ve| is| are| was| works?| runs?| came| am| have| has)\b.{0,40}\b(?:again|fine|good as new|right as rain|alive|working|cleaning away|back (?:home|to normal|up and running))\b(?! (?:with|at|in|on|to)\b)"
     r"|\bcrawled back\b|\b(?:came|went|got) back to it\b|\bback at it\b|\b(?:fixed|repaired|revived|mended|resurrected) (?:it|him|her|them)\b"
 )

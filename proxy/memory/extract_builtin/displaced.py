@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.extract_builtin.replacement import names_in
@@ -13,43 +13,43 @@ from proxy.memory.extract_builtin.switches import Switches
 from proxy.memory.words import Word, words
 
 _DET = r"(?:(?:the|my|our|your|his|her|their|that|those|old|trusty|poor|good) ){0,3}"
-_WHERE_IT_WAS = re.compile(rf"\bwhere {_DET}$")
-_STOOD = re.compile(
+_WHERE_IT_WAS = lazy(rf"\bwhere {_DET}$")
+_STOOD = lazy(
     r"^(?: (?:\w+ )?used to\b| (?:once |always |previously |formerly )?(?:was|were|had been|stood|hung|sat|lived|went|lay|grew|came)\b)"
 )
-_DOES_ITS_WORK = re.compile(
+_DOES_ITS_WORK = lazy(
     rf"\b(?:do|does|did|doing|done|handles?|handling|covers?|covering) (?:all |just )?(?:what|everything|the (?:job|work|duties)(?: of)?|the same (?:job )?as) {_DET}$"
 )
-_ITS_PLACE = re.compile(
+_ITS_PLACE = lazy(
     rf"\b(?:(?:taken?|took|takes|taking|filled|fills) (?:up )?(?:over )?the (?:place|role|job|part|spot|position|work|duties) of|(?:in|into) (?:the )?(?:place|stead) of|"
     rf"(?:replac|supplant|displac|supersed|oust)(?:ed|es|ing)|(?:succeed|follow)(?:ed|s) on from|took over from|taken over from) {_DET}$"
 )
-_LOST_PLACE = re.compile(
+_LOST_PLACE = lazy(
     r"^ (?:has |have |had |'s )?(?:lost|yielded|ceded|gave up|given up|surrendered) (?:its|his|her|their) (?:\w+ )?(?:place|spot|job|role|crown|slot|seat|corner|throne|title)\b.{0,30}? to (?:the |a |an |our |my )?(?P<new>[\w'-]+(?: (?!in\b|on\b|at\b|from\b|and\b|so\b|which\b|last\b|this\b)[\w'-]+){0,2})"
 )
 _SOMEBODY = r"^(?:\W|and |so |but |now |well )*(?:some(?:one|body)(?: [\w'-]+){0,3}?|(?:a|an|another|some)(?: [\w'-]+){1,6}?)(?: (?:has|have|had))?(?: (?:now|just|kindly|gladly|since|already|recently))?"
-_TOOK_IT = re.compile(
+_TOOK_IT = lazy(
     rf"{_SOMEBODY} (?:taken|took|bought|snapped up|collected|picked up|adopted|inherited|drove (?:away|off) (?:with|in)|went off with|walked off with|rode off on|taken (?:over|on|in)|took (?:over|on|in)) {_DET}(?:\w+ )?$"
 )
-_HAS_IT_NOW = re.compile(
+_HAS_IT_NOW = lazy(
     rf"{_SOMEBODY} (?:has|have|got|leads?|runs?|owns?|drives?|plays?|rides?|wears?|walks?|keeps?|does|do|teaches|coaches|manages|looks after|lives in|sleeps in|works) {_DET}(?:\w+ )?$"
 )
-_BY_NOW = re.compile(
+_BY_NOW = lazy(
     r"^(?!.*\b(?:with|alongside|beside|for) (?:me|us)\b).*\b(?:now|these days|nowadays|since|as of|instead|already|from now on)\b"
 )
-_FOR_A_WHILE = re.compile(r"^ (?:\w+ )?(?:to|for|back|home|out|around|round|at) ")
-_DID = re.compile(r"(?:'s job)?(?: (?:did|used to|was|were|had)\b| *$| *[,.;!])")
-_WHEN = re.compile(r"(?:january|february|march|april|may|june|july|august|september|october|november|december|\w+day)")
-_HAS_GONE = re.compile(
+_FOR_A_WHILE = lazy(r"^ (?:\w+ )?(?:to|for|back|home|out|around|round|at) ")
+_DID = lazy(r"(?:'s job)?(?: (?:did|used to|was|were|had)\b| *$| *[,.;!])")
+_WHEN = lazy(r"(?:january|february|march|april|may|june|july|august|september|october|november|december|\w+day)")
+_HAS_GONE = lazy(
     r"^(?:'s|'ve| has| have| is| are| was| had)? ?(?:now |just |finally |sadly |all )*(?:gone|left|retired|moved|resigned|quit|closed|shut|died|passed|packed|packing|stepped|went|emigrated|returned|departed|leaving|off (?:to|on|sick)|on (?:maternity|leave)|no longer|stopped|broke|put up|raised|hiked|got|changed|let|lost|became|has become|broken|given up|sold up|folded)\b"
 )
-_NOW_THAT = re.compile(
+_NOW_THAT = lazy(
     r"\b(?:now that|since|ever since|after|because|seeing as|given that|once|as) (?:the |my |our |poor |old |dear )*$"
 )
-_IS_SO = re.compile(
+_IS_SO = lazy(
     r"(?:\b(?:is|are|has|have|does|takes|took|taught|teaches|runs|cuts|does|looks|sees|comes|drives|cleans|walks|minds|plays|leads)\b|'(?:s|re|ve)\b)"
 )
-_UNSURE = re.compile(
+_UNSURE = lazy(
     r"\b(?:if|might|maybe|perhaps|could|would|should|until|for now|temporarily|for the time being|meanwhile|in the meantime|today|tonight|tomorrow|wonder|hope|never|not|n't)\b"
 )
 _LONG = 30  # words of a sentence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from proxy.memory.extract_builtin.contrasts import akin
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.replacement import names_in
@@ -14,34 +14,34 @@ from proxy.memory.extract_builtin.switches import Switches
 from proxy.memory.words import flat, words
 
 _LONG = 32  # words of a sentence that puts something right
-EVIDENCE = re.compile(  # what people find out by, or are shown by
+EVIDENCE = lazy(  # what people find out by, or are shown by
     r"\b(?:auf|im|in|am|laut|nach|unter) (?:\w+ ){0,3}(?:ticket|einladung|urkunde|geburtsurkunde|ausweis|pass|schild|\w*klingel\w*|überweisung|brief|kalender|zettel|website|homepage|vertrag|bescheid|rechnung|foto|karte|packung|etikett|plan|mail|taufschein|liste|visitenkarte)\b|"
     r"\bhab\w* (?:\w+ )?(?:nochmal |noch mal |extra |mal )?(?:auf .{2,25} |in .{2,25} |bei .{2,20} )?(?:nachgeschaut|geschaut|geguckt|nachgesehen|gesehen|nachgelesen|nachgefragt|gefragt|nachgeforscht|gegoogelt|gefunden|reingeschaut)\b|\b(?:aufgetaucht|kam raus|hat sich gezeigt|wie ich (?:jetzt|nun|inzwischen) weiß|lacht (?:mich aus|nur)|schüttelt (?:\w+ )?den kopf|verdreht die augen|klärt mich auf|grinst|was anderes|etwas anderes|hat mich \w+geklärt|werfe? .{1,40} (?:zusammen|durcheinander)|fälschlich\w*|"
     r"blamage|blamiert|auf die schippe|hab mich vertan|falschen? (?:fährte|dampfer)|holzweg|berichtigt|verbessert)\b|"
     r"\b(?:releí|leí bien|miré|he mirado|revisé|chequé|checando|me fijé|me he fijado|vi que|según (?:el|la|los|las|mi|me)|apareció|encontré|en (?:el|la|mi|su) \w+ (?:pone|dice|figura|sale|aparece)|me corri\w+|me regañ\w+|casi me mata|se rió|se rieron|se ríe|se burl\w+|un lío|inventé|"
     r"confund\w+|confusión|qué (?:pena|vergüenza|plancha|papelón|oso|roche|bochorno|metida)|metí la pata|metida de pata|jur(?:aba|ó|é)|dale que dale|diciéndole mal|todo este tiempo|llev\w+ (?:\w+ ){0,3}diciendo|me aclar\w+|resulta que|me entero|nos enteramos|me sacó del error|me avis\w+ que|me dic\w+ que)\b"
 )
-_IS_ELSE = re.compile(  # of a wrong value: what it is instead, or that it was but said
+_IS_ELSE = lazy(  # of a wrong value: what it is instead, or that it was but said
     r"\b(?:hieß|hiess|war vor|war schon|war damals)\b|\b(?:war|wäre|ist|sind|gibt|wohnt|heißt|gehört|stammt|kommt|unterrichtet|betreut|leitet|arbeitet|liegt|steht für) (?:\w+ ){0,2}?(?:nur|bloß|bloss|der|die|das|dort|da|gegenüber|nebenan|letzte\w*|vorige\w*|beim?|vo[nm]|der von|die von|sein|ihr|mein|unser|ein|eine|woanders|früher|ganz woanders)\b|"
     r"\b(?:rede|gerede|gerücht|hörensagen|fälschlich\w*|behauptet\w*|gesagt|genannt|geschrieben|getippt|verwechsel\w*|eingebildet|ausgedacht|gedacht|angenommen|gemeint|nicht|nie|durcheinander|zusammen|quatsch|unsinn|falsch)\b|"
     r"\b(?:es|era|fue|son|eran|da|vive|trabaja|lleva|queda|enseña|atiende) (?:\w+ )?(?:el|la|los|las|un|una|otr[oa]|de|del|mi|su|en|al|enfrente|lo)\b|\b(?:lo|eso) del?\b|"
     r"\b(?:dije|decía|diciendo|dicho|decir|dale|juraba|juró|creía|pensaba|confund\w+|mezcl\w+|invent\w+|puse|escribí|llam\w+|no|ni|mal|equivocad\w+|entendí)\b"
 )
-_FINDINGS = re.compile(
+_FINDINGS = lazy(
     r"\b(?:befund\w*|ergebnis\w*|diagnose|laborwerte?|röntgen\w*|mrt|test\w*|gutachten|arztbrief|werkstatt|resultados?|informe|análisis|analítica|diagnóstico|radiografía|resonancia|pruebas?)\b"
 )
-_IS_FINE = re.compile(
+_IS_FINE = lazy(
     r"\b(?:vertrag\w*|ist|sind|hab\w*|geht|läuft|funktioniert|esse|darf)\b.{0,30}\b(?:einwandfrei|gut|problemlos|prima|in ordnung|ok|okay|gesund|heil|intakt|unauffällig|tadellos|super|bestens|topfit|unschuldig|nicht (?:das problem|schuld|betroffen))\b|"
     r"\b(?:sienta|tengo|está|están|tolero|anda|va|funciona|es)\b.{0,20}\b(?:de maravilla|perfect\w+|bien|san[oa]s?|intact[oa]s?|estupend\w+|impecable|sin problema\w*|como nuev\w|inocente|a la perfección)\b"
 )
-_AILS = re.compile(
+_AILS = lazy(
     r"\b(?:das problem|schuld|der übeltäter|die ursache|betroffen|kaputt|gerissen|gebrochen|entzündet|operiert|unverträglich|vertrage ich nicht|sondern|geht um|handelt sich um)\b|"
     r"\b(?:el problema|la culpa|el culpable|la causa|lo que .{2,40}\bes|se trata de|sino|el que|la que|rot[oa]|inflamad[oa]|no (?:tolero|me sienta))\b"
 )
-_GIVES_NAME = re.compile(
+_GIVES_NAME = lazy(
     r"\b(?:steht|stand|heißt|heisst|lautet|ist es|es ist|pone|ponía|dice|figura|sale|aparece|se llama|es|viene|kommt)\b"
 )
-_STAYS = re.compile(
+_STAYS = lazy(
     r"\b(?:auch|außerdem|zusätzlich|noch ein\w*|weiterhin|bleibt|nach wie vor|también|además|sigue|siguen|seguimos|todavía|aún)\b"
 )
 _KIN: Mapping[str, str] = {  # other words for the same one

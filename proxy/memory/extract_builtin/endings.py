@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -15,6 +14,7 @@ from proxy.memory.extract_builtin.disproved import Disproved
 from proxy.memory.extract_builtin.exchanges import Exchanges
 from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.likewise import goes_along
 from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, VALUE, Mention
@@ -27,36 +27,36 @@ from proxy.memory.extract_builtin.successors import Successors
 from proxy.memory.extract_builtin.switches import NOW
 from proxy.memory.words import Span, flat, mentions, words
 
-_ASKED_OF_ONESELF = re.compile(r"what (?:am|was) i\b")
-_WRONG_THING = re.compile(  # "sent me the wrong bill"
+_ASKED_OF_ONESELF = lazy(r"what (?:am|was) i\b")
+_WRONG_THING = lazy(  # "sent me the wrong bill"
     r"\b(?:sent|gave|delivered|brought|charged|shipped|served|handed|posted|made|issued|sold)(?: (?:me|us|it|them|him|her))? (?:to )?(?:the|a) wrong\b"
 )
-_FAVOURED = re.compile(
+_FAVOURED = lazy(
     r"\b(?:zugunsten|zu Gunsten|en favor|en beneficio)\s+(?:von|vom|des|der|del?)(?:\s+(?:der|dem|la|las|los|el))?\s+(?P<new>[A-ZÄÖÜÁÉÍÓÚÑ][\w&.'-]*\w(?:\s+[A-ZÄÖÜÁÉÍÓÚÑ0-9][\w'-]*)*)"
 )
-_COLON = re.compile(r"[:;]\s")
+_COLON = lazy(r"[:;]\s")
 _CLOSE = 4  # words
-_PLAIN_END = re.compile(
+_PLAIN_END = lazy(
     r"gestorben|verstorben|eingeschläfert|verkauft|verschenkt|gekündigt|aufgelöst|dichtgemacht|geschlossen|verlassen|aufgegeben|ausgetreten|entlaufen|tot\b|gelöscht|stillgelegt|murió|muerto|falleció|vend|cancel|cerr|dej|borr|regal|jubil|despid|despedí|escap"
 )
-_NO_MORE = re.compile(r"(?:and |just |so )*no more .{1,40}")  # "No more delays."
-_UNABLE = re.compile(r"\b(?:can't|cannot|can not|couldn't) (?:\w+ )?$")
-_SUGGESTED = re.compile(r"\byou(?:'ve| have)? (?:just )?(?:mentioned|suggested|listed|recommended|proposed)\b")
-_RAN_OUT = re.compile(r"\b(?:over|finished|(?:all )?done)\b(?! (?:with|for))")
-_OLD = re.compile(r"\b(?:alte[nrms]?|viej[oa]s?|antigu[oa]s?|old)\s*$")
-_OLD_AFTER = re.compile(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
-_ANOTHER = re.compile(  # of the same kind: "a bigger one is ordered"
+_NO_MORE = lazy(r"(?:and |just |so )*no more .{1,40}")  # "No more delays."
+_UNABLE = lazy(r"\b(?:can't|cannot|can not|couldn't) (?:\w+ )?$")
+_SUGGESTED = lazy(r"\byou(?:'ve| have)? (?:just )?(?:mentioned|suggested|listed|recommended|proposed)\b")
+_RAN_OUT = lazy(r"\b(?:over|finished|(?:all )?done)\b(?! (?:with|for))")
+_OLD = lazy(r"\b(?:alte[nrms]?|viej[oa]s?|antigu[oa]s?|old)\s*$")
+_OLD_AFTER = lazy(r"^\s*(?:viej[oa]s?|antigu[oa]s?)\b")
+_ANOTHER = lazy(  # of the same kind: "a bigger one is ordered"
     r"\b(?:eine?n?s?|das|die|den) (?:neue[ns]?|größere[ns]?|kleinere[ns]?|bessere[ns]?|gebrauchte[ns]?)(?= *(?:$|[,.!]|\w*[a-zäöüß]))(?! \w*(?:marke|sorte))|"
     r"\bun[oa] (?:más \w+|nuev[oa]|mejor|de segunda mano)\b|\ba (?:new|bigger|smaller|better|used) one\b"
 )
-_HABIT = re.compile(
+_HABIT = lazy(
     r"(?:^|\b(?:i|we|i'm|we're|and|now) )(?:now |just |only )?(?:write|drive|use|take|eat|drink|play|read|sleep|cook|work|bank|shop|train|go|ride|wear|watch|listen|cycle|swim|sing|live|sit|run|bake|brew|paint|shoot|film|travel|commute|stay)"
     r" (?:on|in|with|at|to|from|by|a|an)\b|\b(?:are|is) for (?!me\b|us\b|sale\b|good\b|now\b)\w|^in (?:came|comes|went)\b"
 )
-_PHRASE = re.compile(  # says nothing of what it names
+_PHRASE = lazy(  # says nothing of what it names
     r"\b(?:kein\w*|no|sin|без) (?:stress|estrés|stres\w*|problem\w*|ding|thema|ahnung|sorgen?|eile|wunder|frage|zweifel|worries|rush|hurry|prisa|duda|проблем\w*|стресса)$"
 )
-_SELLS = re.compile(r"\bsell(?:s|ing)?\b|\bverkauf(?:e|en|t)?\b|\bvend(?:o|e|emos|iendo)\b|\bпрода(?:ю|ем|ет)\b")
+_SELLS = lazy(r"\bsell(?:s|ing)?\b|\bverkauf(?:e|en|t)?\b|\bvend(?:o|e|emos|iendo)\b|\bпрода(?:ю|ем|ет)\b")
 # "Jens has quit his job": his job ended, not Jens.
 
 

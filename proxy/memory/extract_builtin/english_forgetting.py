@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.facts import stated_in
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 
-_STORE = re.compile(  # where the assistant has it
+_STORE = lazy(  # where the assistant has it
     r"\b(?:what|everything|anything|all|whatever|things?|bits?|stuff|details?|facts?) (?:that )?(?:you|u)(?:'ve| have)? (?:\w+ )?(?:know|remember)\b|"
     r"\b(?:your|ur|the|its?) (?:\w+ )?(?:memory|memories|memory banks?|notes?|notebook|records?|files?|head|brain|mind|data|database|databanks?|logs?|system|storage|archives?|books|history|knowledge|recall|recollections?|remembrance|consciousness|awareness|vault|profile|cache|servers?|circuits|hard drive|stash|ledger|dossier|service|app|chat|account|bot|thread|conversations?)\b|\bin here\b|\b(?:out of|outta) here\b|\bthis (?:service|app|chat|account|bot|thread|place|machine|system|assistant|tool)\b"
     r"|\b(?:you|u|ya)(?:'ve| have| had)? (?:\w+ )?(?:got|have (?:about|on|of|stored|noted|saved|down|there)|stored|saved|noted|kept|(?:know|remember) (?:about|of)|recorded|hold|logged|collected|learned|picked up|written down|filed|retained|been told|stashed)\b"
     r"|\b(?:on|off) (?:file|record|the books)\b|\bwhat(?:ever)? i(?:'ve)? (?:told|said|shared|mentioned|wrote)\b|\bmy (?:profile|file|records?|data|saved info|saved facts)\b|\bmemory\b"
 )
-_GOES = re.compile(  # it is to be gone
+_GOES = lazy(  # it is to be gone
     r"\b(?:vanish\w*|disappear\w*|evaporat\w*|dissolv\w*|gone|gone for good|eras\w*|delet\w*|remov\w*|forgot\w*|forget\w*|wip\w*|clear(?:ed|ing)|clear (?:out|away|up|my|the|that|this|it|all|any|everything)|drop\w*|purg\w*|expung\w*|struck|strik\w+|scrub\w*|scrap(?:ped)?|scratch\w*|"
     r"rid|los(?:e|ing)|shred\w*|burn\w*|bin(?:ned)?|trash\w*|blot\w*|redact\w*|obliterat\w*|destroy\w*|discard\w*|unlearn\w*|unsav\w*|unremember\w*|unknow\w*|clean\w*|tak(?:e|en|ing) (?:\w+ ){0,4}(?:out|off|down|away)|taken|pull(?:ed)? (?:\w+ ){0,4}(?:out|off|from)|"
     r"withdraw\w*|retract\w*|revok\w*|kick(?:ed)? (?:\w+ ){0,4}out|chuck(?:ed)? (?:\w+ ){0,4}out|throw\w* (?:\w+ ){0,4}(?:out|away)|get (?:\w+ ){0,4}out|come (?:out|off)|leave|exit|zap\w*|nuk\w*|ditch\w*|flush\w*|dump\w*|rub\w* out|black\w* out|amnesia)\b"
     r"|\b(?:has|have|needs?|ought|got|wants?) (?:\w+ )?to (?:go|come out|come off)\b|\b(?:must|should|can|may|could|please|pls) (?:please )?(?:go|come out|come off)\b|\bgo away\b|\bout of (?:there|it|your|ur|the)\b"
 )
-_NOT_KEPT = re.compile(
+_NOT_KEPT = lazy(
     r"\b(?:weren't|wasn't|isn't|aren't) (?:\w+ )?(?:in|on|part of|among)\b|"
     r"(?:n't|\b(?:not|never|no longer|stop|without|nothing|no|none|isn't|shouldn't|don't|rather you|refrain from|avoid|quit)) (?:\w+ ){0,5}?(?:be (?:in|on|part|among|anywhere)|learn\w*|heard?|hear|seen|told|read|keep\w*|kept|stor\w*|sav\w*|remember\w*|record\w*|retain\w*|not(?:e|ed|ing)|hold\w*|held|stay\w*|remain\w*|pop(?:ping)? up|turn(?:ing)? up|show(?:ing)? up|com(?:e|ing) up|appear\w*|crop(?:ping)? up|linger\w*|surviv\w*|exist\w*|float\w*|lurk\w*|circulat\w*|mention(?:ed|s)?|liv(?:e|ing)|sit(?:ting)?|stick(?:ing)?|hang(?:ing)?|l[iy](?:e|ing) (?:around|about|there)|kick(?:ing)? around|on file|on record|known?|log(?:ged)?|trace)\b"
 )
-_ASKED = re.compile(
+_ASKED = lazy(
     r"\b(?:please|pls|plz|kindly|could|can|may|might|would|will|shall|must|should|shouldn't|has to|have to|needs? to|need|ought to|got to|gotta|let's|let|make|is there (?:a|any) way|is it possible|any (?:chance|way)|deal|better|time (?:to|for|that|you)|"
     r"i(?:'d| would)|i (?:don't|do not|won't|can't|wouldn't|never|really don't) (?:want|like|need|have|wish)|i (?:want|wish|insist|demand|ask|request|expect|withdraw|exercise|revoke|beg|prefer|hereby|no longer)|i'm (?:asking|requesting|exercising|invoking|withdrawing|revoking))\b"
     r"|(?:^|[,;:.!] ?|\b(?:and|so|then|just|ok|okay|now|go|actually|oh|also) )(?:eras\w*|delete|remove|forget|wipe|clear|drop|purge|expunge|strike|scrub|scratch|scrap|lose|shred|burn|bin|trash|blot|redact|discard|unlearn|clean|take|pull|kick|chuck|throw|get|zap|nuke|ditch|flush|dump|don't|do not|stop|never|no|nothing)\b"
 )
-_PLAIN = re.compile(  # names no store
+_PLAIN = lazy(  # names no store
     r"\b(?:delete|remove|erase|wipe|drop|scrub|lose|bin) .{1,50}\b(?:(?:didn't|did not|never) (?:\w+ )?(?:mean|meant|intend\w*|want\w*) to|shouldn't have|should not have|wasn't supposed to|was never meant to) (?:be )?(?:share|say|tell|write|type|send|paste|mention|post|give|shared|said|told|written|typed|sent|pasted|mentioned|posted|given)\b|"
     r"\bi(?:'d| would)? (?:like|love|prefer|want|appreciate|need) .{1,60}\b(?:purged|erased|deleted|wiped|scrubbed|forgotten|expunged|redacted|unlearned|unlearnt|struck)\b|"
     r"\b(?:see to it|make (?:very |absolutely )?sure|ensure|be sure|promise(?: me)?)\b.{0,80}\b(?:struck|stricken|erased|deleted|removed|forgotten|gone|wiped|dropped|purged|(?:not|never|doesn't|don't|isn't|aren't|won't) (?:be )?(?:\w+ )?(?:kept|stored|saved|live on|stay|survive|remain|linger|stick|appear|resurface|recorded|noted|come up|surface|leak))\b|"
@@ -46,38 +46,38 @@ _PLAIN = re.compile(  # names no store
     r"\b(?:you|u) (?:didn't|never) (?:hear|get|learn|see|read) (?:that|it|this|anything|about)\b|\bi (?:never|didn't) (?:say|tell you|told you|said|mention(?:ed)?|bring up|brought up) (?:a word |anything )?(?:about |of |on )?\w.{0,60}\b(?:ok|okay|right|deal|got it|please|agreed|yeah|alright|understood)\b|"
     r"\bstrike (?:that|it|the|my)\b.{0,60}\b(?:please|pls|record|from)\b|\bi (?:take|took) (?:it|that|this) (?:all )?back\b(?= *(?:$|[,.!]|please))|\bit (?:slipped|came) out\b.{0,60}\b(?:delete|forget|erase|remove|wipe|drop|lose|don't|not)\b"
 )
-_KEEP_IT = re.compile(
+_KEEP_IT = lazy(
     r"\b(?:don't|do not|never|not|won't|didn't|can't|without|nor|please don't) (?:\w+ ){0,2}?(?:los(?:e|ing)|delet(?:e|ing)|eras(?:e|ing)|forget(?:ting)?|drop(?:ping)?|remov(?:e|ing)|wip(?:e|ing)|clear(?:ing)?|discard(?:ing)?)\b"
     r"|\bhow (?:do|can|to|would|does|did)\b|\b(?:did|do|have|had|why|how|when|has) (?:you|u|i|we)\b.{0,12}\b(?:forg\w+|lost|delet\w+|remov\w+|eras\w+|dropp?\w*)\b|\b(?:i|we|he|she|they) (?:\w+ )?(?:forgot|lost|deleted|removed|erased|forget|can't remember|don't remember)\b"
     r"|\b(?:keep|bear|have) (?:\w+ )?in mind\b|\bnote (?:that|down|it)\b|\b(?:add|save|put|write|store|log|record) (?:\w+ ){1,5}?(?:in|into|to|on|down)\b|\bfor (?:your|the) (?:records?|notes?|files?)\b"
 )
 _ATTRIBUTES = (  # what somebody names who does not say it again
-    (("age",), re.compile(r"\bhow old i am\b|\bmy (?:real |actual )?age\b|\bwhen i was born\b")),
-    (("weight",), re.compile(r"\bhow (?:much|heavy) i (?:weigh|am)\b|\bmy weight\b|\bwhat i weigh\b")),
-    (("height",), re.compile(r"\bhow (?:tall|short) i am\b|\bmy height\b")),
+    (("age",), lazy(r"\bhow old i am\b|\bmy (?:real |actual )?age\b|\bwhen i was born\b")),
+    (("weight",), lazy(r"\bhow (?:much|heavy) i (?:weigh|am)\b|\bmy weight\b|\bwhat i weigh\b")),
+    (("height",), lazy(r"\bhow (?:tall|short) i am\b|\bmy height\b")),
     (
         ("live in", "address"),
-        re.compile(r"\bwhere (?:i|we) live\b|\bmy (?:home )?(?:address|whereabouts|location|town|city|street)\b"),
+        lazy(r"\bwhere (?:i|we) live\b|\bmy (?:home )?(?:address|whereabouts|location|town|city|street)\b"),
     ),
     (
         ("profession", "employer"),
-        re.compile(
+        lazy(
             r"\bwhere i work\b|\bwhat i do for a living\b|\bmy (?:employer|job|profession|occupation|workplace)\b|\bwho i work for\b"
         ),
     ),
     (
         ("earn",),
-        re.compile(
+        lazy(
             r"\b(?:how much|what) i (?:earn|make|get paid|bring home|take home)\b|\bmy (?:salary|income|pay|wages?|earnings)\b"
         ),
     ),
     (
         ("take", "allergic to", "have"),
-        re.compile(
+        lazy(
             r"\bmy (?:medication|meds|prescription|pills|tablets|condition|diagnosis|illness|allerg\w+)\b|\bwhat i(?:'m)? (?:take|taking|on|suffer from|have got)\b"
         ),
     ),
-    (("name",), re.compile(r"\bmy (?:real |actual |full )?name\b|\bwhat i'm called\b|\bwho i am\b")),
+    (("name",), lazy(r"\bmy (?:real |actual |full )?name\b|\bwhat i'm called\b|\bwho i am\b")),
 )
 
 

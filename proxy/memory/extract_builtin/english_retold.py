@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.pairs import OF_A_PEOPLE
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
@@ -18,39 +19,39 @@ _GROUP = (
     r"(?:(?:book|film|reading|drama|debating|cookery|sewing|knitting|writing|walking|running|running|poetry|supper|chess|cycling|gardening|history|language|quilting) )?"
     r"(?:club|group|choir|band|orchestra|quartet|trio|quintet|ensemble|society|circle|troupe|company|class|team|chorus)"
 )
-_WORKS_ON = re.compile(
+_WORKS_ON = lazy(
     r"\b(?:on|reading|re-?reading|doing|rehearsing|tackling|performing|putting on|practi[sc]ing|working on|studying|covering|singing|staging|watching|discussing|picked|chosen|chose|moved on to|onto|does|reads|sings) (?:the |a |an )?$"
 )
-_TITLE = re.compile(
+_TITLE = lazy(
     r"(?<![.!?] )(?<!^)\b(?P<v>(?:The |A )?[A-Z][\w'’-]+(?: (?:(?:of|the|and|in|on|to|a|an|for|with|at|by|from|de|la|el) ){0,2}[A-Z][\w'’-]+){0,5}|[A-Z]?\d{2,4})"
 )
-_NO_TITLE = re.compile(
+_NO_TITLE = lazy(
     r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter|i|i'm|i've|zoom)s?$"
 )
-_HELD = re.compile(  # an occasion or place of theirs, and where it is
+_HELD = lazy(  # an occasion or place of theirs, and where it is
     r"^(?:\W|and |so |but |well |btw |by the way |turns out |this (?:year|term|month|week|season),? |for now |now |nowadays |these days )*"
     r"(?P<own>(?:my|our|the) )?(?P<head>(?:[a-z'-]+ ){0,2}(?:group|club|choir|class|classes|lessons?|meetings?|meet-?up|practice|training|rehearsals?|sessions?|wedding|reception|ceremony|party|picnic|reunion|exam|workshop|"
     r"stall|rota|quiz|games? night|date night|stand-?up|surgery|playgroup|clinic|course|match|league|band|team|support group|market|service|gathering|walk|run)|yoga|pilates|zumba|karate|judo|swimming|netball|football|ballet|ballroom|mass|evensong|sunday school|tai chi|aerobics|fencing|badminton|bingo|bridge|band practice|french|spanish|welsh|italian|german)"
     r" (?:now |currently |always |usually |mostly )*(?P<verb>is|are|'s|meets?|takes place|gathers?|rehearses?|trains?|practi[sc]es?|plays?|happens|starts|sets off|runs|is held|are held|is taking place|will be|kicks off|congregates?)"
     r"(?: (?:now|currently|always|usually|mostly|up|off|held|on \w+days?))* (?P<prep>at|in|on|from|by|outside|near|behind|opposite|under) (?:the |our |my )?(?P<v>(?!an?\b)[\w'’-]+(?: (?!on\b|at\b|in\b|every\b|from\b|for\b|with\b|and\b|or\b|this\b|next\b|so\b|because\b|now\b|until\b|each\b|again\b|near\b|by\b|to\b)[\w'’-]+){0,2})"
 )
-_FOR_ONCE = re.compile(r" (?:after|before|when|while|if|this|next|for|today|tonight|tomorrow)\b")
+_FOR_ONCE = lazy(r" (?:after|before|when|while|if|this|next|for|today|tonight|tomorrow)\b")
 _PLACES = frozenset(("at", "in", "from", "outside", "near", "behind", "opposite", "under", "by"))
-_LABELLED = re.compile(
+_LABELLED = lazy(
     r"\b(?P<label>locker|room|desk|plot|seat|table|bay|box|berth|pitch|booth|cabin|ward|unit|flat|dorm|dormitory|pew|lane|allotment|mooring|pigeonhole|stall|chalet|caravan|team|squad|shift|row|house|parking space|space|peg|mailbox|po box|pier|stand|court|tent|bed)"
     r"(?P<far> (?:at|in|on|of|by|for) (?:the|my|our) \w+)?(?: is| 's|'s)?(?: now| the)?(?: number| no\.?| nr\.?| #|,)* ?#?(?P<v>\d{1,4}[a-z]?|[a-z]\d{1,4}|[a-z]-?\d{1,4})\b(?! ?(?:%|€|£|\$|kg|am|pm|years|people|minutes|hours|km|m\b|of))"
 )
-_OWNS = re.compile(
+_OWNS = lazy(
     r"\b(?:my|our|me|us|mine|ours)\b|\b(?:i'm|i am|we're|we are|i sit|i've got|i have|i sleep|i stay|we have|we've got|i got)\b"
 )
-_POST = re.compile(
+_POST = lazy(
     r"\b(?:my|our) (?:[\w'’-]+ ){0,2}?(?P<post>captain|coach|chair|chairman|chairwoman|president|treasurer|secretary|tutor|supervisor|conductor|choirmaster|instructor|trainer|head teacher|headmaster|headmistress|form teacher|class teacher|landlord|landlady|accountant|solicitor|vicar|therapist|counsellor|dentist|vet|gp|hairdresser|barber|midwife|line manager|boss|drummer|bassist|goalkeeper)(?: (?:at|in|of|for) (?:the|my|our)? ?\w+)? is (?:now )?(?:called )?(?:a )?"
 )
-_NAMED = re.compile(r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? )?(?P<v>[A-Z][a-z][\w'-]*(?: [A-Z][\w'-]+){0,2})")
-_MAKES = re.compile(
+_NAMED = lazy(r"(?:(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? )?(?P<v>[A-Z][a-z][\w'-]*(?: [A-Z][\w'-]+){0,2})")
+_MAKES = lazy(
     r"\b(?:at the moment|currently|right now|these days|nowadays|just now|this (?:week|month|term|winter|summer|spring|autumn)|now)\b"
 )
-_MAKING = re.compile(
+_MAKING = lazy(
     r"\b(?:i'm|i am|we're|we are)(?: \w+ly| just| now| back to| busy)? (?P<verb>knitting|crocheting|sewing|weaving|restoring|building|writing|painting|translating|carving|rehearsing|quilting|embroidering|decorating|renovating|sculpting|brewing|training for|saving (?:up )?for|working on|working through|carving|stitching|assembling) (?:a|an|the|my|our|some)? ?(?P<v>(?!it\b|them\b|this\b|that\b)[\w'-]+(?: (?!for\b|on\b|at\b|in\b|with\b|and\b|to\b|from\b|of\b|now\b|so\b|this\b|right\b|because\b|out\b)[\w'-]+){0,2})"
 )
 _SHORTEST = 3  # letters of a word that tells

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from proxy.memory.extract_builtin import russian_erasing as russian
 from proxy.memory.extract_builtin.facts import stated_in
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon, one_of
 
 
@@ -178,8 +179,8 @@ _SPANISH = Erasing(
         (("name",), one_of(r"\bcómo me llamo\b|\bmi (?:verdadero |nombre y |primer )?(?:nombre|apellido)\b")),
     ),
 )
-_HANGS = re.compile(r"\W*(?:dass|daß|wenn|que|si|чтобы?)\b")  # "I'd rather not that it stays with you"
-_MOVES = re.compile(  # one does so with things
+_HANGS = lazy(r"\W*(?:dass|daß|wenn|que|si|чтобы?)\b")  # "I'd rather not that it stays with you"
+_MOVES = lazy(  # one does so with things
     r"qu[ií]t|sac|sác|saqu|tir|limp|lím|retir|tach|bot|arran|(?:raus|weg|heraus|fort)|nimm|nehm|nehmt|schmei|wirf|werf|hau|tu|kick|lass|putz|wisch|kipp|уб[ериа]|выбр|выки|сн[еo]с|п?очи[сщ]|очист|выч|стир|вытр|вымет|потер|теря|закоп|выбей|сброс|исчез|пропа"
 )
 _RUSSIAN = Erasing(

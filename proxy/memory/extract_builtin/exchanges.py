@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.namesakes import is_being
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief
@@ -14,73 +14,73 @@ from proxy.memory.extract_builtin.switches import NOW_ON, Switches
 from proxy.memory.words import flat, words
 
 _PLACE = r"(?:places?|spot|role|slot|shifts?|seat|shoes|position|post|job|duties|round|desk|chair|part|mantle|throne|reins|work|boots|room|bed|stall|stead|list|patients|clients|pupils|caseload|round|customers|practice|surgery|class|classes)"
-_PLACE_TAKEN = re.compile(
+_PLACE_TAKEN = lazy(
     rf"['’]s? (?:old |former |usual )?{_PLACE}\b.{{0,40}}\b(?:taken|filled|given|gone|went|passed|covered|inherited|fallen|falls|handed|occupied|assumed|goes|offered)\b"
 )
-_TAKES_PLACE = re.compile(
+_TAKES_PLACE = lazy(
     r"\b(?:tak(?:e|es|en|ing)|took|fill(?:s|ed|ing)?|step(?:s|ped|ping)? in(?:to)?|stepping into|inherit(?:s|ed)?|assum(?:es|ed)|occup(?:ies|ied)|got|has|have|been given|offered) (?:over )?(?:from )?(?:the )?(?:place|spot|role|slot|seat|shoes|job|post|position)? ?(?:of )?(?:\w+ )?$"
 )
-_PLACE_AFTER = re.compile(rf"['’]s? (?:old |former |usual )?{_PLACE}\b")
-_STEAD_AFTER = re.compile(r"['’]s? (?:place|stead|shoes|role|position)\b")
-_IN_BEFORE = re.compile(r"\b(?:in|into) (?:the |our |my |poor |old )?$")
-_TAKEN_FROM = re.compile(
+_PLACE_AFTER = lazy(rf"['’]s? (?:old |former |usual )?{_PLACE}\b")
+_STEAD_AFTER = lazy(r"['’]s? (?:place|stead|shoes|role|position)\b")
+_IN_BEFORE = lazy(r"\b(?:in|into) (?:the |our |my |poor |old )?$")
+_TAKEN_FROM = lazy(
     r"\b(?:tak(?:en|es|ing)|took|picked up|carried on|handed on) (?:over |the reins |the baton )?(?:\w+ ){0,2}from (?:the |old |poor |my |our )?$"
 )
-_OUT = re.compile(
+_OUT = lazy(
     r"^(?:'s| is| are| was)? ?(?:out|off|gone|finished|history|done|binned|dropped|over|ended|retired|adieu|farewell|cancelled)\b[\s,;.!]*$"
 )
-_OUT_BEFORE = re.compile(
+_OUT_BEFORE = lazy(
     r"^\W*(?:so |and |well |right |ok )*(?:out (?:with|goes|go|went)|off|exit|away with|farewell|bye|adieu|no more|enough of|down with|it's out with|i'm off|we're off|i am off|we are off)(?: the| my| our| good old| old)* $"
 )
-_IN = re.compile(
+_IN = lazy(
     r"(?:'s| is| are)? ?\bin\b[\s.!]*$|^\W*(?:and |so |it's |i'm |we're |then )*(?:in (?:with|comes?|came|goes)|on(?:to)?|hello|hi|welcome|enter|here comes|long live|over to|hail)\b"
 )
-_CAME_IN = re.compile(r"^\W*in (?:came|comes|went|goes)\b")
-_MOVES_OVER = re.compile(  # "we've gone over to hemp"
+_CAME_IN = lazy(r"^\W*in (?:came|comes|went|goes)\b")
+_MOVES_OVER = lazy(  # "we've gone over to hemp"
     r"\b(?:(?:gone|went|going|moved|moving|switched|switching|changed|crossed|come|came|converted|defected|turned|jumped|swung|hopped|drifted|shifted|migrated|ported|transferred|flipped|jumping|been (?:moved|switched|transferred|converted))"
     r"(?: (?:my|our|the|every|all|all my|all our) (?:\w+ )?\w+| everything| it| all)?(?: (?:over|across|instead|on|back))* (?:to|onto|into)|(?:settled on|settled for|plumped for|opted for|went for|gone for|gone with|went with|landed on|fallen back on|turned to|found refuge (?:in|at|with)|fallen for|make do with|making do with)"
     r"|(?:it's|it is) (?=\w+(?: \w+)? (?:now|from now on|these days|instead)))\s+(?P<new>\w[\w'-]*(?: [\w'-]+){0,2})"
 )
-_AWAY = re.compile(r"\b(?:out of|off|away from|from|goodbye to|hello) (?:the |my |our |old )*$")
-_INTO = re.compile(
+_AWAY = lazy(r"\b(?:out of|off|away from|from|goodbye to|hello) (?:the |my |our |old )*$")
+_INTO = lazy(
     r"^,? ?(?:and )?(?:straight |over |on |right |then |back )?(?:into|onto|on to|over to|hello|on) (?!bed\b|work\b|the (?:shop|doctor|floor|bus|train|road|side))(?P<new>\w[\w'-]*)"
 )
-_WITH_GONE = re.compile(r"^\W*(?:and |so |but )?with (?:the |our |my |old |poor |dear )*$")
-_GONE = re.compile(
+_WITH_GONE = lazy(r"^\W*(?:and |so |but )?with (?:the |our |my |old |poor |dear )*$")
+_GONE = lazy(
     r"^ (?:now |being |having |finally )?(?:off|gone|away|out|retired|retiring|leaving|left|ill|sick|departed|emigrated|pregnant|moved|closed|closing|shut|bust|on (?:maternity|leave|his|her))\b"
 )
-_WHY = re.compile(
+_WHY = lazy(
     r"^\W*(?:and |but |so |well )?(?:since|because|as|after|when|once|now that|seeing as|given that|with|ever since|what with|thanks to|due to|owing to|on account of)\b"
 )
-_NOT_THERE = re.compile(
+_NOT_THERE = lazy(
     r"^(?:bed|sleep|work|school|court|church|town|hospital|war|print|see|the (?:doctor|doctors|vet|shops?|park|gym|toilet|cinema|beach|pub|hospital|police|press)|my|our|her|his|their|you|a|an)\b"
 )
-_CALLED = re.compile(r"an? (?:[\w'-]+ ){1,3}(?:called|named|by the name of)\b")
-_SO = re.compile(r" ?,? ?(?:and )?(?:so|hence|therefore|thus)\b")
-_WAS = re.compile(r"\b(?:it|that|mine|ours) was $")
-_OFFERED = re.compile(
+_CALLED = lazy(r"an? (?:[\w'-]+ ){1,3}(?:called|named|by the name of)\b")
+_SO = lazy(r" ?,? ?(?:and )?(?:so|hence|therefore|thus)\b")
+_WAS = lazy(r"\b(?:it|that|mine|ours) was $")
+_OFFERED = lazy(
     r"\b(?:until|till|for now|for the time being|temporarily|meanwhile|this week|today|tonight|next|might|may|maybe|perhaps|if|could|would|should|tempted|thinking|considering|never|not|n't)\b"
 )
-_SOUR_AFTER = re.compile(
+_SOUR_AFTER = lazy(
     r"^ (?:app |thing |lot |people |place )?(?:was|were|wasn't|is so (?:last|yesterday|over)|isn't|doesn't|didn't|don't|won't|wouldn't|couldn't|can't|hasn't|kept|keeps|has (?:gone|become|put|shut|closed|lost|left|raised|let|moved|retired)|had (?:gone|become|got)|got|gets|went|put|let|lost|broke|raised|"
     r"retired|closed|moved|left|folded|failed|died|ran|hiked|leaked|leaks|crashed|crashes|snapped|packed up|wore out|stank|stinks|smells|hurts?|made|makes|gave|gives|is (?:gone|too|closing|shutting|leaving|useless|hopeless|rubbish|awful|no more)|are (?:gone|too|closing|useless|hopeless)|'s (?:retired|gone|moved|closed|left|shut|died|too|got))\b|\b(?:nightmare|murder|hopeless|useless|rubbish|awful|dreadful|no good|no fun|past it|too (?:far|dear|expensive|pricey|slow|loud|big|small|strong|crowded))\b"
 )
-_SOUR_BEFORE = re.compile(
+_SOUR_BEFORE = lazy(
     r"\b(?:hates?|hated|loathes?|can't stand|couldn't stand|fed up (?:with|of)|sick of|tired of|had it with|bored (?:with|of)|no luck with|trouble with|allergic to|had enough of|disappointed (?:with|by|in)|let down by|it was|was|mad at|angry (?:with|at)|furious (?:with|at)|annoyed (?:with|at|by)|cross with|(?:told|asked|advised|ordered|begged)(?: (?:me|us|her|him|them))? to (?:stop|quit|avoid|leave|drop|ditch|cut|give up|lay off|skip)(?: out| down on| having| taking| using| eating| drinking)?|forbade|forbidden|banned|failed by|lost faith in|fell out with|rows? with)(?: the| my| our)? $"
 )
-_PRESENT = re.compile(
+_PRESENT = lazy(
     r"\b(?:is|are|am|do|does|has|have|gets?|goes|runs?|handles?|takes?|keeps?|looks?|comes?|makes?|cuts?|teaches|\w+s)\b|'(?:s|re|m|ve)\b"
 )
-_IT_IS_NOW = re.compile(
+_IT_IS_NOW = lazy(
     r"\b(?:it's|it is|i'm on|we're on|i'm with|we're with|i'm into|i do|we do|i use|we use|i have|we have|i take|i drink|i eat)\s+(?:(?:a|an|the|all|just)\s)?(?P<new>(?!been\b|not\b|so\b|too\b|all\b|just\b|my\b|our\b|very\b|really\b)[\w'-]+(?: [\w'-]+)?)(?: for (?:me|us))?,? (?:now|from (?:now|here|today) on|these days|nowadays|instead)\b"
 )
-_TAKES_ITS_PLACE = re.compile(
+_TAKES_ITS_PLACE = lazy(
     r"\b(?:tak(?:en|es|ing)|took|fill(?:s|ed)) (?:over )?(?:its|his|her|their|that) (?:place|spot|role|slot|shoes)\b|\b(?:in|to) (?:its|his|her|their) (?:place|stead)\b|\btook over\b|\binstead\b"
 )
-_OPENING_NAME = re.compile(
+_OPENING_NAME = lazy(
     r"\. (?:An? |The )?([A-Z][\w'-]*[a-z0-9][\w'-]*)(?= (?:[A-Z]|is\b|are\b|has\b|does\b|gets\b|took\b|now\b|\w+s\b))"
 )
-_DOES = re.compile(r"\b(?:i|we)(?:'m|'re|'ve| am| are| have)? (?:\w+ ){0,2}?\w+|\b(?:it's|it is)\b")
+_DOES = lazy(r"\b(?:i|we)(?:'m|'re|'ve| am| are| have)? (?:\w+ ){0,2}?\w+|\b(?:it's|it is)\b")
 _TELLING = 4  # letters
 _LONG = 30  # words of a sentence; a switch is told in fewer
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -12,6 +11,7 @@ from proxy.memory.extract_builtin.closings import Closings
 from proxy.memory.extract_builtin.dates import event_time
 from proxy.memory.extract_builtin.endings import Endings
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicons import LEXICONS
 from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.numbers import is_cut
@@ -24,13 +24,13 @@ from proxy.memory.words import Span, flat, fold, same_value, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
 _MOST_EARLIER = 80  # a long history that came along would cost its square
-_PET = re.compile(
+_PET = lazy(
     r"^(?:dog|cat|puppy|kitten|parrot|rabbit|horse|hund|hündin|katze|kater|papagei|pferd|perr[oa]|gat[oa]|loro|caballo|собак\w|кошк\w|кот\w?|пес|пса|попуга\w)$|[狗猫鹦鹉兔]$"
 )
 _MODIFIES = frozenset(("another", "other", "second", "third", "both"))  # of the noun beside them only
 # ", not eleven"
-_HIM_AGAIN = re.compile(r"\bя (?:снова|опять|вновь) (?:у|с|к|на|в) (?:нее|него|ней|нему|ним|нем)\b")
-_HIS = re.compile(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\s*$")
+_HIM_AGAIN = lazy(r"\bя (?:снова|опять|вновь) (?:у|с|к|на|в) (?:нее|него|ней|нему|ним|нем)\b")
+_HIS = lazy(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\s*$")
 _SAME_CONVERSATION = timedelta(hours=1)
 _MAX_AFTERTHOUGHT = 2  # words, ", too"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.clauses import Unit
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.slots import QUOTED
@@ -17,15 +18,15 @@ from proxy.memory.words import HAS_CJK, Span, flat, words
 HABITS = frozenset(
     ("eat", "drink", "read", "watch", "listen to", "follow", "collect", "shop at", "make")
 )  # unless it was once
-_ONCE = re.compile(
+_ONCE = lazy(
     r"\b(?:today|tonight|yesterday|right now|just now|at the moment|this|later|again and again|heute|gerade|gestern|gleich|diese[nrs]?|hoy|ayer|anoche|"
     r"ahora mismo|est[ae]|сегодня|вчера|сейчас|эт[ауо]\w?)\b|今天|昨天|刚|正在|这"
 )
-_OF = re.compile(r"\s+(?:of|with|von|mit|der|des|de|del|con|с)\b")  # belongs to the last of a list alone
+_OF = lazy(r"\s+(?:of|with|von|mit|der|des|de|del|con|с)\b")  # belongs to the last of a list alone
 MAX_FACTS = 6
 _MAX_OBJECT_WORDS = 6
 _MAX_CJK_CHARS = 14
-_TAIL = re.compile(
+_TAIL = lazy(
     r"\s(?:in|on|at|with|for|from|to|as|of|near|by|during|when|while|every|each|all|since|because|but|so|after|before|"
     r"until|till|that|which|who|where|and|if|than|about|right|again|now|too|also|myself|lately|these|this|most|almost|"
     r"twice|once|three times|yesterday|today|"
@@ -33,15 +34,15 @@ _TAIL = re.compile(
     r"para|por|con|en|como|desde|cuando|porque|que|a|al|y|o|los|las|cada|todos|todas|"
     r"в|во|на|с|со|для|из|от|по|к|у|как|когда|чтобы|потому|уже|каждый|каждую|и|или)\s"
 )
-_CJK_LIST = re.compile("[、和跟与及]|以及|还有")
-_LEAD = re.compile(
+_CJK_LIST = lazy("[、和跟与及]|以及|还有")
+_LEAD = lazy(
     r"(?:(?:a|an|the|my|our|some|both|either|only|mainly|mostly|also|still|just|"
     r"der|die|das|den|dem|ein|eine|einen|einem|einer|mein|meine|meinen|meinem|unser|unsere|auch|noch|"
     r"el|la|los|las|un|una|unos|unas|mi|mis|también|"
     r"тоже|также|ещё|еще|свой|свою|мой|мою)\s+)+"
 )
-_NEGATED = re.compile(r"\s*(?:(?:gar|auch|leider|really|even|все|вовсе) )?(?:not|no|nicht|kein\w*|nie|не|нет|没|不)\b")
-_NOT_A_VALUE = re.compile(
+_NEGATED = lazy(r"\s*(?:(?:gar|auch|leider|really|even|все|вовсе) )?(?:not|no|nicht|kein\w*|nie|не|нет|没|不)\b")
+_NOT_A_VALUE = lazy(
     r"(?:it|that|this|them|these|those|one|ones|him|her|you|me|us|something|anything|nothing|everything|someone|lot|lots|more|"
     r"much|many|some|any|all|things?|stuff|es|das|ihn|sie|ihm|mir|etwas|nichts|alles|viel|mehr|eso|esto|algo|nada|todo|"
     r"mucho|más|lo|la|это|то|его|её|ее|их|что|все|всё|ничего|много|больше|"
@@ -227,12 +228,12 @@ def _trimmed(reading: Reading, start: int, end: int) -> Iterator[Span]:
 
 
 # What one has for the length of a chat.
-_VAGUE = re.compile(
+_VAGUE = lazy(
     r"^(?:\w+ )?(?:questions?|problems?|issues?|ideas?|doubts?|requests?|favou?r|bug|errors?|script|feeling|hunch|suggestions?|options?|choices?|reasons?|steps?|thoughts?|while|minute|second|look|break|"
     r"(?:an)?fragen?|probleme?|ideen?|möglichkeit(?:en)?|option(?:en)?|wahl|gründe?|bitte|fehler|gefühl|preguntas?|problemas?|dudas?|opci(?:ón|ones)|alternativas?|motivos?|consultas?|error|"
     r"вопрос\w*|вариант\w*|выбор\w*|причин\w*|проблем\w*|иде[яию]|просьб\w|ошибк\w|времени|время)\b|^(?:选择|选项|办法|方案)|(?:问题|选择|选项|疑问|想法|疑惑|bug|事)$"
 )
-_DEICTIC = re.compile(r"(?:the|your|their|his|her|its|that|this|these|those|how|when|such|it|being able|seeing)\s")
+_DEICTIC = lazy(r"(?:the|your|their|his|her|its|that|this|these|those|how|when|such|it|being able|seeing)\s")
 
 
 def _is_value(body: str, lexicon: Lexicon) -> bool:

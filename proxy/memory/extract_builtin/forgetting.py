@@ -10,6 +10,7 @@ from proxy.memory.extract_builtin.english_forgetting import asks_to_erase, value
 from proxy.memory.extract_builtin.erasing import ERASING
 from proxy.memory.extract_builtin.erasing import asks_to_erase as is_erasing
 from proxy.memory.extract_builtin.erasing import values_meant as values_named
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import CODE, NAME, NOUN, VALUE, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.russian_erasing import BARE
@@ -18,42 +19,40 @@ from proxy.memory.words import words
 
 _BARE = {  # with no object of its own
     "ru": BARE,
-    "de": re.compile(
+    "de": lazy(
         r"\W*(?:(?:bitte|also|dann|ach|komm|doch|und|lieber|deshalb|drum) )*(?:streich\w*|lösch\w*|vergiss|tilg\w*|entfern\w*|radier\w*) (?:(?:das|es|ihn|sie|die|den|dies|damit|alles|bitte|wieder|mal|doch|schnell|gleich|lieber|einfach|ganz|komplett|raus|weg|aus|sofort) ?)*\W*$"
     ),
-    "es": re.compile(
+    "es": lazy(
         r"\W*(?:(?:por favor|así que|pues|y|mejor|anda|venga|porfa),? )*(?:b[oó]rr[ae]l[oae]s?|elim[ií]n[ae]l[oae]s?|olv[ií]d[ae]l[oae]s?|qu[ií]t[ae]l[oae]s?|t[aá]ch[ae]l[oae]s?|s[aá][cq]u?[ae]l[oae]s?|supr[ií]m[ae]l[oae]s?)(?: (?:por favor|anda|porfa|ya|mejor|todo|enseguida|cuanto antes))*\W*$"
     ),
 }
-_DELETES = re.compile(
+_DELETES = lazy(
     r"delet|eras|wip|scrub|purg|strik|expung|clear|remov|drop|ditch|dump|get rid|ignor|discard|withdraw|rub out|blank|black out|blot|let go|lösch|entfern|streich|tilg|radier|borr|elimin|quit|suprim|limpi|"
     r"tach|удал|сотр|стер|стира|убер|убр|вычерк|очист|выкин|изы|изъ|исключ|вымар|зачерк|подчист|вычист|почист|уничт|ликвид|выпил|снес|выбро|сож|похорон|обнул|выре|затр|замаж|скро|спряч|подотр|аннулир|"
     r"[删清抹擦移剔划抠扒刨拔挖剪铲扫洗涂勾撕烧丢扔吐撤]|销毁|作废|收回|屏蔽|隐去"
 )
 # "It is easy to get lost and forget that", "forget it for now"
-_ALSO_DONE = re.compile(
+_ALSO_DONE = lazy(
     r"\bto \w+(?: \w+){0,3} (?:and|or) (?:then |just |simply )?(?:forget|drop|delete|remove|lose)\b|\bfor now\b"
 )
-_FROM_MEMORY = re.compile(
+_FROM_MEMORY = lazy(
     r"\b(?:from|out of|off|in) (?:your |the )?(?:\w+ )?(?:memory|memories|mind|head|brain|notes|records?|history)\b"
 )
-_AT_WORK = re.compile(  # what one deletes things from
+_AT_WORK = lazy(  # what one deletes things from
     r"\b(?:from|in|on|to|of) (?:the|this|that|my|our|these|those|a|an) (?:\w+ )?(?:e-?mails?|lists?|drafts?|texts?|tables?|sentences?|paragraphs?|lines?|letters?|essays?|posts?|code|files?|documents?|sheets?|spreadsheets?|slides?|menus?|plans?|schedules?|"
     r"calendar|itinerary|recipes?|outline|budget|phone|laptop|computer|playlist|cart|basket|invite|invitations?|roster|rota|poem|story|song|cv|resume|report|page|website|site|title|caption|chart|database|query|prompt|script|passage)\b"
 )
-_OF_A_TEXT = re.compile(
+_OF_A_TEXT = lazy(
     r"\b(?:passage|paragraph|essay|draft|poem|script|caption|text|letter|summary|story|version)\b.{0,12}\b(?:just |please )?(?:remove|delete|drop|cut) the (?:part|bit|line|sentence)\b"
 )
-_KEPT = re.compile(  # "The bees you may keep."
+_KEPT = lazy(  # "The bees you may keep."
     r"\b(?:can|may|could|should|is|are|'s|'re) (?:(?:all|still|totally|perfectly|absolutely|just) )?(?:keep|kept|stay|staying|remain|fine|okay|ok|know|remember|stand)\b|\bstays?\b|\byou may keep\b|\bkeep (?:the|that|my|it)\b|\bleave the (?:other|rest)\b"
 )
-_MATTER = re.compile(  # "the thing with the boat"
+_MATTER = lazy(  # "the thing with the boat"
     r"(?:\b(?:das|die sache|die geschichte|alles) mit\s+(?:(?:dem|der|den|meine[mnr]|unsere[mnr])\s+)?|\b(?:olv[ií]d\w+|lo|eso|acordarte) de(?:l|\s+(?:la|los|las|mi|el))?\s+)$"
 )
-_MATTER_OF = re.compile(
-    r"\b(?:das|die sache|die geschichte|alles) mit (?:de[mnr]|meine[mnr]|unsere[mnr]|[a-zäöüß]{3,})\b"
-)
-_ERASES_THAT = re.compile(  # "delete that my brother is …": what is told, and no line of a text
+_MATTER_OF = lazy(r"\b(?:das|die sache|die geschichte|alles) mit (?:de[mnr]|meine[mnr]|unsere[mnr]|[a-zäöüß]{3,})\b")
+_ERASES_THAT = lazy(  # "delete that my brother is …": what is told, and no line of a text
     r"\b(?:forget|delete|erase|remove|wipe|scrub|strike|purge|unlearn|expunge|drop|(?:don't|do not|never) (?:keep|store|save|remember|record|note))"
     r"(?: from your \w+)?(?: the (?:fact|bit|part|thing|info|information|detail|note))?,? that (?:i|we|he|she|they|my|our|his|her|their)\b|"
     r"\b(?:vergiss|vergessen|lösch\w*|streich\w*|entfern\w*|tilg\w*|radier\w*)\b[^.!?]{0,25}, (?:dass|daß) (?:ich|wir|er|sie|mein\w*|unser\w*|sein\w*|ihr\w*)\b|"
@@ -63,21 +62,21 @@ _ERASES_THAT = re.compile(  # "delete that my brother is …": what is told, and
 _MAX_COMMON = 3  # common nouns that one request to forget may name
 
 
-_KEEPS = re.compile(
+_KEEPS = lazy(
     r"(?:\b(?:nur|bloß|lediglich|only|just|solo|sólo|solamente|únicamente|только)\s+(?:(?:über|von|zu|about|of|de|del|sobre|lo de|про|о)\s+)?(?:(?:die|den|der|das|the|la|el)\s+)?)$"
 )
 
 
-_NUMBERED = re.compile(  # what is known by a number that nobody says again to have it forgotten
+_NUMBERED = lazy(  # what is known by a number that nobody says again to have it forgotten
     r"\b(?:номер\w{0,2}|код\w{0,2}|парол\w{1,2}|пин\w{0,2}|инн|снилс|паспорт\w{0,2}|реквизит\w{0,2}|карт[аыуе]|счет\w{0,2}|телефон\w{0,2})\b|"
     r"(?:卡|证|账|帐|身份证|手机|电话|银行卡|车牌|护照|门牌|尾|编)号码?|号码|密码|口令|验证码"
 )
-_REGRETS = re.compile(r"\b(?:зря|ошиб\w+|случайно|не туда|нечаянно)\b|不该|[贴发填粘输]错|误发|手滑|手快")
-_COMES_OUT = re.compile(r"[抠扒刨挖拔翻洗扫扔请]出来?$")  # something was found, or shown the door
-_CODE = re.compile(r"(?<![\w.,])(?:\d[\d -]{2,}\d|[A-Za-z][\w-]*\d[\w-]*|\d+[A-Za-zА-Я]\w*)(?![\w%])")
+_REGRETS = lazy(r"\b(?:зря|ошиб\w+|случайно|не туда|нечаянно)\b|不该|[贴发填粘输]错|误发|手滑|手快")
+_COMES_OUT = lazy(r"[抠扒刨挖拔翻洗扫扔请]出来?$")  # something was found, or shown the door
+_CODE = lazy(r"(?<![\w.,])(?:\d[\d -]{2,}\d|[A-Za-z][\w-]*\d[\w-]*|\d+[A-Za-zА-Я]\w*)(?![\w%])")
 
 
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = lazy(r"(?:19|20)\d\d")
 
 
 class Forgetting(Scan):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, read_as
 from proxy.memory.extract_builtin.replacement import names_in
@@ -13,24 +14,24 @@ from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.words import flat, same_word, words
 
 _HAPPENS = {  # something became of it, or is said against it
-    "ru": re.compile(
+    "ru": lazy(
         r"\b(?!был\b|была\b|было\b|были\b)[а-я]{2,}(?:л|ла|ло|ли)(?:с[ья])?\b|\bне \w+|\bбольше\b|\b(?:отда|прода|закры|убра|снят|сдан)[а-я]{0,2}\b"
     ),
-    "zh": re.compile(r"了|不|没|涨|太|给|被|完|掉|老是|总是"),
+    "zh": lazy(r"了|不|没|涨|太|给|被|完|掉|老是|总是"),
 }
 _ASIDE = {  # the old one goes on, or is but spoken of
-    "ru": re.compile(
+    "ru": lazy(
         r"\b(?:посоветовал|порекомендовал|сказал(?! \w+(?:ть|ти|чь)\b)(?!а \w+(?:ть|ти|чь)\b)|похвалил|передал привет|прислал|подарил|помог|научил|показал|объяснил|разрешил|обещал|спросил|написал|позвонил|понравил|хвалил|рассказал|пригласил|предложил|поздравил|купил|взял|завел|родил|начал)\w*\b"
     ),
-    "zh": re.compile(
+    "zh": lazy(
         r"说(?!不)|推荐|建议|告诉|教(?:了|会)|夸|送(?:了)?我|给我|帮|请我|叫我|约我|还(?:是|在|用|吃|喝)|也|生日|表扬|考了|得了|学会|长大|买了"
     ),
 }
-_TOO = re.compile(r"\b(?:тоже|также|еще|вдобавок|кроме)\b|[也还]|除了")
-_SET_OFF_HAN = re.compile(r"(?:^|[把将被让给从由在跟和与的了我家说原]|后来|现在|中途|昨天|上周|最近)$")
+_TOO = lazy(r"\b(?:тоже|также|еще|вдобавок|кроме)\b|[也还]|除了")
+_SET_OFF_HAN = lazy(r"(?:^|[把将被让给从由在跟和与的了我家说原]|后来|现在|中途|昨天|上周|最近)$")
 _PAIR_HAN = 2
-_IDLE_HAN = re.compile(r"[我咱你他她它的了是有在就都也还又再把被让给从到对和跟与这那没不很太最每现目前已经一个个今]")
-_TELLS_HAN = re.compile(
+_IDLE_HAN = lazy(r"[我咱你他她它的了是有在就都也还又再把被让给从到对和跟与这那没不很太最每现目前已经一个个今]")
+_TELLS_HAN = lazy(
     r"(?:的是|[投报选用喝吃穿戴]的|是|叫|姓|换成了?|改成了?|换了|由|归|找了?|请了?|去了?|到了?|吃|喝|用|穿|骑|开|坐|学|练|住|看|订了?|定了?|买了?)(?P<new>[\u4e00-\u9fffA-Za-z\d]{2,8})"
 )
 _LONG = {"ru": 30, "zh": 60}

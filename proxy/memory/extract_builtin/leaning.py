@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NOUN
 from proxy.memory.extract_builtin.narrower import Narrower
 from proxy.memory.extract_builtin.reading import Clause, Sentence
@@ -11,38 +10,38 @@ from proxy.memory.words import words
 
 _ELLIPTIC_WORDS = 6
 _ELLIPTIC_HAN = 16  # characters; a subject is said once and holds for the clauses after it
-_POINTS = re.compile(
+_POINTS = lazy(
     r"\b(?:it|them|that|him|her|those|this|es|ihn|sie|ihm|das|den|damit|davon|daran|lo|la|los|las|le|ello|eso|él|ella|"
     r"его|ее|их|ней|ним|ими|нем|нею|это|этим|этого|там|оттуда)\b|[它他她这那]|(?:lo|la|los|las)$"
 )
-_HE = re.compile(r"\W*(?:so |and |but )?(?:he|she|they)\b")
-_SO_I = re.compile(r"so (?:i|we)\b")
-_DOES_IT = re.compile(
+_HE = lazy(r"\W*(?:so |and |but )?(?:he|she|they)\b")
+_SO_I = lazy(r"so (?:i|we)\b")
+_DOES_IT = lazy(
     r"\W*(?:and )?(?:then |later |promptly |now |also |even )*(?:has |have |had )?\w+ed (?:it|them|that|this|those)\b"
 )
-_ACTING = re.compile(r" (?:just |has |have )?\w+ (?:me|us|the|an?|my|our|their|its|his|her)\b")
-_AND_I = re.compile(r"(?:i|me)\b")  # "X and I have fallen out"
-_ARTICLE_DE = re.compile(r"\b[DdIi](?:as|en|ie|er|em|hr|hre) (?:[a-zäöüß]+(?:e|en|er|es) ){0,2}(?=[A-ZÄÖÜ])")
-_DEMONSTRATES = re.compile(
+_ACTING = lazy(r" (?:just |has |have )?\w+ (?:me|us|the|an?|my|our|their|its|his|her)\b")
+_AND_I = lazy(r"(?:i|me)\b")  # "X and I have fallen out"
+_ARTICLE_DE = lazy(r"\b[DdIi](?:as|en|ie|er|em|hr|hre) (?:[a-zäöüß]+(?:e|en|er|es) ){0,2}(?=[A-ZÄÖÜ])")
+_DEMONSTRATES = lazy(
     r"^\W*(?:und |aber |also |doch )?(?:die|den|das|der|dem) (?:hab\w*|hat|ist|sind|war|wurden?|musste\w*|nutz\w*|brauch\w*|geb\w*) "
 )
-_POINTS_ES = re.compile(
+_POINTS_ES = lazy(
     r"\b(?:l[oae]s?)\s+(?:he|has|ha|hemos|han|había|tuve|tenía|tengo|voy|(?!mío|nuestro|bueno|malo|mismo|otro|primero|último|único|peor)\w+(?:é|í|ó|o|amos|imos|emos|aron|ieron))\b|"
     r"\b(?:ello|eso|esto|él|ella|aquello)\b|(?:ar|er|ir|ndo)(?:me|te|se|nos)?(?:lo|la|los|las)\b|(?:lo|la|los|las)$"
 )
 _SUBJECT = 2  # words before a subject: "and my"
-_NOUN_RU = re.compile(
+_NOUN_RU = lazy(
     r"(?!наконец|совсем|вчера|сегодня|завтра|опять|больше|теперь|просто|сама)[а-я]{4,}(?<!л)(?<!ла)(?<!ло)(?<!ли)(?<!о)(?<!ть)(?<!ся)(?<!ее)(?<!ую)(?<![еияую]т)"
 )
-_SHARE = re.compile(r"\b(?:половину|часть|один|одну|одного|двух|трех|парочку)\b")
+_SHARE = lazy(r"\b(?:половину|часть|один|одну|одного|двух|трех|парочку)\b")
 _SHORTEST = 3  # words of a clause that has no object of its own
-_LEAD_HAN = re.compile(
+_LEAD_HAN = lazy(
     r"^[我咱]们?|现在|如今|已经|终于|最后|最近|后来|昨天|今天|前天|上周|上个?月|去年|今年|刚刚?|因为|所以|但是?|不过|结果|索性|干脆|果断|决定|只好|[就都也又把被给了的]"
 )
-_ADVISED = re.compile(
+_ADVISED = lazy(
     r"\b(?:said|says|told me|asked me|wanted me|wants me|advised|suggested|recommended|ordered me) (?:me )?(?:to|that i should|i should)\b"
 )
-_FAILED = re.compile(
+_FAILED = lazy(
     r"\b(?:didn't|did not|couldn't|wouldn't|won't|failed to|can't) (?:\w+ )?(?:find (?:enough|any\w*|a|somebody|someone)|get (?:through|enough)|pass|survive|make it|start|turn on|come on|work|last|wake|hold)\b|\bsin (?:aparecer|venir|dar señales)\b|\btaucht\w* .{0,30}nicht mehr auf\b|\bno (?:pasó|superó|aprobó|arrancaba|funcionaba|iba|servía|aguantó|daba)\b|\b(?:kam|ging|sprang|lief|funktionierte|hielt|taugte) (?:\w+ ){0,3}nicht\b|\bnicht (?:durch|über) den tüv\b"
 )
 

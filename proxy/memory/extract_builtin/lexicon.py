@@ -7,12 +7,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.words import Span
 from proxy.types import Kind
 
 
 def one_of(*alternatives: str) -> re.Pattern[str]:
-    """Compile alternatives over lower-case text into one pattern.
+    """Return one pattern of alternatives over lower-case text.
 
     White space in them is any white space; a group may be named in several alternatives, see ``group_of``.
     """
@@ -23,7 +24,7 @@ def one_of(*alternatives: str) -> re.Pattern[str]:
         counts[match[1]] += 1
         return f"(?P<{match[1]}>" if counts[match[1]] == 1 else f"(?P<{match[1]}_{counts[match[1]]}>"
 
-    return re.compile(re.sub(r"\(\?P<(\w+)>", numbered, re.sub(r" (?![?*+{])", r"\\s+", joined)))
+    return lazy(re.sub(r"\(\?P<(\w+)>", numbered, re.sub(r" (?![?*+{])", r"\\s+", joined)))
 
 
 def group_of(match: re.Match[str], name: str) -> Span | None:
@@ -34,7 +35,7 @@ def group_of(match: re.Match[str], name: str) -> Span | None:
     return None
 
 
-_NEVER = re.compile(r"(?!)")
+_NEVER = lazy(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from proxy.memory.extract_builtin.lazy import lazy
 
 _DET = r"(?:(?:de[rmns]|die|das|mein\w*|unser\w*|eine?[mnr]?|el|la|los|las|mis?|nuestr[oa]s?|al|del)\s+)"
 _BY = r"(?:(?:mit|vo[nm]|bei|beim|im|in|aus|zu[mr]?|auf|an|am|con|de|en|a)\s+)"
@@ -12,12 +12,12 @@ _GONE = (
     r"(?:(?:nicht|ist|sind|war|bin|bin ich|habe ich|hab ich|habe|hab|haben wir|sind wir|ist es|gleich|jetzt|nun|damit|dann|mehr|raus|weg|vorbei|schluss|fort|geschichte|draußen|los|aus|erledigt|"
     r"ya|no|fuera|nada|más|se acabó|se fue|lo|la|los|las|he|hemos|dejado|dejé|acabado|es historia|historia|adiós|está)\s*)"
 )
-_WITH_IT = re.compile(
+_WITH_IT = lazy(
     rf"{_AND}(?:mit (?:ihm|ihr|ihnen|dem|der|denen|diese[mr])|damit|con (?:él|ella|ellos|ellas|ello|eso)|de paso|nebenbei|gleich mit)\s+(?:{_TOO}\s+)?(?:(?:ging|geht|ist|war|fiel|fällt|verschwand|se (?:fue|va|acabó|marchó|ha ido))\s+)?(?:{_TOO}\s+)?{_DET}?$"
 )
-_BEFORE = re.compile(rf"{_AND}(?:(?P<too>{_TOO})\s+)?{_BY}?{_DET}?{_BY}?(?:\w+e[nrs]?\s)?$")
-_AFTER = re.compile(rf"[\s\"'»”]*{_GONE}*(?P<too>{_TOO})?[\s\"'»”]*{_GONE}*\W*$")
-_GOES_TOO = re.compile(
+_BEFORE = lazy(rf"{_AND}(?:(?P<too>{_TOO})\s+)?{_BY}?{_DET}?{_BY}?(?:\w+e[nrs]?\s)?$")
+_AFTER = lazy(rf"[\s\"'»”]*{_GONE}*(?P<too>{_TOO})?[\s\"'»”]*{_GONE}*\W*$")
+_GOES_TOO = lazy(
     rf"[\s\"'»”]*(?:(?:ging|geht|flog|fliegt|fiel|fällt|musste|muss|kam|wurde|se (?:fue|va|marchó)|corrió|cayó|acabó)\s+)(?:\w+\s+){{0,2}}{_TOO}\b"
 )
 

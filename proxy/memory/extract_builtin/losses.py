@@ -5,55 +5,56 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NOUN
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Ending, Scan
 from proxy.memory.words import flat
 
 # A beast or the weather takes a life: "the fox was there and has carried off Uschi".
-_BEAST = re.compile(
+_BEAST = lazy(
     r"\b(?:fuchs|füchse|marder|habicht|bussard|waschbär\w*|wolf|wölfe|iltis|wiesel|reiher|milan|uhu|greifvogel|ratten?|\w*katze|\w*kater|\w*hund|schnecken?\w*|wühlm[aä]us\w*|\w*läuse|schädlinge?|"
     r"\w*frost|\w*kälte|\w*hitze\w*|\w*sturm|hagel\w*|\w*gewitter|orkan|blitz\w*|\w*wasser|überschwemmung|dürre|trockenheit|mehltau|pilz|schimmel|zünsler|feuer|brand|krebs|altersschwäche|lkw|laster|traktor|auto|bus|"
     r"zorr[oa]|lobos?|coyote|gavilán|halcón|águila|garduña|comadreja|ratas?|plaga|pulg[oó]n\w*|cochinillas?|caracoles|babosas|hormigas|"
     r"heladas?|hielo|frío|granizo|granizada|tormenta|temporal|vendaval|huracán|rayo|inundación|riada|sequía|ola de calor|calor|hongos?|moho|fuego|incendio|cáncer|leucemia|coche|carro|camión|auto|moto)\b"
 )
-_TAKES = re.compile(
+_TAKES = lazy(
     r"\b(?:geholt|weggeholt|geschnappt|weggeschnappt|gekrallt|gerissen|gefressen|aufgefressen|weggefressen|verputzt|dahingerafft|hingerafft|vernichtet|zerstört|umgebracht|getötet|erledigt|erwischt|überfahren|mitgenommen|"
     r"erschlagen|zerfetzt|zerlegt|kaputtgemacht|plattgemacht|kahlgefressen|abgefressen|abgenagt|niedergemacht|plattgewalzt|zermatscht|weggerafft|weggespült|fortgerissen|verschleppt|totgebissen|gekillt|ruiniert|den rest gegeben|auf dem gewissen|holte|riss|fraß|schnappte|tötete)\b|"
     r"\b(?:se (?:me |nos )?(?:l[oae]s? )?(?:llevó|llevaron|comió|comieron|zampó|ha llevado|han llevado|ha comido|han comido|cargó|ha cargado)|mató|mataron|ha matado|han matado|acabó con|acabaron con|ha acabado con|(?:me |nos )?(?:l[oae]s? )?(?:liquid|devor|arras|destroz|arruin|tragar|trag|comier|carcom|aniquil|extermin|destruy|pel)(?:ó|aron|ieron|eron|on)|dio muerte|dejaron pelad\w|"
     r"(?:lo |la )?(?:atropelló|ha atropellado|destrozó|arrasó|fulminó|pudrió|quemó|ha quemado|ha destrozado))\b"
 )
-_PERISHES = re.compile(
+_PERISHES = lazy(
     r"\b(?:dahingerafft|hingerafft|totgebissen|totgefahren|überfahren worden|erfroren|verbrannt(?= *$)|abgefackelt|abgestorben|verdurstet|ertrunken|ersoffen|verhungert)\b|\bkompost (?:gelandet|gewandert)\b|\bzum opfer gefallen\b|"
     r"\bse (?:me |nos )?(?:heló|congeló|achicharró|ahogó|quemó enter[oa])\b|\bmurió atropellad[oa]\b"
 )
-_SURVIVES = re.compile(
+_SURVIVES = lazy(
     r"\b(?:überlebt|durchgekommen|davongekommen|gerettet|erholt|berappelt|aufgepäppelt|treibt (?:\w+ )?(?:wieder|neu|schon)|ausgetrieben|beinahe|fast|um ein haar|sobrevivi\w+|sobrevive|se recuper\w+|rebrot\w+|se salvó|se ha salvado|casi|por poco)\b"
 )
-_AUTHORITY = re.compile(
+_AUTHORITY = lazy(
     r"\b(?:\w*(?:arzt|ärztin|ärzte|ärzten)|\w+olog(?:e|en|in)|doktor\w*|doc|psychiater\w*|orthopäd\w*|internist\w*|\w*therapeut\w*|\w*klinik|krankenhaus|\w*praxis|apotheker\w*|hebamme|"
     r"médic[oa]|doctora?|\w+ólog[oa]|pediatra|psiquiatra|dentista|internista|veterinari[oa]|ambulatorio|hospital|consulta)\b"
 )
-_TAKES_OFF = re.compile(
+_TAKES_OFF = lazy(
     r"\b(?:gestrichen|abgesetzt|verboten|untersagt|ausgeschlichen|weggelassen|rausgenommen|rausgeworfen|eingestellt|entzogen|(?:quitó|retiró|suspendió|prohibió|cortó|eliminó|levantó|sacó|bajó|descontinuó|interrumpió|ha (?:quitado|retirado|suspendido|prohibido|levantado|sacado|cortado|eliminado))|streichen|absetzen|weglassen|ausschleichen|rausnehmen)\b"
 )
 
-_DEPARTS = re.compile(
+_DEPARTS = lazy(
     r"\b(?:koffer|sachen|siebensachen|kisten|taschen) gepackt\b|\b(?:bude|zimmer) geräumt\b|\b(?:wohnt|lebt|haust) (?:nun|jetzt|inzwischen|mittlerweile|seit \w+|wieder|lieber)+ (?:bei|mit|in|allein)\b|\b(?:zu|nach|in) .{2,30} gezogen\b|"
     r"\babgehauen\b|\bausgeflogen\b|\büber alle berge\b|\bauf und davon\b|\bverduftet\b|\bwas eigenes gefunden\b|\beigene (?:wohnung|bude)\b|"
     r"\bse (?:mandó a mudar|fue a vivir|ha ido a vivir|regresó|ha regresado|mudó|ha mudado|largó|ha largado|marchó|piró|independizó|ha independizado)\b|\bse fue con (?:el|la|su) \w+\b|"
     r"\b(?:hizo|ha hecho) (?:las maletas|la maleta|sus maletas)\b|\b(?:agarró|cogió|juntó|recogió) sus (?:cosas|trastos|tiliches|bártulos)\b|\blevantó el campamento\b|\b(?:desocupó|desalojó|vació|dejó libre|entregó) (?:el|la|su|las|mi)\b|\bdevolvió las llaves\b|\bse independizó\b|\bagarró camino\b|\bausgezogen\b|\bschlüssel (?:abgegeben|hingelegt|zurückgegeben)\b|\bdejó (?:el piso|el depa|la casa|el cuarto|la habitación)\b|\bvoló del nido\b"
 )
-_FOR_A_WHILE = re.compile(
+_FOR_A_WHILE = lazy(
     r"\b(?:urlaub|ferien|übers? wochenende|für \w+ (?:tage?|wochen?|monate?)|kommt \w+ wieder|bis (?:sonntag|montag|freitag|ende|nächste\w*)|vacaciones|viaje|vuelve (?:el|en|pronto)|finde|unos días|hasta el)\b"
 )
-_LIVES = re.compile(
+_LIVES = lazy(
     r"\b(?:wohn\w*|leb(?:e|en|t)|wg|hausen?|teile?n?|mitbewohner\w*|viv(?:o|imos|en|e)|piso|depa|departamento|apartamento|rent(?:o|amos)|compart(?:o|imos)|alquil\w+)\b"
 )
-_TO_STOP = re.compile(
+_TO_STOP = lazy(
     r"\bto (?:stop|quit|drop|ditch|come off|give up|lose|avoid|discontinue|cancel|leave|get rid of|cut out|lay off)\b|\b(?:dejar|dejara|dejase|desaconsej\w+|abgeraten|suspender|suspendiera|abandonar|cancelar|quitar(?:me)?|soltar|parar con|absetzen|weglassen|aufhören|kündigen|abbestellen|streichen)\b"
 )
-_SO_DONE = re.compile(
+_SO_DONE = lazy(
     r"^\W*(?:and |so |which |as )?(?:i did|so i did|i have|i've done so|i obeyed|i listened|i complied|we did|so we did|i've done it|done)\b(?! (?:not|n't|never|try|think))|"
     r"^\W*(?:y |und |also )?(?:eso (?:hice|he hecho|hicimos)|así (?:lo )?(?:hice|he hecho|hicimos)|le hice caso|le he hecho caso|dicho y hecho|gesagt,? getan|(?:das|so|genau das) hab(?:e|en)? (?:ich|wir) (?:\w+ )?(?:gemacht|getan)|das ist (?:jetzt |nun )?passiert)"
 )

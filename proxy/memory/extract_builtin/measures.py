@@ -2,49 +2,49 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from proxy.memory.extract_builtin.contrasts import akin
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.typed import PAST, typed
 from proxy.memory.words import word_set, words
 
 _LANGUAGES = ("en", "de", "es")
-_FIGURE = re.compile(
+_FIGURE = lazy(
     r"(?<![\d.,:/-])(?P<number>\d+(?:[.,]\d+)?)(?![.,:/-]?\d)(?:\s?(?P<unit>(?:a|an|per) (?:month|week|year|hour|day)\b|[^\W\d]+|[€%$]))?"
 )
-_RELATIVE = re.compile(  # of a part, a bound or a change, not of the whole
+_RELATIVE = lazy(  # of a part, a bound or a change, not of the whole
     r"\b(?:um|bis|noch|über|unter|fast|knapp|mindestens|höchstens|vor|nach|in|ab|je|pro|alle|up to|at least|under|over|nearly|almost|lost|gained|another|every|within|hasta|unos?|unas|casi|dentro de|hace|cada|menos|más|de|por|a|entre)\s*$"
 )
 _SAME_UNIT = ({"kilo", "kilos", "kg", "kilogramm"}, {"euro", "euros", "€", "eur"}, {"zentimeter", "centímetros", "cm"})
 _TELLS = (  # what is measured, where the words differ
-    re.compile(r"\b(?:weigh\w*|scales?|kilos?|kgs?|stone|pounds|lbs?)\b"),
-    re.compile(r"\b(?:rent|landlord|landlady)\b"),
-    re.compile(r"\b(?:miles|km|kilometres) (?:a|per) (?:year|week|month|day)\b"),
-    re.compile(r"\b(?:salary|wages?|earn\w*|paid|pay|pay ?slip|take[- ]home)\b"),
-    re.compile(r"\b(?:mileage|on the clock|odometer)\b"),
-    re.compile(r"\b(?:commute|drive to work|journey to work)\b"),
-    re.compile(r"\b(?:streak|in a row)\b"),
-    re.compile(r"\b(?:mortgage|broadband|phone (?:plan|bill)|data)\b"),
-    re.compile(r"wieg|waage|gewicht|kilo|kg|abgenommen|zugenommen|peso|pesa|báscula|balanza|adelgaz|engord"),
-    re.compile(r"miete|kalt|warm|alquiler|renta|casero|casera|vermieter"),
-    re.compile(r"verdien|gehalt|lohn|gano|gana|cobr|sueldo|salario|nómina"),
+    lazy(r"\b(?:weigh\w*|scales?|kilos?|kgs?|stone|pounds|lbs?)\b"),
+    lazy(r"\b(?:rent|landlord|landlady)\b"),
+    lazy(r"\b(?:miles|km|kilometres) (?:a|per) (?:year|week|month|day)\b"),
+    lazy(r"\b(?:salary|wages?|earn\w*|paid|pay|pay ?slip|take[- ]home)\b"),
+    lazy(r"\b(?:mileage|on the clock|odometer)\b"),
+    lazy(r"\b(?:commute|drive to work|journey to work)\b"),
+    lazy(r"\b(?:streak|in a row)\b"),
+    lazy(r"\b(?:mortgage|broadband|phone (?:plan|bill)|data)\b"),
+    lazy(r"wieg|waage|gewicht|kilo|kg|abgenommen|zugenommen|peso|pesa|báscula|balanza|adelgaz|engord"),
+    lazy(r"miete|kalt|warm|alquiler|renta|casero|casera|vermieter"),
+    lazy(r"verdien|gehalt|lohn|gano|gana|cobr|sueldo|salario|nómina"),
 )
 _EQUATES = word_set("ist es war son sind jetzt nun inzwischen mittlerweile ya ahora nummer número")
-_STAGE = re.compile(  # where one is on one's way: one stage at a time
+_STAGE = lazy(  # where one is on one's way: one stage at a time
     r"\b(?P<number>(?:erst|zweit|dritt|viert|fünft|sechst|siebt|siebent|acht|neunt|zehnt|elft|zwölft)e[nrs]?|\d{1,2}\.) ?(?P<unit>\w*semester|klasse|schuljahr|lehrjahr|ausbildungsjahr|studienjahr|stock|stockwerk|etage|ssw|schwangerschaftswoche|monat(?= schwanger)|trimester)\b|"
     r"\ben (?P<year>primero|segundo|tercero|cuarto|quinto|sexto)(?= (?:de (?!baño)|curso)| *(?:$|[,.;]))|"
     r"\b(?:en|al|el|voy por el) (?P<count>primer|segundo|tercer|cuarto|quinto|sexto|séptimo|octavo|noveno|\d{1,2}º) (?P<of>semestre|curso|año|grado|trimestre|piso|mes(?= de embarazo))\b"
 )
-_OTHERS = re.compile(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\b")  # somebody else's
+_OTHERS = lazy(r"\b(?:seine?[nmrs]?|ihre?[nmrs]?|sus?)\b")  # somebody else's
 _PAID = frozenset(("landlord", "landlady"))  # whose figure is the speaker's
-TAKES_PLACE = re.compile(
+TAKES_PLACE = lazy(
     r"(?:empieza|empiezan|comienza|sale|llega|termina|acaba|tengo|toca|queda|beginnt|startet|endet|geht|fängt|kommt|habe|läuft|findet|statt)"
 )
 _WEIGHTS = frozenset(("kilo", "kilos", "kg"))  # besides which one tells how tall one is
-_TODAY = re.compile(r"heute|this morning|\bhoy\b")
+_TODAY = lazy(r"heute|this morning|\bhoy\b")
 _LONGEST = 14  # words of a clause that tells a figure
 _TOLD = 2  # letters of a word that tells, at the least
 

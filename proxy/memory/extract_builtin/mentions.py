@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.han import SIMPLIFIED
@@ -20,7 +21,7 @@ def _in_both_scripts(characters: str) -> frozenset[str]:
 
 
 CODE, VALUE, NAME, NOUN, GENERIC = 6, 5, 4, 2, 1
-_PAST = re.compile(r"[a-z]{4,}ed")
+_PAST = lazy(r"[a-z]{4,}ed")
 _BEFORE_VERBS = word_set(
     """i you we they he she to i'm i've i'll i'd you're you've you'll we're we've we'll they're don't didn't can't couldn't
     won't wouldn't can could will would should must might may just really am are was were been keep kept let's what who"""
@@ -30,11 +31,11 @@ _TAKES_TO = word_set(
     due close partial reduced married engaged over on subscription membership ticket tickets"""
 )
 _ONE_OF_ITS_KIND = word_set("choir band orchestra team club gym class course dog cat car bike")
-_THE_ONE = re.compile(r"\b(?:my|our|the|a) \Z")
+_THE_ONE = lazy(r"\b(?:my|our|the|a) \Z")
 _FEW_TEXTS = 2  # a message and what was learned from it
-_DIGITS = re.compile(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
-_OPENS = re.compile(r"[.!?\n][\s\"'“”‘’(*-]*\Z")
-_ARTICLE = re.compile(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
+_DIGITS = lazy(r"\d{3}|\d\D{1,2}\d|\d\w*[a-zа-я]|[a-zа-я]\w*\d", re.IGNORECASE)
+_OPENS = lazy(r"[.!?\n][\s\"'“”‘’(*-]*\Z")
+_ARTICLE = lazy(r"\b(?:the|my|our|a|an|that|this|his|her|their|old) \Z", re.IGNORECASE)
 _LONG_VALUE = 5  # words
 _JOINS = "-/"  # the parts of a code
 _SAME = 2  # letters that all forms of a word share, see ``same_word``

@@ -5,77 +5,76 @@ from __future__ import annotations
 import re
 
 from proxy.memory.extract_builtin.aliases import name_of
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import Mention
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.words import flat, fold, same_word, words
 
-_THE = re.compile(r"\b(?:der|die|das|ein|eine|einen|den)\s+$")
-_SOMEWHERE = re.compile(
+_THE = lazy(r"\b(?:der|die|das|ein|eine|einen|den)\s+$")
+_SOMEWHERE = lazy(
     r"\s+(?:im|in (?:der|dem|unserem|unserer)|am|an (?:der|dem)|auf (?:der|dem)|aus (?:der|dem)|vom|von (?:der|dem))\b"
 )
-_TITLE_BEFORE = re.compile(r"\b(?:Frau|Herrn?|Dr\.|Prof\.|Familie) [A-ZÄÖÜ]")
-_ORDINAL = re.compile(  # of a section, a desk, a team: "our second viola has retired"
+_TITLE_BEFORE = lazy(r"\b(?:Frau|Herrn?|Dr\.|Prof\.|Familie) [A-ZÄÖÜ]")
+_ORDINAL = lazy(  # of a section, a desk, a team: "our second viola has retired"
     r"\b(?:erste|zweite|dritte|vierte|stellvertretende)[nrs]?\s+$|\b(?:primer|segund|tercer|cuart)[oa]?\s+$"
 )
-_CAPITALS = re.compile(r"[A-ZÁÉÍÓÚÑ]")
-_BESIDE_IT = re.compile(  # another thing, known by where it is
+_CAPITALS = lazy(r"[A-ZÁÉÍÓÚÑ]")
+_BESIDE_IT = lazy(  # another thing, known by where it is
     r"\b(?:(?:al lado|enfrente|cerca|detrás|delante|encima|debajo|a la vuelta) del?|junto al?|frente al?|pegad[oa] al?|neben|gegenüber(?: vo[nm])?|hinter|unweit von|in der nähe von) (?:(?:el|la|los|las|dem|der|den) )?$"
 )
-_INDEFINITE = re.compile(
+_INDEFINITE = lazy(
     r"\b(?:k?ein|k?eine|k?einen|k?einem|k?einer|an?|una?|unos|unas)\s+(?:(?!hund|katze|kater|perr|gat)\w+\s+){0,2}$"
 )
-_ANOTHER_ONE = re.compile(  # "Bruno from the third floor", "Bruno, the neighbour"
+_ANOTHER_ONE = lazy(  # "Bruno from the third floor", "Bruno, the neighbour"
     r"\s+(?:aus dem|vom|von (?:nebenan|gegenüber|oben|unten|der arbeit)|im \w+ stock|del (?:primero|segundo|tercero|cuarto|quinto|bajo|ático|trabajo)|de (?:al lado|enfrente|arriba|abajo|contabilidad))\b[^,]*"
     r"|,\s+(?:(?:unser|mein|der|ein|el|la|mi|un|una|nuestro|nuestra) )?(?:nachbar|kollege|chef|hausmeister|vermieter|vecino|colega|compañero|jefe|casero|portero)\w*"
 )
-_PART_OF = re.compile(  # "the Rammstein concert": not the band
+_PART_OF = lazy(  # "the Rammstein concert": not the band
     r"-(?:konzert|folge|abend|spiel|termin|stunde|probe|film|buch|video|kissen|shirt|tasse|becher|ordner|datei|projekt|update|turnier|party|karte|ticket|poster)"
 )
-_WITH_ARTICLE = re.compile(r"\b(?:dem|den|der|das|einem|einen|ein)\s+$")
-_WHERE = re.compile(r"\b(?:in|aus|nach)\s+$")
-_NEXT_DOOR = re.compile(
+_WITH_ARTICLE = lazy(r"\b(?:dem|den|der|das|einem|einen|ein)\s+$")
+_WHERE = lazy(r"\b(?:in|aus|nach)\s+$")
+_NEXT_DOOR = lazy(
     r"(?:\s+de(?:\s+l[oa]s?)?\s+\w+)?\s+(?P<where>(?:de al lado|de enfrente|de la esquina|del vecino|de la vecina|de los vecinos|de arriba|de abajo|del pueblo de al lado)|von nebenan|nebenan|von gegenüber|um die ecke|im nachbarort|im nachbardorf|aus dem nachbarort|aus dem nachbardorf)\b"
 )
-_WHOSE = re.compile(  # somebody else's
+_WHOSE = lazy(  # somebody else's
     r"\s+(?:de[rs]|von(?:\s+(?:de[rmn]|meine[rmn]?|unsere[rmn]?))?|meine[rs]|unsere[rs]|de(?:l|\s+(?:l[oa]s?|mis?|su|un|una))?)\s+(?P<who>(?:nachbar|freund|schwester|bruder|eltern|mutter|vater|oma|opa|chef|kolleg|kumpel|schwager|schwägerin|cousin|tante|onkel|schwieger|vecin|amig|herman|madre|padre|abuel|jef[ea]|prim[oa]|cuñad|sueg|tí[oa]\b|compañer)\w*)"
 )
-_BY_WHOM = re.compile(r"\s+(?:von|de)\s+(?P<who>[A-ZÄÖÜÁÉÍÓÚÑ]\w{3,})")
-_COMPLEMENT = re.compile(
-    r"\s+de\s+(?P<of>(?!el\b|la\b|los\b|las\b|mi\b|al\b|que\b|lunes|martes|enero)[a-záéíóúñ]{4,})\b"
-)
-_OF_IT = re.compile(  # "the last book by Murakami": not the author
+_BY_WHOM = lazy(r"\s+(?:von|de)\s+(?P<who>[A-ZÄÖÜÁÉÍÓÚÑ]\w{3,})")
+_COMPLEMENT = lazy(r"\s+de\s+(?P<of>(?!el\b|la\b|los\b|las\b|mi\b|al\b|que\b|lunes|martes|enero)[a-záéíóúñ]{4,})\b")
+_OF_IT = lazy(  # "the last book by Murakami": not the author
     r"\b(?:\w*buch|roman|album|song|lied|\w*film|folge|staffel|konzert|lektion|ausgabe|heft|video|rezept|hülle|ladekabel|akku|karton|verpackung|zubehör|deckel|reifen|saiten?|griff|libro|novela|disco|álbum|canción|película|peli|capítulo|episodio|temporada|lección|partido|concierto|vídeo|receta|funda|cargador|caja|cable|correa|estuche|tapa|rueda|cuerda)e?s? (?:von|vom|del?|des|der)(?: (?:der|dem|la|el|mi|meine[mr]|unsere[mr]))? $"
 )
-_SOME_OF = re.compile(  # some of many
+_SOME_OF = lazy(  # some of many
     r"\b(?:doppelten?|überzählige[nr]?|übrige[nr]?|kaputte[nr]?|meisten|einige[nr]?|(?:ein )?paar|teil (?:der|meiner)|hälfte (?:der|meiner)|eine[nrs]? (?:der|meiner)|"
     r"algun[oa]s|unos cuantos|unas cuantas|mitad de (?:mis|los|las)|parte de (?:mis|los|las)|un[oa] de (?:mis|los|las))\s+$"
 )
-_SOME_AFTER = re.compile(r"\s+(?:repetid[oa]s|sobrantes|que (?:me )?sobraban|que tenía repetid[oa]s)\b")
-_SURNAME = re.compile(r" ([A-ZÁÉÍÓÚÑ][a-záéíóúñ]{2,})")
-_DEFINITE = re.compile(r"\b(?:the|el|la|los|las)\s+$")
-_NAMED = re.compile(
+_SOME_AFTER = lazy(r"\s+(?:repetid[oa]s|sobrantes|que (?:me )?sobraban|que tenía repetid[oa]s)\b")
+_SURNAME = lazy(r" ([A-ZÁÉÍÓÚÑ][a-záéíóúñ]{2,})")
+_DEFINITE = lazy(r"\b(?:the|el|la|los|las)\s+$")
+_NAMED = lazy(
     r"(?:heißt|heisst|heißen|heissen|namens|genannt|getauft|named|called|name is|llaman?|llamad[oa]s?|nombre es|casad[oa] con|verheiratet mit|зовут|кличка|по кличке|имени)\s+(?:(?:die|der|den|la|el)\s+)?$"
 )
-_ON_SCREEN = re.compile(  # the hero of a story may have the name of one's cat
+_ON_SCREEN = lazy(  # the hero of a story may have the name of one's cat
     r"\b(?:досмотрел|посмотрел|пересмотрел|смотрел|дочитал|прочитал|перечитал|доиграл|сыграл|прошел|прошла|сери[яюи]|сезон\w?|мультик\w*|мультфильм\w*|фильм\w*|кино|сериал\w*|книг\w|роман\w?|аниме|сказк\w|финал\w?|титр\w+)\w*\b"
 )
-_THE_EN = re.compile(r"\b(?:the|a|an|this|that) (?:old |little )?$")
-_ON_SHOW = re.compile(
+_THE_EN = lazy(r"\b(?:the|a|an|this|that) (?:old |little )?$")
+_ON_SHOW = lazy(
     r" (?:at|in|from) the (?:zoo|museum|park|circus|film|book|novel|story|show|game|garden centre|news|woods|wild)\b"
 )
-_STREET = re.compile(
+_STREET = lazy(
     r" (?:on|in|at|by|near|opposite|off|pub|bar|inn|café|cafe|restaurant|hotel|cinema|theatre|club|arms) (?:the )?[A-Z]|"
     r" (?:pub|bar|inn|café|cafe|restaurant|hotel|cinema|theatre|arms)\b"
 )
-_PUBLIC = re.compile(
+_PUBLIC = lazy(
     r"\b(?:pub|bar|inn|caf[eé]|restaurant|hotel|cinema|theatre|gym|club|shop|salon|studio|church|market|bakery|school|nursery|surgery|practice|choir|band)\b"
 )
-_QUOTED_THING = re.compile(r"\b(?P<what>[а-я]{4,}) [«\"„“]$")
-_FOOD_BEFORE = re.compile(
+_QUOTED_THING = lazy(r"\b(?P<what>[а-я]{4,}) [«\"„“]$")
+_FOOD_BEFORE = lazy(
     r"(?:冰箱|超市|货架|厨房|便利店|奶茶店)里?的?$|[喝吃炒煮泡榨](?:了|完|光)?(?:[一两半几]?[瓶罐杯碗袋包盒箱斤块])?$|[瓶罐杯碗袋包盒箱斤]的?$"
 )
-_FOOD_AFTER = re.compile(r"(?:味|口味|雪碧|汁|奶茶|饮料|蛋糕|面包|糖)")
+_FOOD_AFTER = lazy(r"(?:味|口味|雪碧|汁|奶茶|饮料|蛋糕|面包|糖)")
 
 
 def is_namesake(mention: Mention, sentence: Sentence, lexicon: Lexicon) -> bool:

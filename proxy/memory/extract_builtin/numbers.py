@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from proxy.memory.extract_builtin.lazy import lazy
+
 NUMBER_WORD = (
     r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|"
     r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|dreizehn|vierzehn|fünfzehn|sechzehn|siebzehn|achtzehn|neunzehn|zwanzig|dreißig|vierzig|fünfzig|"
@@ -14,7 +16,7 @@ NUMBER_WORD = (
 
 NUMBER = rf"(?:(?<![\d.,])\d{{1,3}}(?:[.,]\d{{1,2}})?(?![\d.,]\d)|{NUMBER_WORD})"
 
-_BEFORE, _AFTER = re.compile(r"\d[.,:/]?$"), re.compile(r"[.,:/]?\d")  # of the same number
+_BEFORE, _AFTER = lazy(r"\d[.,:/]?$"), lazy(r"[.,:/]?\d")  # of the same number
 
 
 def uncut(value: str, text: str) -> str:

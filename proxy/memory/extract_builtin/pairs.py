@@ -8,30 +8,31 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.chinese_facts import HAN_NAME
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.slots import BREAK, QUALIFIERS, is_link, is_slot_of, is_stated, value_after
 from proxy.memory.words import HAS_CJK, Span, same_value, same_word
 
 _MAX_ATTRIBUTE_WORDS = 3
-_SUPPOSED = re.compile(r"\b(?:if|whether)\s+$")
-_DATED = re.compile(  # names of months and days make no attribute
+_SUPPOSED = lazy(r"\b(?:if|whether)\s+$")
+_DATED = lazy(  # names of months and days make no attribute
     r"(?:jan(?:uar[y]?)?|feb(?:ruar[y]?)?|mar(?:ch|z|zo)?|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"okt(?:ober)?|nov(?:ember)?|de[cz](?:ember)?|enero|febrero|märz|abril|mayo|junio|julio|agosto|se?ptiembre|octubre|noviembre|diciembre|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:январ|феврал|март|апрел|ма|июн|июл|август|сентябр|октябр|ноябр|декабр)[ьяейю]?)$"
 )
-_HAN_NAMED = re.compile(HAN_NAME)
-_TITLED = re.compile(
+_HAN_NAMED = lazy(HAN_NAME)
+_TITLED = lazy(
     r"\b(?:Herrn?|Frau|Dr|Prof|señora?|Sra?|doctora?|Dra?|don|doña|profesora?|licenciad[oa]|ingenier[oa])\.?\s+$"
 )
-OF_A_PEOPLE = re.compile(
+OF_A_PEOPLE = lazy(
     r"(?i:\w+(?:ish|ese)|dutch|french|welsh|german|greek|italian|american|canadian|australian|russian|ukrainian|indian|brazilian|mexican|norwegian|austrian|belgian|swiss|thai|czech|korean|african|asian|european|catholic|muslim|jewish|christian(?! \w)|hindu|buddhist|quaker|nigerian|ghanaian|kenyan|egyptian|iranian|iraqi|israeli|pakistani|filipino|peruvian|colombian|argentinian|hungarian|romanian|bulgarian|croatian|serbian|estonian|latvian|lithuanian|icelandic|londoner|geordie|scouse\w*|brummie)$"
 )
-_COLOUR = re.compile(r"色的?$|^[红黄蓝绿白黑灰紫粉橙棕]的$")
-_MANNER = re.compile(
+_COLOUR = lazy(r"色的?$|^[红黄蓝绿白黑灰紫粉橙棕]的$")
+_MANNER = lazy(
     r"^(?:靠|带|很|挺|比较|非常|特别|有点|早.{1,2}晚)|^(?:新|旧|大|小|圆|方|长|短|二手|单|双|折叠|自动|手动)[^，。]{0,5}的$"
 )
-_HAN_VALUE = re.compile(
+_HAN_VALUE = lazy(
     r"(?:的|号码?|名字|现在|已经|目前)*(?:改?(?:是|叫做?|在|为|姓|成了?|换成了?|变成了?|：|:)\s*(?:一?[名位个](?!人)|《)?"
     r"(?P<v>[^，。！？；、,!?;\s》了吗呢吧]{1,14})"
     r"|(?P<code>[A-Za-z0-9][A-Za-z0-9-]*)|(?P<name>[\u4e00-\u9fff]{2,3}?)(?=给|说|让|要|把|跟|对|教|帮|建议|觉得|带|发|想|今天|昨天))"

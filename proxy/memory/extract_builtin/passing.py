@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NAME, Mention
 from proxy.memory.extract_builtin.reading import Reading, Sentence
 from proxy.memory.words import words
 
-_POINTED_AT = re.compile(
+_POINTED_AT = lazy(
     r"\b(?:these|your|such|every|each|any)\s+(?:\w+\s+)?$|\b(?:which|what)\s+(?:(?!the\b|my\b|our\b)\w+\s+)?$"
 )
-_OF_ANOTHER = re.compile(r"\b(\w+)['’]s\s+$")
-_NEXT = re.compile(r" ([A-Z][\w'-]+)")
-_BEFORE = re.compile(r"\b([A-Z][\w'-]+) $")
+_OF_ANOTHER = lazy(r"\b(\w+)['’]s\s+$")
+_NEXT = lazy(r" ([A-Z][\w'-]+)")
+_BEFORE = lazy(r"\b([A-Z][\w'-]+) $")
 
 
 def is_passing(mention: Mention, sentence: Sentence, reading: Reading) -> bool:

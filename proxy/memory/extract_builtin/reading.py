@@ -8,29 +8,30 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.clauses import Unit, is_question, sentences, units
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.statements import user_spans
 from proxy.memory.words import Word, flat, words
 
-_CYRILLIC = re.compile(r"[а-яё]+", re.IGNORECASE)
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_LATIN = re.compile(r"[a-zà-ÿ]+", re.IGNORECASE)
-_LETTERS = {"de": re.compile("[äöüß]", re.IGNORECASE), "es": re.compile("[ñ¿¡áéíóú]", re.IGNORECASE)}
-_TASK = re.compile(  # asks to its end, with or without a mark
+_CYRILLIC = lazy(r"[а-яё]+", re.IGNORECASE)
+_HAN = lazy(r"[\u4e00-\u9fff]")
+_LATIN = lazy(r"[a-zà-ÿ]+", re.IGNORECASE)
+_LETTERS = {"de": lazy("[äöüß]", re.IGNORECASE), "es": lazy("[ñ¿¡áéíóú]", re.IGNORECASE)}
+_TASK = lazy(  # asks to its end, with or without a mark
     r"\W*(?:how (?:can|could|should|do|does|would|might) |what(?:'s| is| are) the |what (?:can|should|could|steps) |"
     r"wie (?:kann|könnte|soll|sollte) |was (?:kann|soll|ist der|ist die) |cómo (?:puedo|podría|debo) |cuál es |"
     r"как (?:мне |я могу|можно|лучше)|что мне )"
 )
-_AFTERTHOUGHT = re.compile(  # "I swim on Mondays, any tips?"
+_AFTERTHOUGHT = lazy(  # "I swim on Mondays, any tips?"
     r"(?:any |some |a |your |good |quick |more )*(?:advice|tips?|tricks?|suggestions?|ideas?|thoughts?|recommendations?|recs?|help|opinions?|brands?|pointers|hints?|deal|ok|okay|k|right|yeah|yes|no|alright|all right|please|pls|agreed|cool|huh|eh|innit|"
     r"got it|understood|thx|thanks|yea)\b(?: (?:on|for|about|please|pls|with)\b.*)?\W*$"
 )
-_TAG = re.compile(r"\b(?:ok|okay|gell|gelle|klar|kapiert|verstanden|vale|estamos|sale)\W*$")  # asks for a nod only
+_TAG = lazy(r"\b(?:ok|okay|gell|gelle|klar|kapiert|verstanden|vale|estamos|sale)\W*$")  # asks for a nod only
 _MAX_SENTENCES = 60  # of a message; what is longer is a document
 _MAX_CHARACTERS = 1000  # of a sentence; what is longer is code, or a list without an end
 _BRIEF = 40
 _TALK = 3  # times as long
-_MATERIAL = re.compile(
+_MATERIAL = lazy(
     r"```|\*\*|`[^`]+`|https?://|[{};<>=]{2}|^\s*(?:[-*•#>]|\d+[.)])\s|^\w[\w ]{1,30}:\s*\n|(?:\n\s*\n.*){2}",
     re.MULTILINE,
 )

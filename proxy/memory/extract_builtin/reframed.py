@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.pairs import is_of_another_sort
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
@@ -14,7 +14,7 @@ from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.words import Span, same_word, stems, word_set, words
 
 _LEAD = r"^(?:\W|and |but |so |well |as |since |because |for context |fyi |btw |by the way |for (?:the record|reference|my \w+) |nowadays |these days |currently |at the moment |right now |now |(?:for|at|on|during|to) (?:the|my|our|this) (?:\w+ )?\w+,? (?=(?:i|we|my|our)\b)|this (?:month|year|term|season|summer|winter|spring|autumn|time),? (?=(?:i|we|my|our)\b))*"
-_OWN = re.compile(
+_OWN = lazy(
     _LEAD
     + r"(?:(?:my|our|i|we)\b|the (?:kids?|children|twins|boys|girls|baby|dog|cat)['’]s?\b|the (?:kids|children|twins|boys|girls)\b|(?:i|we)'|the [a-z]+(?: [a-z]+)? (?:that |who |whom |which |where )?(?:i|we) |[a-z]+(?: [a-z]+)? (?:is|are) (?:with|through|by|from|at) )"
 )
@@ -22,7 +22,7 @@ _FREE = word_set(  # verbs of which one does several at a time, unless they are 
     "like love enjoy prefer hate play plays speak watch read reading listen collect know visit meet see seeing have own use take drink eat learn learning volunteer belong subscribe follow shop go going "
     "fly flying travel travelling buy order write help need want think hope sing paint made do work playing looking get got think call contribute wear cook bake make find look want plan"
 )
-_PASSED = re.compile(
+_PASSED = lazy(
     r"\b(?:was|were|had|did|went|got|took|saw|made|came|met|bought|left|used to|ago|last|tonight|today|tomorrow|yesterday|next|this (?:week|weekend|morning|evening))\b"
     r"|\b(?:i|we|he|she|they)(?:'ve|'d|'s| have| has)? (?:\w+ly |just |once |never |also )?\w{2,}ed\b(?! (?:to|in|at|with|by)\b)"
 )
@@ -43,11 +43,11 @@ _IDLE = word_set(
 _LINKS = word_set("in on at through with by for from under to is are called named number no behind through of as")
 _VERBS = word_set("drive driving support captain chair manage")
 _SKIPPED = word_set("the a an my our old new good lovely nearby local big little")
-_BETWEEN = re.compile(r"[:.,]|\s|[-'’&]|\s(?:of|the|de|la|le|von|and|&) |\. ")
+_BETWEEN = lazy(r"[:.,]|\s|[-'’&]|\s(?:of|the|de|la|le|von|and|&) |\. ")
 _TITLES = word_set(
     "mr mrs ms miss dr doctor professor prof nurse sister father sir coach sergeant captain aunt uncle st number"
 )
-_PLAIN = re.compile(  # "my usual is a matcha latte"
+_PLAIN = lazy(  # "my usual is a matcha latte"
     _LEAD
     + r"(?:my|our) (?P<attr>[a-z'-]+(?: (?!is\b|are\b)[a-z'-]+){0,5}?) (?:is|are|'s|has become)(?: (?:now|currently|usually|always|still|actually|mostly))* (?P<link>an?) (?P<v>[a-z'-]+(?: [a-z'-]+){0,2})(?= *(?:$|[,.;!]| (?:at|in|on|from|with|for|of|before|after|these|every|by)\b))"
 )
@@ -55,15 +55,15 @@ _JUDGED = word_set(
     "bit lot mess pain nightmare joke disaster shame pity must problem challenge success failure joy delight bargain while good bad great big little small long short nice real total huge dream treat "
     "priority mystery struggle concern worry must-have beginner work relief blast pleasure"
 )
-_SORT = re.compile(r" ([a-z]{3,})\b")
+_SORT = lazy(r" ([a-z]{3,})\b")
 _APART = 2  # telling words that may differ: "a flat above a chippy", "a flat above a florist"
 _CLIPPED = frozenset(("m", "ve", "re"))  # what is left of "I'm"
 _FREE_STEMS = frozenset(stem for word in _FREE for stem in stems(word))
 
-_CLEFT = re.compile(
+_CLEFT = lazy(
     r"\b(?:it's|its|it is|it was) (?:actually |really |in fact )?(?:the |a |an |in |at |on )?(?P<new>[\w'-]+(?: [\w'-]+)?) (?:that |who |which |where )?(?:i|he|she|we|they|it)(?:'s|'m|'re)? (?P<verb>[a-z]{3,})\b"
 )
-_OBJECT = re.compile(r"\b(?P<verb>[a-z]{3,}) (?:the |a |an |in |at |on )(?P<old>[\w'-]+)")
+_OBJECT = lazy(r"\b(?P<verb>[a-z]{3,}) (?:the |a |an |in |at |on )(?P<old>[\w'-]+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.reading import Reading, Sentence
 from proxy.memory.extract_builtin.replacement import is_spelt_like, overlap
@@ -14,36 +15,36 @@ from proxy.memory.words import flat, same_word
 
 _MOST_SENTENCE, _MOST_MESSAGE = 16, 34  # words of what is added to a message to put it right
 _LEAD: Mapping[str, re.Pattern[str]] = {  # what may stand before the value
-    "en": re.compile(
+    "en": lazy(
         r"(?:\W|(?:ah+|oh|duh|doh|haha|ha|lol|hm+|um+|uh|er+m?|oops|whoops|argh?|ugh|no|nope|nah|wait|sorry|ok|okay|so|and|but|well|right|yes|yeah|just|actually|apparently|turns out|hang on|hold on|make that|make it|rather|or rather|i mean|i meant|"
         r"it's|its|it is|it was|that's|that is|these are|those are|they're|they are|he's|she's|he is|she is|we're|i'm|is|was|called|named|my \w+ says|says?|said|"
         r"the|a|an|in|at|on|from|to|with|by|of|for|about|only|more like|closer to)\b)*"
     ),
 }
 _EQUATES: Mapping[str, re.Pattern[str]] = {
-    "en": re.compile(
+    "en": lazy(
         r"\b(?:it's|its|it is|it was|that's|that is|these are|those are|they're|they are|he's|she's|make that|make it|i mean|i meant)\b"
     ),
 }
 _ADMITS: Mapping[str, re.Pattern[str]] = {  # how one knows better now, or did not before
-    "en": re.compile(
+    "en": lazy(
         r"^\W*(?:ah+|duh|doh|haha|oops|whoops|argh?|ugh|no|nope|nah|wait|sorry|hang on|hold on|or rather|er+m?)\b|"
         r"\b(?:it says|says (?:it|here|on)|(?:he|she|mum|mom|dad|wife|husband|partner|sister|brother|son|daughter|boss|teacher|doctor|label|letter|booking|ticket|receipt|invite|invitation|email|screen|box|packet|form) (?:\w+ )?says|misread|read it|i (?:mean|meant)|keeps? (?:better )?count|(?:he|she|they)(?:'s| has| have) just (?:rung|called|told me|texted)|just (?:met|looked|checked|asked|measured|counted|weighed|saw|seen|read|put|found|noticed|remembered)|looked|checked|glasses|where my (?:head|mind)|not sure|"
         r"guess(?:ed|ing)?|wrong|misheard|offended|(?:measured|weighed|counted|asked|timed) (?:it|them|him|her|again|properly)|dug (?:out|up)|went through (?:his|her|my|the|our)|corrects? me|corrected|just (?:rung|called|told|texted)|muddl\w+|mix\w*|confus\w+|awkward|embarrass\w+|silly|stupid|idiot|daft|apologies|correct\w*|actually|turns out|apparently|rather|last year|previous|old one|rubbed off|in (?:big )?(?:trouble|the doghouse)|upside down|typing|typed|autocorrect|fingers?|thumbs?)\b"
     ),
 }
 _SINCE: Mapping[str, re.Pattern[str]] = {  # says when something happens, and is no value
-    "en": re.compile(r"\b(?:since|until|till|by|last|next|this|every|before|after|ago|than) $"),
+    "en": lazy(r"\b(?:since|until|till|by|last|next|this|every|before|after|ago|than) $"),
 }
 _TIED: Mapping[str, re.Pattern[str]] = {  # ties a name to what is told
-    "en": re.compile(
+    "en": lazy(
         r"\b(?P<tie>near|outside|from|to|in|at|with|by|called|named|of|for|on)(?: (?:the|a|an|my|our))? (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)*)"
     ),
 }
-_NAMED = re.compile(r"\b(?:called|named|name is|name's)$")
-_NAME = re.compile(r"(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})")
-_LABELLED = re.compile(rf"\b(?P<label>[a-z]{{3,}}) (?P<figure>\d+|{NUMBER_WORD})\b", re.IGNORECASE)
-_OF_AGE = re.compile(r"(?:'s|\b(?:is|am|i'm|turns|turning|turned)) $")
+_NAMED = lazy(r"\b(?:called|named|name is|name's)$")
+_NAME = lazy(r"(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2})")
+_LABELLED = lazy(rf"\b(?P<label>[a-z]{{3,}}) (?P<figure>\d+|{NUMBER_WORD})\b", re.IGNORECASE)
+_OF_AGE = lazy(r"(?:'s|\b(?:is|am|i'm|turns|turning|turned)) $")
 _YEARS = ("", "years", "yrs", "this", "in", "on", "next", "and", "so", "today", "tomorrow")
 _PLAIN = frozenset(("date", "weekday", "time", "month", "year", "ordinal"))
 

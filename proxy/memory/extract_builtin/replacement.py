@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import read_as
 from proxy.memory.extract_builtin.typed import typed
 from proxy.memory.words import HAS_CJK, Value, contains_value, same_value, same_word, word_set, words
 
-_NAMES = re.compile(
+_NAMES = lazy(
     r"(?:(?<=[^.!?:] )[«\"„“]?|[«„“])(?P<name>[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+(?: (?:of |de |del |the )?[A-ZА-ЯÁÉÍÓÚÑ][\w'-]+)*)"
 )
 
@@ -21,19 +22,17 @@ _NO_NAMES = word_set(
     """monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
     october november december christmas easter lol ok i i'm i've i'd i'll"""
 )
-_PLACED = re.compile(
+_PLACED = lazy(
     r"\b(nach|aus|bei|von|in|[Aa]us|[Ii]n|a|[Ee]n|[Dd]e|con|para) ([A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+(?: [A-ZÄÖÜÁÉÍÓÚÑ][\wäöüßáéíóúñ]+)?)(?=\s*(?:[.,;:!?]|$))"
 )  # at the end of its clause
 _SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
 _LEAST_MOULD = 2  # words
-_DESCRIBED = re.compile(
-    r"\b(?P<adjective>[а-яё]{3,}(?:[ыио]й|ая|яя|[ое]е|[ую]ю|[ыи]е|[ое]го|[ыи]х)) $"
-)  # "poplar pollen"
+_DESCRIBED = lazy(r"\b(?P<adjective>[а-яё]{3,}(?:[ыио]й|ая|яя|[ое]е|[ую]ю|[ыи]е|[ое]го|[ыи]х)) $")  # "poplar pollen"
 _LINE = 3  # digits of a number that names something ("the 73 bus")
 _FIGURES = frozenset(("number", "year", "time", "length", "ordinal"))
-_QUARTER = re.compile(r"[QH][1-4](?: \d{2,4})?")  # of a year
-_PLAIN_NAME = re.compile(r"[A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ][^\W\d]{2,}(?:[ -][A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ]?[^\W\d]{2,}){0,3}")
-_TITLE = re.compile(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGNORECASE)
+_QUARTER = lazy(r"[QH][1-4](?: \d{2,4})?")  # of a year
+_PLAIN_NAME = lazy(r"[A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ][^\W\d]{2,}(?:[ -][A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ]?[^\W\d]{2,}){0,3}")
+_TITLE = lazy(r"(?:dr|mr|mrs|ms|prof|sr|sra|dra|herr|frau)\b\.? *", re.IGNORECASE)
 
 
 def remodelled(earlier: str, old: str, new: str, lexicon: Lexicon) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.chinese_facts import KIN as KIN_HAN
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.pairs import is_of_another_sort
 from proxy.memory.extract_builtin.persons import told_of_persons
@@ -24,49 +24,49 @@ _NOUN = r"[^，。！？；、：:,!?;\s我你他她它这那哪谁您咱是叫�
 _DOES = r"用|吃|喝|坐|骑|开|靠|走|请|找|订|看|听|穿|戴|选|住"
 _ITEM = r"用|吃|喝|坐|骑|开|靠|穿|住"  # of which one has one at a time
 _VALUE = r"(?P<v>(?:《[^》]{1,20}》|[^，。！？；、：:,!?;\s的了吗呢吧]{1,12}))(?=的?(?:[，。！；：:,!;\s]|$))"
-_STATES = re.compile(  # "my budget (I put at) is", "what I drive is", "for commuting I take"
+_STATES = lazy(  # "my budget (I put at) is", "what I drive is", "for commuting I take"
     rf"(?P<own>{_OWNER})?(?P<attr>{_NOUN}{{2,9}}?)(?P<mine>我|咱|我们)?{_ALWAYS}*"
     rf"(?:(?:{_DOES}|定|报|写|挂|留|填|约|排|设|买|养|学|跟|做|带|养)?的?(?:是|为)|[叫姓]|[定改约放排设](?:在|到|为|成))(?:一?[名位个款]|[《“])?{_VALUE}"
 )
-_CODED = re.compile(  # "the front desk's number 0571-88126677"
+_CODED = lazy(  # "the front desk's number 0571-88126677"
     rf"(?P<own>{_OWNER})?(?P<attr>{_NOUN}{{2,8}}?){_ALWAYS}*(?:是|为|号|码|:)*(?P<v>[a-z]*\d[\da-z-]{{3,}})$"
 )
-_USES = re.compile(
+_USES = lazy(
     rf"(?P<own>{_OWNER}){_ALWAYS}*(?P<attr>{_NOUN}{{2,4}}?){_ALWAYS}*(?P<verb>{_ITEM})(?:的)?(?!得|不|过|完|着|了|起|到|上|出){_VALUE}"
 )
-_AT = re.compile(  # "I get up at half past six"
+_AT = lazy(  # "I get up at half past six"
     rf"(?P<own>{_OWNER})?{_ALWAYS}*(?P<attr>早上|早晨|清早|上午|中午|下午|傍晚|晚上|夜里|半夜|凌晨|工作日|周末)?{_ALWAYS}*"
     r"(?P<v>[\d一二三四五六七八九十两]{1,3}点(?:半|[一三]刻|[\d一二三四五六七八九十零]{1,3}分?)?)(?:左右|就|才|准时|前|多)*(?P<verb>(?![^，。]*了)[^，。！？；、,!?;\s]{2})"
 )
-_COSTS = re.compile(  # "the rent, 3,200": of which a speaker has their own
+_COSTS = lazy(  # "the rent, 3,200": of which a speaker has their own
     rf"(?P<own>{_OWNER})?{_ALWAYS}*(?P<attr>房租|租金|房贷|月供|车贷|物业费|学费|工资|月薪|年薪|底薪|预算|体重|身高|鞋码|腰围)(?:是|有|为|约|大概|,)?"
     r"(?P<v>\d[\d.,]*(?:万|千|百|元|块|公斤|斤|厘米|码|kg|cm)*)(?=$|[，。！；、,;\s])"
 )
-_PLACED_HAN = re.compile(  # "my husband works at X"
+_PLACED_HAN = lazy(  # "my husband works at X"
     rf"(?:我|咱|我们)(?:家的?|的)?(?P<who>{KIN_HAN}|闺女|娃|老妈|老爸|媳妇|爱人|妹|弟|姐|哥|爸|妈)?{_ALWAYS}*在(?P<v>[^，。！？；、,!?;\s的]{{2,10}}?)(?P<verb>上班|工作|任职|上学|读书|念书|实习|当[^，。]{{1,6}}|做[^，。]{{1,6}}|打工)(?=$|[，。！；,;])"
 )
-_NEAREST = re.compile(
+_NEAREST = lazy(
     r"房租|租金|房贷|月供|车贷|物业费|学费|工资|月薪|年薪|底薪|预算|体重|身高|鞋码|腰围|老妈|老爸|娃|闺女|媳妇|爱人|老伴|小孩|宝贝|孙子|孙女|公司|单位|学校|班里"
 )
-_HEAD_HAN = re.compile(r"^.*的(?=..)")  # "of our company"
-_IDLE = re.compile(  # says of itself that it is no attribute of a person's
+_HEAD_HAN = lazy(r"^.*的(?=..)")  # "of our company"
+_IDLE = lazy(  # says of itself that it is no attribute of a person's
     r"^(?:今天|昨天|明天|最近|目的|意思|问题|原因|感觉|觉得|其实|可能|应该|结果|重点|建议|要求|题目|主题|任务|答案|关键|情况|事情|主要|特别|第.|.{0,3}(?:楼[上下]|附近|旁边|对面|隔壁|门口|周围)$|(?:一直|现在|目前|平时|平常|通常|一般|主要|每天|每次|天天)$)|[说想觉得问知道以为希望]$"
 )
-_POSSESSED = re.compile(
+_POSSESSED = lazy(
     r"\b(?:мо[йяеиюё]|моего|моей|моем|моему|моим|наш\w{0,3}|у меня|у нас)\b|^(?:я|мы) (?!(?:чита|смотр|слуша|зна|уч|изуча|игра|собира|хоч|дума|счита)\w+)\w+(?:ю|у|юсь|усь|ем|им)\b|^(?!(?:чита|смотр|слуша|зна|уч|изуча|игра|собира|хоч|дума|счита|люб|обожа|ем|пью|еду|ед[еу]|иду|лечу|лети|покупа|куп|ищ|жду|жд|вижу|пиш|помн|прош|пойд|поед|бу[дт]|мог|може|пользу|пробу|плани|мечта|вспомин|рекоменд|коллекц|говор)\w*)[а-я]{3,}(?:ю|у|юсь|усь|ем|им)\b"
 )
-_SEVERAL_RU = re.compile(
+_SEVERAL_RU = lazy(
     r"\b(?:друж\w+|люб\w+|знаком\w+|обожа\w+|нрав\w+|быва\w+|друг|друзья|подруг\w+|коллег\w+|ездит|ходит)\b"
 )
-_MEASURED_RU = re.compile(
+_MEASURED_RU = lazy(
     r"\b(?:вешу|мо[йеюяи]|моих|моем|моими?|моего|моей|мне|рост[ае]?|ношу|размер\w?)(?: (?:уже|теперь|сейчас|сейчас уже|целых|все|всего|примерно|около|рост|вес|ростом|весом|росте|весе|размер|на|в|у|меня)){0,3} "
     r"(?P<v>\d+(?:[.,]\d)? ?-?(?P<unit>кг|кило|см|лет|год|года|размер))(?:а|е|ом|у|грамм\w*)?\b"
 )
-_GREW_RU = re.compile(  # "I have shot up to 175", "my height is 168"
+_GREW_RU = lazy(  # "I have shot up to 175", "my height is 168"
     r"\b(?P<см>(?:я |уже )?(?:вымахал|вырос|дорос|подрос|вытянул)\w*(?: \w+){0,2} до|(?:мой )?рост(?: у меня| мой)?(?: уже| теперь)?) (?P<v_см>[12]\d\d)(?!\d| ?(?:кг|лет|руб))"
     r"|\b(?P<кг>(?:похудел|схуднул|поправил|потолстел|раздобрел|отъел|сбросил|скинул|набрал|усох)\w*(?: \w+){0,2} до|(?:мой )?вес(?: у меня| мой)?(?: уже| теперь)?|вешу) (?P<v_кг>\d{2,3})(?!\d| ?(?:см|лет|руб))"
 )
-_GREW_HAN = re.compile(
+_GREW_HAN = lazy(
     r"(?:身高|(?:蹿|长|窜|拔|高)到了?)(?:是|有|约)?(?P<身高>1\d\d|2[01]\d)(?!\d|块|元|斤)|(?:体重|(?:瘦|减|胖|掉|涨|降)到了?)(?:是|有|约)?(?P<体重>\d{2,3}(?:\.\d)?(?:公斤|斤|kg)?)(?!\d|块|元|分|名)"
 )
 _FILLERS_RU = frozenset(("я", "мы", "уже", "теперь", "сейчас", "если", "и", "а", "ну", "вот", "раз", "пока", "давно"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from proxy.memory.extract_builtin.disproved import EVIDENCE
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of, one_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
@@ -16,18 +16,14 @@ from proxy.memory.words import flat, fold, same_word, words
 _WHERE, _BY, _IS, _ABOUT = (frozenset((sort,)) for sort in ("where", "by", "is", "about"))
 _CAPITAL = r"[A-ZÄÖÜÁÉÍÓÚÑ0-9][\w'&.-]*[\w']"
 _VALUE = {
-    "de": re.compile(
-        rf"(?:[a-zäöüß]+(?:e|n|m|r|s)\s+|das\s+|ein\s+){{0,3}}(?P<v>{_CAPITAL}(?:\s+(?:{_CAPITAL}|\d)){{0,3}})"
-    ),
-    "es": re.compile(
+    "de": lazy(rf"(?:[a-zäöüß]+(?:e|n|m|r|s)\s+|das\s+|ein\s+){{0,3}}(?P<v>{_CAPITAL}(?:\s+(?:{_CAPITAL}|\d)){{0,3}})"),
+    "es": lazy(
         rf"(?:[a-záéíóúñ]+\s+){{0,5}}(?P<v>{_CAPITAL}(?:\s+(?:(?:de|del|la|las|los|el|y)\s+){{0,2}}(?:{_CAPITAL}|\d)){{0,3}})"
     ),
 }
 _PLAIN = {  # in a text without capitals, and of a topic
-    "de": re.compile(
-        r"(?:(?:de[rnm]|die|das|eine?[mnr]?|\w+e[nmr])\s+){0,2}(?P<v>\d[\w./-]*|[\w-]{3,}(?:\s+\d[\w-]*)?)"
-    ),
-    "es": re.compile(
+    "de": lazy(r"(?:(?:de[rnm]|die|das|eine?[mnr]?|\w+e[nmr])\s+){0,2}(?P<v>\d[\w./-]*|[\w-]{3,}(?:\s+\d[\w-]*)?)"),
+    "es": lazy(
         r"(?:(?:el|las?|los|una?|un[oa]s)\s+)?(?P<v>\d[\w./-]*|[\w-]{3,}(?:\s+(?:(?:de|del|en|las?|los|el)\s+){0,2}[\w-]{3,}){0,4})"
     ),
 }
@@ -42,23 +38,23 @@ _HEAD = {
         r"\b(?i:el|la) (?P<head>[a-záéíóúñ]{3,}) (?:en el |en la |con el |con la |a la |al |)que (?:me |nos )?(?P<of>[a-záéíóúñ]+(?:o|mos|oy))(?: (?:a|al|en|por|para|con)(?: (?:el|la|mi))? \w+)?",
     ),
 }
-_HEAD_PLAIN = re.compile(r"\b(?:mein|unser)(?:e[nmrs]?|s|m|n)?\s+(?P<head>[a-zäöüß][\w-]+)")
-_NAMED = re.compile(  # what stands right behind a head: "my locker 141", "my tutor, Ms. Ruiz, …"
+_HEAD_PLAIN = lazy(r"\b(?:mein|unser)(?:e[nmrs]?|s|m|n)?\s+(?P<head>[a-zäöüß][\w-]+)")
+_NAMED = lazy(  # what stands right behind a head: "my locker 141", "my tutor, Ms. Ruiz, …"
     rf"(?:\s+(?:Nr\.?\s*|Nummer\s+|número\s+)?(?P<code>\d[\w./-]*|[A-Z]\d\w*)(?![\w%€])|"
     rf"\s*,\s*(?:(?:die|der|das|el|la)\s+)?(?:Nr\.?\s*|número\s+)?(?P<number>\d[\w./-]*\w|\d)(?=\s*[,.;!?]|$)|"
     rf"\s*,\s*(?:(?:die|der|el|la)\s+)?(?:[a-záéíóúñ]+\s+)?(?P<name>{_CAPITAL}(?:\s+(?:(?:de|del|von|la)\s+)?{_CAPITAL}){{0,3}})\s*(?=[,.;!?]|$))"
 )
-_ACTS = re.compile(  # with or by whom it is done
+_ACTS = lazy(  # with or by whom it is done
     r"(?:bestell|bezieh|hol|kauf|mach|back|liefer|lass|lässt|buch|miet|versicher|krieg|bekomm|mix|druck|näh|betreu|übernimm|hält|trau|leit|gestalt|organisier|fotografier|schneid|reparier|"
     r"hac|prepar|llev|tra|da$|dan$|impart|organiz|encarg|ped|pid|compr|recoj|alquil|reserv|dirig|tutoriz|l[oae]s? )"
 )
 _VERB = {
-    "de": re.compile(
+    "de": lazy(
         r"\b(?:is|ist|hat|trägt|sind|liegt|steht|befindet|findet|wohnt|lebt|arbeitet|praktiziert|komm(?:t|en)|stammt|bestell\w*|bezieh\w*|hol\w*|kauf\w*|mach\w*|back\w*|liefer\w*|heiß\w*|heiss\w*|lautet|nennt|"
         r"geht|läuft|fährt|hält|beginnt|startet|endet|trainiert|spielt|prob\w*|trifft|tagt|sitzt|hängt|gehört|wird|werden|krieg\w*|bekomm\w*|mix\w*|druck\w*|näht|feier\w*|"
         r"park\w*|ordinier\w*|betreu\w*|übernimmt|versicher\w*|buch\w*|miet\w*|lass\w*|lässt|bring\w*|gestaltet|organisiert|fotografiert|schneidet|repariert|hab\w*)\b"
     ),
-    "es": re.compile(
+    "es": lazy(
         r"\b(?:es|son|tiene|est[áa]n?|quedan?|se llama|atiende|trabaja|vive|va|vienen?|(?:l[oae]s? )?(?:hacen?|preparan?|llevan?|traen?|dan?|imparten?|organizan?|encarg\w+|ped\w+|pid\w+|compr\w+o|compramos|recoj\w+|alquil\w+|reserv\w+|"
         r"dirige|tutoriza|vende)|pasa|sale|llega|empieza|arranca|comienza|termina|ensaya\w*|entrena\w*|juega|se (?:celebra|hace|dicta|reúne|juega|imparte|aloja|hospeda)|será|corresponde|figura|consulta|opera|pertenece|tengo|tenemos)\b"
     ),
@@ -68,30 +64,28 @@ _FILL = {
     "es": r"(?:(?:siempre|ahora|ya|nos|me|se|justo|cada \w+|los \w+|todo) )*",
 }
 _EQUAL = {
-    "de": re.compile(
+    "de": lazy(
         r"(?:is|ist|heißt|heisst|lautet|nennt sich|hat die (?:nummer|nr\.?)|trägt die nummer) (?:(?:jetzt|nun|inzwischen|übrigens|ja|doch|der|die|das|eine?) ){0,3}(?!(?:[bi][ime]\w?|[av]\w[nmfs]|unter|neben|hinter|gegenüber|ein\w+) )"
     ),
-    "es": re.compile(
-        r"(?:es|son|se llama|será|tiene el número|lleva el número) (?!(?:en|de|del|al?|con|por|para|sobre) )"
-    ),
+    "es": lazy(r"(?:es|son|se llama|será|tiene el número|lleva el número) (?!(?:en|de|del|al?|con|por|para|sobre) )"),
 }
 _WHO = {  # who does it, named with what they are
-    "de": re.compile(
+    "de": lazy(
         rf" (?:uns |mir )?(?:der |die )?(?P<v>(?:Herr|Frau|Firma|Dr\.?|[A-ZÄÖÜ][a-zäöüß]+)\s+{_CAPITAL}(?:\s+{_CAPITAL})?)"
     ),
-    "es": re.compile(
+    "es": lazy(
         rf" (?:el |la )?(?:[a-záéíóúñ.]+\s+){{0,2}}(?P<v>{_CAPITAL}(?:\s+(?:(?:de|del|la)\s+){{0,2}}{_CAPITAL}){{0,3}})"
     ),
 }
 _LINK = {
-    "de": re.compile(
+    "de": lazy(
         rf" {_FILL['de']}(?P<by>in|im|ins|am?n?|auf|aufm|neben|hinter|unter|gegenüber|beim?|vo[nm]|durch|aus|mit|zu[mr]?|nach) "
     ),
-    "es": re.compile(rf" {_FILL['es']}(?P<by>en|por|frente a|junto a|cerca de|del?|al?|con|)(?: |(?<= ))"),
+    "es": lazy(rf" {_FILL['es']}(?P<by>en|por|frente a|junto a|cerca de|del?|al?|con|)(?: |(?<= ))"),
 }
 _OPENS = {
-    "de": re.compile(r"\W*(?:und |also |denn )?(?P<by>in|im|am?n?|auf|beim?|vo[nm]|)(?: |(?:die |der )?(?=\w))"),
-    "es": re.compile(r"\W*(?:y |pero )?(?P<by>en|de|al?|con|)(?: |(?:la |el )?(?=\w))"),
+    "de": lazy(r"\W*(?:und |also |denn )?(?P<by>in|im|am?n?|auf|beim?|vo[nm]|)(?: |(?:die |der )?(?=\w))"),
+    "es": lazy(r"\W*(?:y |pero )?(?P<by>en|de|al?|con|)(?: |(?:la |el )?(?=\w))"),
 }
 _PLACES = frozenset(
     (
@@ -119,57 +113,57 @@ _PLACES = frozenset(
     )
 )
 _TOPIC = {
-    "de": re.compile(
+    "de": lazy(
         r"\b(?:geht|ist|dreht sich|handelt|befasst sich|beschäftigt sich|schreib\w*)(?: \w+){0,4}? (?:über|um|von|mit)\s+"
     ),
-    "es": re.compile(
+    "es": lazy(
         r"\b(?:es|trata|versa|va|gira|habla|hago|escribo|estoy escribiendo)(?: \w+){0,4}? (?:sobre|acerca de|en torno a|alrededor de)\s+|\b(?:trata|va) de(?:l\s+|\s+)"
     ),
 }
 _TITLE = {
-    "de": re.compile(
+    "de": lazy(
         r"\W*(?:das |der )?(?:arbeits)?(?:thema|titel|schwerpunkt)\s+(?:von\s+)?(?:mein|unser)\w*\s+(?P<head>[\w-]+)\s*(?:ist|lautet|heißt|wird|[:–-])\W*"
     ),
-    "es": re.compile(
+    "es": lazy(
         r"\W*(?:el )?(?:tema|título|asunto)(?: \w+)?\s+(?:de|para)\s+(?:mi|nuestr[oa])\s+(?P<head>\w+)(?: de \w+)?\s*(?:es|será|[:–-])\W*"
     ),
 }
 _LABELLED = {
-    "de": re.compile(
+    "de": lazy(
         r"\b(?P<label>[A-ZÄÖÜ][a-zäöüß]{2,})\s+(?:Nr\.?\s*|Nummer\s+)?(?P<v>\d[\w./-]*\w|\d|[A-Z]\d\w*|[A-Z](?!\w|\.\w))(?![\w%€])"
     ),
-    "es": re.compile(
+    "es": lazy(
         r"\b(?P<label>[a-záéíóúñ]{3,})\s+(?:número\s+|n\.?º\s*)?(?P<v>\d[\w./-]*\w|\d|[A-Z]\d\w*|[A-Z](?!\w|\.\w))(?![\w%€])"
     ),
 }
 _TITLED = {
-    "de": re.compile(r"\b(?P<label>[A-ZÄÖÜ][a-zäöüß]{3,})\s+(?P<v>[A-ZÄÖÜ][\w'-]{2,}(?:\s+[A-ZÄÖÜ][\w'-]+)?)"),
-    "es": re.compile(r"\b(?P<label>[a-záéíóúñ]{4,})\s+(?P<v>[A-ZÁÉÍÓÚÑ][\w'-]{2,}(?:\s+[A-ZÁÉÍÓÚÑ][\w'-]+)?)"),
+    "de": lazy(r"\b(?P<label>[A-ZÄÖÜ][a-zäöüß]{3,})\s+(?P<v>[A-ZÄÖÜ][\w'-]{2,}(?:\s+[A-ZÄÖÜ][\w'-]+)?)"),
+    "es": lazy(r"\b(?P<label>[a-záéíóúñ]{4,})\s+(?P<v>[A-ZÁÉÍÓÚÑ][\w'-]{2,}(?:\s+[A-ZÁÉÍÓÚÑ][\w'-]+)?)"),
 }
-_SITS = re.compile(  # "I am in group C"
+_SITS = lazy(  # "I am in group C"
     r"\b(?:ich|wir) (?:bin|sind|sitze\w*|stehe\w*|wohne\w*|liege\w*|schlafe\w*|starte\w*|habe?n?)\b|\b(?:bin|sind|sitze|stehe|liege|starte|hab) (?:ich|wir)\b|\bich .{1,40} bin\b|\b(?:estoy|estamos|soy|somos|voy|vamos|tengo|tenemos|me toca|nos toca|me siento|corro)\b"
 )
-_NO_LABEL = re.compile(
+_NO_LABEL = lazy(
     r"(?:jahr|tag|woche|monat|uhr|kapitel|seite|folge|staffel|aufgabe|frage|punkt|version|runde|band|lektion|übung|gegen|etwa|euro|kilo|teil|schritt|grad|prozent|alter|herrn?|frau|"
     r"año|día|semana|mes|capítulo|página|episodio|temporada|pregunta|ejercicio|punto|versión|ronda|lección|paso|parte|uno|unas|como|tiene|hace|edad|entre|desde|hasta|mide|pesa|cuesta|nivel|señora?|doctora?|doña)\w{0,2}$"
 )
-_PAST = re.compile(
+_PAST = lazy(
     r"\b(?:war|waren|hatte|hatten|wurden?|gestern|früher|bisher|vorher|damals|zuvor|ehemalig\w*)\b|\b(?:hat|habe?|haben|bin) .*\b\w*ge\w+(?:t|en)\b|"
     r"\b(?!caf|jos|beb|pur|chal|comit|canap|andr|sof)\w{2,}(?:é|ó)\b|\b(?:he|ha|hemos|han|había|fue|fueron|era|eran|estaba|tenía|ayer|anoche|antes)\b"
 )
-_FLEETING = re.compile(
+_FLEETING = lazy(
     r"\b(?:gerade|grad|momentan|heute|derzeit|kurz|während|übergangsweise|vorübergehend|ausnahmsweise|diesmal|solange|auch|noch|nur|kaputt|hoy|ahora mismo|de momento|por ahora|esta (?:semana|noche|tarde|vez)|temporalmente|durante|mientras|también|aún|todavía)\b"
 )
-_SINCE_NOW = re.compile(r"\b(?:(?:ab|seit) heute|(?:desde|a partir de) hoy)\b")
-_IDLE_HEAD = re.compile(
+_SINCE_NOW = lazy(r"\b(?:(?:ab|seit) heute|(?:desde|a partir de) hoy)\b")
+_IDLE_HEAD = lazy(
     r"(?:auto|wagen|rad|handy|schlüssel|koffer|paket|katze|urlaub|reise|tag|woche|abend|leben|meinung|problem|frage|idee|sache|leidenschaft|gefühl|stimmung|traum|wunsch|herz|geld|essen|name|freund\w*|kolleg\w*|"
     r"coche|carro|moto|bici|móvil|celular|maleta|paquete|viaje|día|vida|opinión|problema|pregunta|idea|sueño|deseo|dinero|comida|nombre|amig\w+|cabeza|pasión|intención|plan|mejor|primer\w*|último|última)$"
 )
-_IDLE_VALUE = re.compile(
+_IDLE_VALUE = lazy(
     r"(?:\w*(?:tag|woche|monat|jahr|abend|nacht|wochenende|stunde|zeit|werkstatt|reparatur|renovierung|planung|betrieb|ordnung|arbeit|weg|moment|ende|anfang|bau)e?[sn]?|"
     r"januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|mittwoch|hause|gefahr|internet|obras|reparación|venta|casa|taller|verdad|nada|todo|camino|general)$"
 )
-_STAYS_PUT = re.compile(r"wohnt|lebt|arbeitet|studiert|praktiziert|vive|trabaja|estudia")
+_STAYS_PUT = lazy(r"wohnt|lebt|arbeitet|studiert|praktiziert|vive|trabaja|estudia")
 _LEAST_TELLING = 5  # letters of a word that tells, and of the last part of a compound that says the same
 
 

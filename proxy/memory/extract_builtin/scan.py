@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from proxy.memory.extract_builtin.english_facts import KIN
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
@@ -15,9 +16,9 @@ from proxy.memory.extract_builtin.told import Told
 from proxy.memory.words import HAS_CJK, Span, flat, words
 
 _NEAR = 40  # characters between a subject and what it does
-_SPEAKER = re.compile(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
+_SPEAKER = lazy(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
 # Somebody else does it, to the speaker ("the doctor took me off it").
-_DONE_TO_SPEAKER = re.compile(
+_DONE_TO_SPEAKER = lazy(
     r"\b(?:puts?|tak(?:es?|en|ing)|took|ma[dk]es?|ha[sd]|got|getting|talked|forced|mov(?:ed|ing)|switch(?:ed|ing)|kick(?:ed)?|bann(?:ed|ing)|barred|swapped|"
     r"changed|let|sacked|fired|dropped|transferred|promoted|wean(?:ed|ing)|pulled|prescribed|g[ai]ven?|convinced|persuaded|helped|drove|signed|booked|threw|"
     r"chucked|ordered|forbade|forbidden|stopp(?:ed|ing)|cut|sent|steered|reassigned|converted)(?: \w+)? (?:me|us)\b"
@@ -26,48 +27,48 @@ _DONE_TO_SPEAKER = re.compile(
     r"|л[аи]?(?:с[ья])? (?:\w+ )?(?:меня|мне|нас|нам|мо[йюяи]|наш\w?)\b|^ (?:\w+ )?(?:меня|мне|нас|нам) (?:\w+ )?\w+л[аи]?\b"
     r"|\b(?:me|nos) (?:ha|han|había|hizo|quitó|retiró|suspendió|prohibió|cambió|echó|mandó|pasó|movió|trasladó|ascendió|convenció|obligó|puso|sacó|dio|canceló|cerró|expulsó|despidió)\b(?! (?:dicho|contado|preguntado|escrito|enseñado|su\b))"
 )
-_IF = re.compile(
+_IF = lazy(
     r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но|even|auch|incluso|даже) )?(?:if(?! (?:you|it|anyone)\b)|unless|whenever|falls|wenn|jedes mal wenn|sobald|si(?! (?:te|le|lo) )|si (?:lo|la|le|me) \w+(?:ara|era|iera)|если|каждый раз|всякий раз)\b"
     r"|[^，。]{0,4}(?:如果|要是|假如|假使|倘若|若是|万一|一旦|哪怕)|(?:每次|每当|等我?哪天|哪天)"
 )
-_IMPERSONAL = re.compile(
+_IMPERSONAL = lazy(
     r"\bне (?:будет|бывать|видать|светит|состоится|стало)\b"
 )  # has no subject that an earlier clause may lend
-_KEEPER = re.compile(
+_KEEPER = lazy(
     r"[妈爸父母]|老师|医生|大夫|教练|老板|公司|学校|老公|老婆|医院|店家|客服|тренер|учител|преподавател|хозя|директор|начальни|врач|доктор|шеф|босс|мам|мать|пап|отец|родител|бывш"
 )  # who decides for the speaker
-_DISPOSES = re.compile(
+_DISPOSES = lazy(
     r"(?:把|将)[^，。]{1,10}(?:退|停|取消|断|没收|卖|扔|送|拔|砍|撤|掐|辞|关|销|删|换|解散|裁|封|毙|清|收|划)|^(?!.*\bсво).*\b(?:закры|сверну|отмени|прекрати|распусти|разогна|расформирова|упраздни|запрети|зарубил|отобра|забра|отсуди|вычеркну|исключи|выброси|выкину|отжа|изъя|сня)л?[аи]?\b"
 )
-_FRAU = re.compile(r"(?<!meine )(?<!seine )(?<!Meine )(?<!unsere )\bFrau (?:Dr\. |Prof\. )?[A-ZÄÖÜ]")
-_JUDGES_HAN = re.compile(r"(?:说|看了|觉得|认为|讲|表示|查了|一听|一看)")
-_HANGS = re.compile(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
-_LONG_AGO = re.compile(  # what holds was said since
+_FRAU = lazy(r"(?<!meine )(?<!seine )(?<!Meine )(?<!unsere )\bFrau (?:Dr\. |Prof\. )?[A-ZÄÖÜ]")
+_JUDGES_HAN = lazy(r"(?:说|看了|觉得|认为|讲|表示|查了|一听|一看)")
+_HANGS = lazy(r"\W*(?:that|dass|daß|que|что|чтобы|как)\b")
+_LONG_AGO = lazy(  # what holds was said since
     r"\bvor (?:\w+ ){0,3}jahr(?:en|zehnten)\b|\b(?:anno|im jahr|\w*anfang|ende|mitte) (?:19|20)\d\d\b|^\W*(?:und |aber )?(?:in )?(?:19|20)\d\d (?:hatte|habe?|war|bin)\b|"
     r"\bhatte (?:ich|wir) .{0,60}\b(?:mal|schon einmal|zwischendurch|zwischenzeitlich|kurzzeitig|eine zeit ?lang|vorübergehend)\b|"
     r"\bhace (?:\w+ ){0,3}(?:años|décadas)\b|\b(?:en|por|allá por|desde) (?:el |el año )?(?:19|20)\d\d\b|\bcuando (?:nació|nacieron|era|éramos|estudiaba|vivía|tenía \w+ años|iba al?)\b|\buna (?:vez|temporada)\b(?! más)|"
     r"\b(?:\w+ )?(?:years|decades) ago\b|\bback in (?:19|20)\d\d\b"
 )
-_CAME_BACK = re.compile(
+_CAME_BACK = lazy(
     r"\bausgehalten\b|\bdurchgehalten\b|\brückfällig\b|\breumütig\b|\bbereut\b|\bgehalten hat (?:das|es)\b|\bwieder (?:angefangen|eingestiegen|zurück|dabei|da|drin|damit)\b|\bseitdem (?:\w+ ){0,3}wieder\b|"
     r"\bdur(?:é|amos)\b|\baguant(?:é|amos)\b|\bvolví\b(?! a (?:dejar|romper))|\brecaí\b|\bregresé\b|\bme arrepentí\b|\bretom(?:é|amos)\b|"
     r"\bвернул(?:ся|ась|ись)\b(?! (?:к|на|в)\b)|\bнаш(?:ел|л[аи])с[ья]\b|\bнашл[аи]\b(?= (?:его|ее|их|под|в|за|на|у))|\bпомирил\w+|\bпочинил\w*|(?<![要讨拿退收])回来了|找(?:到|回来)的?|和好|修好|恢复了|"
     r"\b(?:lasted|got back into|went back to it|picked it (?:back )?up again)\b"
 )
 
-HABITUAL = re.compile(  # no slip just now
+HABITUAL = lazy(  # no slip just now
     r"\b(?:always|often|usually|constantly|keep|kept) (?:\w+ )?(?:mix|confus)\w*"
 )
-REQUEST = re.compile(
+REQUEST = lazy(
     r"(?:\W|please |bitte |por favor |пожалуйста |ok |and |und |y |и )*(?:can you|could you|would you|write|make|give|show|use|translate|explain|do it|send|put|draft|create|generate|provide|list|continue|"
     r"finish|analy[sz]e|summari[sz]e|rewrite|suggest|recommend|compare|describe|build|fix|convert|calculate|outline|compose|revise|expand|shorten|"
     r"kannst du|könntest|schreib|mach|zeig|nimm|gib|puedes|podrías|escribe|haz|usa|dame|pon|можешь|напиши|сделай|используй|дай|покажи|переведи)\b|(?:请|帮我|给我|用|写)"
 )
-_SET_LONG_AGO = re.compile(
+_SET_LONG_AGO = lazy(
     r"\b(?:в (?:детстве|школе|юности|молодости|армии|институте|садике|\w+ классе)|студент(?:ом|кой)|(?:когда|пока) (?:я )?был\w? (?:мал|реб|студ|школь)\w+)\b|"
     r"小时候|那会儿|那年|当年|儿时|年轻的?时候|上学(?:那会|的时候)|(?:小学|初中|高中|大学)(?:那会|时|的时候|那阵)"
 )
-_BY_NOW = re.compile(r"\b(?:теперь|сейчас)\b|现在|如今")
+_BY_NOW = lazy(r"\b(?:теперь|сейчас)\b|现在|如今")
 
 Reason = Literal["retract", "forget", "replace", "correct", "beside"]
 
@@ -93,10 +94,10 @@ class Ending:
     new: str = ""
 
 
-_QUOTED = re.compile(r"«[^»]*»")  # a title may hold any word
+_QUOTED = lazy(r"«[^»]*»")  # a title may hold any word
 
 
-_FRIENDS = re.compile(
+_FRIENDS = lazy(
     r"\b(?:друж\w+|приятел\w+|подруж\w+|жив(?:у|ем) (?:\w+ ){0,3}со?)\b|朋友|闺蜜|哥们|养了?|搭子|室友|舍友|宿舍|合[住租]|同住"
 )
 
@@ -243,7 +244,7 @@ class Scan(Told):
 
 
 _HE = frozenset(("he", "she", "they"))
-_OF_MINE = re.compile(rf"\b(?:my|our) (?:\w+ )?({KIN})\b")
+_OF_MINE = lazy(rf"\b(?:my|our) (?:\w+ )?({KIN})\b")
 _SAME_PERSON = (  # other words for the same one of a family
     frozenset(("hija", "niña", "nena", "peque", "cría", "pequeña", "mayor", "chiquilla")),
     frozenset(("hijo", "niño", "nene", "peque", "crío", "pequeño", "mayor", "chaval", "chiquillo")),

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.measures import TAKES_PLACE
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.typed import PAST, is_year_of
 from proxy.memory.words import same_word
 
-_CODE = re.compile(
+_CODE = lazy(
     r"(?<![\w.,:/-])(?:[A-ZÄÖÜ]{1,3}(?:[- ][A-ZÄÖÜ]{1,3})?[- ](?=\d))?(?=[\w.:/-]*\d)[^\W_]+(?:[.:/-][^\W_]+)*(?: [A-Z]{2,4}(?!\w))?(?!\w)"
 )
-_RUN = re.compile(r"\d+|[^\W\d_]+")
+_RUN = lazy(r"\d+|[^\W\d_]+")
 _NEAR = 5  # words between an attribute and its code
 _LEAST_DIGITS = 2
-_QUALIFIES = re.compile(  # which one it is, and not what
+_QUALIFIES = lazy(  # which one it is, and not what
     r"(?:current|present|new|old|first|last|next|upcoming|own|total|existing|latest|aktuell|derzeitig|neu|alt|erst|letzt|nächst|eigen|"
     r"nuev|actual|viej|antigu|primer|últim|próxim|propi|текущ|нынешн|нов|стар|перв|последн|следующ)\w{0,3}"
 )
-_THIRD = re.compile(
+_THIRD = lazy(
     r"\b(?:his|her|their|sein\w*|ihr(?:e|em|en|er|es)?|dein\w*|your|tu|sus?|его|ее|их|s)\b"
 )  # whose attribute it is not
 

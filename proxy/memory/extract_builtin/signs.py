@@ -8,6 +8,7 @@ from proxy.memory.extract_builtin.departures import Departures
 from proxy.memory.extract_builtin.english_endings import MISHAP, OTHERWISE
 from proxy.memory.extract_builtin.farewells import Farewells
 from proxy.memory.extract_builtin.heirs import Heirs
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.leavings import Leavings
 from proxy.memory.extract_builtin.losses import Losses
 from proxy.memory.extract_builtin.mentions import NAME, NOUN
@@ -17,44 +18,42 @@ from proxy.memory.extract_builtin.targets import MALFUNCTIONS, NOT_ALONE
 from proxy.memory.words import flat, words
 
 # Halting can be for certain times only ("stopped using it on Sundays"); selling cannot.
-_HALTS = re.compile(
-    r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|закрываю|убираю|отменяю|исключаю|停)"
-)
+_HALTS = lazy(r".*(?:stop|quit|gave|give|aufgehört|hör|dej|перестал|брос|отказ|закрываю|убираю|отменяю|исключаю|停)")
 # What may be so for certain times only; an event has its date.
-_STATE = re.compile(
+_STATE = lazy(
     r"\b(?:no longer|any ?more|any longer|no more|not|off|out|gone|over|haven't|nicht|kein\w*|nie|weg|raus|flach|ya no|no|nunca|nada|fuera|больше|не|уже|хватит|никогда)\b|n't\b|[不没]"
 )
-_STILL = re.compile(
+_STILL = lazy(
     r"\b(?:по-прежнему|все еще|как и раньше|(?:моя|мой|мое|мои|наша|наш|наше|наши) .{0,25}(?:работает|работают|цел\w?|жив\w?|в порядке|на месте))\b|"
     r"(?:我们?|自家|咱们?)[^，。]{0,6}(?:还|照常|依旧|依然)(?:是)?(?:好好的|开着|在|照常|正常|没事)?|(?:第二天|明天|改天|回头|过[几两]天|下周|晚点)(?:我)?再"
 )
-_FROM_ANOTHER = re.compile(  # "Tamara left her husband"
+_FROM_ANOTHER = lazy(  # "Tamara left her husband"
     r"^\W*\w+ (?:\w+ )?(?:рассталась|развелась|разошлась) с (?:мужем|парнем|женихом|бойфрендом)\b|^\W*\w+ (?:\w+ )?(?:расстался|развелся|разошелся) с (?:женой|девушкой|невестой)\b|"
     r"^[^我，。]{2,6}[跟和与](?:老公|老婆|丈夫|妻子|男友|女友|男朋友|女朋友|对象)(?:分手|离婚|分开|分居|散)"
 )
-_BELIEVED = re.compile(
+_BELIEVED = lazy(
     r"\b(?:thought|believed|feared|dachte|glaubte|pensé que|pensaba que|creí(?:a)? que|думал\w?|казалось|боял\w+)\b|以为|还当"
 )
-_RUMOUR_HAN = re.compile(  # what others say of the speaker is no news of theirs
+_RUMOUR_HAN = lazy(  # what others say of the speaker is no news of theirs
     r"(?:谁|有人|群里|外面|外头|他们|她们|大家|别人|同事们?|邻居们?|亲戚们?|同学们?|网上|有的人|不知道谁|谁知道)[^，。我]{0,6}(?:瞎传|乱传|瞎说|造谣|乱说|胡说|在传|都传|传(?=我)|说我|以为我)|谣言|传言|风言风语|被传"
 )
-_OF_ANOTHER_TIME = re.compile(  # "before I left", and what the assistant did
+_OF_ANOTHER_TIME = lazy(  # "before I left", and what the assistant did
     r"\W*(?:(?:and|but|so|und|aber|y|pero|и|а|но) )?(?:before|until|till|by the time|bevor|bis|antes de que|hasta que|прежде чем|до того,? как"
     r"|you (?!know\b|see\b|can\b|may\b|should\b|remember\b))\b"
 )
 # A narrower thing than what was told of ends ("I no longer play chess online", "…, only at the club").
-_NARROWED = re.compile(
+_NARROWED = lazy(
     r"\b(?:online|indoors|outdoors|outside|competitively|professionally|solo|on my own|by myself|for money|as (?:much|often|many)|every (?:\w+ )?(?:day|morning|night|week|weekend|evening)|daily|full[- ]time)\b"
     r"|\bin (?:the )?(?:winter|summer|spring|autumn|rain|snow|cold|dark)\b"
     r"|\bat (?:work|the office|parties|breakfast|lunch|dinner|school|home)\b|\bfor (?:breakfast|lunch|dinner|work|fun)\b|\bto (?:work|school)\b"
 )
-_SINCE = re.compile(r"\b(?:seit|ab|desde|a partir de)\s+(?:(?:de[rnm]|el|la|los|las)\s+)?$")  # no time only
-_ONTO = re.compile(r"\b(?:worden|umgestellt|vereinheitlicht|zusammengelegt|eingeführt)\b")
-_EXCEPT = re.compile(
+_SINCE = lazy(r"\b(?:seit|ab|desde|a partir de)\s+(?:(?:de[rnm]|el|la|los|las)\s+)?$")  # no time only
+_ONTO = lazy(r"\b(?:worden|umgestellt|vereinheitlicht|zusammengelegt|eingeführt)\b")
+_EXCEPT = lazy(
     r"\W*(?:but )?(?:(?:only|just|except) (?:at|in|on|with|when|during|for|by|after|before|if)\b|except\b|(?:i |we )?still (?:do|use|play|go|have|drink|eat|take|keep|like|love|read|wear)s? (?:it|them|that|so|him|her|one)\b)"
 )
 # "The app has deleted my notes": the value does it to something else.
-_ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
+_ONE_TIME = lazy(  # a batch or an evening of it, not the thing
     r"(?:明天|回头|下班|周末|改天|待会儿?)(?:我)?(?:再)?(?:去)?(?:买|补|开|拿|取|囤|领|配)|再(?:去)?买一|"
     r"\bya no (?:tienen|venden|hay|queda|quedan|traen|les queda)\b|\bgib(?:t|ts|t es|t's) .{0,40}\b(?:apotheke|laden|supermarkt|markt|drogerie|handel|geschäft|packung\w*)\b.{0,20}\bnicht mehr\b|\b(?:haben|führen|verkaufen) (?:sie|die) .{0,40}\bnicht mehr\b|\blieferengpass\b|"
     r"\b(?:früh|früher|eher|vorzeitig|zeitig|mittendrin)(?= (?:\w+ )?(?:beendet|abgebrochen|aufgehört|schluss|zugemacht|geschlossen|abgehauen|gegangen))|\b(?:antes de tiempo|a medias)\b|"
@@ -64,9 +63,9 @@ _ONE_TIME = re.compile(  # a batch or an evening of it, not the thing
     r"\bschlecht geworden\b|\bverdorben\b|\bverschimmelt\b|\branzig\b|\bsauer geworden\b|\baufgegessen\b|\bausgetrunken\b|\bpus(?:o|ieron) mal[oa]s?\b|\bcon moho\b|\bpodrid[oa]s?\b|\branci[oa]s?\b|"
     r"\b(?:went|gone) (?:bad|off|mouldy|moldy|stale)\b|\bpast (?:its|their) date\b"
 )
-_HOURS = re.compile(r"\bhat .{0,20}\b(?:geschlossen|zu)\b|\b(?:macht|schließt|cierra|cierran|abre)\b")  # when it opens
-_FINISHED = re.compile(r"\b(?:finished|completed|got to the end of|made it through|got through|polished off)\b")
-_GOING_ON = re.compile(
+_HOURS = lazy(r"\bhat .{0,20}\b(?:geschlossen|zu)\b|\b(?:macht|schließt|cierra|cierran|abre)\b")  # when it opens
+_FINISHED = lazy(r"\b(?:finished|completed|got to the end of|made it through|got through|polished off)\b")
+_GOING_ON = lazy(
     r"\b(?:reading|re-?reading|watching|re-?watching|bing(?:e)?ing|playing|listening to|working through|halfway through|in the middle of)\b"
 )
 

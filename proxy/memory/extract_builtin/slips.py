@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.figures import SHOWN
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
@@ -18,10 +19,10 @@ _SAYS = (  # verbs that tell the same
     rf"属(?!于){_VALUE}",
     rf"(?:住|约|定|放|安排|订|开|办|改)?在{_VALUE}",
 )
-_VERBS = tuple(re.compile(pattern) for pattern in _SAYS)
-_FORM = re.compile(r"\d+(?:[.:-]\d+)*[a-z]+\d*|[a-z]+-?\d+(?:\.\d+)?", re.IGNORECASE)
+_VERBS = tuple(lazy(pattern) for pattern in _SAYS)
+_FORM = lazy(r"\d+(?:[.:-]\d+)*[a-z]+\d*|[a-z]+-?\d+(?:\.\d+)?", re.IGNORECASE)
 _ORIGIN = "人"  # where one is from is no other thing that one is
-_IDLE = re.compile(
+_IDLE = lazy(
     r"^(?:我|你|他|她|它|这|那|因为|真|不|没|有|什么|怎么|谁|自己|昨天|今天|明天|之前|刚|旧|新|别人|人家|假|对|错)|^[\d.]+$"
 )
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Reading, Sentence
 from proxy.memory.words import Span, Word
 
-QUOTED = re.compile(r"[«“„\"《]([^»“”\"《》]{1,60})[»“”\"》]")
+QUOTED = lazy(r"[«“„\"《]([^»“”\"《》]{1,60})[»“”\"》]")
 QUALIFIERS = frozenset(("of", "aller", "de", "del", "von", "im", "для", "на", "по", "in", "on", "at", "en", "auf", "в"))
-BREAK = re.compile(r"[.!?;()]")
+BREAK = lazy(r"[.!?;()]")
 _MAX_LINKS = 5
 _MAX_VALUE_WORDS = 4
 _MAX_PLAIN_WORDS = 3
 _MIN_DIGITS = 3
-_MEASURED = re.compile(r"\s?[%°€$£]|[-\s][^\W\d]|[.,]\d")
+_MEASURED = lazy(r"\s?[%°€$£]|[-\s][^\W\d]|[.,]\d")
 _NEUTRAL = frozenset(
     (
         "the",
@@ -39,18 +40,18 @@ _NEUTRAL = frozenset(
     )
 )
 _ARTICLES = frozenset(("der", "die", "ein", "eine", "el", "la"))
-_EQUATES = re.compile(r"[:：—–]|\s-\s")
-_APPOSED = re.compile(
+_EQUATES = lazy(r"[:：—–]|\s-\s")
+_APPOSED = lazy(
     r"(?:(?:el|la|der|die) )?(?:(?:Mr|Mrs|Ms|Dr|Herr|Frau|señora?|doctora?|licenciad[oa]|profesora?|ingenier[oa]|don|doña)\.? )?[A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+(?: [A-ZÄÖÜА-ЯÁÉÍÓÚÑ][\w'-]+)?(?=\s*(?:[,.!?]|$))"
 )
-_ROLE = re.compile(  # whom one has one of at a time
+_ROLE = lazy(  # whom one has one of at a time
     r"psicólog[oa]|terapeuta|dentista|pediatra|ginecólog[oa]|fisio(?:terapeuta)?|peluquer[oa]|entrenadora?|matrona|nutricionista|psiquiatra|analista|abogad[oa]|gestora?|asesora?|médic[oa]|oculista|casero|casera|profesora?|tutora?|canguro|"
     r"\w*(?:arzt|ärztin|therapeut(?:in)?|lehrer(?:in)?|trainer(?:in)?|berater(?:in)?|friseur(?:in)?|vermieter(?:in)?|makler(?:in)?|anwalt|anwältin|hebamme|leiter(?:in)?|betreuer(?:in)?)"
 )
 
 
 # "tidy my website's layout", which is no "my website is layout"
-_OF_AN_OBJECT = re.compile(
+_OF_AN_OBJECT = lazy(
     r"\b(?!and|but|so|because|since|that|as|if|when|while|well|yes|no|also|now)[a-z]+ (?:my|our)(?: [a-z]+)?\s*$"
 )
 

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import NAME, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.switches import GOES_ON, JUDGED, NOW, Switches
 from proxy.memory.words import words
 
-_LEAVES = re.compile(  # who looked after the speaker does so no more
+_LEAVES = lazy(  # who looked after the speaker does so no more
     r"\b(?:ist|sind) (?:\w+ ){0,4}(?:gezogen|gegangen|umgezogen|weggezogen|ausgewandert|gewechselt|verstorben|gestorben|pensioniert|weg|ausgeschieden|aufgestiegen|befördert worden|versetzt worden|abgewählt worden)\b|\b(?:wurde|wurden) (?:\w+ ){0,4}(?:versetzt|befördert|abgewählt|abberufen|entlassen|pensioniert|verabschiedet|abgelöst)\b|"
     r"\bhat (?:\w+ ){0,6}(?:aufgehört|gekündigt|übergeben|abgegeben|geschlossen|zur ruhe gesetzt|verlassen|hingeworfen|verkauft|dichtgemacht|zugemacht)\b|\b(?:geht|ging|ist) (?:\w+ ){0,3}in (?:rente|pension|den ruhestand|mutterschutz|elternzeit|altersteilzeit)\b|\b(?:hört|macht|nimmt|zieht) .{0,40}\b(?:auf|zu|weg|keine \w+ mehr)\b|"
     r"\bse (?:ha |han )?(?:trasladado|mudado|jubilado|retirado|marchado|ido|trasladó|mudó|jubiló|retiró|marchó|fue|prejubil\w+)\b|\b(?:ha|le ha|lo ha|la ha) (?:traspasado|dejado|cerrado|vendido|cedido|muerto|fallecido|renunciado|dimitido)\b|\b(?:traspasó|dejó|cerró|vendió|cedió|murió|falleció|renunció|dimitió)\b|"
     r"\b(?:se quedó|se ha quedado|anda) sin \w+|\bhatte\w? (?:\w+ ){0,3}kein\w* \w+ mehr\b|\b(?:está|cogió|pidió) (?:\w+ )?(?:de baja|excedencia|la baja|jubilad\w+)\b|\b(?:fue|ha sido) (?:\w+ )?(?:trasladad|ascendid|destituid|despedid|cesad)\w+\b"
 )
-_NAME = re.compile(
+_NAME = lazy(
     r"\b(?:[aA]n|al?|Frau|Herrn?|Dr\.|doctora?|señora?)\s+(?!Frau|Herr|Dr)(?P<name>[A-ZÄÖÜÁÉÍÓÚÑ][\w'-]+(?:\s+[A-ZÄÖÜÁÉÍÓÚÑ][\w'-]+)*)"
 )
-_HANDS_ON = re.compile(
+_HANDS_ON = lazy(
     r"\b(?:hat|haben) .{0,60}\ban .{2,60}\b(?:übergeben|abgegeben|abgetreten|verkauft|weitergegeben)\b|\b(?:ha|han)?(?: \w+)? ?(?:traspas|ced|dej|entreg|vend)(?:ado|ido|ó|ió) .{2,40} al? \b"
 )
-_ATTENDS = re.compile(  # somebody does it for the speaker
+_ATTENDS = lazy(  # somebody does it for the speaker
     r"\b(?:uns|mich|mir) (?:\w+ )?(?:jetzt|nun|inzwischen|mittlerweile|seitdem|betreut|behandelt|unterrichtet|begleitet|berät|schneidet|trainiert|fährt)\b|\b(?:betreut|behandelt|unterrichtet|begleitet|berät|übernimmt|übernommen|zugewiesen|zugeteilt|zuständig|nachfolger\w*|vertritt)\b|"
     r"\b(?:jetzt|nun|inzwischen|mittlerweile|seitdem|künftig) (?:\w+ ){0,3}(?:zu|bei|von|durch|heißt|macht|kommt|hilft|übernimmt|frau|herr|dr)\b|\b(?:gehe|gehen|bin|sind|komme|kommen) (?:ich|wir)?\b.{0,20}\b(?:zu|bei)\b|"
     r"\b(?:nos|me|le|lo|la|les|al) (?:\w+ ){0,3}?(?:ha|han|lleva|atiende|ve|trata|da|toca|tocado|cuida|asign\w+|pus\w+|viene|mandaron|dieron)\b|\b(?:vamos|voy|llevo|llevamos|va) (?:\w+ )?(?:al?|con)\b|\bha entrado\b|\bviene\b|\b(?:hago|hacemos|tengo|tenemos) (?:\w+ )?con\b|\b(?:conseguido|conseguimos|encontrado|encontramos|pillado|cogido) (?:plaza|sitio|hueco|cita)\b|\bplatz (?:\w+ ){0,4}(?:ergattert|bekommen|gekriegt|gefunden)\b"
 )
-_SOUR = re.compile(
+_SOUR = lazy(
     r"\b(?:zu (?:viel\w*|wenig|teuer|langsam|laut|weit|voll|kompliziert|unzuverlässig)|nervt\w*|nervig|spinnt|abgestürzt|stürzt|werbung|preise?|teurer|teuer|erhöht|enttäuscht|mies|schlecht|furchtbar|katastrophe|unfreundlich|ärger|streit|satt|genug von|kaputt|geschlossen|zu ?gemacht|pleite)\b|"
     r"\b(?:me (?:cansé|harté|aburrí|agobié)|hart[oa]|car[oa]|carísim[oa]|lent[oa]|anuncios|publicidad|subi(?:ó|eron|do)|subía|se (?:cuelga|colgaba|cae|caía)|fatal|desastre|horrible|decepci\w+|error\w*|falla\w*|lejos|llen[oa]|ruid\w+|antipátic\w+|timo|robo|caído)\b"
 )

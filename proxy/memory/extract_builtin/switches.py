@@ -2,98 +2,98 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from proxy.memory.extract_builtin.contrasts import Contrasts, akin
 from proxy.memory.extract_builtin.english_endings import MISHAP
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.mentions import GENERIC, NAME, Mention
 from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.words import word_set, words
 
-NOW = re.compile(
+NOW = lazy(
     r"\b(?:now|these days|nowadays|currently|this (?:year|time)|ahora|hoy por hoy|hoy en día|este año|esta vez|actualmente|jetzt|nun|inzwischen|mittlerweile|neuerdings|heuer|dieses (?:jahr|mal)|diesmal|теперь|нынче|сейчас|в этом году|в этот раз)\b|现在|如今|眼下|目前|这会儿|这阵子|现下|当下|今年|这次|这回|[周月年期季天拜]起(?![来床码初点诉])|\bit is\b(?= *(?:$|[.!]))"
 )
 # Something came in its place.
-GAINS = re.compile(
+GAINS = lazy(
     r"\b(?:bought|got (?:a|an|myself|ourselves)|joined|started|began|in (?:its|his|her|their) (?:place|stead)|picked up|took up|went with|signed up|enrolled|adopted|instead|"
     r"gekauft|geholt|zugelegt|angeschafft|bestellt|angefangen|begonnen|dafür|stattdessen|gelandet|eingestiegen|beigetreten|angemeldet|"
     r"compr(?:é|ado|amos)|empec(?:é|emos)|empezado|apunt(?:é|ado|amos)|conseguí|pillé|en su lugar|a cambio|matricul\w+|agenci\w+|adoptado|fich(?:é|ado)|entr(?:é|ado) en|"
     r"купил\w?|взял\w?|завел\w?|приобрел\w?|устроил\w+|начал\w?|записал\w+|оформил\w?|подключил\w*|поступил\w?|вместо)\b|"
     r"买了|入手|换了|换成|改[\u4e00-\u9fff]|去了|入职|加入|报了|办了|开始"
 )
-ARRIVES = re.compile(  # tells of something that came
+ARRIVES = lazy(  # tells of something that came
     r"\b(?:nun|jetzt|inzwischen|mittlerweile|neuerdings|seither|seitdem|seit(?! (?:jeher|langem|ewig\w*|immer|jahren))|ab (?:dem|der|sofort|morgen|nächste\w*|\d|\w+(?:tag|uar|ember|ober|ust|ril|uni|uli|ärz|mai)\b)|ab|künftig|fortan|"
     r"stattdessen|dafür|für (?:ihn|sie|es)|stelle|ersatz|nachfolger\w*|entschieden|wurde|geworden|grad|gerade|endlich|gefeiert wird|demnächst|neue[rsnm]?|übernimmt|übernommen|zieht|eingezogen|angefangen|getreten|gerückt|trat|rückte|nahm|"
     r"(?:diesem|kommendem) (?:jahr|monat|herbst|winter|sommer|semester)|diese (?:saison|woche)|ahora|desde|a partir de|en su lugar|ya|nuev[oa]s?|este (?:año|mes)|hoy en día|me he (?:hecho|agenciado|pasado|comprado)|sustitut[oa]|relevo|ocup[aó]|manda|toca|fichado|fiché|hoy por hoy|hoy en día|será)\b"
 )
-_STANDS_IN = re.compile(
+_STANDS_IN = lazy(
     r"\bfür (?:ihn|sie|es) (?:hat|haben|kommt|kam|ist|übernimmt|springt|spielt|macht)\b|\bstattdessen\b|\ban (?:seine|ihre|deren|dessen) (?:stelle|statt)\b|\bals ersatz\b|\bnachfolger(?:in)?\b|\ben su (?:lugar|puesto|sitio)\b|\bel relevo\b|\bocup\w+ (?:\w+ )?(?:su|el) (?:lugar|puesto|sitio)\b|\b(?:tomó|ha tomado|toma|cogió) (?:el|su) (?:relevo|lugar|sitio|puesto)\b|\b(?:l[oae]s?|me l[oae]) (?:sucedió|sucede|reemplaz\w+|sustituy\w+|relev\w+)\b|"
     r"\b(?:an|in) (?:seine[nm]?|ihre[nm]?|deren|dessen) (?:stelle|platz|statt)\b|\b(?:seinen|ihren|dessen|deren) (?:platz|job|part) (?:\w+ ){0,3}(?:ein|eingenommen|übernommen|hat)\b|\b(?:folgte|folgt) (?:ihm|ihr)\b|\blöste? (?:ihn|sie|es) .{0,20}\bab\b|\bnachgerückt\b"
 )
-JUDGED = re.compile(  # why it was given up
+JUDGED = lazy(  # why it was given up
     r"\b(?:war|wurde|waren|wurden) (?:mir|uns) (?:\w+ )?zu \w+|\bwar (?:nix|nichts|mist|murks|ein reinfall|eine katastrophe|rausgeschmissen\w*)\b|\bnervte?n?\b|\bstürzt\w* .{0,20}\bab\b|"
     r"\bhat(?:te)? (?:mir |uns )?(?:nix|nichts|wenig|kaum was) (?:gebracht|geholfen|getaugt)\b|\bhat (?:mir |uns )?nicht geholfen\b|\bbringt (?:mir )?nichts\b|\bno (?:me |nos )?(?:sirvió|funcionó|servía|ayudó|valía|iba)\b|"
     r"\bhat (?:mich|uns) (?:versetzt|im stich gelassen|abgelehnt|enttäuscht|vergrault)\b|\bkommt nicht wieder\b|\b(?:nos|me) (?:falló|dejó tirad\w+|plantó|defraudó|decepcionó)\b|"
     r"\bera (?:un |una )?(?:caos|desastre|rollo|timo|horror|pesadilla)\b|\bno me (?:convenc|gust)\w+|\bme (?:hart|cans)(?:ó|aba|é)\b|\bse (?:cuelga|colgaba|cae|caía)\b|\bde precio\b|\bdemasiado car[oa]\b|\b(?:me|nos) (?:quedó|quedaba|queda|venía|resultaba) (?:muy |demasiado |ya )?(?:chic[oa]|pequeñ[oa]|grande|lejos|car[oa]|cort[oa])\b|\b(?:me|nos|le|les) (?:daba|sentaba|provocaba|producía|caía|hacía) \w+|\bcobraba\b|\bun ojo de la cara\b|\bwurd\w* .{0,25}(?:nicht )?warm\b|\b(?:bekam|vertrug|verträgt) .{0,15}(?:nicht|schlecht)\b|\bsubi(?:ó|eron) (?:la|el|los|las)\b"
 )
-_THEREFORE = re.compile(
+_THEREFORE = lazy(
     r"\W*(?:así que|por eso|de modo que|por lo que|conque|deshalb|daher|drum|darum|weshalb|also|und so|y así)\b"
 )
-GOES_ON = re.compile(
+GOES_ON = lazy(
     r"\b(?:auch|weiterhin|noch|bleib\w*|behalte?|nach wie vor|zusätzlich|neben|außerdem|zum glück|sigue|sigo|seguimos|todavía|aún|también|además|junto|gracias)\b"
 )
-_MEANWHILE = re.compile(
+_MEANWHILE = lazy(
     r"\b(?:so ?lange?|derweil|vorerst|vorübergehend|ersatzweise|einstweilen|übergangsweise|bis dahin|leihweise|werkstatt|reparatur|de momento|mientras|por ahora|provisional\w*|hasta que|unos días|taller|prestad[oa]|alquilad[oa] unos)\b"
 )
-_ONLY = re.compile(r"\bnur noch\b")
+_ONLY = lazy(r"\bnur noch\b")
 _OPENING = "«\"„“'《"
-_HAPPENS_IN = re.compile(  # "in X my café has closed"
+_HAPPENS_IN = lazy(  # "in X my café has closed"
     r"(?:in|auf|an) \w+ (?:hat|haben|ist|sind|wird) (?:mein|unser|de[rn]|die|das|eine?)e? "
 )
 _LONGER = 40  # words where a place is said to be taken
 _LONG = 30  # words; a correction or a switch is told in fewer
-_ASKED_OF_YOU = re.compile(r"\b(?:can|could|would) you\b|\b(?:kannst|könntest) du\b|\bpuedes\b|\bможешь\b")
-_TOOK_ITS_PLACE = re.compile(
+_ASKED_OF_YOU = lazy(r"\b(?:can|could|would) you\b|\b(?:kannst|könntest) du\b|\bpuedes\b|\bможешь\b")
+_TOOK_ITS_PLACE = lazy(
     r"\b(?:switched|moved|changed|upgraded|migrated|defected|graduated|converted|downgraded|jumped|went (?:over|across|back))(?: \w+){0,2} (?:over |on |up |across )?to (?!bed\b|sleep\b|work\b|school\b|the (?:doctor|shop|park|gym|vet)\b)"
     r"|\b(?:replaced|swapped|traded|exchanged|upgraded|changed) (?:it|them|her|him|that|those)(?: \w+)? (?:with|for|to|by)\b"
     r"|\b(?:bought|got|ordered|chose|picked|joined|have|use|using|went with|settled on|opted for|ended up with|landed on|drive|driving)\b.{1,40}\binstead\b"
     r"|\binstead,? (?:i|we)(?:'ve|'m)?\b"
     r"|\b(?:it's|it is) (?!been\b|not\b|so\b|too\b|all\b|just\b)\w+(?: \w+)?(?: for (?:me|us|him|her))?,? (?:now|from now on|these days|instead|from here on|nowadays)\b"
 )
-_FAILS = re.compile(
+_FAILS = lazy(
     r"\b(?:couldn't|can't|wouldn't|won't|wasn't|didn't|kept|keeps|double-?booked|let (?:us|me) down|broke|died|failed|useless|hopeless|rubbish|lost|cancel\w*|too (?:expensive|far|slow|dear|small|big|much|pricey)|"
     r"ill|sick|quit|left|retire[ds]?|pulled out|dropped out|never|no-show|messed|ripped|raised|prices?|enough|shut|clos(?:ed|ing)|fired|sacked|mad|nerves|crash\w*|hurt|injur\w*|moved|gone|folded|bust|full|fell through|"
     r"stopped|unavailable|disappeared|vanished|ghosted|stood us up|did (?:his|her) back in|broken|packed up|leav(?:es|ing)|pregnant|on leave|maternity|paternity|overpriced|awful|terrible|worse|worst|rude|late)\b"
 )
-_STEPS_IN = re.compile(
+_STEPS_IN = lazy(
     r"\b(?:settled in at|(?:is|are|'s|'re|'m|am) (?:now )?(?:at|with|in|on|doing|taking|running|coming|teaching|looking after|going)|will be|(?:is |are )?going to|take[ns]? over|taking over|took over|"
     r"step(?:s|ped|ping) in|stands? in for good|came to the rescue|moved (?:her|him|them|it|us|over|on)? ?to|joined|signed up (?:with|for)|found|hired|booked|has agreed|agreed to|does it now|we've got|i've got|now)\b"
 )
-_UNSURE = re.compile(
+_UNSURE = lazy(
     r"\b(?:if|might|maybe|perhaps|could|would|should|until|for now|temporarily|for the time being|meanwhile|in the meantime|this week|today|tonight|wonder|hope|hopefully)\b"
 )
-NOW_ON = re.compile(
+NOW_ON = lazy(
     r"\b(?:now|nowadays|instead|these days|from (?:now|here|today|then) on(?:wards)?|going forward|since then|ever since|henceforth|in (?:its|his|her|their) place|took over|takes over|taking over|as of|gone to)\b"
 )
-_IS_NOW = re.compile(
+_IS_NOW = lazy(
     r"(?:'s|s)?(?: (?:is|are|was|were|has been|have been|got|has become|became|turned into|goes by|go by))?(?: (?:officially|actually|basically|since|just))*"
     r" (?:now|renamed|rebranded|rechristened|called|known as|replaced|succeeded|became|turned into|has become)\b"
 )
-_SO_JOINED = re.compile(
+_SO_JOINED = lazy(
     r"\b(?:so|and|hence) (?:then )?(?:i|we)(?:'ve|'re|'m| have| are| am)?(?: \w+)? (?:signed up|registered|joined|gone|went|switched|moved|chose|chosen|picked|hired|booked|found|got|enrolled|bought)\b"
 )
-_TAKEN = re.compile(
+_TAKEN = lazy(
     r"\b(?:signed up|registered|joined|switched|moved|enrolled|gone|went) (?:over )?(?:with|to|for|at)\b|\b(?:i|we|he|she|they|it|mine|ours)(?:'m|'re|'s| am| are| is| go| use| drive| take| have)(?: \w+)? (?:with|at|on|in|to|by|a|an|using|over to)\b|\bgone to\b|\bt(?:ook|akes|aking) over\b|\bin (?:his|her|their|its) place\b"
 )
 OPENERS = word_set(
     """ever since because after as when now that the my our old and but so well ok okay oh right yes no sadly luckily
     turns out poor dear good ol' this finally honestly basically guess what apparently unfortunately then until"""
 )
-_OWN_AGAIN = re.compile(r"\b(?:again|back (?:to|with|on|in|at))\b")
-_EDITS = re.compile(
+_OWN_AGAIN = lazy(r"\b(?:again|back (?:to|with|on|in|at))\b")
+_EDITS = lazy(
     r"(?:\W|please |just |also |then |now |and )*(?:replace|swap|change|exchange|substitute) (?:the|this|that|these|those|all|any|some)\b"
 )  # a text at work
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Heard, Mention
 from proxy.memory.extract_builtin.namesakes import is_namesake
@@ -13,10 +14,10 @@ from proxy.memory.extract_builtin.passing import is_passing
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.words import Value, flat, words
 
-_OWNS = re.compile(r"['’]s\s")
+_OWNS = lazy(r"['’]s\s")
 _SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
 _LONG = 30  # words; a correction or a switch is told in fewer
-_PLANS = re.compile(
+_PLANS = lazy(
     r"打算|计划|想要|准备[\u4e00-\u9fff]?|想[\u4e00-\u9fff]?|考虑|планирую|собираюсь|хочу|мечтаю|хотел|хотела"
 )  # what is planned is theirs
 _AND = r"(?:[,;/]|\b(?:and|und|sowie|y|e|и)\b)"
@@ -25,10 +26,10 @@ _DETERMINER = r"(?:(?:Mein|Dein|Sein|Unser|Ihr|Ein|Kein|Dies|Jed|All|Manch)(?:e[
 _BEFORE_NAME = r"\b(?:Herrn?|Frau|Dr\.|von|vom|bei|beim|in|im|nach|aus|als) "
 _STEM = 4  # letters
 _MOST_SAID = 3  # earlier messages that hold a common word which names something of the speaker's
-_INFINITIVE = re.compile(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
-_LIST = re.compile(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
-_POINTS_AT_CLASS = re.compile(r"[那这](?:边|头|儿|里)?的?[台辆张个只条份边头家口位件摊间瓶盒款门]?")
-_COUNTED_HAN = re.compile(r"[一二三四五六七八九十百千万两几\d]*[千百万十][条个只张件本位台块家次]")
+_INFINITIVE = lazy(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
+_LIST = lazy(r"\s*(?:,|and|or|&|und|oder|y|e|o|и|или|、|和|跟|的|,? and)\s*(?:the |my |die |den |das |el |la )?")
+_POINTS_AT_CLASS = lazy(r"[那这](?:边|头|儿|里)?的?[台辆张个只条份边头家口位件摊间瓶盒款门]?")
+_COUNTED_HAN = lazy(r"[一二三四五六七八九十百千万两几\d]*[千百万十][条个只张件本位台块家次]")
 
 
 class Told:

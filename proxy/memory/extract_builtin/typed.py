@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.reading import read_as
@@ -36,36 +37,36 @@ _ORDINALS = (
 _FORMS = (
     (
         "date",
-        re.compile(
+        lazy(
             rf"\b\d{{1,2}}(?:\.|st|nd|rd|th| de| of)? ?{_MONTH}\b|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b|(?<!\d)(?:\d{{1,2}}|[一二三四五六七八九十]{{1,2}})月(?:(?:\d{{1,2}}|[一二三四五六七八九十廿]{{1,3}})[号日])?|"
             rf"(?<!\d)\d{{1,2}}[号日]|\b\d{{1,2}}\.\d{{1,2}}\.|\b{_ORDINAL}"
         ),
     ),
-    ("length", re.compile(r"(?<![\d.])\d+(?:\.\d+)?米\d{0,2}(?!\d)")),
-    ("year", re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")),
+    ("length", lazy(r"(?<![\d.])\d+(?:\.\d+)?米\d{0,2}(?!\d)")),
+    ("year", lazy(r"(?<!\d)(?:19|20)\d\d(?!\d)")),
     (
         "time",
-        re.compile(
+        lazy(
             r"(?<![\d.,:])\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|uhr|o'clock|час\w*|h)\b|(?<![\d.,:])\d{1,2}:\d\d(?!\d)|[上下]午[\d一二三四五六七八九十两]+点半?|[\d一二三四五六七八九十两]+点半?"
         ),
     ),
     (
         "ordinal",
-        re.compile(rf"\b{_ORDINALS}\b|[一二三四五六七八九十\d]+(?=[楼层号班期路])"),
+        lazy(rf"\b{_ORDINALS}\b|[一二三四五六七八九十\d]+(?=[楼层号班期路])"),
     ),
-    ("weekday", re.compile(rf"\b{_WEEKDAY}\b|(?:周|星期|礼拜)[一二三四五六日天]")),
-    ("month", re.compile(rf"(?<!\d )(?<!\d\. )\b{_MONTH}\b")),
+    ("weekday", lazy(rf"\b{_WEEKDAY}\b|(?:周|星期|礼拜)[一二三四五六日天]")),
+    ("month", lazy(rf"(?<!\d )(?<!\d\. )\b{_MONTH}\b")),
     (
         "number",
-        re.compile(
+        lazy(
             rf"(?<![\w.])\d{{1,3}}(?:[., ]\d{{3}})+(?!\w)|(?<![\w.,])\d+(?:[.,]\d+)?(?![\w%])|\b{NUMBER_WORD}\b|[一二两三四五六七八九十百]+(?=[个只条人位岁年口张份本公斤])|\d+(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])\d+(?:\.\d+)?(?![\w%])"
         ),
     ),
 )
-_DAY = re.compile(
+_DAY = lazy(
     rf"\b{_MONTH}(?:\.? \d{{1,2}}(?:st|nd|rd|th)?)?,? ?$|\b\d{{1,2}}\.? (?:de )?{_MONTH} (?:de )?$", re.IGNORECASE
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = lazy(r"(?:19|20)\d\d")
 _COUNTERS = "个只条人位岁年口张份本公斤码"
 _STRESSED = word_set("not no nicht kein keine no sino не нет")
 
@@ -75,17 +76,15 @@ def is_year_of(value: str, before: str) -> bool:
     return _YEAR.fullmatch(value) is not None and _DAY.search(before) is not None
 
 
-_NAMES = re.compile(r"called|named|heißt|llama|зовут|называется|叫")
+_NAMES = lazy(r"called|named|heißt|llama|зовут|называется|叫")
 _MAX_NAME = 3  # words
 _MAX_NAMING = 9  # words before a name
-_HAS_TYPED = re.compile(
-    rf"\d|[一二两三四五六七八九十]|\b(?:{NUMBER_WORD}|{_WEEKDAY}|{_MONTH}|{_ORDINALS})\b", re.IGNORECASE
-)
+_HAS_TYPED = lazy(rf"\d|[一二两三四五六七八九十]|\b(?:{NUMBER_WORD}|{_WEEKDAY}|{_MONTH}|{_ORDINALS})\b", re.IGNORECASE)
 
-_OWN_HAN = re.compile(r"^我(?:的|家)?(?:现在|目前)?|(?:[定改约安排]+)?[是为有在到]$")
-_MEASURE_HAN = re.compile(r"^(?:鞋码|鞋号|尺码|体重|身高|腰围|胸围|血型|工号|学号|月薪|年薪|工资|年龄|视力)$")
+_OWN_HAN = lazy(r"^我(?:的|家)?(?:现在|目前)?|(?:[定改约安排]+)?[是为有在到]$")
+_MEASURE_HAN = lazy(r"^(?:鞋码|鞋号|尺码|体重|身高|腰围|胸围|血型|工号|学号|月薪|年薪|工资|年龄|视力)$")
 _SCHEDULED = ("date", "weekday", "time")
-_NOT_LATIN = re.compile(r"\W*[а-яё\u4e00-\u9fff]", re.IGNORECASE)
+_NOT_LATIN = lazy(r"\W*[а-яё\u4e00-\u9fff]", re.IGNORECASE)
 Frame = tuple[str, tuple[str, ...], tuple[str, ...]]
 _OURS = word_set("mein meine unser unsere mi nuestro nuestra")
 _BY_NOW = word_set("jetzt nun inzwischen mittlerweile neuerdings ya ahora actualmente")
@@ -149,7 +148,7 @@ def counterpart(new: Typed, earlier: str) -> Typed | None:
 
 
 # What happened once may happen again with another number.
-PAST = re.compile(
+PAST = lazy(
     r"\b(?:yesterday|today|ago|last|\w{2,}ed|ran|went|paid|ate|bought|had|was|were|got|did|took|saw|made|came|slept|woke|spent|drank|wrote|read|gestern|heute|"
     r"hab|habe|hatte|war|waren|ge\w{2,}(?:t|en)|ayer|hoy|anoche|(?!(?:pag|est|cobr|gan|tard|llev)amos\b)\w{2,}(?:é|ó|amos|imos)|he|hemos|вчера|сегодня|(?!кило|дел|школ|нача|мыл|одеял|тел)\w+[аеиыуя]л(?:а|и|о|ся|ась|ись)?)\b|昨|今天|刚才|过了"
 )

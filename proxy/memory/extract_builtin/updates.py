@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE, Amendments
 from proxy.memory.extract_builtin.english_retold import retold_in_english
 from proxy.memory.extract_builtin.figures import refigured
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.measures import remeasured
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.reading import Reading, Sentence, is_brief, read_as
@@ -34,17 +34,17 @@ from proxy.memory.words import Word, flat, same_word, words
 from proxy.types import Candidate
 
 _LEAST_SHARED, _LEAST_ALIKE = 2, 4  # telling words of a clause with another figure; words of one that is said again
-_DASH = re.compile(r"[-–—]|\s*[-–—]\s*это|:")
-_MEASURE = re.compile(
+_DASH = lazy(r"[-–—]|\s*[-–—]\s*это|:")
+_MEASURE = lazy(
     r"\b(?:площад|рост|вес|размер|зарплат|оклад|бюджет|ставк|тариф|стаж|возраст|пробег|длин|ширин|высот|объем|цен|номер|давлени|этаж|курс|класс|месяц|недел)\w{0,3}\b"
 )
-_FIGURES = re.compile(
+_FIGURES = lazy(
     rf"\d+|[一二两三四五六七八九十]|{NUMBER_WORD}|(?:перв|втор|трет|четверт|пят|шест|седьм|восьм|девят|десят)\w{{1,3}}"
 )
-_UNIT_HAN = re.compile(r"[\u4e00-\u9fff]{1,2}")
-_UNIT = re.compile(r" \w+")
+_UNIT_HAN = lazy(r"[\u4e00-\u9fff]{1,2}")
+_UNIT = lazy(r" \w+")
 _MAX_KEY = 5  # words of either side of a dash
-_LEANS = re.compile(
+_LEANS = lazy(
     r"\W*(?:(?:and|und|y|и|а) )?(?:(?:its?|his|her|their|he|she|they|seine?|ihre?|er|sie|sus?|él|ella|его|ее|их|он|она|они)\b|[其它他她该此这那])"
 )
 
