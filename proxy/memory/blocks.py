@@ -26,10 +26,10 @@ _IMAGES = "images (name): what was seen in them, not the user's words"
 _SECTIONS: dict[str, tuple[str, ...]] = {
     "facts": ("fact",),
     "open tasks": ("task",),
-    "summaries": ("summary",),
     _DOCUMENTS: ("chunk",),
     _IMAGES: ("image",),
     "past conversations": ("episode",),
+    "summaries": ("summary",),  # last: they may tell what the turns, the latest of which come first, put right
 }
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _UNCERTAIN = 0.5
