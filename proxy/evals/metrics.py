@@ -18,6 +18,7 @@ _GRAM = 3
 _FOREIGN_GRAM = 8
 _MISSES = 50
 _WORD = re.compile(r"\w+")
+_LABEL = re.compile(r"^(?:User: |Assistant: |- )", re.MULTILINE)
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _stemmer = snowballstemmer.stemmer("english")
 
@@ -88,8 +89,9 @@ class Injected:
         return len(wanted & self._stems) >= ANSWER_SHARE * len(wanted)
 
     def foreign_grams(self, own: set[int], others: set[int]) -> int:
-        """Count the word 8-grams that another user said and this one did not."""
-        found = fingerprints(self._words)
+        """Count the word 8-grams, within one line and without our labels, that another user said and this one did not."""
+        lines = _LABEL.sub("", self.text).splitlines()
+        found = set().union(*(fingerprints(words(line)) for line in lines))
         return len((found & others) - own)
 
     def _index(self, wanted: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
