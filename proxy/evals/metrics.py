@@ -89,7 +89,7 @@ class Injected:
         return len(wanted & self._stems) >= ANSWER_SHARE * len(wanted)
 
     def foreign_grams(self, own: set[int], others: set[int]) -> int:
-        """Count the word 8-grams, within one line and without our labels, that another user said and this one did not."""
+        """Count the word 8-grams of single lines, without our labels, that another user said and this one did not."""
         lines = _LABEL.sub("", self.text).splitlines()
         found = set().union(*(fingerprints(words(line)) for line in lines))
         return len((found & others) - own)

@@ -65,8 +65,8 @@ def test_foreign_text_is_what_only_others_said():
     others = fingerprints(words("my grandmother collected stamps from every country she could find")) | own
     assert Injected("I keep bees on the roof of my house").foreign_grams(own, others) == 0
     assert Injected("my grandmother collected stamps from every country she").foreign_grams(own, others) == 1
-    labels = "User: Hello\n- my grandmother collected stamps from every\nUser: country she went to"
-    assert Injected(labels).foreign_grams(own, others) == 0
+    guide = fingerprints(words("The user keeps bees on the roof of my house and sells the honey"))
+    assert Injected("User: keeps bees on the roof of my\nUser: house").foreign_grams(own, guide) == 0
 
 
 def test_block_before_and_after_the_words_of_the_client_is_found():
