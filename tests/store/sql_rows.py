@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 
+import pytest
+
 from proxy.store.compactions import Compaction
 from proxy.store.costs import Cost
 from proxy.store.journal import Record
@@ -13,6 +15,7 @@ from proxy.store.replies import Kept
 from proxy.store.sessions import Link
 from proxy.types import Said, Scope, Turn
 
+ON_BOTH = pytest.mark.parametrize("database_url", ["sqlite", "postgres"], indirect=True)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HOSTILE = (
     "",

@@ -8,9 +8,9 @@ import pytest
 from proxy.store.history import Entry, History
 from proxy.store.sql import Database
 from proxy.types import Memory
-from tests.store.sql_rows import NOW, make_scope
+from tests.store.sql_rows import NOW, ON_BOTH, make_scope
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 CODER, WRITER = make_scope("anna", agent="coder"), make_scope("anna", agent="writer")

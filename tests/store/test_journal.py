@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -17,9 +15,9 @@ from proxy.store.ledger import Ledger
 from proxy.store.receipts import Receipts
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
-from tests.store.sql_rows import HOSTILE, NOW, make_record, make_scope, make_turn
+from tests.store.sql_rows import HOSTILE, NOW, ON_BOTH, make_record, make_scope, make_turn
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 SECOND = timedelta(seconds=1)
@@ -29,14 +27,6 @@ LEASE_S = 30.0
 @pytest.fixture
 def journal(db: Database) -> Journal:
     return Journal(db, debounce_s=5, max_wait_s=60)
-
-
-@pytest.fixture
-async def elsewhere(db: Database, tmp_path: Path) -> AsyncIterator[Database]:
-    """The same database as another process has it."""
-    database = await Database.open(f"sqlite:///{tmp_path}/sql.db")
-    yield database
-    await database.close()
 
 
 async def take(journal: Journal, holder: str = "w", *, now=NOW) -> Claim:

@@ -9,9 +9,9 @@ from proxy.errors import NotFound
 from proxy.store.keys import PREFIX, Keys
 from proxy.store.sql import Database
 from proxy.types import Allowance
-from tests.store.sql_rows import HOSTILE, NOW
+from tests.store.sql_rows import HOSTILE, NOW, ON_BOTH
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 
 @pytest.fixture

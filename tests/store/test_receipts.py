@@ -9,9 +9,9 @@ from proxy.errors import NotFound
 from proxy.store.receipts import Receipts
 from proxy.store.sql import Database
 from proxy.types import Scope
-from tests.store.sql_rows import HOSTILE, NOW, make_scope
+from tests.store.sql_rows import HOSTILE, NOW, ON_BOTH, make_scope
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 CODER, WRITER = make_scope("anna", agent="coder"), make_scope("anna", agent="writer")

@@ -11,8 +11,9 @@ from proxy.store.replies import Kept, Replies
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.types import Scope
+from tests.store.sql_rows import ON_BOTH
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 ANNA, BEN = Scope("t" * 32, "a" * 32, session="ses_1"), Scope("t" * 32, "b" * 32, session="ses_1")
 AGENT = Scope(ANNA.tenant, ANNA.user, "c" * 32, "ses_1")

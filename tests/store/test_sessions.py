@@ -12,9 +12,9 @@ from proxy.store.ledger import Ledger
 from proxy.store.replies import Replies
 from proxy.store.sessions import Link, Sessions
 from proxy.store.sql import Database
-from tests.store.sql_rows import NOW, make_record, make_scope
+from tests.store.sql_rows import NOW, ON_BOTH, make_record, make_scope
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 HOUR = timedelta(hours=1)

