@@ -22,7 +22,7 @@ from proxy.memory.names import called
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query
 from proxy.memory.rank import best, fuse, newest_first, priors
-from proxy.memory.turns import likeness, preferred, spaced, with_answers, without_names, worth
+from proxy.memory.turns import likeness, preferred, spaced, supported, with_answers, without_names, worth
 from proxy.types import Hit, Memory, Scope, Source
 
 _MOST_FACTS = 30
@@ -117,7 +117,7 @@ class EpisodeSource:
         speakers = called(shelf, query.text, mask)
         terms = without_names(terms_of(query), speakers)
         like = likeness(shelf, query, terms, mask)
-        fused = like.fused(shelf.lengths, mask, is_told=query.says)
+        fused = supported(shelf, like.fused(shelf.lengths, mask, is_told=query.says))
         scores = fused * worth(shelf, query, speakers) * in_time(shelf, query)
         scores = preferred(shelf, scores, query)
         scores = _none_lost(scores, mask, query)

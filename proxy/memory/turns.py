@@ -31,6 +31,7 @@ _IN_PIECES = 0.6  # for what is left of a long message behind its beginning, and
 _MEANT = 1.4  # for the turns of whom the query names, or of the user who asks of themselves
 _ASKED, _TOLD = (6, 10), (1, 20)  # between which places other conversations come first
 _PREFERRED, _READ = 1.2, 150  # for turns that say what is preferred, where advice is asked for; the best are read
+_SUPPORT, _SUPPORTERS, _HEARD = 0.2, 3, 200  # of the mean of a conversation's best turns; the best of all are heard
 _RECENT, _HALF_LIFE_MS = 0.6, 30 * 86_400_000
 
 
@@ -69,11 +70,15 @@ class _Traits:
         only_asks: Turns that ask and say nothing of the speaker.
         is_continued: Pieces of a long message behind the first.
         messages: How many each conversation has.
+        conversations: The number of each line's conversation.
+        numbers: Of the conversations, by their ids.
     """
 
     only_asks: Mask
     is_continued: Mask
     messages: Counter[str]
+    conversations: NDArray[np.int32]
+    numbers: Mapping[str, int]
 
 
 _known: weakref.WeakKeyDictionary[TurnShelf, _Traits] = weakref.WeakKeyDictionary()
@@ -88,6 +93,23 @@ def likeness(shelf: TurnShelf, query: Query, terms: Mapping[str, float], mask: M
         shelf.window_lexical(words, mask),
         shelf.window_dense(query.vector, mask),
     )
+
+
+def supported(shelf: TurnShelf, scores: Scores) -> Scores:
+    """Return the scores, raised by what the best turns of the same conversation score.
+
+    What is asked about was mostly spoken of in more than one turn. Measured on LoCoMo and BEAM: half a point to one.
+    """
+    traits = _traits(shelf)
+    lines = best(scores, _HEARD)
+    taken: Counter[int] = Counter()
+    support = np.zeros(len(traits.numbers), dtype=np.float32)
+    for line in lines:
+        number = int(traits.conversations[line])
+        if taken[number] < _SUPPORTERS:
+            taken[number] += 1
+            support[number] += scores[line] / _SUPPORTERS
+    return np.where(scores > 0, scores + np.float32(_SUPPORT) * support[traits.conversations], 0)
 
 
 def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Scores:
@@ -171,10 +193,13 @@ def _traits(shelf: TurnShelf) -> _Traits:
     asks = np.array([_only_asks(turn.text) for turn in new], dtype=np.bool_)
     continued = np.array([turn.piece > 0 for turn in new], dtype=np.bool_)
     messages = Counter(turn.session for turn in new if turn.piece == 0)
+    numbers = {} if known is None else dict(known.numbers)
+    conversations = np.array([numbers.setdefault(turn.session, len(numbers)) for turn in new], dtype=np.int32)
     if known is not None:
         asks, continued = np.append(known.only_asks, asks), np.append(known.is_continued, continued)
         messages.update(known.messages)
-    found = _known[shelf] = _Traits(asks, continued, messages)
+        conversations = np.append(known.conversations, conversations)
+    found = _known[shelf] = _Traits(asks, continued, messages, conversations, numbers)
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from proxy.memory.index import TurnShelf
 from proxy.memory.query import Query
-from proxy.memory.turns import likeness, preferred, spaced, with_answers, without_names, worth
+from proxy.memory.turns import likeness, preferred, spaced, supported, with_answers, without_names, worth
 from tests.memory.rows import DAY, DIMENSION, MODEL, NOW, bag, conversation, turn_batch
 
 
@@ -63,6 +63,26 @@ def test_the_recent_counts_more_for_what_carries_on_and_not_for_a_question():
     assert lately > before
     assert len(set(worth(shelf(old, new), ask("Which tea do I like best?"), {}))) == 1
     assert len(set(worth(shelf(old, new), replace(telling, as_of=NOW - 200 * DAY), {}))) == 1
+
+
+def test_a_turn_counts_more_the_better_the_best_turns_of_its_conversation_fit():
+    turns = shelf(conversation("a", "tea", "green tea", "soup"), conversation("b", "tea"), conversation("c", "milk"))
+    alone = np.array([0.5, 0.4, 0.0, 0.5, 0.0], dtype=np.float32)
+    first, second, unlike, lonely, other = supported(turns, alone)
+    assert first > lonely > alone[3]
+    assert second > alone[1]
+    assert unlike == other == 0
+    many = shelf(conversation("a", *["tea"] * 9))
+    assert len(set(supported(many, np.full(9, 0.5, dtype=np.float32)).tolist())) == 1
+    np.testing.assert_allclose(supported(many, np.full(9, 0.5, dtype=np.float32)), 0.6)
+
+
+def test_conversations_are_told_apart_when_more_is_said():
+    turns = shelf(conversation("a", "tea"), conversation("b", "tea"))
+    supported(turns, np.array([0.5, 0.5], dtype=np.float32))
+    turns.put(turn_batch(conversation("b", "more tea", first=1)))
+    first, second, third = supported(turns, np.array([0.5, 0.5, 0.5], dtype=np.float32))
+    assert first < second == third
 
 
 def test_what_is_preferred_counts_more_where_advice_is_asked_for():
