@@ -28,10 +28,10 @@ _SHORT_CHARACTERS, _LONG_CHARACTERS = 150, 600
 _QUESTION = 0.8  # what a turn that only asks is worth: it proves nothing
 _ANSWER = 0.15  # of a question's score, for the turn that follows
 _IN_PIECES = 0.6  # for what is left of a long message behind its beginning, and for all of a long reply
-_MEANT = 1.4  # for the turns of whom the query names, or of the user who asks of themselves
+_MEANT = 1.3  # for the turns of whom the query names, or of the user who asks of themselves
 _ASKED, _TOLD = (6, 10), (1, 20)  # between which places other conversations come first
 _PREFERRED, _READ = 1.2, 150  # for turns that say what is preferred, where advice is asked for; the best are read
-_SUPPORT, _SUPPORTERS, _HEARD = 0.2, 3, 200  # of the mean of a conversation's best turns; the best of all are heard
+_SUPPORT, _SUPPORTERS, _HEARD = 0.25, 3, 200  # of the mean of a conversation's best turns; the best of all are heard
 _RECENT, _HALF_LIFE_MS = 0.6, 30 * 86_400_000
 
 

@@ -39,13 +39,13 @@ def test_every_piece_of_a_long_reply_gives_way():
 
 def test_whom_the_query_names_comes_first():
     turns = shelf(conversation("ses_1", "I like tea", "I prefer coffee"))
-    assert worth(turns, ask("x"), {"Robin": "assistant"}).tolist() == [1.0, np.float32(1.4)]
+    assert worth(turns, ask("x"), {"Robin": "assistant"}).tolist() == [1.0, np.float32(1.3)]
     assert worth(turns, ask("x"), {"Robin": "assistant", "Kim": "user"}).tolist() == [1.0, 1.0]
 
 
 def test_who_asks_of_themselves_means_what_they_said():
     turns = shelf(conversation("ses_1", "I like tea", "Tea is made of leaves"))
-    assert worth(turns, ask("Which tea do I like best?"), {}).tolist() == [np.float32(1.4), 1.0]
+    assert worth(turns, ask("Which tea do I like best?"), {}).tolist() == [np.float32(1.3), 1.0]
     assert worth(turns, ask("What is tea made of?"), {}).tolist() == [1.0, 1.0]
     assert worth(turns, ask("Which tea do I like best?"), {"Robin": "assistant"})[0] == 1
 
@@ -74,7 +74,7 @@ def test_a_turn_counts_more_the_better_the_best_turns_of_its_conversation_fit():
     assert unlike == other == 0
     many = shelf(conversation("a", *["tea"] * 9))
     assert len(set(supported(many, np.full(9, 0.5, dtype=np.float32)).tolist())) == 1
-    np.testing.assert_allclose(supported(many, np.full(9, 0.5, dtype=np.float32)), 0.6)
+    np.testing.assert_allclose(supported(many, np.full(9, 0.5, dtype=np.float32)), 0.625)
 
 
 def test_conversations_are_told_apart_when_more_is_said():
