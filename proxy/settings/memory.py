@@ -88,7 +88,8 @@ class StoreSettings(Section):
     """Where memories, turns and the journal are kept."""
 
     database_url: str | None = Field(
-        None, description="SQLAlchemy URL of the journal; unset: SQLite in the data folder."
+        None,
+        description="URL of the journal (`postgresql://…` with the extra `postgres`); unset: SQLite in the data folder.",
     )
     synchronous: Literal["normal", "full"] = Field(
         "normal", description="SQLite's durability: `normal` survives a crash of ours, `full` also a power cut."
