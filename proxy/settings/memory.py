@@ -89,7 +89,7 @@ class StoreSettings(Section):
 
     database_url: str | None = Field(
         None,
-        description="URL of the journal (`postgresql://…` with the extra `postgres`); unset: SQLite in the data folder.",
+        description="URL of the journal (`postgresql://…`, with the extra `postgres`); unset: SQLite in the folder.",
     )
     synchronous: Literal["normal", "full"] = Field(
         "normal", description="SQLite's durability: `normal` survives a crash of ours, `full` also a power cut."
