@@ -54,7 +54,7 @@ def open_engine(url: str, *, synchronous: Synchronous) -> Engine:
     """Return the engine for a URL: ``sqlite:///path``, ``sqlite://`` (in memory) or ``postgresql://…``.
 
     Raises:
-        ConfigError: If the URL is malformed or names another database.
+        ConfigError: If the URL is malformed, names another database, or the extra for Postgres is missing.
     """
     try:
         parsed = sa.make_url(url)
@@ -63,9 +63,12 @@ def open_engine(url: str, *, synchronous: Synchronous) -> Engine:
     if parsed.get_backend_name() == "sqlite":
         return SqliteEngine(parsed.database or ":memory:", synchronous=synchronous)
     if parsed.drivername.split("+")[0] in ("postgres", "postgresql"):
-        from proxy.store.postgres import PostgresEngine  # noqa: PLC0415 - costs 8 MB, and few need it
+        try:
+            from proxy.store.postgres import PostgresEngine  # noqa: PLC0415 - costs 8 MB, and few need it
 
-        return PostgresEngine(parsed)
+            return PostgresEngine(parsed)
+        except ImportError as error:
+            raise ConfigError("Postgres needs the extra: pip install 'throughline[postgres]'") from error
     raise ConfigError(f"{parsed.drivername!r} is no database of ours; use sqlite:///path or postgresql://…")
 
 

@@ -9,8 +9,6 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from proxy.errors import ConfigError
-
 T = TypeVar("T")
 
 _MIGRATION_LOCK = 0x7468726F  # any number, the same in every process of ours
@@ -20,12 +18,7 @@ class PostgresEngine:
     """Postgres, whose transactions run on the loop."""
 
     def __init__(self, url: sa.URL) -> None:
-        try:
-            self._engine: AsyncEngine = create_async_engine(
-                url.set(drivername="postgresql+asyncpg"), pool_pre_ping=True
-            )
-        except ModuleNotFoundError as error:
-            raise ConfigError("Postgres needs the extra: pip install 'throughline[postgres]'") from error
+        self._engine: AsyncEngine = create_async_engine(url.set(drivername="postgresql+asyncpg"), pool_pre_ping=True)
         self._snapshots = self._engine.execution_options(isolation_level="REPEATABLE READ")
         self.dialect = self._engine.dialect
 

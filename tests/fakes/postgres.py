@@ -1,4 +1,7 @@
-"""A real Postgres, from a wheel, for all tests that ask for it; each gets an empty database of its own."""
+"""A real Postgres, from a wheel, for all tests that ask for it; each gets an empty database of its own.
+
+Postgres does not run as root: there the wheel makes a system user ``pgserver`` for it.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,6 +115,18 @@ async def test_memory_database_is_one_database_for_readers_and_writers() -> None
 async def test_other_databases_are_refused(url: str) -> None:
     with pytest.raises(ConfigError):
         await Database.open(url)
+
+
+@pytest.mark.parametrize("missing", ["asyncpg", "greenlet"])
+def test_postgres_without_its_extra_is_explained(missing: str) -> None:
+    """In a process of its own, where nothing of it is imported yet."""
+    tried = (
+        f"import sys, asyncio; sys.modules[{missing!r}] = None\n"
+        "from proxy.store.sql import Database\n"
+        "asyncio.run(Database.open('postgresql://localhost/x'))"
+    )
+    told = subprocess.run([sys.executable, "-c", tried], capture_output=True, text=True, check=False).stderr
+    assert "ConfigError: Postgres needs the extra: pip install 'throughline[postgres]'" in told
 
 
 async def test_an_unusable_file_is_reported(tmp_path: Path) -> None:
