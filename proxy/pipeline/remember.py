@@ -147,7 +147,9 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
     injected = exchange.assembly.hits
     shown = {hit.id for hit in injected} | exchange.assembly.carried
     kept_out = exchange.recalled.considered if exchange.recalled is not None else []
-    considered = [hit for hit in (*exchange.hits, *exchange.opening, *kept_out) if hit.id not in shown]
+    found = {hit.id for hit in exchange.hits}  # a summary that opens a conversation may be found as well
+    opening = [hit for hit in exchange.opening if hit.id not in found]
+    considered = [hit for hit in (*exchange.hits, *opening, *kept_out) if hit.id not in shown]
     return {
         "id": exchange.receipt_id,
         "mode": exchange.mode,
