@@ -28,7 +28,7 @@ WAIT_S = 30.0
 TLS = (
     httpx.create_ssl_context()
 )  # made once: to read the system's certificates takes each client longer than most tests
-PATIENT = {"deadline_ms": 10_000}  # memory for tests that are not about its deadline, on machines that are busy
+PATIENT = {"deadline_ms": 10_000}  # so that what is injected does not hang on how busy the machine is
 
 
 class Running:
@@ -48,6 +48,7 @@ class Running:
             "server": {"data_dir": data_dir, "port": 0},
             "upstream": upstream if isinstance(upstream, dict) else {"url": upstream},
             "telemetry": {"log_level": "error"},
+            "memory": PATIENT,
         }
         for name, values in sections.items():
             flags[name] = {**flags.get(name, {}), **values}

@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.talking import Speaker, speaking
 
 
@@ -22,7 +22,7 @@ def lasting_provider() -> Iterator[FakeProvider]:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvider) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("data")
-    with Running(folder, upstream=lasting_provider.base_url, memory=PATIENT) as running:
+    with Running(folder, upstream=lasting_provider.base_url) as running:
         yield running
 
 

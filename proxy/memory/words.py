@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from sys import intern
 from typing import NamedTuple
 
 import snowballstemmer
@@ -90,8 +91,8 @@ def words(text: str) -> tuple[Word, ...]:
     """Return the words of ``text``; each CJK character is a word, offsets are those of ``text``."""
     if text.isascii():
         lowered = text.lower()
-        return tuple(Word(lowered[m.start() : m.end()], m.start(), m.end()) for m in WORD.finditer(text))
-    return tuple(Word(_folded(match[0]), match.start(), match.end()) for match in WORD.finditer(text))
+        return tuple(Word(intern(lowered[m.start() : m.end()]), m.start(), m.end()) for m in WORD.finditer(text))
+    return tuple(Word(intern(_folded(match[0])), match.start(), match.end()) for match in WORD.finditer(text))
 
 
 def _folded(word: str) -> str:
@@ -110,7 +111,8 @@ def stems(word: str) -> tuple[str, ...]:
         return (word,)
     if _CYRILLIC.search(word):
         return (_STEMMERS["russian"].stemWord(word),)
-    return tuple(_STEMMERS[name].stemWord(word) for name in _LANGUAGES)
+    kept = {word: word}  # most are alike, and twenty thousand of these are remembered
+    return tuple(kept.setdefault(stem, stem) for stem in (_STEMMERS[name].stemWord(word) for name in _LANGUAGES))
 
 
 def same_word(left: str, right: str, *, name: bool = False) -> bool:

@@ -1,7 +1,8 @@
-"""Imports LanceDB without the generated REST client that it loads for its cloud service.
+"""Imports LanceDB without parts that an embedded store never uses: of its Python half, and of Arrow's libraries.
 
-That client is some two hundred pydantic models for requests that an embedded store never makes: two thirds of the
-import's CPU time (3.3 s against 1.0) and 19 MB. While LanceDB is imported, its modules are stood in for by empty ones.
+The generated REST client of its cloud service is some two hundred pydantic models: two thirds of the import's CPU time
+(3.3 s against 1.0) and 19 MB. Arrow's data sets and file systems are loaded for two checks of a type (17 MB). While
+LanceDB is imported, these modules are stood in for by empty ones; whoever imports Arrow's later gets the real ones.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from proxy.config import set_default_variable
+
 _CLIENT = "lance_namespace_urllib3_client"
+_ARROW = ("pyarrow.dataset", "pyarrow.fs")
 
 
 def import_lancedb() -> ModuleType:
-    """Return LanceDB's module; should it refuse to do without its client, with it."""
+    """Return LanceDB's module; should it refuse to do without what is left out, with it."""
     if "lancedb" in sys.modules or _CLIENT in sys.modules:
         return importlib.import_module("lancedb")
-    finder = _StandIns()
+    set_default_variable("ARROW_DEFAULT_MEMORY_POOL", "system")  # its own allocator keeps 4 MB of what was freed
+    finder = _StandIns([_CLIENT, *(name for name in _ARROW if name not in sys.modules)])
     sys.meta_path.insert(0, finder)
     try:
         return importlib.import_module("lancedb")
@@ -31,22 +36,25 @@ def import_lancedb() -> ModuleType:
         for name in begun:
             if name != "lancedb._lancedb":
                 del sys.modules[name]
-        sys.meta_path.remove(finder)
+        finder.leave()
         return importlib.import_module("lancedb")
     finally:
-        if finder in sys.meta_path:
-            sys.meta_path.remove(finder)
+        finder.leave()
 
 
 class _StandIns(MetaPathFinder, Loader):
-    """Finds any module of the client, each with a class of every name that is asked for."""
+    """Finds some modules and those inside them, each with a class of every name that is asked for."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return a specification for the client's modules only."""
+        """Return a specification for the modules that are left out, and no other."""
         del path, target
-        return ModuleSpec(fullname, self, is_package=True) if fullname.partition(".")[0] == _CLIENT else None
+        is_left_out = any(f"{fullname}.".startswith(f"{name}.") for name in self._names)
+        return ModuleSpec(fullname, self, is_package=True) if is_left_out else None
 
     def exec_module(self, module: ModuleType) -> None:
         """Let the module make classes up."""
@@ -58,3 +66,11 @@ class _StandIns(MetaPathFinder, Loader):
             return getattr(module, name)
 
         module.__getattr__ = made_up  # type: ignore[method-assign]
+
+    def leave(self) -> None:
+        """Stand in no longer; Arrow's own modules can be imported from here on."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        for name in _ARROW:
+            if getattr(sys.modules.get(name), "__loader__", None) is self:
+                del sys.modules[name]

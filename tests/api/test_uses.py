@@ -7,7 +7,7 @@ from pathlib import Path
 
 from proxy.clock import Clock
 from tests.fakes.provider import FakeProvider
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.serving import agreeing
 from tests.talking import Message, Speaker, new_key, speaking
 
@@ -46,7 +46,7 @@ def test_uses_outlive_the_process(tmp_path: Path, provider: FakeProvider) -> Non
     provider.script(agreeing)
     for uses in (1, 2):
         with (
-            Running(tmp_path, upstream=provider.base_url, memory=PATIENT) as server,
+            Running(tmp_path, upstream=provider.base_url) as server,
             speaking(server, key) as speaker,
         ):
             if uses == 1:

@@ -172,7 +172,8 @@ def embeddings(size: int = 8) -> Callable[[Seen], Reply | None]:
 
 
 def with_embedder(url: str) -> dict[str, dict[str, Any]]:
-    return {"embedder": {"model": "openai/emb", "base_url": url, "api_key": "sk-emb", "dimension": 8}}
+    embedder = {"model": "openai/emb", "base_url": url, "api_key": "sk-emb", "dimension": 8}
+    return {"embedder": embedder, "memory": {"deadline_ms": 300}}
 
 
 def test_an_embedder_behind_a_closed_port(tmp_path: Path, provider: FakeProvider) -> None:
@@ -306,7 +307,6 @@ def test_an_extractor_that_hangs_holds_up_nothing(
 ) -> None:
     backend.script(lambda _: Hang())
     sections = with_extractor(backend.base_url, timeout_s=2.0)
-    sections["memory"]["deadline_ms"] = 5000  # that of recall is no part of this; LiteLLM is imported meanwhile
     with Running(tmp_path, upstream=provider.base_url, **sections) as server, speaking(server) as speaker:
         started = time.monotonic()
         for number in range(5):
@@ -359,8 +359,7 @@ class Locked:
 
 @pytest.mark.parametrize("how", ["locked", "broken"])
 def test_a_journal_that_cannot_be_written(tmp_path: Path, provider: FakeProvider, how: str) -> None:
-    patient = {"deadline_ms": 3000}  # the journal is what is waited for, not recall
-    with Running(tmp_path, upstream=provider.base_url, memory=patient) as server, speaking(server) as speaker:
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
         speaker.tell(FACT)
         with Locked(tmp_path, how):
             started = time.monotonic()

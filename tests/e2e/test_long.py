@@ -15,7 +15,7 @@ from proxy.memory.summary_model import ModelSummarizer
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
 from tests.process import wait_until
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.talking import Message, Speaker, assistant, speaking, user
 
 WINDOW = 4000
@@ -43,7 +43,7 @@ def strict() -> Iterator[FakeProvider]:
 @pytest.fixture(scope="module")
 def long_server(tmp_path_factory: pytest.TempPathFactory, strict: FakeProvider) -> Iterator[Running]:
     upstream = {"url": strict.base_url, "context_windows": {"tiny": WINDOW}}
-    with Running(tmp_path_factory.mktemp("long"), upstream=upstream, memory=PATIENT) as running:
+    with Running(tmp_path_factory.mktemp("long"), upstream=upstream) as running:
         yield running
 
 
@@ -196,7 +196,7 @@ def test_the_meter_counts_what_is_injected_and_saved(tmp_path: Path, strict: Fak
         "litellm_params": {"model": "openai/tiny", "api_base": strict.base_url, "api_key": "sk-x"},
         "model_info": {"max_input_tokens": WINDOW, "input_cost_per_token": 0.001},
     }
-    with Running(tmp_path, models=[priced], memory=PATIENT) as server, speaking(server) as one:
+    with Running(tmp_path, models=[priced]) as server, speaking(server) as one:
         said = history(80, at5="The spare key of the allotment hangs behind the blue watering can.")
         response = one.post([*said, user("Where does the spare key of the allotment hang?")], model="tiny")
         costs = one.receipt(response)["costs"]

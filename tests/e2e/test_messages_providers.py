@@ -17,7 +17,7 @@ from tests.fakes import replies
 from tests.fakes.messages import Said
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.talking import outcome
 
 pytestmark = pytest.mark.filterwarnings(
@@ -187,7 +187,7 @@ def test_what_only_anthropic_has_is_an_honest_404(gateway: Running, provider: Fa
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_the_demo_answers_from_memory(tmp_path: Path, stream: bool) -> None:
-    with Running(tmp_path, memory=PATIENT) as server:
+    with Running(tmp_path) as server:
         ask(server, FACT, "no-key", model="demo", stream=stream)
         server.wait_learned("no-key")
         answer = ask(server, QUESTION, "no-key", model="demo", stream=stream)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.fakes.postgres import postgres
 from tests.fakes.provider import FakeProvider
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.serving import agreeing
 from tests.talking import Speaker, new_key, speaking
 
@@ -24,7 +24,7 @@ def test_it_learns_forgets_and_outlives_a_restart(
 ) -> None:
     provider.script(agreeing)
     key, question = new_key(), "What are the productivity tools that I use?"
-    options = {"upstream": provider.base_url, "memory": PATIENT, "store": {"database_url": postgres()}}
+    options = {"upstream": provider.base_url, "store": {"database_url": postgres()}}
     with Running(tmp_path, **options) as server, speaking(server, key) as anne:
         told = anne.tell("I use Shram and Magnet as productivity tools.")
         assert anne.values() == {"Shram", "Magnet"}

@@ -13,7 +13,7 @@ from proxy import tokens
 from tests.e2e.test_long import FILLER, WINDOW, history, refusing, text_of
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.talking import Speaker, assistant, speaking, user
 
 QUESTION = "Where does the spare key of the allotment hang?"
@@ -55,7 +55,6 @@ def speaker(tmp_path: Path, upstream: FakeProvider, provider: Provider) -> Itera
             models=models,
             upstream={"context_windows": {"large": 40 * WINDOW, "small": WINDOW}},
             router_settings={"fallbacks": [{"large": ["small"]}], "cooldown_time": 0},
-            memory=PATIENT,
         ) as server,
         speaking(server) as one,
     ):

@@ -12,7 +12,7 @@ import pytest
 
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Gate, Reply, chat, error
-from tests.running import PATIENT, WAIT_S, Running
+from tests.running import WAIT_S, Running
 from tests.shown.files import show
 from tests.talking import Speaker, new_key, speaking
 
@@ -26,7 +26,7 @@ SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
 
 @pytest.fixture
 def speaker(tmp_path: Path, provider: FakeProvider) -> Iterator[Speaker]:
-    memory = PATIENT | {
+    memory = {
         "summary_model": "openai/sums",
         "summary_base_url": provider.base_url,
         "summary_api_key": "sk-operator",

@@ -11,7 +11,7 @@ import pytest
 
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import show
 from tests.shown.standins import public
 from tests.talking import new_key, speaking, user
@@ -30,7 +30,7 @@ def seeing(tmp_path: Path, provider: FakeProvider) -> Iterator[Running]:
         "caption_deadline_ms": 60_000,
         "ocr": "off",
     }
-    with Running(tmp_path, upstream=provider.base_url, media=media, memory=PATIENT) as running:
+    with Running(tmp_path, upstream=provider.base_url, media=media) as running:
         yield running
 
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from tests.fakes.provider import FakeProvider
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import show, upload, wait_read
 from tests.shown.standins import public
 from tests.talking import speaking, user
@@ -25,7 +25,7 @@ BLIND = "blind-model"
 def server(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvider) -> Iterator[Running]:
     media = {"text_only_models": ["demo", BLIND], "caption_deadline_ms": 60_000}
     folder = tmp_path_factory.mktemp("data")
-    with Running(folder, upstream=lasting_provider.base_url, media=media, memory=PATIENT) as running:
+    with Running(folder, upstream=lasting_provider.base_url, media=media) as running:
         yield running
 
 

@@ -11,7 +11,7 @@ import pytest
 from proxy.store.sql import Database
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import chat
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import show, wait_read
 from tests.shown.standins import public
 from tests.talking import new_key, speaking, user
@@ -41,7 +41,7 @@ def scrubbed(server: Running) -> None:
 def test_a_deleted_document_leaves_nothing(tmp_path: Path, provider: FakeProvider, noun: str) -> None:
     provider.script(lambda seen: chat("All right.", seen.json))
     with (
-        Running(tmp_path, upstream=provider.base_url, memory=PATIENT) as server,
+        Running(tmp_path, upstream=provider.base_url) as server,
         speaking(server, new_key()) as speaker,
     ):
         document = show(speaker, ("vault.md", TEXT.encode()))
@@ -70,7 +70,7 @@ def test_a_deleted_image_leaves_nothing(tmp_path: Path, provider: FakeProvider) 
     provider.script(lambda seen: chat("All right.", seen.json))
     data = SHOT.read_bytes()
     with (
-        Running(tmp_path, upstream=provider.base_url, memory=PATIENT) as server,
+        Running(tmp_path, upstream=provider.base_url) as server,
         speaking(server, new_key()) as speaker,
     ):
         url = f"data:image/png;base64,{base64.b64encode(data).decode()}"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, error
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import upload, wait_read
 from tests.shown.standins import written
 from tests.shown.test_wires import PARTS
@@ -49,7 +49,7 @@ def serving(folder: Path, provider: FakeProvider, models: list[dict[str, Any]], 
     media = {"text_only_models": ["blind*"], "caption_deadline_ms": 60_000}
     settings = {"num_retries": 0, "retry_after": 0, **router}
     with (
-        Running(folder, models=models, media=media, memory=PATIENT, router_settings=settings) as server,
+        Running(folder, models=models, media=media, router_settings=settings) as server,
         speaking(server, new_key()) as speaker,
     ):
         yield speaker

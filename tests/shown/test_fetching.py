@@ -15,7 +15,7 @@ import pytest
 
 from proxy.media.fetch import fetch
 from tests.fakes.provider import FakeProvider
-from tests.running import PATIENT, WAIT_S, Running
+from tests.running import WAIT_S, Running
 from tests.shown.files import wait_read
 from tests.shown.standins import public
 from tests.shown.test_wires import PARTS
@@ -75,7 +75,7 @@ def site() -> Iterator[Site]:
 
 def serving(folder: Path, provider: FakeProvider, *, fetches: bool = True) -> Running:
     media = {"fetch_urls": fetches, "text_only_models": [BLIND], "caption_deadline_ms": 60_000}
-    return Running(folder, upstream=provider.base_url, media=media, memory=PATIENT)
+    return Running(folder, upstream=provider.base_url, media=media)
 
 
 def permit_this_machine(server: Running) -> None:

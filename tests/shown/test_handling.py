@@ -11,7 +11,7 @@ import pytest
 
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error, json_reply
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import upload, wait_read
 from tests.talking import Speaker, speaking
 
@@ -73,7 +73,6 @@ def handling(request: pytest.FixtureRequest) -> str:
 def speaker(tmp_path: Path, provider: FakeProvider, theirs: Store, handling: str) -> Iterator[Speaker]:
     settings: dict[str, Any] = {
         "media": {"text_only_models": [BLIND], "caption_deadline_ms": 60_000},
-        "memory": PATIENT,
     }
     with (
         Running(tmp_path, upstream=provider.base_url, files={"handling": handling}, **settings) as server,

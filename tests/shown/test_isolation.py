@@ -12,7 +12,7 @@ import pytest
 
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import chat
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import show, upload, wait_read
 from tests.shown.standins import public
 from tests.shown.test_delete import on_disk
@@ -83,7 +83,7 @@ def test_equal_bytes_of_two_scopes_are_two_documents(pair: tuple[Speaker, Speake
 def test_ephemeral_files_are_recalled_and_leave_no_trace(tmp_path: Path, provider: FakeProvider) -> None:
     provider.script(lambda seen: chat("All right.", seen.json))
     with (
-        Running(tmp_path, upstream=provider.base_url, memory=PATIENT) as server,
+        Running(tmp_path, upstream=provider.base_url) as server,
         speaking(server, new_key(), x_memory_mode="ephemeral", x_memory_session="burn") as speaker,
     ):
         file = upload(speaker, ("archive.txt", TEXT))

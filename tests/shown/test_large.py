@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from tests.fakes.provider import FakeProvider
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import upload, wait_read
 from tests.talking import Speaker, speaking
 
@@ -25,9 +25,7 @@ WINDOWS = {"small-*": 8000}
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvider) -> Iterator[Running]:
     upstream = {"url": lasting_provider.base_url, "context_windows": WINDOWS}
-    with Running(
-        tmp_path_factory.mktemp("data"), upstream=upstream, media={"caption_deadline_ms": 60_000}, memory=PATIENT
-    ) as running:
+    with Running(tmp_path_factory.mktemp("data"), upstream=upstream, media={"caption_deadline_ms": 60_000}) as running:
         yield running
 
 

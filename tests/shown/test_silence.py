@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import chat
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import show, wait_read
 from tests.shown.standins import photo, written
 from tests.talking import new_key, speaking
@@ -28,7 +28,7 @@ def test_no_text_is_told_as_no_text_and_not_looked_for_as_that(
     media = {"ocr": ocr, "text_only_models": ["blind"], "caption_deadline_ms": 60_000}
     data = photo(300, 200)
     with (
-        Running(tmp_path, upstream=provider.base_url, media=media, memory=PATIENT) as server,
+        Running(tmp_path, upstream=provider.base_url, media=media) as server,
         speaking(server, new_key()) as speaker,
     ):
         image = show(speaker, ("cup.png", data))
@@ -44,7 +44,7 @@ def test_no_text_is_told_as_no_text_and_not_looked_for_as_that(
 def test_a_picture_whose_text_takes_too_long_is_still_known(tmp_path: Path, provider: FakeProvider) -> None:
     media = {"ocr_timeout_s": 0.001}
     with (
-        Running(tmp_path, upstream=provider.base_url, media=media, memory=PATIENT) as server,
+        Running(tmp_path, upstream=provider.base_url, media=media) as server,
         speaking(server, new_key()) as speaker,
     ):
         image = show(speaker, ("words.png", written("Kelmsund ferry leaves")))

@@ -11,7 +11,7 @@ import pytest
 
 from proxy.dialects.attachments import CHAT, MESSAGES, RESPONSES, Wire
 from tests.fakes.provider import FakeProvider
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import wait_read
 from tests.shown.standins import written
 from tests.talking import Message, Speaker, speaking
@@ -95,7 +95,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvi
         for wire, base in (("openai", lasting_provider.base_url), ("anthropic", lasting_provider.url))
     ]
     media = {"text_only_models": ["blind-*"], "caption_deadline_ms": 60_000}
-    with Running(tmp_path_factory.mktemp("tools"), models=models, media=media, memory=PATIENT) as running:
+    with Running(tmp_path_factory.mktemp("tools"), models=models, media=media) as running:
         yield running
 
 
@@ -160,7 +160,7 @@ def test_it_can_be_asked_for_later(server: Running, upstream: FakeProvider) -> N
 
 def test_with_the_setting_off_they_only_go_up(tmp_path_factory: pytest.TempPathFactory, upstream: FakeProvider) -> None:
     folder, media = tmp_path_factory.mktemp("off"), {"tool_results": False, "text_only_models": ["gpt-4o"]}
-    with Running(folder, upstream=upstream.base_url, media=media, memory=PATIENT) as running, speaking(running) as one:
+    with Running(folder, upstream=upstream.base_url, media=media) as running, speaking(running) as one:
         response = one.post(LOOPS["chat"][1], body={"tools": LOOPS["chat"][3]})
         assert DATA.encode() in upstream.last.body
         one.wait()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proxy.dialects.attachments import CHAT, MESSAGES, RESPONSES, Attachment, Wire
 from tests.fakes.provider import FakeProvider
-from tests.running import PATIENT, Running
+from tests.running import Running
 from tests.shown.files import upload, wait_read
 from tests.shown.standins import public
 from tests.talking import speaking
@@ -107,7 +107,7 @@ def blind(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProvid
         )
     ]
     media = {"text_only_models": ["m-*"], "caption_deadline_ms": 60_000}
-    with Running(tmp_path_factory.mktemp("blind"), models=models, media=media, memory=PATIENT) as running:
+    with Running(tmp_path_factory.mktemp("blind"), models=models, media=media) as running:
         yield running
 
 

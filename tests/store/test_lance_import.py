@@ -20,6 +20,17 @@ async def rows():
 print(asyncio.run(rows()))
 """
 
+LATER = """
+import sys
+from proxy.store.lance_import import import_lancedb
+lancedb = import_lancedb()
+import pyarrow
+loaded = [name for name in ("pyarrow.dataset", "pyarrow.fs", "pyarrow._dataset", "pyarrow._fs") if name in sys.modules]
+import pyarrow.dataset
+import pyarrow.fs
+print(loaded, pyarrow.dataset.Dataset.__module__, pyarrow.fs.LocalFileSystem().get_file_info(".").type.name)
+"""
+
 REFUSED = """
 import sys
 from proxy.store import lance_import
@@ -42,6 +53,10 @@ def run(script: str) -> str:
 
 def test_it_works_without_the_client_of_its_cloud() -> None:
     assert run(LEAN) == "1"
+
+
+def test_what_is_left_out_of_arrow_can_be_imported_later() -> None:
+    assert run(LATER) == "[] pyarrow._dataset Directory"
 
 
 def test_a_version_that_needs_its_client_gets_it() -> None:

@@ -115,11 +115,9 @@ def shared_provider() -> Iterator[FakeProvider]:
 
 @pytest.fixture(scope="session")
 def shared_server(tmp_path_factory: pytest.TempPathFactory, shared_provider: FakeProvider) -> Iterator[Running]:
-    """Waits long for memory, so that a busy machine does not change what is injected."""
     data_dir = tmp_path_factory.mktemp("wire")
-    patient = {"deadline_ms": 10_000}
     open_to = {"cors_origins": [PAGE]}
-    with Running(data_dir, upstream=shared_provider.base_url, memory=patient, server=open_to) as server:
+    with Running(data_dir, upstream=shared_provider.base_url, server=open_to) as server:
         yield server
 
 

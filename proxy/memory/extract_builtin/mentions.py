@@ -283,10 +283,9 @@ def _words_of(text: str) -> tuple[Word, ...]:
     return words(text)
 
 
-@lru_cache(maxsize=20_000)
-def _keys(word: str) -> frozenset[str]:
+def _keys(word: str) -> set[str]:
     """Return what a word is looked up by; the Russian stemmer keeps some cases of a name apart."""
-    return frozenset((word, *stems(word), *([word[:4] + "*"] if len(word) > 3 and "а" <= word[0] <= "я" else [])))
+    return {word, *stems(word), *([word[:4] + "*"] if len(word) > 3 and "а" <= word[0] <= "я" else [])}
 
 
 def is_name(surface: str, code: str) -> bool:
