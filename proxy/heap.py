@@ -17,7 +17,7 @@ def share_arenas() -> None:
 def give_back() -> None:
     """Return freed memory to the system, where the C library can.
 
-    10 MB after a start, 15 of a minute's requests, 50 after much learning; it takes one or two milliseconds.
+    10 MB after a start, 15 after a burst of requests, 50 after much learning; it takes one or two milliseconds.
     """
     with contextlib.suppress(OSError, AttributeError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)

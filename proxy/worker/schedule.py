@@ -17,6 +17,7 @@ from proxy.worker.sweep import sweep
 
 _log = structlog.get_logger(__name__)
 _TICK_S = 15.0
+_HEAP_S = 5.0
 _PRUNE_EVERY = 40  # ticks: some ten minutes
 _MOST_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
@@ -45,7 +46,7 @@ class Schedule:
         tick = 0
         while True:
             await self._attempt("measure", self._services.measure())
-            await asyncio.sleep(_TICK_S)
+            await self._wait()
             tick += 1
             if self._services.ephemeral is not None:
                 await self._attempt("sweep", sweep(self._services.ephemeral))
@@ -53,7 +54,6 @@ class Schedule:
             await self._attempt("uses", self._note_uses())
             if self._services.is_ready:
                 await self._attempt("sketches", self._services.index.sketches.refresh())
-            await self._attempt("heap", in_thread("load", heap.give_back))
             if not self._keeps_store:
                 continue
             if self._services.settings.memory.session_idle_minutes:
@@ -62,6 +62,15 @@ class Schedule:
                 await self._attempt("maintain", self._maintain(owner))
             if tick % _PRUNE_EVERY == 0:
                 await self._attempt("prune", self._prune())
+
+    async def _wait(self) -> None:
+        """Wait for the next tick, and give freed memory back meanwhile."""
+        left = _TICK_S
+        while left > 0:
+            pause = min(left, _HEAP_S)
+            await asyncio.sleep(pause)
+            await self._attempt("heap", in_thread("load", heap.give_back))
+            left -= pause
 
     async def _attempt(self, name: str, work: object) -> None:
         try:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from proxy.memory.minilm import DIMENSION, MODELS, MiniLM
+from proxy.memory.minilm import DIMENSION, GRAPH, MODELS, MiniLM
 
 TEXTS = [
     "I moved to Lisbon last spring and work from a small office near the river.",
@@ -47,6 +48,15 @@ def test_any_text_has_a_vector_of_length_one(minilm, text):
     assert rows.shape == (1, DIMENSION)
     assert rows.dtype == np.float32
     assert np.linalg.norm(rows[0]) == pytest.approx(1, abs=1e-5)
+
+
+def test_words_are_pages_of_the_models_file_and_change_no_vector(minilm, tmp_path):
+    assert any(f"{GRAPH}\n" in line for line in Path("/proc/self/maps").read_text().splitlines(keepends=True))
+    names = {"another.onnx": GRAPH, "tokenizer.json": "tokenizer.json", "NOTICE": "NOTICE"}
+    for name, source in names.items():
+        shutil.copy(MODELS / source, tmp_path / name)  # a graph of another name is read whole
+    whole = MiniLM.load(tmp_path, graph="another.onnx")
+    assert whole.vectors(TEXTS[:6]).tobytes() == minilm.vectors(TEXTS[:6]).tobytes()
 
 
 def test_same_text_gives_the_same_bits(minilm):
