@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
+from proxy.clock import iso
 from proxy.evals.client import Asked, Client
-from proxy.evals.dataset import Dataset, Person
+from proxy.evals.dataset import Dataset, Line, Person, Question, Session
 from proxy.evals.figures import Table
+from proxy.evals.forget import Case
 from proxy.evals.metrics import Injected, mean
 from proxy.evals.progress import Progress
 from proxy.evals.replay import Replay, for_each
@@ -17,6 +20,10 @@ from proxy.memory.blocks import OPEN
 
 _UNANSWERABLE = frozenset({"abstention", "Memory Boundary", "adversarial"})
 _OWN_QUESTIONS = 100
+_UNRELATED, _OWN = "unrelated prompts ({})", "own questions{}, for comparison"
+_FIRST_DAY, _APART = datetime(2026, 1, 5, 9, 0, tzinfo=UTC), timedelta(days=2)
+
+Prompts = Mapping[str, Sequence[str]]  # by language
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +40,36 @@ class Quiet:
     on_turn: bool
 
 
-async def abstain(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = PROMPTS) -> Report:
+async def abstain(client: Client, dataset: Dataset, concurrency: int, prompts: Prompts = PROMPTS) -> Report:
     """Replay a set and end its conversations; then ask unrelated things, things never said, and things that were."""
+    return await _quiet(client, dataset, concurrency, lambda person: requests(dataset, person, prompts))
+
+
+async def abstain_in_languages(
+    client: Client, cases: Sequence[Case], concurrency: int, prompts: Prompts = PROMPTS
+) -> Report:
+    """Ask unrelated things, and things that were said, in each language of somebody who said everything in it."""
+    dataset = speakers(cases)
+    return await _quiet(client, dataset, concurrency, lambda person: asked_in(person, prompts))
+
+
+async def _quiet(
+    client: Client, dataset: Dataset, concurrency: int, asked: Callable[[Person], Sequence[tuple[str, str]]]
+) -> Report:
     progress = Progress(f"abstain {dataset.name}", sum(len(person.sessions) for person in dataset.people))
     heard: list[Quiet] = []
 
     async def one(person: Person) -> None:
         await Replay(client, Person(person.id, person.sessions, ()), ends=True).run()
-        for number, (group, text) in enumerate(requests(dataset, person, prompts)):
-            asked = await client.chat(
+        for number, (group, text) in enumerate(asked(person)):
+            answer = await client.chat(
                 [{"role": "user", "content": text}],
                 user=person.id,
                 session=f"abstain-{number}",
                 time_of_turn=person.sessions[-1].date,
                 mode="read",
             )
-            heard.append(Quiet(group, text, Injected(asked.text).tokens, touches_turn(asked)))
+            heard.append(Quiet(group, text, Injected(answer.text).tokens, touches_turn(answer)))
         progress.advance(len(person.sessions))
 
     await for_each(dataset.people, one, concurrency)
@@ -56,16 +77,38 @@ async def abstain(client: Client, dataset: Dataset, concurrency: int, prompts: S
     return tabulate(dataset.name, heard)
 
 
-def requests(dataset: Dataset, person: Person, prompts: Sequence[str] = PROMPTS) -> list[tuple[str, str]]:
+def requests(dataset: Dataset, person: Person, prompts: Prompts = PROMPTS) -> list[tuple[str, str]]:
     """Return what one person asks, by group; the prompts and the own questions are dealt out among all."""
     place, people = dataset.people.index(person), len(dataset.people)
     own = [one.text for one in person.questions if one.category not in _UNANSWERABLE]
     step = max(1, len(own) * people // _OWN_QUESTIONS)
     never = [(f"never said ({one.category})", one.text) for one in person.questions if one.category in _UNANSWERABLE]
     return [
-        *(("unrelated prompts", prompt) for prompt in prompts[place::people]),
+        *((_UNRELATED.format(code), text) for code, texts in prompts.items() for text in texts[place::people]),
         *never,
-        *(("own questions, for comparison", text) for text in own[::step]),
+        *((_OWN.format(""), text) for text in own[::step]),
+    ]
+
+
+def speakers(cases: Sequence[Case]) -> Dataset:
+    """Return one person a language, who says in their conversations what the cases begin with."""
+    people = []
+    for code in sorted({case.lang for case in cases}):
+        own = [case for case in cases if case.lang == code]
+        days = [iso(_FIRST_DAY + _APART * number) for number in range(len(own))]
+        sessions = tuple(
+            Session(code, case.id, day, tuple(Line("user", text) for text in case.conversations[0]))
+            for case, day in zip(own, days, strict=True)
+        )
+        people.append(Person(code, sessions, tuple(Question(code, case.id, "", case.probe) for case in own)))
+    return Dataset("languages", tuple(people))
+
+
+def asked_in(person: Person, prompts: Prompts = PROMPTS) -> list[tuple[str, str]]:
+    """Return what the speaker of a language asks, by group."""
+    return [
+        *((_UNRELATED.format(person.id), text) for text in prompts.get(person.id, ())),
+        *((_OWN.format(f" ({person.id})"), question.text) for question in person.questions),
     ]
 
 

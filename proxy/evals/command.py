@@ -15,11 +15,11 @@ import typer
 
 from proxy import tokens
 from proxy.config import quiet_libraries
-from proxy.evals.abstain import abstain
+from proxy.evals.abstain import abstain, abstain_in_languages
 from proxy.evals.cache import cache
 from proxy.evals.client import Client, http_session
 from proxy.evals.dataset import Dataset, data_folder, default_set, load_set
-from proxy.evals.forget import forget, load_cases
+from proxy.evals.forget import forget, has_cases, load_cases
 from proxy.evals.junk import junk
 from proxy.evals.long import WINDOWS, long, long_set
 from proxy.evals.recall import recall
@@ -86,6 +86,19 @@ def _forget(options: Options) -> Work:
     return lambda client: forget(client, cases[::step][: options.limit], options.concurrency)
 
 
+def _abstain(options: Options) -> Work:
+    dataset, folder = options.dataset(), data_folder(options.data)
+    cases = load_cases(folder) if has_cases(folder) and not options.limit else []
+
+    async def work(client: Client) -> Report:
+        report = await abstain(client, dataset, options.concurrency)
+        if cases:
+            report.add(await abstain_in_languages(client, cases, options.concurrency))
+        return report
+
+    return work
+
+
 def _on_set(part: Callable[[Client, Dataset, int], Awaitable[Report]]) -> Part:
     def prepare(options: Options) -> Work:
         dataset = options.dataset()
@@ -140,7 +153,7 @@ app.callback(invoke_without_command=True)(
 app.command("recall")(_command("How much of the evidence for a question is injected, within a budget.", _recall))
 app.command("forget")(_command("Whether what was taken back stays away, and nothing else goes with it.", _forget))
 app.command("junk")(_command("How much is learned that should not be.", _on_set(junk)))
-app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _on_set(abstain)))
+app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _abstain))
 app.command("cache")(_command("What memory costs where a repeated prefix is billed at a discount.", _on_set(cache)))
 
 app.command("long")(

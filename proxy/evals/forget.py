@@ -67,13 +67,18 @@ class Verdict:
         }
 
 
+def has_cases(folder: Path) -> bool:
+    """Whether a folder holds cases of forgetting."""
+    return _file_of_cases(folder) is not None
+
+
 def load_cases(folder: Path) -> list[Case]:
     """Read the cases of ``retract/open.jsonl``, or of one's own ``retract.jsonl``.
 
     Raises:
         ConfigError: If there are none, or a line is not of the format.
     """
-    path = next((one for one in (folder / "retract/open.jsonl", folder / "retract.jsonl") if one.is_file()), None)
+    path = _file_of_cases(folder)
     if path is None:
         raise ConfigError(f"The folder {str(folder)!r} holds neither retract/open.jsonl nor retract.jsonl. {_FORMAT}")
     try:
@@ -81,6 +86,10 @@ def load_cases(folder: Path) -> list[Case]:
         return [_case(json.loads(line)) for line in lines if line.strip()]
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"{str(path)!r} is not of the format: {error!r}. {_FORMAT}") from error
+
+
+def _file_of_cases(folder: Path) -> Path | None:
+    return next((one for one in (folder / "retract/open.jsonl", folder / "retract.jsonl") if one.is_file()), None)
 
 
 def judge(case: Case, injected: str) -> Verdict:

@@ -18,9 +18,10 @@ from proxy.evals.unrelated import PROMPTS
 REPLAYS = 10
 _LONG_WORDS = 40
 _ASKER = "asks-only"
+EVERY_PROMPT = tuple(prompt for prompts in PROMPTS.values() for prompt in prompts)
 
 
-async def junk(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = PROMPTS) -> Report:
+async def junk(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = EVERY_PROMPT) -> Report:
     """Replay a set, and post prompts that state nothing; then look at what was learned, and what more replays add."""
     learned = await _learned_from_prompts(client, prompts)
     progress = Progress(f"junk {dataset.name}", (1 + REPLAYS) * sum(len(person.sessions) for person in dataset.people))

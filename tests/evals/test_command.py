@@ -30,8 +30,8 @@ def every_part(options: Options) -> Work:
     async def work(client: Client) -> Report:
         report = await recall(client, dataset, options.budgets, 2)
         report.add(await forget(client, cases, 1))
-        report.add(await junk(client, dataset, 1, PROMPTS[:2]))
-        report.add(await abstain(client, dataset, 1, PROMPTS[:2]))
+        report.add(await junk(client, dataset, 1, PROMPTS["en"][:2]))
+        report.add(await abstain(client, dataset, 1, {"en": PROMPTS["en"][:2]}))
         report.add(await cache(client, dataset, 1))
         return report
 
@@ -48,7 +48,7 @@ async def test_small_set_is_replayed_against_a_real_server(sample):
     assert "8-grams of other users injected: 0" in table.notes[0]
     assert tables["own: ranking, from the receipts"].rows[-1] == ("all", 2, 1.0, 1.0, 1.0, 1.0)
     assert [item["passed"] for item in found.items if item["part"] == "forget"] == [True]
-    assert tables["own: memory injected"].rows[0][:2] == ("unrelated prompts", 2)
+    assert tables["own: memory injected"].rows[0][:2] == ("unrelated prompts (en)", 2)
     assert tables["own: input cost with prompt caching"].rows[0][0] == "no memory"
 
 

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from proxy.errors import ConfigError
-from proxy.evals.abstain import Quiet, requests, touches_turn
+from proxy.evals.abstain import Quiet, asked_in, requests, speakers, touches_turn
 from proxy.evals.abstain import tabulate as tabulate_quiet
 from proxy.evals.cache import bill, cost
 from proxy.evals.client import Asked
 from proxy.evals.dataset import load_set
 from proxy.evals.figures import Chart, Miss, Table, shown
-from proxy.evals.forget import judge, load_cases, tabulate
+from proxy.evals.forget import Case, judge, load_cases, tabulate
 from proxy.evals.junk import audit
 from proxy.evals.page import MOST_MISSES
 from proxy.evals.report import Report
@@ -51,12 +51,28 @@ def test_audit_counts_what_should_not_have_been_learned(sample):
     assert counted["said twice"] == 1
 
 
-def test_hundred_prompts_are_dealt_out_among_the_people(sample):
+def test_prompts_are_dealt_out_among_the_people(sample):
     dataset = load_set(sample, "own")
     asked = [one for person in dataset.people for one in requests(dataset, person)]
-    assert len(set(PROMPTS)) == 100
-    assert sorted(text for group, text in asked if group == "unrelated prompts") == sorted(PROMPTS)
+    assert [len(set(texts)) for texts in PROMPTS.values()] == [100, 25, 25, 25, 25]
+    for code, texts in PROMPTS.items():
+        assert sorted(text for group, text in asked if group == f"unrelated prompts ({code})") == sorted(texts)
     assert ("never said (adversarial)", "When does the choir rehearse?") in asked
+
+
+def test_each_language_is_asked_of_one_who_speaks_it():
+    said = (("Wir haben einen Dackel.",), ("Der Dackel ist weg.",))
+    cases = [Case("a", "de", "retract", said, "Welche Tiere haben wir?", (), ("Dackel",))]
+    cases.append(Case("b", "es", "additive", (("Toco el oboe.",),), "¿Qué toco?", ("oboe",), ()))
+    dataset = speakers(cases)
+    assert [(person.id, [line.content for _, line in person.lines()]) for person in dataset.people] == [
+        ("de", ["Wir haben einen Dackel."]),
+        ("es", ["Toco el oboe."]),
+    ]
+    assert asked_in(dataset.people[0], {"de": ["Wer schrieb Faust?"], "es": ["¿Qué hora es?"]}) == [
+        ("unrelated prompts (de)", "Wer schrieb Faust?"),
+        ("own questions (de), for comparison", "Welche Tiere haben wir?"),
+    ]
 
 
 def test_what_opens_every_conversation_is_not_memory_for_the_turn():
