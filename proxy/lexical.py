@@ -64,6 +64,21 @@ _LETTER_CUES: dict[str, Language] = {
 }
 _ANY_CUE = frozenset[str]().union(*_CUES.values())
 
+_SMALL_ENGLISH_WORDS = (
+    "the a an of is are was what which who how when where why do does did i my me you your in on at and to it its for "
+    "with have has can should this that not from there please"
+)
+_ENGLISH_CUES = frozenset(_SMALL_ENGLISH_WORDS.split())
+_SCRIPTS = {
+    "ru": re.compile("[\u0400-\u052f]"),
+    "zh": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
+    "ja": re.compile("[\u3040-\u30ff]"),
+    "": re.compile("[^\\W\\d_\u0041-\u024f]"),
+}
+_HAN_LETTERS = 3  # a character says as much as so many letters
+_CODES = {"english": "en", "german": "de", "spanish": "es"}
+_LATIN_LETTER = re.compile("[A-Za-z\u00c0-\u024f]")
+
 # Words that say nothing about what is sought: they weigh little in a query and stay in the index.
 _STOP_WORDS = (
     "a an the this that these those of in on at to for from by with about as into and or but if than then so not no "
@@ -78,7 +93,8 @@ _STOP_WORDS = (
     "a al no se me te le les des une et ou est sont je mon ma mes ton ta sa ses qui quoi comment où quand dans avec "
     "pour pas du au aux il elle nous vous "
     "и в на с к по за из у о от до не что кто где когда как это я мой моя мне меня ты вы он она мы они был была было "
-    "есть ли же бы а но или для"
+    "есть ли же бы а но или для "
+    "什么 是什么 什么是 有什么 怎么 怎么样 怎样 为什么 哪些 哪个 哪里 多少 如何 可以 一下"
 )
 
 _cache: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -128,6 +144,25 @@ def weights(text: str, language: Language | None = None) -> dict[str, float]:
 def content(text: str, language: Language | None = None) -> list[str]:
     """Return the distinct terms of ``text`` that say something, in reading order."""
     return [term for term in dict.fromkeys(tokens(text, language)) if term not in _STOP_TERMS]
+
+
+def tongue(text: str) -> str:
+    """Return the language of a text as far as its letters and small words tell: en, de, es, ru, zh, or "" for others.
+
+    A text of Latin letters that holds no telling word is taken for English, unless its letters say otherwise.
+    """
+    letters = len(_LATIN_LETTER.findall(text))
+    scripts = {code: len(script.findall(text)) for code, script in _SCRIPTS.items()}
+    if scripts[""] + (_HAN_LETTERS - 1) * scripts["zh"] > letters:
+        code = max(("ru", "zh"), key=scripts.__getitem__)
+        return code if 2 * scripts[code] > scripts[""] and not scripts["ja"] else ""
+    found = {word.casefold() for word in _WORD.findall(text)}
+    counts = {"english": len(found & _ENGLISH_CUES), **{name: len(found & cues) for name, cues in _CUES.items()}}
+    best = max(counts, key=counts.__getitem__)
+    if not counts[best]:
+        marks = {**_LETTER_CUES, "¿": "spanish", "¡": "spanish"}
+        best = next((name for mark, name in marks.items() if mark in text.casefold()), "english")
+    return _CODES.get(best, "")
 
 
 def _guess(words: list[str]) -> Language:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.lexical import content, tokens, weights
+from proxy.evals.unrelated import PROMPTS
+from proxy.lexical import content, tokens, tongue, weights
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,29 @@ def test_case_does_not_matter(text):
 @pytest.mark.parametrize(("asked", "stored"), [("Роман", "Романом"), ("Романом", "Роман"), ("Урал", "Урале")])
 def test_a_russian_name_is_found_in_each_of_its_cases(asked: str, stored: str) -> None:
     assert weights(asked).keys() & set(tokens(stored))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("What are my dog's names?", "en"),
+        ("Resolve 4x + 6 = 30.", "en"),
+        ("Wo wohne ich und mit wem?", "de"),
+        ("¿Dónde vivo?", "es"),
+        ("Где я живу?", "ru"),
+        ("我养了什么宠物？", "zh"),
+        ("我的 iPhone 13 Pro Max 在哪里", "zh"),
+        ("どこに住んでいますか", ""),
+        ("漢字とかなの文章です", ""),
+        ("내 고양이 이름은?", ""),
+        ("Où est-ce que je travaille pour le moment ?", ""),
+        ("أين أعيش؟", ""),
+        ("", "en"),
+    ],
+)
+def test_the_language_of_a_text(text, code):
+    assert tongue(text) == code
+
+
+def test_english_is_not_taken_for_another_language():
+    assert {tongue(prompt) for prompt in PROMPTS["en"]} == {"en"}

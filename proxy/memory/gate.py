@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from proxy.lexical import tongue
+
 STRENGTH_FLOOR = 0.46
 COMPANION_FLOOR = 0.40  # for a source beside another that passed
 COVERAGE_FLOOR = 0.45  # where there are no vectors
@@ -23,6 +25,8 @@ _MOST = 1.0
 _MANY_TEXTS = 600  # where the floors hold as they are
 _SPREAD_BELOW, _SPREAD_ABOVE = 0.055, 0.11  # of the best cosines of unrelated texts, cautiously to either side
 _FAMILIAR, _FAMILIAR_COSINE = 0.3, 0.08
+_OWN_KNOWN = frozenset({"de", "es", "ru", "zh"})  # languages of which it is known how people ask about themselves
+_UNKNOWN, _UNKNOWN_PERSONAL = 0.2, 0.15  # from which usual cosine on words decide; and the share of them that it takes
 
 OF_ONESELF = "of oneself"  # the word for a handful that is given whole
 _HANDFUL = 24  # texts
@@ -30,7 +34,7 @@ _BRIEF = 160  # characters of a question
 
 _OF_ONESELF = re.compile(
     r"\b(?:my|mine|(?:did|am|was|have) i|(?:where|what|which|who|when)\b.{0,40}\bdo i|remind me|"
-    r"mein\w*|mich|mir|mis?|mío|mon|ma|mes|мо(?:й|я|е|ё|и|ю|его|ему|ей|их|им|ими|ём|ем)|меня|мне)\b|(?<![给帮跟让])我|私の|僕の|내|나의",
+    r"mein\w*|mich|mir|mis?|mí[oa]s?|mon|ma|mes|мо(?:й|я|е|ё|и|ю|его|ему|ей|их|им|ими|ём|ем)|меня|мне)\b|(?<![给帮跟让])我|私の|僕の|내|나의",
     re.IGNORECASE,
 )
 
@@ -45,6 +49,7 @@ class Evidence:
         coverage: Share of the query's telling words, weighted by rarity, that the best text holds; in [0, 1].
         brief: Whether the texts are single statements, whose cosines are lower.
         texts: How many vectors were looked at.
+        usual: The cosine of what has only its language in common with the query.
     """
 
     cosine: float | None = None
@@ -52,6 +57,7 @@ class Evidence:
     coverage: float = 0.0
     brief: bool = False
     texts: int = 0
+    usual: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +82,10 @@ _ASKS_OF_ONESELF = re.compile(
       \b(?!(?:kann|könn|soll|muss|müss|darf|dürf|mach|krieg|bekomm|find|würd|geb|koch|schenk)\w*\b)\w{2,}
       (?:\ (?:mich|mir|uns|denn|eigentlich|gerade))*\ (?:ich|wir)\b
     | \b(?:unser\w*|nuestr[oa]s?)\b
-    | \b(?:qué|quién(?:es)?|cuál(?:es)?|dónde|adónde|cuándo|cuánt[oa]s?)\b[^.?!]{0,50}?
-      \b(?:soy|somos|estoy|estamos|voy|vamos|vivo|trabajo|tomo|uso|utilizo|toco|juego|hablo|estudio|leo|veo|escucho
+    | (?:^\W*|\b(?:qué|quién(?:es)?|cuál(?:es)?|dónde|adónde|cuándo|cuánt[oa]s?)\b[^.?!]{0,50}?\b)
+      (?:soy|somos|estoy|estamos|voy|vamos|vivo|trabajo|tomo|uso|utilizo|toco|juego|hablo|estudio|leo|veo|escucho
         |bebo|como(?=\ *\?|\ siempre|\ normalmente)|desayuno|ceno|conduzco|manejo|llevo|colecciono|practico|entreno
+      |puedo\ (?:comer|beber|tomar)
         |hago|tengo|tenemos|canto|bailo|escribo|compro|pago|peso|mido|calzo|convivo|comparto|crío|cultivo|aprendo
         |enseño|imparto|doy|prefiero|sigo|monto|participo|colaboro|padezco|sufro|viajo|guardo|pertenezco|vivimos
         |usamos|hacemos|comemos|me\ (?:llamo|dedico|gusta\w*|encanta\w*|trata|atiende|corta\w?|lleva))\b
@@ -104,7 +111,7 @@ _WANTS_DOING = re.compile(
     | \bwhat\ (?:if|to|happens|does\ .{1,30}\ mean)\b
     | \b(?:wie|wo|was)\ (?:kann|könnte|soll|sollte|muss|mach\w*|krieg\w*|bekomm\w*)\b
     | \b(?:soll|sollte|könnte|darf|muss)\ (?:ich|wir|man)\b | ^\W*kann\ (?:ich|man)\b
-    | \b(?:kannst|könntest|würdest)\ du\b | \b(?:hilf|erklär|schreib|zeig)e?\b
+    | \b(?:kannst|könntest|würdest)\ du\b | \b(?:hilf|erklär|schreib|zeig)e?\b(?!\ (?:ich|wir)\b)
     | \bcómo\ (?:puedo|podría|debo|hago|se\ (?:hace|puede|dice))\b
     | \b(?:puedes|podrías|debería|deberíamos|ayúdame|explica\w*)\b | ^\W*escribe\b
     | \bкак\ (?:мне|нам|я\ могу|лучше|можно)\b
@@ -136,6 +143,16 @@ def is_handful(texts: int) -> bool:
 def is_personal(text: str) -> bool:
     """Whether the speaker asks about themselves; such a question wants memory more than others do."""
     return _OF_ONESELF.search(text) is not None or _ASKS_OF_ONESELF.search(text) is not None
+
+
+def _by_words(evidence: Sequence[Evidence], text: str, *, told: bool) -> Verdict:
+    """Judge by the words alone, where the embedder does not know the language: all its texts are alike to it."""
+    if told and asks_of_oneself(text):
+        return Verdict((True,) * len(evidence), "personal")
+    is_own = (is_personal(text) or _OF_US.search(text)) and not _WANTS_DOING.search(text)
+    needed = _UNKNOWN_PERSONAL if is_own else COVERAGE_FLOOR
+    passed = tuple(one.coverage >= needed for one in evidence)
+    return Verdict(passed, "words" if any(passed) else "irrelevant")
 
 
 def strength(evidence: Evidence, *, personal: bool) -> float:
@@ -174,6 +191,8 @@ def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verd
         return Verdict((), "empty")
     if told and is_handful(sum(one.texts for one in evidence)) and asks_of_oneself(text):
         return Verdict((True,) * len(evidence), OF_ONESELF)
+    if max(one.usual for one in evidence) >= _UNKNOWN and tongue(text) in _OWN_KNOWN:
+        return _by_words(evidence, text, told=told)
     personal = is_personal(text)
     strengths = [strength(one, personal=personal) for one in evidence]
     best = max(range(len(strengths)), key=strengths.__getitem__)

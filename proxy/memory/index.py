@@ -23,6 +23,7 @@ from proxy.types import Chunk, Episode, Memory, Scope
 T = TypeVar("T", Memory, Episode, Chunk)
 _NEVER = np.iinfo(np.int64).max
 _FEW_LINES = 20
+_BEYOND, _ABOVE_MEDIAN = 0.85, 0.06  # a quantile of cosines, and how far it is above the median of one language's
 _BYTES_PER_ITEM = 1200  # of a value with its strings, about
 
 
@@ -156,6 +157,17 @@ class Shelf(Generic[T]):
         """Return the median of all cosines, 0 where only those of the best are known."""
         known = cosines[~np.isnan(cosines)]
         return 0.0 if self._given is not None or len(known) < _FEW_LINES else float(np.median(known))
+
+    def usual(self, cosines: Scores) -> float:
+        """Return the cosine of what is merely in the language of the query; 0 where only those of the best are known.
+
+        Half of what is said may be in another language, replies above all, so that this is not the median of all.
+        """
+        known = cosines[~np.isnan(cosines)]
+        if self._given is not None or len(known) < _FEW_LINES:
+            return 0.0
+        place = int(_BEYOND * (len(known) - 1))
+        return float(np.partition(known, place)[place]) - _ABOVE_MEDIAN
 
     def vectors(self, lines: Lines, name: str = "vector") -> Vector:
         """Return the vectors of ``lines``; a line of zeros where one is pending."""

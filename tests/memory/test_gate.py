@@ -41,6 +41,35 @@ def test_a_language_that_the_embedder_does_not_know_is_not_taken_for_similar():
     assert passes(Evidence(0.5, typical=0.05))
 
 
+UNKNOWN = 0.4  # the usual cosine of texts in a language that the embedder does not know
+
+
+@pytest.mark.parametrize("text", ["Почему море солёное?", "玻璃是怎么制造的？", "¿Cuántos continentes hay?"])
+def test_in_a_language_that_the_embedder_does_not_know_words_decide(text):
+    assert not passes(Evidence(0.6, typical=0.17, coverage=0.2, texts=90, usual=UNKNOWN), text)
+    assert passes(Evidence(0.6, typical=0.17, coverage=0.5, texts=90, usual=UNKNOWN), text)
+    assert passes(Evidence(0.6, typical=0.05, coverage=0.2, texts=90, usual=0.1), text)  # it does know it
+
+
+@pytest.mark.parametrize(
+    "text", ["Где я живу?", "我养了什么宠物？", "¿Tengo algún negocio?", "¿Qué datos míos guardas?"]
+)
+def test_a_question_about_oneself_needs_no_words_there(text):
+    unlike = Evidence(0.5, typical=0.17, texts=90, usual=UNKNOWN)
+    assert passes(unlike, text)
+    assert not admit([unlike], text, told=False).admitted
+
+
+def test_what_is_told_of_oneself_needs_few_words_and_what_is_to_be_done_many():
+    little = Evidence(0.6, typical=0.17, coverage=0.2, texts=90, usual=UNKNOWN)
+    assert passes(little, "Вчера мы с сестрой снова ездили на дачу и пили чай.")
+    assert not passes(little, "Как мне отцентрировать div в CSS?")
+
+
+def test_english_is_judged_by_its_cosines_however_narrow_the_memory():
+    assert passes(Evidence(0.6, typical=0.15, texts=90, usual=UNKNOWN), "Which framework was chosen for the tracker?")
+
+
 def test_a_source_may_be_silent_beside_one_that_speaks():
     assert admit([Evidence(0.6), Evidence(0.1)], "x").passed == (True, False)
     assert admit([Evidence(0.6), Evidence(0.43)], "x").passed == (True, True)
