@@ -58,6 +58,24 @@ _TELLING = r"""
     | \bя\ (?:тебе\ )?(?:говорил|рассказывал|упоминал)а?\b
     | 你(?:能|可以)?(?:列出|告诉我|提醒我) | 我(?:跟你)?(?:说过|提到过|提过|讲过)
 """
+_REPLIED = r"""
+      \bdid\ you\ (?:\w+\ ){0,2}?(?:recommend|suggest|advise|propose|tell|say|give|explain|list|help|mention|outline
+        |show|describe|write|come\ up\ with)\b
+    | \byou(?:'ve|'d|\ have|\ had)?\ (?:\w+\ )?(?:recommended|suggested|advised|proposed|told|said|gave|given|explained
+        |listed|helped|outlined|showed|shown|described|wrote|written|came\ up\ with)\b
+    | \byour\ (?:advice|suggestions?|recommendations?|tips?|explanation|answer)\b
+    | \bhast\ du\ (?:mir|uns)?\b[^.?!]{0,60}\b(?:empfohlen|vorgeschlagen|geraten|gesagt|erklärt|genannt|geschrieben)\b
+    | \bdu\b[^.?!]{0,60}\b(?:empfohlen|vorgeschlagen|geraten|gesagt|erklärt|genannt|geschrieben)\ (?:hast|hattest)\b
+    | \bdein(?:e|en|em)?\ (?:rat|ratschl\w+|vorschl[aä]g\w*|empfehlung\w*|tipps?|erklärung)\b
+    | \b(?:me|nos)\ (?:recomendaste|sugeriste|aconsejaste|propusiste|dijiste|explicaste|diste|ayudaste)\b
+    | \b(?:me|nos)\ has\ (?:recomendado|sugerido|aconsejado|propuesto|dicho|explicado|dado)\b
+    | \btus?\ (?:consejos?|sugerencias?|recomendaci(?:ón|ones)|explicación)\b
+    | \b(?:ты|вы)\ (?:мне\ |нам\ )?(?:по|со)?
+      (?:рекомендовал|советовал|предлагал|предложил|сказал|говорил|объяснил|объяснял)\w*
+    | \b(?:твой|твои|твоё|ваш|ваши)\ (?:совет|рекомендаци|предложени|объяснени)\w*
+    | [你您](?:之前|上次|以前|刚才|曾经)?(?:给我|向我|跟我|对我)?(?:推荐|建议|说|提到|解释|列出)(?:过|了|的)
+"""
+_ASKS_REPLIES = re.compile(_REPLIED, re.IGNORECASE | re.VERBOSE)
 _IS_ACROSS = re.compile(f"{_CONVERSATIONS}|{_SEQUENCE}|{_COUNT}|{_OVERVIEW}", re.IGNORECASE | re.VERBOSE)
 _FRAME = re.compile(f"{_CONVERSATIONS}|{_SEQUENCE}|{_COUNT}|{_TELLING}", re.IGNORECASE | re.VERBOSE)
 
@@ -78,3 +96,9 @@ def matter(text: str) -> str:
 def is_across(text: str) -> bool:
     """Whether a question is about several conversations: how things went, in what order, how many in all."""
     return len(text) <= _MOST_CHARACTERS and _IS_ACROSS.search(text) is not None
+
+
+@lru_cache(maxsize=8)
+def is_of_replies(text: str) -> bool:
+    """Whether a short question is about what the assistant once answered."""
+    return len(text) <= _MOST_CHARACTERS and _ASKS_REPLIES.search(text) is not None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxy.lexical import content, tokens
-from proxy.memory.framing import is_across
+from proxy.memory.framing import is_across, is_of_replies
 
 _SENTENCE = re.compile(r"[^.!?。！？؟…\n]+[.!?。！？؟…]*")
 _ASKING = re.compile(
@@ -75,6 +75,11 @@ class Query:
     def is_across(self) -> bool:
         """Whether something is asked that was spoken of in several conversations."""
         return is_across(self.text) and not self.says
+
+    @property
+    def is_of_replies(self) -> bool:
+        """Whether something is asked that the assistant once answered."""
+        return is_of_replies(self.text)
 
 
 @lru_cache(maxsize=8)  # asked several times in one search

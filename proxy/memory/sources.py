@@ -22,7 +22,7 @@ from proxy.memory.names import called
 from proxy.memory.postings import Mask, Scores
 from proxy.memory.query import Query
 from proxy.memory.rank import best, fuse, newest_first, priors
-from proxy.memory.turns import likeness, preferred, spaced, supported, with_answers, without_names, worth
+from proxy.memory.turns import likeness, preferred, spaced, supported, with_answers, with_reply, without_names, worth
 from proxy.types import Hit, Memory, Scope, Source
 
 _MOST_FACTS = 30
@@ -121,7 +121,7 @@ class EpisodeSource:
         scores = fused * worth(shelf, query, speakers) * in_time(shelf, query)
         scores = preferred(shelf, scores, query)
         scores = _none_lost(scores, mask, query)
-        scores = with_answers(shelf, scores)
+        scores = with_reply(shelf, with_answers(shelf, scores), fused, query)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
         hits = [_turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
         evidence = weigh(shelf, terms, mask, like.words, like.cosines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,7 +135,7 @@ def preferred(shelf: TurnShelf, scores: Scores, query: Query) -> Scores:
 
     What one prefers seldom shares words with the advice that one asks for.
     """
-    if not asks_for_advice(query.text):
+    if not asks_for_advice(query.text) or query.is_of_replies:
         return scores
     raised = scores.copy()
     for line in best(scores, _READ):
@@ -148,6 +148,46 @@ def with_answers(shelf: TurnShelf, scores: Scores) -> Scores:
     """Return the scores with a part of each question's score added to the turn that follows it."""
     asked = np.append(np.where(_traits(shelf).only_asks, scores, 0), 0).astype(np.float32)  # line -1
     return np.where(scores > 0, scores + np.float32(_ANSWER) * asked[shelf.neighbours.before], 0)
+
+
+def with_reply(shelf: TurnShelf, scores: Scores, plain: Scores, query: Query) -> Scores:
+    """Return the scores with one exchange in front, the reply in whole, where it is asked what the assistant answered.
+
+    Long replies are held back else; here one of them is what is sought.
+
+    Args:
+        shelf: The turns.
+        scores: As turns are ranked for any question.
+        plain: How like the question each is, whatever it is worth.
+        query: The question.
+    """
+    if not query.is_of_replies or query.is_across or query.says:
+        return scores
+    values: dict[int, tuple[float, float]] = {}  # by the line that was replied to: its own likeness, the reply's best
+    for line in best(plain, _HEARD):
+        if not shelf.by_user[line] and (asked := _replied_to(shelf, line)) is not None and scores[asked] > 0:
+            value = max(float(plain[line]), values.get(asked, (0.0, 0.0))[1])
+            values[asked] = float(plain[asked]), value
+    if not values:
+        return scores
+    asked = max(values, key=lambda line: sum(values[line]))
+    exchange = [line for line in (asked, *_reply(shelf, asked)) if scores[line] > 0]
+    raised = scores.copy()
+    raised[exchange] = float(scores.max()) * (1 + 0.001 * np.arange(len(exchange), 0, -1))
+    return raised
+
+
+def _replied_to(shelf: TurnShelf, line: int) -> int | None:
+    """Return the line of the user's turn that a reply, or a piece of one, follows."""
+    while line >= 0 and not shelf.by_user[line]:
+        line = int(shelf.neighbours.before[line])
+    return line if line >= 0 else None
+
+
+def _reply(shelf: TurnShelf, line: int) -> Iterator[int]:
+    """Yield the lines of the reply to a user's turn, in order."""
+    while (line := int(shelf.neighbours.after[line])) >= 0 and not shelf.by_user[line]:
+        yield line
 
 
 def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores, query: Query) -> list[tuple[int, float]]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.memory.framing import is_across, matter
+from proxy.memory.framing import is_across, is_of_replies, matter
 
 ACROSS = [
     "In which order did I take up the guitar, chess and climbing?",
@@ -81,3 +81,44 @@ def test_a_long_text_is_sought_whole():
     text = "Can you list what I need? " + "It is for the trip with my sister to the lake. " * 20
     assert matter(text) == text
     assert not is_across(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did you recommend for my knee?",
+        "Which restaurant had you suggested in Porto?",
+        "How did you help me plan the garden?",
+        "What was your advice on the contract?",
+        "Remind me what you told me about sourdough.",
+        "Was hast du mir für den Rücken empfohlen?",
+        "Welches Buch war es, das du mir vorgeschlagen hast?",
+        "Was waren deine Tipps zum Umzug?",
+        "¿Qué me recomendaste para la espalda?",
+        "¿Cuáles eran tus consejos para la mudanza?",
+        "Что ты мне посоветовал почитать?",
+        "Какими были твои советы по переезду?",
+        "你之前推荐过哪家餐厅?",
+        "您上次建议的方法是什么?",
+    ],
+)
+def test_what_the_assistant_once_answered_is_asked_for(text):
+    assert is_of_replies(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What do you recommend for my knee?",
+        "Can you suggest a restaurant in Porto?",
+        "Could you help me plan the garden?",
+        "Did I tell you about my knee?",
+        "What did my doctor recommend?",
+        "Was empfiehlst du mir?",
+        "¿Qué me recomiendas?",
+        "Что ты посоветуешь почитать?",
+        "你推荐哪家餐厅?",
+    ],
+)
+def test_advice_that_is_wanted_now_is_not_what_was_answered(text):
+    assert not is_of_replies(text)

@@ -7,7 +7,7 @@ import numpy as np
 
 from proxy.memory.index import TurnShelf
 from proxy.memory.query import Query
-from proxy.memory.turns import likeness, preferred, spaced, supported, with_answers, without_names, worth
+from proxy.memory.turns import likeness, preferred, spaced, supported, with_answers, with_reply, without_names, worth
 from tests.memory.rows import DAY, DIMENSION, MODEL, NOW, bag, conversation, turn_batch
 
 
@@ -136,3 +136,35 @@ def test_a_long_turn_is_judged_by_itself_and_a_short_one_by_what_stands_around()
 def test_a_speakers_name_is_not_sought_unless_it_is_all_there_is():
     assert without_names({"robin": 1.0, "dog": 1.0}, {"Robin": "assistant"}) == {"dog": 1.0}
     assert without_names({"robin": 1.0, "the": 0.05}, {"Robin": "assistant"}) == {"robin": 1.0, "the": 0.05}
+
+
+def exchanges() -> TurnShelf:
+    """Two questions with long replies, of three pieces each, and a remark."""
+    talks = []
+    for name, matter in (("garden", "my dry garden"), ("knee", "my sore knee")):
+        asked, reply = conversation(name, f"Any ideas for {matter}?", f"For {matter}: first this")
+        rest = [replace(reply, id=f"{reply.id}.{at}", text=f"step {at} of {name}", piece=at) for at in (1, 2)]
+        talks.append([asked, reply, *rest])
+    return shelf(*talks, conversation("later", "The garden gate squeaks"))
+
+
+def test_what_was_answered_comes_whole_and_in_order_behind_what_was_asked():
+    turns = exchanges()
+    plain = np.array([0.6, 0.7, 0.1, 0.1, 0.2, 0.2, 0.1, 0.1, 0.9], dtype=np.float32)
+    scores = plain * np.where(turns.by_user, 1, np.float32(0.4))
+    ranked = np.argsort(-with_reply(turns, scores, plain, ask("What did you suggest for my garden?")), kind="stable")
+    assert ranked.tolist()[:5] == [0, 1, 2, 3, 8]
+    for other in ("What do you suggest for my garden?", "In which order did you suggest plants for my garden?"):
+        assert with_reply(turns, scores, plain, ask(other)).tolist() == scores.tolist()
+
+
+def test_a_reply_that_may_not_be_seen_stays_away():
+    turns = exchanges()
+    plain = np.array([0.6, 0.7, 0.1, 0.1, 0.2, 0.2, 0.1, 0.1, 0.9], dtype=np.float32)
+    hidden = plain.copy()
+    hidden[2] = 0
+    raised = with_reply(turns, hidden, plain, ask("What did you suggest for my garden?"))
+    assert raised[2] == 0
+    assert raised[3] > raised[8]
+    nothing = np.zeros_like(plain)
+    assert not with_reply(turns, nothing, nothing, ask("What did you suggest for my garden?")).any()
