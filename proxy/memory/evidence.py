@@ -27,7 +27,8 @@ def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scor
     if np.isnan(dense).all():
         return Evidence(None, 0.0, covered)
     texts = _VERY_MANY_TEXTS if shelf.is_sample else int(mask.sum())
-    return Evidence(float(np.nanmax(dense)), shelf.typical(dense), covered, texts=texts, usual=shelf.usual(dense))
+    typical, usual = shelf.typical(dense)
+    return Evidence(float(np.nanmax(dense)), typical, covered, texts=texts, usual=usual)
 
 
 def coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores) -> float:

@@ -142,3 +142,14 @@ def test_a_shelf_grown_step_by_step_equals_one_built_at_once(changes):
 def test_the_size_is_known_and_grows():
     small, large = facts(fact(1, "tea")), facts(*(fact(n, f"tea {n}") for n in range(500)))
     assert 0 < small.size_bytes < large.size_bytes
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=60), st.integers(0, 5))
+def test_typical_is_the_median_of_what_has_a_vector(cosines, without):
+    shelf = FactShelf(8, "m")
+    typical, usual = shelf.typical(np.array([*cosines, *[np.nan] * without], dtype=np.float32))
+    if len(cosines) < 20:
+        assert (typical, usual) == (0.0, 0.0)
+    else:
+        assert typical == pytest.approx(np.median(cosines), abs=1e-6)
+        assert typical - 0.061 < usual < max(cosines)
