@@ -35,7 +35,7 @@ class Column:
         added = np.asarray(values, dtype=self._kept.dtype)
         needed = self._count + len(added)
         if needed > len(self._kept):
-            room = needed if not self._count else max(needed + 16, len(self._kept) * 3 // 2)
+            room = needed if not self._count else max(needed + 16, len(self._kept) * 5 // 4)
             grown = np.zeros((room, *self._kept.shape[1:]), dtype=self._kept.dtype)
             grown[: self._count] = self.values
             self._kept = grown

@@ -86,7 +86,7 @@ def flat(text: str) -> str:
     return lowered if lowered.isascii() else lowered.translate(_FLAT)
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=512)
 def words(text: str) -> tuple[Word, ...]:
     """Return the words of ``text``; each CJK character is a word, offsets are those of ``text``."""
     if text.isascii():

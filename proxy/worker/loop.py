@@ -9,12 +9,13 @@ from functools import partial
 
 import structlog
 
+from proxy import heap
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.services import Services
 from proxy.store.journal_rows import Claim, Item
 from proxy.store.leases import LeaseLost
 from proxy.telemetry import JOBS
-from proxy.threads import spawn
+from proxy.threads import in_thread, spawn
 from proxy.types import Scope
 from proxy.worker.faults import WorkFailed
 from proxy.worker.handlers import work_off
@@ -56,7 +57,7 @@ class Worker:
         # A call to a model is mostly waiting, and must not keep other owners' turns from being indexed.
         many = self._settings.concurrency or (_WITH_MODEL if self._services.uses_model else _WITH_RULES)
         free = [f"{secrets.token_hex(8)}.{number}" for number in range(many)]
-        must_revive = True
+        must_revive, has_worked = True, False
         while not self._stopping.is_set():
             claim, holder = None, free.pop() if free else None
             try:
@@ -70,8 +71,12 @@ class Worker:
                 _log.error("looking for work failed, going on", error=_name(error))
             if claim is None:
                 free += [holder] if holder is not None else []
+                if has_worked and not self._running:
+                    has_worked = False
+                    await in_thread("load", heap.give_back)
                 await self._pause()
                 continue
+            has_worked = True
             task = spawn(self._run(claim), f"work {claim.holder}")
             self._running.add(task)
             task.add_done_callback(partial(self._ended, free, claim.holder))

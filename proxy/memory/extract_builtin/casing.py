@@ -71,7 +71,7 @@ def unclipped(text: str) -> tuple[str, list[int]]:
     return "'".join(pieces), [end + number for number, end in enumerate(ends)]
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=512)
 def _written(text: str) -> tuple[dict[str, str], frozenset[str]]:
     """Return the words that a text writes with capitals within its sentences, by their small letters, and those it writes without."""
     names: dict[str, str] = {}

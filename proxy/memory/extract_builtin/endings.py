@@ -368,7 +368,7 @@ class Endings(
         return is_old is not None and _ANOTHER.search(sentence.flat) is not None
 
 
-@lru_cache(maxsize=2_048)  # the same texts are asked about turn after turn
+@lru_cache(maxsize=512)  # the same texts are asked about turn after turn
 def _tells_exchange(text: str, lexicon: Lexicon) -> bool:
     told = flat(text)
     cues = (lexicon.switch, lexicon.source, lexicon.parted, lexicon.ended, lexicon.ceased, lexicon.loose, NOW)

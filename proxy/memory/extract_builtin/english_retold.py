@@ -93,7 +93,7 @@ def _is_one(new: Anew, old: Anew) -> bool:
     return short <= long and not overlap(new.value, old.value)
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def _told_in(text: str, lexicon: Lexicon) -> tuple[Anew, ...]:
     return tuple(_told(read_as(text, lexicon)))
 
@@ -174,6 +174,6 @@ def _works_on(clause: Clause, sentence: Sentence, group: frozenset[str], reading
             return
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(next(iter(stems(w.text)), w.text) for w in words(text) if len(w.text) >= _SHORTEST)

@@ -82,7 +82,7 @@ def stated(reading: Reading) -> Iterator[Stated]:
             yield from _by(statement, sentence, reading)
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def stated_in(text: str, lexicon: Lexicon) -> tuple[Stated, ...]:
     """Return what an earlier message of the user states."""
     return tuple(stated(read_as(text, lexicon)))

@@ -137,7 +137,7 @@ def _goes_on(new: Figure, old: Figure) -> bool:
     return len(new.topic & old.topic) * 2 >= min(len(new.topic), len(old.topic))
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def _figures_in(text: str, lexicon: Lexicon) -> tuple[Figure, ...]:
     return tuple(_figures(read_as(text, lexicon)))
 
@@ -206,7 +206,7 @@ def _is_same_unit(unit: str, other: str) -> bool:
     return bool(unit and other) and same_word(unit, other)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _telling(text: str, lexicon: Lexicon) -> frozenset[str]:
     if lexicon.code == "zh":
         runs = _IDLE_HAN.sub(" ", text).split()

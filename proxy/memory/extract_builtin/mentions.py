@@ -277,7 +277,7 @@ def _is_next(left: Word, right: Word) -> bool:
     return gap <= 1 or (gap == 2 and left.text in _SHORTENED)
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=512)
 def _words_of(text: str) -> tuple[Word, ...]:
     """Return the words of what was heard: the same texts turn after turn, which other texts must not push out."""
     return words(text)

@@ -84,7 +84,7 @@ def pairs(reading: Reading) -> Iterator[Pair]:
                 yield pair
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def pairs_in(text: str, lexicon: Lexicon) -> tuple[Pair, ...]:
     """Return the pairs of an earlier message of the user."""
     return tuple(pairs(read_as(text, lexicon)))

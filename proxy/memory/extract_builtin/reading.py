@@ -113,7 +113,7 @@ def _read(text: str, lexicon: Lexicon) -> Reading:
     return Reading(text, lexicon, tuple(found))
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def read_as(text: str, lexicon: Lexicon) -> Reading:
     """Read an earlier message in a known language."""
     return _read(text, lexicon)

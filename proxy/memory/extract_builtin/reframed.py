@@ -117,7 +117,7 @@ def _is_alike(new: Told, old: Told) -> bool:
     return not new.value.isdigit() or not (new.after and old.after) or bool(new.after & old.after)
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def _told_in(text: str, lexicon: Lexicon) -> tuple[Told, ...]:
     return tuple(_told(read_as(text, lexicon), own=False))
 
@@ -208,7 +208,7 @@ def _is_name(text: str, start: int) -> bool:
     return text[start].isupper() or text[start].isdigit()
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _telling(text: str) -> frozenset[str]:
     return frozenset(next(iter(stems(word.text)), word.text) for word in words(text) if word.text not in _IDLE)
 

@@ -105,7 +105,7 @@ def restated(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Restate
                     yield new, old, text
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def _told_in(text: str, lexicon: Lexicon) -> tuple[Restated, ...]:
     return tuple(_told(read_as(text, lexicon)))
 

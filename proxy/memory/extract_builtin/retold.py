@@ -215,7 +215,7 @@ def retold(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Slot, Slo
                     yield new, old, text
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def slots_in(text: str, lexicon: Lexicon) -> tuple[Slot, ...]:
     """Return what an earlier message says of things of the speaker's."""
     return tuple(_slots(read_as(text, lexicon)))

@@ -45,7 +45,7 @@ class Shaped:
     sentence: Sentence
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def shaped_in(text: str, lexicon: Lexicon) -> tuple[Shaped, ...]:
     """Return the attributes of the user that an earlier message gives a code or figure."""
     return tuple(_shaped(read_as(text, lexicon)))

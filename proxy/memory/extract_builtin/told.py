@@ -128,7 +128,7 @@ def _without_classes(found: Sequence[Mention], text: str) -> list[Mention]:
     return kept
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether a text gives something as a value is given: in a row with others, or, in German, where a name stands."""
     word, told = re.escape(flat(surface)), flat(text)

@@ -177,7 +177,7 @@ def told_of(clause: str) -> tuple[Frame, str] | None:
     return None
 
 
-@lru_cache(maxsize=2_048)
+@lru_cache(maxsize=512)
 def frames_in(text: str, lexicon: Lexicon) -> Mapping[Frame, str]:
     """Return what the clauses of an earlier message tell, see ``told_of``."""
     clauses = (c for sentence in read_as(text, lexicon).sentences for c in sentence.clauses if not c.asks)
