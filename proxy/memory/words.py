@@ -17,6 +17,10 @@ from proxy.memory.han import SIMPLIFIED
 
 Span = tuple[int, int]
 
+TEXTS_KEPT = (
+    512  # of which each step of a reading is remembered: what a handful of users said is asked about turn after turn
+)
+
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[{CJK}]|(?:(?![{CJK}])[^\W_])+")
 HAS_CJK = re.compile(f"[{CJK}]")
@@ -86,7 +90,7 @@ def flat(text: str) -> str:
     return lowered if lowered.isascii() else lowered.translate(_FLAT)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def words(text: str) -> tuple[Word, ...]:
     """Return the words of ``text``; each CJK character is a word, offsets are those of ``text``."""
     if text.isascii():

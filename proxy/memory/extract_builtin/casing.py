@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.words import TEXTS_KEPT
 
 _WORD = lazy(r"[^\W_]+(?:['’+&.-][^\W_]+)*")
 _PRONOUN = lazy(r"\bI\b")
@@ -71,7 +72,7 @@ def unclipped(text: str) -> tuple[str, list[int]]:
     return "'".join(pieces), [end + number for number, end in enumerate(ends)]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _written(text: str) -> tuple[dict[str, str], frozenset[str]]:
     """Return the words that a text writes with capitals within its sentences, by their small letters, and those it writes without."""
     names: dict[str, str] = {}

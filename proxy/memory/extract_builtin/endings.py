@@ -25,7 +25,7 @@ from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.signs import Signs
 from proxy.memory.extract_builtin.successors import Successors
 from proxy.memory.extract_builtin.switches import NOW
-from proxy.memory.words import Span, flat, mentions, words
+from proxy.memory.words import TEXTS_KEPT, Span, flat, mentions, words
 
 _ASKED_OF_ONESELF = lazy(r"what (?:am|was) i\b")
 _WRONG_THING = lazy(  # "sent me the wrong bill"
@@ -368,7 +368,7 @@ class Endings(
         return is_old is not None and _ANOTHER.search(sentence.flat) is not None
 
 
-@lru_cache(maxsize=512)  # the same texts are asked about turn after turn
+@lru_cache(maxsize=TEXTS_KEPT)  # the same texts are asked about turn after turn
 def _tells_exchange(text: str, lexicon: Lexicon) -> bool:
     told = flat(text)
     cues = (lexicon.switch, lexicon.source, lexicon.parted, lexicon.ended, lexicon.ceased, lexicon.loose, NOW)

@@ -13,7 +13,7 @@ from proxy.memory.extract_builtin.pairs import OF_A_PEOPLE
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.extract_builtin.typed import PAST
-from proxy.memory.words import stems, words
+from proxy.memory.words import TEXTS_KEPT, stems, words
 
 _GROUP = (
     r"(?:(?:book|film|reading|drama|debating|cookery|sewing|knitting|writing|walking|running|running|poetry|supper|chess|cycling|gardening|history|language|quilting) )?"
@@ -93,7 +93,7 @@ def _is_one(new: Anew, old: Anew) -> bool:
     return short <= long and not overlap(new.value, old.value)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _told_in(text: str, lexicon: Lexicon) -> tuple[Anew, ...]:
     return tuple(_told(read_as(text, lexicon)))
 
@@ -174,6 +174,6 @@ def _works_on(clause: Clause, sentence: Sentence, group: frozenset[str], reading
             return
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _stems(text: str) -> frozenset[str]:
     return frozenset(next(iter(stems(w.text)), w.text) for w in words(text) if len(w.text) >= _SHORTEST)

@@ -13,7 +13,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon, Statement, group_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.slots import QUOTED
 from proxy.memory.extract_builtin.typed import is_year_of
-from proxy.memory.words import HAS_CJK, Span, flat, words
+from proxy.memory.words import HAS_CJK, TEXTS_KEPT, Span, flat, words
 
 HABITS = frozenset(
     ("eat", "drink", "read", "watch", "listen to", "follow", "collect", "shop at", "make")
@@ -82,7 +82,7 @@ def stated(reading: Reading) -> Iterator[Stated]:
             yield from _by(statement, sentence, reading)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def stated_in(text: str, lexicon: Lexicon) -> tuple[Stated, ...]:
     """Return what an earlier message of the user states."""
     return tuple(stated(read_as(text, lexicon)))

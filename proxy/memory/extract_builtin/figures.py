@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.typed import PAST
-from proxy.memory.words import same_word, stems, words
+from proxy.memory.words import TEXTS_KEPT, same_word, stems, words
 
 _FIGURE = {
     "ru": lazy(
@@ -137,7 +137,7 @@ def _goes_on(new: Figure, old: Figure) -> bool:
     return len(new.topic & old.topic) * 2 >= min(len(new.topic), len(old.topic))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _figures_in(text: str, lexicon: Lexicon) -> tuple[Figure, ...]:
     return tuple(_figures(read_as(text, lexicon)))
 

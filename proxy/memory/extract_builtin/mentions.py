@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.reading import Sentence
 from proxy.memory.han import SIMPLIFIED
-from proxy.memory.words import HAS_CJK, Word, flat, fold, same_value, same_word, stems, word_set, words
+from proxy.memory.words import HAS_CJK, TEXTS_KEPT, Word, flat, fold, same_value, same_word, stems, word_set, words
 
 
 def _in_both_scripts(characters: str) -> frozenset[str]:
@@ -277,7 +277,7 @@ def _is_next(left: Word, right: Word) -> bool:
     return gap <= 1 or (gap == 2 and left.text in _SHORTENED)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _words_of(text: str) -> tuple[Word, ...]:
     """Return the words of what was heard: the same texts turn after turn, which other texts must not push out."""
     return words(text)

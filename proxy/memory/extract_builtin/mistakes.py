@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, rea
 from proxy.memory.extract_builtin.replacement import names_in
 from proxy.memory.extract_builtin.scan import Ending, Reason, Scan
 from proxy.memory.extract_builtin.typed import typed
-from proxy.memory.words import Word, flat, same_word, words
+from proxy.memory.words import TEXTS_KEPT, Word, flat, same_word, words
 
 _LANGUAGES = ("ru", "zh")
 _FEW = 3  # telling words
@@ -196,7 +196,7 @@ class Mistakes(Scan):
         return (shares or is_named) and any(not self._heard.holds(word.text) for word in found)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _alike(code: str) -> re.Pattern[str]:
     """Return a pattern of what is written like a code, by its runs of digits and of letters."""
     form, at = "", 0

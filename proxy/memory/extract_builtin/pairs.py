@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of
 from proxy.memory.extract_builtin.reading import Reading, Sentence, read_as
 from proxy.memory.extract_builtin.slots import BREAK, QUALIFIERS, is_link, is_slot_of, is_stated, value_after
-from proxy.memory.words import HAS_CJK, Span, same_value, same_word
+from proxy.memory.words import HAS_CJK, TEXTS_KEPT, Span, same_value, same_word
 
 _MAX_ATTRIBUTE_WORDS = 3
 _SUPPOSED = lazy(r"\b(?:if|whether)\s+$")
@@ -84,7 +84,7 @@ def pairs(reading: Reading) -> Iterator[Pair]:
                 yield pair
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def pairs_in(text: str, lexicon: Lexicon) -> tuple[Pair, ...]:
     """Return the pairs of an earlier message of the user."""
     return tuple(pairs(read_as(text, lexicon)))

@@ -11,7 +11,7 @@ from proxy.memory.clauses import Unit, is_question, sentences, units
 from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.statements import user_spans
-from proxy.memory.words import Word, flat, words
+from proxy.memory.words import TEXTS_KEPT, Word, flat, words
 
 _CYRILLIC = lazy(r"[а-яё]+", re.IGNORECASE)
 _HAN = lazy(r"[\u4e00-\u9fff]")
@@ -113,7 +113,7 @@ def _read(text: str, lexicon: Lexicon) -> Reading:
     return Reading(text, lexicon, tuple(found))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def read_as(text: str, lexicon: Lexicon) -> Reading:
     """Read an earlier message in a known language."""
     return _read(text, lexicon)

@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.pairs import is_of_another_sort
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
-from proxy.memory.words import Span, same_word, stems, word_set, words
+from proxy.memory.words import TEXTS_KEPT, Span, same_word, stems, word_set, words
 
 _LEAD = r"^(?:\W|and |but |so |well |as |since |because |for context |fyi |btw |by the way |for (?:the record|reference|my \w+) |nowadays |these days |currently |at the moment |right now |now |(?:for|at|on|during|to) (?:the|my|our|this) (?:\w+ )?\w+,? (?=(?:i|we|my|our)\b)|this (?:month|year|term|season|summer|winter|spring|autumn|time),? (?=(?:i|we|my|our)\b))*"
 _OWN = lazy(
@@ -117,7 +117,7 @@ def _is_alike(new: Told, old: Told) -> bool:
     return not new.value.isdigit() or not (new.after and old.after) or bool(new.after & old.after)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _told_in(text: str, lexicon: Lexicon) -> tuple[Told, ...]:
     return tuple(_told(read_as(text, lexicon), own=False))
 

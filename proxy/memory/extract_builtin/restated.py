@@ -14,7 +14,7 @@ from proxy.memory.extract_builtin.persons import told_of_persons
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
 from proxy.memory.extract_builtin.typed import PAST
-from proxy.memory.words import Word, same_word, words
+from proxy.memory.words import TEXTS_KEPT, Word, same_word, words
 
 _OWNER = r"(?:(?:我们?|咱们?)(?:家里?|公司|这边|这儿)?的?|家里?的?)"
 _ALWAYS = (
@@ -105,7 +105,7 @@ def restated(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Restate
                     yield new, old, text
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _told_in(text: str, lexicon: Lexicon) -> tuple[Restated, ...]:
     return tuple(_told(read_as(text, lexicon)))
 

@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon, group_of, one_of
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.replacement import overlap
-from proxy.memory.words import flat, fold, same_word, words
+from proxy.memory.words import TEXTS_KEPT, flat, fold, same_word, words
 
 _WHERE, _BY, _IS, _ABOUT = (frozenset((sort,)) for sort in ("where", "by", "is", "about"))
 _CAPITAL = r"[A-ZÄÖÜÁÉÍÓÚÑ0-9][\w'&.-]*[\w']"
@@ -215,7 +215,7 @@ def retold(reading: Reading, earlier: Sequence[str]) -> Iterator[tuple[Slot, Slo
                     yield new, old, text
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def slots_in(text: str, lexicon: Lexicon) -> tuple[Slot, ...]:
     """Return what an earlier message says of things of the speaker's."""
     return tuple(_slots(read_as(text, lexicon)))

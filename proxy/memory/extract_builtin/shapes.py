@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.measures import TAKES_PLACE
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
 from proxy.memory.extract_builtin.typed import PAST, is_year_of
-from proxy.memory.words import same_word
+from proxy.memory.words import TEXTS_KEPT, same_word
 
 _CODE = lazy(
     r"(?<![\w.,:/-])(?:[A-ZÄÖÜ]{1,3}(?:[- ][A-ZÄÖÜ]{1,3})?[- ](?=\d))?(?=[\w.:/-]*\d)[^\W_]+(?:[.:/-][^\W_]+)*(?: [A-Z]{2,4}(?!\w))?(?!\w)"
@@ -45,7 +45,7 @@ class Shaped:
     sentence: Sentence
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def shaped_in(text: str, lexicon: Lexicon) -> tuple[Shaped, ...]:
     """Return the attributes of the user that an earlier message gives a code or figure."""
     return tuple(_shaped(read_as(text, lexicon)))

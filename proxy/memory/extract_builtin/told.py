@@ -12,7 +12,7 @@ from proxy.memory.extract_builtin.mentions import NAME, NOUN, Heard, Mention
 from proxy.memory.extract_builtin.namesakes import is_namesake
 from proxy.memory.extract_builtin.passing import is_passing
 from proxy.memory.extract_builtin.reading import Clause, Reading, Sentence, read_as
-from proxy.memory.words import Value, flat, words
+from proxy.memory.words import TEXTS_KEPT, Value, flat, words
 
 _OWNS = lazy(r"['’]s\s")
 _SHORT = 10  # words of a sentence that needs no "I" to be about the speaker ("the wedding is in Lisbon")
@@ -128,7 +128,7 @@ def _without_classes(found: Sequence[Mention], text: str) -> list[Mention]:
     return kept
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether a text gives something as a value is given: in a row with others, or, in German, where a name stands."""
     word, told = re.escape(flat(surface)), flat(text)

@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
 from proxy.memory.extract_builtin.numbers import NUMBER_WORD
 from proxy.memory.extract_builtin.reading import read_as
-from proxy.memory.words import HAS_CJK, Word, flat, same_word, stems, word_set, words
+from proxy.memory.words import HAS_CJK, TEXTS_KEPT, Word, flat, same_word, stems, word_set, words
 
 _MONTH = (
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december|"
@@ -177,7 +177,7 @@ def told_of(clause: str) -> tuple[Frame, str] | None:
     return None
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=TEXTS_KEPT)
 def frames_in(text: str, lexicon: Lexicon) -> Mapping[Frame, str]:
     """Return what the clauses of an earlier message tell, see ``told_of``."""
     clauses = (c for sentence in read_as(text, lexicon).sentences for c in sentence.clauses if not c.asks)
