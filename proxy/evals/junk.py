@@ -13,12 +13,11 @@ from proxy.evals.metrics import words
 from proxy.evals.progress import Progress
 from proxy.evals.replay import Replay, for_each
 from proxy.evals.report import Report
-from proxy.evals.unrelated import PROMPTS
+from proxy.evals.unrelated import EVERY_PROMPT
 
 REPLAYS = 10
 _LONG_WORDS = 40
 _ASKER = "asks-only"
-EVERY_PROMPT = tuple(prompt for prompts in PROMPTS.values() for prompt in prompts)
 
 
 async def junk(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = EVERY_PROMPT) -> Report:

@@ -217,3 +217,4 @@ PROMPTS: dict[str, tuple[str, ...]] = {
     code: tuple(prompts.strip().splitlines())
     for code, prompts in (("en", _ENGLISH), ("de", _GERMAN), ("es", _SPANISH), ("ru", _RUSSIAN), ("zh", _CHINESE))
 }
+EVERY_PROMPT: tuple[str, ...] = tuple(prompt for prompts in PROMPTS.values() for prompt in prompts)

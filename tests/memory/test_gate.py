@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.evals.unrelated import PROMPTS
+from proxy.evals.unrelated import EVERY_PROMPT
 from proxy.memory.gate import Evidence, admit, asks_of_oneself, is_personal, leniency, strength
 
 units = st.floats(0, 1)
@@ -162,7 +162,7 @@ def test_a_handful_is_given_whole_to_who_asks_about_themselves(text):
 @pytest.mark.parametrize(
     "text",
     [
-        *PROMPTS,
+        *EVERY_PROMPT,
         "How do I boil rice?",
         "Can you help me with my essay?",
         "Should I buy a car?",
