@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
 from proxy.clock import iso
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Dataset, Line, Person, Question, Session
 from proxy.evals.figures import Table
-from proxy.evals.forget import Case
+from proxy.evals.forget import APART, FIRST_DAY, Case
 from proxy.evals.metrics import Injected, mean
 from proxy.evals.progress import Progress
 from proxy.evals.replay import Replay, for_each
@@ -21,7 +20,6 @@ from proxy.memory.blocks import OPEN
 _UNANSWERABLE = frozenset({"abstention", "Memory Boundary", "adversarial"})
 _OWN_QUESTIONS = 100
 _UNRELATED, _OWN = "unrelated prompts ({})", "own questions{}, for comparison"
-_FIRST_DAY, _APART = datetime(2026, 1, 5, 9, 0, tzinfo=UTC), timedelta(days=2)
 
 Prompts = Mapping[str, Sequence[str]]  # by language
 
@@ -95,7 +93,7 @@ def speakers(cases: Sequence[Case]) -> Dataset:
     people = []
     for code in sorted({case.lang for case in cases}):
         own = [case for case in cases if case.lang == code]
-        days = [iso(_FIRST_DAY + _APART * number) for number in range(len(own))]
+        days = [iso(FIRST_DAY + APART * number) for number in range(len(own))]
         sessions = tuple(
             Session(code, case.id, day, tuple(Line("user", text) for text in case.conversations[0]))
             for case, day in zip(own, days, strict=True)

@@ -20,8 +20,8 @@ from proxy.evals.progress import Progress
 from proxy.evals.report import Report
 from proxy.evals.scripted import NEUTRAL_REPLY
 
-_FIRST_DAY = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
-_APART = timedelta(days=2)
+FIRST_DAY = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+APART = timedelta(days=2)
 _FORMAT = (
     'One JSON object a line: {"id": "…", "lang": "en", "kind": "retract", "conversations": [["first message", …], …], '
     '"probe": "question", "present": ["must be injected"], "absent": ["must not be"]}'
@@ -147,7 +147,7 @@ def _miss(verdict: Verdict) -> Miss:
 
 
 async def _play(client: Client, case: Case) -> str:
-    moment = _FIRST_DAY
+    moment = FIRST_DAY
     for number, said in enumerate(case.conversations):
         history: list[dict[str, str]] = []
         for text in said:
@@ -155,7 +155,7 @@ async def _play(client: Client, case: Case) -> str:
             session = f"{case.id}-{number}"
             await client.chat(history, user=case.id, session=session, time_of_turn=iso(moment))
             history.append({"role": "assistant", "content": NEUTRAL_REPLY})
-        moment += _APART
+        moment += APART
     await client.settle(case.id)
     probe = [{"role": "user", "content": case.probe}]
     asked = await client.chat(probe, user=case.id, session=f"{case.id}-probe", time_of_turn=iso(moment), mode="read")
