@@ -25,6 +25,7 @@ _MOST = 1.0
 _MANY_TEXTS = 600  # where the floors hold as they are
 _SPREAD_BELOW, _SPREAD_ABOVE = 0.055, 0.11  # of the best cosines of unrelated texts, cautiously to either side
 _FAMILIAR, _FAMILIAR_COSINE = 0.3, 0.08
+_LANGUAGE_SHOWS = 600  # in the last so many characters
 _OWN_KNOWN = frozenset({"de", "es", "ru", "zh"})  # languages of which it is known how people ask about themselves
 _UNKNOWN, _UNKNOWN_PERSONAL = 0.2, 0.15  # from which usual cosine on words decide; and the share of them that it takes
 
@@ -191,7 +192,7 @@ def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verd
         return Verdict((), "empty")
     if told and is_handful(sum(one.texts for one in evidence)) and asks_of_oneself(text):
         return Verdict((True,) * len(evidence), OF_ONESELF)
-    if max(one.usual for one in evidence) >= _UNKNOWN and tongue(text) in _OWN_KNOWN:
+    if max(one.usual for one in evidence) >= _UNKNOWN and tongue(text[-_LANGUAGE_SHOWS:]) in _OWN_KNOWN:
         return _by_words(evidence, text, told=told)
     personal = is_personal(text)
     strengths = [strength(one, personal=personal) for one in evidence]
