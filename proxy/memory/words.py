@@ -17,9 +17,8 @@ from proxy.memory.han import SIMPLIFIED
 
 Span = tuple[int, int]
 
-TEXTS_KEPT = (
-    512  # of which each step of a reading is remembered: what a handful of users said is asked about turn after turn
-)
+# Texts of which each step of a reading is remembered: what a handful of users said is asked about turn after turn.
+TEXTS_KEPT = 512
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[{CJK}]|(?:(?![{CJK}])[^\W_])+")
