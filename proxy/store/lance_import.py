@@ -1,7 +1,7 @@
 """Imports LanceDB without parts that an embedded store never uses: of its Python half, and of Arrow's libraries.
 
 The generated REST client of its cloud service is some two hundred pydantic models: two thirds of the import's CPU time
-(3.3 s against 1.0) and 19 MB. Arrow's data sets and file systems are loaded for a few checks of a type (10 to 15 MB). While
+(3.3 s against 1.0) and 19 MB. Arrow's data sets and file systems serve a few checks of a type (10 to 15 MB). While
 LanceDB is imported, these modules are stood in for by empty ones; whoever imports Arrow's later gets the real ones.
 """
 
