@@ -20,6 +20,9 @@ from proxy.memory.words import HAS_CJK, stems, words
 from proxy.types import Episode, Memory, Said, Scope, Turn
 
 OWN = Path(__file__).with_name("retract_own.jsonl")
+UNSEEN = Path(__file__).with_name(
+    "retract_unseen.jsonl"
+)  # by authors who saw the public set and no rule; none is made for it
 _DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
 PUBLIC = Path(os.environ.get("THROUGHLINE_DATA", _DEFAULT)) / "retract" / "open.jsonl"  # noqa: TID251
 JUNK = Path(__file__).with_name("junk_turns.jsonl")
@@ -47,6 +50,7 @@ AMID = {
     ),
 }
 LEAST = {"en": 0.95, "de": 0.9, "es": 0.9, "ru": 0.9, "zh": 0.9}
+LEAST_UNSEEN = {"en": 0.73, "de": 0.71, "es": 0.72, "ru": 0.8, "zh": 0.74}  # what is reached, far from what is wanted
 
 
 def load(path: Path) -> list[dict[str, Any]]:
@@ -129,6 +133,11 @@ def score(cases: list[dict[str, Any]]) -> tuple[dict[str, float], list[str]]:
 def test_what_ended_is_gone_and_what_holds_stays(path: Path) -> None:
     share, wrong = score(load(path))
     assert all(share[lang] >= LEAST[lang] for lang in share), wrong
+
+
+def test_what_nothing_was_made_for_passes_as_often_as_before() -> None:
+    share, wrong = score(load(UNSEEN))
+    assert all(share[lang] >= LEAST_UNSEEN[lang] for lang in LEAST_UNSEEN), wrong
 
 
 @pytest.mark.parametrize("lang", sorted(AMID))
