@@ -1,8 +1,10 @@
 """Endings told in words that the rules were not made for: how many are heard, and how much is heard that was not said.
 
 A line of ``endings/*.jsonl`` is what a user said, a later message that names a thing of it, and whether the thing ends
-there. They were written to be hard, both ways, by authors who saw no rule; none was used to make one. What is held
-here is what the rules reach, so that nobody makes it worse unnoticed: it is far from what a reader would reach.
+there. They were written to be hard, both ways, by authors who saw no rule; none was used to make one. Those of
+``endings/plain`` were written as plainly as people talk, and tell as ``new`` what comes in its place, where something
+does. What is held here is what the rules reach, so that nobody makes it worse unnoticed: it is far from what a reader
+would reach.
 """
 
 from __future__ import annotations

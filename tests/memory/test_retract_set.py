@@ -20,9 +20,8 @@ from proxy.memory.words import HAS_CJK, stems, words
 from proxy.types import Episode, Memory, Said, Scope, Turn
 
 OWN = Path(__file__).with_name("retract_own.jsonl")
-UNSEEN = Path(__file__).with_name(
-    "retract_unseen.jsonl"
-)  # by authors who saw the public set and no rule; none is made for it
+# By authors who saw the public set and no rule; no rule is made for it.
+UNSEEN = Path(__file__).with_name("retract_unseen.jsonl")
 _DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
 PUBLIC = Path(os.environ.get("THROUGHLINE_DATA", _DEFAULT)) / "retract" / "open.jsonl"  # noqa: TID251
 JUNK = Path(__file__).with_name("junk_turns.jsonl")
