@@ -1,9 +1,9 @@
-"""Endings told in words that the rules were not made for: how many are heard, and how much is heard that was not said.
+"""Endings told in words that neither rules nor weights were made from: how many are heard, and how much that was not said.
 
 A line of ``endings/*.jsonl`` is what a user said, a later message that names a thing of it, and whether the thing ends
-there. They were written to be hard, both ways, by authors who saw no rule; none was used to make one. Those of
+there. They were written to be hard, both ways, by authors who saw no rule; nothing was made or learned from them. Those of
 ``endings/plain`` were written as plainly as people talk, and tell as ``new`` what comes in its place, where something
-does. What is held here is what the rules reach, so that nobody makes it worse unnoticed: it is far from what a reader
+does. What is held here is what is reached, so that nobody makes it worse unnoticed: it is far from what a reader
 would reach.
 """
 
@@ -21,19 +21,19 @@ from proxy.types import Episode, Said, Scope, Turn
 
 FOLDER = Path(__file__).parent / "endings"
 LEAST_HEARD = {
-    "": {"en": 0.43, "de": 0.53, "es": 0.54, "ru": 0.47, "zh": 0.66},
-    "plain": {"en": 0.59, "de": 0.63, "es": 0.63, "ru": 0.8, "zh": 0.67},
+    "": {"en": 0.5, "de": 0.54, "es": 0.63, "ru": 0.48, "zh": 0.75},
+    "plain": {"en": 0.67, "de": 0.71, "es": 0.71, "ru": 0.83, "zh": 0.71},
 }
 MOST_MISHEARD = {
-    "": {"en": 0.13, "de": 0.13, "es": 0.12, "ru": 0.15, "zh": 0.25},
-    "plain": {"en": 0.13, "de": 0.11, "es": 0.15, "ru": 0.21, "zh": 0.19},
+    "": {"en": 0.16, "de": 0.14, "es": 0.16, "ru": 0.15, "zh": 0.27},
+    "plain": {"en": 0.15, "de": 0.12, "es": 0.16, "ru": 0.21, "zh": 0.19},
 }
 SCOPE = Scope("0" * 32, "1" * 32, session="ses_2")
 AT = datetime(2031, 5, 14, 7, 20, tzinfo=UTC)
 
 
 def is_heard(line: dict[str, str]) -> bool:
-    """Whether the rules end the thing of a line."""
+    """Whether the thing of a line is heard to end."""
     before = Episode("a-0", "ses_1", "turn-a", 0, "user", line["said"], AT - timedelta(days=3))
     turn = Turn("turn-b", SCOPE, (Said("turn-b/0", "user", line["text"], live=True),), "Noted.", "complete", "m", AT)
     return any(

@@ -20,7 +20,7 @@ from proxy.memory.words import HAS_CJK, stems, words
 from proxy.types import Episode, Memory, Said, Scope, Turn
 
 OWN = Path(__file__).with_name("retract_own.jsonl")
-# By authors who saw the public set and no rule; no rule is made for it.
+# By authors who saw the public set and no rule; no rule is made for it, and no weight learned from it.
 UNSEEN = Path(__file__).with_name("retract_unseen.jsonl")
 _DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data"
 PUBLIC = Path(os.environ.get("THROUGHLINE_DATA", _DEFAULT)) / "retract" / "open.jsonl"  # noqa: TID251
@@ -49,7 +49,7 @@ AMID = {
     ),
 }
 LEAST = {"en": 0.95, "de": 0.9, "es": 0.9, "ru": 0.9, "zh": 0.9}
-LEAST_UNSEEN = {"en": 0.73, "de": 0.71, "es": 0.72, "ru": 0.8, "zh": 0.74}  # what is reached, far from what is wanted
+LEAST_UNSEEN = {"en": 0.8, "de": 0.75, "es": 0.77, "ru": 0.83, "zh": 0.77}  # what is reached, far from what is wanted
 
 
 def load(path: Path) -> list[dict[str, Any]]:

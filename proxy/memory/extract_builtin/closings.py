@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from proxy.memory.cuts import cut
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE
@@ -46,6 +47,8 @@ class Closings(Updates):
             confidence=_ENDING_CONFIDENCE,
             forget=ending.reason == "forget",
         )
+        if ending.reason == "succeeded":
+            return self._succession(ending, base)
         if ending.reason not in ("replace", "correct", "beside"):
             return base
         new, text, quote = self._named_beside(ending) or (*self._replacement(ending), quote)
@@ -64,6 +67,21 @@ class Closings(Updates):
             relation=self._relation_of(ending),
             replaces=(ending.value,),
             confidence=FACT_CONFIDENCE,
+        )
+
+    def _succession(self, ending: Ending, base: Candidate) -> Candidate:
+        """Return the change to a new value: what was told with it in place of the old, else what is told now."""
+        told = ending.mention.said if ending.mention is not None else ()
+        text = next(filter(None, (remodelled(one, ending.value, ending.new, self._lexicon) for one in told)), "")
+        if not text:
+            quote = ending.sentence.text
+            old, new = (list(Value.of(value).find(words(quote))) for value in (ending.value, ending.new))
+            text = (cut(quote, old, held=new) or "") if old else quote
+        if not text:
+            return base
+        relation = self._relation_of(ending)
+        return replace(
+            base, action="replace", text=text, object=ending.new, relation=relation, confidence=FACT_CONFIDENCE
         )
 
     @property

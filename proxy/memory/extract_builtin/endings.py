@@ -12,14 +12,14 @@ from proxy.memory.extract_builtin.corrections import WHENCE, Corrections, is_of_
 from proxy.memory.extract_builtin.displaced import Displaced
 from proxy.memory.extract_builtin.disproved import Disproved
 from proxy.memory.extract_builtin.exchanges import Exchanges
-from proxy.memory.extract_builtin.forgetting import Forgetting
 from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
 from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.likely import Likely
 from proxy.memory.extract_builtin.likewise import goes_along
 from proxy.memory.extract_builtin.mentions import GENERIC, NAME, NOUN, VALUE, Mention
 from proxy.memory.extract_builtin.mistakes import Mistakes
-from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_talk, longest_brief
+from proxy.memory.extract_builtin.reading import Clause, Sentence
 from proxy.memory.extract_builtin.replacement import recast
 from proxy.memory.extract_builtin.scan import Ending, Reason
 from proxy.memory.extract_builtin.signs import Signs
@@ -34,7 +34,6 @@ _WRONG_THING = lazy(  # "sent me the wrong bill"
 _FAVOURED = lazy(
     r"\b(?:zugunsten|zu Gunsten|en favor|en beneficio)\s+(?:von|vom|des|der|del?)(?:\s+(?:der|dem|la|las|los|el))?\s+(?P<new>[A-ZÄÖÜÁÉÍÓÚÑ][\w&.'-]*\w(?:\s+[A-ZÄÖÜÁÉÍÓÚÑ0-9][\w'-]*)*)"
 )
-_COLON = lazy(r"[:;]\s")
 _CLOSE = 4  # words
 _PLAIN_END = lazy(
     r"gestorben|verstorben|eingeschläfert|verkauft|verschenkt|gekündigt|aufgelöst|dichtgemacht|geschlossen|verlassen|aufgegeben|ausgetreten|entlaufen|tot\b|gelöscht|stillgelegt|murió|muerto|falleció|vend|cancel|cerr|dej|borr|regal|jubil|despid|despedí|escap"
@@ -53,9 +52,6 @@ _HABIT = lazy(
     r"(?:^|\b(?:i|we|i'm|we're|and|now) )(?:now |just |only )?(?:write|drive|use|take|eat|drink|play|read|sleep|cook|work|bank|shop|train|go|ride|wear|watch|listen|cycle|swim|sing|live|sit|run|bake|brew|paint|shoot|film|travel|commute|stay)"
     r" (?:on|in|with|at|to|from|by|a|an)\b|\b(?:are|is) for (?!me\b|us\b|sale\b|good\b|now\b)\w|^in (?:came|comes|went)\b"
 )
-_PHRASE = lazy(  # says nothing of what it names
-    r"\b(?:kein\w*|no|sin|без) (?:stress|estrés|stres\w*|problem\w*|ding|thema|ahnung|sorgen?|eile|wunder|frage|zweifel|worries|rush|hurry|prisa|duda|проблем\w*|стресса)$"
-)
 _SELLS = lazy(r"\bsell(?:s|ing)?\b|\bverkauf(?:e|en|t)?\b|\bvend(?:o|e|emos|iendo)\b|\bпрода(?:ю|ем|ет)\b")
 # "Jens has quit his job": his job ended, not Jens.
 
@@ -66,7 +62,7 @@ class Endings(
     Displaced,
     Disproved,
     Exchanges,
-    Forgetting,
+    Likely,
     Mistakes,
     Signs,
     Successors,
@@ -119,35 +115,6 @@ class Endings(
     def _is_spoken_of(self, name: str) -> bool:
         """Whether a message says a name itself."""
         return flat(name) in flat(self._reading.text)
-
-    def _is_told_plainly(self, ending: Ending) -> bool:
-        """Whether an ending stands in few words; in a long message only what was given as a value.
-
-        Somebody who tells a story or gives a task uses every word of an ending, and has said every noun before.
-        """
-        most, size = longest_brief(self._lexicon), self._size_about(ending)
-        if is_brief(self._reading):
-            return size <= most
-        if 3 * size > 2 * most:
-            return False
-        if self._heard.is_value(ending.value):
-            return True
-        if ending.mention is None or _PHRASE.search(ending.sentence.flat[: ending.mention.end - ending.sentence.start]):
-            return False
-        is_meant = ending.reason == "forget" and ending.mention.rank >= NAME
-        is_meant = is_meant or (ending.reason == "replace" and self._is_set_against(ending.mention, ending.sentence))
-        return is_talk(self._reading) and (is_meant or self._is_theirs(ending.mention))
-
-    def _size_about(self, ending: Ending) -> int:
-        """Return how many words are told together with an ending: behind a colon a new stretch begins."""
-        sentence, mention = ending.sentence, ending.mention
-        if mention is None or self._lexicon.code not in ("de", "es"):
-            return len(sentence.words)
-        start = max(
-            (m.end() for m in _COLON.finditer(sentence.text) if sentence.start + m.end() <= mention.start), default=0
-        )
-        after = _COLON.search(sentence.text, max(0, mention.end - sentence.start))
-        return len(words(sentence.text[start : after.start() if after else len(sentence.text)]))
 
     def _is_mere_talk(self, place: int, ending: Ending) -> bool:
         """Whether a sentence only tells of what is not so, or asks what would be."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 from proxy.memory.extract_builtin.amendments import FACT_CONFIDENCE
-from proxy.memory.extract_builtin.closings import Closings
 from proxy.memory.extract_builtin.dates import event_time
 from proxy.memory.extract_builtin.endings import Endings
 from proxy.memory.extract_builtin.facts import MAX_FACTS, Stated, stated, stated_in
@@ -20,10 +19,10 @@ from proxy.memory.extract_builtin.reading import Clause, Sentence, is_brief, is_
 from proxy.memory.extract_builtin.replacement import is_of_its_sort, overlap, recast, touches
 from proxy.memory.extract_builtin.spelling import as_spelt
 from proxy.memory.extract_builtin.switches import NOW
+from proxy.memory.extract_builtin.weighing import MOST_EARLIER, Weighing, unique
 from proxy.memory.words import Span, flat, fold, same_value, words
 from proxy.types import Candidate, Episode, Memory, Said, Turn
 
-_MOST_EARLIER = 80  # a long history that came along would cost its square
 _PET = lazy(
     r"^(?:dog|cat|puppy|kitten|parrot|rabbit|horse|hund|hündin|katze|kater|papagei|pferd|perr[oa]|gat[oa]|loro|caballo|собак\w|кошк\w|кот\w?|пес|пса|попуга\w)$|[狗猫鹦鹉兔]$"
 )
@@ -37,6 +36,10 @@ _MAX_AFTERTHOUGHT = 2  # words, ", too"
 
 class BuiltinExtractor:
     """Finds facts, endings, corrections and requests to forget without calling a model."""
+
+    def __init__(self, *, weighs: bool = True) -> None:
+        """Take rules and learned weights; ``weighs`` off leaves the rules alone, from which weights are learned."""
+        self._weighs = weighs
 
     def extract(self, turn: Turn, known: Sequence[Memory], heard: Sequence[Episode]) -> list[Candidate]:
         """Return what the user's messages of ``turn`` state and end.
@@ -52,9 +55,9 @@ class BuiltinExtractor:
         last_at = told[-1].at if told else turn.at
         for said in turn.messages:
             if said.role == "user":
-                spelt = as_spelt(said, known, earlier[-_MOST_EARLIER:])
+                spelt = as_spelt(said, known, earlier[-MOST_EARLIER:])
                 just_before = spelt.earlier[-1] if earlier and turn.at - last_at <= _SAME_CONVERSATION else ""
-                found = _Extraction(spelt.said, known, spelt.earlier, just_before).candidates()
+                found = _Extraction(spelt.said, known, spelt.earlier, just_before).candidates(weighs=self._weighs)
                 told_before = "\n".join((*spelt.earlier, *(memory.text for memory in known)))
                 whole = [
                     candidate
@@ -78,7 +81,7 @@ def _without(candidate: Candidate, gone: Sequence[str]) -> Candidate:
     return replace(candidate, action="retract", text=ended, object=ended, relation="", single=False)
 
 
-class _Extraction(Closings):
+class _Extraction(Weighing):
     """The reading of one message against what was said before."""
 
     def __init__(self, said: Said, known: Sequence[Memory], earlier: Sequence[str], just_before: str = "") -> None:
@@ -88,12 +91,13 @@ class _Extraction(Closings):
         self._stated_before = [fact for text in self._earlier for fact in stated_in(text, self._lexicon)]
         self._pairs_before = [pair for text in self._earlier for pair in pairs_in(text, self._lexicon)]
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self, *, weighs: bool) -> list[Candidate]:
         """Return the candidates, endings first."""
         values = [memory.object for memory in self._known] + [fact.object for fact in self._stated_before]
         values += [pair.value for pair in self._pairs_before]
         heard = Heard([*self._earlier, *(memory.text for memory in self._known)], values, self._said.text)
-        endings = Endings(self._reading, heard).find()
+        scan = Endings(self._reading, heard)
+        endings = scan.find()
         closing = [self._closing(ending) for ending in endings]
         if all(
             ending.reason == "correct" and c.action == "retract" for ending, c in zip(endings, closing, strict=True)
@@ -114,7 +118,8 @@ class _Extraction(Closings):
             )
         )
         back = list(self._back(heard, gone))
-        return _unique([*_not_stated([*closing, *updates], facts), *facts, *back][: MAX_FACTS * 3])
+        found = unique([*_not_stated([*closing, *updates], facts), *facts, *back][: MAX_FACTS * 3])
+        return self._weighed(found, scan) if weighs and (self._earlier or self._known) else found
 
     def _plainly(self, candidates: Iterable[Candidate], *, is_frame: bool = False) -> Iterator[Candidate]:
         """Yield the changes that are told as people tell one: briefly, or of what is known to be theirs.
@@ -367,13 +372,3 @@ def _not_stated(changes: Iterable[Candidate], facts: Sequence[Candidate]) -> lis
         or not change.replaces
         or {(fold(change.object), fold(old)) for old in change.replaces} - stated
     ]
-
-
-def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
-    found: dict[tuple[str, str, str, str], Candidate] = {}
-    for candidate in candidates:
-        found.setdefault(
-            (candidate.action, candidate.subject, candidate.relation, fold(candidate.object or candidate.text)),
-            candidate,
-        )
-    return list(found.values())

@@ -60,7 +60,7 @@ def is_of_its_sort(new: str, old: str) -> bool:
     """Whether a value can stand where another stood: no figure for a date, no name for a figure."""
     if (_QUARTER.fullmatch(new) is None) != (_QUARTER.fullmatch(old) is None):
         return False
-    now, before = _sort_of(new), _sort_of(old)
+    now, before = kind_of(new), kind_of(old)
     if "name" in (now, before):
         return {now, before} <= {"name", "number", ""} and max(map(_digits, (new, old))) <= _LINE
     return not now or not before or (now in _FIGURES) == (before in _FIGURES)
@@ -70,7 +70,7 @@ def _digits(value: str) -> int:
     return sum(char.isdigit() for char in value)
 
 
-def _sort_of(value: str) -> str:
+def kind_of(value: str) -> str:
     """Return what the form of a whole value tells of it, "" where it tells nothing."""
     found = typed(value)
     if len(found) == 1 and (found[0].start, found[0].end) == (0, len(value)):

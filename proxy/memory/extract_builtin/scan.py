@@ -70,7 +70,7 @@ _SET_LONG_AGO = lazy(
 )
 _BY_NOW = lazy(r"\b(?:теперь|сейчас)\b|现在|如今")
 
-Reason = Literal["retract", "forget", "replace", "correct", "beside"]
+Reason = Literal["retract", "forget", "replace", "correct", "beside", "succeeded"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,18 +98,18 @@ class Told:
             return True
         if self._lexicon.code == "en" and len(mention.said) > _MOST_SAID:
             return False  # what comes up again and again is what they talk about
-        return any(_is_own(text, mention.surface, self._lexicon) for text in mention.said)
+        return any(is_own(text, mention.surface, self._lexicon) for text in mention.said)
 
     def _is_theirs(self, mention: Mention | None) -> bool:
         """Whether the speaker seldom named something, each time as theirs: by its name, or as one of several."""
         if mention is None or mention.rank < NOUN or len(mention.said) > _MOST_SAID:
             return False
         told = [text for text in mention.said if not any(text != other and text in other for other in mention.said)]
-        if not any(_is_own(text, mention.surface, self._lexicon) for text in mention.said):
+        if not any(is_own(text, mention.surface, self._lexicon) for text in mention.said):
             return False
         if mention.rank >= NAME:
             return True
-        return len(told) == 1 and _is_named_in(told[0], mention.surface, self._lexicon)
+        return len(told) == 1 and is_named_in(told[0], mention.surface, self._lexicon)
 
     def _clause_at(self, sentence: Sentence, mention: Mention) -> Clause:
         return next(
@@ -129,7 +129,7 @@ def _without_classes(found: Sequence[Mention], text: str) -> list[Mention]:
 
 
 @lru_cache(maxsize=TEXTS_KEPT)
-def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
+def is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether a text gives something as a value is given: in a row with others, or, in German, where a name stands."""
     word, told = re.escape(flat(surface)), flat(text)
     is_last = rf"{_AND} (?:(?:{_ARTICLE} (?:\w+ )?){word}\b|(?:\w+ )?{word}(?= *(?:$|[,.;!?]|{_AND})))"
@@ -146,7 +146,7 @@ def _is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
     )
 
 
-def _is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
+def is_own(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether ``text`` names ``surface`` in a short statement of the speaker."""
     wanted = Value.of(surface.lower() if lexicon.code == "de" else surface)  # all its nouns are written like names
     for sentence in read_as(text, lexicon).sentences:

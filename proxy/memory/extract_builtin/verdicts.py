@@ -1,0 +1,183 @@
+"""Weighs what a message ends of what its author told before, by weights that ``deploy/learn_endings.py`` learned.
+
+The rules know what is said in so many words; the weights know what endings look like on the whole, and take what the
+rules found as one trait among many. They are those of logistic regressions over traits (Cox, 1958), three in each
+language: whether a value ends that the message names, whether one ends that it does not name, and whether something
+new takes the place of what ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from proxy.memory.extract_builtin.looks import Held, Look, held_as, held_in, places_of
+from proxy.memory.extract_builtin.reading import Reading, is_talk, longest_brief
+from proxy.memory.extract_builtin.replacement import kind_of, overlap, touches
+from proxy.memory.extract_builtin.spots import spots_in
+from proxy.memory.extract_builtin.traits import (
+    PART,
+    message_traits,
+    named_traits,
+    new_traits,
+    ruled_traits,
+    spot_traits,
+)
+from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED, logistic, weights_of
+from proxy.memory.words import Span, word_set, words
+
+# From here on a value ends that no rule says to end: one that the message names, one that it does not.
+LIKELY, LIKELY_UNNAMED = 0.5, 0.45
+POSSIBLE = 0.3  # from here on a named value may be meant, and so none that is not named
+UNLIKELY = 0.08  # below it a value stays that a rule says to end
+LIKELY_NEW = 0.35  # from here on something new takes the place of what ends
+LEAST_NEW, TIMES_AS_LIKELY = (
+    0.1,
+    4,
+)  # from here on it does instead of what a rule takes for it, where that is less likely
+_TAKING_BACK, _CLOSING = word_set("forget correction slip murmur"), word_set("ended ceased parted loose switch")  # cues
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A value told before, and how likely it is that a message ends it.
+
+    Args:
+        value: As it was told.
+        odds: From 0 to 1.
+        text: Where it was told.
+        places: Where the message names it.
+    """
+
+    value: str
+    odds: float
+    text: str
+    places: tuple[Span, ...]
+
+
+class Verdicts:
+    """One message against what its author told before."""
+
+    def __init__(self, reading: Reading, texts: Sequence[str]) -> None:
+        """Prepare to weigh ``texts``, the latest last; against a task or a paste nothing is weighed."""
+        self._look, self._lexicon = Look(reading), reading.lexicon
+        size = sum(len(sentence.words) for sentence in reading.sentences)
+        self._is_short = 4 * size <= 3 * longest_brief(reading.lexicon)
+        self._texts = list(dict.fromkeys(reversed(texts))) if is_talk(reading) else []
+        self._weights = weights_of(reading.lexicon.code)
+
+    def odds(self, value: str, *, ruled: bool) -> float | None:
+        """Return how likely it is that the message ends a value, None where it was never told.
+
+        Args:
+            value: As written in the message or before.
+            ruled: A rule says that it ends.
+        """
+        held = self._held(value)
+        return None if held is None else self._odds(held, ruled=ruled)
+
+    def successor(self, value: str, taken: str = "") -> str:
+        """Return what the message most likely tells in the place of a value that ends, "" for nothing.
+
+        Args:
+            value: As it was told.
+            taken: What a rule takes for it; it stays unless it is unlikely.
+        """
+        held = self._held(value)
+        if held is None:
+            return taken
+        found = {
+            spot: self._weights[NEW].odds(new_traits(self._look, held, (start, end)))
+            for spot, start, end in spots_in(self._look.reading.text, self._lexicon)
+            if not places_of(spot, held.told.text)
+        }
+        new = max(found, key=lambda spot: found[spot], default="")
+        if not new or (not taken and found[new] < LIKELY_NEW):
+            return taken
+        if not taken or (touches(new, taken) and found[new] >= LIKELY_NEW):  # "8:20", for a rule's "8"
+            return new
+        rival = max((odds for spot, odds in found.items() if overlap(spot, taken)), default=0.0)
+        return new if found[new] >= max(LEAST_NEW, TIMES_AS_LIKELY * rival) else taken
+
+    def likely(self, surfaces: Iterable[str] = ()) -> list[Verdict]:
+        """Return what the message likely ends, the likeliest first: of what it does not name, one value at most.
+
+        Args:
+            surfaces: What else it names of what was told.
+        """
+        others = (held for surface in surfaces if (held := self._held(surface)))
+        found = [*self._named(others), *(verdict for text in self._texts for verdict in self._in(text))]
+        chosen: list[Verdict] = []
+        for verdict in sorted(found, key=lambda one: -one.odds):
+            is_taken = any(_overlap(verdict, other) for other in chosen)
+            if verdict.places and verdict.odds >= LIKELY and not is_taken:
+                chosen.append(verdict)
+        if any(verdict.places for verdict in found):
+            return chosen
+        return sorted(found, key=lambda one: -one.odds)[:1]
+
+    def _in(self, text: str) -> Iterator[Verdict]:
+        """Yield what may end of an earlier message."""
+        found = held_in(text, self._lexicon)
+        yield from self._named(held for held in found if self._may_name(held.value))
+        clauses: dict[int, float] = {}
+        unnamed = self._weights[UNNAMED]
+        for held in found if self._is_short else ():
+            if not self._may_mean(held) or (self._may_name(held.value) and self._places(held.value)):
+                continue
+            at = held.told.clause.start
+            if at not in clauses:
+                clauses[at] = unnamed.total(message_traits(self._look, held.told))
+            odds = logistic(clauses[at] + unnamed.total(spot_traits(self._look, held)))
+            if odds >= LIKELY_UNNAMED and self._is_meant(held):
+                yield Verdict(held.value, odds, text, ())
+
+    def _named(self, found: Iterable[Held]) -> Iterator[Verdict]:
+        for held in found:
+            places = self._places(held.value)
+            if places and (odds := self._odds(held, ruled=False)) >= POSSIBLE:
+                yield Verdict(held.value, odds, held.told.text, tuple(places))
+
+    def _odds(self, held: Held, *, ruled: bool) -> float:
+        places = self._places(held.value)
+        if not places:
+            found = message_traits(self._look, held.told) | spot_traits(self._look, held)
+            return self._weights[UNNAMED].odds(found | ruled_traits(found, ruled=ruled))
+        found = named_traits(self._look, held, places)
+        return 0.0 if PART in found else self._weights[NAMED].odds(found | ruled_traits(found, ruled=ruled))
+
+    def _may_mean(self, held: Held) -> bool:
+        """Whether the message may end what it does not name: it takes something back, or tells an end or something new of it."""
+        if self._look.cues & _TAKING_BACK:
+            return True
+        is_about = held.is_given or any(part.telling & held.told.beside for part in self._look.parts)
+        tells_new = bool(self._look.named - held.told.stems)
+        return is_about and (tells_new or bool(self._look.cues & _CLOSING))
+
+    def _is_meant(self, held: Held) -> bool:
+        """Whether what likely ends is also taken back, told to end, or has something of its sort in its place."""
+        cues = self._look.cues
+        if cues & _TAKING_BACK:
+            return True
+        new = self.successor(held.value)
+        if new:
+            return held.sort != "number" or kind_of(new) == kind_of(held.value)
+        return bool(cues & _CLOSING) and any(part.telling & held.told.beside for part in self._look.parts)
+
+    def _may_name(self, value: str) -> bool:
+        return any(word.text[:2] in self._starts for word in words(value))
+
+    @cached_property
+    def _starts(self) -> frozenset[str]:
+        return frozenset(word.text[:2] for word in words(self._look.reading.text))
+
+    def _places(self, value: str) -> list[Span]:
+        return places_of(value, self._look.reading.text)
+
+    def _held(self, value: str) -> Held | None:
+        return next((held for text in self._texts if (held := held_as(value, text, self._lexicon))), None)
+
+
+def _overlap(verdict: Verdict, other: Verdict) -> bool:
+    return any(a < d and c < b for a, b in verdict.places for c, d in other.places)
