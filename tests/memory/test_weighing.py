@@ -23,7 +23,7 @@ from proxy.memory.words import HAS_CJK, words
 from proxy.types import Candidate, Episode, Said, Scope, Turn
 
 TALK = Path(__file__).with_name("talk")  # persons of whom nothing was learned, who take nothing back
-MOST_FALSE = {"de": 9, "es": 10, "ru": 11, "zh": 7}  # of 140 messages each, written to mislead
+MOST_FALSE = {"de": 6, "es": 9, "ru": 11, "zh": 6}  # of 140 messages each, written to mislead
 SCOPE = Scope("0" * 32, "1" * 32)
 AT = datetime(2031, 5, 14, 7, 20, tzinfo=UTC)
 ENDED = [

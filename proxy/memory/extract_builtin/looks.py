@@ -24,6 +24,7 @@ _CUES = (
 )
 _STEMMER = {"en": 0, "de": 1, "es": 2}
 _TEXTS_KEPT = 96  # earlier messages of a few users
+_LONGEST_TOLD = 120  # words of a message; what is longer is a task or a paste
 _SHORT = 2  # words of a clause that tells nothing by itself
 _LEAST_TOLD = 3  # words of a clause that tells something, the value among them
 _LEAST_LETTERS = 3  # of a word that tells something
@@ -89,6 +90,11 @@ class Look:
         return cues_of(" ".join(sentence.flat for sentence in self.reading.sentences), self.reading.lexicon)
 
     @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of all its words."""
+        return frozenset(token.stem for part in self.parts for token in part.tokens)
+
+    @cached_property
     def named(self) -> frozenset[str]:
         """The stems of the names and figures that it gives, but for questions."""
         return frozenset(t.stem for part in self.parts if not part.clause.asks for t in part.tokens if t.sort)
@@ -118,6 +124,10 @@ class Told:
     is_listed: bool
     lexicon: Lexicon
 
+    def tokens_of(self, place: Span) -> tuple[Token, ...]:
+        """The words at a place of it."""
+        return tuple(token for token in self.tokens if token.start < place[1] and place[0] < token.end)
+
 
 class Held(NamedTuple):
     """A value of an earlier message: as written, where it stands, and the clause that tells it."""
@@ -140,6 +150,8 @@ class Held(NamedTuple):
 @lru_cache(maxsize=_TEXTS_KEPT)
 def held_in(text: str, lexicon: Lexicon) -> tuple[Held, ...]:
     """Return the values of an earlier message that a later one may end; they may overlap."""
+    if len(words(text)) > _LONGEST_TOLD:
+        return ()
     found = (
         Held(value, (start, end), told)
         for value, start, end in spots_in(text, lexicon)

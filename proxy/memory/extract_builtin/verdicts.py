@@ -25,10 +25,10 @@ from proxy.memory.extract_builtin.traits import (
     spot_traits,
 )
 from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED, logistic, weights_of
-from proxy.memory.words import Span, word_set, words
+from proxy.memory.words import Span, flat, word_set, words
 
-# From here on a value ends that no rule says to end: one that the message names, one that it does not.
-LIKELY, LIKELY_UNNAMED = 0.5, 0.45
+# From here on a value ends that no rule says to end: one that the message names, one that it does not, such a figure.
+LIKELY, LIKELY_UNNAMED, LIKELY_FIGURE = 0.6, 0.55, 0.7
 POSSIBLE = 0.3  # from here on a named value may be meant, and so none that is not named
 UNLIKELY = 0.08  # below it a value stays that a rule says to end
 LIKELY_NEW = 0.35  # from here on something new takes the place of what ends
@@ -130,7 +130,8 @@ class Verdicts:
             if at not in clauses:
                 clauses[at] = unnamed.total(message_traits(self._look, held.told))
             odds = logistic(clauses[at] + unnamed.total(spot_traits(self._look, held)))
-            if odds >= LIKELY_UNNAMED and self._is_meant(held):
+            least = LIKELY_FIGURE if held.sort == "number" else LIKELY_UNNAMED
+            if odds >= least and self._is_meant(held):
                 yield Verdict(held.value, odds, text, ())
 
     def _named(self, found: Iterable[Held]) -> Iterator[Verdict]:
@@ -161,9 +162,21 @@ class Verdicts:
         if cues & _TAKING_BACK:
             return True
         new = self.successor(held.value)
+        if new and self._is_of_another(held, new):
+            return False
         if new:
             return held.sort != "number" or kind_of(new) == kind_of(held.value)
-        return bool(cues & _CLOSING) and any(part.telling & held.told.beside for part in self._look.parts)
+        is_touched = any(
+            token.sort == "name" and token.stem in self._look.stems for token in held.told.tokens_of(held.place)
+        )
+        is_about = any(part.telling & held.told.beside for part in self._look.parts)
+        return is_about and not is_touched and bool(cues & _CLOSING)
+
+    def _is_of_another(self, held: Held, new: str) -> bool:
+        """Whether something new is told of somebody of whom the old was not told ("my aunt is 38")."""
+        sentence = next((one for one in self._look.reading.sentences if new in one.text), None)
+        kin = self._lexicon.kin.finditer(sentence.flat) if sentence is not None else ()
+        return any(match[0] not in flat(held.told.text) for match in kin)
 
     def _may_name(self, value: str) -> bool:
         return any(word.text[:2] in self._starts for word in words(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from zlib import crc32
 
@@ -13,7 +13,6 @@ import numpy as np
 
 NAMED, UNNAMED, NEW = "named", "unnamed", "new"  # what is asked of a message
 _FOLDER = "weights"
-_LANGUAGES_KEPT = 2
 
 
 class Weights:
@@ -46,7 +45,7 @@ def logistic(total: float) -> float:
     return 1 / (1 + math.exp(-total))
 
 
-@lru_cache(maxsize=_LANGUAGES_KEPT)
+@cache  # some 130 KB a language
 def weights_of(code: str) -> Mapping[str, Weights]:
     """Return the weights of a language, for each question."""
     text = resources.files("proxy.memory.extract_builtin").joinpath(_FOLDER, f"{code}.json").read_text("utf-8")
