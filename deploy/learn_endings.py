@@ -33,13 +33,8 @@ from proxy.memory.extract_builtin.mentions import NOUN, Heard
 from proxy.memory.extract_builtin.reading import Reading, is_brief, is_talk, read
 from proxy.memory.extract_builtin.replacement import touches
 from proxy.memory.extract_builtin.spots import spots_in
-from proxy.memory.extract_builtin.traits import (
-    message_traits,
-    named_traits,
-    new_traits,
-    ruled_traits,
-    spot_traits,
-)
+from proxy.memory.extract_builtin.traits import new_traits, ruled_traits, traits_of
+from proxy.memory.extract_builtin.weighing import ends_of
 from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED
 from proxy.memory.words import HAS_CJK, flat, words
 from proxy.types import Episode, Said, Scope, Turn
@@ -138,7 +133,7 @@ def rows_of_new(look: Look, line: Line) -> Iterator[Row]:
 def row_of(look: Look, held: Held, *, ends: bool, ruled: bool = False, seen: bool = False, share: float = 1.0) -> Row:
     """Return the row of one value."""
     places = places_of(held.value, look.reading.text)
-    found = named_traits(look, held, places) if places else message_traits(look, held.told) | spot_traits(look, held)
+    found = traits_of(look, held, places)
     more = frozenset((SEEN,)) if seen else ruled_traits(found, ruled=ruled)
     return Row(held.told.lexicon.code, NAMED if places else UNNAMED, found | more, ends, share)
 
@@ -162,7 +157,7 @@ def ends_by_rule(said: Sequence[str], text: str) -> tuple[str, ...]:
     heard = [Episode(f"e{i}", "s", f"t{i}", i, "user", one, at.replace(day=1 + i % 9)) for i, one in enumerate(said)]
     turn = Turn("t", Scope("0" * 32, "1" * 32), (Said("m", "user", text),), "ok", "complete", "m", at)
     found = BuiltinExtractor(weighs=False).extract(turn, (), heard)
-    return tuple(old for c in found for old in (c.replaces or ((c.object or c.text,) if c.action == "retract" else ())))
+    return tuple(value for candidate in found for value in ends_of(candidate))
 
 
 def talk(folder: Path) -> Iterator[tuple[str, list[str]]]:

@@ -31,6 +31,11 @@ def named_traits(look: Look, held: Held, places: Sequence[Span]) -> frozenset[st
     return frozenset(_of_named(look, held, places))
 
 
+def traits_of(look: Look, held: Held, places: Sequence[Span]) -> frozenset[str]:
+    """Return the traits of a value, whether a message names it or not."""
+    return named_traits(look, held, places) if places else message_traits(look, held.told) | spot_traits(look, held)
+
+
 def message_traits(look: Look, told: Told) -> frozenset[str]:
     """Return the traits of a message in the eyes of a clause of which it names no value."""
     return frozenset(_of_message(look, told))

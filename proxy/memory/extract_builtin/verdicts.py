@@ -19,10 +19,10 @@ from proxy.memory.extract_builtin.spots import spots_in
 from proxy.memory.extract_builtin.traits import (
     PART,
     message_traits,
-    named_traits,
     new_traits,
     ruled_traits,
     spot_traits,
+    traits_of,
 )
 from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED, logistic, weights_of
 from proxy.memory.words import Span, flat, word_set, words
@@ -142,11 +142,9 @@ class Verdicts:
 
     def _odds(self, held: Held, *, ruled: bool) -> float:
         places = self._places(held.value)
-        if not places:
-            found = message_traits(self._look, held.told) | spot_traits(self._look, held)
-            return self._weights[UNNAMED].odds(found | ruled_traits(found, ruled=ruled))
-        found = named_traits(self._look, held, places)
-        return 0.0 if PART in found else self._weights[NAMED].odds(found | ruled_traits(found, ruled=ruled))
+        found = traits_of(self._look, held, places)
+        question = NAMED if places else UNNAMED
+        return 0.0 if PART in found else self._weights[question].odds(found | ruled_traits(found, ruled=ruled))
 
     def _may_mean(self, held: Held) -> bool:
         """Whether the message may end what it does not name: it takes something back, or tells an end or something new of it."""

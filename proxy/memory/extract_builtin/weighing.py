@@ -26,18 +26,18 @@ class Weighing(Closings):
         verdicts = Verdicts(self._reading, texts)
         kept = [one for candidate in found if (one := _without_unlikely(candidate, verdicts)) is not None]
         kept = [self._with_successor(candidate, verdicts) for candidate in kept]
-        ended = [value for candidate in found for value in _ends_of(candidate)]
+        ended = [value for candidate in found for value in ends_of(candidate)]
         come = [candidate.object for candidate in kept if candidate.action != "retract"]
         likely = [
             ending
-            for ending in scan.likely(verdicts, is_alone=not any(map(_ends_of, kept)))
+            for ending in scan.likely(verdicts, is_alone=not any(map(ends_of, kept)))
             if not any(overlap(ending.value, value) for value in (*ended, *come))
         ]
         return unique([*map(self._closing, likely), *kept])
 
     def _with_successor(self, candidate: Candidate, verdicts: Verdicts) -> Candidate:
         """Return a candidate with what the message likely tells in the place of what it ends."""
-        ends = _ends_of(candidate)
+        ends = ends_of(candidate)
         if (
             len(ends) != 1
             or candidate.forget
@@ -59,13 +59,14 @@ class Weighing(Closings):
         )
 
 
-def _ends_of(candidate: Candidate) -> tuple[str, ...]:
+def ends_of(candidate: Candidate) -> tuple[str, ...]:
+    """Return the values that a candidate ends."""
     return candidate.replaces or ((candidate.object,) if candidate.action == "retract" else ())
 
 
 def _without_unlikely(candidate: Candidate, verdicts: Verdicts) -> Candidate | None:
     """Return a candidate without what it wrongly ends, None where nothing is left of it."""
-    kept = tuple(v for v in _ends_of(candidate) if (odds := verdicts.odds(v, ruled=True)) is None or odds >= UNLIKELY)
+    kept = tuple(v for v in ends_of(candidate) if (odds := verdicts.odds(v, ruled=True)) is None or odds >= UNLIKELY)
     if candidate.action == "retract":
         return candidate if kept else None
     if kept or not candidate.replaces:
