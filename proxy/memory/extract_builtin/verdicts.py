@@ -66,6 +66,7 @@ class Verdicts:
         self._is_short = 4 * size <= 3 * longest_brief(reading.lexicon)
         self._texts = list(dict.fromkeys(reversed(texts))) if is_talk(reading) else []
         self._weights = weights_of(reading.lexicon.code)
+        self._named_at: dict[str, list[Span]] = {}
 
     def odds(self, value: str, *, ruled: bool) -> float | None:
         """Return how likely it is that the message ends a value, None where it was never told.
@@ -119,12 +120,13 @@ class Verdicts:
 
     def _in(self, text: str) -> Iterator[Verdict]:
         """Yield what may end of an earlier message."""
-        found = held_in(text, self._lexicon)
-        yield from self._named(held for held in found if self._may_name(held.value))
         clauses: dict[int, float] = {}
         unnamed = self._weights[UNNAMED]
-        for held in found if self._is_short else ():
-            if not self._may_mean(held) or (self._may_name(held.value) and self._places(held.value)):
+        for held in held_in(text, self._lexicon):
+            if self._may_name(held.value) and self._places(held.value):
+                yield from self._named([held])
+                continue
+            if not self._is_short or not self._may_mean(held):
                 continue
             at = held.told.clause.start
             if at not in clauses:
@@ -184,7 +186,9 @@ class Verdicts:
         return frozenset(word.text[:2] for word in words(self._look.reading.text))
 
     def _places(self, value: str) -> list[Span]:
-        return places_of(value, self._look.reading.text)
+        if value not in self._named_at:
+            self._named_at[value] = places_of(value, self._look.reading.text)
+        return self._named_at[value]
 
     def _held(self, value: str) -> Held | None:
         return next((held for text in self._texts if (held := held_as(value, text, self._lexicon))), None)
