@@ -67,6 +67,7 @@ class Verdicts:
         self._texts = list(dict.fromkeys(reversed(texts))) if is_talk(reading) else []
         self._weights = weights_of(reading.lexicon.code)
         self._named_at: dict[str, list[Span]] = {}
+        self._news: dict[str, dict[str, float]] = {}
 
     def odds(self, value: str, *, ruled: bool) -> float | None:
         """Return how likely it is that the message ends a value, None where it was never told.
@@ -88,11 +89,9 @@ class Verdicts:
         held = self._held(value)
         if held is None:
             return taken
-        found = {
-            spot: self._weights[NEW].odds(new_traits(self._look, held, (start, end)))
-            for spot, start, end in spots_in(self._look.reading.text, self._lexicon)
-            if not places_of(spot, held.told.text)
-        }
+        if value not in self._news:
+            self._news[value] = self._new_for(held)
+        found = self._news[value]
         new = max(found, key=lambda spot: found[spot], default="")
         if not new or (not taken and found[new] < LIKELY_NEW):
             return taken
@@ -100,6 +99,14 @@ class Verdicts:
             return new
         rival = max((odds for spot, odds in found.items() if overlap(spot, taken)), default=0.0)
         return new if found[new] >= max(LEAST_NEW, TIMES_AS_LIKELY * rival) else taken
+
+    def _new_for(self, held: Held) -> dict[str, float]:
+        """Return how likely each thing that the message newly tells takes the place of a value."""
+        return {
+            spot: self._weights[NEW].odds(new_traits(self._look, held, (start, end)))
+            for spot, start, end in spots_in(self._look.reading.text, self._lexicon)
+            if not places_of(spot, held.told.text)
+        }
 
     def likely(self, surfaces: Iterable[str] = ()) -> list[Verdict]:
         """Return what the message likely ends, the likeliest first: of what it does not name, one value at most.
