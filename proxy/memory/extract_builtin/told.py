@@ -21,6 +21,7 @@ _PLANS = lazy(
     r"打算|计划|想要|准备[\u4e00-\u9fff]?|想[\u4e00-\u9fff]?|考虑|планирую|собираюсь|хочу|мечтаю|хотел|хотела"
 )  # what is planned is theirs
 _AND = r"(?:[,;/]|\b(?:and|und|sowie|y|e|и)\b)"
+_ROW = lazy(_AND)
 _ARTICLE = r"(?:a|an|the|my|our|some|ein\w*|ne[nrm]?|der|die|das|den|el|la|los|las|un|una|mi|mein\w*)"
 _DETERMINER = r"(?:(?:Mein|Dein|Sein|Unser|Ihr|Ein|Kein|Dies|Jed|All|Manch)(?:e[nmrs]?)?|D(?:er|ie|as|en|em)|I[mn]|Zu[mr]?|Am|An|Auf|Ich|Wir) "
 _BEFORE_NAME = r"\b(?:Herrn?|Frau|Dr\.|von|vom|bei|beim|in|im|nach|aus|als) "
@@ -132,6 +133,8 @@ def _without_classes(found: Sequence[Mention], text: str) -> list[Mention]:
 def is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether a text gives something as a value is given: in a row with others, or, in German, where a name stands."""
     word, told = re.escape(flat(surface)), flat(text)
+    if lexicon.code not in ("de", "ru") and not _ROW.search(told):
+        return False
     is_last = rf"{_AND} (?:(?:{_ARTICLE} (?:\w+ )?){word}\b|(?:\w+ )?{word}(?= *(?:$|[,.;!?]|{_AND})))"
     if re.search(rf"{is_last}|(?:[,;:] *|\w )(?:{_ARTICLE} )?{word} *{_AND}", told):
         return True
