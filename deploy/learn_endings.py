@@ -50,7 +50,6 @@ STEPS = 600
 OTHER_NAMED, OTHER_UNNAMED, PIECE = 0.5, 0.4, 0.5  # how much a value counts of which a line says nothing
 HEARD = 25  # earlier messages that share a word
 TALK_NAMED, TALK_UNNAMED = 0.6, 0.05  # share of places in talk that are learned from
-TALK_SHARE = 1.0  # how much each counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def rows_of(line: Line) -> Iterator[Row]:
     for held in others(reading, line.said):
         if not any(touches(held.value, one) or touches(one, held.value) for one in labelled):
             share = OTHER_NAMED if places_of(held.value, line.text) else OTHER_UNNAMED
-            yield row_of(look, held, ends=False, ruled=False, seen=line.seen, share=share)
+            yield row_of(look, held, ends=False, seen=line.seen, share=share)
 
 
 def rows_of_new(look: Look, line: Line) -> Iterator[Row]:
@@ -188,7 +187,7 @@ def rows_of_talk(code: str, messages: Sequence[str]) -> Iterator[Row]:
                 places = places_of(held.value, text)
                 wanted = TALK_NAMED if places else TALK_UNNAMED if brief else 0.0
                 if crc32(f"{number}{held.value}".encode()) % 100 < 100 * wanted:
-                    yield row_of(look, held, ends=False, share=TALK_SHARE)
+                    yield row_of(look, held, ends=False)
         for word in own:
             holding[word].append(number)
 

@@ -48,7 +48,7 @@ class Likely(Contrasts, Forgetting):
         tells = next((one for one in found if one.clauses and new and new in one.text), None)
         named = next((one for one in found if one.start <= start < one.end), None)
         sentence = tells or named or next((one for one in found if one.clauses and not one.asks), None)
-        if sentence is None or not (verdict.places or is_brief(self._reading)):
+        if sentence is None:
             return None
         is_forgotten = any(
             self._asks_to_forget(one) or self._lexicon.forget.search(one.flat) for one in (named, sentence) if one
