@@ -141,7 +141,7 @@ def others(reading: Reading, said: Sequence[str]) -> Iterator[Held]:
     """Yield the values of what was told last; in Chinese, what the message names of them besides."""
     lexicon = reading.lexicon
     for text in said[-3:]:
-        yield from held_in(text, lexicon)
+        yield from (held for held in held_in(text, lexicon) if held.may_end)
     heard = Heard(said, (), reading.text)
     for sentence in reading.sentences if lexicon.code == "zh" else ():
         for mention in heard.mentions(sentence, reading.text, lexicon) if sentence.clauses else ():
@@ -181,9 +181,8 @@ def rows_of_talk(code: str, messages: Sequence[str]) -> Iterator[Row]:
         reading = read(text, LEXICONS, hint=code)
         if near and reading.lexicon.code == code and is_talk(reading):
             look, brief = Look(reading), is_brief(reading)
-            for held in (
-                held for place, _ in near.most_common(HEARD) for held in held_in(messages[place], reading.lexicon)
-            ):
+            told = (held for place, _ in near.most_common(HEARD) for held in held_in(messages[place], reading.lexicon))
+            for held in (held for held in told if held.may_end):
                 places = places_of(held.value, text)
                 wanted = TALK_NAMED if places else TALK_UNNAMED if brief else 0.0
                 if crc32(f"{number}{held.value}".encode()) % 100 < 100 * wanted:

@@ -146,18 +146,29 @@ class Held(NamedTuple):
         """Whether it was given as a value."""
         return self.place in self.told.given
 
+    @property
+    def may_end(self) -> bool:
+        """Whether it was told as the speaker's: given as a value, by its name, or as one of several."""
+        told, lexicon = self.told, self.told.lexicon
+        if self.is_given:
+            return True
+        if told.clause.asks or len(told.tokens) < _LEAST_TOLD or not is_own(told.text, self.value, lexicon):
+            return False
+        if self.sort != "word" or told.is_listed or lexicon.code == "zh":
+            return True
+        return is_named_in(told.text, self.value, lexicon)
+
 
 @lru_cache(maxsize=_TEXTS_KEPT)
 def held_in(text: str, lexicon: Lexicon) -> tuple[Held, ...]:
-    """Return the values of an earlier message that a later one may end; they may overlap."""
+    """Return what may be a value in an earlier message; they may overlap."""
     if len(words(text)) > _LONGEST_TOLD:
         return ()
-    found = (
+    return tuple(
         Held(value, (start, end), told)
         for value, start, end in spots_in(text, lexicon)
         if (told := _at(text, start, lexicon))
     )
-    return tuple(held for held in found if _may_end(held))
 
 
 def held_as(value: str, text: str, lexicon: Lexicon) -> Held | None:
@@ -165,16 +176,6 @@ def held_as(value: str, text: str, lexicon: Lexicon) -> Held | None:
     place = next(iter(places_of(value, text)), None) if flat(value)[:2] in flat(text) else None
     told = _at(text, place[0], lexicon) if place else None
     return Held(value, place, told) if place and told else None
-
-
-def _may_end(held: Held) -> bool:
-    """Whether something was told as the speaker's: given as a value, by its name, or as one of several."""
-    told, lexicon = held.told, held.told.lexicon
-    if held.is_given:
-        return True
-    if told.clause.asks or len(told.tokens) < _LEAST_TOLD or not is_own(told.text, held.value, lexicon):
-        return False
-    return held.sort != "word" or told.is_listed or lexicon.code == "zh" or is_named_in(told.text, held.value, lexicon)
 
 
 def _at(text: str, start: int, lexicon: Lexicon) -> Told | None:

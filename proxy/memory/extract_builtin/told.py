@@ -25,6 +25,12 @@ _ROW = lazy(_AND)
 _ARTICLE = r"(?:a|an|the|my|our|some|ein\w*|ne[nrm]?|der|die|das|den|el|la|los|las|un|una|mi|mein\w*)"
 _DETERMINER = r"(?:(?:Mein|Dein|Sein|Unser|Ihr|Ein|Kein|Dies|Jed|All|Manch)(?:e[nmrs]?)?|D(?:er|ie|as|en|em)|I[mn]|Zu[mr]?|Am|An|Auf|Ich|Wir) "
 _BEFORE_NAME = r"\b(?:Herrn?|Frau|Dr\.|von|vom|bei|beim|in|im|nach|aus|als) "
+_SOMETHING = "ǂ"  # stands for what is looked for, so that one pattern will do
+_IN_ROW = lazy(
+    rf"{_AND} (?:(?:{_ARTICLE} (?:\w+ )?){_SOMETHING}\b|(?:\w+ )?{_SOMETHING}(?= *(?:$|[,.;!?]|{_AND})))"
+    rf"|(?:[,;:] *|\w )(?:{_ARTICLE} )?{_SOMETHING} *{_AND}"
+)
+_AS_NAME = lazy(rf"(?:{_BEFORE_NAME}|\b(?!{_DETERMINER})[A-ZÄÖÜ][a-zäöüß]+ ){_SOMETHING}")
 _STEM = 4  # letters
 _MOST_SAID = 3  # earlier messages that hold a common word which names something of the speaker's
 _INFINITIVE = lazy(r"[A-ZÄÖÜ][a-zäöüß]+(?:en|ern|eln)")
@@ -132,21 +138,16 @@ def _without_classes(found: Sequence[Mention], text: str) -> list[Mention]:
 @lru_cache(maxsize=TEXTS_KEPT)
 def is_named_in(text: str, surface: str, lexicon: Lexicon) -> bool:
     """Whether a text gives something as a value is given: in a row with others, or, in German, where a name stands."""
-    word, told = re.escape(flat(surface)), flat(text)
+    word, told = flat(surface), flat(text)
     if lexicon.code not in ("de", "ru") and not _ROW.search(told):
         return False
-    is_last = rf"{_AND} (?:(?:{_ARTICLE} (?:\w+ )?){word}\b|(?:\w+ )?{word}(?= *(?:$|[,.;!?]|{_AND})))"
-    if re.search(rf"{is_last}|(?:[,;:] *|\w )(?:{_ARTICLE} )?{word} *{_AND}", told):
+    if _IN_ROW.search(told.replace(word, _SOMETHING)):
         return True
     if lexicon.code == "ru":
-        stem = re.escape(flat(surface)[: max(_STEM, len(surface) - 2)]) + r"\w{0,3}"
+        stem = re.escape(word[: max(_STEM, len(word) - 2)]) + r"\w{0,3}"
         owner = rf"\bу (?:меня|нас|него|нее|{lexicon.kin.pattern})"
         return re.search(rf"{owner} (?:есть |еще |уже )?(?:\w+(?:ая|[ыио]й|[ое]е) )?{stem}\b", told) is not None
-    return (
-        lexicon.code == "de"
-        and re.search(rf"(?:{_BEFORE_NAME}|\b(?!{_DETERMINER})[A-ZÄÖÜ][a-zäöüß]+ )" + re.escape(surface), text)
-        is not None
-    )
+    return lexicon.code == "de" and _AS_NAME.search(text.replace(surface, _SOMETHING)) is not None
 
 
 def is_own(text: str, surface: str, lexicon: Lexicon) -> bool:

@@ -8,11 +8,12 @@ new takes the place of what ends.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from proxy.memory.extract_builtin.looks import Held, Look, held_as, held_in, places_of
+from proxy.memory.extract_builtin.looks import Held, Look, Told, held_as, held_in, places_of
 from proxy.memory.extract_builtin.reading import Reading, is_talk, longest_brief
 from proxy.memory.extract_builtin.replacement import kind_of, overlap, touches
 from proxy.memory.extract_builtin.spots import spots_in
@@ -24,12 +25,14 @@ from proxy.memory.extract_builtin.traits import (
     spot_traits,
     traits_of,
 )
-from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED, logistic, weights_of
+from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED, Weights, logistic, weights_of
 from proxy.memory.words import Span, flat, word_set, words
 
 # From here on a value ends that no rule says to end: one that the message names, one that it does not, such a figure.
 LIKELY, LIKELY_UNNAMED, LIKELY_FIGURE = 0.6, 0.55, 0.7
+LEAST_TOTAL = -2.0  # what the message says of a clause weighs this at least where something of the clause ends
 POSSIBLE = 0.3  # from here on a named value may be meant, and so none that is not named
+MOST_TELLINGS = 3  # of a value that are weighed, the latest: what comes up again and again is told alike
 UNLIKELY = 0.08  # below it a value stays that a rule says to end
 LIKELY_NEW = 0.35  # from here on something new takes the place of what ends
 LEAST_NEW, TIMES_AS_LIKELY = (
@@ -66,6 +69,7 @@ class Verdicts:
         self._is_short = 4 * size <= 3 * longest_brief(reading.lexicon)
         self._texts = list(dict.fromkeys(reversed(texts))) if is_talk(reading) else []
         self._weights = weights_of(reading.lexicon.code)
+        self._tellings: Counter[str] = Counter()
         self._named_at: dict[str, list[Span]] = {}
         self._news: dict[str, dict[str, float]] = {}
 
@@ -126,22 +130,28 @@ class Verdicts:
         return sorted(found, key=lambda one: -one.odds)[:1]
 
     def _in(self, text: str) -> Iterator[Verdict]:
-        """Yield what may end of an earlier message."""
-        clauses: dict[int, float] = {}
-        unnamed = self._weights[UNNAMED]
+        """Yield what may end of an earlier message; most say nothing of it, so the cheapest is asked first."""
+        if not self._means_unnamed and self._starts.isdisjoint(word.text[:2] for word in words(text)):
+            return
+        clauses: dict[int, _Clause] = {}
         for held in held_in(text, self._lexicon):
             if self._may_name(held.value) and self._places(held.value):
-                yield from self._named([held])
-                continue
-            if not self._is_short or not self._may_mean(held):
-                continue
-            at = held.told.clause.start
-            if at not in clauses:
-                clauses[at] = unnamed.total(message_traits(self._look, held.told))
-            odds = logistic(clauses[at] + unnamed.total(spot_traits(self._look, held)))
-            least = LIKELY_FIGURE if held.sort == "number" else LIKELY_UNNAMED
-            if odds >= least and self._is_meant(held):
-                yield Verdict(held.value, odds, text, ())
+                if self._tellings[held.value] < MOST_TELLINGS and held.may_end:
+                    self._tellings[held.value] += 1
+                    yield from self._named([held])
+            elif self._means_unnamed:
+                clause = clauses.setdefault(held.told.clause.start, _Clause(self._look, held.told))
+                if self._may_mean(held, clause):
+                    yield from self._unnamed(held, clause)
+
+    def _unnamed(self, held: Held, clause: _Clause) -> Iterator[Verdict]:
+        weights = self._weights[UNNAMED]
+        if clause.total(weights) < LEAST_TOTAL:
+            return
+        odds = logistic(clause.total(weights) + weights.total(spot_traits(self._look, held)))
+        least = LIKELY_FIGURE if held.sort == "number" else LIKELY_UNNAMED
+        if odds >= least and held.may_end and self._is_meant(held):
+            yield Verdict(held.value, odds, held.told.text, ())
 
     def _named(self, found: Iterable[Held]) -> Iterator[Verdict]:
         for held in found:
@@ -155,13 +165,18 @@ class Verdicts:
         question = NAMED if places else UNNAMED
         return 0.0 if PART in found else self._weights[question].odds(found | ruled_traits(found, ruled=ruled))
 
-    def _may_mean(self, held: Held) -> bool:
-        """Whether the message may end what it does not name: it takes something back, or tells an end or something new of it."""
+    @cached_property
+    def _means_unnamed(self) -> bool:
+        """Whether the message may end what it does not name: it is short, and tells an end, a mistake or something new."""
+        return self._is_short and bool(self._look.cues & (_TAKING_BACK | _CLOSING) or self._look.named)
+
+    def _may_mean(self, held: Held, clause: _Clause) -> bool:
+        """Whether the message may end a value that it does not name: it takes something back, or tells an end or something new of it."""
         if self._look.cues & _TAKING_BACK:
             return True
-        is_about = held.is_given or any(part.telling & held.told.beside for part in self._look.parts)
-        tells_new = bool(self._look.named - held.told.stems)
-        return is_about and (tells_new or bool(self._look.cues & _CLOSING))
+        if not (held.is_given or clause.is_meant):
+            return False
+        return bool(self._look.cues & _CLOSING) or not self._look.named <= held.told.stems
 
     def _is_meant(self, held: Held) -> bool:
         """Whether what likely ends is also taken back, told to end, or has something of its sort in its place."""
@@ -176,8 +191,7 @@ class Verdicts:
         is_touched = any(
             token.sort == "name" and token.stem in self._look.stems for token in held.told.tokens_of(held.place)
         )
-        is_about = any(part.telling & held.told.beside for part in self._look.parts)
-        return is_about and not is_touched and bool(cues & _CLOSING)
+        return _Clause(self._look, held.told).is_meant and not is_touched and bool(cues & _CLOSING)
 
     def _is_of_another(self, held: Held, new: str) -> bool:
         """Whether something new is told of somebody of whom the old was not told ("my aunt is 38")."""
@@ -186,7 +200,7 @@ class Verdicts:
         return any(match[0] not in flat(held.told.text) for match in kin)
 
     def _may_name(self, value: str) -> bool:
-        return any(word.text[:2] in self._starts for word in words(value))
+        return all(word.text[:2] in self._starts for word in words(value))
 
     @cached_property
     def _starts(self) -> frozenset[str]:
@@ -199,6 +213,25 @@ class Verdicts:
 
     def _held(self, value: str) -> Held | None:
         return next((held for text in self._texts if (held := held_as(value, text, self._lexicon))), None)
+
+
+class _Clause:
+    """A clause of an earlier message in the eyes of a later one, for all values that it tells."""
+
+    def __init__(self, look: Look, told: Told) -> None:
+        self._look, self._told = look, told
+        self._total: float | None = None
+
+    @cached_property
+    def is_meant(self) -> bool:
+        """Whether the message is about what the clause tells."""
+        return any(part.telling & self._told.beside for part in self._look.parts)
+
+    def total(self, weights: Weights) -> float:
+        """Return what the message says of an end of something that the clause tells."""
+        if self._total is None:
+            self._total = weights.total(message_traits(self._look, self._told))
+        return self._total
 
 
 def _overlap(verdict: Verdict, other: Verdict) -> bool:
