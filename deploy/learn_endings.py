@@ -2,12 +2,9 @@
 
     python deploy/learn_endings.py --talk ../shared/data
 
-A line of ``endings/lines`` is "said | text | ended | kept | new": what a user told, what they write later, which values
-of the first end, which stay (several are parted by semicolons), and what takes the place of the one that ended.
-``endings/talk`` holds messages of persons who take nothing back, a message a line and an empty line between persons;
-so do the English sets of real conversations in the folder that is named. Our own cases about forgetting come on top.
-The weights are those of logistic regressions with an L2 penalty, found by accelerated gradient descent (Nesterov,
-1983); the same lines give the same weights.
+``endings_lines`` says what the lines are; ``--talk`` names the folder of real conversations. The weights are those of
+logistic regressions with an L2 penalty, found by accelerated gradient descent (Nesterov, 1983); the same lines give
+the same weights.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -24,45 +21,27 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
+from endings_lines import Line, all_lines, all_talk, examples_of, meetings, read_line, told_by
 
-from proxy.evals.dataset import load_set
 from proxy.memory.extract_builtin.extractor import BuiltinExtractor
 from proxy.memory.extract_builtin.lexicons import LEXICONS
-from proxy.memory.extract_builtin.looks import Held, Look, held_as, held_in, places_of
-from proxy.memory.extract_builtin.mentions import NOUN, Heard
-from proxy.memory.extract_builtin.reading import Reading, is_brief, is_talk, read
+from proxy.memory.extract_builtin.looks import Held, Look, held_as, places_of
+from proxy.memory.extract_builtin.reading import is_brief
 from proxy.memory.extract_builtin.replacement import touches
 from proxy.memory.extract_builtin.spots import spots_in
 from proxy.memory.extract_builtin.traits import new_traits, ruled_traits, traits_of
 from proxy.memory.extract_builtin.weighing import ends_of
 from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED
-from proxy.memory.words import HAS_CJK, flat, words
+from proxy.memory.words import flat
 from proxy.types import Episode, Said, Scope, Turn
 
-HERE = Path(__file__).resolve().parent
-FOLDER = HERE.parent / "proxy" / "memory" / "extract_builtin" / "weights"
-OWN = HERE.parent / "tests" / "memory" / "retract_own.jsonl"
-TALK = ("locomo", "beam100k", "realmem")
+FOLDER = Path(__file__).resolve().parent.parent / "proxy" / "memory" / "extract_builtin" / "weights"
 SEEN = "seen"  # a case that rules were made with: what they say of it tells nothing
 LEAST_SEEN, LEAST_WEIGHT = 3, 0.06
 PENALTY = 6.0
 STEPS = 600
-OTHER_NAMED, OTHER_UNNAMED, PIECE = 0.5, 0.4, 0.5  # how much a value counts of which a line says nothing
-HEARD = 25  # earlier messages that share a word
+PIECE = 0.5  # how much a piece of what comes counts
 TALK_NAMED, TALK_UNNAMED = 0.6, 0.05  # share of places in talk that are learned from
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """What a user told, what they write later, and what becomes of the values."""
-
-    code: str
-    said: tuple[str, ...]
-    text: str
-    ended: tuple[str, ...]
-    kept: tuple[str, ...]
-    new: str = ""
-    seen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,46 +55,17 @@ class Row:
     share: float = 1.0
 
 
-def lines_in(path: Path) -> Iterator[Line]:
-    """Yield the lines of a file."""
-    for line in path.read_text("utf-8").splitlines():
-        if path.suffix == ".txt":
-            said, text, ended, kept, new = (field.strip() for field in line.split("|"))
-            yield Line(path.name[:2], (said,), text, _values(ended, said), _values(kept, said), new)
-            continue
-        case = json.loads(line)
-        messages = [message for conversation in case["conversations"] for message in conversation]
-        if case["kind"] != "restate" and len(messages) > 1:
-            between = flat("\n".join(messages[1:-1]))
-            told = flat("\n".join(messages[:-1]))
-            ended = tuple(v for v in case["absent"] if flat(v) in told and flat(v) not in between)
-            kept = tuple(v for v in case["present"] if flat(v) in told)
-            yield Line(case["lang"], tuple(messages[:-1]), messages[-1], ended, kept, seen=True)
-
-
-def _values(field: str, said: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in field.split(";") if one.strip() and flat(one.strip()) in flat(said))
-
-
 def rows_of(line: Line) -> Iterator[Row]:
-    """Yield a row for each value of a line, and for what else was told: that does not end."""
-    reading = read(line.text, LEXICONS, hint=line.code)
-    if reading.lexicon.code != line.code:
+    """Yield a row for each value of a line."""
+    reading = read_line(line)
+    if reading is None:
         return
     look, ruled = Look(reading), () if line.seen else ends_by_rule(line.said, line.text)
-    labelled = (*line.ended, *line.kept)
-    for value in labelled:
-        text = next((s for s in line.said if flat(value) in flat(s)), line.said[0])
-        held = held_as(value, text, reading.lexicon)
-        is_ruled = any(touches(one, value) for one in ruled)
-        if held is not None:
-            yield row_of(look, held, ends=value in line.ended, ruled=is_ruled, seen=line.seen)
+    for one in examples_of(line, reading):
+        is_ruled = one.is_labelled and any(touches(value, one.held.value) for value in ruled)
+        yield row_of(look, one.held, ends=one.ends, ruled=is_ruled, seen=line.seen, share=one.share)
     if line.ended and not line.seen:
         yield from rows_of_new(look, line)
-    for held in others(reading, line.said):
-        if not any(touches(held.value, one) or touches(one, held.value) for one in labelled):
-            share = OTHER_NAMED if places_of(held.value, line.text) else OTHER_UNNAMED
-            yield row_of(look, held, ends=False, seen=line.seen, share=share)
 
 
 def rows_of_new(look: Look, line: Line) -> Iterator[Row]:
@@ -137,19 +87,6 @@ def row_of(look: Look, held: Held, *, ends: bool, ruled: bool = False, seen: boo
     return Row(held.told.lexicon.code, NAMED if places else UNNAMED, found | more, ends, share)
 
 
-def others(reading: Reading, said: Sequence[str]) -> Iterator[Held]:
-    """Yield the values of what was told last; in Chinese, what the message names of them besides."""
-    lexicon = reading.lexicon
-    for text in said[-3:]:
-        yield from (held for held in held_in(text, lexicon) if held.may_end)
-    heard = Heard(said, (), reading.text)
-    for sentence in reading.sentences if lexicon.code == "zh" else ():
-        for mention in heard.mentions(sentence, reading.text, lexicon) if sentence.clauses else ():
-            held = held_as(mention.surface, mention.said[0], lexicon)
-            if mention.rank >= NOUN and held is not None:
-                yield held
-
-
 def ends_by_rule(said: Sequence[str], text: str) -> tuple[str, ...]:
     """Return what the rules alone say that a message ends."""
     at = datetime(2031, 5, 14, tzinfo=UTC)
@@ -159,36 +96,14 @@ def ends_by_rule(said: Sequence[str], text: str) -> tuple[str, ...]:
     return tuple(value for candidate in found for value in ends_of(candidate))
 
 
-def talk(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield (language, messages) of each person of the English sets of real conversations."""
-    for name in TALK:
-        for person in load_set(folder, name).people:
-            yield "en", [line.content for _, line in person.lines() if line.role == "user"]
-
-
-def logs(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield (language, messages) of each person of a file: a message a line, an empty line between persons."""
-    for block in path.read_text("utf-8").split("\n\n"):
-        yield path.stem, block.strip().splitlines()
-
-
 def rows_of_talk(code: str, messages: Sequence[str]) -> Iterator[Row]:
     """Yield rows of somebody's messages that take nothing back: what was told before ends with none of them."""
-    holding: dict[str, list[int]] = defaultdict(list)
-    for number, text in enumerate(messages):
-        own = {word.text[:5] for word in words(text) if len(word.text) > 2 or HAS_CJK.match(word.text)}
-        near = Counter(place for word in own for place in holding[word][-HEARD:])
-        reading = read(text, LEXICONS, hint=code)
-        if near and reading.lexicon.code == code and is_talk(reading):
-            look, brief = Look(reading), is_brief(reading)
-            told = (held for place, _ in near.most_common(HEARD) for held in held_in(messages[place], reading.lexicon))
-            for held in (held for held in told if held.may_end):
-                places = places_of(held.value, text)
-                wanted = TALK_NAMED if places else TALK_UNNAMED if brief else 0.0
-                if crc32(f"{number}{held.value}".encode()) % 100 < 100 * wanted:
-                    yield row_of(look, held, ends=False)
-        for word in own:
-            holding[word].append(number)
+    for number, reading, near in meetings(code, messages):
+        look, brief = Look(reading), is_brief(reading)
+        for held in (held for text in near for held in told_by(text, reading)):
+            wanted = TALK_NAMED if places_of(held.value, reading.text) else TALK_UNNAMED if brief else 0.0
+            if crc32(f"{number}{held.value}".encode()) % 100 < 100 * wanted:
+                yield row_of(look, held, ends=False)
 
 
 def learn(rows: Sequence[Row]) -> dict[str, float]:
@@ -236,10 +151,7 @@ def main() -> None:
     parser.add_argument("--talk", type=Path, help="folder with sets of real conversations")
     parser.add_argument("--out", type=Path, default=FOLDER)
     options = parser.parse_args()
-    files = [*sorted((HERE / "endings" / "lines").glob("*.txt")), OWN]
-    lines = [line for path in files for line in lines_in(path)]
-    people = [person for path in sorted((HERE / "endings" / "talk").glob("*.txt")) for person in logs(path)]
-    people += talk(options.talk) if options.talk else ()
+    lines, people = all_lines(), all_talk(options.talk)
     with ProcessPoolExecutor() as pool:
         found = [*pool.map(listed, lines, chunksize=64), *pool.map(listed, people)]
     rows = [row for some in found for row in some]

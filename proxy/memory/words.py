@@ -18,7 +18,7 @@ from proxy.memory.han import SIMPLIFIED
 Span = tuple[int, int]
 
 # Texts of which each step of a reading is remembered: what a handful of users said is asked about turn after turn.
-TEXTS_KEPT = 512
+TEXTS_KEPT = 256
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[{CJK}]|(?:(?![{CJK}])[^\W_])+")
@@ -107,7 +107,7 @@ def _folded(word: str) -> str:
     return fold(word)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_000)
 def stems(word: str) -> tuple[str, ...]:
     """Return the stems of a folded word, one for each language that its script allows."""
     if HAS_CJK.search(word) or not word.isalpha():

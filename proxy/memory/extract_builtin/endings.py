@@ -12,6 +12,7 @@ from proxy.memory.extract_builtin.corrections import WHENCE, Corrections, is_of_
 from proxy.memory.extract_builtin.displaced import Displaced
 from proxy.memory.extract_builtin.disproved import Disproved
 from proxy.memory.extract_builtin.exchanges import Exchanges
+from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.hearsay import HEARSAY, is_hearsay, is_supposed
 from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.lexicon import Lexicon
@@ -56,6 +57,9 @@ _SELLS = lazy(r"\bsell(?:s|ing)?\b|\bverkauf(?:e|en|t)?\b|\bvend(?:o|e|emos|iend
 # "Jens has quit his job": his job ended, not Jens.
 
 
+_MINE = lazy(r"(?:my|our) (?:\w+ )?")
+
+
 class Endings(
     Bystanders,
     Corrections,
@@ -77,9 +81,12 @@ class Endings(
         for place, sentence in enumerate(self._reading.sentences):
             for ending in self._of(place, sentence):
                 is_kin = ending.reason in ("replace", "beside") and self._lexicon.kin.fullmatch(ending.value.lower())
-                opens = ending.mention is not None and ending.mention.start == sentence.start
-                if is_kin and (self._lexicon.code in ("de", "es") or (opens and self._lexicon.code == "ru")):
+                start = ending.mention.start - sentence.start if ending.mention is not None else -1
+                opens = start == 0 or (self._lexicon.code == "en" and _MINE.fullmatch(sentence.flat[: max(0, start)]))
+                if is_kin and (self._lexicon.code in ("de", "es") or (opens and self._lexicon.code in ("ru", "en"))):
                     continue  # "my son sold his bike and wants a moped"
+                if self._is_stated_of(ending):
+                    continue  # "my sister has moved to Bonn"
                 if self._ends_nothing(place, ending):
                     continue
                 if self._is_told_plainly(ending) and not self._is_mere_talk(place, ending):
@@ -87,6 +94,17 @@ class Endings(
                     for named in self._named_by(ending):
                         found.setdefault(named.value.casefold(), named)
         return list(found.values())
+
+    def _is_stated_of(self, ending: Ending) -> bool:
+        """Whether the message states something of the person that it would end, or newly states more than the word."""
+        if ending.mention is None or ending.reason in ("correct", "forget"):
+            return False
+        start, end = ending.mention.start, ending.mention.end
+        return any(
+            (fact.sentence.start == ending.sentence.start and flat(fact.subject) in flat(ending.value))
+            or (fact.span != (start, end) and fact.span[0] <= start and end <= fact.span[1])  # "Bad" of "Bad Tölz"
+            for fact in stated_in(self._reading.text, self._lexicon)
+        )
 
     def _named_by(self, ending: Ending) -> Iterator[Ending]:
         """Yield the name of what ends, where only what it is was said ("the tomcat" of "our tomcat, Max")."""

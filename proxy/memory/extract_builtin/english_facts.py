@@ -78,7 +78,8 @@ ENGLISH_STATEMENTS = (
         "employer",
         one_of(
             _I + r" (?:work|working|employed)(?: \w+)? (?:at|for) ",
-            _I + r" (?:started (?:working )?at|got a job at|got hired (?:at|by)) ",
+            _I
+            + r" (?:started (?:working )?at|(?:got|landed|found|have|started) (?:a|my) (?:new )?(?:job|position|role) (?:at|with)|got hired (?:at|by)) ",
             rf"\bmy (?P<who>{KIN})(?: \w+)? (?:now |currently )?(?:works|is working|started)(?: \w+)? (?:at|for) ",
         ),
         single=True,

@@ -29,8 +29,9 @@ _MAX_CJK_CHARS = 14
 _TAIL = lazy(
     r"\s(?:in|on|at|with|for|from|to|as|of|near|by|during|when|while|every|each|all|since|because|but|so|after|before|"
     r"until|till|that|which|who|where|and|if|than|about|right|again|now|too|also|myself|lately|these|this|most|almost|"
-    r"twice|once|three times|yesterday|today|"
+    r"twice|once|three times|yesterday|today|last(?=\s(?:week|month|year|night|weekend|summer|spring|autumn|fall|winter|\w+day)\b)|"
     r"auf|mit|für|von|aus|bei|zu|zum|zur|nach|im|am|an|seit|als|jeden|jede|wenn|weil|dass|wo|um|und|oder|wieder|noch|schon|"
+    r"el(?=\s(?:mes|año|lunes|martes|miércoles|jueves|viernes|sábado|domingo|verano|invierno|fin)\b)|la(?=\ssemana\b)|hace|ayer|"
     r"para|por|con|en|como|desde|cuando|porque|que|a|al|y|o|los|las|cada|todos|todas|"
     r"в|во|на|с|со|для|из|от|по|к|у|как|когда|чтобы|потому|уже|каждый|каждую|и|или)\s"
 )
@@ -154,7 +155,12 @@ def _asserts(clause: Clause, lexicon: Lexicon, sentence: Sentence, head: Span) -
         return False
     if _NEGATED.match(sentence.flat[head[1] :]):
         return False
-    return not (lexicon.hedge.search(before) or lexicon.ended.search(clause.flat) or lexicon.past.search(clause.flat))
+    start = clause.start - sentence.start
+    cues = [*lexicon.ended.finditer(clause.flat), *lexicon.past.finditer(clause.flat)]
+    return not lexicon.hedge.search(before) and all(
+        head[0] <= start + cue.start() and start + cue.end() <= head[1]
+        for cue in cues  # "has moved to"
+    )
 
 
 def _members(sentence: Sentence, start: int, end: int | None, reading: Reading) -> Iterator[Span]:

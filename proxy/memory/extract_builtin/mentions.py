@@ -44,6 +44,7 @@ _CJK_EDGE = _in_both_scripts(
     "找我你他她它咱您的了是在就都也又还再把被让给从到对和跟与这那有没不很太最个只条吗呢吧啊呀啦哦嘛着过去来会要想能可上下里说叫用吃"
     "喝学玩打练骑开做买看听读弹拉写住养订年月日天周早晚一两二三四五六七八九十次种位名台辆块本部已经"
 )
+_HAN_PRONOUNS = word_set("我们 我們 你们 你們 他们 他們 她们 她們 它们 它們 咱们 咱們 大家 自己 人家")
 _LEAST_HAN, _MOST_HAN = 2, 6
 _HAN_BEFORE = "[去到在回从吃喝用看买订学弹拉养姓找报开骑喂戴穿坐玩练追]"  # verbs that take a name
 _HAN_EDGE = '[、，。！？；：,.!?;:和跟与及叫是《》“”"]'
@@ -171,7 +172,7 @@ class Heard:
         surface = message[start:end]
         if surface.endswith("月") and message[end : end + 1].isdigit():
             return None  # a part of a date
-        if HAS_CJK.search(surface) and len(run) < 2:
+        if (HAS_CJK.search(surface) and len(run) < 2) or surface in _HAN_PRONOUNS:
             return None
         if lexicon.code == "en" and all(
             _is_homonym(message, run, text, self._words[n]) for n, text in self._with(sources)

@@ -12,6 +12,8 @@ _TELLING = (
     "contestes|pongas|escribas|señala|destaca|proporciona|recuérdame|sugiere|recomienda|traduce|redondea|tutéame"
 )
 _ADV = r"(?: (?:también|ahora|todavía|aún|siempre|casi siempre|normalmente|actualmente|ya|mucho|sobre todo|además|desde hace [\w ]{2,20}?|cada día|todos los días|a diario|en casa|por la mañana|de nuevo|otra vez))*"
+_MOVED = r"mudado|mudé|mudamos|trasladado|trasladé|trasladamos"
+_SINCE = r"(?: (?:ya|por fin|hace poco|\w+mente|este (?:mes|año)|esta semana|ayer|ahora))* "
 _MI = r"\b(?:mi|nuestr[oa]) (?P<who>" + KIN + r")(?: \w+)?"
 
 
@@ -28,7 +30,22 @@ SPANISH_STATEMENTS = (
         single=True,
         profile=True,
     ),
-    Statement("live in", one_of(_verb("vivo", "vivimos", "resido") + "en ", _MI + r" (?:vive|viven) en "), single=True),
+    Statement(
+        "live in",
+        one_of(
+            _verb("vivo", "vivimos", "resido") + "en ",
+            _MI + r" (?:vive|viven) en ",
+            r"\b(?:me|nos) (?:he |hemos |acabo de |acabamos de )?(?:"
+            + _MOVED
+            + r")"
+            + _SINCE
+            + r"a (?!l[ao] |un |una |otr|est|mi |nuestr)",
+            r"\b(?:me|nos) (?:he |hemos )?(?:ido|fui|fuimos|venido|vine|vinimos)" + _SINCE + r"a vivir a ",
+            r"\bacab(?:o|amos) de (?:mudarme|mudarnos|trasladarme|trasladarnos) a ",
+            _MI + r" se (?:ha )?(?:mudado|mudó|trasladado|trasladó)" + _SINCE + "a ",
+        ),
+        single=True,
+    ),
     Statement(
         "address",
         one_of(_verb("vivo", "vivimos") + r"en (?=(?:la |el )?(?:calle|avenida|plaza|paseo|camino|ronda)\b)"),
@@ -48,7 +65,11 @@ SPANISH_STATEMENTS = (
     ),
     Statement(
         "employer",
-        one_of(r"\btrabajo (?:en|para) (?:la empresa )?", _MI + r" trabaja (?:en|para) (?:la planta de |la empresa )?"),
+        one_of(
+            r"\b(?:he empezado|empecé|he comenzado|comencé)" + _SINCE + r"a trabajar (?:en|para) ",
+            r"\btrabajo (?:en|para) (?:la empresa )?",
+            _MI + r" trabaja (?:en|para) (?:la planta de |la empresa )?",
+        ),
         single=True,
     ),
     Statement(

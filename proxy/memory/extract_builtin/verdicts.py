@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from proxy.memory.extract_builtin.looks import Held, Look, Told, held_as, held_in, places_of
-from proxy.memory.extract_builtin.reading import Reading, is_talk, longest_brief
+from proxy.memory.extract_builtin.network import MOST_PLACES, network
+from proxy.memory.extract_builtin.reading import Reading, is_brief, is_talk, longest_brief
 from proxy.memory.extract_builtin.replacement import kind_of, overlap, touches
 from proxy.memory.extract_builtin.spots import spots_in
 from proxy.memory.extract_builtin.traits import (
@@ -30,13 +31,18 @@ from proxy.memory.words import Span, flat, word_set, words
 
 # From here on a value ends that no rule says to end: one that the message names, one that it does not, such a figure.
 LIKELY, LIKELY_UNNAMED, LIKELY_FIGURE = 0.6, 0.55, 0.7
+# How much the network's word counts beside that of the weights: less where its vocabulary spells letter by letter.
+SHARE, SHARE_SPELT, SPELT = 0.8, 0.4, ("ru", "zh")
+LEAST_READ, MOST_READ = -2.5, 4.0  # sums of weights beyond which the network would change next to nothing
+MOST_CLAUSES = 8  # of which values are weighed that the message does not name
+MOST_PAIRS = 3  # of earlier messages that the network reads, the latest; each takes some 10 ms
 LEAST_TOTAL = -2.0  # what the message says of a clause weighs this at least where something of the clause ends
 POSSIBLE = 0.3  # from here on a named value may be meant, and so none that is not named
 MOST_TELLINGS = 3  # of a value that are weighed, the latest: what comes up again and again is told alike
 UNLIKELY = 0.08  # below it a value stays that a rule says to end
 LIKELY_NEW = 0.35  # from here on something new takes the place of what ends
 LEAST_NEW, TIMES_AS_LIKELY = (
-    0.1,
+    0.05,
     4,
 )  # from here on it does instead of what a rule takes for it, where that is less likely
 _TAKING_BACK, _CLOSING = word_set("forget correction slip murmur"), word_set("ended ceased parted loose switch")  # cues
@@ -67,11 +73,14 @@ class Verdicts:
         self._look, self._lexicon = Look(reading), reading.lexicon
         size = sum(len(sentence.words) for sentence in reading.sentences)
         self._is_short = 4 * size <= 3 * longest_brief(reading.lexicon)
+        self._is_brief = is_brief(reading)
         self._texts = list(dict.fromkeys(reversed(texts))) if is_talk(reading) else []
         self._weights = weights_of(reading.lexicon.code)
         self._tellings: Counter[str] = Counter()
         self._named_at: dict[str, list[Span]] = {}
         self._news: dict[str, dict[str, float]] = {}
+        self._read: dict[str, dict[Span, float]] = {}
+        self._meant: dict[_Clause, list[Held]] = {}
 
     def odds(self, value: str, *, ruled: bool) -> float | None:
         """Return how likely it is that the message ends a value, None where it was never told.
@@ -119,18 +128,20 @@ class Verdicts:
             surfaces: What else it names of what was told.
         """
         others = (held for surface in surfaces if (held := self._held(surface)))
-        found = [*self._named(others), *(verdict for text in self._texts for verdict in self._in(text))]
+        named = [*self._named(others), *(verdict for text in self._texts for verdict in self._in(text))]
+        if not named:
+            return sorted(self._unnamed(), key=lambda one: -one.odds)[:1]
         chosen: list[Verdict] = []
-        for verdict in sorted(found, key=lambda one: -one.odds):
-            is_taken = any(_overlap(verdict, other) for other in chosen)
-            if verdict.places and verdict.odds >= LIKELY and not is_taken:
+        for verdict in sorted(named, key=lambda one: -one.odds):
+            if verdict.odds >= LIKELY and not any(_overlap(verdict, other) for other in chosen):
                 chosen.append(verdict)
-        if any(verdict.places for verdict in found):
-            return chosen
-        return sorted(found, key=lambda one: -one.odds)[:1]
+        return chosen
 
     def _in(self, text: str) -> Iterator[Verdict]:
-        """Yield what may end of an earlier message; most say nothing of it, so the cheapest is asked first."""
+        """Yield what may end of an earlier message that is named; keep what may without, by its clause.
+
+        Most messages say nothing of it, so the cheapest is asked first.
+        """
         if not self._means_unnamed and self._starts.isdisjoint(word.text[:2] for word in words(text)):
             return
         clauses: dict[int, _Clause] = {}
@@ -141,17 +152,18 @@ class Verdicts:
                     yield from self._named([held])
             elif self._means_unnamed:
                 clause = clauses.setdefault(held.told.clause.start, _Clause(self._look, held.told))
-                if self._may_mean(held, clause):
-                    yield from self._unnamed(held, clause)
+                if self._may_mean(held, clause) and clause.total(self._weights[UNNAMED]) >= LEAST_TOTAL:
+                    self._meant.setdefault(clause, []).append(held)
 
-    def _unnamed(self, held: Held, clause: _Clause) -> Iterator[Verdict]:
+    def _unnamed(self) -> Iterator[Verdict]:
+        """Yield what may end without being named, of the clauses of which the message says most of an end."""
         weights = self._weights[UNNAMED]
-        if clause.total(weights) < LEAST_TOTAL:
-            return
-        odds = logistic(clause.total(weights) + weights.total(spot_traits(self._look, held)))
-        least = LIKELY_FIGURE if held.sort == "number" else LIKELY_UNNAMED
-        if odds >= least and held.may_end and self._is_meant(held):
-            yield Verdict(held.value, odds, held.told.text, ())
+        for clause in sorted(self._meant, key=lambda one: -one.total(weights))[:MOST_CLAUSES]:
+            for held in self._meant[clause]:
+                odds = self._with_network(held, clause.total(weights) + weights.total(spot_traits(self._look, held)))
+                least = LIKELY_FIGURE if held.sort == "number" else LIKELY_UNNAMED
+                if odds >= least and held.may_end and self._is_meant(held):
+                    yield Verdict(held.value, odds, held.told.text, ())
 
     def _named(self, found: Iterable[Held]) -> Iterator[Verdict]:
         for held in found:
@@ -163,7 +175,30 @@ class Verdicts:
         places = self._places(held.value)
         found = traits_of(self._look, held, places)
         question = NAMED if places else UNNAMED
-        return 0.0 if PART in found else self._weights[question].odds(found | ruled_traits(found, ruled=ruled))
+        if PART in found:
+            return 0.0
+        return self._with_network(held, self._weights[question].total(found | ruled_traits(found, ruled=ruled)))
+
+    def _with_network(self, held: Held, total: float) -> float:
+        """Return the odds of a value by the weights and the network, which is asked where it can change something."""
+        if not self._is_brief or not LEAST_READ <= total <= MOST_READ:
+            return logistic(total)
+        text = held.told.text
+        if text not in self._read:
+            if len(self._read) >= MOST_PAIRS:
+                return logistic(total)
+            self._read[text] = self._totals(text, held_in(text, self._lexicon))
+        if held.place not in self._read[text]:
+            self._read[text] |= self._totals(text, (held,))
+        share = SHARE_SPELT if self._lexicon.code in SPELT else SHARE
+        return logistic(total + share * self._read[text][held.place])
+
+    def _totals(self, text: str, found: Sequence[Held]) -> dict[Span, float]:
+        stands = {held.place: self._places(held.value)[:MOST_PLACES] for held in found}
+        if not stands:
+            return {}
+        totals = network().totals(text, self._look.reading.text, self._lexicon.code, list(stands.items()))
+        return dict(zip(stands, totals, strict=True))
 
     @cached_property
     def _means_unnamed(self) -> bool:

@@ -24,7 +24,13 @@ class Weighing(Closings):
         """Return the candidates without endings that are unlikely, and with those that are likely."""
         texts = [*(memory.text for memory in self._known[-MOST_EARLIER:]), *self._earlier[-MOST_EARLIER:]]
         verdicts = Verdicts(self._reading, texts)
-        kept = [one for candidate in found if (one := _without_unlikely(candidate, verdicts)) is not None]
+        # Of what the rules know that there is but one (a home, an age), they know best what comes instead.
+        sure = {one.relation for one in self._lexicon.statements if one.single}
+        kept = [
+            one
+            for candidate in found
+            if (one := candidate if candidate.relation in sure else _without_unlikely(candidate, verdicts)) is not None
+        ]
         kept = [self._with_successor(candidate, verdicts) for candidate in kept]
         ended = [value for candidate in found for value in ends_of(candidate)]
         come = [candidate.object for candidate in kept if candidate.action != "retract"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from zlib import crc32
@@ -22,11 +23,15 @@ class Weights:
     a trait that was never seen is taken for one that was once in half a million times.
     """
 
-    def __init__(self, learned: Mapping[str, float]) -> None:
-        """Take the weight of each trait."""
-        found = sorted((crc32(trait.encode()), weight) for trait, weight in learned.items())
-        self._keys = np.array([key for key, _ in found] or [0], np.uint32)
-        self._weights = np.array([weight for _, weight in found] or [0.0], np.float32)
+    def __init__(self, learned: Iterable[tuple[str, float]]) -> None:
+        """Take each trait with its weight."""
+        found_keys, found = array("I"), array("f")
+        for trait, weight in learned:
+            found_keys.append(crc32(trait.encode()))
+            found.append(weight)
+        keys = np.array(found_keys or [0], np.uint32)
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._weights = keys[order], np.array(found or [0.0], np.float32)[order]
 
     def total(self, traits: Collection[str]) -> float:
         """Return the sum of the weights of some traits; one that nothing was learned of weighs nothing."""
@@ -45,8 +50,24 @@ def logistic(total: float) -> float:
     return 1 / (1 + math.exp(-total))
 
 
-@cache  # some 130 KB a language
+@cache  # some 150 KB a language
 def weights_of(code: str) -> Mapping[str, Weights]:
     """Return the weights of a language, for each question."""
-    text = resources.files("proxy.memory.extract_builtin").joinpath(_FOLDER, f"{code}.json").read_text("utf-8")
-    return {question: Weights(learned) for question, learned in json.loads(text).items()}
+    path = resources.files("proxy.memory.extract_builtin").joinpath(_FOLDER, f"{code}.json")
+    with path.open(encoding="utf-8") as lines:
+        return {question: Weights(_learned(lines)) for question in _questions(lines)}
+
+
+# The files have a trait a line, and are read so: parsed at once they would leave some megabytes of heap behind.
+def _questions(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        if line.rstrip().endswith(": {"):
+            yield json.loads(line.rpartition(":")[0])
+
+
+def _learned(lines: Iterable[str]) -> Iterator[tuple[str, float]]:
+    for line in lines:
+        trait, colon, weight = line.rpartition(": ")
+        if not colon:
+            return
+        yield json.loads(trait), float(weight.strip(",\n"))
