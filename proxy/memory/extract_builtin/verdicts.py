@@ -8,6 +8,7 @@ new takes the place of what ends.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from proxy.memory.words import Span, flat, word_set, words
 LIKELY, LIKELY_UNNAMED, LIKELY_FIGURE = 0.6, 0.55, 0.7
 # How much the network's word counts beside that of the weights: less where its vocabulary spells letter by letter.
 SHARE, SHARE_SPELT, SPELT = 0.8, 0.4, ("ru", "zh")
+DOUBT = 1.0  # how much it counts at most against what a rule says
 LEAST_READ, MOST_READ = -2.5, 4.0  # sums of weights beyond which the network would change next to nothing
 MOST_CLAUSES = 8  # of which values are weighed that the message does not name
 MOST_PAIRS = 3  # of earlier messages that the network reads, the latest; each takes some 10 ms
@@ -177,9 +179,10 @@ class Verdicts:
         question = NAMED if places else UNNAMED
         if PART in found:
             return 0.0
-        return self._with_network(held, self._weights[question].total(found | ruled_traits(found, ruled=ruled)))
+        total = self._weights[question].total(found | ruled_traits(found, ruled=ruled))
+        return self._with_network(held, total, most_against=DOUBT if ruled else math.inf)
 
-    def _with_network(self, held: Held, total: float) -> float:
+    def _with_network(self, held: Held, total: float, *, most_against: float = math.inf) -> float:
         """Return the odds of a value by the weights and the network, which is asked where it can change something."""
         if not self._is_brief or not LEAST_READ <= total <= MOST_READ:
             return logistic(total)
@@ -191,7 +194,7 @@ class Verdicts:
         if held.place not in self._read[text]:
             self._read[text] |= self._totals(text, (held,))
         share = SHARE_SPELT if self._lexicon.code in SPELT else SHARE
-        return logistic(total + share * self._read[text][held.place])
+        return logistic(total + max(-most_against, share * self._read[text][held.place]))
 
     def _totals(self, text: str, found: Sequence[Held]) -> dict[Span, float]:
         stands = {held.place: self._places(held.value)[:MOST_PLACES] for held in found}

@@ -11,7 +11,7 @@ from proxy.memory.extract_builtin.mentions import NOUN, Mention
 from proxy.memory.extract_builtin.replacement import overlap, touches
 from proxy.memory.extract_builtin.scan import Ending
 from proxy.memory.extract_builtin.verdicts import UNLIKELY, Verdicts
-from proxy.memory.words import fold
+from proxy.memory.words import flat, fold
 from proxy.types import Candidate
 
 MOST_EARLIER = 80  # messages; a long history that came along would cost its square
@@ -24,12 +24,10 @@ class Weighing(Closings):
         """Return the candidates without endings that are unlikely, and with those that are likely."""
         texts = [*(memory.text for memory in self._known[-MOST_EARLIER:]), *self._earlier[-MOST_EARLIER:]]
         verdicts = Verdicts(self._reading, texts)
-        # Of what the rules know that there is but one (a home, an age), they know best what comes instead.
-        sure = {one.relation for one in self._lexicon.statements if one.single}
         kept = [
             one
             for candidate in found
-            if (one := candidate if candidate.relation in sure else _without_unlikely(candidate, verdicts)) is not None
+            if (one := candidate if self._is_sure(candidate) else _without_unlikely(candidate, verdicts)) is not None
         ]
         kept = [self._with_successor(candidate, verdicts) for candidate in kept]
         ended = [value for candidate in found for value in ends_of(candidate)]
@@ -40,6 +38,12 @@ class Weighing(Closings):
             if not any(overlap(ending.value, value) for value in (*ended, *come))
         ]
         return unique([*map(self._closing, likely), *kept])
+
+    def _is_sure(self, candidate: Candidate) -> bool:
+        """Whether rules know best: of what there is but one (a home, an age), of who parted, and of what was asked of us."""
+        if candidate.forget or (candidate.action == "retract" and self._lexicon.parted.search(flat(candidate.quote))):
+            return True
+        return any(one.single and one.relation == candidate.relation for one in self._lexicon.statements)
 
     def _with_successor(self, candidate: Candidate, verdicts: Verdicts) -> Candidate:
         """Return a candidate with what the message likely tells in the place of what it ends."""
