@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proxy.memory.extract_builtin.lexicons import LEXICONS
 from proxy.memory.extract_builtin.looks import places_of
-from proxy.memory.extract_builtin.network import GRAPH, LANGUAGES, load, network
+from proxy.memory.extract_builtin.network import GRAPH, LANGUAGES, Network, load, network
+from proxy.memory.extract_builtin.reading import read
+from proxy.memory.extract_builtin.verdicts import Verdicts
 from proxy.memory.minilm import MODELS, MiniLM
 
 FOLDER = Path(__file__).parent / "endings" / "plain"  # of which nothing was learned
@@ -20,9 +23,15 @@ TOLD = ("We live in Metz with our cat Pip.", "Metz", "Pip")
 LEAST = {"en": 0.9, "de": 0.8, "es": 0.74, "ru": 0.55, "zh": 0.6}
 
 
+def the_network() -> Network:
+    found = network()
+    assert found is not None
+    return found
+
+
 def total(code: str, line: dict[str, str]) -> float:
     at, places = line["said"].index(line["value"]), places_of(line["value"], line["text"])
-    return network().totals(line["said"], line["text"], code, [((at, at + len(line["value"])), places)])[0]
+    return the_network().totals(line["said"], line["text"], code, [((at, at + len(line["value"])), places)])[0]
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -39,8 +48,8 @@ def test_a_value_gets_the_same_number_alone_and_among_others() -> None:
     told, *values = TOLD
     places = [((told.index(value), told.index(value) + len(value)), []) for value in values]
     message = "We left the place in May."
-    both = network().totals(told, message, "en", places)
-    alone = [network().totals(told, message, "en", [one])[0] for one in places]
+    both = the_network().totals(told, message, "en", places)
+    alone = [the_network().totals(told, message, "en", [one])[0] for one in places]
     assert both == pytest.approx(alone, abs=1e-4)
     assert both[0] != pytest.approx(both[1], abs=1e-2)
 
@@ -49,12 +58,14 @@ def test_a_value_gets_the_same_number_alone_and_among_others() -> None:
 @given(st.text(max_size=200), st.text(max_size=200), st.sampled_from(LANGUAGES))
 def test_any_two_texts_are_read(told: str, message: str, code: str) -> None:
     spans = [((0, len(told)), [(0, len(message))]), ((len(told), len(told) + 9), [])]
-    assert all(map(math.isfinite, network().totals(told, message, code, spans)))
+    assert all(map(math.isfinite, the_network().totals(told, message, code, spans)))
 
 
 def test_what_lies_behind_the_last_token_gets_a_number_all_the_same() -> None:
     told = "word " * 400 + "Metz."
-    assert math.isfinite(network().totals(told, "We left. \ud83d " * 200, "en", [((2000, 2004), [(1600, 1604)])])[0])
+    assert math.isfinite(
+        the_network().totals(told, "We left. \ud83d " * 200, "en", [((2000, 2004), [(1600, 1604)])])[0]
+    )
 
 
 def test_a_damaged_file_is_refused_by_name(tmp_path: Path) -> None:
@@ -63,6 +74,19 @@ def test_a_damaged_file_is_refused_by_name(tmp_path: Path) -> None:
         file.truncate(1000)
     with pytest.raises(ValueError, match=r"endings\.int8\.onnx.*install"):
         load(tmp_path)
+
+
+def test_without_its_file_endings_are_weighed_by_the_weights_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proxy.memory.extract_builtin.network.MODELS", tmp_path)
+    network.cache_clear()
+    try:
+        verdicts = Verdicts(read("We moved from Metz to Lyon.", LEXICONS), ["We live in Metz."])
+        assert network() is None
+        assert 0 < (verdicts.odds("Metz", ruled=True) or 0) < 1
+    finally:
+        network.cache_clear()
 
 
 def test_a_process_holds_the_embedders_model_once() -> None:

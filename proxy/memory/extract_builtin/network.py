@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import structlog
 from numpy.typing import NDArray
 
 from proxy.memory.minilm import MODELS, MiniLM, Tokens, open_session, verify
@@ -20,6 +21,8 @@ from proxy.memory.words import Span
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
+
+_log = structlog.get_logger(__name__)
 
 GRAPH = "endings.int8.onnx"
 LANGUAGES = ("en", "de", "es", "ru", "zh")
@@ -88,6 +91,10 @@ def load(folder: Path = MODELS) -> Network:
 
 
 @lru_cache(maxsize=1)
-def network() -> Network:
-    """Return the network of this process."""
-    return load()
+def network() -> Network | None:
+    """Return the network of this process, None where it does not load: endings are weighed without it then."""
+    try:
+        return load(MODELS)
+    except (OSError, ImportError, ValueError, RuntimeError) as error:
+        _log.warning("the network of endings does not load, endings are weighed without it", error=str(error))
+        return None

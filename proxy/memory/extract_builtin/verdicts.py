@@ -198,9 +198,10 @@ class Verdicts:
 
     def _totals(self, text: str, found: Sequence[Held]) -> dict[Span, float]:
         stands = {held.place: self._places(held.value)[:MOST_PLACES] for held in found}
-        if not stands:
-            return {}
-        totals = network().totals(text, self._look.reading.text, self._lexicon.code, list(stands.items()))
+        reader = network()
+        if not stands or reader is None:
+            return dict.fromkeys(stands, 0.0)
+        totals = reader.totals(text, self._look.reading.text, self._lexicon.code, list(stands.items()))
         return dict(zip(stands, totals, strict=True))
 
     @cached_property
