@@ -40,6 +40,11 @@ CHANGES = [
     ("我今年34岁。", "我昨天满35岁了。", "34岁", "35岁"),
 ]
 STAYS = [
+    ("I use Krita for drawing.", "I use Inkscape for drawing."),
+    ("I play the cello.", "I play the harp."),
+    ("Ich nutze Krita zum Zeichnen.", "Ich nutze Inkscape zum Zeichnen."),
+    ("Uso Krita para dibujar.", "Uso Inkscape para dibujar."),
+    ("Пользуюсь Критой для рисования.", "Пользуюсь Инкскейпом для рисования."),
     ("I love my sister.", "My sister switched to decaf."),
     ("Ich wohne in Metz.", "Mein Chef ist nach Lyon gezogen."),
     ("Ich wohne in Metz.", "Ich bin gestern nach Lyon gefahren."),

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from proxy.memory.extract_builtin.facts import stated_in
 from proxy.memory.extract_builtin.looks import Held, Look, Told, held_as, held_in, places_of
 from proxy.memory.extract_builtin.network import MOST_PLACES, network
 from proxy.memory.extract_builtin.reading import Reading, is_brief, is_talk, longest_brief
@@ -48,6 +49,7 @@ LEAST_NEW, TIMES_AS_LIKELY = (
     4,
 )  # from here on it does instead of what a rule takes for it, where that is less likely
 _TAKING_BACK, _CLOSING = word_set("forget correction slip murmur"), word_set("ended ceased parted loose switch")  # cues
+_NOW = word_set("now")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,7 @@ class Verdicts:
         if cues & _TAKING_BACK:
             return True
         new = self.successor(held.value)
-        if new and self._is_of_another(held, new):
+        if new and (self._is_of_another(held, new) or self._is_one_more(held, new)):
             return False
         if new:
             return held.sort != "number" or kind_of(new) == kind_of(held.value)
@@ -237,6 +239,16 @@ class Verdicts:
         sentence = next((one for one in self._look.reading.sentences if new in one.text), None)
         kin = self._lexicon.kin.finditer(sentence.flat) if sentence is not None else ()
         return any(match[0] not in flat(held.told.text) for match in kin)
+
+    def _is_one_more(self, held: Held, new: str) -> bool:
+        """Whether something new is stated as the old was, of what there may be several ("I use Krita for drawing")."""
+        if self._look.cues & (_CLOSING | _NOW):
+            return False
+        before = {fact.statement for fact in stated_in(held.told.text, self._lexicon) if fact.object == held.value}
+        return any(
+            fact.object == new and not fact.statement.single and fact.statement in before
+            for fact in stated_in(self._look.reading.text, self._lexicon)
+        )
 
     def _may_name(self, value: str) -> bool:
         return all(word.text[:2] in self._starts for word in words(value))
