@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from proxy.memory.extract_builtin.extractor import BuiltinExtractor
-from proxy.types import Episode, Said, Scope, Turn
+from proxy.types import Episode
+from tests.memory.extracting import AT, turn
 
-SCOPE = Scope("0" * 32, "1" * 32)
-AT = datetime(2031, 5, 14, 7, 20, tzinfo=UTC)
 CHANGES = [
     ("I live in Metz with my cat Pip.", "I moved to Lyon last week.", "Metz", "Lyon"),
     ("We live in Metz.", "We've moved to Lyon, any tips for bakeries?", "Metz", "Lyon"),
@@ -60,8 +59,9 @@ STAYS = [
 
 def replaced(said: str, text: str) -> list[tuple[tuple[str, ...], str]]:
     heard = [Episode("e", "s", "t", 0, "user", said, AT - timedelta(days=9))]
-    turn = Turn("turn", SCOPE, (Said("turn/0", "user", text),), "ok", "complete", "m", AT)
-    return [(one.replaces, one.object) for one in BuiltinExtractor().extract(turn, [], heard) if one.action != "add"]
+    return [
+        (one.replaces, one.object) for one in BuiltinExtractor().extract(turn(text), [], heard) if one.action != "add"
+    ]
 
 
 @pytest.mark.parametrize(("said", "text", "old", "new"), CHANGES)
