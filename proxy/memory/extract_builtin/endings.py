@@ -35,6 +35,7 @@ _WRONG_THING = lazy(  # "sent me the wrong bill"
 _FAVOURED = lazy(
     r"\b(?:zugunsten|zu Gunsten|en favor|en beneficio)\s+(?:von|vom|des|der|del?)(?:\s+(?:der|dem|la|las|los|el))?\s+(?P<new>[A-ZÄÖÜÁÉÍÓÚÑ][\w&.'-]*\w(?:\s+[A-ZÄÖÜÁÉÍÓÚÑ0-9][\w'-]*)*)"
 )
+_MINE = lazy(r"(?:my|our) (?:\w+ )?")
 _CLOSE = 4  # words
 _PLAIN_END = lazy(
     r"gestorben|verstorben|eingeschläfert|verkauft|verschenkt|gekündigt|aufgelöst|dichtgemacht|geschlossen|verlassen|aufgegeben|ausgetreten|entlaufen|tot\b|gelöscht|stillgelegt|murió|muerto|falleció|vend|cancel|cerr|dej|borr|regal|jubil|despid|despedí|escap"
@@ -55,9 +56,6 @@ _HABIT = lazy(
 )
 _SELLS = lazy(r"\bsell(?:s|ing)?\b|\bverkauf(?:e|en|t)?\b|\bvend(?:o|e|emos|iendo)\b|\bпрода(?:ю|ем|ет)\b")
 # "Jens has quit his job": his job ended, not Jens.
-
-
-_MINE = lazy(r"(?:my|our) (?:\w+ )?")
 
 
 class Endings(

@@ -12,8 +12,9 @@ _TELLING = (
 )
 _ADV = r"(?: (?:auch|jetzt|nun|noch|immer|meist|meistens|gerade|aktuell|derzeit|schon|seit \w+|inzwischen|mittlerweile|täglich|jeden \w+|oft|gern|gerne|am liebsten|ja|halt|eh|momentan|zurzeit|zur zeit|grad|neuerdings|viel|seit \w+ \w+|total gerne|sehr gerne|hauptsächlich|vor allem|regelmäßig|wieder|nun doch wieder|doch|ebenfalls|zusätzlich|seit kurzem|daheim|zuhause|privat|beruflich))*"
 _ICH = r"(?:\b(?:ich|wir)\b)"
-_BIN = r"(?:\b(?:ich bin|bin ich|wir sind|sind wir)\b)"
+_HABE = r"\b(?:ich hab|ich habe|hab ich|habe ich)"
 _MEIN = r"\b(?:mein|meine|unser|unsere) (?:\w+ ){0,1}?(?P<who>" + KIN + r")(?: \w+)?"
+_MOVED = r"(?:(?:\b(?:ich bin|bin ich|wir sind|sind wir)\b)|" + _MEIN + r" (?:ist|sind))"
 
 
 def _verb(*verbs: str) -> str:
@@ -47,12 +48,9 @@ GERMAN_STATEMENTS = (
             + _ADV
             + r" in ",
             _MEIN + r" (?:wohnt|lebt|wohnen|leben) in ",
-            r"(?:"
-            + _BIN
-            + r"|"
-            + _MEIN
-            + r" (?:ist|sind))(?: \w+){0,4}? nach (?P<v>[\w-]+(?: (?!gezogen)[\w-]+)?) (?:um|über|zurück)?(?:gezogen|gesiedelt)\b",
-            r"(?:" + _BIN + r"|" + _MEIN + r" (?:ist|sind))(?: \w+){0,3}? (?:umgezogen|gezogen|übergesiedelt) nach ",
+            _MOVED
+            + r"(?: \w+){0,4}? nach (?P<v>[\w-]+(?: (?!gezogen)[\w-]+)?) (?:um|über|zurück)?(?:gezogen|gesiedelt)\b",
+            _MOVED + r"(?: \w+){0,3}? (?:umgezogen|gezogen|übergesiedelt) nach ",
         ),
         single=True,
     ),
@@ -81,8 +79,8 @@ GERMAN_STATEMENTS = (
             _MEIN + r" arbeitet (?:bei|für) (?:der firma |der )?",
             r"\bbin ich (?:ja )?(?:noch )?bei der firma ",
             r"\bich bin bei der firma ",
-            r"\b(?:ich hab|ich habe|hab ich|habe ich)(?: \w+){0,3}? (?:neuen job|neue stelle|neue arbeit) bei (?:der firma )?",
-            r"\b(?:ich hab|ich habe|hab ich|habe ich)(?: \w+){0,4}? bei (?:der firma )?(?P<v>[\w&-]+(?: (?!angef)[\w&-]+)?) angefangen\b",
+            _HABE + r"(?: \w+){0,3}? (?:neuen job|neue stelle|neue arbeit) bei (?:der firma )?",
+            _HABE + r"(?: \w+){0,4}? bei (?:der firma )?(?P<v>[\w&-]+(?: (?!angef)[\w&-]+)?) angefangen\b",
         ),
         single=True,
     ),

@@ -3,7 +3,7 @@
 The rules know what is said in so many words; the weights know what endings look like on the whole, and take what the
 rules found as one trait among many. They are those of logistic regressions over traits (Cox, 1958), three in each
 language: whether a value ends that the message names, whether one ends that it does not name, and whether something
-new takes the place of what ends.
+new takes the place of what ends. Where they are in doubt, a small network that reads both texts has a word as well.
 """
 
 from __future__ import annotations
@@ -44,10 +44,8 @@ POSSIBLE = 0.3  # from here on a named value may be meant, and so none that is n
 MOST_TELLINGS = 3  # of a value that are weighed, the latest: what comes up again and again is told alike
 UNLIKELY = 0.08  # below it a value stays that a rule says to end
 LIKELY_NEW = 0.35  # from here on something new takes the place of what ends
-LEAST_NEW, TIMES_AS_LIKELY = (
-    0.05,
-    4,
-)  # from here on it does instead of what a rule takes for it, where that is less likely
+# From here on it does instead of what a rule takes for it, where it is so many times as likely as that.
+LEAST_NEW, TIMES_AS_LIKELY = 0.05, 4
 _TAKING_BACK, _CLOSING = word_set("forget correction slip murmur"), word_set("ended ceased parted loose switch")  # cues
 _NOW = word_set("now")
 
