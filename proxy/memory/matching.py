@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.memory.changes import PROFILE, SUCCEEDS
-from proxy.memory.cuts import cut
+from proxy.memory.cuts import cut, stands_beside
 from proxy.memory.words import Value, contains_value, fold, mentions, same_value, words
 from proxy.types import Candidate, Memory
 
@@ -37,11 +37,11 @@ def is_rival(memory: Memory, candidate: Candidate) -> bool:
 def holds_without(memory: Memory, term: str) -> bool:
     """Whether a memory still tells its value once a figure or common word that is to be forgotten is cut out of it.
 
-    What tells of somebody goes with their name.
+    What tells of somebody goes with their name, but for what is merely done with them.
     """
-    is_plain = term[:1].islower() or term[:1].isdigit()
     found = words(memory.text)
     gone, held = (list(Value.of(value).find(found)) for value in (term, memory.object))
+    is_plain = term[:1].islower() or term[:1].isdigit() or all(stands_beside(memory.text, span) for span in gone)
     rest = cut(memory.text, gone, held=held) if is_plain and memory.object and held else None
     return rest is not None and mentions(rest, memory.object)
 

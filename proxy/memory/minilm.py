@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from proxy.memory.pieces import Pieces
+
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
@@ -25,8 +27,11 @@ MODELS = Path(__file__).resolve().parent.parent / "models"
 GRAPH, TOKENIZER = "all-MiniLM-L6-v2.int8.onnx", "tokenizer.json"
 _MAX_TOKENS = 240
 _MIDDLE = "middle"
-_TABLE, _TABLE_SHAPE = "words", (30_522, DIMENSION)
-_TABLE_MARK = b"\x4a\x80\xae\xcb\x05"  # what precedes so many bytes of a tensor in an ONNX file (field 9, a length)
+_WORDS, _PIECES = 30_522, 66_700  # rows of the model's own words, and of pieces of other languages behind them
+_TABLE, _TABLE_SHAPE = "words", (_WORDS + _PIECES, DIMENSION)
+_TABLE_MARK = b"\x4a\x80\xd2\xe6\x11"  # what precedes so many bytes of a tensor in an ONNX file (field 9, a length)
+_FIRST, _LAST = 101, 102  # the words that open and close a text
+_MAX_PIECES, _MAX_SPLIT = 118, 1200  # of each of two texts: pieces, and characters that are split
 # The model reads 240 tokens; the tokenizer would split all of a long text first (2.6 s for a million characters).
 _MAX_RAW, _MAX_CHARACTERS = 8192, 2400
 
@@ -100,16 +105,25 @@ class MiniLM:
             mask[row, : len(found)] = 1
         return _pooled(self._run(self._output, tokens, mask), mask)
 
-    def middle(self, first: str, second: str) -> Tokens:
+    def middle(self, first: str, second: str, pieces: Pieces | None = None) -> Tokens:
         """Return the tokens of two texts, read as one, after the built-in model's first three layers.
 
         Args:
             first: A text; together with the other it has 240 tokens, what is longer is cut.
             second: Another.
+            pieces: What to split them into instead of English words.
         """
-        found = self._tokenizer.encode(_whole(first), _whole(second))
-        tokens = np.array([found.ids], np.int64)
-        return Tokens(self._run(_MIDDLE, tokens, np.ones_like(tokens)), tuple(found.type_ids), tuple(found.offsets))
+        if pieces is None:
+            found = self._tokenizer.encode(_whole(first), _whole(second))
+            ids, sides, spans = found.ids, tuple(found.type_ids), tuple(found.offsets)
+        else:
+            told, later = (pieces.split(text[:_MAX_SPLIT])[:_MAX_PIECES] for text in (first, second))
+            ids = [_FIRST, *(_WORDS + one.row for one in told), _LAST, *(_WORDS + one.row for one in later), _LAST]
+            sides = (0,) * (len(told) + 2) + (1,) * (len(later) + 1)
+            places = [[(one.start, one.end) for one in some] for some in (told, later)]
+            spans = ((0, 0), *places[0], (0, 0), *places[1], (0, 0))
+        tokens = np.array([ids], np.int64)
+        return Tokens(self._run(_MIDDLE, tokens, np.ones_like(tokens)), sides, spans)
 
     def _run(self, output: str, tokens: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
         given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}

@@ -38,7 +38,48 @@ CHANGES = [
     ("我在华为上班。", "我入职腾讯了。", "华为", "腾讯"),
     ("我今年34岁。", "我昨天满35岁了。", "34岁", "35岁"),
 ]
+OTHERS = [  # who and when: (told, later, old, new)
+    ("Our nanny is called Petra.", "We have a new nanny, Ines.", "Petra", "Ines"),
+    ("Unsere Kinderfrau heißt Petra.", "Wir haben eine neue Kinderfrau, Ines.", "Petra", "Ines"),
+    ("Mi entrenador es Jorge.", "Tengo un nuevo entrenador, Milán.", "Jorge", "Milán"),
+    ("Моего тренера зовут Егор.", "У меня новый тренер, Милан.", "Егор", "Милан"),
+    ("我的教练叫李刚。", "换了个教练，叫王强。", "李刚", "王强"),
+    ("I play squash on Wednesdays with Ravi.", "Squash is on Fridays these days.", "Wednesdays", "Fridays"),
+    ("El pádel es los miércoles.", "El pádel ahora es los viernes.", "miércoles", "viernes"),
+    ("По средам играю в сквош.", "Сквош теперь по пятницам.", "средам", "пятницам"),
+    ("和小陈的会议在下午三点。", "和小陈的会议改到四点半了。", "下午三点", "四点半"),
+]
+GIVEN_UP = [  # by one of the family: (told, later, what ends)
+    ("My son plays the trumpet and my daughter the harp.", "My daughter gave up the harp.", "harp"),
+    ("Сын играет на трубе, а дочь на арфе.", "Дочь бросила арфу.", "арфу"),
+]
+FORGOTTEN = [
+    ("I live in Oslo with my brother Tom.", "Erase what you know about my brother.", "Tom"),
+    ("Ich wohne in Oslo mit meinem Bruder Tom.", "Lösche bitte alles über meinen Bruder.", "Tom"),
+    ("Vivo en Oslo con mi hermano Tom.", "Borra todo lo de mi hermano.", "Tom"),
+    ("Живу в Осло с братом Толей.", "Удали всё, что знаешь о моём брате.", "Толей"),
+    ("我弟弟叫小涛。", "把关于我弟弟的都删掉吧。", "小涛"),
+]
+ALL_THAT_IS_LEFT = [
+    (
+        "I'm allergic to peanuts and strawberries.",
+        "Turns out I'm not allergic to strawberries after all, only peanuts.",
+        "peanuts",
+    ),
+    (
+        "Ich bin allergisch gegen Erdnüsse und Erdbeeren.",
+        "Gegen Erdbeeren bin ich doch nicht allergisch, nur gegen Erdnüsse.",
+        "Erdnüsse",
+    ),
+    (
+        "Soy alérgico a los cacahuetes y a las fresas.",
+        "Resulta que a las fresas no soy alérgico, solo a los cacahuetes.",
+        "cacahuetes",
+    ),
+]
 STAYS = [
+    ("Squash is on Wednesdays.", "Choir is on Fridays now."),
+    ("Our nanny is called Petra.", "We have a new sofa, Petra loves it."),
     ("I use Krita for drawing.", "I use Inkscape for drawing."),
     ("I play the cello.", "I play the harp."),
     ("Ich nutze Krita zum Zeichnen.", "Ich nutze Inkscape zum Zeichnen."),
@@ -67,6 +108,30 @@ def replaced(said: str, text: str) -> list[tuple[tuple[str, ...], str]]:
 @pytest.mark.parametrize(("said", "text", "old", "new"), CHANGES)
 def test_a_new_home_employer_or_age_takes_the_place_of_the_old(said: str, text: str, old: str, new: str) -> None:
     assert replaced(said, text) == [((old,), new)]
+
+
+@pytest.mark.parametrize(("said", "text", "old", "new"), OTHERS)
+def test_a_new_person_day_or_hour_takes_the_place_of_the_old(said: str, text: str, old: str, new: str) -> None:
+    found = replaced(said, text)
+    assert [values for values, _ in found] == [(old,)]
+    assert new in found[0][1]
+
+
+@pytest.mark.parametrize(("said", "text", "gone"), GIVEN_UP)
+def test_what_one_of_the_family_gives_up_ends(said: str, text: str, gone: str) -> None:
+    assert [values for values, _ in replaced(said, text)] == [(gone,)]
+
+
+@pytest.mark.parametrize(("said", "text", "name"), FORGOTTEN)
+def test_everything_about_somebody_is_what_is_tied_to_their_name(said: str, text: str, name: str) -> None:
+    assert (((name,), name)) in replaced(said, text)
+
+
+@pytest.mark.parametrize(("said", "text", "left"), ALL_THAT_IS_LEFT)
+def test_the_only_one_that_is_left_stays(said: str, text: str, left: str) -> None:
+    found = replaced(said, text)
+    assert found
+    assert not any(left in value for values, _ in found for value in values)
 
 
 @pytest.mark.parametrize(("said", "text"), STAYS)

@@ -17,10 +17,11 @@ from proxy.memory.extract_builtin.network import GRAPH, LANGUAGES, Network, load
 from proxy.memory.extract_builtin.reading import read
 from proxy.memory.extract_builtin.verdicts import Verdicts
 from proxy.memory.minilm import MODELS, MiniLM
+from proxy.memory.pieces import PIECES
 
 FOLDER = Path(__file__).parent / "endings" / "plain"  # of which nothing was learned
 TOLD = ("We live in Metz with our cat Pip.", "Metz", "Pip")
-LEAST = {"en": 0.9, "de": 0.8, "es": 0.74, "ru": 0.55, "zh": 0.6}
+LEAST = {"en": 0.9, "de": 0.8, "es": 0.73, "ru": 0.75, "zh": 0.85}
 
 
 def the_network() -> Network:
@@ -68,11 +69,12 @@ def test_what_lies_behind_the_last_token_gets_a_number_all_the_same() -> None:
     )
 
 
-def test_a_damaged_file_is_refused_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [GRAPH, PIECES])
+def test_a_damaged_file_is_refused_by_name(tmp_path: Path, name: str) -> None:
     shutil.copytree(MODELS, tmp_path, dirs_exist_ok=True)
-    with (tmp_path / GRAPH).open("r+b") as file:
+    with (tmp_path / name).open("r+b") as file:
         file.truncate(1000)
-    with pytest.raises(ValueError, match=r"endings\.int8\.onnx.*install"):
+    with pytest.raises(ValueError, match=rf"{name}.*install"):
         load(tmp_path)
 
 

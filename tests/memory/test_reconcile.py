@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -222,6 +223,21 @@ def test_another_value_holds_from_the_edit_on() -> None:
     assert edit_memory(row, later, value="magnet").memory.valid_from == START
     bare = replace(row, object="")
     assert edit_memory(bare, later, text="I use things", value="").memory.valid_from == START
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("I live in Oslo with my brother Tom", {"Oslo"}),
+        ("Ich wohne in Oslo mit Tom", {"Oslo"}),
+        ("Tom and I live in Oslo", set()),
+        ("I share with Tom in Oslo", set()),
+    ],
+)
+def test_what_is_merely_done_with_somebody_holds_without_them(text: str, kept: set[str]) -> None:
+    told = [says(0, "Tom", text=text, relation="is"), says(0, "Oslo", text=text, relation="live in")]
+    rows = run((turn(0), told), (turn(1), [ends(1, "Tom", forget=True)]))
+    assert active(rows) == kept
 
 
 def test_a_figure_to_be_forgotten_takes_nothing_along_that_holds_without_it() -> None:

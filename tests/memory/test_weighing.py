@@ -24,7 +24,7 @@ from proxy.memory.words import HAS_CJK, words
 from proxy.types import Candidate, Episode, Said, Scope, Turn
 
 TALK = Path(__file__).with_name("talk")  # persons of whom nothing was learned, who take nothing back
-MOST_FALSE = {"de": 5, "es": 7, "ru": 10, "zh": 6}  # of 140 messages each, written to mislead
+MOST_FALSE = {"de": 7, "es": 8, "ru": 9, "zh": 6}  # of 140 messages each, written to mislead
 SCOPE = Scope("0" * 32, "1" * 32)
 AT = datetime(2031, 5, 14, 7, 20, tzinfo=UTC)
 ENDED = [

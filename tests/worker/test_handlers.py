@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -109,6 +110,21 @@ async def test_what_is_said_later_was_not_heard_before(services: Services) -> No
     turn = Turn("turn_2", ANNA, (message,), "", "complete", "m", NOW + timedelta(minutes=1))
     heard = await heard_before(services.index, ANNA, [turn])
     assert [one.id for one in heard] == ["msg_0"]
+
+
+async def test_what_was_said_lately_is_heard_though_no_word_is_shared(services: Services) -> None:
+    def said(seq: int, text: str) -> Episode:
+        at = NOW - timedelta(days=9) + timedelta(minutes=seq)
+        return Episode(f"msg_{seq}", "ses_before", f"turn_{seq}", seq, "user", text, at)
+
+    rows = [
+        said(0, "I nurse at Saint Mary's"),
+        *(said(seq, f"What rhymes with door number {seq}?") for seq in range(1, 9)),
+    ]
+    await services.book.keep(ANNA, [*rows[1:], replace(rows[0], at=NOW - timedelta(hours=2))])
+    turn = Turn("turn_new", ANNA, (Said("msg_new", "user", "Retired last month!", seq=0),), "", "complete", "m", NOW)
+    heard = await heard_before(services.index, ANNA, [turn])
+    assert [one.id for one in heard] == ["msg_0", "msg_8", "msg_7", "msg_6", "msg_5", "msg_4"]
 
 
 async def test_only_a_long_history_waits_for_its_vectors(services: Services) -> None:

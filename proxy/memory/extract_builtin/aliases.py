@@ -1,4 +1,4 @@
-"""Finds by the word for what something is the name that a German or Spanish speaker gave it ("the tomcat" for "our tomcat, Max")."""
+"""Finds by the word for what something is the name that the speaker gave it ("the tomcat" for "our tomcat, Max")."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import re
 from collections.abc import Sequence
 
 from proxy.memory.extract_builtin.lazy import lazy
-from proxy.memory.words import flat
+from proxy.memory.extract_builtin.lexicon import Lexicon
+from proxy.memory.extract_builtin.pairs import is_called, pairs_in
+from proxy.memory.words import flat, same_word
 
 _CAPITAL = r"[A-ZÄÖÜÁÉÍÓÚÑ][\w&'-]*\w(?:\s+(?:\d+|[A-ZÄÖÜÁÉÍÓÚÑ][\w&'-]*\w)){0,2}"
+_NAME_AFTER = lazy(r",? (?P<name>[A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ][\w'-]*\w)")
 _TIE = {
     "de": r"(?:\s+(?:namens|heißt|genannt|ist|bei|beim|von|vom))?(?:\s+(?:de[rmn]|die|das|Herrn?|Frau|Dr\.))*\s+",
     "es": r"(?:\s+(?:llamad[oa]|que se llama|se llama|es|en|con|del?))?(?:\s+(?:el|la|don|doña|doctora?|señora?))*\s+",
@@ -33,3 +36,15 @@ def name_of(noun: str, said: Sequence[str], code: str) -> str:
     found = {match["v"] or match["apposed"] for text in said for match in named.finditer(text)}
     told = {name for name in found if flat(name) != flat(noun)}
     return told.pop() if len(told) == 1 else ""
+
+
+def names_of(kin: str, said: Sequence[str], lexicon: Lexicon) -> list[str]:
+    """Return the names that earlier texts give somebody by a word for who they are to the speaker ("my brother Tom")."""
+    found: dict[str, None] = {}
+    for text in said:
+        paired = (pair for pair in pairs_in(text, lexicon) if same_word(pair.attribute[-1], kin))
+        found |= dict.fromkeys(pair.value for pair in paired if is_called(pair.value))
+        beside = (match for match in lexicon.kin.finditer(flat(text)) if same_word(match[0], kin))
+        named = (_NAME_AFTER.match(text, match.end()) for match in beside if lexicon.code != "zh")
+        found |= dict.fromkeys(match["name"] for match in named if match)
+    return list(found)

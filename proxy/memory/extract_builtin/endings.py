@@ -187,7 +187,8 @@ class Endings(
         if cue is None:
             return
         start, end, mutual = cue
-        targets = self._targets(place, sentence, index, clause, (start, end))
+        targets = self._of_kin(clause, sentence, (start, end))
+        targets = targets or self._targets(place, sentence, index, clause, (start, end))
         targets = targets or self._class_words(clause, sentence, (start, end))
         subject = self._third(sentence, clause, targets)
         if subject is None and not (mutual and self._is_between_us(clause, start, targets)):

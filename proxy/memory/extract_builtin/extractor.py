@@ -219,6 +219,7 @@ class _Extraction(Weighing):
 
         yield from self._rejoined()
         yield from self._retimed()
+        yield from self._rescheduled()
         yield from self._redefined()
         yield from self._recounted()
         yield from self._reshaped()

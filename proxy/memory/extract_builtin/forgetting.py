@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from proxy.memory.extract_builtin.aliases import names_of
 from proxy.memory.extract_builtin.corrections import TOPIC
 from proxy.memory.extract_builtin.english_forgetting import asks_to_erase, values_meant
 from proxy.memory.extract_builtin.erasing import ERASING
@@ -77,6 +78,9 @@ _CODE = lazy(r"(?<![\w.,])(?:\d[\d -]{2,}\d|[A-Za-z][\w-]*\d[\w-]*|\d+[A-Za-zА-
 
 
 _YEAR = lazy(r"(?:19|20)\d\d")
+_OF_THEIRS = lazy(
+    r"'s?\b|’s?\b| (?:has|is|hat|ist|tiene|es|está|lives|wohnt|vive|moved)\b|的(?![都全事]|所有|一切|内容|信息|记录|资料)"
+)
 
 
 class Forgetting(Scan):
@@ -169,12 +173,23 @@ class Forgetting(Scan):
         for near in self._reading.sentences[max(0, place - 1) : place + 2]:
             if not best and near is not sentence and not near.asks and not self._lets_stay(near):
                 best = self._best(self._mentions[near.start], floor=NAME) or self._common_in(near)
-        for mention in best:
+        persons = self._persons_meant(sentence) if all(self._is_kin(mention) for mention in best) else []
+        for person in persons:
+            yield Ending(person, "forget", sentence, None)
+        for mention in best if not persons else ():
             yield Ending(mention.surface, "forget", sentence, mention)
-        if not best and self._lexicon.code in ("en", *ERASING):
+        if not best and not persons and self._lexicon.code in ("en", *ERASING):
             meant = values_meant if self._lexicon.code == "en" else values_named
             for value in meant(sentence.flat, self._heard.texts, self._lexicon):
                 yield Ending(value, "forget", sentence, None)
+
+    def _persons_meant(self, sentence: Sentence) -> list[str]:
+        """Return the names that the user gave those whom a request is all about ("everything about my brother")."""
+        asked = [match for match in self._lexicon.kin.finditer(sentence.flat) if not _owns(match, sentence.flat)]
+        return [name for match in asked[:1] for name in names_of(match[0], self._heard.texts, self._lexicon)]
+
+    def _is_kin(self, mention: Mention) -> bool:
+        return self._lexicon.kin.fullmatch(mention.surface.lower().removeprefix("我")) is not None
 
     def _code_meant(self, place: int, sentence: Sentence) -> str:
         """Return the one code said before, where a request is about the number and does not say it again."""
@@ -222,6 +237,11 @@ class Forgetting(Scan):
         if self._lexicon.code == "de":  # "that we travel to Triest": the place, not the travelling
             found = [m for m in found if m.surface[:1].isupper()] or found
         return found[:_MAX_COMMON]
+
+
+def _owns(kin: re.Match[str], told: str) -> bool:
+    """Whether something of somebody is spoken of, or where they are, and not they themselves ("my brother's allergy")."""
+    return _OF_THEIRS.match(told, kin.end()) is not None
 
 
 def _is_other_work(told: str) -> bool:

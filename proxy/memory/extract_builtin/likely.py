@@ -38,8 +38,17 @@ class Likely(Contrasts, Forgetting):
         for verdict in verdicts.likely(surfaces):
             ending = self._ending_of(verdict, verdicts.successor(verdict.value))
             is_meant = is_alone or verdict.places
-            if is_meant and ending is not None and self._is_told_plainly(ending):
+            if is_meant and ending is not None and self._is_told_plainly(ending) and not self._is_undone_later(verdict):
                 yield ending
+
+    def _is_undone_later(self, verdict: Verdict) -> bool:
+        """Whether what is told after a value that the message names undoes what happened to it."""
+        for start, _ in verdict.places[:1]:
+            sentence = next((one for one in self._reading.sentences if one.start <= start < one.end), None)
+            clause = next((one for one in sentence.clauses if one.start <= start < one.end), None) if sentence else None
+            if sentence is not None and clause is not None:
+                return self._came_back(sentence, clause)
+        return False
 
     def _ending_of(self, verdict: Verdict, new: str) -> Ending | None:
         """Return a verdict as an ending; its sentence is the one that tells what comes in its place."""

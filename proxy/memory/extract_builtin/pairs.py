@@ -22,6 +22,16 @@ _DATED = lazy(  # names of months and days make no attribute
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:январ|феврал|март|апрел|ма|июн|июл|август|сентябр|октябр|ноябр|декабр)[ьяейю]?)$"
 )
 _HAN_NAMED = lazy(HAN_NAME)
+_NEW = lazy(r"\b(?:new|neue[nrms]?|nuev[oa]|нов(?:ая|ый|ую|ого|ой|ым))\s+$")
+_NEW_AFTER = lazy(r"\w+\s+nuev[oa]\b")
+_NEW_HAN = lazy(r"(?:换了?一?[个位名]?(?:新的?)?|新的?|新来的)$")
+_NAMED_AFTER = lazy(
+    r"\w+(?:\s+nuev[oa])?(?:,|:|\s+[—–-])?\s+(?:(?:is|called|named|ist|heißt|namens|es|se llama|que se llama|llamad[oa]|зовут|это)\s+){0,2}"
+    r"(?P<v>(?:(?:Dr|Mrs?|Ms|Frau|Herr|Sra?)\.?\s+)?[A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ][\w'-]+(?:\s+[A-ZА-ЯЁÄÖÜÁÉÍÓÚÑ][\w'-]+)?)(?=\s*(?:$|[.,;!?)]))"
+)
+_NAMED_AFTER_HAN = lazy(
+    r"[\u4e00-\u9fff]{1,4}?[，,]?(?:现在)?(?:名字)?(?:是|叫)(?P<v>[\u4e00-\u9fff]{2,4}?)(?=$|[，。！,!了])"
+)
 _TITLED = lazy(
     r"\b(?:Herrn?|Frau|Dr|Prof|señora?|Sra?|doctora?|Dra?|don|doña|profesora?|licenciad[oa]|ingenier[oa])\.?\s+$"
 )
@@ -94,12 +104,27 @@ def renewed(reading: Reading, earlier: Sequence[Pair]) -> Iterator[tuple[Pair, P
     """Yield (old, new) where a message gives an attribute of ``earlier`` another value."""
     for sentence in reading.sentences:
         for old in earlier:
-            new = _same_attribute(sentence, old, reading)
+            new = _same_attribute(sentence, old, reading) or _new_one(sentence, old, reading)
             told = new is not None and (old.is_stated or new.is_stated or _are_apposed(old, new, reading))
             if new is None or is_of_another_sort(new.value, old.value):
                 continue
             if told and not same_value(new.value, old.value):
                 yield old, new
+
+
+def _new_one(sentence: Sentence, old: Pair, reading: Reading) -> Pair | None:
+    """Return who a sentence names as the new one of those of whom there was one ("we have a new nanny, Ines")."""
+    code, noun = reading.lexicon.code, old.attribute[-1]
+    place = sentence.flat.find(noun[:-1] if code == "ru" else noun)
+    if place < 0 or not is_called(old.value) or sentence.asks:
+        return None
+    before, after = sentence.flat[:place], sentence.text[place:]
+    named = _NAMED_AFTER_HAN.match(after) if code == "zh" else _NAMED_AFTER.match(after)
+    is_new = (_NEW_HAN if code == "zh" else _NEW).search(before) or _NEW_AFTER.match(sentence.flat, place)
+    if named is None or not is_new:
+        return None
+    start = sentence.start + place
+    return Pair(old.attribute, named["v"], start, (start + named.start("v"), start + named.end("v")), sentence)
 
 
 def _are_apposed(old: Pair, new: Pair, reading: Reading) -> bool:

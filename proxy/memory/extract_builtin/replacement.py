@@ -28,6 +28,7 @@ _PLACED = lazy(
 _SHORTEST_NAME, _ALIKE = 4, 0.65  # letters; share of those that two spellings have in common
 _LEAST_MOULD = 2  # words
 _DESCRIBED = lazy(r"\b(?P<adjective>[а-яё]{3,}(?:[ыио]й|ая|яя|[ое]е|[ую]ю|[ыи]е|[ое]го|[ыи]х)) $")  # "poplar pollen"
+_HOURS = 24
 _LINE = 3  # digits of a number that names something ("the 73 bus")
 _FIGURES = frozenset(("number", "year", "time", "length", "ordinal"))
 _QUARTER = lazy(r"[QH][1-4](?: \d{2,4})?")  # of a year
@@ -76,6 +77,18 @@ def kind_of(value: str) -> str:
     if len(found) == 1 and (found[0].start, found[0].end) == (0, len(value)):
         return found[0].kind
     return "name" if _PLAIN_NAME.fullmatch(value) else ""
+
+
+def is_alike(new: str, old: str) -> bool:
+    """Whether two values hold one figure, time, date or day each, and of one form; an hour may be a bare number."""
+    now, before = typed(new), typed(old)
+    if len(now) != 1 or len(before) != 1:
+        return False
+    kinds = {now[0].kind, before[0].kind}
+    if kinds == {"number", "time"}:
+        bare = next(one.surface for one in (*now, *before) if one.kind == "number")
+        return bare.isdecimal() and int(bare) <= _HOURS
+    return len(kinds) == 1
 
 
 def recast(old: str, text: str, lexicon: Lexicon) -> str:

@@ -16,9 +16,9 @@ from proxy.memory.extract_builtin.told import Told
 from proxy.memory.words import HAS_CJK, Span, flat, words
 
 _NEAR = 40  # characters between a subject and what it does
-_SPEAKER = lazy(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
+SPEAKER = lazy(r"\b(?:i|we|ich|wir|yo|nosotr[oa]s|я|мы)\b|我")
 # Somebody else does it, to the speaker ("the doctor took me off it").
-_DONE_TO_SPEAKER = lazy(
+_DONE_TOSPEAKER = lazy(
     r"\b(?:puts?|tak(?:es?|en|ing)|took|ma[dk]es?|ha[sd]|got|getting|talked|forced|mov(?:ed|ing)|switch(?:ed|ing)|kick(?:ed)?|bann(?:ed|ing)|barred|swapped|"
     r"changed|let|sacked|fired|dropped|transferred|promoted|wean(?:ed|ing)|pulled|prescribed|g[ai]ven?|convinced|persuaded|helped|drove|signed|booked|threw|"
     r"chucked|ordered|forbade|forbidden|stopp(?:ed|ing)|cut|sent|steered|reassigned|converted)(?: \w+)? (?:me|us)\b"
@@ -52,7 +52,7 @@ _LONG_AGO = lazy(  # what holds was said since
 _CAME_BACK = lazy(
     r"\bausgehalten\b|\bdurchgehalten\b|\brückfällig\b|\breumütig\b|\bbereut\b|\bgehalten hat (?:das|es)\b|\bwieder (?:angefangen|eingestiegen|zurück|dabei|da|drin|damit)\b|\bseitdem (?:\w+ ){0,3}wieder\b|"
     r"\bdur(?:é|amos)\b|\baguant(?:é|amos)\b|\bvolví\b(?! a (?:dejar|romper))|\brecaí\b|\bregresé\b|\bme arrepentí\b|\bretom(?:é|amos)\b|"
-    r"\bвернул(?:ся|ась|ись)\b(?! (?:к|на|в)\b)|\bнаш(?:ел|л[аи])с[ья]\b|\bнашл[аи]\b(?= (?:его|ее|их|под|в|за|на|у))|\bпомирил\w+|\bпочинил\w*|(?<![要讨拿退收])回来了|找(?:到|回来)的?|和好|修好|恢复了|"
+    r"\bвернул(?:ся|ась|ись)\b(?! (?:к|на|в)\b)|\bнаш(?:ел|л[аи])с[ья]\b|\bнашл[аи]\b(?= (?:его|ее|их|под|в|за|на|у))|\bпомирил\w+|\bвосстановил\w*|\bпочинил\w*|(?<![要讨拿退收])回来了|找(?:到|回来)的?|和好|修好|恢复了|"
     r"\b(?:lasted|got back into|went back to it|picked it (?:back )?up again)\b"
 )
 
@@ -127,7 +127,7 @@ class Scan(Told):
         found = self._reading.sentences
         place = found.index(sentence)
         after = [(sentence, other) for other in sentence.clauses if other.start > clause.start]
-        after += [(near, other) for near in found[place + 1 : place + 2] for other in near.clauses]
+        after += [(near, other) for near in found[place + 1 : place + 3] for other in near.clauses]
         named = {m.surface.casefold() for m in self._mentions[sentence.start] if m.start < clause.end}
         for near, other in after:
             if other.asks or not _CAME_BACK.search(other.flat):
@@ -213,7 +213,7 @@ class Scan(Told):
     def _acts(self, clause: Clause, start: int, targets: Sequence[Mention]) -> bool:
         """Whether the speaker is the subject between somebody else and the value."""
         stop = min((m.start for m in targets if clause.start + start <= m.start < clause.end), default=clause.end)
-        return _SPEAKER.search(clause.flat[start : stop - clause.start]) is not None
+        return SPEAKER.search(clause.flat[start : stop - clause.start]) is not None
 
     def _stands_for(self, sentence: Sentence, clause: Clause, where: Span, targets: Sequence[Mention]) -> bool:
         """Whether the pronoun of a clause is the one named at the start of the clause before ("Ann moved, so she can't come")."""
@@ -229,7 +229,7 @@ class Scan(Told):
 
     def _undergoes(self, clause: Clause, start: int) -> bool:
         """Whether what somebody else does is done to the speaker."""
-        return _DONE_TO_SPEAKER.search(clause.flat, start, start + _NEAR) is not None
+        return _DONE_TOSPEAKER.search(clause.flat, start, start + _NEAR) is not None
 
     def _inherited(self, sentence: Sentence, clause: Clause) -> re.Match[str] | None:
         """Return the somebody of an earlier clause where this one names no subject of its own."""

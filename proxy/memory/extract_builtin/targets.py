@@ -10,6 +10,7 @@ from proxy.memory.extract_builtin.leaning import Leaning
 from proxy.memory.extract_builtin.mentions import NAME, NOUN, Mention
 from proxy.memory.extract_builtin.narrower import ITS_OBJECT
 from proxy.memory.extract_builtin.reading import Clause, Sentence, read_as
+from proxy.memory.extract_builtin.scan import SPEAKER
 from proxy.memory.extract_builtin.switches import ARRIVES, GAINS, NOW
 from proxy.memory.words import flat, same_word, words
 
@@ -265,6 +266,13 @@ class Targets(Leaning):
         ]
         return theirs or found
 
+    def _of_kin(self, clause: Clause, sentence: Sentence, cue: tuple[int, int]) -> list[Mention]:
+        """Return what one of the family gives up that was told of as theirs ("our son quit judo")."""
+        found = self._within(clause, sentence) if self._lexicon.code in ("en", "ru") else []
+        kin = [m for m in found if m.end <= cue[0] and self._lexicon.kin.fullmatch(m.surface.lower())]
+        things = [m for m in found if m.start >= cue[1] and m.rank >= NOUN and self._is_tight(m, cue)]
+        return [m for m in things if any(self._is_told_of(m, doer) for doer in kin)]
+
     def _is_told_of(self, mention: Mention, doer: Mention) -> bool:
         """Whether an earlier clause, of nobody else, tells of both."""
         for text in mention.said:
@@ -273,7 +281,8 @@ class Targets(Leaning):
                     told = [word.text for word in words(clause.flat)]
                     names = [word.text for value in (mention, doer) for word in words(value.surface)]
                     if all(any(same_word(name, word) for word in told) for name in names):
-                        return not self._lexicon.first.search(clause.flat)
+                        told_by = SPEAKER if self._lexicon.code == "en" else self._lexicon.first
+                        return not told_by.search(clause.flat)
         return False
 
     def _offers(self, mention: Mention, clause: Clause, sentence: Sentence) -> bool:

@@ -20,9 +20,9 @@ _MONTH = (
     r"январ[яьюе]|феврал[яьюе]|март[ауе]?|апрел[яьюе]|ма[йяюе]|июн[яьюе]|июл[яьюе]|август[ауе]?|сентябр[яьюе]|октябр[яьюе]|ноябр[яьюе]|декабр[яьюе])"
 )
 _WEEKDAY = (
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend|"
-    r"lunes|martes|miércoles|jueves|viernes|sábado|domingo|"
-    r"понедельник\w?|вторник\w?|сред[ауы]|четверг\w?|пятниц[ауы]|суббот[ауы]|воскресень[ея])"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabends?|"
+    r"lunes|martes|miércoles|jueves|viernes|sábados?|domingos?|"
+    r"понедельник\w{0,2}|вторник\w{0,2}|сред(?:[ауые]|ам)|четверг\w{0,2}|пятниц(?:[ауые]|ам)|суббот(?:[ауые]|ам)|воскресень(?:[еяю]|ям))"
 )
 _ORDINAL = (
     r"(?:\d{1,2}(?:st|nd|rd|th)\b|(?:первого|второго|третьего|(?:четверт|пят|шест|седьм|восьм|девят|десят|\w+надцат|двадцат|тридцат)ого)\b|"

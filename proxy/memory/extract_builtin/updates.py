@@ -18,6 +18,7 @@ from proxy.memory.extract_builtin.replacement import (
     overlap,
     remodelled,
 )
+from proxy.memory.extract_builtin.rescheduled import rescheduled
 from proxy.memory.extract_builtin.restated import restated
 from proxy.memory.extract_builtin.retold import retold
 from proxy.memory.extract_builtin.scan import REQUEST
@@ -98,6 +99,11 @@ class Updates(Amendments):
                         old = told_within(frame, frames, self._lexicon, least=1 if is_open else _LEAST_SHARED)
                     if old is not None and flat(old) != flat(new):
                         yield self._amendment(sentence, new, old, text, "")
+
+    def _rescheduled(self) -> Iterator[Candidate]:
+        """Yield what takes place on another day or at another hour than before."""
+        for found in rescheduled(self._reading, self._earlier):
+            yield self._amendment(found.sentence, found.new, found.old, found.text, "")
 
     def _recounted(self) -> Iterator[Candidate]:
         """Yield what is said again word for word but for one figure, beside others ("class 5 B", "class 6 B")."""

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from proxy.memory.extract_builtin.facts import stated_in
+from proxy.memory.extract_builtin.lazy import lazy
 from proxy.memory.extract_builtin.looks import Held, Look, Told, held_as, held_in, places_of
 from proxy.memory.extract_builtin.network import MOST_PLACES, network
 from proxy.memory.extract_builtin.reading import Reading, is_brief, is_talk, longest_brief
-from proxy.memory.extract_builtin.replacement import kind_of, overlap, touches
+from proxy.memory.extract_builtin.replacement import is_alike, overlap, touches
 from proxy.memory.extract_builtin.spots import spots_in
 from proxy.memory.extract_builtin.traits import (
     PART,
@@ -32,14 +33,16 @@ from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED, Weights, l
 from proxy.memory.words import Span, flat, word_set, words
 
 # From here on a value ends that no rule says to end: one that the message names, one that it does not, such a figure.
-LIKELY, LIKELY_UNNAMED, LIKELY_FIGURE = 0.6, 0.55, 0.7
-# How much the network's word counts beside that of the weights: less where its vocabulary spells letter by letter.
-SHARE, SHARE_SPELT, SPELT = 0.8, 0.4, ("ru", "zh")
-DOUBT = 1.0  # how much it counts at most against what a rule says
-LEAST_READ, MOST_READ = -2.5, 4.0  # sums of weights beyond which the network would change next to nothing
+LIKELY, LIKELY_UNNAMED, LIKELY_FIGURE = 0.68, 0.6, 0.7
+# How much the network's word counts beside that of the weights.
+SHARE = 1.2
+DOUBT = 3.0  # how much it counts at most against what a rule says
+LEAST_READ, MOST_READ = -4.5, 6.0  # sums of weights beyond which the network would change next to nothing
 MOST_CLAUSES = 8  # of which values are weighed that the message does not name
 MOST_PAIRS = 3  # of earlier messages that the network reads, the latest; each takes some 10 ms
-LEAST_TOTAL = -2.0  # what the message says of a clause weighs this at least where something of the clause ends
+LEAST_TOTAL = -3.0  # what the message says of a clause weighs this at least where something of the clause ends
+SURE_UNNAMED = 0.8  # from here on a value ends that is not named, whatever else the message tells
+CLEAR = 0.9  # from here on a value may be one that was not told as the speaker's in so many words
 POSSIBLE = 0.3  # from here on a named value may be meant, and so none that is not named
 MOST_TELLINGS = 3  # of a value that are weighed, the latest: what comes up again and again is told alike
 UNLIKELY = 0.08  # below it a value stays that a rule says to end
@@ -48,6 +51,10 @@ LIKELY_NEW = 0.35  # from here on something new takes the place of what ends
 LEAST_NEW, TIMES_AS_LIKELY = 0.05, 4
 _TAKING_BACK, _CLOSING = word_set("forget correction slip murmur"), word_set("ended ceased parted loose switch")  # cues
 _NOW = word_set("now")
+_ONLY = lazy(
+    r"(?:\b(?:only|nur|bloß|lediglich|s[oó]lo|solamente|únicamente|только|лишь)\s+"
+    r"(?:(?:to|the|my|at|on|in|of|gegen|die|der|das|den|meine?|auf|a|al|el|las?|los|mis?|на|в|с|к|по|от)\s+){0,2}|[只仅](?:有|是|对)?)$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +138,10 @@ class Verdicts:
         """
         others = (held for surface in surfaces if (held := self._held(surface)))
         named = [*self._named(others), *(verdict for text in self._texts for verdict in self._in(text))]
-        if not named:
-            return sorted(self._unnamed(), key=lambda one: -one.odds)[:1]
+        most = max((verdict.odds for verdict in named), default=0.0)
+        if most < LIKELY:
+            unnamed = (verdict for verdict in self._unnamed() if verdict.odds > most)
+            return sorted(unnamed, key=lambda one: -one.odds)[:1]
         chosen: list[Verdict] = []
         for verdict in sorted(named, key=lambda one: -one.odds):
             if verdict.odds >= LIKELY and not any(_overlap(verdict, other) for other in chosen):
@@ -144,17 +153,17 @@ class Verdicts:
 
         Most messages say nothing of it, so the cheapest is asked first.
         """
-        if not self._means_unnamed and self._starts.isdisjoint(word.text[:2] for word in words(text)):
+        if not self._is_brief and self._starts.isdisjoint(word.text[:2] for word in words(text)):
             return
         clauses: dict[int, _Clause] = {}
         for held in held_in(text, self._lexicon):
             if self._may_name(held.value) and self._places(held.value):
-                if self._tellings[held.value] < MOST_TELLINGS and held.may_end:
-                    self._tellings[held.value] += 1
-                    yield from self._named([held])
-            elif self._means_unnamed:
+                if self._tellings[held.value] < MOST_TELLINGS:
+                    self._tellings[held.value] += held.may_end
+                    yield from (one for one in self._named([held]) if held.may_end or one.odds >= CLEAR)
+            elif self._is_brief:
                 clause = clauses.setdefault(held.told.clause.start, _Clause(self._look, held.told))
-                if self._may_mean(held, clause) and clause.total(self._weights[UNNAMED]) >= LEAST_TOTAL:
+                if clause.total(self._weights[UNNAMED]) >= LEAST_TOTAL:
                     self._meant.setdefault(clause, []).append(held)
 
     def _unnamed(self) -> Iterator[Verdict]:
@@ -163,9 +172,19 @@ class Verdicts:
         for clause in sorted(self._meant, key=lambda one: -one.total(weights))[:MOST_CLAUSES]:
             for held in self._meant[clause]:
                 odds = self._with_network(held, clause.total(weights) + weights.total(spot_traits(self._look, held)))
-                least = LIKELY_FIGURE if held.sort == "number" else LIKELY_UNNAMED
-                if odds >= least and held.may_end and self._is_meant(held):
+                if odds >= self._least_odds(held, clause) and (held.may_end or self._has_alike(held) or odds >= CLEAR):
                     yield Verdict(held.value, odds, held.told.text, ())
+
+    def _least_odds(self, held: Held, clause: _Clause) -> float:
+        """Return how likely a value that is not named must be to end; more than can be, where it is another's or one of more."""
+        new = self.successor(held.value)
+        if new and (self._is_of_another(held, new) or self._is_one_more(held, new)):
+            return math.inf
+        if "additive" in self._look.cues and not self._look.cues & _TAKING_BACK:
+            return math.inf
+        if not (self._means_unnamed and self._may_mean(held, clause) and self._is_meant(held)):
+            return SURE_UNNAMED
+        return LIKELY_FIGURE if held.sort == "number" or not held.may_end else LIKELY_UNNAMED
 
     def _named(self, found: Iterable[Held]) -> Iterator[Verdict]:
         for held in found:
@@ -177,10 +196,14 @@ class Verdicts:
         places = self._places(held.value)
         found = traits_of(self._look, held, places)
         question = NAMED if places else UNNAMED
-        if PART in found:
+        if PART in found or (places and all(self._is_all_that_is_left(place) for place in places)):
             return 0.0
         total = self._weights[question].total(found | ruled_traits(found, ruled=ruled))
         return self._with_network(held, total, most_against=DOUBT if ruled else math.inf)
+
+    def _is_all_that_is_left(self, place: Span) -> bool:
+        """Whether a value is named as the only one that stays ("not to dill after all, only to rye")."""
+        return _ONLY.search(self._look.reading.text[: place[0]].lower()) is not None
 
     def _with_network(self, held: Held, total: float, *, most_against: float = math.inf) -> float:
         """Return the odds of a value by the weights and the network, which is asked where it can change something."""
@@ -193,8 +216,8 @@ class Verdicts:
             self._read[text] = self._totals(text, held_in(text, self._lexicon))
         if held.place not in self._read[text]:
             self._read[text] |= self._totals(text, (held,))
-        share = SHARE_SPELT if self._lexicon.code in SPELT else SHARE
-        return logistic(total + max(-most_against, share * self._read[text][held.place]))
+
+        return logistic(total + max(-most_against, SHARE * self._read[text][held.place]))
 
     def _totals(self, text: str, found: Sequence[Held]) -> dict[Span, float]:
         stands = {held.place: self._places(held.value)[:MOST_PLACES] for held in found}
@@ -214,7 +237,7 @@ class Verdicts:
         if self._look.cues & _TAKING_BACK:
             return True
         if not (held.is_given or clause.is_meant):
-            return False
+            return self._has_alike(held)
         return bool(self._look.cues & _CLOSING) or not self._look.named <= held.told.stems
 
     def _is_meant(self, held: Held) -> bool:
@@ -223,14 +246,17 @@ class Verdicts:
         if cues & _TAKING_BACK:
             return True
         new = self.successor(held.value)
-        if new and (self._is_of_another(held, new) or self._is_one_more(held, new)):
-            return False
         if new:
-            return held.sort != "number" or kind_of(new) == kind_of(held.value)
+            return held.sort != "number" or is_alike(new, held.value)
         is_touched = any(
             token.sort == "name" and token.stem in self._look.stems for token in held.told.tokens_of(held.place)
         )
         return _Clause(self._look, held.told).is_meant and not is_touched and bool(cues & _CLOSING)
+
+    def _has_alike(self, held: Held) -> bool:
+        """Whether something new is told of the form of a value: a day for a day, a time for a time."""
+        new = self.successor(held.value)
+        return bool(new) and is_alike(new, held.value)
 
     def _is_of_another(self, held: Held, new: str) -> bool:
         """Whether something new is told of somebody of whom the old was not told ("my aunt is 38")."""
