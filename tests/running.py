@@ -24,7 +24,7 @@ from proxy.services import Services
 
 T = TypeVar("T")
 
-WAIT_S = 30.0
+WAIT_S = 60.0
 TLS = (
     httpx.create_ssl_context()
 )  # made once: to read the system's certificates takes each client longer than most tests

@@ -111,7 +111,8 @@ class Typed:
     unit: str = ""
 
 
-def typed(text: str) -> list[Typed]:
+@lru_cache(maxsize=TEXTS_KEPT)  # the same clauses are asked about turn after turn
+def typed(text: str) -> tuple[Typed, ...]:
     """Return the values of ``text`` that are known by their form, none inside another."""
     lowered = flat(text)
     taken: list[tuple[int, int]] = []
@@ -124,7 +125,7 @@ def typed(text: str) -> list[Typed]:
             taken.append((start, end))
             unit = _unit(lowered, end) if kind == "number" else ""
             found.append(Typed(kind, text[start:end], start, end, unit))
-    return sorted(found, key=lambda value: value.start)
+    return tuple(sorted(found, key=lambda value: value.start))
 
 
 def _unit(text: str, end: int) -> str:
@@ -156,7 +157,7 @@ PAST = lazy(
 
 def told_of(clause: str) -> tuple[Frame, str] | None:
     """Return what a clause tells beside its one typed value, or before the name that it gives, and that value or name."""
-    values = typed(clause) if _HAS_TYPED.search(clause) else []
+    values = typed(clause) if _HAS_TYPED.search(clause) else ()
     if len(values) == 1:
         value = values[0]
         head, tail = _telling(clause[: value.start]), _telling(clause[value.end :])

@@ -172,6 +172,8 @@ class Verdicts:
         for clause in sorted(self._meant, key=lambda one: -one.total(weights))[:MOST_CLAUSES]:
             for held in self._meant[clause]:
                 odds = self._with_network(held, clause.total(weights) + weights.total(spot_traits(self._look, held)))
+                if odds < LIKELY_UNNAMED:
+                    continue
                 if odds >= self._least_odds(held, clause) and (held.may_end or self._has_alike(held) or odds >= CLEAR):
                     yield Verdict(held.value, odds, held.told.text, ())
 
