@@ -35,8 +35,8 @@ from embedder_graph import MAX_TOKENS, build
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from proxy.memory.minilm import MODELS
-from proxy.memory.pieces import PIECES
+from proxy.memory.vectors.minilm import MODELS
+from proxy.memory.vectors.pieces import PIECES
 
 MODEL_NAME, TOKENIZER_NAME = "all-MiniLM-L6-v2.int8.onnx", "tokenizer.json"
 ENDINGS_NAME = "endings.int8.onnx"  # made by train_endings

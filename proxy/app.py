@@ -11,13 +11,13 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from proxy import heap
 from proxy.api import install, wrap
 from proxy.clock import Clock
-from proxy.config import Settings, load_settings
+from proxy.process import heap
+from proxy.process.threads import drain, in_thread, spawn
 from proxy.services import Services, open_services
+from proxy.settings.load import Settings, load_settings
 from proxy.telemetry import configure_logging
-from proxy.threads import drain, in_thread, spawn
 from proxy.worker.loop import Worker
 from proxy.worker.reader import Reader
 from proxy.worker.schedule import Schedule

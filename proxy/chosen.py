@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from proxy.clock import Clock
-from proxy.config import Settings, environment
-from proxy.memory.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
-from proxy.memory.hub import HubEmbedder
-from proxy.precedence import Precedence
+from proxy.memory.vectors.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
+from proxy.memory.vectors.hub import HubEmbedder
+from proxy.process.precedence import Precedence
+from proxy.settings.load import Settings, environment
 from proxy.upstream import litellm
 from proxy.upstream.litellm_callbacks import Callbacks
 from proxy.upstream.providers import elsewhere

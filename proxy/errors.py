@@ -17,7 +17,7 @@ ProxyError
 ├── StoreUnavailable (503)
 │   └── LeaseLost (in proxy.store.leases)
 ├── MediaRefused (400, in proxy.media.base)
-├── EmbeddingFailed (503, in proxy.memory.embed)
+├── EmbeddingFailed (503, in proxy.memory.vectors.embed)
 └── ConfigError (500, never over HTTP: refused at start)
 """
 

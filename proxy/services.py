@@ -7,25 +7,26 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from proxy import chosen, tokens
-from proxy.auth import Hasher
+from proxy import chosen
+from proxy.access.auth import Hasher
+from proxy.access.limits import Limits
 from proxy.clock import Clock
-from proxy.config import Settings, environment, make_data_dir, quiet_libraries
 from proxy.errors import ProxyError, StoreUnavailable
-from proxy.limits import Limits
 from proxy.media.fetch import Fetch, fetch
-from proxy.memory.book import Book
-from proxy.memory.cache import IndexCache
-from proxy.memory.caption import Captioner, captioner
-from proxy.memory.embed import CachedEmbedder, Embedder
-from proxy.memory.extract import select_extractor
-from proxy.memory.extraction import Extractor
-from proxy.memory.library import Library
-from proxy.memory.model_call import connect
-from proxy.memory.rules import LazyRules, rules
-from proxy.memory.sizes import Sizes
-from proxy.memory.summary_model import ModelSummarizer, select_summarizer
-from proxy.precedence import Precedence
+from proxy.memory.changes.book import Book
+from proxy.memory.conversations.sizes import Sizes
+from proxy.memory.conversations.summary_model import ModelSummarizer, select_summarizer
+from proxy.memory.index.cache import IndexCache
+from proxy.memory.learn.extract import select_extractor
+from proxy.memory.learn.rules import LazyRules, rules
+from proxy.memory.library.caption import Captioner, captioner
+from proxy.memory.library.library import Library
+from proxy.memory.model.extraction import Extractor
+from proxy.memory.model.model_call import connect
+from proxy.memory.vectors.embed import CachedEmbedder, Embedder
+from proxy.process.precedence import Precedence
+from proxy.process.threads import in_thread
+from proxy.settings.load import Settings, environment, make_data_dir, quiet_libraries
 from proxy.settings.memory import MemorySettings
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
@@ -47,7 +48,7 @@ from proxy.store.uses import Uses
 from proxy.telemetry.access import AccessLog, open_access_log
 from proxy.telemetry.metrics import CACHE_BYTES, JOURNAL_TURNS, READY
 from proxy.telemetry.otel import Tracing, open_tracing
-from proxy.threads import in_thread
+from proxy.text import tokens
 from proxy.types import Mode, Scope
 from proxy.upstream import model_map
 from proxy.upstream.route import Routes

@@ -19,8 +19,8 @@ from openai import DefaultHttpxClient, OpenAI
 
 from proxy.app import create_app
 from proxy.clock import Clock
-from proxy.config import Settings, load_settings
 from proxy.services import Services
+from proxy.settings.load import Settings, load_settings
 
 T = TypeVar("T")
 

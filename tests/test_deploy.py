@@ -14,7 +14,7 @@ import pytest
 import yaml
 from aiohttp import web
 
-from proxy.config import ENV_PREFIX, Settings, every_setting
+from proxy.settings.load import ENV_PREFIX, Settings, every_setting
 from tests.fakes.http import listening
 from tests.running import Running
 

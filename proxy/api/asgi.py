@@ -10,8 +10,8 @@ import anyio
 import orjson
 from starlette.exceptions import HTTPException
 
+from proxy.access.limits import UNLIMITED, Ticket
 from proxy.errors import BodyTooLarge, ProxyError
-from proxy.limits import UNLIMITED, Ticket
 from proxy.upstream.headers import find
 
 Scope = MutableMapping[str, Any]

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from proxy.access.auth import Identity
 from proxy.api.passage import passage_of
-from proxy.auth import Identity
 from proxy.errors import Unauthorized
 from proxy.pipeline.admission import identity_of
 from proxy.pipeline.identify import scope_for

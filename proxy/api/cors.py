@@ -9,8 +9,8 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.api.asgi import Headers, headers_of, send_end, send_error, send_head
-from proxy.config import Settings
 from proxy.errors import Forbidden
+from proxy.settings.load import Settings
 from proxy.upstream.headers import client_key, find
 
 _EXPOSED = (

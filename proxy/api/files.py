@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, unquote
 
 import orjson
 
+from proxy.access.auth import Identity
 from proxy.api.asgi import ClientGone, Message, Receive, Scope, Send, headers_of, limited, read_body, send_whole
 from proxy.api.caller import scope_of_caller
 from proxy.api.passage import note_refusal, passage_of
@@ -15,9 +16,8 @@ from proxy.api.passthrough import Passthrough
 from proxy.api.shapes import file_shape, listing
 from proxy.api.uploads import Form, is_form, placed, read_form, take_in
 from proxy.api.wires import REQUEST_ID, refuse, wire_of
-from proxy.auth import Identity
 from proxy.errors import NotFound, ProxyError
-from proxy.memory.library import FILE_ID
+from proxy.memory.library.library import FILE_ID
 from proxy.pipeline.admission import admit, identity_of
 from proxy.pipeline.identify import requested_mode
 from proxy.services import Services

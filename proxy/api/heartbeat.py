@@ -10,7 +10,7 @@ import anyio
 
 from proxy.api.asgi import Headers, Send, send_chunk
 from proxy.dialects.sse import EndWatch
-from proxy.threads import spawn
+from proxy.process.threads import spawn
 from proxy.upstream.headers import find
 
 COMMENT = b": heartbeat\n\n"

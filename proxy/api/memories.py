@@ -17,13 +17,13 @@ from proxy.api.shapes import hit_shape, listing, memory_shape
 from proxy.api.writing import write
 from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
-from proxy.memory.changes import Change, edit_memory, restore_memory, retract_memory
-from proxy.memory.lookup import find
-from proxy.memory.secrets import redact, redact_values
-from proxy.memory.stated import stated
-from proxy.memory.words import mentions, same_value
+from proxy.memory.learn.stated import stated
+from proxy.memory.lifecycle.lookup import find
+from proxy.memory.plan.changes import Change, edit_memory, restore_memory, retract_memory
+from proxy.process.threads import in_thread
 from proxy.services import Services
-from proxy.threads import in_thread
+from proxy.text.secrets import redact, redact_values
+from proxy.text.words import mentions, same_value
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
 
 router = APIRouter(prefix="/v1/memories")

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
 from proxy.errors import NotFound
-from proxy.memory.chunk_source import title
+from proxy.memory.recall.chunk_source import title
 from proxy.services import Services
 from proxy.types import Scope
 

@@ -11,10 +11,10 @@ from fastapi import APIRouter, Query
 from proxy.api.caller import Caller, Parts
 from proxy.api.shapes import episode_shape, listing, session_shape
 from proxy.errors import NotFound
+from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.store.costs import shown
 from proxy.store.sessions import Session
-from proxy.threads import shielded
 from proxy.types import Scope
 from proxy.worker.endings import end_conversation, forget_summaries
 from proxy.worker.sweep import forget_conversation

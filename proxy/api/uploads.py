@@ -9,10 +9,10 @@ from datetime import datetime
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from proxy.auth import session_name
+from proxy.access.auth import session_name
 from proxy.errors import InvalidRequest
-from proxy.memory.chain import named_session
-from proxy.memory.library import Parcel
+from proxy.memory.conversations.chain import named_session
+from proxy.memory.library.library import Parcel
 from proxy.pipeline.identify import named_time, requested_mode
 from proxy.services import Services
 from proxy.store.media import Shown

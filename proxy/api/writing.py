@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from proxy.memory.changes import Change
-from proxy.memory.learn import changes_to_json
+from proxy.memory.changes.learn import changes_to_json
+from proxy.memory.plan.changes import Change
+from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
-from proxy.threads import in_thread, shielded
 from proxy.types import Memory, Scope
 
 _TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes what a dead process began

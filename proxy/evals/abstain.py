@@ -15,7 +15,7 @@ from proxy.evals.progress import Progress
 from proxy.evals.replay import Replay, for_each
 from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
-from proxy.memory.blocks import OPEN
+from proxy.memory.inject.blocks import OPEN
 
 _UNANSWERABLE = frozenset({"abstention", "Memory Boundary", "adversarial"})
 _OWN_QUESTIONS = 100

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from proxy import tokens
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Dataset, Person, Session
 from proxy.evals.figures import Table
@@ -15,6 +14,7 @@ from proxy.evals.metrics import common_prefix, flatten, mean
 from proxy.evals.progress import Progress
 from proxy.evals.replay import Replay, for_each
 from proxy.evals.report import Report
+from proxy.text import tokens
 
 CACHED_PRICE = 0.1  # of a fresh token; what the large providers charge for a cached one
 _SHARE = 3  # the last third of a person's conversations, when there is something to recall

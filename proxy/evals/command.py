@@ -13,8 +13,6 @@ from typing import Annotated, Any
 
 import typer
 
-from proxy import tokens
-from proxy.config import quiet_libraries
 from proxy.evals.abstain import abstain, abstain_in_languages
 from proxy.evals.cache import cache
 from proxy.evals.client import Client, http_session
@@ -26,6 +24,8 @@ from proxy.evals.recall import recall
 from proxy.evals.report import Report
 from proxy.evals.scripted import ScriptedUpstream
 from proxy.evals.server import served
+from proxy.settings.load import quiet_libraries
+from proxy.text import tokens
 
 BUDGETS = (600, 2000)
 

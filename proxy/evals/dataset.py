@@ -22,8 +22,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from proxy.config import environment
 from proxy.errors import ConfigError
+from proxy.settings.load import environment
 
 T = TypeVar("T")
 DATA_VARIABLE = "THROUGHLINE_DATA"

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from proxy import tokens
 from proxy.evals.dataset import Dataset, Question
+from proxy.text import tokens
 
 _SEED = 20
 _COUNTED = 2_000_000  # tokens; longer ones are estimated by their length

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from proxy import tokens
 from proxy.evals.cache import rendered
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Dataset
@@ -19,6 +18,7 @@ from proxy.evals.haystack import Haystack, Messages, Needle, build
 from proxy.evals.metrics import Injected, common_prefix, mean
 from proxy.evals.progress import Progress
 from proxy.evals.report import Report
+from proxy.text import tokens
 
 WINDOW, MODEL = 128_000, "gpt-4o"
 WINDOWS = (1, 5, 10, 80)

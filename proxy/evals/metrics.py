@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from proxy import tokens
+from proxy.text import tokens
 
 EVIDENCE_SHARE = 0.6
 ANSWER_SHARE = 0.8

@@ -20,9 +20,9 @@ from typing import Any, Literal
 import structlog
 
 import proxy
-from proxy.config import environment
 from proxy.media.base import MediaRefused
-from proxy.threads import in_thread
+from proxy.process.threads import in_thread
+from proxy.settings.load import environment
 
 Kind = Literal["parse", "ocr"]
 Tell = Callable[[float], None]

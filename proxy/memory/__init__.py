@@ -1,1 +1,4 @@
-"""What to remember and how to find it."""
+"""Long-term memory of one user: learn, recall, inject, forget; one room each.
+
+Open first: ``recall/sources``. Imports: dialects, upstream, store, media and below.
+"""

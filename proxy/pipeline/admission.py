@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from proxy.auth import Identity, passthrough_identity
+from proxy.access.auth import Identity, passthrough_identity
+from proxy.access.limits import UNLIMITED, Ticket
 from proxy.errors import Forbidden, ModelNotFound, Unauthorized
-from proxy.limits import UNLIMITED, Ticket
 from proxy.pipeline.origin import is_foreign_page, is_named_here
 from proxy.services import Services
 from proxy.upstream.headers import by_name, client_key

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from itertools import takewhile
 
-from proxy.auth import session_name
+from proxy.access.auth import session_name
 from proxy.dialects.base import ChatRequest, Message
 from proxy.upstream.affinity import Conversation
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import structlog
 
 from proxy.errors import ProxyError
-from proxy.memory.compaction import Plan
-from proxy.memory.running import Segment, segment, trimmed
-from proxy.memory.summarize import Utterance
+from proxy.memory.conversations.compaction import Plan
+from proxy.memory.conversations.running import Segment, segment, trimmed
+from proxy.memory.conversations.summarize import Utterance
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.compactions import Compaction
-from proxy.threads import in_thread, spawn
-from proxy.tokens import count
+from proxy.text.tokens import count
 from proxy.types import Scope
 
 _log = structlog.get_logger(__name__)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from bisect import bisect
 
 from proxy.dialects.base import Insertion
-from proxy.memory.blocks import profile_block
-from proxy.memory.ledger import assemble as lay_out
+from proxy.memory.inject.blocks import profile_block
+from proxy.memory.inject.ledger import assemble as lay_out
 from proxy.pipeline.compact import summary_text
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.identify import LARGE_BYTES
 from proxy.pipeline.policy import best_effort
+from proxy.process.threads import in_thread
 from proxy.settings.memory import MemorySettings
-from proxy.threads import in_thread
-from proxy.tokens import count
+from proxy.text.tokens import count
 
 
 async def assemble(exchange: Exchange, settings: MemorySettings) -> None:

@@ -16,16 +16,16 @@ from proxy.dialects.part_places import Place
 from proxy.errors import NotFound, ProxyError
 from proxy.media.base import MediaRefused
 from proxy.media.read import read_document, sniff_file
-from proxy.memory import standin
-from proxy.memory.query import Query, widen
+from proxy.memory.library import standin
+from proxy.memory.recall.query import Query, widen
 from proxy.pipeline.exchange import Attached, Exchange, Taker
 from proxy.pipeline.identify import LARGE_BYTES, scope_for
 from proxy.pipeline.keeping import decoded, take
 from proxy.pipeline.policy import best_effort
+from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.blobs import digest
 from proxy.store.media import Shown
-from proxy.threads import in_thread
 from proxy.types import Document, Image, Scope
 from proxy.upstream.base import Target
 from proxy.upstream.model_map import ModelFacts

@@ -8,21 +8,21 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from proxy.dialects.base import Message
-from proxy.memory.chain import Point, message_id, turn_id
-from proxy.memory.compaction import Bounds, Line, Plan, State, fits, plan
-from proxy.memory.running import Compacted, Segment, render, segment, trimmed
-from proxy.memory.sizes import MEDIA_TOKENS, Sizes, weigh
-from proxy.memory.standing import is_profile
-from proxy.memory.summarize import Utterance
+from proxy.memory.conversations.chain import Point, message_id, turn_id
+from proxy.memory.conversations.compaction import Bounds, Line, Plan, State, fits, plan
+from proxy.memory.conversations.running import Compacted, Segment, render, segment, trimmed
+from proxy.memory.conversations.sizes import MEDIA_TOKENS, Sizes, weigh
+from proxy.memory.conversations.summarize import Utterance
+from proxy.memory.inject.standing import is_profile
 from proxy.pipeline.ahead import prepare
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import best_effort
+from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.settings.memory import MemorySettings
 from proxy.store.compactions import Compaction
 from proxy.store.ledger import LedgerEntry
-from proxy.threads import in_thread
-from proxy.tokens import count
+from proxy.text.tokens import count
 from proxy.types import Memory
 
 _REPLY = ("max_completion_tokens", "max_tokens", "max_output_tokens")

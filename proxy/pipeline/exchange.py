@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from proxy.auth import Identity
+from proxy.access.auth import Identity
+from proxy.access.limits import UNLIMITED, Ticket
 from proxy.dialects.attachments import Attachment
 from proxy.dialects.base import ChatRequest, Dialect, Message, Reply
-from proxy.limits import UNLIMITED, Ticket
-from proxy.memory.chain import Point
-from proxy.memory.ledger import NOTHING, Assembly
-from proxy.memory.running import Compacted
-from proxy.memory.sources import Recalled
-from proxy.memory.standing import Standing
+from proxy.memory.conversations.chain import Point
+from proxy.memory.conversations.running import Compacted
+from proxy.memory.inject.ledger import NOTHING, Assembly
+from proxy.memory.inject.standing import Standing
+from proxy.memory.recall.sources import Recalled
 from proxy.store.costs import Cost
 from proxy.store.ledger import LedgerEntry
 from proxy.store.media import Shown

@@ -19,8 +19,8 @@ from proxy.pipeline.recall import recall
 from proxy.pipeline.recall_tool import Answering
 from proxy.pipeline.relay import is_stream, relay
 from proxy.pipeline.remember import remember
+from proxy.process.threads import shielded
 from proxy.services import Services
-from proxy.threads import shielded
 from proxy.upstream.base import UpstreamResponse
 from proxy.upstream.headers import find
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
-from proxy.auth import Identity, scope_of, session_name
+from proxy.access.auth import Identity, scope_of, session_name
 from proxy.clock import parse_time
 from proxy.dialects.base import ChatRequest
 from proxy.errors import Forbidden, InvalidHeader, MissingModel
-from proxy.memory.chain import named_session
-from proxy.memory.statements import is_utility_call
+from proxy.memory.conversations.chain import named_session
+from proxy.memory.learn.statements import is_utility_call
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
+from proxy.process.threads import in_thread
 from proxy.services import Services
-from proxy.threads import in_thread
 from proxy.types import Mode, Scope
 from proxy.upstream.failover import Plan, Try
 from proxy.upstream.headers import client_key

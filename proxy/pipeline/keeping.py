@@ -11,11 +11,11 @@ import structlog
 from proxy.dialects.attachments import Attachment
 from proxy.errors import ProxyError
 from proxy.media.base import MediaRefused
-from proxy.memory.library import Parcel
+from proxy.memory.library.library import Parcel
 from proxy.pipeline.exchange import Attached, Exchange
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.media import Shown
-from proxy.threads import in_thread, spawn
 
 _log = structlog.get_logger(__name__)
 _MOST = 64  # new attachments of one request

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from proxy.config import is_loopback
+from proxy.settings.load import is_loopback
 
 _WEB = ("http", "https", "")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from proxy.memory.chain import chain, place, unknown_state
+from proxy.memory.conversations.chain import chain, place, unknown_state
 from proxy.pipeline.canonical import canonical
 from proxy.pipeline.exchange import Exchange
 from proxy.services import Services

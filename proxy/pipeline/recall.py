@@ -11,24 +11,24 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from proxy.memory.chain import message_id, reply_hash
-from proxy.memory.embed import EmbeddingFailed
-from proxy.memory.episode import latest
-from proxy.memory.gate import is_personal
-from proxy.memory.leftout import HEAD_CHARACTERS, HEADS, Passage, is_relevant
-from proxy.memory.leftout import search as search_left_out
-from proxy.memory.query import Query, widen
-from proxy.memory.sources import recall as search
-from proxy.memory.standing import Standing, standing
-from proxy.memory.summarize import Utterance
-from proxy.memory.transcript import as_pieces
+from proxy.memory.conversations.chain import message_id, reply_hash
+from proxy.memory.conversations.episode import latest
+from proxy.memory.conversations.leftout import HEAD_CHARACTERS, HEADS, Passage, is_relevant
+from proxy.memory.conversations.leftout import search as search_left_out
+from proxy.memory.conversations.summarize import Utterance
+from proxy.memory.conversations.transcript import as_pieces
+from proxy.memory.inject.standing import Standing, standing
+from proxy.memory.recall.gate import is_personal
+from proxy.memory.recall.query import Query, widen
+from proxy.memory.recall.sources import recall as search
+from proxy.memory.vectors.embed import EmbeddingFailed
 from proxy.pipeline.compact import compact
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.identify import LARGE_BYTES
 from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import best_effort
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
-from proxy.threads import in_thread, spawn
 from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")

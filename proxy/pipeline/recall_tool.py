@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 
 from proxy.dialects.copying import Copy, parsed
 from proxy.dialects.tool import Call, ReplyFilter
-from proxy.memory.blocks import query_block
-from proxy.memory.leftout import search as search_left_out
-from proxy.memory.query import Query
-from proxy.memory.secrets import redact
-from proxy.memory.sources import recall as search
-from proxy.memory.standing import standing
-from proxy.memory.summarize import Utterance
+from proxy.memory.conversations.leftout import search as search_left_out
+from proxy.memory.conversations.summarize import Utterance
+from proxy.memory.inject.blocks import query_block
+from proxy.memory.inject.standing import standing
+from proxy.memory.recall.query import Query
+from proxy.memory.recall.sources import recall as search
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import request_for
 from proxy.pipeline.offer import NAME
 from proxy.pipeline.policy import best_effort
 from proxy.pipeline.recall import as_hit, seen
+from proxy.process.threads import in_thread
 from proxy.services import Services
-from proxy.threads import in_thread
-from proxy.tokens import count
+from proxy.text.secrets import redact
+from proxy.text.tokens import count
 from proxy.upstream.base import UpstreamCut, UpstreamResponse
 from proxy.upstream.headers import find
 

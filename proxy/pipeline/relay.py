@@ -10,8 +10,8 @@ from proxy.dialects.usage import UsageMeter
 from proxy.errors import ProxyError
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.remember import remember
+from proxy.process.threads import shielded
 from proxy.services import Services
-from proxy.threads import shielded
 from proxy.types import Finish
 from proxy.upstream.base import UpstreamResponse
 from proxy.upstream.headers import find

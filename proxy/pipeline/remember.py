@@ -8,8 +8,7 @@ from itertools import dropwhile
 from typing import Any
 
 from proxy.clock import iso
-from proxy.memory.chain import message_id, reply_hash, turn_id
-from proxy.memory.secrets import redact
+from proxy.memory.conversations.chain import message_id, reply_hash, turn_id
 from proxy.pipeline.compact import summary_of, to_store
 from proxy.pipeline.exchange import Attached, Exchange
 from proxy.pipeline.keeping import settle
@@ -21,6 +20,7 @@ from proxy.store.costs import shown as costs_shown
 from proxy.store.journal import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link
+from proxy.text.secrets import redact
 from proxy.types import Finish, Hit, Role, Said, Turn
 
 _MOST_TEXT = 200_000  # characters of one message that are kept

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from proxy.errors import NotFound, StoreUnavailable
+from proxy.process.threads import in_thread
 from proxy.store.filters import owner
-from proxy.threads import in_thread
 from proxy.types import Scope
 
 _NAME = re.compile(r"[0-9a-f]{64}(?:\.webp)?")

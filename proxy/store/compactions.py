@@ -10,9 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from proxy.clock import to_ms
+from proxy.process.threads import in_thread
 from proxy.store.sql import Database
 from proxy.store.tables import compactions
-from proxy.threads import in_thread
 from proxy.types import Scope
 
 

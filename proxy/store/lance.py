@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from proxy.process.threads import in_thread, shielded
 from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
 from proxy.store import lance_upkeep as upkeep
@@ -37,7 +38,6 @@ from proxy.store.schema import (
     from_arrow,
     to_arrow,
 )
-from proxy.threads import in_thread, shielded
 from proxy.types import STATUSES, Chunk, Episode, Memory, Scope
 
 Result = TypeVar("Result")

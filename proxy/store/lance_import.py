@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from proxy.config import set_default_variable
+from proxy.settings.load import set_default_variable
 
 _CLIENT = "lance_namespace_urllib3_client"
 _ARROW = ("pyarrow.dataset", "pyarrow.fs")

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
 
+from proxy.process.threads import in_thread
 from proxy.store import filters
 from proxy.store.schema import (
     LAYOUTS,
@@ -22,7 +23,6 @@ from proxy.store.schema import (
     from_arrow,
     skimmed,
 )
-from proxy.threads import in_thread
 
 if TYPE_CHECKING:
     from lancedb.table import AsyncTable

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proxy.errors import ProxyError, StoreUnavailable
+from proxy.process.threads import in_thread
 from proxy.store import filters
 from proxy.store import lance_disk as disk
 from proxy.store.schema import LAYOUTS, Noun, arrow_schema
-from proxy.threads import in_thread
 
 if TYPE_CHECKING:
     import pyarrow as pa

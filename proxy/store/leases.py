@@ -15,9 +15,9 @@ import structlog
 
 from proxy.clock import Clock, to_ms
 from proxy.errors import ProxyError, StoreUnavailable
+from proxy.process.threads import shielded, spawn
 from proxy.store.sql import Database
 from proxy.store.tables import leases
-from proxy.threads import shielded, spawn
 from proxy.types import Scope
 
 _log = structlog.get_logger(__name__)

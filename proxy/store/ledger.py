@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from proxy.process.threads import in_thread
 from proxy.store.sql import Database
 from proxy.store.tables import ledger
-from proxy.threads import in_thread
 from proxy.types import Scope
 
 

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from proxy.errors import StoreUnavailable
-from proxy.lexical import tokens
 from proxy.store.lance import LanceStore
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_upkeep import StoreHealth
 from proxy.store.passages import dense_text, lexical_text
 from proxy.store.row_file import RowFile
 from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun, Revision, Skimmed, Vector
+from proxy.text.lexical import tokens
 from proxy.types import Chunk, Episode, Memory, Scope
 
 # The two kinds of rows there are; whoever holds one does not care which.

@@ -16,8 +16,8 @@ import orjson
 from numpy.typing import NDArray
 
 from proxy.clock import from_ms, to_ms
-from proxy.lexical import LEXICAL_VERSION, tokens
 from proxy.store.passages import lexical_text
+from proxy.text.lexical import LEXICAL_VERSION, tokens
 from proxy.types import Chunk, Episode, Memory
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
 from proxy.errors import ProxyError, StoreUnavailable
+from proxy.process.threads import spawn
 from proxy.store import migrations
 from proxy.store.engine import Engine, Synchronous, open_engine
 from proxy.store.prepared import Prepared
-from proxy.threads import spawn
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], Any]

@@ -16,7 +16,7 @@ from prometheus_client import (
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from proxy.config import metrics_folder
+from proxy.settings.load import metrics_folder
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, which nobody reads
 

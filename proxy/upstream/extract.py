@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proxy import lexical
+from proxy.text import lexical
 
 LABEL = "[demo, no model] "
 _NOTED = LABEL + "Noted."

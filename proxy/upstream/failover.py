@@ -11,8 +11,8 @@ from itertools import cycle, islice
 import structlog
 
 from proxy.errors import ProxyError, Unauthorized
+from proxy.process.threads import shielded
 from proxy.telemetry.metrics import FAILOVERS, UPSTREAM_ERRORS, UPSTREAM_SECONDS
-from proxy.threads import shielded
 from proxy.upstream.base import ClientGaveUp, Target, UpstreamRequest, UpstreamResponse, WholeResponse
 from proxy.upstream.headers import find
 from proxy.upstream.health import Health

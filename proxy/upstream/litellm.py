@@ -17,7 +17,6 @@ from typing import Any
 import structlog
 
 from proxy.clock import Clock
-from proxy.config import quiet_libraries, set_default_variable
 from proxy.errors import (
     CallRefused,
     InvalidRequest,
@@ -27,7 +26,8 @@ from proxy.errors import (
     UpstreamTimeout,
     UpstreamUnreachable,
 )
-from proxy.threads import in_thread
+from proxy.process.threads import in_thread
+from proxy.settings.load import quiet_libraries, set_default_variable
 from proxy.upstream import headers as crossing
 from proxy.upstream import litellm_reply as reply
 from proxy.upstream.base import ClientGaveUp, Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body

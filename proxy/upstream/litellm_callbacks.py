@@ -17,7 +17,7 @@ from typing import Any
 
 import structlog
 
-from proxy.config import set_default_variable
+from proxy.settings.load import set_default_variable
 
 _log = structlog.get_logger(__name__)
 

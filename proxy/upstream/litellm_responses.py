@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proxy.errors import UpstreamUnreachable
-from proxy.threads import in_thread
+from proxy.process.threads import in_thread
 from proxy.upstream import providers
 from proxy.upstream.base import Target, WholeResponse
 from proxy.upstream.kept import KeptReplies

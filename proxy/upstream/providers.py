@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from proxy.config import is_loopback
+from proxy.settings.load import is_loopback
 
 Wire = Literal["openai", "litellm"]
 

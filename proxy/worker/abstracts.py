@@ -8,11 +8,11 @@ from dataclasses import replace
 import structlog
 
 from proxy.errors import ProxyError
-from proxy.memory.abstract import borne_out, excerpt
-from proxy.memory.summary_model import ModelSummarizer
+from proxy.memory.conversations.summary_model import ModelSummarizer
+from proxy.memory.library.abstract import borne_out, excerpt
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.media import Shown
-from proxy.threads import in_thread, spawn
 from proxy.types import Document, Scope
 
 _log = structlog.get_logger(__name__)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.store.media import Shown
-from proxy.threads import shielded
 from proxy.types import Scope
 
 

@@ -7,15 +7,15 @@ from datetime import timedelta
 import structlog
 
 from proxy.errors import ProxyError
-from proxy.memory.episode import concerning, rolled_up, summarised
-from proxy.memory.standing import standing
-from proxy.memory.summarize import Utterance
-from proxy.memory.summary_model import ModelSummarizer
-from proxy.memory.transcript import episodes_of
+from proxy.memory.conversations.episode import concerning, rolled_up, summarised
+from proxy.memory.conversations.summarize import Utterance
+from proxy.memory.conversations.summary_model import ModelSummarizer
+from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.inject.standing import standing
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.sessions import Session
-from proxy.threads import in_thread, spawn
-from proxy.tokens import count
+from proxy.text.tokens import count
 from proxy.types import Episode, Memory, Scope
 
 _log = structlog.get_logger(__name__)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from proxy.errors import RateLimited, StoreUnavailable, UpstreamTimeout, UpstreamUnreachable
-from proxy.memory.embed import EmbeddingFailed
-from proxy.memory.model_output import ExtractionFailed
+from proxy.memory.learn.model_output import ExtractionFailed
+from proxy.memory.vectors.embed import EmbeddingFailed
 from proxy.store.journal_rows import Item
 
 _OUTAGES = (StoreUnavailable, UpstreamUnreachable, UpstreamTimeout, RateLimited, EmbeddingFailed, TimeoutError, OSError)

@@ -12,13 +12,13 @@ from datetime import timedelta
 from itertools import groupby
 
 from proxy.clock import to_ms
-from proxy.memory.changes import Change
-from proxy.memory.episode import is_summary
-from proxy.memory.extraction import Extraction
-from proxy.memory.ground import ground
-from proxy.memory.learn import changes_from_json, changes_to_json, heard_before
-from proxy.memory.reconcile import Limits, reconcile
-from proxy.memory.transcript import episodes_of
+from proxy.memory.changes.learn import changes_from_json, changes_to_json, heard_before
+from proxy.memory.conversations.episode import is_summary
+from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.learn.ground import ground
+from proxy.memory.learn.reconcile import Limits, reconcile
+from proxy.memory.model.extraction import Extraction
+from proxy.memory.plan.changes import Change
 from proxy.services import Services
 from proxy.store.costs import Cost
 from proxy.store.journal_rows import TO_INDEX, TO_LEARN, Claim, Item

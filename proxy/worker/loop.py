@@ -9,13 +9,13 @@ from functools import partial
 
 import structlog
 
-from proxy import heap
 from proxy.errors import ProxyError, StoreUnavailable
+from proxy.process import heap
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.journal_rows import Claim, Item
 from proxy.store.leases import LeaseLost
 from proxy.telemetry import JOBS
-from proxy.threads import in_thread, spawn
 from proxy.types import Scope
 from proxy.worker.faults import WorkFailed
 from proxy.worker.handlers import work_off

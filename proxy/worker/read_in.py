@@ -16,14 +16,14 @@ from proxy.media.base import MediaRefused
 from proxy.media.chunk import chunks, outline
 from proxy.media.image import distance
 from proxy.media.read import note_of_silence, read_document, read_image, read_text_of_image, sniff_file
-from proxy.memory.caption import is_sendable, words_of
-from proxy.memory.digest import digest
+from proxy.memory.library.caption import is_sendable, words_of
+from proxy.memory.library.digest import digest
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.settings.media import MediaSettings
 from proxy.store.costs import Cost
 from proxy.store.media import Reading, Shown
-from proxy.threads import in_thread, spawn
-from proxy.tokens import count
+from proxy.text.tokens import count
 from proxy.types import Chunk, Document, Image
 from proxy.worker.abstracts import sum_up
 

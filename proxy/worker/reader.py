@@ -11,10 +11,10 @@ import structlog
 
 from proxy.errors import NotFound, ProxyError
 from proxy.media.base import MediaRefused
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.media import MediaKind, Reading, Shown
 from proxy.telemetry import JOBS
-from proxy.threads import in_thread, spawn
 from proxy.worker.read_in import Gone, read_in
 
 _log = structlog.get_logger(__name__)

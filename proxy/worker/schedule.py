@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import structlog
 
-from proxy import heap
 from proxy.errors import ProxyError
+from proxy.process import heap
+from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
-from proxy.threads import in_thread, spawn
 from proxy.types import Scope
 from proxy.worker.endings import end_idle
 from proxy.worker.sweep import sweep

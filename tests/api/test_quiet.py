@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.memory.blocks import OPEN
+from proxy.memory.inject.blocks import OPEN
 from tests.fakes.provider import FakeProvider
 from tests.talking import Speaker
 

@@ -11,9 +11,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from proxy.auth import Hasher, Identity, passthrough_identity, scope_of
-from proxy.config import load_settings, quiet_libraries
-from proxy.memory.embed import EmbeddedEmbedder
+from proxy.access.auth import Hasher, Identity, passthrough_identity, scope_of
+from proxy.memory.vectors.embed import EmbeddedEmbedder
+from proxy.settings.load import load_settings, quiet_libraries
 from proxy.store.lance import LanceStore
 from proxy.types import Scope
 from tests.bench.load import USERS

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from proxy.config import environment
+from proxy.settings.load import environment
 
 ROOT = Path(__file__).parents[2]
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from proxy.memory.cache import IndexCache
-from proxy.memory.query import Query
-from proxy.memory.sources import recall
+from proxy.memory.index.cache import IndexCache
+from proxy.memory.recall.query import Query
+from proxy.memory.recall.sources import recall
 from proxy.store.lance import LanceStore
 from proxy.types import Memory, Scope
 

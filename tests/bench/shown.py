@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from proxy.config import environment
+from proxy.settings.load import environment
 from tests.media.made import docx, pdf, xlsx
 from tests.shown.standins import photo, written
 

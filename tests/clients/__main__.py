@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from proxy.config import environment
+from proxy.settings.load import environment
 from tests.bench.processes import ROOT
 from tests.clients.catalog import CLIENTS, NODE_PACKAGES, Client
 from tests.conformance.tools import make_node_folder, make_venv

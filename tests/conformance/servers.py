@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from proxy.config import environment
+from proxy.settings.load import environment
 from tests.bench.processes import ROOT, Process, free_port
 from tests.conformance.tools import NODE_BIN
 from tests.fakes.acting import acting

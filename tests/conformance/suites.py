@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proxy.config import environment
+from proxy.settings.load import environment
 from tests.bench.processes import ROOT
 from tests.conformance import tools
 from tests.conformance.servers import KEY

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config import environment
 from proxy.dialects.base import Reply
 from proxy.dialects.chat import ReplyAccumulator
+from proxy.settings.load import environment
 from tests.fakes import replies
 
 EVENTS = {"content_type": "text/event-stream; charset=utf-8"}

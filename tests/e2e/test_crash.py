@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from proxy.config import environment
+from proxy.settings.load import environment
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Gate, Reply, chat, gated
 from tests.talking import Message, assistant, user

@@ -18,8 +18,8 @@ import pytest
 
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat
+from tests.launch import is_ready, wait_until
 from tests.media import made
-from tests.process import is_ready, wait_until
 from tests.shown.standins import written
 from tests.talking import assistant, user
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proxy.clock import ManualClock
-from proxy.memory.blocks import OPENING_OPEN
+from proxy.memory.inject.blocks import OPENING_OPEN
 from proxy.worker.endings import end_idle
 from tests.fakes.provider import FakeProvider
 from tests.running import Running

@@ -13,7 +13,7 @@ import pytest
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import DONE, Gate, Hang, Raw, Reply
-from tests.process import is_ready, process, wait_until
+from tests.launch import is_ready, process, wait_until
 from tests.running import WAIT_S, Running
 from tests.serving import alice, lasting_provider, server, upstream
 from tests.talking import Speaker, conversation

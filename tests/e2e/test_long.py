@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from proxy import tokens
-from proxy.memory.extraction import Completion, ScriptedComplete
-from proxy.memory.summary_model import ModelSummarizer
+from proxy.memory.conversations.summary_model import ModelSummarizer
+from proxy.memory.model.extraction import Completion, ScriptedComplete
+from proxy.text import tokens
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
-from tests.process import wait_until
+from tests.launch import wait_until
 from tests.running import Running
 from tests.talking import Message, Speaker, assistant, speaking, user
 

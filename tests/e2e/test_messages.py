@@ -14,7 +14,7 @@ from tests.fakes import messages as fake
 from tests.fakes.messages import Said
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, gated
-from tests.process import wait_until
+from tests.launch import wait_until
 from tests.running import TLS, Running
 from tests.talking import new_key, outcome
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proxy import tokens
+from proxy.text import tokens
 from tests.e2e.test_long import FILLER, WINDOW, history, refusing, text_of
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error

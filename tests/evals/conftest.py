@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy import tokens
+from proxy.text import tokens
 
 
 @pytest.fixture(autouse=True, scope="session")

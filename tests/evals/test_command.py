@@ -17,7 +17,7 @@ from proxy.evals.junk import junk
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
-from tests.process import wait_until
+from tests.launch import wait_until
 
 pytestmark = pytest.mark.anyio
 

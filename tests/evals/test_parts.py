@@ -16,7 +16,7 @@ from proxy.evals.junk import audit
 from proxy.evals.page import MOST_MISSES
 from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
-from proxy.memory.blocks import OPEN, OPENING_OPEN, PROFILE_OPEN
+from proxy.memory.inject.blocks import OPEN, OPENING_OPEN, PROFILE_OPEN
 
 
 def test_verdict_names_what_is_missing_and_what_leaked(sample):

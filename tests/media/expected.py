@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from proxy.config import environment
+from proxy.settings.load import environment
 
 DATA = Path(environment().get("THROUGHLINE_DATA") or Path(__file__).parents[3] / "shared" / "data")
 

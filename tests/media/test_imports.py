@@ -25,4 +25,4 @@ def test_process_that_reads_files_starts_light():
     code = "import sys; sys.argv = ['child', '0']; import proxy.media.child; print(','.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.strip().split(","))
-    assert not loaded & {*HEAVY, "pydantic", "numpy", "aiohttp", "lancedb", "proxy.config"}
+    assert not loaded & {*HEAVY, "pydantic", "numpy", "aiohttp", "lancedb", "proxy.settings.load"}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from proxy.memory.extract_model import ModelExtractor
-from proxy.memory.extraction import ScriptedComplete
+from proxy.memory.learn.extract_model import ModelExtractor
+from proxy.memory.model.extraction import ScriptedComplete
 from proxy.types import Episode, Memory, Said, Scope, Turn
 
 SCOPE = Scope("0" * 32, "1" * 32, session="ses_1")

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from proxy.lexical import content, tokens
 from proxy.store.passages import dense_text, lexical_text, trail_texts
 from proxy.store.schema import Batch
+from proxy.text.lexical import content, tokens
 from proxy.types import Episode, Memory, Scope
 
 DIMENSION = 256

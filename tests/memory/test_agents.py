@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from proxy.clock import ManualClock
-from proxy.config import load_settings
-from proxy.memory.changes import Change
-from proxy.memory.extraction import Extraction
+from proxy.memory.model.extraction import Extraction
+from proxy.memory.plan.changes import Change
 from proxy.services import Services, open_services
+from proxy.settings.load import load_settings
 from proxy.types import Episode, Memory, Turn
 from proxy.worker.handlers import work_off
 from tests.store.sql_rows import NOW, make_record, make_scope

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.extract_builtin import BuiltinExtractor
-from proxy.memory.extract_builtin.casing import cased, unclipped
-from proxy.memory.extract_builtin.lexicons import LEXICONS
+from proxy.memory.learn.extract_builtin import BuiltinExtractor
+from proxy.memory.learn.extract_builtin.casing import cased, unclipped
+from proxy.memory.learn.extract_builtin.lexicons import LEXICONS
 from proxy.types import Episode, Said, Scope, Turn
 
 ENGLISH, GERMAN = LEXICONS["en"], LEXICONS["de"]

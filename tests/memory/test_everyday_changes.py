@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from proxy.memory.extract_builtin.extractor import BuiltinExtractor
+from proxy.memory.learn.extract_builtin.extractor import BuiltinExtractor
 from proxy.types import Episode
 from tests.memory.extracting import AT, turn
 

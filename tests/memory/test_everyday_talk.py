@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from proxy.memory.extract_builtin import BuiltinExtractor
-from proxy.memory.ground import ground
+from proxy.memory.learn.extract_builtin import BuiltinExtractor
+from proxy.memory.learn.ground import ground
 from proxy.types import Episode, Said, Scope, Turn
 
 AT = datetime(2026, 3, 10, 9, 0, tzinfo=UTC)

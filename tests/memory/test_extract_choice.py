@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from proxy.errors import ConfigError
-from proxy.memory.extract import BuiltinTurns, model_access, select_extractor
-from proxy.memory.extract_model import ModelExtractor
-from proxy.memory.extraction import ModelAccess, ScriptedComplete
+from proxy.memory.learn.extract import BuiltinTurns, select_extractor
+from proxy.memory.learn.extract_model import ModelExtractor
+from proxy.memory.model.access import model_access
+from proxy.memory.model.extraction import ModelAccess, ScriptedComplete
 from proxy.settings.memory import MemorySettings
 from proxy.types import Candidate, Episode, Memory, Turn
 from tests.memory.extracting import turn

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 
 from proxy.errors import UpstreamUnreachable
-from proxy.memory.extract_model import ModelExtractor
-from proxy.memory.extraction import Completion, ScriptedComplete
-from proxy.memory.model_output import ExtractionFailed
+from proxy.memory.learn.extract_model import ModelExtractor
+from proxy.memory.learn.model_output import ExtractionFailed
+from proxy.memory.model.extraction import Completion, ScriptedComplete
 from tests.memory.extracting import fact, memory, reply, turn
 
 pytestmark = pytest.mark.anyio

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from proxy.memory.extract_builtin.extractor import BuiltinExtractor
-from proxy.memory.extract_builtin.replacement import touches
+from proxy.memory.learn.extract_builtin.extractor import BuiltinExtractor
+from proxy.memory.learn.extract_builtin.replacement import touches
 from proxy.types import Episode, Said, Scope, Turn
 
 FOLDER = Path(__file__).parent / "endings"

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from proxy.memory.extract_builtin.lazy import _Lazy, lazy
-from proxy.memory.rules import rules
+from proxy.memory.learn.extract_builtin.lazy import _Lazy, lazy
+from proxy.memory.learn.rules import rules
 
 
 @pytest.mark.parametrize("flags", [0, re.IGNORECASE])

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.memory.extract_builtin.lexicons import LEXICONS
-from proxy.memory.extract_builtin.looks import places_of
-from proxy.memory.extract_builtin.network import GRAPH, LANGUAGES, Network, load, network
-from proxy.memory.extract_builtin.reading import read
-from proxy.memory.extract_builtin.verdicts import Verdicts
-from proxy.memory.minilm import MODELS, MiniLM
-from proxy.memory.pieces import PIECES
+from proxy.memory.learn.extract_builtin.lexicons import LEXICONS
+from proxy.memory.learn.extract_builtin.looks import places_of
+from proxy.memory.learn.extract_builtin.network import GRAPH, LANGUAGES, Network, load, network
+from proxy.memory.learn.extract_builtin.reading import read
+from proxy.memory.learn.extract_builtin.verdicts import Verdicts
+from proxy.memory.vectors.minilm import MODELS, MiniLM
+from proxy.memory.vectors.pieces import PIECES
 
 FOLDER = Path(__file__).parent / "endings" / "plain"  # of which nothing was learned
 TOLD = ("We live in Metz with our cat Pip.", "Metz", "Pip")
@@ -81,7 +81,7 @@ def test_a_damaged_file_is_refused_by_name(tmp_path: Path, name: str) -> None:
 def test_without_its_file_endings_are_weighed_by_the_weights_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proxy.memory.extract_builtin.network.MODELS", tmp_path)
+    monkeypatch.setattr("proxy.memory.learn.extract_builtin.network.MODELS", tmp_path)
     network.cache_clear()
     try:
         verdicts = Verdicts(read("We moved from Metz to Lyon.", LEXICONS), ["We live in Metz."])

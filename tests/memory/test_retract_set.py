@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from proxy.memory.extract_builtin import BuiltinExtractor
-from proxy.memory.ground import ground
-from proxy.memory.reconcile import reconcile
-from proxy.memory.visibility import ClosedValues
-from proxy.memory.words import HAS_CJK, stems, words
+from proxy.memory.learn.extract_builtin import BuiltinExtractor
+from proxy.memory.learn.ground import ground
+from proxy.memory.learn.reconcile import reconcile
+from proxy.memory.visibility.visibility import ClosedValues
+from proxy.text.words import HAS_CJK, stems, words
 from proxy.types import Episode, Memory, Said, Scope, Turn
 
 OWN = Path(__file__).with_name("retract_own.jsonl")

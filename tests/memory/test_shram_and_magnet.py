@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from proxy.memory.extract_builtin import BuiltinExtractor
-from proxy.memory.ground import ground
-from proxy.memory.reconcile import reconcile
-from proxy.memory.visibility import ClosedValues
+from proxy.memory.learn.extract_builtin import BuiltinExtractor
+from proxy.memory.learn.ground import ground
+from proxy.memory.learn.reconcile import reconcile
+from proxy.memory.visibility.visibility import ClosedValues
 from proxy.types import Memory, Said, Scope, Turn
 
 SCOPE = Scope("0" * 32, "1" * 32)

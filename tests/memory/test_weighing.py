@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.extract_builtin.extractor import BuiltinExtractor
-from proxy.memory.extract_builtin.lexicons import LEXICONS
-from proxy.memory.extract_builtin.looks import Look, held_in
-from proxy.memory.extract_builtin.reading import read
-from proxy.memory.extract_builtin.traits import BIAS, message_traits, named_traits, spot_traits
-from proxy.memory.extract_builtin.verdicts import Verdicts
-from proxy.memory.extract_builtin.weights import NAMED, NEW, UNNAMED, Weights, weights_of
-from proxy.memory.words import HAS_CJK, words
+from proxy.memory.learn.extract_builtin.extractor import BuiltinExtractor
+from proxy.memory.learn.extract_builtin.lexicons import LEXICONS
+from proxy.memory.learn.extract_builtin.looks import Look, held_in
+from proxy.memory.learn.extract_builtin.reading import read
+from proxy.memory.learn.extract_builtin.traits import BIAS, message_traits, named_traits, spot_traits
+from proxy.memory.learn.extract_builtin.verdicts import Verdicts
+from proxy.memory.learn.extract_builtin.weights import NAMED, NEW, UNNAMED, Weights, weights_of
+from proxy.text.words import HAS_CJK, words
 from proxy.types import Candidate, Episode, Said, Scope, Turn
 
 TALK = Path(__file__).with_name("talk")  # persons of whom nothing was learned, who take nothing back

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from proxy.config import environment
+from proxy.settings.load import environment
 from tests.media.made import locked_pdf, pdf
 
 _GIVEN = environment().get("THROUGHLINE_DATA")

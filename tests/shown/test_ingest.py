@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from proxy.cli import app
+from proxy.cli.main import app
 from tests.running import Running
 from tests.shown.standins import public
 from tests.talking import Speaker, new_key, speaking

@@ -13,7 +13,7 @@ import orjson
 import pytest
 from prometheus_client import REGISTRY
 
-from proxy.config import environment
+from proxy.settings.load import environment
 from proxy.telemetry import metrics
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from structlog.typing import EventDict
 
-from proxy.config import load_settings
-from proxy.diagnosis import _telemetry
+from proxy.cli.check import _telemetry
+from proxy.settings.load import load_settings
 from proxy.settings.serving import TelemetrySettings
 from proxy.telemetry.otel import open_tracing
 from tests.fakes import replies

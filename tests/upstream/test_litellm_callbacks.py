@@ -14,9 +14,9 @@ import pytest
 from structlog.typing import EventDict
 
 from proxy.chosen import callbacks
-from proxy.config import load_settings
 from proxy.errors import ProxyError
-from proxy.litellm_config import adopt
+from proxy.settings.litellm import adopt
+from proxy.settings.load import load_settings
 from proxy.upstream import litellm
 from proxy.upstream.litellm import LiteLLMUpstream
 from proxy.upstream.litellm_callbacks import Callbacks

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.config import environment
 from proxy.dialects.chat import ReplyAccumulator as ChatAccumulator
 from proxy.dialects.messages import ReplyAccumulator
 from proxy.errors import InvalidRequest
+from proxy.settings.load import environment
 from proxy.upstream.messages_request import Side, completion_of
 from proxy.upstream.messages_stream import MessageWriter
 from tests.fakes import replies

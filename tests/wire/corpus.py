@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import orjson
 import yaml
 
-from proxy.config import environment
+from proxy.settings.load import environment
 
 _CHECKOUT = Path(__file__).parents[2]
 WIRE = Path(environment().get("THROUGHLINE_DATA") or _CHECKOUT.parent / "shared" / "data") / "wire"

@@ -17,7 +17,7 @@ import orjson
 import pytest
 import structlog
 
-from proxy.memory.embed import EmbeddingFailed
+from proxy.memory.vectors.embed import EmbeddingFailed
 from proxy.settings.serving import TelemetrySettings
 from proxy.telemetry import configure_logging
 from tests.fakes import replies

@@ -13,7 +13,7 @@ import pytest
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import DONE, JSON_HEADERS, SSE_HEADERS, Gate, Hang, Reply
-from tests.process import is_ready, process, wait_until
+from tests.launch import is_ready, process, wait_until
 from tests.running import WAIT_S, Running
 from tests.wire.conftest import QUESTION, Wire, ask, learned_or_not
 from tests.wire.rawhttp import Wiretap, ended_whole, send, unframed

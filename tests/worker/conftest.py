@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from proxy.clock import ManualClock
-from proxy.config import load_settings
 from proxy.services import Services, open_services
+from proxy.settings.load import load_settings
 from tests.store.sql_rows import NOW
 
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from proxy.memory.changes import Change, restore_memory, retract_memory
-from proxy.memory.learn import changes_to_json, heard_before
+from proxy.memory.changes.learn import changes_to_json, heard_before
+from proxy.memory.plan.changes import Change, restore_memory, retract_memory
 from proxy.services import Services
 from proxy.store.journal_rows import TO_LEARN
 from proxy.types import Episode, Memory, Said, Turn

@@ -10,8 +10,8 @@ import pytest
 
 from proxy.clock import ManualClock
 from proxy.errors import UpstreamUnreachable
-from proxy.memory.extraction import Extraction
-from proxy.memory.model_output import ExtractionFailed
+from proxy.memory.learn.model_output import ExtractionFailed
+from proxy.memory.model.extraction import Extraction
 from proxy.services import Services
 from proxy.store.journal_rows import Claim
 from proxy.types import Episode, Memory, Scope, Turn

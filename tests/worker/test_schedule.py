@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from proxy.clock import ManualClock
-from proxy.config import load_settings
 from proxy.services import Services, open_services
+from proxy.settings.load import load_settings
 from proxy.worker import schedule as schedule_module
 from proxy.worker.schedule import Schedule
 from tests.store.sql_rows import make_record, make_scope

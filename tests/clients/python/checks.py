@@ -9,7 +9,7 @@ import traceback
 import urllib.request
 from collections.abc import Callable
 
-_ENVIRONMENT = os.environ  # noqa: TID251 - it runs beside clients, without proxy.config
+_ENVIRONMENT = os.environ  # noqa: TID251 - it runs beside clients, without proxy.settings.load
 BASE_URL = _ENVIRONMENT["OPENAI_BASE_URL"]
 KEY = _ENVIRONMENT["OPENAI_API_KEY"]
 MODEL = "gpt-4o-mini"

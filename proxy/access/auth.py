@@ -1,0 +1,157 @@
+"""Who is asking: from the client's key and headers to a scope, or to no memory at all."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from proxy.errors import ConfigError
+from proxy.settings.load import is_loopback
+from proxy.settings.serving import AuthSettings
+from proxy.types import UNSAID, Allowance, Scope
+
+_USER_HEADERS = ("x-openwebui-user-id", "x-sm-user-id")
+_SESSION_HEADERS = ("x-openwebui-chat-id", "x-sm-conversation-id")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a client's key stands for.
+
+    Args:
+        key: The key as the client sent it, "" for none; never stored, never logged.
+        tenant: 32 hex digits, or "" where there is no memory.
+        user: The user the key is bound to, "" where the key itself is the user.
+        own: Id of the key of ours, so that two keys of one tenant are two users.
+        may_name: Whether the key may name users and times.
+        reason: Why there is no memory, as the response header says it.
+        allowance: What a key of ours may ask for, where its operator said so.
+        models: Patterns of the models that it may ask for; empty: all.
+        offers_recall: Whether its requests are offered the ``recall`` tool without asking for it.
+    """
+
+    key: str
+    tenant: str = ""
+    user: str = ""
+    own: str = ""
+    may_name: bool = True
+    reason: str = ""
+    allowance: Allowance = UNSAID
+    models: tuple[str, ...] = ()
+    offers_recall: bool = False
+
+    @property
+    def holder(self) -> str:
+        """Who is counted: a key of ours, else the tenant; everybody without either is one."""
+        return self.own or self.tenant
+
+    def may_use(self, model: str) -> bool:
+        """Whether the key may ask for a model."""
+        return not self.models or any(fnmatchcase(model, pattern) for pattern in self.models)
+
+
+class Hasher:
+    """Keyed hashes of keys and user ids, so that neither stands on disk."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    @classmethod
+    def load(cls, settings: AuthSettings, data_dir: Path) -> Hasher:
+        """Take the secret from the settings, else from the data folder, where it is made once.
+
+        Raises:
+            ConfigError: If the file exists and is not readable.
+        """
+        if settings.secret is not None:
+            return cls(settings.secret.get_secret_value().encode())
+        path = data_dir / "secret.key"
+        try:
+            if not path.exists():
+                _write_once(path, secrets.token_hex(32))
+            return cls(path.read_bytes().strip())
+        except OSError as error:
+            raise ConfigError(
+                f"The secret {str(path)!r} cannot be read or made ({error}). Mend its permissions."
+            ) from error
+
+    def digest(self, kind: str, *parts: str) -> str:
+        """Return 32 hex digits of a keyed hash; the parts cannot run into each other."""
+        framed = b"".join(
+            len(raw).to_bytes(4, "big") + raw for raw in (p.encode("utf-8", "surrogatepass") for p in (kind, *parts))
+        )
+        return hmac.new(self._secret, framed, hashlib.sha256).hexdigest()[:32]
+
+
+def passthrough_identity(key: str, settings: AuthSettings, hasher: Hasher, host: str) -> Identity:
+    """Identify a client that brings its provider's own key."""
+    if not key:
+        return Identity("", reason="no-identity")
+    if key in settings.placeholder_keys:
+        if not is_loopback(host):
+            return Identity(key, reason="no-identity")
+        return Identity(key, hasher.digest("tenant", "local"))
+    return Identity(key, hasher.digest("tenant", "key", key))
+
+
+def scope_of(identity: Identity, headers: Mapping[str, str], body: Mapping[str, Any], hasher: Hasher) -> Scope:
+    """Return the scope that a request reads and writes, its session left open.
+
+    A user id counts only where the key may name users; without one, the key itself is the user.
+    """
+    named = identity.user or (_named_user(headers, body) if identity.may_name else "")
+    user = (
+        hasher.digest("user", identity.tenant, named)
+        if named
+        else hasher.digest("key-user", identity.tenant, identity.own)
+    )
+    agent = headers.get("x-memory-agent", "").strip()
+    return Scope(identity.tenant, user, hasher.digest("agent", user, agent) if agent else "")
+
+
+def session_name(headers: Mapping[str, str], body: Mapping[str, Any], kept: str = "") -> str:
+    """Return the conversation's id as the client names it, "" where it does not.
+
+    Args:
+        headers: By lower-case name.
+        body: As parsed.
+        kept: Id of a conversation that the provider keeps; a cache key may be shared by many of them.
+    """
+    explicit = headers.get("x-memory-session", "").strip()
+    aliases = [headers.get(name, "").strip() for name in _SESSION_HEADERS]
+    metadata = body.get("metadata")
+    told = metadata.get("conversation_id") if isinstance(metadata, Mapping) else None
+    in_body = [told, kept, body.get("prompt_cache_key")]
+    return next((name for name in (explicit, *aliases, *in_body) if isinstance(name, str) and name), "")
+
+
+def _named_user(headers: Mapping[str, str], body: Mapping[str, Any]) -> str:
+    metadata = body.get("metadata")
+    candidates = [
+        headers.get("x-memory-user", "").strip(),
+        *(headers.get(name, "").strip() for name in _USER_HEADERS),
+        body.get("safety_identifier"),
+        metadata.get("user_id") if isinstance(metadata, Mapping) else None,
+        body.get("user"),
+    ]
+    return next((name for name in candidates if isinstance(name, str) and name), "")
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Several processes may start at once: the first one's secret stands."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    draft.touch(mode=0o600)
+    draft.write_text(text)
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        return
+    finally:
+        draft.unlink()

@@ -1,0 +1,158 @@
+"""``throughline keys``: keys of this server's own, what they may ask for, and their end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proxy.clock import Clock, iso
+from proxy.settings.load import load_settings, make_data_dir
+from proxy.store.keys import Key, Keys
+from proxy.store.sql import Database
+from proxy.types import Allowance
+
+app = typer.Typer(help="Keys of this server, for auth.mode: keys.", no_args_is_help=True)
+
+Config = Annotated[Path | None, typer.Option("--config", help="YAML file; see config.example.yaml.")]
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder that keeps everything.")]
+Rpm = Annotated[int | None, typer.Option("--rpm", min=0, help="Requests a minute; 0: no limit, whatever the settings.")]
+Tpm = Annotated[int | None, typer.Option("--tpm", min=0, help="Tokens a minute; 0: no limit.")]
+MaxStreams = Annotated[int | None, typer.Option("--max-streams", min=0, help="Streams at a time; 0: no limit.")]
+MaxBody = Annotated[int | None, typer.Option("--max-body", min=0, help="Bytes of a request body; 0: no limit.")]
+Models = Annotated[
+    list[str] | None, typer.Option("--models", help="Models it may ask for: 'gpt-*,claude-*'; '*': all.")
+]
+
+_SHOWN = {
+    "requests_per_minute": "rpm",
+    "tokens_per_minute": "tpm",
+    "concurrent_streams": "streams",
+    "body_bytes": "body",
+}
+
+
+RecallTool = Annotated[
+    bool | None,
+    typer.Option("--recall-tool/--no-recall-tool", help="Offer its requests the `recall` tool, as X-Memory-Tools: on."),
+]
+
+
+@app.command("create")
+def create_key(
+    user: Annotated[str, typer.Option(help="Bind the key to one user.")] = "",
+    tenant: Annotated[str, typer.Option(help="Tenant of an existing key; without it, a new one.")] = "",
+    names_users: Annotated[bool, typer.Option("--names-users", help="Its requests may name users and times.")] = False,
+    note: Annotated[str, typer.Option(help="For yourself.")] = "",
+    rpm: Rpm = None,
+    tpm: Tpm = None,
+    max_streams: MaxStreams = None,
+    max_body: MaxBody = None,
+    models: Models = None,
+    recall_tool: RecallTool = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Make a key of this server; it is shown once."""
+
+    async def create(store: Keys) -> None:
+        text, key = await store.create(
+            now=Clock().now(),
+            tenant=tenant,
+            user=user,
+            may_name_users=names_users,
+            note=note,
+            allowance=Allowance(rpm, tpm, max_streams, max_body),
+            models=_patterns(models) or (),
+            offers_recall=bool(recall_tool),
+        )
+        print(f"{text}\n  id {key.id}, tenant {key.tenant}; keep the key, it is not shown again", flush=True)
+
+    _with_keys(config, data_dir, create)
+
+
+@app.command("list")
+def list_keys(config: Config = None, data_dir: DataDir = None) -> None:
+    """List the keys of this server, without the keys themselves."""
+
+    async def show(store: Keys) -> None:
+        for key in await store.all():
+            print(_line(key))
+
+    _with_keys(config, data_dir, show)
+
+
+@app.command("update")
+def update_key(
+    key_id: str,
+    rpm: Rpm = None,
+    tpm: Tpm = None,
+    max_streams: MaxStreams = None,
+    max_body: MaxBody = None,
+    models: Models = None,
+    recall_tool: RecallTool = None,
+    config: Config = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Change what a key may ask for, from its next request on."""
+    given = Allowance(rpm, tpm, max_streams, max_body)
+    limits = {name: value for name in _SHOWN if (value := getattr(given, name)) is not None}
+
+    async def update(store: Keys) -> None:
+        changed = await store.update(key_id, limits=limits, models=_patterns(models), offers_recall=recall_tool)
+        print(_line(changed))
+
+    _with_keys(config, data_dir, update)
+
+
+@app.command("revoke")
+def revoke_key(key_id: str, config: Config = None, data_dir: DataDir = None) -> None:
+    """Make a key stop working, at once and for good."""
+
+    async def revoke(store: Keys) -> None:
+        key = await store.revoke(key_id, now=Clock().now())
+        print(f"{key.id} is revoked")
+
+    _with_keys(config, data_dir, revoke)
+
+
+def _patterns(models: list[str] | None) -> list[str] | None:
+    """Return the patterns as given, one by one or between commas; one for everything is none."""
+    if models is None:
+        return None
+    patterns = [one.strip() for text in models for one in text.split(",") if one.strip()]
+    return [] if "*" in patterns else patterns
+
+
+def _line(key: Key) -> str:
+    state = f"revoked {iso(key.revoked_at)}" if key.revoked_at else "active"
+    whose = f"user {key.user}" if key.user else "names users" if key.may_name_users else "one user"
+    limits = [
+        f"{_SHOWN[field.name]} {value or 'unlimited'}"
+        for field in fields(key.allowance)
+        if (value := getattr(key.allowance, field.name)) is not None
+    ]
+    parts = [f"{key.prefix}…", f"tenant {key.tenant}", whose, state, *limits]
+    if key.models:
+        parts.append(f"models {','.join(key.models)}")
+    if key.offers_recall:
+        parts.append("recall tool")
+    return "  ".join([key.id, *parts, key.note]).rstrip()
+
+
+def _with_keys(config: Path | None, data_dir: Path | None, use: Callable[[Keys], Awaitable[None]]) -> None:
+    settings = load_settings(config, {"server": {"data_dir": data_dir}})
+    make_data_dir(settings)
+
+    async def run() -> None:
+        database = await Database.open(settings.database_url)
+        try:
+            await use(Keys(database))
+        finally:
+            await database.close()
+
+    asyncio.run(run())

@@ -1,0 +1,180 @@
+"""Writes changes of memories everywhere they matter: the rows, their history, and what conversations carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+import structlog
+
+from proxy.errors import ProxyError
+from proxy.memory.conversations.episode import mended
+from proxy.memory.conversations.running import Segment, without
+from proxy.memory.index.cache import IndexCache
+from proxy.memory.plan.changes import Change
+from proxy.memory.vectors.embed import Embedder
+from proxy.memory.visibility.visibility import ClosedValues
+from proxy.process.threads import in_thread
+from proxy.store.compactions import Compactions
+from proxy.store.history import History
+from proxy.store.ledger import Ledger
+from proxy.store.passages import dense_text, trail_texts
+from proxy.store.schema import Vector
+from proxy.telemetry import LEARNED
+from proxy.types import Chunk, Episode, Memory, Scope
+
+K = TypeVar("K", str, tuple[str, str])
+
+_log = structlog.get_logger(__name__)
+_BATCH = 64
+_AT_ONCE = 64  # messages of one turn that are embedded as they are stored
+_TRAIL = 2  # turns before a new one that its window reaches
+_CLOSING = frozenset({"supersede", "retract"})
+
+
+class Book:
+    """The writing side of the rows; the caller holds the owner's lease."""
+
+    def __init__(
+        self, index: IndexCache, embedder: Embedder, history: History, ledger: Ledger, compactions: Compactions
+    ) -> None:
+        self._index, self._store, self._compactions = index, index.store, compactions
+        self._embedder, self._history, self._ledger = embedder, history, ledger
+
+    async def apply(self, scope: Scope, changes: Sequence[Change]) -> None:
+        """Store changed memories, keep their history, and take closed values out of running conversations.
+
+        Applying the same changes again changes nothing more.
+        """
+        if not changes:
+            return
+        latest = {change.memory.id: change.memory for change in changes}
+        vectors = await self._vectors({memory.id: dense_text(memory) for memory in latest.values()})
+        new_as_of = await self._index.lacks(scope, "memories", latest)
+        written = await self._store.put_memories(
+            scope, list(latest.values()), vectors, self._embedder.model, new_as_of=new_as_of
+        )
+        self._index.take_in(scope, "memories", written)
+        await self._history.append(scope, changes)
+        await self._forget_in_conversations(scope, changes)
+        for change in changes:
+            LEARNED.labels(change.action).inc()
+
+    async def sum_up(self, scope: Scope, summaries: Sequence[Memory]) -> None:
+        """Store summaries over those of the same id; they are made from turns that are kept, and have no history."""
+        if not summaries:
+            return
+        vectors = await self._vectors({row.id: dense_text(row) for row in summaries})
+        new_as_of = await self._index.lacks(scope, "memories", [row.id for row in summaries])
+        written = await self._store.put_memories(scope, summaries, vectors, self._embedder.model, new_as_of=new_as_of)
+        self._index.take_in(scope, "memories", written)
+
+    async def keep(self, scope: Scope, episodes: Sequence[Episode]) -> None:
+        """Store what was said."""
+        if not episodes:
+            return
+        new = {episode.id for episode in episodes}
+        before: list[Episode] = []
+        for session in {episode.session for episode in episodes}:
+            stored = await self._index.said(scope, session)
+            before += [row for row in stored if row.id not in new][-_TRAIL:]
+        trails = trail_texts([*before, *episodes])
+        if later := _long_before(episodes):
+            await self._write_episodes(scope, later, {})
+        left = {episode.id for episode in later}
+        await self._put_episodes(scope, [episode for episode in episodes if episode.id not in left], trails)
+
+    async def embedded(self, chunks: Sequence[Chunk]) -> dict[str, Vector | None]:
+        """Return the vectors of passages; takes long, and needs no lease."""
+        return await self._vectors({chunk.id: dense_text(chunk) for chunk in chunks})
+
+    async def shelve(self, scope: Scope, chunks: Sequence[Chunk], vectors: Mapping[str, Vector | None]) -> None:
+        """Store passages of documents and the texts of images."""
+        written = await self._store.put_chunks(scope, chunks, vectors, self._embedder.model)
+        self._index.take_in(scope, "chunks", written)
+
+    async def fill_in(self, scope: Scope, most: int = 512) -> int:
+        """Embed rows that wait for a vector of today's model, about ``most`` of them; return how many."""
+        model, filled = self._embedder.model, 0
+        waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "memories", model)}
+        memories = [row for row in await self._store.memories(scope) if row.id in waiting] if waiting else []
+        for start in range(0, min(len(memories), most), _BATCH):
+            part = memories[start : start + _BATCH]
+            vectors = await self._vectors({row.id: dense_text(row) for row in part})
+            if not _all_there(vectors):
+                return filled
+            await self._store.put_memories(scope, part, vectors, model)
+            filled += len(part)
+        waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "chunks", model)}
+        chunks = await self._store.chunks(scope, sorted(waiting)[:_BATCH]) if waiting else []
+        if chunks:
+            found = await self.embedded(chunks)
+            await self.shelve(scope, chunks, found)
+            filled += len(chunks) * _all_there(found)
+        waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "episodes", model)}
+        episodes = await self._store.episodes(scope) if waiting else []
+        for session in {row.session for row in episodes if row.id in waiting}:
+            said = [row for row in episodes if row.session == session]
+            rows = [row for row in said if row.id in waiting][: max(0, most - filled)]
+            if not rows:
+                break
+            filled += len(rows) * await self._put_episodes(scope, rows, trail_texts(said))
+        return filled
+
+    async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], trails: Mapping[str, str]) -> bool:
+        """Store rows with the vectors of turn and trail; say whether there were vectors."""
+        texts = {(row.id, "turn"): dense_text(row) for row in rows}
+        found = await self._vectors(texts | {(row.id, "trail"): trails[row.id] for row in rows})
+        vectors = {row.id: (found[row.id, "turn"], found[row.id, "trail"]) for row in rows}
+        await self._write_episodes(scope, rows, vectors)
+        return _all_there(found)
+
+    async def _write_episodes(
+        self, scope: Scope, rows: Sequence[Episode], vectors: Mapping[str, tuple[Vector | None, Vector | None] | None]
+    ) -> None:
+        new_as_of = await self._index.lacks(scope, "episodes", [row.id for row in rows])
+        written = await self._store.put_episodes(scope, rows, vectors, self._embedder.model, new_as_of=new_as_of)
+        self._index.take_in(scope, "episodes", written)
+
+    async def _vectors(self, texts: dict[K, str]) -> dict[K, Vector | None]:
+        """Embed; where that fails the rows wait for their vectors, and words alone find them meanwhile."""
+        try:
+            rows = await self._embedder.embed(list(texts.values()), purpose="passage")
+        except ProxyError as error:
+            _log.warning("embedding failed, rows are stored without vectors", error=error.code)
+            return dict.fromkeys(texts)
+        return dict(zip(texts, rows, strict=True))
+
+    async def _forget_in_conversations(self, scope: Scope, changes: Sequence[Change]) -> None:
+        touched = [change for change in changes if change.before is not None and change.action != "reinforce"]
+        if touched:
+            await self._ledger.drop_memories(scope, [change.memory.id for change in touched])
+        closed: list[Memory] = [change.memory for change in changes if change.action in _CLOSING]
+        if not closed:
+            return
+        values = ClosedValues.from_memories(closed)
+        long_ago = min(memory.valid_to or memory.updated_at for memory in closed) - timedelta(microseconds=1)
+        await self._ledger.drop_text(scope, lambda text: values.visible(text, long_ago) != text)
+        await self._forget_in_summaries(scope, lambda text: values.visible(text, long_ago), closed[0].updated_at)
+
+    async def _forget_in_summaries(self, scope: Scope, see: Callable[[str], str | None], now: datetime) -> None:
+        """Take what has ended out of running summaries and of those of conversations, days and weeks."""
+        await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
+        rows = await self._store.memories(scope)
+        await self.sum_up(scope, await in_thread("learn", mended, rows, see, now))
+
+
+def _long_before(episodes: Sequence[Episode]) -> list[Episode]:
+    """Return the older part of a long history that came along with a turn.
+
+    It is found by words until there is time to embed it. Turns that wait for each other, however many, are not meant.
+    """
+    by_turn: dict[str, list[Episode]] = {}
+    for episode in episodes:
+        by_turn.setdefault(episode.turn, []).append(episode)
+    return [episode for said in by_turn.values() for episode in said[:-_AT_ONCE]]
+
+
+def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:
+    return all(vector is not None for vector in vectors.values())

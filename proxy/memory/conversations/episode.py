@@ -1,0 +1,168 @@
+"""What is left of conversations that ended: sentences and facts of each, then of a day and of a week, pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from proxy.clock import iso
+from proxy.memory.conversations.summarize import Count, Utterance, extract, sampled
+from proxy.memory.plan.changes import memory_id
+from proxy.text.secrets import redact
+from proxy.types import Episode, Memory, Scope
+
+LEVEL, SOURCES = "level", "sources"  # metadata: of what it is a summary, and the ids of what was summarised
+Level = Literal["conversation", "day", "week"]
+
+_LEAST_TURNS = 3  # of the user's; a shorter conversation is its own summary
+_MOST_SENTENCES, _MOST_TOKENS = 8, 320
+_MOST_FACTS = 5
+_MANY = 4  # summaries of one day, or of one week, that a roll-up stands for
+_MOST_TURNS = 200
+_KEY_FACTS = "Key facts: "
+
+See = Callable[[str], str | None]
+
+
+def is_summary(memory: Memory, level: Level | None = None) -> bool:
+    """Whether a memory is a summary that we wrote, of this level where one is given."""
+    found = memory.metadata.get(LEVEL) if memory.kind == "summary" else None
+    return found is not None and (level is None or found == level)
+
+
+def summarised(
+    scope: Scope,
+    session: str,
+    episodes: Sequence[Episode],
+    facts: Sequence[Memory],
+    now: datetime,
+    count: Count,
+    *,
+    see: See = lambda text: text,
+    text: str = "",
+) -> Memory | None:
+    """Return the summary of a conversation; None where there is too little of it.
+
+    Args:
+        scope: Whose.
+        session: Which conversation.
+        episodes: What was said, in order.
+        facts: What was learned from it.
+        now: Time of writing.
+        count: Counts tokens.
+        see: Returns a text without what has ended since; None where nothing is left.
+        text: What a model wrote, if one did.
+    """
+    turns = list(dict.fromkeys(one.turn for one in episodes))
+    if sum(one.role == "user" and one.piece == 0 for one in episodes) < _LEAST_TURNS:
+        return None
+    seen = [replace(one, text=shown) for one in episodes if (shown := see(redact(one.text)))]
+    said = [Utterance(at, one.role, one.text) for at, one in enumerate(seen)]
+    lines = [] if text else extract(sampled(said), _MOST_TOKENS, count, most=_MOST_SENTENCES)
+    parts = (
+        [shown]
+        if text and (shown := see(text))
+        else [f"{'User' if line.role == 'user' else 'Assistant'}: {line.text}" for line in lines]
+    )
+    key = [shown for one in facts if (shown := see(one.text))][:_MOST_FACTS]
+    parts += [_KEY_FACTS + " ".join(key)] if key else []
+    if not parts:
+        return None
+    started = min(one.at for one in episodes)
+    metadata = {LEVEL: "conversation", SOURCES: [session], "turns": turns[-_MOST_TURNS:], "until": iso(episodes[-1].at)}
+    return _memory(scope, f"session:{session}", "\n".join(parts), started, now, metadata, session=session)
+
+
+def rolled_up(scope: Scope, memories: Sequence[Memory], level: Level, now: datetime, count: Count) -> list[Memory]:
+    """Return the summaries of past days, or weeks, that have many summaries below them and none of their own yet.
+
+    Args:
+        scope: Whose, and of which agent.
+        memories: All active summaries.
+        level: ``day`` sums up conversations, ``week`` days and conversations.
+        now: Only what ended before this day, or week, is summed up.
+        count: Counts tokens.
+    """
+    below = [one for one in memories if is_summary(one, "conversation") and one.agent == scope.agent]
+    groups: dict[str, list[Memory]] = defaultdict(list)
+    for one in sorted(below, key=lambda row: row.valid_from):
+        groups[_period(one.valid_from, level)].append(one)
+    done = {
+        str(one.metadata.get("period")): set(one.metadata.get(SOURCES, ()))
+        for one in memories
+        if is_summary(one, level)
+    }
+    written = []
+    for period, rows in groups.items():
+        ids = [row.id for row in rows]
+        if len(rows) < _MANY or period == _period(now, level) or done.get(period) == set(ids):
+            continue
+        said = [
+            Utterance(at, "user", line.partition(": ")[2] or line)
+            for at, row in enumerate(rows)
+            for line in row.text.splitlines()
+            if not line.startswith(_KEY_FACTS)
+        ]
+        text = "\n".join(line.text for line in extract(said, _MOST_TOKENS, count, most=_MOST_SENTENCES))
+        if text:
+            metadata = {LEVEL: level, SOURCES: ids, "period": period}
+            written.append(_memory(scope, f"{level}:{period}", text, rows[0].valid_from, now, metadata))
+    return written
+
+
+def concerning(memories: Sequence[Memory], session: str) -> list[Memory]:
+    """Return the summaries in which a conversation is summed up, directly or by way of another."""
+    own = [one for one in memories if is_summary(one) and one.session == session]
+    ids = {one.id for one in own}
+    above = [one for one in memories if is_summary(one) and not ids.isdisjoint(one.metadata.get(SOURCES, ()))]
+    return list({one.id: one for one in (*own, *above)}.values())
+
+
+def latest(memories: Sequence[Memory], most: int, but: str) -> list[Memory]:
+    """Return the summaries of the conversations that were last, the newest first, leaving out one of them."""
+    found = [one for one in memories if is_summary(one, "conversation") and one.status == "active"]
+    found.sort(key=lambda one: (str(one.metadata.get("until", "")), one.id), reverse=True)
+    return [one for one in found if one.session != but][:most]
+
+
+def mended(memories: Sequence[Memory], see: See, now: datetime) -> list[Memory]:
+    """Return the summaries that say something that has ended, without it; retracted where nothing is left."""
+    changed = []
+    for one in memories:
+        if not is_summary(one) or one.status != "active":
+            continue
+        lines = one.text.splitlines()
+        left = [shown for line in lines if (shown := see(line)) is not None]
+        if left != lines:
+            text = "\n".join(left)
+            changed.append(replace(one, text=text, updated_at=now, status="active" if text else "retracted"))
+    return changed
+
+
+def _period(moment: datetime, level: Level) -> str:
+    if level == "day":
+        return moment.date().isoformat()
+    monday = moment.date() - timedelta(days=moment.weekday())
+    return monday.isoformat()
+
+
+def _memory(
+    scope: Scope, source: str, text: str, at: datetime, now: datetime, metadata: dict[str, Any], session: str = ""
+) -> Memory:
+    return Memory(
+        id=memory_id(scope, source, "summary", "", ""),
+        kind="summary",
+        text=text,
+        created_at=now,
+        updated_at=now,
+        valid_from=at,
+        subject="conversation",
+        source=source,
+        provenance="user",
+        agent=scope.agent,
+        session=session,
+        metadata=metadata,
+    )

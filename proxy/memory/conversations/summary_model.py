@@ -1,0 +1,134 @@
+"""Summaries written by a model of the operator's, in the background; what it cannot do is done extractively."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from proxy.errors import ConfigError
+from proxy.memory.conversations.summarize import Utterance
+from proxy.memory.model.access import model_access
+from proxy.memory.model.extraction import Complete, ModelAccess
+from proxy.memory.model.json_text import find_json
+from proxy.memory.model.prompt import load_prompt
+from proxy.settings.memory import MemorySettings
+from proxy.store.costs import Cost
+from proxy.text.fence import escape
+from proxy.text.secrets import redact
+
+_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"summary": {"type": "string"}},
+    "required": ["summary"],
+    "additionalProperties": False,
+}
+_MOST_CHARACTERS = 200_000  # of one call
+_LONGEST = 4000  # characters of one message
+_LEAST_WORDS = 60
+_CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A summary and what it cost; ``text`` is empty where the model's reply could not be used."""
+
+    text: str
+    cost: Cost
+
+
+class ModelSummarizer:
+    """Asks a model for a summary.
+
+    Args:
+        complete: Makes the call, with the operator's own access.
+        model: As LiteLLM names it.
+        timeout_s: Most seconds of a call.
+    """
+
+    def __init__(self, complete: Complete, model: str, timeout_s: float) -> None:
+        self._complete, self._model, self._timeout_s = complete, model, timeout_s
+
+    @property
+    def model(self) -> str:
+        """Its name."""
+        return self._model
+
+    async def write(self, said: Sequence[Utterance], most_tokens: int, sentences: str = "4 to 8") -> Written:
+        """Return a summary of messages.
+
+        Raises:
+            ProxyError: If the model cannot be asked now.
+        """
+        prompt = load_prompt("summary")
+        words = max(_LEAST_WORDS, most_tokens * 6 // 10)
+        messages = [
+            {"role": "system", "content": prompt.fill("system", {"sentences": sentences, "words": words})},
+            {"role": "user", "content": prompt.fill("user", {"said": _shown(said)})},
+        ]
+        return await self._written(messages, most_tokens)
+
+    async def describe(self, name: str, shown: str, most_tokens: int) -> Written:
+        """Return a summary of a document.
+
+        Args:
+            name: Of the file.
+            shown: What of it is sent.
+            most_tokens: Of the summary.
+
+        Raises:
+            ProxyError: If the model cannot be asked now.
+        """
+        prompt = load_prompt("document")
+        words = max(_LEAST_WORDS, most_tokens * 6 // 10)
+        told = {"name": escape(name).replace('"', "'"), "said": escape(redact(shown))}
+        messages = [
+            {"role": "system", "content": prompt.fill("system", {"words": words})},
+            {"role": "user", "content": prompt.fill("user", told)},
+        ]
+        return await self._written(messages, most_tokens)
+
+    async def _written(self, messages: Sequence[dict[str, str]], most_tokens: int) -> Written:
+        reply = await self._complete(model=self._model, messages=messages, schema=_SCHEMA, timeout_s=self._timeout_s)
+        spent = Cost("summaries", reply.prompt_tokens + reply.completion_tokens, reply.cost_usd or 0.0)
+        found = find_json(reply.text or "", _judge)
+        text = found.value["summary"] if found is not None else ""
+        return Written(" ".join(redact(text).split())[: most_tokens * _CHARACTERS_A_TOKEN], spent)
+
+
+def select_summarizer(
+    settings: MemorySettings, environ: Mapping[str, str], connect: Callable[[ModelAccess], Complete]
+) -> ModelSummarizer | None:
+    """Return what writes summaries by the settings; None: they are extractive.
+
+    Raises:
+        ConfigError: If ``summary_model`` is set and there is no key for it.
+    """
+    if settings.summary_model is None:
+        return None
+    asked = settings.model_copy(
+        update={
+            "extraction_model": settings.summary_model,
+            "extraction_api_key": settings.summary_api_key,
+            "extraction_base_url": settings.summary_base_url,
+        }
+    )
+    try:
+        access = model_access(asked, environ)
+    except ConfigError as error:
+        raise ConfigError(
+            f"memory.summary_model {settings.summary_model!r} has no key: set memory.summary_api_key, or "
+            "the provider's variable in the environment; or leave it out, for extractive summaries."
+        ) from error
+    return ModelSummarizer(connect(access), access.model, access.timeout_s)
+
+
+def _judge(value: Any) -> Literal["answer"] | None:
+    return "answer" if isinstance(value, dict) and isinstance(value.get("summary"), str) else None
+
+
+def _shown(said: Sequence[Utterance]) -> str:
+    """Return messages as the prompt shows them; of very many the start of each, so that all fit one call."""
+    each = min(_LONGEST, max(80, _MOST_CHARACTERS // max(1, len(said))))
+    lines = [f'<said by="{one.role}" number="{one.number}">{escape(redact(one.text)[:each])}</said>' for one in said]
+    return "\n".join(lines)[: 2 * _MOST_CHARACTERS]

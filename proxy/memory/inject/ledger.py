@@ -1,0 +1,130 @@
+"""Decides what is put where, so that consecutive requests of a conversation share their prefix, pure.
+
+The profile, and what the last conversations were about, are chosen once per conversation and stay on its first user
+message. The block for a question goes on the last user message. What earlier messages carried is put back byte for
+byte, and only entries that no earlier message carries are added. Everything is appended to user messages: chat
+templates of several model families refuse a second system message or one in another place than the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from proxy.memory.conversations.chain import Point
+from proxy.memory.inject.blocks import EMPTY, Block, opening_block, query_block
+from proxy.store.ledger import LedgerEntry
+from proxy.text.fence import Count, escape
+from proxy.types import Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """Text to append to the content of one message."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What goes into a request, and what to remember of it.
+
+    Args:
+        additions: At most three a message, in the order in which they are appended.
+        entries: Ledger entries that are new or changed.
+        hits: Entries injected afresh by this request, those of the profile and the opening included where they are new.
+        carried: Ids of what earlier messages already carry.
+        tokens: Tokens of all additions, carried ones included.
+        kept: Those of ``carried`` that stand in what the provider keeps, not in this request.
+    """
+
+    additions: tuple[Addition, ...]
+    entries: tuple[LedgerEntry, ...]
+    hits: tuple[Hit, ...]
+    carried: frozenset[str]
+    tokens: int
+    kept: frozenset[str] = frozenset()
+
+
+NOTHING = Assembly((), (), (), frozenset(), 0)
+
+
+def assemble(
+    points: Sequence[Point],
+    ledger: Sequence[LedgerEntry],
+    profile: Block | None,
+    hits: Sequence[Hit],
+    budget: int,
+    count: Count,
+    kept: Sequence[LedgerEntry] = (),
+    opening: Sequence[Hit] = (),
+) -> Assembly:
+    """Place the profile, the blocks of earlier turns and a fresh block for the last user message.
+
+    Args:
+        points: The request's messages by name.
+        ledger: What was injected earlier in this conversation.
+        profile: What the profile would be now, used only where the conversation has none yet; None where it could not
+            be looked up.
+        hits: What was recalled for the last user message, best first.
+        budget: Most tokens of a fresh profile, the fresh block and a fresh opening together, which get room in this
+            order.
+        count: Counts tokens.
+        kept: What earlier requests carried of a conversation that the provider keeps: it stands there already.
+        opening: Summaries of the last conversations, where this one begins.
+    """
+    users = [point for point in points if point.role == "user"]
+    kept_ids = frozenset(id_ for entry in kept for id_ in entry.memory_ids)
+    if not users:
+        return replace(NOTHING, carried=kept_ids, kept=kept_ids)
+    stored = {(entry.anchor, entry.kind): entry for entry in ledger}
+    first, last = users[0], users[-1]
+    in_tool_loop = points[-1].role in ("tool", "function")
+    frozen = stored.get((first.hash, "profile"))
+    entries: list[LedgerEntry] = []
+    fresh: list[Hit] = []
+    if frozen is None and any(entry.kind == "profile" for entry in kept):
+        frozen = LedgerEntry(first.hash, "profile", "", ())
+    if frozen is None:
+        chosen = profile or EMPTY
+        frozen = LedgerEntry(first.hash, "profile", chosen.text, tuple(hit.id for hit in chosen.hits))
+        entries += [frozen] if profile is not None else []
+        fresh += chosen.hits
+        budget -= chosen.tokens
+    opened = stored.get((first.hash, "opening"), LedgerEntry(first.hash, "opening", "", ()))
+    texts = {point.index: entry for point in users[:-1] if (entry := stored.get((point.hash, "block")))}
+    carried = kept_ids.union(*(entry.memory_ids for entry in (frozen, opened, *texts.values())))
+    current = stored.get((last.hash, "block")) if in_tool_loop else None
+    if current is None:
+        profile_lines = _lines_of(frozen.text)
+        unsaid = [hit for hit in hits if hit.id not in carried and not _is_line(hit, profile_lines)]
+        block = query_block(unsaid, budget, count) if hits else EMPTY
+        current = LedgerEntry(last.hash, "block", block.text, tuple(hit.id for hit in block.hits))
+        entries.append(current)
+        fresh += block.hits
+        budget -= block.tokens
+    if opening and not opened.text:
+        unsaid = [hit for hit in opening if hit.id not in carried.union(current.memory_ids)]
+        begins = opening_block(unsaid, budget, count)
+        opened = LedgerEntry(first.hash, "opening", begins.text, tuple(hit.id for hit in begins.hits))
+        entries.append(opened)
+        fresh += begins.hits
+    texts[last.index] = current
+    placed = [(first.index, frozen), (first.index, opened), *sorted(texts.items())]
+    additions = [Addition(index, entry.text) for index, entry in placed if entry.text]
+    tokens = sum(count(addition.text) for addition in additions)
+    return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens, kept_ids)
+
+
+def _lines_of(profile: str) -> frozenset[str]:
+    return frozenset(_plain(line.removeprefix("- ")) for line in profile.splitlines())
+
+
+def _is_line(hit: Hit, lines: frozenset[str]) -> bool:
+    """Whether an old turn says word for word, and no more, what the profile says all through the conversation."""
+    return bool(lines) and hit.source == "episode" and _plain(escape(hit.text)) in lines
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".!")

@@ -1,0 +1,59 @@
+"""A document in a few of its own sentences; pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from proxy.text.lexical import content
+
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]+(?=\s|$|[\u4e00-\u9fff])|[^\n]+")
+_MOST_SENTENCES = 1500
+_SHORTEST, _LONGEST = 30, 400
+_MOST_CHARACTERS = 700
+_LEAD = 40  # sentences at the start, where a document says what it is about
+_LEAD_BONUS = 1.3
+
+
+def digest(texts: Sequence[str], most_characters: int = _MOST_CHARACTERS) -> str:
+    """Return the sentences that say most of what is said often (SumBasic, Nenkova and Vanderwende 2005), in order.
+
+    Args:
+        texts: The pages.
+        most_characters: Of the whole digest.
+    """
+    sentences = _sentences(texts)
+    words = [frozenset(content(sentence)) for sentence in sentences]
+    counts = Counter(word for found in words for word in found)
+    total = sum(counts.values()) or 1
+    shares = {word: number / total for word, number in counts.items()}
+    chosen: list[int] = []
+    left = most_characters
+    open_ = {at for at, found in enumerate(words) if found}
+    while open_:
+        at = max(open_, key=lambda one: (_worth(words[one], shares, one), -one))
+        open_.discard(at)
+        if len(sentences[at]) > left:
+            break
+        left -= len(sentences[at]) + 1
+        chosen.append(at)
+        for word in words[at]:
+            shares[word] **= 2  # what has been said need not be said again
+    return " ".join(sentences[at] for at in sorted(chosen))
+
+
+def _worth(words: frozenset[str], shares: dict[str, float], at: int) -> float:
+    return sum(shares[word] for word in words) / len(words) * (_LEAD_BONUS if at < _LEAD else 1.0)
+
+
+def _sentences(texts: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for text in texts:
+        for line in text.splitlines():
+            if line.lstrip().startswith(("#", "|")):
+                continue
+            found += [one.strip() for one in _SENTENCE.findall(line) if _SHORTEST <= len(one.strip()) <= _LONGEST]
+        if len(found) >= _MOST_SENTENCES:
+            break
+    return list(dict.fromkeys(found[:_MOST_SENTENCES]))

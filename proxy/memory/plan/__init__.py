@@ -1,0 +1,4 @@
+"""Values of a planned change of memories; no behaviour.
+
+Open first: ``changes``. Imports: store and below.
+"""

@@ -1,0 +1,52 @@
+"""What speaks for the relevance of the best that a search found: likeness, and rare words held in common; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from proxy.memory.index.index import Shelf
+from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.recall.gate import Evidence
+from proxy.memory.recall.rank import best
+from proxy.types import Chunk, Episode, Memory
+
+AnyShelf = Shelf[Memory] | Shelf[Episode] | Shelf[Chunk]
+
+_VERY_MANY_TEXTS = 4000
+_TELLING = 0.3  # weight of a term from which on it counts
+_COVERING = 3  # texts of which one must hold the words
+_PAIR_GENEROSITY = 2.0
+_RARE = 0.6  # of the rarity of a word that one text holds
+
+
+def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores, dense: Scores) -> Evidence:
+    """Return the evidence in the scores of all lines of a shelf."""
+    covered = coverage(shelf, terms, mask, lexical)
+    if np.isnan(dense).all():
+        return Evidence(None, 0.0, covered)
+    texts = _VERY_MANY_TEXTS if shelf.is_sample else int(mask.sum())
+    typical, usual = shelf.typical(dense)
+    return Evidence(float(np.nanmax(dense)), typical, covered, texts=texts, usual=usual)
+
+
+def coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores) -> float:
+    """Return the share of the query's telling words, weighted by rarity, that one of the best-matching texts holds.
+
+    Words that are common here prove little even if they are all there is. Pairs of characters of a script without
+    spaces mostly straddle words, so that fewer of them can be met.
+    """
+    texts = int(mask.sum())
+    telling = [term for term, weight in terms.items() if weight >= _TELLING]
+    if not telling or not lexical.any():
+        return 0.0
+    numbers, lines = shelf.postings.holders(telling)
+    holders = np.bincount(numbers[mask[lines]], minlength=len(telling))
+    masses = np.array([terms[term] for term in telling]) * np.log1p(texts / (1 + np.maximum(1, holders)))
+    held = [masses[numbers[lines == line]] for line in best(lexical, _COVERING)]
+    share = max(float(found.sum()) for found in held) / float(masses.sum())
+    rarest = max((float(found.max()) for found in held if len(found)), default=0.0)
+    pairs = sum(len(term) == 2 and not term.isascii() for term in telling)
+    generosity = 1 + _PAIR_GENEROSITY * pairs / len(telling)
+    return min(1.0, generosity * share) * min(1.0, rarest / (_RARE * float(np.log1p(texts / 2))))

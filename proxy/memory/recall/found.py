@@ -1,0 +1,84 @@
+"""What one source has to offer, and what all of them do alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, ParamSpec
+
+import numpy as np
+
+from proxy.clock import to_ms
+from proxy.memory.index.index import Shelf
+from proxy.memory.index.postings import Scores
+from proxy.memory.recall.evidence import AnyShelf
+from proxy.memory.recall.framing import matter
+from proxy.memory.recall.gate import Evidence
+from proxy.memory.recall.query import Query
+from proxy.process.threads import in_thread
+from proxy.text.lexical import weights
+from proxy.text.when import span
+from proxy.types import Hit
+
+P = ParamSpec("P")
+
+_CONTEXT_WEIGHT = 0.35
+_IN_TIME = 1.2
+_LINES_ON_LOOP = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one source has to offer.
+
+    Args:
+        hits: Best first; scores in [0, 1] or a little above.
+        evidence: How well the best of them fits.
+        leads: How many hits at the start stand in front of those of every other source.
+        rest: What is too far behind the best to be injected.
+        is_apart: Judged by itself: how much of it there is says nothing about what the user said.
+        is_named: The query names it; it need not be alike.
+    """
+
+    hits: list[Hit]
+    evidence: Evidence
+    leads: int = 0
+    rest: list[Hit] = field(default_factory=list)
+    is_apart: bool = False
+    is_named: bool = False
+
+
+NOTHING = Found([], Evidence())
+
+
+def cut(found: Found, floor: float) -> Found:
+    """Set aside the hits that score less than ``floor`` of the best."""
+    least = floor * max((hit.score for hit in found.hits), default=0.0)
+    kept = [at < found.leads or hit.score >= least for at, hit in enumerate(found.hits)]
+    rest = [hit for hit, stays in zip(found.hits, kept, strict=True) if not stays]
+    return replace(found, hits=[hit for hit, stays in zip(found.hits, kept, strict=True) if stays], rest=rest)
+
+
+async def beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.args, **kwargs: P.kwargs) -> Found:
+    """Search a shelf while nothing is put on it, in a thread where it is large."""
+
+    def locked() -> Found:
+        with shelf.lock:
+            return search(*args, **kwargs)
+
+    return locked() if len(shelf) < _LINES_ON_LOOP else await in_thread("cpu", locked)
+
+
+def terms_of(query: Query) -> dict[str, float]:
+    """Return the index terms of a query by weight; what it leans on weighs less, and what only frames it nothing."""
+    terms = {term: weight * _CONTEXT_WEIGHT for term, weight in weights(query.context).items()}
+    return terms | weights(matter(query.text))
+
+
+def in_time(shelf: AnyShelf, query: Query, factor: float = _IN_TIME) -> Scores:
+    """Return a factor per line that favours the time that the query speaks of."""
+    factors = np.ones(len(shelf.items), dtype=np.float32)
+    if (meant := span(query.text, query.as_of or query.now)) is not None:
+        first, last = map(to_ms, meant)
+        factors[(shelf.times >= first) & (shelf.times <= last)] = factor
+    return factors

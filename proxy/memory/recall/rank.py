@@ -1,0 +1,147 @@
+"""Merges rankings into one and keeps repetition out of it; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxy.memory.index.postings import Mask, Scores
+
+_SHORT_CHARACTERS, _LONG_CHARACTERS, _LONG_DISCOUNT = 200, 700, 0.5
+_WHOLE_GROUP, _LEAST_GROUP = 0.3, 4
+_NEXT_OF_GROUP = 0.85
+
+
+def fuse(lists: Sequence[tuple[Scores, float | Scores]], mask: Mask) -> Scores:
+    """Merge score lists over the same lines by weighted min-max normalisation.
+
+    Args:
+        lists: Scores and weight of each list, one for all lines or one per line; NaN marks a line that the list
+            cannot judge, which is then scored by the other lists alone.
+        mask: The lines that count.
+
+    Returns:
+        A score in [0, 1] per line, 0 outside the mask.
+    """
+    total = np.zeros(len(mask), dtype=np.float32)
+    weight = np.zeros(len(mask), dtype=np.float32)
+    for scores, share in lists:
+        judged = mask & ~np.isnan(scores)
+        if not judged.any():
+            continue
+        # From zero where nothing is below it: of few lines, the lowest is not worth nothing.
+        low, high = min(float(scores[judged].min()), 0.0), float(scores[judged].max())
+        if high <= low:
+            continue
+        shares = share if isinstance(share, float) else share[judged]
+        total[judged] += shares * ((scores[judged] - low) / (high - low))
+        weight[judged] += shares
+    return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+
+
+def best(scores: Scores, limit: int) -> list[int]:
+    """Return the lines with the highest positive scores, best first; of equals, the newer line."""
+    lines = np.flatnonzero(scores > 0)
+    if len(lines) > limit:
+        lines = lines[np.argpartition(-scores[lines], limit - 1)[:limit]]
+    return [int(line) for line in lines[np.lexsort((-lines, -scores[lines]))]]
+
+
+def priors(
+    *, confidence: Sequence[float], uses: Sequence[int], ages_days: Sequence[float], pinned: Sequence[bool]
+) -> Scores:
+    """Return factors around 1 for what is sure, used, recent or pinned; too weak to turn a clear ranking around."""
+    sure = 0.85 + 0.15 * np.clip(np.asarray(confidence, dtype=np.float32), 0, 1)
+    used = 1 + 0.02 * np.minimum(np.log2(1 + np.asarray(uses, dtype=np.float32)), 4)
+    recent = 1 + 0.05 * np.exp2(-np.maximum(np.asarray(ages_days, dtype=np.float32), 0) / 30)
+    kept = 1 + 0.05 * np.asarray(pinned, dtype=np.float32)
+    factors: Scores = (sure * used * recent * kept).astype(np.float32)
+    return factors
+
+
+def economy(lengths: NDArray[np.int32], by_user: Mask) -> Scores:
+    """Return factors that hold long assistant text back: it costs the budget of many turns and is seldom evidence.
+
+    Measured: evidence within 500 tokens on BEAM .22 -> .42, on LoCoMo, whose turns are short, unchanged.
+    """
+    excess = np.clip((lengths - _SHORT_CHARACTERS) / (_LONG_CHARACTERS - _SHORT_CHARACTERS), 0, 1)
+    return np.where(by_user, 1.0, 1.0 - _LONG_DISCOUNT * excess).astype(np.float32)
+
+
+def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, int]) -> list[float]:
+    """Let each further entry count less the more of its group stands before it, so that other groups have their say.
+
+    Args:
+        scores: Best first.
+        groups: Of each entry.
+        sizes: How much there is of each group in all.
+    """
+    return _fading(
+        scores, groups, lambda group, taken: _WHOLE_GROUP ** (taken / max(sizes.get(group, 0), _LEAST_GROUP))
+    )
+
+
+def shared_out(scores: Sequence[float], groups: Sequence[str]) -> list[float]:
+    """Let each further entry of a group count less, however large the group, so that all of them find room.
+
+    Args:
+        scores: Best first.
+        groups: Of each entry.
+    """
+    return _fading(scores, groups, lambda _, taken: _NEXT_OF_GROUP**taken)
+
+
+def varied(groups: Sequence[str], lead: int, until: int) -> list[int]:
+    """Return the places of entries in a new order: from ``lead`` to ``until`` those of groups not met so far go first.
+
+    Args:
+        groups: Of each entry, best first.
+        lead: How many stay in front as they are.
+        until: Where the rest follows as it was.
+    """
+    front = list(range(min(lead, len(groups))))
+    met = {groups[at] for at in front}
+    for at in range(len(front), len(groups)):
+        if len(front) >= until:
+            break
+        if groups[at] not in met:
+            met.add(groups[at])
+            front.append(at)
+    taken = set(front)
+    return front + [at for at in range(len(groups)) if at not in taken]
+
+
+def newest_first(scores: Sequence[float], ages: Sequence[float], similar: NDArray[np.bool_]) -> list[float]:
+    """Let the newest of each group of similar statements take the group's best score.
+
+    Relevance alone prefers the stale statement as often as not, while a general weight on recency spoils the rest.
+
+    Args:
+        scores: Best first.
+        ages: Any measure that is smaller for newer statements.
+        similar: Which pairs state much the same.
+    """
+    mended = list(scores)
+    settled: set[int] = set()
+    for lead in np.flatnonzero(similar.sum(axis=1) > 1).tolist():
+        if lead in settled:
+            continue
+        group = [int(at) for at in np.flatnonzero(similar[lead]) if int(at) not in settled]
+        settled.update(group)
+        values = sorted((mended[at] for at in group), reverse=True)
+        for at, value in zip(sorted(group, key=lambda at: ages[at]), values, strict=True):
+            mended[at] = value
+    return mended
+
+
+def _fading(scores: Sequence[float], groups: Sequence[str], worth: Callable[[str, int], float]) -> list[float]:
+    """Return the scores times what an entry is worth behind so many of its group."""
+    taken: Counter[str] = Counter()
+    left = []
+    for score, group in zip(scores, groups, strict=True):
+        left.append(score * worth(group, taken[group]))
+        taken[group] += 1
+    return left

@@ -1,0 +1,290 @@
+"""Where memory is looked for, and the search over all of it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from proxy.clock import from_ms
+from proxy.memory.index.cache import IndexCache
+from proxy.memory.index.index import FactShelf, TurnShelf
+from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.recall.chunk_source import ChunkSource
+from proxy.memory.recall.evidence import weigh
+from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
+from proxy.memory.recall.gate import OF_ONESELF, Evidence, Verdict, admit, asks_of_oneself, is_handful
+from proxy.memory.recall.names import called
+from proxy.memory.recall.query import Query
+from proxy.memory.recall.rank import best, fuse, newest_first, priors
+from proxy.memory.recall.turns import (
+    likeness,
+    preferred,
+    spaced,
+    supported,
+    with_answers,
+    with_reply,
+    without_names,
+    worth,
+)
+from proxy.text.lexical import content
+from proxy.types import Hit, Memory, Scope, Source
+
+_MOST_FACTS = 30
+_MOST_LEADS = 12
+_SPARE = 10  # turns that may turn out to repeat others
+_FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
+_SIMILAR = 0.7
+_LEAST = 1e-3
+_OF_A_SUMMARY = 0.4  # of the score that a memory would have
+_FACT_FLOOR, _TURN_FLOOR = 0.5, 0.3  # of the best score: facts are right or wrong, turns carry each other
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The outcome of a search.
+
+    Args:
+        hits: Ranked, best first, not yet cut to a budget; empty where nothing is relevant.
+        considered: What would have been next, or what the gate kept out.
+        admitted: Whether the gate let anything through.
+        reason: Its word for the receipt.
+        timings_ms: By step.
+    """
+
+    hits: list[Hit]
+    considered: list[Hit]
+    admitted: bool
+    reason: str
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+
+class RecallSource(Protocol):
+    """Something that can be searched."""
+
+    gives: frozenset[Source]
+
+    async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
+        """Return what fits ``query`` and ``scope`` may see."""
+        ...
+
+
+class FactSource:
+    """Memories: facts, preferences, events, procedures, summaries and open tasks."""
+
+    gives: frozenset[Source] = frozenset({"fact", "task", "summary"})
+
+    async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
+        """Return the memories that are valid, visible and fit ``query``."""
+        shelf = await index.facts(scope, query)
+        if not shelf:
+            return NOTHING
+        return await beside_loop(shelf, self.search, shelf, scope, query, limit)
+
+    def search(self, shelf: FactShelf, scope: Scope, query: Query, limit: int) -> Found:
+        """Rank the memories on a shelf; those that fit on their own lead.
+
+        A summary of a conversation never does, and counts little: the turns that it sums up answer in less room.
+        """
+        mask = shelf.visible(scope, query.now, query.as_of)
+        terms = terms_of(query)
+        lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
+        scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
+        scores = _none_lost(scores, mask, query)
+        scores = np.where(shelf.sums_up, np.float32(_OF_A_SUMMARY) * scores, scores)
+        lines = best(scores * in_time(shelf, query), min(limit, _MOST_FACTS))
+        chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
+        chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
+        hits = [_fact_hit(shelf.items[line], score) for line, score in chosen]
+        share = lexical / max(float(lexical.max(initial=0)), 1e-9)
+        evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
+        said = [line for line, _ in chosen if not shelf.sums_up[line]]
+        leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line in said)
+        return cut(Found(hits, evidence, min(leads, _MOST_LEADS)), _FACT_FLOOR)
+
+
+class EpisodeSource:
+    """Earlier turns, as they were said."""
+
+    gives: frozenset[Source] = frozenset({"episode"})
+
+    async def find(self, scope: Scope, query: Query, index: IndexCache, limit: int) -> Found:
+        """Return the turns that fit ``query``, those aside that stand in the request."""
+        shelf = await index.turns(scope, query)
+        if not shelf:
+            return NOTHING
+        return await beside_loop(shelf, self.search, shelf, scope, query, limit)
+
+    def search(self, shelf: TurnShelf, scope: Scope, query: Query, limit: int) -> Found:
+        """Rank the turns on a shelf by themselves and by the window of three around them."""
+        mask = shelf.seen_by(scope)
+        mask[shelf.standing(query.exclude_texts)] = False
+        speakers = called(shelf, query.text, mask)
+        terms = without_names(terms_of(query), speakers)
+        like = likeness(shelf, query, terms, mask)
+        fused = supported(shelf, like.fused(shelf.lengths, mask, is_told=query.says))
+        scores = fused * worth(shelf, query, speakers) * in_time(shelf, query)
+        scores = preferred(shelf, scores, query)
+        scores = _none_lost(scores, mask, query)
+        scores = with_reply(shelf, with_answers(shelf, scores), fused, query)
+        lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
+        hits = [_turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
+        evidence = weigh(shelf, terms, mask, like.words, like.cosines)
+        if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
+            evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)
+        return cut(Found(hits, evidence), _TURN_FLOOR)
+
+
+SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource(), ChunkSource())
+
+
+async def recall(
+    scope: Scope,
+    query: Query,
+    index: IndexCache,
+    *,
+    sources: Collection[Source] | None = None,
+    limit: int = 60,
+    among: Sequence[RecallSource] = SOURCES,
+) -> Recalled:
+    """Search everything that ``scope`` may see.
+
+    Args:
+        scope: Whose memory.
+        query: What is looked for.
+        index: The owners' search indexes.
+        sources: Only hits of these kinds; all if None.
+        limit: Most hits.
+        among: The sources there are.
+    """
+    started = time.perf_counter()
+    asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
+    found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
+    found = [_only(one, sources) for one in found if one.hits]
+    verdict = _judged(found, f"{query.context}\n{query.text}")
+    if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
+        found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
+    passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
+    silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
+    timings_ms = {"search": (time.perf_counter() - started) * 1000}
+    rest = sorted((hit for one in found for hit in one.rest), key=lambda hit: -hit.score)
+    considered = (passed[limit:] + silent + rest)[:limit]
+    return Recalled(passed[:limit], considered, verdict.admitted, verdict.reason, timings_ms)
+
+
+def _judged(found: Sequence[Found], text: str) -> Verdict:
+    """Judge the sources against each other, and those apart each by itself."""
+    together = admit([one.evidence for one in found if not one.is_apart], text)
+    speaks, passed, reason = iter(together.passed), [], together.reason
+    for one in found:
+        alone = admit([one.evidence], text, told=False) if one.is_apart else None
+        passed.append(one.is_named or (next(speaks) if alone is None else alone.admitted))
+        if passed[-1] and not together.admitted:
+            reason = "named" if one.is_named else alone.reason if alone is not None else reason
+    return Verdict(tuple(passed), reason)
+
+
+def _merged(found: Sequence[Found]) -> list[Hit]:
+    """Return the hits that lead, then all others by score; a leading hit scores no less than what follows it."""
+    merged = sorted((hit for one in found for hit in one.hits[one.leads :]), key=lambda hit: -hit.score)
+    for hit in reversed([hit for one in found for hit in one.hits[: one.leads]]):
+        highest = max(hit.score, merged[0].score) if merged else hit.score
+        merged.insert(0, replace(hit, score=highest))
+    return merged
+
+
+def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:
+    """Return ``scores`` with the least that still counts for all of a handful of which its owner asks."""
+    if not (is_handful(int(mask.sum())) and asks_of_oneself(query.text)):
+        return scores
+    return np.where(mask, np.maximum(scores, _LEAST), scores).astype(np.float32)
+
+
+def _only(found: Found, sources: Collection[Source] | None) -> Found:
+    if sources is None:
+        return found
+    leads = sum(hit.source in sources for hit in found.hits[: found.leads])
+    kept, rest = ([hit for hit in hits if hit.source in sources] for hits in (found.hits, found.rest))
+    return replace(found, hits=kept, leads=leads, rest=rest)
+
+
+def _fits(cosine: float, share: float, evidence: Evidence) -> bool:
+    """Whether a fact is relevant on its own: about as similar as the best, or holding most of what was sought."""
+    if evidence.coverage * share >= _FIT_COVERAGE:
+        return True
+    return evidence.cosine is not None and cosine >= max(_FIT_COSINE, _FIT_SHARE * evidence.cosine)
+
+
+def _priors(shelf: FactShelf, lines: Sequence[int], query: Query) -> Scores:
+    facts = [shelf.items[line] for line in lines]
+    return priors(
+        confidence=[fact.confidence for fact in facts],
+        uses=[fact.uses for fact in facts],
+        ages_days=[(query.now - (fact.last_used_at or fact.updated_at)).total_seconds() / 86_400 for fact in facts],
+        pinned=[fact.pinned for fact in facts],
+    )
+
+
+def _newest_of_similar(shelf: FactShelf, lines: list[int], scores: Scores) -> list[tuple[int, float]]:
+    """Order facts best first: of those that say the same only the newest, of similar ones the newest in front."""
+    order = np.argsort(-scores, kind="stable")
+    lines = [lines[at] for at in order]
+    vectors = shelf.vectors(np.asarray(lines, dtype=np.int64))
+    alike = vectors @ vectors.T
+    np.fill_diagonal(alike, 1.0)
+    ages = [-float(shelf.times[line]) for line in lines]
+    mended = newest_first([float(scores[at]) for at in order], ages, alike >= _SIMILAR)
+    is_alone = ((alike >= _SIMILAR).sum(axis=1) == 1) & vectors.any(axis=1)
+    newest: dict[frozenset[str], int] = {}
+    least = _FACT_FLOOR * max(mended, default=0.0)  # what lies below is left out anyway
+    for at in sorted(range(len(lines)), key=ages.__getitem__):
+        may_repeat = mended[at] >= least and not is_alone[at]
+        says = content(shelf.items[lines[at]].text) if may_repeat else ()
+        newest.setdefault(frozenset(says) or frozenset([str(at)]), at)
+    kept = newest.values()
+    return sorted(((lines[at], mended[at]) for at in kept), key=lambda pair: -pair[1])
+
+
+def _each_text_once(shelf: TurnShelf, lines: Sequence[int]) -> list[int]:
+    """Return ``lines`` without repetitions of a text; the first, of equals the newest, stays."""
+    seen: dict[str, int] = {}
+    for line in lines:
+        seen.setdefault(" ".join(shelf.items[line].text.casefold().split()), line)
+    return list(seen.values())
+
+
+def _fact_hit(memory: Memory, score: float) -> Hit:
+    source: Source = memory.kind if memory.kind in ("task", "summary") else "fact"
+    return Hit(
+        source,
+        memory.id,
+        memory.text,
+        score,
+        0,
+        when=memory.valid_from,
+        session=memory.session,
+        kind=memory.kind,
+        confidence=memory.confidence,
+        quote=memory.quote,
+    )
+
+
+def _turn_hit(shelf: TurnShelf, line: int, score: float) -> Hit:
+    turn = shelf.items[line]
+    when = from_ms(int(shelf.times[line]))
+    return Hit(
+        "episode",
+        turn.id,
+        turn.text,
+        score,
+        0,
+        when=when,
+        session=turn.session,
+        role=turn.role,
+        seq=turn.seq,
+        live=turn.live,
+    )

@@ -1,0 +1,246 @@
+"""How well earlier turns fit a query: by words and likeness, by their worth as evidence, and by who is meant."""
+
+from __future__ import annotations
+
+import weakref
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proxy.clock import to_ms
+from proxy.memory.index.index import TurnShelf
+from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.recall.advice import asks_for_advice, prefers
+from proxy.memory.recall.gate import asks_of_oneself
+from proxy.memory.recall.query import Query, is_of_oneself
+from proxy.memory.recall.rank import best, economy, fuse, shared_out, thinned, varied
+from proxy.text.lexical import tokens
+from proxy.types import Role
+
+# Words and vectors of a turn, words and vectors of the window around it: a short turn is understood by what stands
+# around it, a long one by itself, all the more where something is asked: what one tells carries on with a whole talk.
+_SHORT_SHARES = (0.1, 0.15, 0.4, 0.35)
+_LONG_SHARES_ASKED, _LONG_SHARES_TOLD = (0.35, 0.45, 0.1, 0.1), (0.2, 0.4, 0.2, 0.2)
+_SHORT_CHARACTERS, _LONG_CHARACTERS = 150, 600
+_QUESTION = 0.8  # what a turn that only asks is worth: it proves nothing
+_ANSWER = 0.15  # of a question's score, for the turn that follows
+_IN_PIECES = 0.6  # for what is left of a long message behind its beginning, and for all of a long reply
+_MEANT = 1.3  # for the turns of whom the query names, or of the user who asks of themselves
+_ASKED, _TOLD = (6, 10), (1, 20)  # between which places other conversations come first
+_PREFERRED, _READ = 1.2, 150  # for turns that say what is preferred, where advice is asked for; the best are read
+_SUPPORT, _SUPPORTERS, _HEARD = 0.25, 3, 200  # of the mean of a conversation's best turns; the best of all are heard
+_RECENT, _HALF_LIFE_MS = 0.6, 30 * 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """The scores of all lines, of the turns themselves and of the windows of three around them."""
+
+    words: Scores
+    cosines: Scores
+    words_around: Scores
+    cosines_around: Scores
+
+    def fused(self, lengths: NDArray[np.int32], mask: Mask, *, is_told: bool) -> Scores:
+        """Return one score per line; the longer a turn, the less the window around it counts.
+
+        Args:
+            lengths: Characters of each line.
+            mask: The visible lines.
+            is_told: The user tells something rather than only asking.
+        """
+        long_shares = _LONG_SHARES_TOLD if is_told else _LONG_SHARES_ASKED
+        length = np.clip((lengths - _SHORT_CHARACTERS) / (_LONG_CHARACTERS - _SHORT_CHARACTERS), 0, 1)
+        lists = (self.words, self.cosines, self.words_around, self.cosines_around)
+        shares: list[float | Scores] = [
+            (short + (long - short) * length).astype(np.float32)
+            for short, long in zip(_SHORT_SHARES, long_shares, strict=True)
+        ]
+        return fuse(list(zip(lists, shares, strict=True)), mask)
+
+
+@dataclass(frozen=True, slots=True)
+class _Traits:
+    """What the texts of a shelf's lines show.
+
+    Args:
+        only_asks: Turns that ask and say nothing of the speaker.
+        is_continued: Pieces of a long message behind the first.
+        messages: How many each conversation has.
+        conversations: The number of each line's conversation.
+        numbers: Of the conversations, by their ids.
+    """
+
+    only_asks: Mask
+    is_continued: Mask
+    messages: Counter[str]
+    conversations: NDArray[np.int32]
+    numbers: Mapping[str, int]
+
+
+_known: weakref.WeakKeyDictionary[TurnShelf, _Traits] = weakref.WeakKeyDictionary()
+
+
+def likeness(shelf: TurnShelf, query: Query, terms: Mapping[str, float], mask: Mask) -> Likeness:
+    """Return how like the query each line is."""
+    words = dict(terms)
+    return Likeness(
+        shelf.lexical(words, mask),
+        shelf.dense(query.vector, mask),
+        shelf.window_lexical(words, mask),
+        shelf.window_dense(query.vector, mask),
+    )
+
+
+def supported(shelf: TurnShelf, scores: Scores) -> Scores:
+    """Return the scores, raised by what the best turns of the same conversation score.
+
+    What is asked about was mostly spoken of in more than one turn. Measured on LoCoMo and BEAM: half a point to one.
+    """
+    traits = _traits(shelf)
+    lines = np.array(best(scores, _HEARD), dtype=np.int64)
+    lines = lines[np.argsort(traits.conversations[lines], kind="stable")]  # the best of each conversation in front
+    numbers = traits.conversations[lines]
+    places = np.arange(len(lines)) - np.searchsorted(numbers, numbers)
+    first = places < _SUPPORTERS
+    sums = np.bincount(numbers[first], scores[lines[first]], len(traits.numbers)).astype(np.float32)
+    support = sums[traits.conversations] / _SUPPORTERS
+    return np.where(scores > 0, scores + np.float32(_SUPPORT) * support, 0)
+
+
+def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Scores:
+    """Return a factor per line: what a turn is worth as evidence, whatever it is about.
+
+    Measured on the public sets: pieces of long messages cost the budget of what users said themselves; what one says,
+    rather than asks, carries on with what was going on lately.
+    """
+    traits = _traits(shelf)
+    factors = economy(shelf.lengths, shelf.by_user)
+    factors *= np.where(traits.only_asks, np.float32(_QUESTION), 1)
+    factors *= np.where(_in_pieces(shelf, traits), np.float32(_IN_PIECES), 1)
+    meant = set(speakers.values()) or ({"user"} if asks_of_oneself(query.text) else set())
+    if len(meant) == 1:
+        factors *= np.where(shelf.by_user == (meant == {"user"}), np.float32(_MEANT), 1)
+    if query.says and query.as_of is None:
+        ages = np.maximum(to_ms(query.now) - shelf.times, 0)
+        factors *= (1 + _RECENT * np.exp2(-ages / _HALF_LIFE_MS)).astype(np.float32)
+    return factors
+
+
+def preferred(shelf: TurnShelf, scores: Scores, query: Query) -> Scores:
+    """Return the scores, higher for those of the best turns that say what one prefers, where advice is asked for.
+
+    What one prefers seldom shares words with the advice that one asks for.
+    """
+    if not asks_for_advice(query.text) or query.is_of_replies:
+        return scores
+    raised = scores.copy()
+    for line in best(scores, _READ):
+        if shelf.by_user[line] and prefers(shelf.items[line].text):
+            raised[line] *= _PREFERRED
+    return raised
+
+
+def with_answers(shelf: TurnShelf, scores: Scores) -> Scores:
+    """Return the scores with a part of each question's score added to the turn that follows it."""
+    asked = np.append(np.where(_traits(shelf).only_asks, scores, 0), 0).astype(np.float32)  # line -1
+    return np.where(scores > 0, scores + np.float32(_ANSWER) * asked[shelf.neighbours.before], 0)
+
+
+def with_reply(shelf: TurnShelf, scores: Scores, plain: Scores, query: Query) -> Scores:
+    """Return the scores with one exchange in front, the reply in whole, where it is asked what the assistant answered.
+
+    Long replies are held back else; here one of them is what is sought.
+
+    Args:
+        shelf: The turns.
+        scores: As turns are ranked for any question.
+        plain: How like the question each is, whatever it is worth.
+        query: The question.
+    """
+    if not query.is_of_replies or query.is_across or query.says:
+        return scores
+    values: dict[int, tuple[float, float]] = {}  # by the line that was replied to: its own likeness, the reply's best
+    for line in best(plain, _HEARD):
+        if not shelf.by_user[line] and (asked := _replied_to(shelf, line)) is not None and scores[asked] > 0:
+            value = max(float(plain[line]), values.get(asked, (0.0, 0.0))[1])
+            values[asked] = float(plain[asked]), value
+    if not values:
+        return scores
+    asked = max(values, key=lambda line: sum(values[line]))
+    exchange = [line for line in (asked, *_reply(shelf, asked)) if scores[line] > 0]
+    raised = scores.copy()
+    raised[exchange] = float(scores.max()) * (1 + 0.001 * np.arange(len(exchange), 0, -1))
+    return raised
+
+
+def _replied_to(shelf: TurnShelf, line: int) -> int | None:
+    """Return the line of the user's turn that a reply, or a piece of one, follows."""
+    while line >= 0 and not shelf.by_user[line]:
+        line = int(shelf.neighbours.before[line])
+    return line if line >= 0 else None
+
+
+def _reply(shelf: TurnShelf, line: int) -> Iterator[int]:
+    """Yield the lines of the reply to a user's turn, in order."""
+    while (line := int(shelf.neighbours.after[line])) >= 0 and not shelf.by_user[line]:
+        yield line
+
+
+def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores, query: Query) -> list[tuple[int, float]]:
+    """Return lines, given best first, with scores that let other conversations come between the turns of one.
+
+    Questions are mostly answered by one conversation, and the first turns stay in front; what one tells carries on
+    with several. What is asked across conversations is answered by a part of each.
+    """
+    sessions = [shelf.items[line].session for line in lines]
+    values = [float(scores[line]) for line in lines]
+    if query.is_across:
+        values = shared_out(values, sessions)
+        order = sorted(range(len(lines)), key=lambda at: -values[at])
+        return [(lines[at], values[at]) for at in order]
+    if query.says:
+        values = thinned(values, sessions, _traits(shelf).messages)
+    order = sorted(range(len(lines)), key=lambda at: -values[at])
+    places = varied([sessions[at] for at in order], *(_TOLD if query.says else _ASKED))
+    return list(zip([lines[order[at]] for at in places], sorted(values, reverse=True), strict=True))
+
+
+def without_names(terms: Mapping[str, float], names: Mapping[str, Role]) -> dict[str, float]:
+    """Return the terms without those of a speaker's name: it stands where one is addressed, not where one speaks."""
+    named = {term for name in names for term in tokens(name)}
+    left = {term: weight for term, weight in terms.items() if term not in named}
+    return left if any(weight >= 1 for weight in left.values()) else dict(terms)
+
+
+def _in_pieces(shelf: TurnShelf, traits: _Traits) -> Mask:
+    following = np.append(traits.is_continued, np.False_)[shelf.neighbours.after]
+    pieces: Mask = traits.is_continued | (following & ~shelf.by_user)
+    return pieces
+
+
+def _traits(shelf: TurnShelf) -> _Traits:
+    """Return the traits of all lines; the caller holds the shelf's lock."""
+    known = _known.get(shelf)
+    count = 0 if known is None else len(known.only_asks)
+    if known is not None and count == len(shelf.items):
+        return known
+    new = shelf.items[count:]
+    asks = np.array([_only_asks(turn.text) for turn in new], dtype=np.bool_)
+    continued = np.array([turn.piece > 0 for turn in new], dtype=np.bool_)
+    messages = Counter(turn.session for turn in new if turn.piece == 0)
+    numbers = {} if known is None else dict(known.numbers)
+    conversations = np.array([numbers.setdefault(turn.session, len(numbers)) for turn in new], dtype=np.int32)
+    if known is not None:
+        asks, continued = np.append(known.only_asks, asks), np.append(known.is_continued, continued)
+        messages.update(known.messages)
+        conversations = np.append(known.conversations, conversations)
+    found = _known[shelf] = _Traits(asks, continued, messages, conversations, numbers)
+    return found
+
+
+def _only_asks(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？", "؟")) and not is_of_oneself(text)

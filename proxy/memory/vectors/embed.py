@@ -1,0 +1,327 @@
+"""Text to vectors: the built-in model, any model that LiteLLM knows, and a cache over either."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, Protocol
+
+import anyio.to_thread
+import numpy as np
+from numpy.typing import NDArray
+
+from proxy.errors import ProxyError
+from proxy.memory.vectors.minilm import DIMENSION, MODEL, MODELS, MiniLM
+from proxy.process.precedence import Precedence
+from proxy.process.threads import give_way
+from proxy.upstream.litellm_callbacks import QUIETLY
+
+Purpose = Literal["query", "passage"]
+Vectors = NDArray[np.float32]
+
+# More texts at once only cost memory and keep others waiting, and a longer text fills the processor alone.
+_BATCH, _SHORT_CHARACTERS = 2, 300
+_ENTRY_OVERHEAD_BYTES = 250  # of a cached vector: key, bytes object and its place in the dict
+_REQUEST_TEXTS, _REQUEST_TIMEOUT_S = 64, 60.0
+_REQUEST_CHARACTERS = 8000  # of one text: providers refuse, not truncate, what exceeds their window
+_BLANK = "."  # providers refuse an empty text
+# Providers whose models embed a question differently from what answers it.
+_INPUT_TYPES: dict[str, dict[Purpose, str]] = {
+    "cohere": {"query": "search_query", "passage": "search_document"},
+    "voyage": {"query": "query", "passage": "document"},
+    "nvidia_nim": {"query": "query", "passage": "passage"},
+}
+
+
+class EmbeddingFailed(ProxyError):
+    """The embedding model does not load, or did not answer with vectors."""
+
+    status, code = 503, "embedding_failed"
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors; deadlines are the caller's, and cancelling is safe at any time."""
+
+    @property
+    def model(self) -> str:
+        """Name and version, stamped on every row: vectors of different stamps are never compared."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        """Return an L2-normalised row for each text, in order.
+
+        Raises:
+            EmbeddingFailed: If there is any text without a vector.
+        """
+
+    async def warm(self) -> None:
+        """Load what is slow to load; embedding without it works and is slow once."""
+
+    async def close(self) -> None:
+        """Let go of threads and memory."""
+
+
+class EmbeddedEmbedder:
+    """The model in the package: offline, English first, 240 tokens a text; what is longer is cut.
+
+    Questions and passages wait in lanes of their own, so that a question never stands behind a document.
+
+    Args:
+        threads: Threads that compute one batch.
+        query_workers: Questions embedded at the same time; each costs a few megabytes.
+        folder: Where the model's files are.
+        precedence: What passages give way to.
+    """
+
+    model = MODEL
+    dimension = DIMENSION
+
+    def __init__(
+        self,
+        *,
+        threads: int = 1,
+        query_workers: int = 1,
+        folder: Path = MODELS,
+        precedence: Precedence | None = None,
+    ) -> None:
+        self._precedence = precedence or Precedence()
+        self._load = partial(MiniLM.shared, folder, threads=threads)
+        self._loading = threading.Lock()
+        self._loaded: MiniLM | None = None
+        self._lanes: dict[Purpose, ThreadPoolExecutor] = {
+            "query": ThreadPoolExecutor(query_workers, thread_name_prefix="embed-query"),
+            "passage": ThreadPoolExecutor(1, thread_name_prefix="embed-passage", initializer=give_way),
+        }
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        """Return a row for each text; between its batches a long call gives way to others and can be cancelled."""
+        rows = np.empty((len(texts), DIMENSION), np.float32)
+        for batch in _batches(texts):
+            if purpose == "passage":
+                await self._precedence.give_way()
+            rows[batch] = await self._in_lane(purpose, [texts[index] for index in batch])
+        return rows
+
+    async def warm(self) -> None:
+        """Load the model and run it once in each lane."""
+        for purpose in self._lanes:
+            await self._in_lane(purpose, ["warm"])
+
+    async def close(self) -> None:
+        """End the threads after the batches that they hold; later calls fail."""
+        for lane in self._lanes.values():
+            await anyio.to_thread.run_sync(lane.shutdown)
+        self._loaded = None
+
+    async def _in_lane(self, purpose: Purpose, texts: list[str]) -> Vectors:
+        # A future of an executor, unlike anyio's threads, leaves the queue when the caller is cancelled.
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._lanes[purpose], self._vectors, texts)
+        except (OSError, ImportError, ValueError, RuntimeError) as error:
+            raise EmbeddingFailed(f"The built-in embedding model does not work: {error}") from error
+
+    def _vectors(self, texts: list[str]) -> Vectors:
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = self._load()
+            loaded = self._loaded
+        return loaded.vectors(texts)
+
+
+class LiteLLMEmbedder:
+    """A provider's embedding model, through LiteLLM.
+
+    Args:
+        model: LiteLLM's name of it, such as ``openai/text-embedding-3-small``.
+        api_key: Its key; None leaves it to the provider's own environment variable.
+        api_base: Its base URL; None is the provider's.
+        dimension: Length of its vectors; where the model can shorten them, the provider is asked to. None takes
+            what comes, and is known after ``warm``.
+        load: Returns the ``litellm`` module, prepared and imported.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        api_key: str | None,
+        api_base: str | None,
+        dimension: int | None = None,
+        *,
+        load: Callable[[], Awaitable[ModuleType]],
+    ) -> None:
+        self.model = model if dimension is None else f"{model}/{dimension}"
+        self._name, self._load, self._dimension = model, load, dimension
+        self._access = {"api_key": api_key, "api_base": api_base}
+        self._shortening: dict[str, Any] = {}
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector.
+
+        Raises:
+            EmbeddingFailed: If it was neither set nor seen yet.
+        """
+        if self._dimension is None:
+            raise EmbeddingFailed(f"The dimension of {self._name!r} is not known yet; set `embedder.dimension`.")
+        return self._dimension
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        """Ask the provider, with as few requests as it takes, one after the other."""
+        sent = [text[:_REQUEST_CHARACTERS].encode("utf-8", "replace").decode().strip() or _BLANK for text in texts]
+        parts = [
+            await self._fitting(sent[start : start + _REQUEST_TEXTS], purpose)
+            for start in range(0, len(sent), _REQUEST_TEXTS)
+        ]
+        return np.concatenate(parts) if parts else np.empty((0, self.dimension), np.float32)
+
+    async def warm(self) -> None:
+        """Import LiteLLM and try the model, which also tells its dimension."""
+        await self.embed(["warm"], purpose="query")
+
+    async def close(self) -> None:
+        """Nothing of ours is open."""
+
+    async def _fitting(self, texts: list[str], purpose: Purpose) -> Vectors:
+        rows = await self._request(texts, purpose, self._shortening)
+        given = rows.shape[1]
+        if self._dimension is None:
+            self._dimension = given
+        if given == self._dimension:
+            return rows
+        # Most models refuse the parameter, so it is sent only where it is needed.
+        shortening = {"dimensions": self._dimension, "allowed_openai_params": ["dimensions"]}
+        try:
+            rows = await self._request(texts, purpose, shortening)
+        except EmbeddingFailed:
+            rows = rows[:, :0]
+        if rows.shape[1] != self._dimension:
+            raise EmbeddingFailed(
+                f"{self._name!r} gives {given} numbers, not {self._dimension}; set `embedder.dimension` to {given}."
+            )
+        self._shortening = shortening
+        return rows
+
+    async def _request(self, texts: list[str], purpose: Purpose, shortening: dict[str, Any]) -> Vectors:
+        extra = dict(shortening)
+        if types := _INPUT_TYPES.get(self._name.partition("/")[0]):
+            extra["input_type"] = types[purpose]
+        litellm: Any = await self._load()
+        try:
+            answer = await litellm.aembedding(
+                self._name, input=texts, timeout=_REQUEST_TIMEOUT_S, max_retries=0, **self._access, **extra, **QUIETLY
+            )
+        except (*litellm.LITELLM_EXCEPTION_TYPES, OSError, ValueError) as error:
+            # Without the provider's words, in which keys and texts are quoted.
+            status = getattr(error, "status_code", "no answer")
+            raise EmbeddingFailed(
+                f"{self._name!r} did not embed {len(texts)} texts: {type(error).__name__} ({status})"
+            ) from None
+        return self._rows(answer.data, len(texts))
+
+    def _rows(self, data: list[Any], count: int) -> Vectors:
+        try:
+            rows = np.array([item["embedding"] for item in sorted(data, key=lambda item: item["index"])], np.float32)
+        except (KeyError, TypeError, ValueError):
+            rows = np.empty(0, np.float32)
+        if rows.ndim != 2 or len(rows) != count or not np.isfinite(rows).all():
+            raise EmbeddingFailed(f"{self._name!r} did not answer with {count} vectors of equal length.")
+        return _unit(rows)
+
+
+class CachedEmbedder:
+    """Remembers the vectors of the texts last seen, as float16 and by digest; no text is kept.
+
+    Args:
+        inner: Who is asked for the others; equal texts of one call are asked for once.
+        max_bytes: Memory that the cache may take; 0 remembers nothing.
+    """
+
+    def __init__(self, inner: Embedder, max_bytes: int) -> None:
+        self._inner, self._max_bytes = inner, max_bytes
+        self._vectors: OrderedDict[bytes, bytes] = OrderedDict()
+        self._size_bytes = 0
+
+    @property
+    def model(self) -> str:
+        """That of the embedder within."""
+        return self._inner.model
+
+    @property
+    def dimension(self) -> int:
+        """That of the embedder within."""
+        return self._inner.dimension
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory taken now, about."""
+        return self._size_bytes
+
+    async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
+        """Return a row for each text; it is the same row, to the bit, whether remembered or not."""
+        keys = [self._key(text, purpose) for text in texts]
+        found = {key: vector for key in keys if (vector := self._recall(key)) is not None}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        if missing:
+            rows = await self._inner.embed(list(missing.values()), purpose=purpose)
+            for key, row in zip(missing, rows.astype(np.float16), strict=True):
+                found[key] = row.tobytes()
+                self._remember(key, found[key])
+        if not keys:
+            return np.empty((0, self.dimension), np.float32)
+        joined = np.frombuffer(b"".join(found[key] for key in keys), np.float16)
+        return _unit(joined.reshape(len(keys), -1).astype(np.float32))
+
+    async def warm(self) -> None:
+        """Warm the embedder within."""
+        await self._inner.warm()
+
+    async def close(self) -> None:
+        """Forget everything and close the embedder within."""
+        self._vectors.clear()
+        self._size_bytes = 0
+        await self._inner.close()
+
+    def _key(self, text: str, purpose: Purpose) -> bytes:
+        # By purpose too: some models embed a question differently from what answers it.
+        stamp = f"{self.model}\0{purpose}\0".encode()
+        return hashlib.sha256(stamp + text.encode("utf-8", "surrogatepass")).digest()
+
+    def _recall(self, key: bytes) -> bytes | None:
+        if key in self._vectors:
+            self._vectors.move_to_end(key)
+        return self._vectors.get(key)
+
+    def _remember(self, key: bytes, vector: bytes) -> None:
+        if key not in self._vectors:
+            self._size_bytes += len(vector) + _ENTRY_OVERHEAD_BYTES
+        self._vectors[key] = vector
+        while self._size_bytes > self._max_bytes:
+            _, oldest = self._vectors.popitem(last=False)
+            self._size_bytes -= len(oldest) + _ENTRY_OVERHEAD_BYTES
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for index in sorted(range(len(texts)), key=lambda index: len(texts[index])):
+        if len(batch) == _BATCH or (batch and len(texts[index]) > _SHORT_CHARACTERS):
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _unit(rows: Vectors) -> Vectors:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, np.float32(1e-12)), np.float32)

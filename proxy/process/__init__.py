@@ -1,0 +1,4 @@
+"""Thread pools, priority of requests, heap of this process.
+
+Open first: ``threads``. Imports: settings and below.
+"""

@@ -1,0 +1,252 @@
+"""The settings of every section, read in this one module: defaults < YAML < environment < flags."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
+
+from proxy.errors import ConfigError
+from proxy.settings.litellm import adopt
+from proxy.settings.media import FilesSettings, MediaSettings
+from proxy.settings.memory import EmbedderSettings, MemorySettings, StoreSettings
+from proxy.settings.providers import RouterSettings, UpstreamSettings
+from proxy.settings.section import Section
+from proxy.settings.serving import AuthSettings, LimitsSettings, ServerSettings, TelemetrySettings, WorkerSettings
+from proxy.types import Allowance
+
+ENV_PREFIX = "THROUGHLINE_"
+CONFIG_ENV = "THROUGHLINE_CONFIG"
+_METRICS_ENV = "PROMETHEUS_MULTIPROC_DIR"
+
+
+class Settings(BaseSettings):
+    """All settings; ``load_settings`` builds it from every source."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter="__",
+        extra="forbid",
+        validate_default=True,
+        nested_model_default_partial_update=True,
+    )
+
+    server: ServerSettings = ServerSettings()
+    auth: AuthSettings = AuthSettings()
+    limits: LimitsSettings = LimitsSettings()
+    upstream: UpstreamSettings = UpstreamSettings()
+    router_settings: RouterSettings = RouterSettings()
+    memory: MemorySettings = MemorySettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    store: StoreSettings = StoreSettings()
+    media: MediaSettings = MediaSettings()
+    files: FilesSettings = FilesSettings()
+    worker: WorkerSettings = WorkerSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
+    model_list: list[dict[str, Any]] = Field(
+        default=[], description="Models and their providers, as LiteLLM writes it."
+    )
+    # Of a LiteLLM configuration file: read where it is given, shown nowhere.
+    environment_variables: dict[str, Any] = Field(default={}, exclude=True, repr=False)
+    litellm_master_key: SecretStr | None = Field(default=None, exclude=True)
+    litellm_callbacks: dict[str, Any] = Field(default={}, exclude=True)
+    config_folder: Path | None = Field(default=None, exclude=True)
+    without_effect: tuple[str, ...] = Field(default=(), exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_litellm(cls, raw: Any) -> Any:
+        return adopt(raw, RouterSettings().model_dump()) if isinstance(raw, dict) else raw
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order the sources: flags, environment, YAML."""
+        del dotenv_settings, file_secret_settings
+        yaml_file = settings_cls.model_config.get("yaml_file")
+        files = (YamlConfigSettingsSource(settings_cls, yaml_file=yaml_file),) if yaml_file else ()
+        return (init_settings, env_settings, *files)
+
+    @property
+    def allowance(self) -> Allowance:
+        """What a key may ask for that has no limits of its own."""
+        limits = self.limits
+        return Allowance(
+            limits.requests_per_minute, limits.tokens_per_minute, limits.concurrent_streams, limits.body_bytes
+        )
+
+    @property
+    def database_url(self) -> str:
+        """The journal's URL, SQLite in the data folder unless set."""
+        return self.store.database_url or f"sqlite:///{(self.server.data_dir / 'throughline.db').resolve()}"
+
+
+def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings from a YAML file, the environment and flags.
+
+    Args:
+        config: YAML file; without one, ``THROUGHLINE_CONFIG`` or nothing.
+        flags: Nested values by section, as ``{"server": {"port": 9000}}``; ``None`` values are left out.
+
+    Raises:
+        ConfigError: If a file is missing or a value is unknown or wrong; the message names it and the mend.
+    """
+    path = config or (Path(os.environ[CONFIG_ENV]) if os.environ.get(CONFIG_ENV) else None)
+    if path is not None and not path.is_file():
+        raise ConfigError(
+            f"The config file {str(path)!r} does not exist. Copy config.example.yaml, or leave --config out."
+        )
+    _refuse_unknown_variables()
+
+    class _FromFile(Settings):
+        model_config = SettingsConfigDict(yaml_file=path)
+
+    try:
+        settings = _FromFile(**_given(flags or {}), config_folder=path.resolve().parent if path is not None else None)
+    except ValidationError as error:
+        raise ConfigError(_explain(error)) from error
+    except (ValueError, TypeError, OSError) as error:
+        raise ConfigError(f"The configuration cannot be read: {error}") from error
+    _refuse_unsafe_bind(settings)
+    return settings
+
+
+def make_data_dir(settings: Settings) -> None:
+    """Make the data folder, for its owner only, where there is none.
+
+    Raises:
+        ConfigError: If it cannot be made or written, as a volume of another user; the message says how to mend it.
+    """
+    folder = settings.server.data_dir.resolve()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"The data folder {str(folder)!r} cannot be made ({error.strerror}). Name another one: --data-dir, or "
+            f"{ENV_PREFIX}SERVER__DATA_DIR."
+        ) from error
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"The data folder {str(folder)!r} cannot be written by user {os.getuid()}. Give it to that user "
+            f"(chown {os.getuid()}), or name another one: --data-dir, or {ENV_PREFIX}SERVER__DATA_DIR."
+        )
+
+
+def environment() -> Mapping[str, str]:
+    """Return the process environment, where providers' keys and base URLs may stand."""
+    return os.environ
+
+
+def export_settings(settings: Settings, config: Path | None) -> None:
+    """Write settings into the environment, so that worker processes started by uvicorn read the same."""
+    if config is not None:
+        os.environ[CONFIG_ENV] = str(config.resolve())
+    flags = {
+        "SERVER__HOST": settings.server.host,
+        "SERVER__PORT": str(settings.server.port),
+        "SERVER__DATA_DIR": str(settings.server.data_dir.resolve()),
+        "SERVER__WORKERS": str(settings.server.workers),
+    }
+    if settings.upstream.url:
+        flags["UPSTREAM__URL"] = settings.upstream.url
+    os.environ.update({f"{ENV_PREFIX}{name}": value for name, value in flags.items()})
+
+
+def metrics_folder() -> Path | None:
+    """Return where several processes put their metrics together; None: there is one process."""
+    folder = os.environ.get(_METRICS_ENV)
+    return Path(folder) if folder else None
+
+
+def share_metrics(folder: Path) -> None:
+    """Let the processes started from here put their metrics together in a folder, which is emptied."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in folder.glob("*.db"):
+        left.unlink(missing_ok=True)
+    os.environ[_METRICS_ENV] = str(folder.resolve())
+
+
+def quiet_libraries() -> None:
+    """Keep libraries from reaching out or chattering; to be called before any of them is imported."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_TELEMETRY", "False")
+    os.environ.setdefault("LANCEDB_LOG", "error")
+    os.environ.setdefault("LANCE_LOG", "error")
+    os.environ.setdefault("RUST_LOG", "error")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
+
+def set_default_variable(name: str, value: str) -> None:
+    """Set an environment variable that a library reads, unless the operator set it."""
+    os.environ.setdefault(name, value)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on can be reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _refuse_unsafe_bind(settings: Settings) -> None:
+    server = settings.server
+    if is_loopback(server.host) or server.allow_insecure_bind or settings.auth.mode == "keys":
+        return
+    raise ConfigError(
+        f"Listening on {server.host!r} in `passthrough` mode would open memory to anyone who can reach it. "
+        "Set auth.mode: keys (and make keys with `throughline keys create`), or server.allow_insecure_bind: true "
+        "where something in front of it keeps strangers out."
+    )
+
+
+def _refuse_unknown_variables() -> None:
+    known = {"CONFIG", *(f"{section}__{field}".upper() for section, field, _ in every_setting()), "MODEL_LIST"}
+    for variable in os.environ:
+        name = variable.removeprefix(ENV_PREFIX)
+        if variable.startswith(ENV_PREFIX) and name.upper() not in known and name not in ("DATA", "LIVE"):
+            raise ConfigError(
+                f"The environment variable {variable!r} sets nothing. Settings are named {ENV_PREFIX}SECTION__FIELD, "
+                f"for example {ENV_PREFIX}SERVER__PORT; see config.example.yaml."
+            )
+
+
+def every_setting() -> list[tuple[str, str, str]]:
+    """Return (section, field, description) of every setting; the documentation test walks it."""
+    rows = []
+    for section, info in Settings.model_fields.items():
+        model = info.annotation
+        if isinstance(model, type) and issubclass(model, Section):
+            rows += [(section, name, field.description or "") for name, field in model.model_fields.items()]
+    return rows
+
+
+def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    sections = {name: _given(value) if isinstance(value, Mapping) else value for name, value in flags.items()}
+    return {name: value for name, value in sections.items() if value not in (None, {})}
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for problem in error.errors():
+        where = ".".join(str(part) for part in problem["loc"]) or "the file"
+        if problem["type"] == "extra_forbidden":
+            lines.append(f"{where}: there is no such setting; see config.example.yaml for all of them.")
+        else:
+            lines.append(f"{where}: {problem['msg']} (got {problem.get('input')!r}).")
+    return "The configuration is not valid.\n  " + "\n  ".join(lines)

@@ -1,0 +1,63 @@
+"""Counts tokens, exactly with tiktoken once it is loaded and by a safe estimate until then."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proxy.settings.load import set_default_variable
+
+if TYPE_CHECKING:
+    import tiktoken
+
+_loaded: dict[str, tiktoken.Encoding] = {}
+
+
+def load() -> None:
+    """Load the encoding (some 0.5 s of CPU); call it in a thread at start. It never reaches out."""
+    folder = _carried_folder()
+    if folder is None:
+        return
+    set_default_variable("TIKTOKEN_CACHE_DIR", str(folder))
+    import tiktoken  # noqa: PLC0415 - 0.1 s that a cold start need not pay before its port is bound
+
+    encoding = tiktoken.get_encoding("cl100k_base")
+    encoding._mergeable_ranks = {}  # 11 MB that its native part holds as well, kept for pickling alone
+    _loaded["cl100k_base"] = encoding
+
+
+def count(text: str) -> int:
+    """Return the number of cl100k_base tokens in ``text``; an upper-leaning estimate before ``load``."""
+    return _count(text, "cl100k_base" in _loaded)
+
+
+def measure(text: str) -> int:
+    """Return the same number for a text that is not worth keeping: whoever asks keeps the count."""
+    return _count.__wrapped__(text, "cl100k_base" in _loaded)
+
+
+def estimate(text: str) -> int:
+    """Return about how many tokens ``text`` has, from its length alone: four letters of English a token, fewer else."""
+    if text.isascii():
+        return len(text) // 4 + 1
+    return len(text) // 4 + (len(text.encode("utf-8", "replace")) - len(text)) * 3 // 10 + 1
+
+
+@lru_cache(maxsize=8192)
+def _count(text: str, exact: bool) -> int:  # noqa: FBT001 - part of the cache key
+    if exact and len(text) < 200_000:
+        return len(_loaded["cl100k_base"].encode_ordinary(text))
+    wide = sum(1 for character in text if ord(character) > 0x2E7F)
+    return wide + (len(text) - wide) // 3 + 1
+
+
+def _carried_folder() -> Path | None:
+    """LiteLLM's wheel carries the BPE file; find its folder without importing LiteLLM."""
+    found = importlib.util.find_spec("litellm")
+    for place in (found.submodule_search_locations or []) if found else []:
+        folder = Path(place) / "litellm_core_utils" / "tokenizers"
+        if folder.is_dir():
+            return folder
+    return None

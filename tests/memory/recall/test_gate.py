@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.evals.unrelated import EVERY_PROMPT
+from proxy.memory.recall.gate import Evidence, admit, asks_of_oneself, is_personal, leniency, strength
+
+units = st.floats(0, 1)
+
+
+def passes(evidence, text="what is it"):
+    return admit([evidence], text).admitted
+
+
+def test_nothing_found_is_nothing_admitted():
+    verdict = admit([], "anything")
+    assert not verdict.admitted
+    assert verdict.reason == "empty"
+
+
+def test_similarity_admits_and_its_lack_does_not():
+    assert passes(Evidence(0.5))
+    assert not passes(Evidence(0.2, coverage=0.1))
+
+
+def test_words_help_a_weak_similarity():
+    assert not passes(Evidence(0.36))
+    assert passes(Evidence(0.36, coverage=0.5))
+
+
+def test_without_vectors_rare_words_decide():
+    assert passes(Evidence(None, coverage=0.6))
+    assert not passes(Evidence(None, coverage=0.2))
+    assert admit([Evidence(None, coverage=0.6)], "x").reason == "words"
+
+
+def test_a_language_that_the_embedder_does_not_know_is_not_taken_for_similar():
+    assert not passes(Evidence(0.5, typical=0.4))
+    assert passes(Evidence(0.5, typical=0.05))
+
+
+UNKNOWN = 0.4  # the usual cosine of texts in a language that the embedder does not know
+
+
+@pytest.mark.parametrize("text", ["Почему море солёное?", "玻璃是怎么制造的？", "¿Cuántos continentes hay?"])
+def test_in_a_language_that_the_embedder_does_not_know_words_decide(text):
+    assert not passes(Evidence(0.6, typical=0.17, coverage=0.2, texts=90, usual=UNKNOWN), text)
+    assert passes(Evidence(0.6, typical=0.17, coverage=0.5, texts=90, usual=UNKNOWN), text)
+    assert passes(Evidence(0.6, typical=0.05, coverage=0.2, texts=90, usual=0.1), text)  # it does know it
+
+
+@pytest.mark.parametrize(
+    "text", ["Где я живу?", "我养了什么宠物？", "¿Tengo algún negocio?", "¿Qué datos míos guardas?"]
+)
+def test_a_question_about_oneself_needs_no_words_there(text):
+    unlike = Evidence(0.5, typical=0.17, texts=90, usual=UNKNOWN)
+    assert passes(unlike, text)
+    assert not admit([unlike], text, told=False).admitted
+
+
+def test_what_is_told_of_oneself_needs_few_words_and_what_is_to_be_done_many():
+    little = Evidence(0.6, typical=0.17, coverage=0.2, texts=90, usual=UNKNOWN)
+    assert passes(little, "Вчера мы с сестрой снова ездили на дачу и пили чай.")
+    assert not passes(little, "Как мне отцентрировать div в CSS?")
+
+
+def test_english_is_judged_by_its_cosines_however_narrow_the_memory():
+    assert passes(Evidence(0.6, typical=0.15, texts=90, usual=UNKNOWN), "Which framework was chosen for the tracker?")
+
+
+def test_a_source_may_be_silent_beside_one_that_speaks():
+    assert admit([Evidence(0.6), Evidence(0.1)], "x").passed == (True, False)
+    assert admit([Evidence(0.6), Evidence(0.43)], "x").passed == (True, True)
+    assert admit([Evidence(0.43)], "x").passed == (False,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is my dog's name",
+        "where do I live?",
+        "Wie heißt mein Hund",
+        "Welche Instrumente spiele ich?",
+        "In welchen Vereinen sind wir?",
+        "¿Dónde vivo?",
+        "¿A qué cosas tengo alergia?",
+        "¿Cómo se llama nuestro gato?",
+        "我住在哪里",
+        "как зовут мою собаку",
+    ],
+)
+def test_questions_about_oneself_are_known(text):
+    assert is_personal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a haiku about autumn",
+        "What is the capital of Australia?",
+        "法国的首都是哪里",
+        "Wer hat die WM gewonnen",
+        "How do I center a div?",
+        "Wie kann ich Reis kochen?",
+        "Was soll ich heute kochen?",
+        "¿Cómo puedo hacer arroz?",
+        "¿Cuál es la capital de Perú?",
+        "给我讲个笑话",
+    ],
+)
+def test_other_questions_are_not(text):
+    assert not is_personal(text)
+
+
+@given(units, units, units, units, st.booleans())
+def test_more_evidence_is_never_weaker(cosine, typical, coverage, more, personal):
+    base = strength(Evidence(cosine, typical, coverage), personal=personal)
+    assert strength(Evidence(min(1, cosine + more), typical, coverage), personal=personal) >= base
+    assert strength(Evidence(cosine, typical, min(1, coverage + more)), personal=personal) >= base
+
+
+@given(st.integers(2, 5000), st.integers(0, 5000))
+def test_the_more_texts_the_higher_the_floors(texts: int, more: int) -> None:
+    assert leniency(texts) >= leniency(texts + more)
+    assert leniency(600) == leniency(0) == 0
+
+
+def test_a_best_hit_among_many_texts_must_be_closer():
+    assert passes(Evidence(0.47, texts=300))
+    assert not passes(Evidence(0.47, texts=3000))
+
+
+def test_a_query_far_from_everything_said_needs_a_better_hit():
+    assert passes(Evidence(0.47, typical=0.13))
+    assert not passes(Evidence(0.47, typical=0.01))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which banks am I with?",
+        "What are my children's names?",
+        "Which ingredients am I unable to eat?",
+        "Do we own a car?",
+        "What language do I teach?",
+        "Name our pets",
+        "Welche Sprachen kann ich?",
+        "¿Cómo se llama nuestro gato?",
+        "Чем я болею?",
+        "我对什么过敏?",
+    ],
+)
+def test_a_handful_is_given_whole_to_who_asks_about_themselves(text):
+    assert asks_of_oneself(text)
+    assert admit([Evidence(0.0, texts=3), Evidence(-0.1, texts=6)], text).passed == (True, True)
+    assert not passes(Evidence(0.05, texts=800), text)
+    assert not admit([Evidence(0.05, texts=6)], text, told=False).admitted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *EVERY_PROMPT,
+        "How do I boil rice?",
+        "Can you help me with my essay?",
+        "Should I buy a car?",
+        "Write me a poem about our moon",
+        "I went for a walk today.",
+        "Wie kann ich besser schlafen?",
+        "¿Cómo puedo ahorrar?",
+        "Как мне уснуть?",
+        "帮我写一首诗",
+    ],
+)
+def test_what_is_no_question_about_oneself_opens_no_handful(text):
+    assert not asks_of_oneself(text)
+    assert not passes(Evidence(0.05, texts=6), text)

@@ -1,0 +1,79 @@
+"""Settings: their sources, their documentation, and what is refused at start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from proxy.errors import ConfigError
+from proxy.settings.load import Settings, every_setting, load_settings
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "config.example.yaml"
+
+
+def test_example_names_every_setting_with_its_default_and_description() -> None:
+    text = EXAMPLE.read_text()
+    values = yaml.safe_load(text)
+    defaults = Settings().model_dump(mode="json")
+    assert {section: set(fields) for section, fields in values.items() if isinstance(fields, dict)} == {
+        section: set(fields) for section, fields in defaults.items() if isinstance(fields, dict)
+    }
+    for section, name, description in every_setting():
+        assert description, f"{section}.{name} has no description"
+        assert f"  # {description}\n  {name}: " in text
+        if name != "data_dir":
+            assert values[section][name] == defaults[section][name], f"{section}.{name}"
+
+
+def test_example_is_accepted_as_it_stands() -> None:
+    assert load_settings(EXAMPLE).model_dump() == load_settings().model_dump()
+
+
+def test_flags_win_over_environment_over_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("server: {port: 1001, workers: 3}\nmemory: {budget_tokens: 111}\n")
+    monkeypatch.setenv("THROUGHLINE_SERVER__PORT", "1002")
+    monkeypatch.setenv("THROUGHLINE_MEMORY__BUDGET_TOKENS", "222")
+    settings = load_settings(file, {"server": {"port": 1003, "host": None}})
+    assert (settings.server.port, settings.server.workers, settings.memory.budget_tokens) == (1003, 3, 222)
+
+
+def test_unknown_setting_in_file_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("memory: {budget: 5}\n")
+    with pytest.raises(ConfigError, match=r"memory\.budget: there is no such setting"):
+        load_settings(file)
+
+
+def test_unknown_variable_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THROUGHLINE_MEMORY__BUGDET", "5")
+    with pytest.raises(ConfigError, match="THROUGHLINE_MEMORY__BUGDET"):
+        load_settings()
+
+
+def test_missing_file_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.yaml"):
+        load_settings(tmp_path / "nowhere.yaml")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
+def test_other_address_than_loopback_needs_a_safe_setting(host: str) -> None:
+    with pytest.raises(ConfigError, match="allow_insecure_bind"):
+        load_settings(flags={"server": {"host": host}})
+    assert load_settings(flags={"server": {"host": host}, "auth": {"mode": "keys"}}).server.host == host
+    assert load_settings(flags={"server": {"host": host, "allow_insecure_bind": True}}).server.host == host
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.9.9.9"])
+def test_loopback_is_served_without_more(host: str) -> None:
+    assert load_settings(flags={"server": {"host": host}}).server.host == host
+
+
+def test_model_list_is_taken_as_litellm_writes_it(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(
+        "model_list:\n  - model_name: x\n    litellm_params: {model: openai/x, api_key: os.environ/KEY}\n    model_info: {id: 7}\n"
+    )
+    assert load_settings(file).model_list[0]["model_info"] == {"id": 7}
