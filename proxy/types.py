@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from datetime import datetime
 
-Kind = Literal["fact", "preference", "event", "task", "procedure", "summary"]
-Status = Literal["active", "superseded", "retracted", "review", "quarantined", "archived"]
+Kind = Literal["fact", "preference", "event", "task", "instruction", "summary"]
+Status = Literal["active", "closed", "review", "quarantined", "archived"]
 Mode = Literal["full", "read", "write", "observe", "ephemeral", "off"]
 Finish = Literal["complete", "client_closed", "upstream_error"]
 Source = Literal["fact", "episode", "chunk", "image", "summary", "task"]
@@ -17,7 +17,7 @@ Role = Literal["user", "assistant"]
 Provenance = Literal["user", "user_confirmed", "document", "tool", "assistant"]
 ReadingStatus = Literal["processing", "ready", "failed"]
 
-STATUSES: tuple[Status, ...] = ("active", "superseded", "retracted", "review", "quarantined", "archived")
+STATUSES: tuple[Status, ...] = ("active", "closed", "review", "quarantined", "archived")
 
 # Who wins where two statements disagree: a lower one never retires a higher one.
 PROVENANCE_RANK: dict[Provenance, int] = {"user": 4, "user_confirmed": 3, "document": 2, "tool": 1, "assistant": 0}
@@ -78,7 +78,21 @@ UNSAID = Allowance()
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One statement about the user, with its evidence, its validity and its standing."""
+    """A statement of the user in the user's own words, with its source, validity and history.
+
+    Attributes:
+        text: A subsequence of the words of one message, or the text given by API, import or document.
+        subject, relation, object: Only where a model or an API call gave them.
+        quote: The whole sentence that ``text`` stands in, verbatim.
+        source: ``turn:<id>``, ``api``, ``import`` or ``document:<id>``.
+        turns: Ids of the turns that stated it; reinforcing twice from one turn changes nothing.
+        context: Verbatim sentence needed to understand ``text``; never a memory itself.
+        context_by: Speaker of ``context``.
+        dates: Dates that time words of ``text`` resolve to, as shown beside it; "" where there are none.
+        message, start, end: The message and the offsets of ``quote`` in it.
+        earlier, later: Ids of linked older and newer memories; a closed memory names what closed it in ``later``.
+        batch: Id of the ending that closed it or withholds it; "" where there is none.
+    """
 
     id: str
     kind: Kind
@@ -90,7 +104,7 @@ class Memory:
     relation: str = ""
     object: str = ""
     quote: str = ""
-    source: str = ""  # "turn:<id>", "api", "import", "document:<id>"
+    source: str = ""
     confidence: float = 1.0
     provenance: Provenance = "user"
     status: Status = "active"
@@ -102,8 +116,16 @@ class Memory:
     priority: int = 0
     agent: str = ""
     session: str = ""
-    turns: tuple[str, ...] = ()  # ids of every turn that stated it: reinforcing twice from one turn is a no-op
-    single: bool = False  # the relation holds one value at a time ("lives in"): a new value closes the old one
+    turns: tuple[str, ...] = ()
+    context: str = ""
+    context_by: Role | Literal[""] = ""
+    dates: str = ""
+    message: str = ""
+    start: int = 0
+    end: int = 0
+    earlier: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+    batch: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
@@ -205,7 +227,17 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A ranked entry of any source, ready to be packed into a block or shown in a receipt."""
+    """A ranked entry of any source, ready to be packed into a block or shown in a receipt.
+
+    Attributes:
+        seq: Position within its conversation or document.
+        title: Of a document: its name and the page.
+        quote: Of a fact: the whole sentence that ``text`` stands in.
+        context, context_by, dates: As in ``Memory``.
+        message: Id of the message that a fact stands in.
+        then: Linked newer statements, oldest first; rendered on the same entry, after this one.
+        ended_by: Statement that ended this one, where something closed is shown at all.
+    """
 
     source: Source
     id: str
@@ -217,10 +249,16 @@ class Hit:
     role: Role | None = None
     kind: Kind | None = None
     confidence: float = 1.0
-    seq: int = 0  # position within its conversation or document
+    seq: int = 0
     live: bool = True
-    title: str = ""  # of a document: its name and the page
-    quote: str = ""  # of a fact: what the user said
+    title: str = ""
+    quote: str = ""
+    context: str = ""
+    context_by: Role | Literal[""] = ""
+    dates: str = ""
+    message: str = ""
+    then: tuple[Hit, ...] = ()
+    ended_by: Hit | None = None
 
 
 @dataclass(frozen=True, slots=True)
