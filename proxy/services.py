@@ -17,17 +17,13 @@ from proxy.memory.changes.book import Book
 from proxy.memory.conversations.sizes import Sizes
 from proxy.memory.conversations.summary_model import ModelSummarizer, select_summarizer
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.learn.extract import select_extractor
-from proxy.memory.learn.rules import LazyRules, rules
 from proxy.memory.library.caption import Captioner, captioner
 from proxy.memory.library.library import Library
-from proxy.memory.model.extraction import Extractor
 from proxy.memory.model.model_call import connect
 from proxy.memory.vectors.embed import CachedEmbedder, Embedder
 from proxy.process.precedence import Precedence
 from proxy.process.threads import in_thread
 from proxy.settings.load import Settings, environment, make_data_dir, quiet_libraries
-from proxy.settings.memory import MemorySettings
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
@@ -49,6 +45,7 @@ from proxy.telemetry.access import AccessLog, open_access_log
 from proxy.telemetry.metrics import CACHE_BYTES, JOURNAL_TURNS, READY
 from proxy.telemetry.otel import Tracing, open_tracing
 from proxy.text import tokens
+from proxy.text.languages import languages
 from proxy.types import Mode, Scope
 from proxy.upstream import model_map
 from proxy.upstream.route import Routes
@@ -88,7 +85,6 @@ class Services:
     leases: Leases
     embedder: Embedder
     precedence: Precedence
-    extractor: Extractor
     routes: Routes
     limits: Limits
     media: Media
@@ -131,16 +127,6 @@ class Services:
     def is_ready(self) -> bool:
         """Whether store and embedder are warm."""
         return self._heavy is not None and self.is_embedder_warm
-
-    @property
-    def uses_model(self) -> bool:
-        """Whether facts are extracted by a model, several turns a call; the rules read turn by turn."""
-        return self.extractor.batches
-
-    @property
-    def learn_pause_s(self) -> float:
-        """How long a turn waits for the next one before it is learned from."""
-        return _learn_pause_s(self.settings.memory, self.extractor)
 
     def note_written(self, scope: Scope) -> None:
         """Wake the worker: there is a new turn of this owner."""
@@ -185,7 +171,7 @@ class Services:
         await in_thread("load", tokens.load)
         await in_thread("load", model_map.load)
         await asyncio.gather(self._warm_embedder(), self._open_store())
-        await in_thread("learn", rules)  # nobody waits for them
+        await in_thread("learn", languages)
 
     async def close(self) -> None:
         """Close everything, the last opened first."""
@@ -269,7 +255,6 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         Hasher.load(settings.auth, settings.server.data_dir),
         chosen.embedder(settings, precedence),
         precedence,
-        select_extractor(settings.memory, builtin=LazyRules(), connect=connect),
         select_summarizer(settings.memory, environment(), connect),
         routes,
         Limits(clock, processes=settings.server.workers),
@@ -293,7 +278,6 @@ class _Shared:
     hasher: Hasher
     embedder: Embedder
     precedence: Precedence
-    extractor: Extractor
     summarizer: ModelSummarizer | None
     routes: Routes
     limits: Limits
@@ -304,7 +288,6 @@ class _Shared:
 
 def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
     memory = shared.settings.memory
-    pause_s = _learn_pause_s(memory, shared.extractor)
     media, files = Media(database), Files(database)
     return Services(
         settings=shared.settings,
@@ -312,7 +295,6 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         hasher=shared.hasher,
         embedder=shared.embedder,
         precedence=shared.precedence,
-        extractor=shared.extractor,
         routes=shared.routes,
         limits=shared.limits,
         tracing=shared.tracing,
@@ -323,7 +305,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         files=files,
         blobs=blobs,
         library=Library(media, files, blobs, shared.settings.media),
-        journal=Journal(database, debounce_s=pause_s, max_wait_s=memory.max_wait_s),
+        journal=Journal(database, debounce_s=memory.builtin_debounce_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),
         ledger=Ledger(database),
         receipts=Receipts(database),
@@ -336,7 +318,3 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         keys=Keys(database),
         leases=Leases(database, shared.clock),
     )
-
-
-def _learn_pause_s(settings: MemorySettings, extractor: Extractor) -> float:
-    return settings.model_debounce_s if extractor.batches else settings.builtin_debounce_s

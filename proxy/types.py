@@ -100,7 +100,7 @@ class Memory:
     created_at: datetime
     updated_at: datetime
     valid_from: datetime
-    subject: str = "user"
+    subject: str = ""
     relation: str = ""
     object: str = ""
     quote: str = ""
@@ -294,36 +294,3 @@ class Turn:
     usage: dict[str, Any] | None = None
     zone: str = "UTC"
     receipt: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A statement that an extractor proposes; nothing is stored before ``ground`` and ``reconcile`` agree.
-
-    Args:
-        action: ``add`` states something; ``retract`` takes something back; ``replace`` states ``object`` in
-            place of ``replaces``.
-        text: A self-contained sentence in the user's own language, third person or neutral.
-        quote: A verbatim span of a user-authored message.
-        message_id: ``Said.id`` of the message that holds the quote.
-        replaces: For ``retract`` and ``replace``: the surface forms of the values that end.
-        again: The user says that something ended is true again ("I started using Magnet again").
-        single: The relation holds one value at a time.
-        at: Event time where the sentence names one; else the turn's own time.
-    """
-
-    action: Literal["add", "retract", "replace"]
-    kind: Kind
-    text: str
-    quote: str
-    message_id: str
-    subject: str = "user"
-    relation: str = ""
-    object: str = ""
-    replaces: tuple[str, ...] = ()
-    confidence: float = 0.8
-    single: bool = False
-    again: bool = False
-    at: datetime | None = None
-    profile: bool = False  # name, language, how to be answered, standing instructions
-    forget: bool = False  # a request to delete: closes everything that names the value, whatever the relation

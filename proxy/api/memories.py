@@ -17,13 +17,14 @@ from proxy.api.shapes import hit_shape, listing, memory_shape
 from proxy.api.writing import write
 from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
-from proxy.memory.learn.stated import stated
+from proxy.memory.learn.past import Past
+from proxy.memory.lifecycle.forget import Request, forget_changes, past_of, restore_changes
 from proxy.memory.lifecycle.lookup import find
-from proxy.memory.plan.changes import Change, edit_memory, restore_memory, retract_memory
+from proxy.memory.lifecycle.stated import stated
+from proxy.memory.plan.changes import Change, edit_memory, is_ending, undo_changes
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.text.secrets import redact, redact_values
-from proxy.text.words import mentions, same_value
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
 
 router = APIRouter(prefix="/v1/memories")
@@ -76,8 +77,16 @@ class SearchBody(_Body):
 class ForgetBody(_Body):
     """What ``POST /v1/memories/forget`` takes."""
 
-    text: _Text
+    text: _Text | None = None
+    query: _Text | None = None
+    ids: list[str] | None = Field(None, max_length=1000)
     dry_run: bool = False
+
+
+class UndoBody(_Body):
+    """What ``POST /v1/memories/undo`` takes."""
+
+    batch: str = Field(max_length=100)
 
 
 @router.get("")
@@ -86,13 +95,13 @@ async def list_memories(
     services: Parts,
     query: str = "",
     kind: Kind | None = None,
-    status: Status | Literal["all"] = "active",
+    status: Status | Literal["all", "superseded", "retracted"] = "active",
     as_of: str = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of memories, newest first, or best first for a query."""
-    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent) and not is_ending(row)]
     moment = _moment(as_of, "as_of") if as_of else None
     rows = [row for row in rows if _is_wanted(row, kind, status, moment, services.clock.now())]
     rows.sort(key=lambda row: (row.created_at, row.id), reverse=True)
@@ -146,21 +155,44 @@ async def search_memories(scope: Caller, services: Parts, body: SearchBody) -> d
 
 @router.post("/forget")
 async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, Any]:
-    """Retract everything that mentions a text; with ``dry_run``, only say what would go."""
+    """Close everything that a text, a query or ids name; with ``dry_run``, only say what would go."""
+    given = [name for name in ("text", "query", "ids") if getattr(body, name)]
+    if len(given) != 1:
+        raise InvalidRequest("Send exactly one of `text`, `query` and `ids` to say what to forget.", param="text")
+    request = Request(body.text or body.query or "", body.ids or ())
     now = services.clock.now()
+    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    past = await past_of(services.index, scope, request, rows)
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
-        living = [row for row in rows if row.status in ("active", "review", "archived")]
-        named = [row for row in living if mentions(row.object, body.text) or mentions(row.text, body.text)]
-        return [retract_memory(row, now) for row in named]
+        return forget_changes(scope, request, replace(past, memories=rows), now)
 
-    if body.dry_run:
-        rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
-        changes = plan(rows)
-    else:
-        changes = await write(services, scope, plan)
-    gone = [memory_shape(change.before or change.memory) for change in changes]
-    return {**listing(gone), "dry_run": body.dry_run}
+    changes = await in_thread("cpu", plan, rows) if body.dry_run else await write(services, scope, plan)
+    batch = next((change.memory.id for change in changes if is_ending(change.memory)), None)
+    closed = [memory_shape(change.before or change.memory) for change in changes if _is_told(change, "closed")]
+    review = [memory_shape(change.before or change.memory) for change in changes if _is_told(change, "review")]
+    return {
+        "object": "memory.forget",
+        "batch": None if body.dry_run else batch,
+        "dry_run": body.dry_run,
+        "closed": closed,
+        "review": review,
+    }
+
+
+@router.post("/undo")
+async def undo(scope: Caller, services: Parts, body: UndoBody) -> dict[str, Any]:
+    """Take one batch of endings back: its memories hold again, its sentences are shown again."""
+    now = services.clock.now()
+    changes = await write(services, scope, lambda rows: undo_changes(body.batch, rows, now))
+    if not changes:
+        raise NotFound(f"There is no batch {body.batch[:80]!r} to undo.", param="batch")
+    restored = [memory_shape(change.memory) for change in changes if change.action == "restore"]
+    return {"object": "memory.undo", "batch": body.batch, "restored": restored}
+
+
+def _is_told(change: Change, status: str) -> bool:
+    return change.memory.status == status and not is_ending(change.memory)
 
 
 @router.get("/{memory_id}")
@@ -176,6 +208,7 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
     if not body.model_fields_set:
         raise InvalidRequest("The body changes nothing. Send `text`, `kind`, `pinned`, `priority` or `expires_at`.")
     now = services.clock.now()
+    past = await past_of(services.index, scope, Request(ids=(memory_id,)), [await _one(services, scope, memory_id)])
 
     def change(row: Memory) -> list[Change]:
         edited = edit_memory(
@@ -183,14 +216,14 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
             now,
             text=body.text,
             kind=body.kind,
-            value=_value(body, row, scope, now),
+            object=body.object_value,
             pinned=body.pinned,
             priority=body.priority,
             expires_at=body.expires_at,
         )
         if "expires_at" in body.model_fields_set and body.expires_at is None:
             edited = replace(edited, memory=replace(edited.memory, expires_at=None))
-        return [edited, *_former(row, edited.memory, now)]
+        return [edited, *_former(row, edited.memory, scope, past, now)]
 
     (changed,) = await _shown(services, scope, [await _change(services, scope, memory_id, change)])
     return changed
@@ -198,18 +231,26 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
 
 @router.delete("/{memory_id}")
 async def delete_memory(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Retract a memory; ``restore`` undoes it until it is purged."""
+    """Close a memory, and withhold its sentence; ``restore`` undoes it until it is purged."""
+    row = await _one(services, scope, memory_id)
     now = services.clock.now()
-    await _change(services, scope, memory_id, lambda row: [retract_memory(row, now)])
+    request = Request(ids=(memory_id,))
+    past = await past_of(services.index, scope, request, [row])
+    await write(services, scope, lambda rows: forget_changes(scope, request, replace(past, memories=rows), now))
     return {"id": memory_id, "object": "memory.deleted", "deleted": True}
 
 
 @router.post("/{memory_id}/restore")
 async def restore(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Undo what closed a memory."""
+    await _one(services, scope, memory_id)
     now = services.clock.now()
-    back = await _change(services, scope, memory_id, lambda row: [restore_memory(row, now)])
-    (restored,) = await _shown(services, scope, [back])
+
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        return [change for row in rows if row.id == memory_id for change in restore_changes(row, rows, now)]
+
+    changes = await write(services, scope, plan)
+    (restored,) = await _shown(services, scope, [changes[0].memory])
     return restored
 
 
@@ -261,7 +302,7 @@ async def _search(
 
 async def _one(services: Services, scope: Scope, memory_id: str) -> Memory:
     row = await services.store.memory(scope, memory_id)
-    if row is None or not scope.sees(row.agent):
+    if row is None or not scope.sees(row.agent) or is_ending(row):
         raise NotFound(f"There is no memory {memory_id[:80]!r}.", param="id")
     return row
 
@@ -273,24 +314,12 @@ def _metadata(body: NewMemory) -> dict[str, Any]:
         raise InvalidRequest(f"metadata cannot be kept: {error}.", param="metadata") from error
 
 
-def _value(body: MemoryPatch, row: Memory, scope: Scope, now: datetime) -> str | None:
-    """Return the value that a patch states, where it says or its text tells one; None leaves it as it is.
-
-    A text that does not name the old value and tells no other leaves the memory without one.
-    """
-    if body.object_value is not None or body.text is None:
-        return body.object_value
-    told = stated(scope, body.text, now, kind=row.kind, id_=row.id).object
-    return told or (None if mentions(body.text, row.object) else "")
-
-
-def _former(row: Memory, edited: Memory, now: datetime) -> list[Change]:
-    """Keep a corrected value as one that has ended, so that old turns do not bring it up as if it held."""
-    if row.status != "active" or not row.object or same_value(row.object, edited.object):
+def _former(row: Memory, edited: Memory, scope: Scope, past: Past, now: datetime) -> list[Change]:
+    """Withhold the sentence that a corrected memory stood in, so that old turns do not bring it up as if it held."""
+    if row.status != "active" or row.text == edited.text:
         return []
-    id_ = f"mem_{secrets.token_hex(12)}"
-    former = replace(row, id=id_, status="superseded", valid_to=now, updated_at=now, pinned=False)
-    return [Change("supersede", former, None, "", "corrected")]
+    changes = forget_changes(scope, Request(ids=(row.id,)), replace(past, memories=[row]), now)
+    return [change for change in changes if is_ending(change.memory)]
 
 
 async def _change(services: Services, scope: Scope, memory_id: str, change: Callable[[Memory], list[Change]]) -> Memory:
@@ -305,13 +334,12 @@ async def _change(services: Services, scope: Scope, memory_id: str, change: Call
     return changes[0].memory
 
 
-def _is_wanted(
-    row: Memory, kind: Kind | None, status: Status | Literal["all"], as_of: datetime | None, now: datetime
-) -> bool:
+def _is_wanted(row: Memory, kind: Kind | None, status: str, as_of: datetime | None, now: datetime) -> bool:
+    status = "closed" if status in ("superseded", "retracted") else status
     if kind is not None and row.kind != kind:
         return False
     if as_of is not None:
-        held = row.status in ("active", "superseded", "retracted") and row.valid_from <= as_of
+        held = row.status in ("active", "closed") and row.valid_from <= as_of
         return held and (row.valid_to is None or as_of < row.valid_to)
     is_expired = row.expires_at is not None and row.expires_at <= now
     return status == "all" or (row.status == status and not (status == "active" and is_expired))

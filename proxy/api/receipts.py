@@ -28,7 +28,7 @@ async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[s
         texts |= await _shown(part, scope, [entry["id"] for entry in _ranked(body) if entry["source"] in _SHOWN])
     for name in ("injected", "considered"):
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
-    for name in ("learned", "removed"):
+    for name in ("learned", "closed", "linked", "review"):
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
     return {"object": "receipt", **body}
 

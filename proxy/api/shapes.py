@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from proxy.clock import iso
+from proxy.memory.plan.changes import INTERNAL
 from proxy.store.files import Upload
 from proxy.store.media import Shown
 from proxy.store.sessions import Session
@@ -34,14 +35,20 @@ def memory_shape(memory: Memory) -> dict[str, Any]:
         "object": "memory",
         "kind": memory.kind,
         "text": memory.text,
-        "subject": memory.subject,
-        "relation": memory.relation,
-        "object_value": memory.object,
+        "context": memory.context or None,
+        "context_by": memory.context_by or None,
+        "dates": memory.dates or None,
+        "subject": memory.subject or None,
+        "relation": memory.relation or None,
+        "object_value": memory.object or None,
         "quote": memory.quote,
         "source": memory.source,
         "provenance": memory.provenance,
         "confidence": round(memory.confidence, 3),
         "status": memory.status,
+        "earlier": list(memory.earlier),
+        "later": list(memory.later),
+        "batch": memory.batch or None,
         "valid_from": iso(memory.valid_from),
         "valid_to": _when(memory.valid_to),
         "created_at": iso(memory.created_at),
@@ -52,7 +59,8 @@ def memory_shape(memory: Memory) -> dict[str, Any]:
         "pinned": memory.pinned,
         "priority": memory.priority,
         "session": memory.session,
-        "metadata": memory.metadata,
+        "agent": memory.agent or None,
+        "metadata": {name: value for name, value in memory.metadata.items() if name not in INTERNAL},
     }
 
 

@@ -30,5 +30,5 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
         "costs": shown(await services.costs.read(scope)),
         "ready": services.is_ready,
         "embedder": services.embedder.model,
-        "extractor": "model" if services.uses_model else "builtin",
+        "extractor": "model" if services.settings.memory.extraction_model else "builtin",
     }

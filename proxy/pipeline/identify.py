@@ -12,7 +12,7 @@ from proxy.clock import parse_time
 from proxy.dialects.base import ChatRequest
 from proxy.errors import Forbidden, InvalidHeader, MissingModel
 from proxy.memory.conversations.chain import named_session
-from proxy.memory.learn.statements import is_utility_call
+from proxy.memory.learn.own_words import is_utility_call
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange

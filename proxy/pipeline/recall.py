@@ -70,7 +70,7 @@ async def recall_left_out(exchange: Exchange, services: Services) -> None:
     passages = await _in_left_out(exchange, services.settings.memory.deadline_ms / 1000)
     personal = is_personal(exchange.query_text)
     if exchange.standing is not None and is_relevant(passages, personal=personal, cosine=math.nan):
-        found = seen(exchange, exchange.standing, [as_hit(exchange, passage) for passage in passages])
+        found = seen(exchange.standing, [as_hit(exchange, passage) for passage in passages])
         exchange.hits = _merged(exchange.hits, found)
 
 
@@ -96,7 +96,7 @@ async def _look_up(
         with best_effort(exchange, "store"):
             exchange.ledger = await services.ledger.read(scope, scope.session)
             exchange.standing = await standing(scope, services.index)
-            exchange.hits = seen(exchange, exchange.standing, left_out)  # should the store be too slow for more
+            exchange.hits = seen(exchange.standing, left_out)  # should the store be too slow for more
             await services.index.prepare(scope)
         query = replace(query, vector=await embedding)
         if not await _tells(exchange, services, query, passages):
@@ -110,7 +110,7 @@ async def _look_up(
         if text:
             exchange.recalled = await search(scope, query, services.index, limit=_MOST_HITS)
             found = _merged(exchange.recalled.hits, left_out)
-            visible = seen(exchange, stands, found)
+            visible = seen(stands, found)
             stated = " ".join(" ".join([*said, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, stated)]
             exchange.hits = _without_own(unsaid, exchange)
@@ -229,12 +229,12 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
         Hit("summary", row.id, row.text, 0.0, 0, row.valid_from, row.session, kind="summary")
         for row in latest(rows, most, scope.session)
     ]
-    return seen(exchange, stands, hits)
+    return seen(stands, hits)
 
 
-def seen(exchange: Exchange, stands: Standing, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits without what has ended."""
-    return [one for hit in hits if (one := stands.seen(hit, exchange.moment))]
+def seen(stands: Standing, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits without withheld sentences."""
+    return [one for hit in hits if (one := stands.seen(hit))]
 
 
 def _merged(hits: Sequence[Hit], left_out: Sequence[Hit]) -> list[Hit]:

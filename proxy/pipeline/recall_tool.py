@@ -170,4 +170,4 @@ async def _found(exchange: Exchange, services: Services, text: str) -> str:
     passages = await in_thread("cpu", search_left_out, text, said, _MOST_HITS)
     hits = [*(as_hit(exchange, one) for one in passages), *(recalled.hits or recalled.considered)]
     once = list({hit.id: replace(hit) for hit in hits}.values())
-    return query_block(seen(exchange, stands, once), _MOST_TOKENS, count).text.strip()
+    return query_block(seen(stands, once), _MOST_TOKENS, count).text.strip()

@@ -19,6 +19,7 @@ _TURN_FIELDS = frozenset(field.name for field in dataclasses.fields(Turn))
 _SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope))
 _SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
+_MEMORY_TUPLES = ("turns", "earlier", "later")
 _MEMORY_TIMES = ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at")
 
 
@@ -60,12 +61,31 @@ def memory_to_json(memory: Memory) -> bytes:
 
 def memory_from_json(data: bytes) -> Memory:
     """Return the memory that ``memory_to_json`` wrote; fields that a later version added get their defaults."""
-    fields = _known(loads(data), _MEMORY_FIELDS)
+    stored = loads(data)
+    fields = upgraded(_known(stored, _MEMORY_FIELDS), stored)
     for name in _MEMORY_TIMES:
         if fields.get(name) is not None:
             fields[name] = datetime.fromisoformat(fields[name])
-    fields["turns"] = tuple(fields.get("turns", ()))
+    for name in _MEMORY_TUPLES:
+        fields[name] = tuple(fields.get(name, ()))
     return Memory(**fields)
+
+
+def upgraded(fields: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a memory that an earlier version stored, in today's terms.
+
+    Such a memory was a rewritten sentence about the user: what the user said, its quote, becomes its text.
+    """
+    fields["status"] = _STATUSES.get(str(fields.get("status", "active")), fields.get("status", "active"))
+    if fields.get("kind") == "procedure":
+        fields["kind"] = "instruction"
+    is_rewritten = "context" not in stored and fields.get("quote") and str(fields.get("source", "")).startswith("turn:")
+    if is_rewritten:
+        fields["text"] = fields["quote"]
+    return fields
+
+
+_STATUSES = {"superseded": "closed", "retracted": "closed"}
 
 
 def _known(fields: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:

@@ -48,11 +48,10 @@ class Receipts:
         scope: Scope,
         receipt: str,
         *,
-        learned: Sequence[Mapping[str, Any]] = (),
-        removed: Sequence[Mapping[str, Any]] = (),
+        told: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         spent: Sequence[Cost] = (),
     ) -> bool:
-        """Add what was learned, removed and spent later; False if the receipt is gone.
+        """Add what was spent, and lists such as ``learned`` and ``closed``, later; False if the receipt is gone.
 
         Adding the same again adds nothing, save for what was spent.
         """
@@ -62,7 +61,7 @@ class Receipts:
                 body = _find(scope, connection, receipt)
             except NotFound:
                 return False
-            for name, entries in (("learned", learned), ("removed", removed)):
+            for name, entries in (told or {}).items():
                 known = list(body.get(name) or ())
                 body[name] = known + [dict(entry) for entry in entries if dict(entry) not in known]
             if spent:

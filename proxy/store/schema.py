@@ -16,6 +16,7 @@ import orjson
 from numpy.typing import NDArray
 
 from proxy.clock import from_ms, to_ms
+from proxy.store.codec import upgraded
 from proxy.store.passages import lexical_text
 from proxy.text.lexical import LEXICAL_VERSION, tokens
 from proxy.types import Chunk, Episode, Memory
@@ -59,7 +60,7 @@ MEMORIES = Layout(
     "memories",
     Memory,
     ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at"),
-    ("turns",),
+    ("turns", "earlier", "later"),
     ("vector",),
 )
 EPISODES = Layout("episodes", Episode, ("at",), (), ("vector", "trail_vector"))
@@ -123,9 +124,12 @@ class Skimmed:
     marked: list[Memory]
 
 
-# A memory that has one of these in its record counts whatever is asked: it ended, or held again after an end, or it
+# A memory that has one of these in its record matters whatever is asked: it ended, waits for review, fills a slot, or
 # belongs in every prompt.
-MARKS = ('"status":"superseded"', '"status":"retracted"', '"profile":true', '"pinned":true', '"closed_at_ms":')
+MARKS = (
+    '"status":"closed"', '"status":"superseded"', '"status":"retracted"', '"status":"review"', '"ending":"',
+    '"slot":', '"profile":true', '"pinned":true',
+)  # fmt: skip
 NO_ROWS: Batch[Any] = Batch([], [], {}, [], 0)
 
 
@@ -252,7 +256,8 @@ def decoder(layout: Layout[T]) -> Callable[[str | bytes], T]:
             for name, put in setters:
                 put(value, fields[name])
         except KeyError:  # written by an earlier version
-            return of(**{name: value for name, value in fields.items() if name in layout.fields})
+            known = {name: value for name, value in fields.items() if name in layout.fields}
+            return of(**(upgraded(known, fields) if layout.noun == "memories" else known))
         return value
 
     return decode_one

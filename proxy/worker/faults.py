@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from proxy.errors import RateLimited, StoreUnavailable, UpstreamTimeout, UpstreamUnreachable
-from proxy.memory.learn.model_output import ExtractionFailed
 from proxy.memory.vectors.embed import EmbeddingFailed
 from proxy.store.journal_rows import Item
 
@@ -23,8 +22,6 @@ class WorkFailed(Exception):
 
 def is_outage(error: BaseException) -> bool:
     """Whether a part that the work needs was away, so that trying again later is all there is to do."""
-    if isinstance(error, ExtractionFailed):
-        return error.__cause__ is not None and is_outage(error.__cause__)
     return isinstance(error, _OUTAGES)
 
 

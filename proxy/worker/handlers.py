@@ -5,29 +5,31 @@ An item that cannot be done is named by ``WorkFailed``; an outage is raised as i
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
-from itertools import groupby
 
 from proxy.clock import to_ms
-from proxy.memory.changes.learn import changes_from_json, changes_to_json, heard_before
-from proxy.memory.conversations.episode import is_summary
+from proxy.memory.changes.journalled import changes_from_json, changes_to_json
 from proxy.memory.conversations.transcript import episodes_of
-from proxy.memory.learn.ground import ground
-from proxy.memory.learn.reconcile import Limits, reconcile
-from proxy.memory.model.extraction import Extraction
-from proxy.memory.plan.changes import Change
+from proxy.memory.learn.decide import Limits
+from proxy.memory.learn.gather import gather
+from proxy.memory.learn.learn import learn, read
+from proxy.memory.plan.changes import Change, is_ending
+from proxy.process.threads import in_thread
 from proxy.services import Services
-from proxy.store.costs import Cost
 from proxy.store.journal_rows import TO_INDEX, TO_LEARN, Claim, Item
 from proxy.telemetry.metrics import JOBS, LEARN_LAG_SECONDS
-from proxy.types import Episode, Memory, Scope, Turn
+from proxy.types import Memory, Scope
 from proxy.worker.faults import WorkFailed, blaming
 from proxy.worker.watch import watched
 
-_LONG, _PART = 60, 24  # messages of a turn
+_TOLD: dict[str, tuple[str, ...]] = {
+    "learned": ("add", "reinforce", "restore"),
+    "closed": ("close",),
+    "linked": ("link",),
+    "review": ("review",),
+}
 
 
 async def work_off(services: Services, claim: Claim) -> None:
@@ -69,7 +71,7 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> Non
             await services.book.keep(scope, episodes)
             tally["episodes"] = len(episodes)
             for item in items:
-                due = item.created + timedelta(seconds=services.learn_pause_s)
+                due = item.created + timedelta(seconds=services.settings.memory.builtin_debounce_s)
                 await services.journal.advance(scope, [item.seq], stage=TO_LEARN, due=due)
                 JOBS.labels("index", "done").inc()
     except WorkFailed:
@@ -80,6 +82,7 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> Non
 
 
 async def _learn(services: Services, scope: Scope) -> None:
+    """Learn from each turn that is due, in order; a turn may change what the one before it stated."""
     now = services.clock.now()
     ready = await services.journal.items(scope)
     items = [item for item in ready if item.turn is not None and item.stage == TO_LEARN and item.plan is None]
@@ -90,86 +93,22 @@ async def _learn(services: Services, scope: Scope) -> None:
     if not items or not due or is_held_up:
         return
     await services.precedence.give_way()
-    said = "\n".join(one.text for item in items if item.turn for one in item.turn.messages if one.role == "user")
-    memories: Sequence[Memory] = [row for row in await services.index.concerned(scope, said) if not is_summary(row)]
-    for group in _by_agent(items) if services.uses_model else [[item] for item in items]:
-        with watched(services, "learn", group) as tally:
-            memories = await _learn_group(services, scope, group, memories, tally)
-
-
-def _by_agent(items: Sequence[Item]) -> list[list[Item]]:
-    """Group neighbours of one agent: what one of them is told is no business of the others."""
-    return [list(group) for _, group in groupby(items, key=lambda item: item.turn and item.turn.scope.agent)]
-
-
-async def _learn_group(
-    services: Services, scope: Scope, items: Sequence[Item], memories: Sequence[Memory], tally: Counter[str]
-) -> Sequence[Memory]:
-    """Learn from turns read together, or each by itself where one of them spoils it; return the memories since."""
-    turns = [item.turn for item in items if item.turn is not None]
-    if len(turns) == 1 and len(turns[0].messages) > _LONG:
-        return await _learn_in_parts(services, items[0], turns[0], memories, tally)
-    try:
-        with blaming(*items):
-            agent = turns[0].scope
-            heard = await heard_before(services.index, agent, turns)
-            active = [memory for memory in memories if memory.status == "active" and agent.sees(memory.agent)]
-            extraction = await _extracted(services, turns, active, heard)
-    except WorkFailed:
-        if len(items) == 1:
-            raise
-        for item in items:
-            memories = await _learn_group(services, scope, [item], memories, tally)
-        return memories
-    for item, turn in zip(items, turns, strict=True):
-        with blaming(item):
-            changes = _changes(services, turn, extraction, memories, heard)
+    for item in items:
+        with watched(services, "learn", [item]) as tally, blaming(item):
+            changes = await _changes(services, item)
             await services.journal.plan(scope, [item.seq], changes_to_json(changes))
             await _carry_out(services, item, changes)
-        tally.update(change.action for change in changes)
-        memories = _after(memories, changes)
-    return memories
+            tally.update(change.action for change in changes)
 
 
-async def _extracted(
-    services: Services, turns: Sequence[Turn], active: Sequence[Memory], heard: Sequence[Episode]
-) -> Extraction:
-    """Extract, and count what a model costs."""
-    extraction = await services.extractor.extract(turns, active, heard)
-    spent = sum(extraction.usage.values())
-    for turn, tokens in zip(turns, _parts_of(spent, len(turns)), strict=True):
-        if tokens:
-            cost = Cost("extraction", tokens, extraction.cost_usd * tokens / spent)
-            await services.costs.add(turn.scope, [cost])
-            if turn.receipt:
-                await services.receipts.annotate(turn.scope, turn.receipt, spent=[cost])
-    return extraction
-
-
-def _parts_of(total: int, many: int) -> list[int]:
-    """Return a number in whole parts that are as equal as can be."""
-    return [total // many + (at < total % many) for at in range(many)]
-
-
-async def _learn_in_parts(
-    services: Services, item: Item, turn: Turn, memories: Sequence[Memory], tally: Counter[str]
-) -> Sequence[Memory]:
-    """Learn from a turn with which a long history came along, a stretch at a time: all of it costs its square."""
-    changes: list[Change] = []
-    with blaming(item):
-        heard = await heard_before(services.index, turn.scope, [turn])
-        for start in range(0, len(turn.messages), _PART):
-            part = replace(turn, messages=turn.messages[start : start + _PART])
-            active = [memory for memory in memories if memory.status == "active" and turn.scope.sees(memory.agent)]
-            extraction = await _extracted(services, [part], active, heard)
-            found = _changes(services, part, extraction, memories, heard)
-            changes += found
-            memories = _after(memories, found)
-            heard = [*heard[:_PART], *(one for one in episodes_of(part) if one.role == "user")]
-        await services.journal.plan(item.scope, [item.seq], changes_to_json(changes))
-        await _carry_out(services, item, changes)
-    tally.update(change.action for change in changes)
-    return memories
+async def _changes(services: Services, item: Item) -> list[Change]:
+    """Return what the built-in engine makes of a turn."""
+    turn = item.turn
+    assert turn is not None
+    readings = await in_thread("learn", read, turn)
+    past = await gather(services.index, turn, readings, episodes_of(turn))
+    limits = Limits(services.settings.memory.max_closed_per_turn)
+    return await in_thread("learn", learn, turn, readings, past, services.clock.now(), limits)
 
 
 async def _still_meant(services: Services, scope: Scope, changes: Sequence[Change]) -> list[Change]:
@@ -185,35 +124,19 @@ def _version(memory: Memory | None) -> int | None:
     return None if memory is None else to_ms(memory.updated_at)  # rows are kept to the millisecond
 
 
-def _changes(
-    services: Services, turn: Turn, extraction: Extraction, memories: Sequence[Memory], heard: Sequence[Episode]
-) -> list[Change]:
-    settings = services.settings.memory
-    seen = [memory for memory in memories if turn.scope.sees(memory.agent)]
-    candidates = ground(extraction.candidates.get(turn.id, []), turn, seen, heard)
-    limits = Limits(max_closed=settings.max_closed_per_turn, max_added=settings.max_facts_per_turn)
-    return reconcile(candidates, turn, memories, now=services.clock.now(), limits=limits)
-
-
 async def _carry_out(services: Services, item: Item, changes: Sequence[Change]) -> None:
     assert item.turn is not None
     await services.precedence.give_way()
     await services.book.apply(item.scope, changes)
     if item.turn.receipt and changes:
-        closing = ("supersede", "retract")
-        learned = [_told(change) for change in changes if change.action not in closing]
-        removed = [_told(change) for change in changes if change.action in closing]
-        await services.receipts.annotate(item.scope, item.turn.receipt, learned=learned, removed=removed)
+        shown = [change for change in changes if not is_ending(change.memory)]
+        told = {name: [_told(change) for change in shown if change.action in of] for name, of in _TOLD.items()}
+        await services.receipts.annotate(item.scope, item.turn.receipt, told=told)
     await services.journal.finish(item.scope, [item.seq], now=services.clock.now())
     JOBS.labels("learn", "done").inc()
     LEARN_LAG_SECONDS.observe((services.clock.now() - item.created).total_seconds())
 
 
 def _told(change: Change) -> dict[str, str]:
-    return {"id": change.memory.id, "action": change.action, "reason": change.reason}
-
-
-def _after(memories: Sequence[Memory], changes: Sequence[Change]) -> list[Memory]:
-    rows = {memory.id: memory for memory in memories}
-    rows.update({change.memory.id: change.memory for change in changes})
-    return list(rows.values())
+    batch = {"batch": change.memory.batch} if change.memory.batch else {}
+    return {"id": change.memory.id, "action": change.action, "reason": change.reason, **batch}

@@ -55,7 +55,7 @@ class Worker:
     async def _seek(self) -> None:
         await self._services.warmed.wait()
         # A call to a model is mostly waiting, and must not keep other owners' turns from being indexed.
-        many = self._settings.concurrency or (_WITH_MODEL if self._services.uses_model else _WITH_RULES)
+        many = self._settings.concurrency or _WITH_RULES
         free = [f"{secrets.token_hex(8)}.{number}" for number in range(many)]
         must_revive, has_worked = True, False
         while not self._stopping.is_set():

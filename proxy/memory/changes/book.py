@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeVar
 
 import structlog
@@ -12,9 +12,9 @@ from proxy.errors import ProxyError
 from proxy.memory.conversations.episode import mended
 from proxy.memory.conversations.running import Segment, without
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.plan.changes import Change
+from proxy.memory.plan.changes import TEXTS, Change, hides_of, is_ending
 from proxy.memory.vectors.embed import Embedder
-from proxy.memory.visibility.visibility import ClosedValues
+from proxy.memory.visibility.visibility import Withheld
 from proxy.process.threads import in_thread
 from proxy.store.compactions import Compactions
 from proxy.store.history import History
@@ -30,7 +30,6 @@ _log = structlog.get_logger(__name__)
 _BATCH = 64
 _AT_ONCE = 64  # messages of one turn that are embedded as they are stored
 _TRAIL = 2  # turns before a new one that its window reaches
-_CLOSING = frozenset({"supersede", "retract"})
 
 
 class Book:
@@ -50,7 +49,8 @@ class Book:
         if not changes:
             return
         latest = {change.memory.id: change.memory for change in changes}
-        vectors = await self._vectors({memory.id: dense_text(memory) for memory in latest.values()})
+        texts = {row.id: dense_text(row) for row in latest.values() if not is_ending(row)}
+        vectors = {**dict.fromkeys(latest), **await self._vectors(texts)}
         new_as_of = await self._index.lacks(scope, "memories", latest)
         written = await self._store.put_memories(
             scope, list(latest.values()), vectors, self._embedder.model, new_as_of=new_as_of
@@ -147,19 +147,18 @@ class Book:
         return dict(zip(texts, rows, strict=True))
 
     async def _forget_in_conversations(self, scope: Scope, changes: Sequence[Change]) -> None:
-        touched = [change for change in changes if change.before is not None and change.action != "reinforce"]
-        if touched:
-            await self._ledger.drop_memories(scope, [change.memory.id for change in touched])
-        closed: list[Memory] = [change.memory for change in changes if change.action in _CLOSING]
-        if not closed:
-            return
-        values = ClosedValues.from_memories(closed)
-        long_ago = min(memory.valid_to or memory.updated_at for memory in closed) - timedelta(microseconds=1)
-        await self._ledger.drop_text(scope, lambda text: values.visible(text, long_ago) != text)
-        await self._forget_in_summaries(scope, lambda text: values.visible(text, long_ago), closed[0].updated_at)
+        """Drop ledger entries that show what changed, and take withheld sentences out of running summaries."""
+        touched = [change.memory.id for change in changes if change.before is not None and change.action != "reinforce"]
+        endings = [change.memory for change in changes if is_ending(change.memory)]
+        rows = {row for ending in endings for row, _, _ in hides_of(ending)}
+        if touched or rows:
+            await self._ledger.drop_memories(scope, [*touched, *rows])
+        withheld = Withheld.of(endings)
+        if any(ending.metadata.get(TEXTS) for ending in endings if ending.status != "archived"):
+            await self._forget_in_summaries(scope, withheld.visible_text, endings[0].updated_at)
 
     async def _forget_in_summaries(self, scope: Scope, see: Callable[[str], str | None], now: datetime) -> None:
-        """Take what has ended out of running summaries and of those of conversations, days and weeks."""
+        """Take withheld sentences out of running summaries and of those of conversations, days and weeks."""
         await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
         rows = await self._store.memories(scope)
         await self.sum_up(scope, await in_thread("learn", mended, rows, see, now))

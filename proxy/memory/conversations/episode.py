@@ -138,7 +138,7 @@ def mended(memories: Sequence[Memory], see: See, now: datetime) -> list[Memory]:
         left = [shown for line in lines if (shown := see(line)) is not None]
         if left != lines:
             text = "\n".join(left)
-            changed.append(replace(one, text=text, updated_at=now, status="active" if text else "retracted"))
+            changed.append(replace(one, text=text, updated_at=now, status="active" if text else "archived"))
     return changed
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from proxy.clock import to_ms
 from proxy.memory.index.column import Column
 from proxy.memory.index.postings import Lines, Mask, Neighbours, Postings, Scores
+from proxy.memory.plan.changes import FORGOTTEN, is_ending
 from proxy.store.lance_search import Candidates
 from proxy.store.schema import CHUNKS, EPISODES, MEMORIES, Batch, Vector
 from proxy.text.filenames import name_terms
@@ -217,9 +218,14 @@ class FactShelf(Shelf[Memory]):
             mask &= (self._current.values | self._closed.values) & (self._from.values <= moment)
         return mask
 
+    def ended(self, scope: Scope) -> Mask:
+        """Return the lines that have ended and may be shown for questions about the past."""
+        mask: Mask = self.seen_by(scope) & self._closed.values
+        return mask
+
     def _extended(self, items: Sequence[Memory]) -> None:
         self._current.extend([item.status == "active" for item in items])
-        self._closed.extend([item.status == "superseded" for item in items])
+        self._closed.extend([_is_ended(item) for item in items])
         self._from.extend([to_ms(item.valid_from) for item in items])
         self._to.extend([_end(item) for item in items])
         self._expires.extend([_NEVER if item.expires_at is None else to_ms(item.expires_at) for item in items])
@@ -338,6 +344,11 @@ class ChunkShelf(Shelf[Chunk]):
             number = self._documents[item.document] = len(self._documents)
             self._names.append((number, item.name, name_terms(item.name)))
         return number
+
+
+def _is_ended(item: Memory) -> bool:
+    """Return whether a memory has ended and may be shown for questions about the past."""
+    return item.status == "closed" and not item.metadata.get(FORGOTTEN) and not is_ending(item)
 
 
 def _end(item: Memory) -> int:

@@ -1,4 +1,4 @@
-"""What stands for an owner whatever the question: the profile, and which values have ended."""
+"""Query-independent memory of a scope: its profile, and what its endings withhold."""
 
 from __future__ import annotations
 
@@ -6,46 +6,40 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.plan.changes import PROFILE
-from proxy.memory.visibility.visibility import ClosedValues
+from proxy.memory.plan.changes import PROFILE, is_ending
+from proxy.memory.visibility.visibility import Withheld
 from proxy.store.ledger import LedgerEntry
 from proxy.types import Hit, Memory, Scope
-
-LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The profile's memories (validity not yet checked against the time) and the closed values of one scope."""
+    """The profile's memories (expiry not yet checked), withheld spans and closed ids of one scope."""
 
     profile: tuple[Memory, ...]
-    closed: ClosedValues
-    gone: ClosedValues  # those that have not come back
+    withheld: Withheld
     closed_ids: frozenset[str]
 
-    def seen(self, hit: Hit, now: datetime) -> Hit | None:
-        """Return the hit without what has ended; None where nothing is left.
-
-        Only what the user says in so many words brings a value back: a reply that repeats one, or history that came
-        along later, counts as older than its end.
-        """
-        is_statement = hit.source != "episode" or (hit.role == "user" and hit.live)
-        text = self.closed.visible(hit.text, (hit.when or now) if is_statement else LONG_AGO)
+    def seen(self, hit: Hit) -> Hit | None:
+        """Return the hit without withheld sentences; None where nothing is left."""
+        if hit.id in self.closed_ids:
+            return None
+        text = self.withheld.visible(hit.id, hit.text)
+        if text is not None and hit.source in ("episode", "summary") and not (hit.role == "user" and hit.live):
+            text = self.withheld.visible_text(text)
         return None if text is None else hit if text == hit.text else replace(hit, text=text)
 
     def still_holds(self, entry: LedgerEntry) -> bool:
-        """Whether what a conversation carries may go on being carried."""
-        if not self.closed_ids.isdisjoint(entry.memory_ids):
-            return False
-        return self.gone.visible(entry.text, LONG_AGO) == entry.text
+        """Return whether an injected block may go on being injected."""
+        return self.closed_ids.isdisjoint(entry.memory_ids) and self.withheld.is_clean(entry.text)
 
     def still_true(self, text: str) -> str | None:
-        """Return a text of any time without what has ended since; None where nothing is left of it."""
-        return self.gone.visible(text, LONG_AGO)
+        """Return a text of no row without what is withheld; None where nothing is left."""
+        return self.withheld.visible_text(text)
 
     def profile_at(self, now: datetime) -> list[Memory]:
         """Return the profile's memories that have not expired."""
@@ -54,31 +48,30 @@ class Standing:
 
 _Known = OrderedDict[tuple[str, str], tuple[tuple[str, str], Standing]]
 _known: weakref.WeakKeyDictionary[IndexCache, _Known] = weakref.WeakKeyDictionary()
-_MOST_KNOWN = 2000
+MAX_KNOWN = 2000  # scopes
 
 
 async def standing(scope: Scope, index: IndexCache) -> Standing:
-    """Return what stands for ``scope``; worked out once for each state of the owner's memories."""
+    """Return the standing memory of ``scope``; computed once for each state of the user's memories."""
     known = _known.setdefault(index, OrderedDict())
     key, revision = (scope.user, scope.agent), index.store.revision(scope, "memories")
     found = known.get(key)
     if found is None or found[0] != revision:
-        found = known[key] = (revision, _work_out(scope, await index.marked(scope)))
-        if len(known) > _MOST_KNOWN:
+        found = known[key] = (revision, _collect(scope, await index.marked(scope)))
+        if len(known) > MAX_KNOWN:
             known.popitem(last=False)
     known.move_to_end(key)
     return found[1]
 
 
-def _work_out(scope: Scope, memories: Sequence[Memory]) -> Standing:
+def _collect(scope: Scope, memories: Sequence[Memory]) -> Standing:
     rows = [row for row in memories if scope.sees(row.agent)]
     profile = [row for row in rows if row.status == "active" and is_profile(row)]
-    gone = [row for row in rows if row.status in ("retracted", "superseded")]
-    closed_ids = frozenset(row.id for row in rows if row.status != "active")
-    return Standing(tuple(profile), ClosedValues.from_memories(rows), ClosedValues.from_memories(gone), closed_ids)
+    closed_ids = frozenset(row.id for row in rows if row.status != "active" and not is_ending(row))
+    return Standing(tuple(profile), Withheld.of(rows), closed_ids)
 
 
 def is_profile(memory: Memory) -> bool:
-    """Whether a memory belongs in every prompt: by its kind, or because its owner pinned it."""
+    """Return whether a memory belongs in every prompt: by its kind, or because the user pinned it."""
     metadata: dict[str, Any] = memory.metadata
     return memory.pinned or bool(metadata.get(PROFILE))

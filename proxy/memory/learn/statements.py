@@ -1,139 +1,258 @@
-"""Which parts of a message the user wrote, and which requests are a front end's own errands."""
+"""Which sentences of a message are statements of its author, with the context that each needs. Pure."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from proxy.text.words import HAS_CJK, WORD, Span
+from proxy.memory.learn.own_words import user_spans
+from proxy.text.languages import languages
+from proxy.text.languages import words as listed
+from proxy.text.segment import Items, clauses, items, sentences
+from proxy.text.terms import plain, shared
+from proxy.text.words import HAS_CJK, flat, words
+from proxy.types import Kind
 
-_BLOCKS = re.compile(
-    r"""
-      ^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)       # code, closed or not
-    | ^[ \t]*>.*?$                                                   # quoted lines
-    | <(?P<tag>memory[\w-]*|context|documents?|file|attachments?|sources?|transcript|e?mail|article|
-        quote|blockquote|details|pasted[\w-]*|tool_[\w-]+|search_results?)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)
-    | \"{3}.*?(?:\"{3}|\Z)
-    | ^-{2,}\s*(?:Original|Forwarded|Ursprüngliche|Mensaje|Исходное|Пересланное|原始).*\Z
-    | ^(?:On|Am|El|В|在)[^\n]{6,120}(?:wrote|schrieb|escribió|пишет|написал[аи]?|写道)\s*[^\n]{0,60}[:：]\s*$.*\Z
-    | ^(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
-    | ^(?:From|Von|De|От|发件人)[ \t]?[:：][^\n]+\n(?:[^\n]{0,200}\n){0,4}?(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
-    | ^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|Traceback\s|File\s"|at\s[\w.$]+\(|[{}\[\]<|$]
-        |(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b|[\w.]+(?:Error|Exception):|>>>\s|\#!|(?:import|from)\s[\w.]+\s*(?:import|$))[^\n]*$
-    | ^[ \t]*(?:def|class|function|const|let|var|return|print|public|private|static|void|int|SELECT|INSERT|UPDATE|CREATE|ALTER|\#include|@\w+)\b[^\n]*[(){};=][^\n]*$
-    | ^[ \t]*[\w.\[\]]+\s?[:+-]?=\s?["'\[{(\d][^\n]*$ | ^[ \t]*[\w.]+\([^\n]*\)\s*[;{]\s*$
-    """,
-    re.MULTILINE | re.DOTALL | re.VERBOSE,
-)
-# "Translate this: …", "Proofread my draft:\n…": what follows the colon is material, not a statement.
-_MATERIAL = re.compile(
-    r"""
-    \b(?:translat\w*|summari[sz]e\w*|proof-?read|rewrite|rephrase|paraphrase|reword|polish|correct|fix|edit|improve|shorten|
-      analy[sz]e|review|explain|classify|extract|grammar|the\ following|
-      übersetz\w*|prüf\w*|analysier\w*|bewert\w*|fass\w*|korrigier\w*|umformulier\w*|formulier\w*(?!\s+(?:(?:mir|uns|bitte|mal)\s+)*eine?[nmr]?\b)|verbesser\w*|kürz\w*|folgende\w*|
-      revis[ae]\w*|comprueb\w*|analiz\w*|traduc\w*|resum\w*|corrig\w*|correg\w*|reescrib\w*|mejora\w*|siguiente\w*|
-      проверь\w*|оцени\w*|проанализир\w*|перевед\w*|переведи\w*|перескаж\w*|исправ\w*|перепиш\w*|отредактир\w*|сократи\w*|следующ\w*)\b[^\n:：.?!]{0,80}[:：].*\Z
-    | (?:翻译|检查|分析|点评|这段(?:话|文字)|总结|概括|润色|修改|校对|改写|缩写|以下)[^\n:：。？！]{0,40}[:：].*\Z
-    """,
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
-)
-# "My aunt corrected me: …", "Ich korrigiere: …" is about the author, no request.
-_OWN = re.compile(
-    r"\b(?:I|me|myself|he|she|they|ich|mich|wir|er|sie|yo|me|nos|lo|la|я|меня|мы|он|она)\W+(?:(?!you|du|tú|ты)\w+\W+){0,3}$"
-    r"|\b(?:had to|have to|let me|must|hat|haben|muss|tuve que|tengo que)\W+(?:\w+\W+){0,2}$",
-    re.IGNORECASE,
-)
-_QUOTES = re.compile(
-    r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
-)
-_NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
-_TITLE_RU = re.compile(r"[А-ЯЁ][а-яё]+(?: [А-ЯЁа-яё]+)*\Z")  # without a mark
-_SAYS = re.compile(r":\s*\Z")
-_LONGEST_TITLE = 4  # words
-_LONGEST_NAME = 12  # characters
-_SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
-_LONG_PARAGRAPH = 1200  # characters; a chat turn is rarely one paragraph of this size
-_PARAGRAPH = re.compile(r"[^\n]+(?:\n(?!\s*\n)[^\n]+)*")
-_FIRST_PERSON = re.compile(
-    r"\b(?:I|I'm|my|me|we|our|ich|mein\w*|mir|mich|wir|yo|mi|mis|me|nosotr[oa]s|я|мне|меня|мой|моя|мо[её]|мы|у нас)\b|[我咱]",
-    re.IGNORECASE,
-)
-
-_UTILITY = re.compile(
-    r"""
-      \#{2,}\s*Task:\s.{0,400}?(?:title|tags?|follow-?up|quer(?:y|ies)|autocomplet|emoji|suggest|summar|categor|prompt)
-    | (?:generate|create|provide|write|give|suggest|come\ up\ with|reply\ with)\b[^.\n]{0,60}?
-      (?:\d\s?(?:-|to|–|or)\s?\d|short|concise|brief|four\ to\ five|few|less|single)[^.\n]{0,60}?\b(?:title|topic|headline|emoji|name)\b[^\n]{0,120}?
-      (?:conversation|chat|dialog\w*|discussion|thread|message|user|exchange)
-    | \btitle\s(?:for|of|summari[sz]ing)\s(?:the|this|our|a)\s(?:conversation|chat|dialog\w*|discussion|thread)
-    | given\s(?:the|a|this)\s(?:following\s)?(?:chat|conversation)\s?(?:history)?[^.]{0,120}?(?:standalone|rephrase|reformulate|search\squer)
-    | (?:formulate|rephrase|rewrite)[^.\n]{0,80}?(?:standalone|stand-alone|self-contained)\s(?:question|query)
-    | you\sare\san?\sauto-?complet
-    | (?:generate|suggest)\s[^.\n]{0,40}?(?:follow-?up|search)\s(?:questions?|quer(?:y|ies)|prompts?)
-    | (?:总结|概括|生成|返回)[^。\n]{0,40}(?:标题|主题|话题)
-    | (?:将|把)[^。\n]{0,20}(?:会话|对话|聊天)[^。\n]{0,20}(?:标题|主题)
-    | <chat_history>.*?</chat_history>
-    """,
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
-)
-_UTILITY_WINDOW = 6000
+MAX_CHARACTERS = 8_000  # of one message that are read for statements; the rest is found as an episode
+MAX_SENTENCE = 600  # characters; a longer one is pasted, or no single statement
+MAX_STATEMENTS = 24  # of one message
+MAX_CONTEXT = 240  # characters
+MAX_SPLIT = 4  # items of a list that become statements of their own; a longer list stays whole
+MAX_ANSWER_WORDS = 12
+_OPENING_WORDS = 4  # within which a pronoun or a question word opens a sentence
 
 
-def is_utility_call(messages_text: str) -> bool:
-    """Whether the request is a front end's errand (title, tags, follow-ups, query rewriting), not the user's words.
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a message inside its author's own words.
+
+    Attributes:
+        text, start, end: The sentence and its offsets in the message.
+        low: ``text`` flattened, offset by offset.
+    """
+
+    text: str
+    start: int
+    end: int
+    low: str
+    is_question: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence, clause or list item of the user that is worth a memory.
+
+    Attributes:
+        text: A subsequence of the words of ``sentence``.
+        by: Speaker of ``context``.
+        is_profile: Belongs in every prompt: a name, an allergy, a standing instruction.
+    """
+
+    text: str
+    sentence: Sentence
+    kind: Kind = "fact"
+    context: str = ""
+    by: str = ""
+    is_profile: bool = False
+
+
+def own_sentences(text: str) -> list[Sentence]:
+    """Return the sentences that stand wholly inside what the author wrote as own words."""
+    spans = user_spans(text[:MAX_CHARACTERS])
+    found = []
+    for start, end in sentences(text[:MAX_CHARACTERS]):
+        if any(left <= start and end <= right for left, right in spans):
+            piece = text[start:end]
+            low = flat(piece)
+            found.append(Sentence(piece, start, end, low, is_question(piece, low)))
+    return found
+
+
+def is_question(text: str, low: str) -> bool:
+    """Return whether a sentence asks, with or without a question mark."""
+    if text.rstrip(" \"'»”)").endswith(("?", "？")):
+        return True
+    if HAS_CJK.search(text):
+        return low.rstrip("。.!！ ").endswith(("吗", "呢", "么", "か"))
+    found = [word.text for word in words(low)][:2]
+    return bool(found) and found[0] in listed("ask") and len(words(low)) > 2 and not _has("instruct", low)
+
+
+def is_request(low: str) -> bool:
+    """Return whether a clause asks for something to be done now."""
+    return _has("ask_more", low)
+
+
+def is_told_as_fiction(text: str) -> bool:
+    """Return whether a message opens a story or a role."""
+    return _has("fiction", flat(text[:400]))
+
+
+def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]:
+    """Return the statements among the sentences of one message.
 
     Args:
-        messages_text: The instructions of the request: its system message and its last user message.
+        found: Its own sentences, in order.
+        reply: What the assistant said before it; its question or proposal is the context of an answer.
     """
-    return _UTILITY.search(messages_text[:_UTILITY_WINDOW]) is not None
+    made: list[Statement] = []
+    told: Sentence | None = None
+    for at, one in enumerate(found):
+        before = found[at - 1] if at else None
+        if not _is_statement(one, told if before is told else None):
+            if at == 0 and (answer := _answer(one, reply)):
+                made.append(answer)
+                told = one
+            continue
+        context, by = _context(one, before, reply if at == 0 else "")
+        made += [Statement(text, one, kind_of(one.low), context, by, _is_profile(one.low)) for text in split_lists(one)]
+        told = one
+    return made[:MAX_STATEMENTS]
 
 
-def user_spans(text: str) -> list[Span]:
-    """Return the spans of ``text`` that its author wrote as own statements.
+def split_lists(one: Sentence) -> list[str]:
+    """Return the sentence, or a statement for each item of a short list of names in it."""
+    parts = [one.text[a:b] for a, b in clauses(one.text)]
+    if one.is_question:
+        return [part for part in parts if _tells(part)]
+    lists = [items(part) for part in parts]
+    if not any(_is_split(part, found) for part, found in zip(parts, lists, strict=True)):
+        return [one.text]
+    made = []
+    for part, found in zip(parts, lists, strict=True):
+        if found is not None and _is_split(part, found):
+            every = range(len(found.spans))
+            made += [found.without(part, [other for other in every if other != at]).strip() for at in every]
+        elif speaks_of_self(flat(part)) and not is_question(part, flat(part)):
+            made.append(part.strip())
+    return [text for text in made if len(words(text)) > 1 or HAS_CJK.search(text)]
 
-    Left out are code, logs, quoted lines and speech, pasted documents, material for translation and the like, and blocks
-    that we or a front end injected. Titles and names in quotation marks stay.
-    """
-    gaps = [match.span() for match in _BLOCKS.finditer(text)]
-    gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
-    material = next((match for match in _MATERIAL.finditer(text) if not _OWN.search(text[: match.start()])), None)
-    if material:
-        colon = re.compile("[:：]").search(text, material.start())
-        if colon and colon.end() < len(text.rstrip()):
-            gaps.append((colon.end(), len(text)))
-    if len(text) > _LONG_PARAGRAPH:
-        gaps += [match.span() for match in _PARAGRAPH.finditer(text) if _is_pasted(match[0])]
-    return _complement(gaps, len(text))
+
+def _tells(part: str) -> bool:
+    """Return whether a clause of a question is a statement by itself."""
+    low = flat(part)
+    opening = [word.text for word in words(low)][:2]
+    is_telling = len(opening) > 1 and speaks_of_self(low) and not is_question(part, low) and not _has("ask_more", low)
+    return is_telling and not _is_hypothesis(low, opening)
 
 
-def _is_speech(match: re.Match[str]) -> bool:
-    inner = next(group for group in match.groups() if group)
-    found = WORD.findall(inner)
-    if HAS_CJK.search(inner):
-        is_named = len(found) <= _LONGEST_NAME and _NAMED_CJK.search(match.string, 0, match.start())
-        return (len(found) >= 5 and not is_named) or bool(_SPEECH_END.search(inner))
-    if len(found) <= _LONGEST_TITLE and _TITLE_RU.match(inner) and not _SAYS.search(match.string, 0, match.start()):
+def _is_split(part: str, found: Items | None) -> bool:
+    """Return whether a list is of few names and follows a verb, so that each item makes a statement."""
+    if found is None or len(found.spans) > MAX_SPLIT or found.spans[0][0] == 0:
         return False
-    capitals = sum(word[0].isupper() or word[0].isdigit() for word in found)
+    return all(_is_named(part[a:b]) for a, b in found.spans)
+
+
+def _is_named(item: str) -> bool:
+    found = [word for word in words(item) if word.text not in listed("article")]
     return (
-        len(found) > 5
-        or (len(found) >= 3 and capitals * 2 < len(found))
-        or bool(_SPEECH_END.search(inner[:-1]) and len(found) > 3)
-    )
+        bool(found)
+        and len(found) <= 3
+        and all(
+            item[word.start].isupper() or item[word.start].isdigit() or (word.text.isascii() and not item.isascii())
+            for word in found
+        )
+    ) or (bool(found) and len(found) <= 3 and item.isascii() and item[0].islower() is False and item[0].isupper())
 
 
-def _is_pasted(paragraph: str) -> bool:
-    if len(paragraph) < _LONG_PARAGRAPH:
+def speaks_of_self(low: str) -> bool:
+    """Return whether a sentence speaks of its author or of what is theirs."""
+    found = words(low)
+    first, mine, verbs = listed("first"), listed("mine"), listed("verbs")
+    plain_words = low.replace("'", " ").split()
+    if any(word.text in first or word.text in mine for word in found) or any(word in first for word in plain_words):
+        return True
+    if any(one in low for one in first | mine if HAS_CJK.match(one)):
+        return True
+    return any(word.text in verbs for word in found[:_OPENING_WORDS])
+
+
+def kind_of(low: str) -> Kind:
+    """Return the kind of a statement by its cues."""
+    if _has("task", low):
+        return "task"
+    if _has("instruct", low):
+        return "instruction"
+    return "preference" if _has("prefer", low) else "fact"
+
+
+def _is_profile(low: str) -> bool:
+    return _has("profile", low) and not _has("once", low)
+
+
+def _is_statement(one: Sentence, told: Sentence | None) -> bool:
+    if len(one.text) > MAX_SENTENCE:
         return False
-    return len(_FIRST_PERSON.findall(paragraph)) * 250 < len(paragraph)
+    if one.is_question:
+        parts = clauses(one.text)
+        return len(parts) > 1 and any(_tells(one.text[a:b]) for a, b in parts)
+    opening = [word.text for word in words(one.low)][:_OPENING_WORDS]
+    if not opening or _is_hypothesis(one.low, opening):
+        return False
+    if _has("instruct", one.low):
+        return not _has("once", one.low)
+    if _has("ask_more", one.low) and not _names_self(one.low):
+        return False
+    if speaks_of_self(one.low):
+        return len(opening) > 1 or HAS_CJK.search(one.text) is not None
+    is_about_other = opening[0] in listed("third") or any(
+        one.low.startswith(word) for word in listed("third") if HAS_CJK.match(word)
+    )
+    return told is not None and is_about_other
 
 
-def _complement(gaps: list[Span], length: int) -> list[Span]:
-    spans: list[Span] = []
-    position = 0
-    for start, end in sorted(gaps):
-        if start > position:
-            spans.append((position, start))
-        position = max(position, end)
-    if position < length:
-        spans.append((position, length))
-    return spans
+def _names_self(low: str) -> bool:
+    """Return whether a request also tells something: a clause of it speaks of its author without asking."""
+    return any(speaks_of_self(low[a:b]) and not _has("ask_more", low[a:b]) for a, b in clauses(low))
+
+
+def _is_hypothesis(low: str, opening: Sequence[str]) -> bool:
+    wish = listed("wish")
+    if opening[0] in wish or (len(opening) > 1 and opening[1] in wish):
+        return True
+    return any(low.startswith(word) for word in wish if HAS_CJK.match(word))
+
+
+def _answer(one: Sentence, reply: str) -> Statement | None:
+    """Return a short message as the answer to the assistant's question, or as its consent to a proposal."""
+    found = [word.text for word in words(one.low)]
+    if not reply or one.is_question or not 0 < len(found) <= MAX_ANSWER_WORDS or _has("ask_more", one.low):
+        return None
+    if all(word in listed("thanks") for word in found):
+        return None
+    is_consent = found[0] in listed("agree") or any(one.low.startswith(word) for word in listed("agree"))
+    context = (_taken_up(one, reply) if is_consent else "") or _last_question(reply)
+    return Statement(one.text, one, "fact", context, "assistant") if context else None
+
+
+def _context(one: Sentence, before: Sentence | None, reply: str) -> tuple[str, str]:
+    opening = [word.text for word in words(one.low)][:1]
+    if before is not None:
+        is_back = opening[0] in listed("third") if opening else False
+        is_back = is_back or any(one.low.startswith(word) for word in listed("third") if HAS_CJK.match(word))
+        return (before.text[:MAX_CONTEXT], "user") if is_back else ("", "")
+    if reply and len(words(one.text)) <= MAX_ANSWER_WORDS:
+        asked = _last_question(reply)
+        taken = _taken_up(one, reply)
+        if taken or asked:
+            return (taken or asked), "assistant"
+    return "", ""
+
+
+def _last_question(reply: str) -> str:
+    """Return the question that a reply ends with, "" where it ends with none."""
+    tail = reply[-1200:]
+    spans = sentences(tail)[-2:]
+    return next((tail[a:b][:MAX_CONTEXT] for a, b in reversed(spans) if tail[a:b].rstrip().endswith(("?", "？"))), "")
+
+
+def _taken_up(one: Sentence, reply: str) -> str:
+    """Return the sentence of a reply that a short message agrees to, by the words that they share."""
+    tail = reply[-4000:]
+    ranked = [(shared(one.text, tail[a:b]), -at, tail[a:b]) for at, (a, b) in enumerate(sentences(tail))]
+    best = max(ranked, default=(0, 0, ""))
+    return best[2][:MAX_CONTEXT] if best[0] and plain(best[2]) != plain(one.text) else ""
+
+
+def _has(name: str, low: str) -> bool:
+    return any(one.has(name, low) for one in languages())

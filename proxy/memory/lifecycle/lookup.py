@@ -36,5 +36,5 @@ async def find(
     hits = (recalled.hits or recalled.considered)[:limit]
     if as_of is None:
         stands = await standing(scope, index)
-        hits = [seen for hit in hits if (seen := stands.seen(hit, now)) is not None]
+        hits = [seen for hit in hits if (seen := stands.seen(hit)) is not None]
     return [replace(hit, tokens=count(hit.text)) for hit in hits]

@@ -1,23 +1,28 @@
-"""What can happen to a memory, as values that the store applies and the history shows."""
+"""Values of a planned change of memories, that the store applies and the history shows."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from proxy.clock import to_ms
-from proxy.text.words import fold, same_value
-from proxy.types import Kind, Memory, Scope
+from proxy.text.words import fold
+from proxy.types import Memory, Scope
 
-CLOSED_AT = "closed_at_ms"  # metadata of a memory that was closed once and holds again
-REPLACED = "replaced"  # metadata of a tombstone that gave way to another value
-SUCCEEDS = "succeeds"  # metadata of a memory that took the place of these values
 PROFILE = "profile"  # metadata of a memory that belongs in every prompt
-TOMBSTONE = "tombstone"  # metadata of a closed value that was never stored as a memory
+ENDING = "ending"  # metadata of a row that records one ending: it withholds spans, and is no memory
+HIDES = "hides"  # of an ending: [row id, start, end] of each sentence that is withheld
+TEXTS = "texts"  # of an ending: these sentences folded, by which a replay of them is known
+TERMS = "terms"  # of an ending: the telling words of what ended
+FORGOTTEN = "forgotten"  # of an ending: asked for by a request to forget; never shown again
+SLOT = "slot"  # metadata of a memory that fills a slot with one value at a time
+REMAINS = "remains"  # metadata of a memory that keeps what still held of a closed one: the batch
+INTERNAL = frozenset((ENDING, HIDES, TEXTS, TERMS, FORGOTTEN, SLOT, REMAINS, PROFILE))
+PROPOSES = "proposes"  # metadata of a row in review: what is proposed
 
-Action = Literal["add", "reinforce", "supersede", "retract", "review", "restore", "edit"]
+Action = Literal["add", "reinforce", "close", "link", "review", "restore", "edit", "archive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,53 +50,45 @@ def memory_id(scope: Scope, origin: str, subject: str, relation: str, value: str
     return "mem_" + hashlib.sha256(key.encode()).hexdigest()[:24]
 
 
-def retract_memory(memory: Memory, now: datetime) -> Change:
-    """Return the change that closes ``memory`` on its owner's request."""
-    closed = replace(memory, status="retracted", valid_to=now, updated_at=now)
-    return Change("retract", closed, memory, "", "request")
+def is_ending(memory: Memory) -> bool:
+    """Return whether a row records an ending; such rows are in no list of memories."""
+    return bool(memory.metadata.get(ENDING))
+
+
+def hides_of(memory: Memory) -> list[tuple[str, int, int]]:
+    """Return the spans that an ending withholds: row, start and end."""
+    return [(str(row), int(start), int(end)) for row, start, end in memory.metadata.get(HIDES, ())]
+
+
+def close_memory(memory: Memory, now: datetime, *, batch: str = "", turn: str = "", reason: str = "request") -> Change:
+    """Return the change that closes ``memory``."""
+    closed = replace(memory, status="closed", valid_to=now, updated_at=now, batch=batch)
+    return Change("close", closed, memory, turn, reason)
 
 
 def restore_memory(memory: Memory, now: datetime) -> Change:
-    """Return the change that undoes what closed ``memory``: everything said of it counts again."""
-    metadata = {key: value for key, value in memory.metadata.items() if key not in (CLOSED_AT, TOMBSTONE, REPLACED)}
-    restored = replace(memory, status="active", valid_to=None, updated_at=now, metadata=metadata)
+    """Return the change that makes a closed or archived memory current again."""
+    metadata = {name: value for name, value in memory.metadata.items() if name != FORGOTTEN}
+    restored = replace(memory, status="active", valid_to=None, updated_at=now, batch="", metadata=metadata)
     return Change("restore", restored, memory, "", "request")
 
 
-def revive(memory: Memory, *, at: datetime, now: datetime) -> Memory:
-    """Return a closed memory as holding again since ``at``; what was said before that stays closed."""
-    metadata = {key: value for key, value in memory.metadata.items() if key not in (TOMBSTONE, REPLACED)}
-    metadata[CLOSED_AT] = to_ms(memory.valid_to or memory.updated_at)
-    return replace(memory, status="active", valid_from=at, valid_to=None, updated_at=now, metadata=metadata)
+def undo_changes(batch: str, memories: Iterable[Memory], now: datetime) -> list[Change]:
+    """Return the changes that take back the endings of one batch: memories, withheld spans, what was added for them."""
+    changes = []
+    for row in memories:
+        if row.metadata.get(ENDING) == batch and row.status != "archived":
+            changes.append(Change("archive", replace(row, status="archived", updated_at=now), row, "", "undone"))
+        elif row.batch == batch and row.status in ("closed", "review"):
+            changes.append(restore_memory(row, now))
+        elif row.metadata.get(REMAINS) == batch and row.status == "active":
+            changes.append(Change("archive", replace(row, status="archived", updated_at=now), row, "", "undone"))
+    return changes
 
 
-def edit_memory(
-    memory: Memory,
-    now: datetime,
-    *,
-    text: str | None = None,
-    kind: Kind | None = None,
-    value: str | None = None,
-    pinned: bool | None = None,
-    priority: int | None = None,
-    expires_at: datetime | None = None,
-) -> Change:
-    """Return the change that rewrites what is not None; the owner's word is certain.
-
-    Another value holds from now on: up to now the old one did, or was thought to.
-    """
-    is_other = value not in (None, memory.object) and not same_value(memory.object, value or "")
-    edited = replace(
-        memory,
-        text=memory.text if text is None else text,
-        kind=memory.kind if kind is None else kind,
-        quote=memory.quote if text is None else text,
-        object=memory.object if value is None else value,
-        valid_from=now if is_other else memory.valid_from,
-        pinned=memory.pinned if pinned is None else pinned,
-        priority=memory.priority if priority is None else priority,
-        expires_at=memory.expires_at if expires_at is None else expires_at,
-        confidence=memory.confidence if text is None and value is None else 1.0,
-        updated_at=now,
-    )
-    return Change("edit", edited, memory, "", "request")
+def edit_memory(memory: Memory, now: datetime, *, text: str | None = None, **fields: Any) -> Change:
+    """Return the change that rewrites what is not None; a text given by API is certain and quoted as it is."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    if text is not None:
+        given |= {"text": text, "quote": text, "confidence": 1.0, "dates": "", "context": "", "context_by": ""}
+    return Change("edit", replace(memory, updated_at=now, **given), memory, "", "request")

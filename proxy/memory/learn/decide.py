@@ -1,0 +1,425 @@
+"""Decide what a turn does to older memories: add, reinforce, close, link or leave for review. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from proxy.memory.learn.endings import Ending, same_slot, slot_of
+from proxy.memory.learn.past import Hide, Past, Row, spans_of
+from proxy.memory.learn.remains import remains
+from proxy.memory.learn.statements import Statement, kind_of, speaks_of_self
+from proxy.memory.learn.targets import Older, names_beside, targets
+from proxy.memory.plan.changes import (
+    ENDING,
+    FORGOTTEN,
+    HIDES,
+    PROFILE,
+    PROPOSES,
+    REMAINS,
+    SLOT,
+    TERMS,
+    TEXTS,
+    Action,
+    Change,
+    is_ending,
+    memory_id,
+)
+from proxy.text.segment import sentences
+from proxy.text.terms import Term, holds, plain
+from proxy.text.words import flat
+from proxy.types import Memory, Said, Turn
+
+MAX_CLOSED = 12  # memories that one turn may close; what goes beyond waits for review
+CONFIDENCE = 0.8  # of a statement said once
+GROWTH = 0.5  # of what is missing to certainty, each time it is said again
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps of one turn.
+
+    Attributes:
+        max_closed: Memories that one turn may close.
+    """
+
+    max_closed: int = MAX_CLOSED
+
+
+class Planner:
+    """Memories as the statements and endings of one turn leave them.
+
+    Args:
+        turn: The turn; its time is the time of its statements.
+        past: What was stored before.
+        now: Time of the decision.
+        dates: Resolved dates of a statement, as shown beside it.
+    """
+
+    def __init__(self, turn: Turn, past: Past, now: datetime, limits: Limits | None = None) -> None:
+        self.turn, self.past, self._now, self._limits = turn, past, now, limits or Limits()
+        self._before = {memory.id: memory for memory in past.memories}
+        self._rows = dict(self._before)
+        self._changes: dict[str, Change] = {}
+        self._closed = 0
+
+    def changes(self) -> list[Change]:
+        """Return the net changes, each memory once, in the order to apply."""
+        return [change for change in self._changes.values() if change.memory != change.before]
+
+    @property
+    def active(self) -> list[Memory]:
+        """Active memories that are older than the turn."""
+        return [
+            row
+            for row in self._rows.values()
+            if row.status == "active" and not is_ending(row) and row.valid_from <= self.turn.at
+        ]
+
+    def state(
+        self, one: Statement, said: Said, *, dates: str = "", expires_at: datetime | None = None
+    ) -> Memory | None:
+        """Add or reinforce a statement; None where it adds nothing."""
+        known = plain(one.text)
+        if not said.live and known in self.past.withheld_texts():
+            return None
+        for row in self._rows.values():
+            if row.status not in ("active", "archived") or plain(row.text) != known or is_ending(row):
+                continue
+            if self.turn.id not in row.turns:
+                self._reinforce(row)
+            return self._rows[row.id]
+        fresh = self._memory(one, said, dates=dates, expires_at=expires_at)
+        stored = self._rows.get(fresh.id)
+        if stored is not None and (self.turn.id in stored.turns or not said.live):
+            return None
+        if slots := slot_of(one.text):
+            fresh = replace(fresh, metadata={**fresh.metadata, SLOT: [list(pair) for pair in slots]})
+        self._put("add", fresh, "stated")
+        return fresh
+
+    def end(self, ending: Ending, said: Said) -> bool:
+        """Close, link or leave for review what an ending names; return whether it named anything."""
+        if ending.kind == "meant":
+            return False  # linked once its statement is added
+        older = self._older(said)
+        if ending.kind == "slot":
+            return self._replace_slot(ending, said, older)
+        hits = targets(ending, older)
+        if not hits.certain and not hits.likely:
+            return False
+        if ending.kind == "forget":
+            self._forget(ending, said, older, hits.certain, hits.likely)
+            return True
+        if not hits.certain or self._closed + len(hits.certain) > self._limits.max_closed:
+            return False
+        self._close(ending, said, hits.certain)
+        return True
+
+    def link(self, fresh: Memory, older: Memory) -> None:
+        """Show two statements on one entry, the newer last."""
+        if older.id == fresh.id or fresh.id in older.later or older.status != "active":
+            return
+        self._put("link", replace(older, later=(*older.later, fresh.id), updated_at=self._now), "linked")
+        current = self._rows[fresh.id]
+        self._put(
+            self._changes[fresh.id].action if fresh.id in self._changes else "link",
+            replace(current, earlier=(*current.earlier, older.id)),
+            "stated",
+        )
+
+    def withhold_replays(self, rows: Iterable[Row]) -> None:
+        """Withhold sentences that replayed history or a reply says again after they were withheld."""
+        texts = self.past.withheld_texts()
+        if not texts:
+            return
+        for row in rows:
+            for hide in spans_of([row], frozenset(texts)):
+                ending = self._rows[texts[plain(row.text[hide[1] : hide[2]])].id]
+                self._withhold(ending, [hide])
+        for ending in self.past.endings():
+            if ending.metadata.get(FORGOTTEN):
+                terms = [Term(text, frozenset(found), name) for text, found, name in ending.metadata.get(TERMS, ())]
+                names = [term for term in terms if term.is_name] or terms[:1]
+                replies = [row for row in rows if row.by == "assistant"]
+                self._withhold(self._rows[ending.id], _holding(replies, names))
+
+    def retire_edited(self, said: Said, edited: Sequence[Row]) -> None:
+        """Close what an edited message said before: its old branch no longer counts."""
+        texts = frozenset(plain(row.text[a:b]) for row in edited for a, b in sentences(row.text))
+        closing = [row for row in self.active if row.message in {old.message for old in edited}]
+        ending = self._ending_row(said, "", [], spans_of(edited, texts), texts, is_forgotten=False)
+        for row in closing:
+            self._put("close", self._ended(row, ending.id), "edited")
+        self._put("close", ending, "edited")
+
+    def _close(self, ending: Ending, said: Said, hits: Sequence[Older]) -> None:
+        texts = frozenset(plain(one.sentence) for one in hits)
+        names = [term for term in ending.terms if term.is_name][:1]
+        exempt = {plain(row.quote or row.text) for row in self.active} - texts
+        rows = [row for row in self.past.rows if row.by != "user" or row.live or row.session == self.turn.scope.session]
+        hides = spans_of(rows, texts)
+        hides += [hide for hide in _holding(rows, names) if plain(_at(rows, hide)) not in exempt] if names else []
+        own = [row for row in self.past.own if row.message == said.id or row.by == "assistant"]
+        if ending.kind != "turned":
+            hides += spans_of(own, frozenset((plain(ending.sentence.text),)))
+            hides += _holding([row for row in own if row.by == "assistant"], ending.terms[:1])
+        row = self._ending_row(said, ending.clause, ending.terms, hides, texts, is_forgotten=False)
+        self._retire(hits, ending.terms, row, ending.kind)
+        self._put("close", row, ending.kind)
+
+    def _forget(
+        self, ending: Ending, said: Said, older: Sequence[Older], certain: Sequence[Older], likely: Sequence[Older]
+    ) -> None:
+        """Close what a request to forget names; where it is not certain, withhold all that it may mean."""
+        terms = list(ending.terms)
+        found = list(certain or likely)
+        if ending.everything:
+            more = [term for one in found for term in names_beside(one.text, terms)]
+            terms += more
+            known = {id(one) for one in found}
+            found += [one for one in older if id(one) not in known and any(holds(one.text, term) for term in more)]
+        own = [row for row in self.past.own if row.message == said.id]
+        hides = spans_of(own, frozenset((plain(ending.sentence.text),)))
+        names = [term for term in terms if term.is_name] or terms[:1]
+        hides += _holding([row for row in self.past.own if row.by == "assistant"], names[:1])
+        self.forget(found, terms, said, hides=hides, is_certain=bool(certain), any_of=ending.everything)
+
+    def forget(
+        self,
+        found: Sequence[Older],
+        terms: Sequence[Term],
+        said: Said,
+        *,
+        hides: Sequence[Hide] = (),
+        is_certain: bool = True,
+        any_of: bool = False,
+    ) -> Memory:
+        """Close sentences for good, with every other sentence that holds the terms; return the ending.
+
+        Args:
+            found: The sentences.
+            terms: What was named; the names among them alone where there are any.
+            said: The request.
+            hides: Spans to withhold beside them.
+            is_certain: Close them; else they wait for review, withheld meanwhile.
+            any_of: One of the terms is enough for another sentence to be withheld.
+        """
+        texts = frozenset(plain(one.sentence) for one in found)
+        names = [term for term in terms if term.is_name] or list(terms[:1])
+        hides = [*hides, *spans_of(self.past.rows, texts), *_holding(self.past.rows, names, any_of=any_of)]
+        row = self._ending_row(said, "", terms, hides, texts, is_forgotten=True)
+        if not is_certain:
+            row = replace(row, status="review", valid_to=None, metadata={**row.metadata, PROPOSES: "forget"})
+        self._retire(found, terms, row, "forget")
+        self._put("close" if is_certain else "review", row, "forget")
+        return row
+
+    def _retire(self, hits: Sequence[Older], terms: Sequence[Term], row: Memory, reason: str) -> None:
+        """Close the memories among the hits, keeping what still holds of their sentences."""
+        is_review = row.status == "review"
+        for memory in {one.memory.id: one.memory for one in hits if one.memory is not None}.values():
+            ended = self._ended(memory, row.id, "review" if is_review else "closed")
+            if row.metadata.get(FORGOTTEN):
+                ended = replace(ended, metadata={**ended.metadata, FORGOTTEN: True})
+            self._put("review" if is_review else "close", ended, reason)
+            self._closed += 1
+        seen: set[str] = {plain(other.text) for other in self.active}
+        for one in hits:
+            for text in remains(one.text, terms) if terms else ():
+                if plain(text) not in seen:
+                    seen.add(plain(text))
+                    self._put("add", self._remaining(one, text, row.id), "remains")
+
+    def _remaining(self, one: Older, text: str, batch: str) -> Memory:
+        """Return a memory of what still holds of an older sentence, with its source and time."""
+        old = one.memory
+        if old is not None:
+            id_ = memory_id(self.turn.scope, old.message or old.id, "", "", text)
+            return replace(
+                old,
+                id=id_,
+                text=text,
+                status="active",
+                valid_to=None,
+                updated_at=self._now,
+                batch="",
+                later=(),
+                metadata={**old.metadata, REMAINS: batch},
+                earlier=(),
+            )
+        found = one.row
+        assert found is not None
+        return Memory(
+            id=memory_id(self.turn.scope, found.message, "", "", text),
+            kind=kind_of(flat(text)),
+            text=text,
+            created_at=self._now,
+            updated_at=self._now,
+            valid_from=found.at,
+            quote=one.sentence,
+            source=f"turn:{found.turn}",
+            confidence=CONFIDENCE,
+            agent=self.turn.scope.agent,
+            session=found.session,
+            turns=(found.turn,),
+            message=found.message,
+            metadata={REMAINS: batch},
+        )
+
+    def _replace_slot(self, ending: Ending, said: Said, older: Sequence[Older]) -> bool:
+        """Close the statement whose place a new value takes: "I live in X now" against "I live in Y"."""
+        name, value = ending.slot
+        found = []
+        for one in older:
+            if not (speaks_of_self(flat(one.text)) or ":" in name):
+                continue
+            slots = (one.memory.metadata.get(SLOT) if one.memory else None) or slot_of(one.text)
+            for known, held in slots:
+                if same_slot(str(known), name) and plain(str(held)) != plain(value) and not _overlaps(str(held), value):
+                    found.append(one)
+                    break
+        if not found or not said.live or self._closed + len(found) > self._limits.max_closed:
+            return False
+        texts = frozenset(plain(one.sentence) for one in found)
+        row = self._ending_row(said, ending.clause, [], spans_of(self.past.rows, texts), texts, is_forgotten=False)
+        for one in found:
+            if one.memory is not None:
+                self._put("close", self._ended(one.memory, row.id), "replaced")
+                self._closed += 1
+        self._put("close", row, "replaced")
+        return True
+
+    def _older(self, said: Said) -> list[Older]:
+        """Return the sentences that an ending in ``said`` may reach, as memories or as sentences of earlier turns."""
+        found = [Older(row.text, row.quote or row.text, row, None) for row in self.active if row.kind != "summary"]
+        known = {plain(one.sentence) for one in found}
+        session = self.turn.scope.session
+        for row in self.past.rows:
+            if row.by != "user" or row.message == said.id or (not said.live and row.session != session):
+                continue
+            for start, end in sentences(row.text):
+                text = row.text[start:end]
+                if plain(text) not in known:
+                    found.append(Older(text, text, None, row))
+        if not said.live:
+            found = [one for one in found if one.memory is None or one.memory.session == session]
+        return found
+
+    def _reinforce(self, row: Memory) -> None:
+        self._put(
+            "reinforce",
+            replace(
+                row,
+                status="active",
+                confidence=min(1.0, row.confidence + (1 - row.confidence) * GROWTH),
+                turns=(*row.turns, self.turn.id),
+                updated_at=self._now,
+            ),
+            "said again",
+        )
+
+    def _memory(self, one: Statement, said: Said, *, dates: str, expires_at: datetime | None) -> Memory:
+        scope = self.turn.scope
+        metadata: dict[str, Any] = {PROFILE: True} if one.is_profile else {}
+        return Memory(
+            id=memory_id(scope, said.id, "", "", one.text),
+            kind="event" if dates and one.kind == "fact" else one.kind,
+            text=one.text,
+            created_at=self._now,
+            updated_at=self._now,
+            valid_from=self.turn.at,
+            quote=one.sentence.text,
+            source=f"turn:{self.turn.id}",
+            confidence=CONFIDENCE,
+            agent=scope.agent,
+            session=scope.session,
+            turns=(self.turn.id,),
+            context=one.context,
+            context_by=one.by,  # type: ignore[arg-type]
+            dates=dates,
+            message=said.id,
+            start=one.sentence.start,
+            end=one.sentence.end,
+            expires_at=expires_at,
+            metadata=metadata,
+        )
+
+    def _ending_row(
+        self,
+        said: Said,
+        text: str,
+        terms: Sequence[Term],
+        hides: Sequence[Hide],
+        texts: frozenset[str],
+        *,
+        is_forgotten: bool,
+    ) -> Memory:
+        scope, at = self.turn.scope, self.turn.at
+        key = text or " ".join(term.text for term in terms) or " ".join(sorted(texts))
+        batch = "end_" + memory_id(scope, said.id, "ending", "", key).removeprefix("mem_")
+        metadata = {
+            ENDING: batch,
+            HIDES: [list(hide) for hide in dict.fromkeys(hides)],
+            TEXTS: sorted(texts),
+            TERMS: [[term.text, sorted(term.forms), term.is_name] for term in terms],
+            FORGOTTEN: is_forgotten,
+        }
+        return Memory(
+            id=batch,
+            kind="fact",
+            text=text,
+            created_at=self._now,
+            updated_at=self._now,
+            valid_from=at,
+            valid_to=at,
+            status="closed",
+            quote=text,
+            source=f"turn:{self.turn.id}",
+            agent=scope.agent,
+            session=scope.session,
+            turns=(self.turn.id,),
+            message=said.id,
+            metadata=metadata,
+        )
+
+    def _withhold(self, ending: Memory, hides: Iterable[Hide]) -> None:
+        known = [tuple(hide) for hide in ending.metadata.get(HIDES, ())]
+        more = [hide for hide in hides if hide not in known]
+        if more:
+            metadata = {**ending.metadata, HIDES: [list(hide) for hide in (*known, *more)]}
+            self._put("close", replace(ending, metadata=metadata, updated_at=self._now), "said again")
+
+    def _ended(self, row: Memory, batch: str, status: Any = "closed") -> Memory:
+        return replace(
+            self._rows.get(row.id, row), status=status, valid_to=self.turn.at, updated_at=self._now, batch=batch
+        )
+
+    def _put(self, action: Action, memory: Memory, reason: str) -> None:
+        self._rows[memory.id] = memory
+        self._changes[memory.id] = Change(action, memory, self._before.get(memory.id), self.turn.id, reason)
+
+
+def _holding(rows: Iterable[Row], terms: Sequence[Term], *, any_of: bool = False) -> list[Hide]:
+    """Return the sentences of ``rows`` that hold the terms."""
+    if not terms:
+        return []
+    check = any if any_of else all
+    return [
+        (row.id, start, end)
+        for row in rows
+        for start, end in sentences(row.text)
+        if check(holds(row.text[start:end], term) for term in terms)
+    ]
+
+
+def _at(rows: Sequence[Row], hide: Hide) -> str:
+    return next((row.text[hide[1] : hide[2]] for row in rows if row.id == hide[0]), "")
+
+
+def _overlaps(left: str, right: str) -> bool:
+    """Return whether one value is said with more or fewer words than the other: "Leeds", "Leeds near the canal"."""
+    ours, theirs = set(plain(left).split()), set(plain(right).split())
+    return ours <= theirs or theirs <= ours

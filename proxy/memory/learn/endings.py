@@ -1,0 +1,258 @@
+"""Cues by which a message ends, replaces or corrects what was said before, or asks to forget it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from proxy.memory.learn.statements import Sentence, is_question, speaks_of_self
+from proxy.text.languages import Language, languages
+from proxy.text.languages import words as listed
+from proxy.text.segment import clauses
+from proxy.text.terms import Term, forms_of, terms_in
+from proxy.text.words import HAS_CJK, Span, flat, words
+
+EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget"]
+
+MAX_ENDINGS = 8  # of one message
+MAX_TERMS = 6
+MIN_REST_WORDS = 3
+MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
+_NAMING: tuple[EndingKind, ...] = ("switch", "correct")
+_PLAIN: tuple[EndingKind, ...] = ("turned", "end")
+_COMMA = re.compile(r"[,;:，；：。]")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A cue with what it names.
+
+    Attributes:
+        clause: The clause with the cue.
+        terms: What ends, telling words in order; empty for ``meant``.
+        subject: Telling words of another subject than the user ("my brother"), which a target must hold too.
+        slot: Name of the slot and its new value, for ``slot``.
+        rest: What of the clause may stay as a statement, without the old thing; "" where nothing may.
+        everything: The request covers all that is known of the terms.
+    """
+
+    kind: EndingKind
+    sentence: Sentence
+    clause: str
+    terms: tuple[Term, ...] = ()
+    subject: tuple[Term, ...] = ()
+    slot: tuple[str, str] = ("", "")
+    rest: str = ""
+    everything: bool = False
+
+
+def endings(found: Sequence[Sentence]) -> list[Ending]:
+    """Return the endings that the sentences of one message state, in order; at most one a clause."""
+    made: list[Ending] = []
+    for one in found:
+        for start, end in clauses(one.text):
+            part = one.text[start:end]
+            low = flat(part)
+            ending = _request(one, part, low) or (None if _is_void(one, part, low) else _stated(one, part, low))
+            if ending is not None:
+                made.append(ending)
+    return made[:MAX_ENDINGS]
+
+
+def slot_of(text: str) -> list[tuple[str, str]]:
+    """Return the slots that a statement fills, as name and value: ``home``, ``job``, ``en:shoe size`` and so on."""
+    low = flat(text)
+    if any(word.text in listed("also") for word in words(low)):
+        return []
+    found = []
+    for one in languages():
+        for name, patterns in one.slots.items():
+            found += [(name, _value(match["new"])) for pattern in patterns for match in pattern.finditer(low)]
+        for pattern in one.single:
+            for match in pattern.finditer(low):
+                key = _key(match["key"])
+                if len(key) > MAX_KEY_WORDS or not listed("first").isdisjoint(key):
+                    continue
+                if not one.words["single"].isdisjoint(key):
+                    found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
+    return [(name, value) for name, value in found if value]
+
+
+def same_slot(left: str, right: str) -> bool:
+    """Return whether two slot names mean the same: equal, or the words of one within those of the other."""
+    if left == right:
+        return True
+    ours, theirs = set(left.rsplit(":", maxsplit=1)[-1].split()), set(right.rsplit(":", maxsplit=1)[-1].split())
+    return ":" in left and ":" in right and (ours <= theirs or theirs <= ours)
+
+
+def _key(text: str) -> list[str]:
+    """Return the telling words of "my favourite film of all time": up to a preposition, without articles."""
+    found = [word.text for word in words(text)]
+    end = next((at for at, word in enumerate(found) if at and word in listed("preposition")), len(found))
+    return [word for word in found[:end] if word not in listed("article")]
+
+
+def _value(text: str) -> str:
+    found = [word.text for word in words(text) if word.text not in listed("article")]
+    kept: list[str] = []
+    for word in found:
+        if kept and (word in listed("time") or word in listed("but") or word in listed("preposition")):
+            break
+        kept.append(word)
+    return " ".join(kept)
+
+
+def _request(one: Sentence, part: str, low: str) -> Ending | None:
+    """Return a request to forget; it opens its clause, politeness aside."""
+    for tongue in languages():
+        opening = _polite_end(tongue, low)
+        for match in tongue.find("forget", low):
+            if match.start() > opening:
+                continue
+            start, end = match.span("old")
+            if not any(word.text in listed("and") for word in words(low[start:end])):
+                end = next((found.start() for found in _COMMA.finditer(low, start, end)), end)
+            terms = _cut(terms_in(part, start, end))
+            everything = tongue.has("everything", low[match.start() : match.start("old")])
+            if terms:
+                return Ending("forget", one, part, tuple(terms), everything=everything)
+    return None
+
+
+def _polite_end(tongue: Language, low: str) -> int:
+    """Return how far polite words reach into a clause."""
+    at = len(low) - len(low.lstrip(" \"'-—*•"))
+    while True:
+        match = next(
+            (found for found in tongue.find("polite", low) if found.start() <= at + 2 and found.end() > at), None
+        )
+        if match is None:
+            return at + 2
+        at = match.end()
+
+
+def _is_void(one: Sentence, part: str, low: str) -> bool:
+    """Return whether a clause ends nothing whatever its cue: a question, a wish, an exception, hearsay."""
+    opening = [word.text for word in words(low)][:2]
+    if not opening or is_question(part, low) or (one.is_question and part == one.text):
+        return True
+    if any(word in listed("wish") for word in opening) or any(
+        low.startswith(word) for word in listed("wish") if HAS_CJK.match(word)
+    ):
+        return True
+    return any(tongue.has("block", low) for tongue in languages())
+
+
+def _stated(one: Sentence, part: str, low: str) -> Ending | None:
+    for tongue in languages():
+        if (found := _naming(tongue, one, part, low) or _plain(tongue, one, part, low)) is not None:
+            return found
+    if (slots := slot_of(part)) and (speaks_of_self(low) or ":" in slots[0][0]):
+        return Ending("slot", one, part, slot=slots[0], rest=part)
+    if any(tongue.has("meant", low) for tongue in languages()):
+        return Ending("meant", one, part, rest=part)
+    return None
+
+
+def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | None:
+    """Return what a cue with a place for the old thing states: a switch or a correction."""
+    for kind in _NAMING:
+        for match in tongue.find(kind, low):
+            terms = _cut(terms_in(part, *match.span("old")))
+            if match.start() == match.start("old"):
+                terms = _nearest(terms)
+            if terms:
+                subject = _subject(part, low, match.start())
+                return Ending(kind, one, part, tuple(terms), subject, rest=_rest(part, match, terms))
+    return None
+
+
+def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | None:
+    """Return what a cue without places states: an end, or a liking that turned."""
+    for kind in _PLAIN:
+        for match in tongue.find(kind, low):
+            terms, subject = _named(part, low, match)
+            if terms:
+                return Ending(kind, one, part, tuple(terms), subject, rest=part if kind == "turned" else "")
+    return None
+
+
+def _named(part: str, low: str, match: re.Match[str]) -> tuple[list[Term], tuple[Term, ...]]:
+    """Return what a plain cue ends: the words inside it, else those behind it, else those before it."""
+    left = max((found.end() for found in _COMMA.finditer(low, 0, match.start())), default=0)
+    right = next((found.start() for found in _COMMA.finditer(low, match.end())), len(low))
+    regions: list[Span] = [(match.end(), right), (left, match.start())]
+    if "gap" in match.re.groupindex and match["gap"]:
+        regions.insert(0, match.span("gap"))
+    for at, (start, end) in enumerate(regions):
+        if terms := _cut(terms_in(part, start, end)):
+            is_before = at == len(regions) - 1
+            return terms, () if is_before else _subject(part, low, match.start())
+    return [], ()
+
+
+def _subject(part: str, low: str, end: int) -> tuple[Term, ...]:
+    """Return the telling words of the subject before a cue, none where the user is the subject."""
+    before = low[:end]
+    plain_words = before.replace("'", " ").split()
+    if any(word in listed("first") for word in (*plain_words, *(word.text for word in words(before)))):
+        return ()
+    if any(word in before for word in listed("first") if HAS_CJK.match(word)) and not any(
+        word in before for word in listed("people") if HAS_CJK.match(word)
+    ):
+        return ()
+    people = _people(part, end)
+    names = [term for term in terms_in(part, 0, end) if term.is_name]
+    if people or names:
+        return (*people, *names)
+    return _third(before)
+
+
+def _third(before: str) -> tuple[Term, ...]:
+    """Return a term that no text holds where somebody unnamed is the subject."""
+    is_third = any(word.text in listed("third") for word in words(before)) or any(
+        word in before for word in listed("third") if HAS_CJK.match(word)
+    )
+    return (Term("", frozenset(("\0",)), is_name=False),) if is_third else ()
+
+
+def _people(part: str, end: int) -> list[Term]:
+    """Return the nouns for people before ``end``."""
+    nouns = [word.text for word in words(part) if word.end <= end and word.text in listed("people")]
+    nouns += [noun for noun in listed("people") if HAS_CJK.match(noun) and noun in part[:end]]
+    return [Term(noun, forms_of(noun), is_name=False) for noun in nouns]
+
+
+def _nearest(terms: Sequence[Term]) -> list[Term]:
+    """Return the last name, or else the last term: how far an opening place reaches back is not known."""
+    names = [term for term in terms if term.is_name]
+    return (names or list(terms))[-1:]
+
+
+def _cut(terms: Sequence[Term]) -> list[Term]:
+    return list(terms[:MAX_TERMS])
+
+
+def _rest(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:
+    """Return the clause without the old thing, a subsequence of its words; "" where nothing else is said."""
+    old = match.span("old")
+    if "new" not in match.re.groupindex or not match["new"]:
+        return _before(part, max((word.start for word in words(part) if word.text == terms[0].text), default=0))
+    new = match.span("new")
+    if old[0] < new[0]:  # "from X to Y", "replaced X with Y": the joint before the old thing goes with it
+        head = part[: old[0]].rstrip()
+        joint = words(head)[-1:]
+        if joint and joint[0].text in listed("preposition"):
+            head = head[: joint[0].start].rstrip()
+        return f"{head} {part[old[1] :].strip()}".strip()
+    return f"{part[: new[1]].rstrip()}{part[old[1] :]}".strip()
+
+
+def _before(part: str, end: int) -> str:
+    """Return the part of a clause before the "and" that precedes a cue, "" where it is no statement."""
+    joints = [word for word in words(part) if word.text in listed("and") and word.start < end]
+    left = part[: joints[-1].start].rstrip(" ,") if joints else ""
+    return left if len(words(left)) >= MIN_REST_WORDS else ""

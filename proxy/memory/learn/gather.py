@@ -1,0 +1,124 @@
+"""Fetch the stored memories and texts that a turn may concern, by its telling words, from one user's index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+import numpy as np
+
+from proxy.memory.index.cache import IndexCache
+from proxy.memory.index.index import FactShelf, Shelf
+from proxy.memory.index.postings import Mask
+from proxy.memory.learn.learn import Read
+from proxy.memory.learn.past import Past, Row
+from proxy.memory.learn.statements import statements
+from proxy.memory.plan.changes import SLOT, is_ending
+from proxy.store.schema import Vector
+from proxy.text.lexical import weights
+from proxy.types import Chunk, Episode, Memory, Scope, Turn
+
+T = TypeVar("T", Memory, Episode, Chunk)
+
+MAX_ROWS = 240  # texts that hold a term of an ending
+MAX_MEMORIES = 60  # memories by the words of an ending or of a change
+MAX_SAME = 4  # memories by the words of one statement, among which the same one stands first
+LAST_ROWS = 6  # of this conversation: an answer needs its question, a correction what it corrects
+
+
+class _Words:
+    """A query by words alone."""
+
+    context = ""
+    vector: Vector | None = None
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: Sequence[Episode]) -> Past:
+    """Return what a turn may concern.
+
+    Args:
+        index: Of the user.
+        turn: The turn.
+        readings: Its messages as read.
+        own: Its messages as stored.
+    """
+    scope = turn.scope
+    named = [" ".join(term.text for term in ending.terms) for one in readings for ending in one.endings]
+    memories = await _memories(index, scope, readings, [text for text in named if text])
+    rows = await _rows(index, turn, [text for text in named if text], frozenset(one.id for one in own))
+    return Past(memories, rows, [Row.of(one) for one in own])
+
+
+async def _memories(index: IndexCache, scope: Scope, readings: Sequence[Read], named: Sequence[str]) -> list[Memory]:
+    texts = [(text, MAX_MEMORIES) for text in named]
+    for one in readings:
+        texts += [(statement.text, MAX_SAME) for statement in statements(one.found)]
+    everything = "\n".join(text for text, _ in texts)
+    shelf = await index.facts(scope, _Words(everything or " "))
+    found: dict[str, Memory] = {}
+    with shelf.lock:
+        mask = shelf.seen_by(scope)
+        for text, limit in texts:
+            found |= {row.id: row for row in _best(shelf, text, mask, limit)}
+    marked = await index.marked(scope)
+    found |= {row.id: row for row in marked if scope.sees(row.agent) and (is_ending(row) or row.metadata.get(SLOT))}
+    for row in list(found.values()):
+        found |= {other.id: other for id_ in (*row.later, *row.earlier) if (other := _by_id(shelf, id_)) is not None}
+    return list(found.values())
+
+
+async def _rows(index: IndexCache, turn: Turn, named: Sequence[str], own: frozenset[str]) -> list[Row]:
+    scope = turn.scope
+    said = await index.said(scope, scope.session)
+    first = min((one.seq for one in turn.messages), default=0)
+    last = [row for row in said if row.id not in own and row.seq <= max(first, turn.reply_seq)][-LAST_ROWS:]
+    rows = {row.id: row for row in map(Row.of, last)}
+    rows |= {row.id: row for row in await rows_holding(index, scope, named)}
+    return sorted((row for row in rows.values() if row.id not in own and row.at <= turn.at), key=_place)
+
+
+async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) -> list[Row]:
+    """Return stored turns and summaries that share telling words with any of ``named``, oldest first."""
+    if not named:
+        return []
+    found: dict[str, Episode] = {}
+    shelf = await index.turns(scope, _Words("\n".join(named)))
+    with shelf.lock:
+        mask = shelf.seen_by(scope)
+        for text in named:
+            found |= {row.id: row for row in _best(shelf, text, mask, MAX_ROWS)}
+    facts = await index.facts(scope, _Words("\n".join(named)))
+    with facts.lock:
+        sums = facts.seen_by(scope) & facts.sums_up
+        summaries = [row for text in named for row in _best(facts, text, sums, MAX_ROWS)]
+    rows = [*map(Row.of, found.values()), *_summaries(summaries)]
+    return sorted(rows, key=_place)
+
+
+def _place(row: Row) -> tuple[datetime, int]:
+    return row.at, row.seq
+
+
+def _summaries(found: Iterable[Memory]) -> list[Row]:
+    return [
+        Row(row.id, row.text, "summary", row.valid_from, row.session)
+        for row in {row.id: row for row in found}.values()
+        if row.status == "active"
+    ]
+
+
+def _best(shelf: Shelf[T], text: str, mask: Mask, limit: int) -> list[T]:
+    scores = shelf.lexical(weights(text), mask)
+    lines = np.flatnonzero(scores > 0)
+    if len(lines) > limit:
+        lines = lines[np.argsort(-scores[lines], kind="stable")[:limit]]
+    return [shelf.items[int(line)] for line in lines]
+
+
+def _by_id(shelf: FactShelf, id_: str) -> Memory | None:
+    line = shelf.line(id_)
+    return None if line is None else shelf.items[line]

@@ -1,0 +1,159 @@
+"""Learn from one turn: read its messages, decide about older ones. Pure; ``gather`` fetches what it needs before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from proxy.memory.learn.decide import Limits, Planner
+from proxy.memory.learn.endings import Ending, endings, slot_of
+from proxy.memory.learn.past import Past
+from proxy.memory.learn.statements import (
+    Sentence,
+    Statement,
+    is_question,
+    is_request,
+    is_told_as_fiction,
+    own_sentences,
+    statements,
+)
+from proxy.memory.plan.changes import SLOT, Change
+from proxy.text.languages import languages
+from proxy.text.segment import clauses
+from proxy.text.terms import plain, shared
+from proxy.text.words import flat, words
+from proxy.types import Memory, Said, Turn
+
+MIN_EDIT_SHARE = 0.5  # of the words of an edited message that stay; less is another message
+MIN_PIECE_WORDS = 3  # of a clause that stays when another of its sentence ended something
+MIN_LINK_TERMS = 2  # telling words that a change shares with what it changes
+_APPLIED_HIDES = frozenset({"end", "switch", "correct", "forget"})
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A user message as read: its sentences and endings."""
+
+    said: Said
+    found: tuple[Sentence, ...]
+    endings: tuple[Ending, ...]
+
+
+def read(turn: Turn) -> list[Read]:
+    """Return what the user wrote in a turn, message by message."""
+    made = []
+    for said in turn.messages:
+        if said.role == "user":
+            found = () if is_told_as_fiction(said.text) else tuple(own_sentences(said.text))
+            made.append(Read(said, found, tuple(endings(found))))
+    return made
+
+
+def learn(
+    turn: Turn, readings: Sequence[Read], past: Past, now: datetime, limits: Limits | None = None
+) -> list[Change]:
+    """Return what a turn changes; applying the changes and asking again gives nothing."""
+    planner = Planner(turn, past, now, limits)
+    reply = ""
+    for one in readings:
+        reply = _reply_before(one.said, turn, past)
+        _edited(planner, one.said, past)
+        _learn_message(planner, one, reply)
+    planner.withhold_replays([row for row in past.own if row.by == "assistant" or not row.live])
+    return planner.changes()
+
+
+def _learn_message(planner: Planner, one: Read, reply: str) -> None:
+    applied = [ending for ending in one.endings if planner.end(ending, one.said)]
+    hiding = {ending.sentence.start for ending in applied if ending.kind in _APPLIED_HIDES}
+    kept: list[Memory] = []
+    for statement in statements(one.found, reply=reply):
+        if statement.sentence.start in hiding:
+            continue
+        added = planner.state(statement, one.said)
+        kept += [added] if added is not None else []
+    for sentence in one.found:
+        if sentence.start in hiding:
+            kept += _remaining(planner, one, sentence, applied)
+    for memory in kept:
+        _link(planner, memory, one)
+
+
+def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequence[Ending]) -> list[Memory]:
+    """State what is left of a sentence that ended something: its other clauses, and what came instead."""
+    of_it = [ending for ending in applied if ending.sentence.start == sentence.start]
+    gone = {ending.clause for ending in of_it if ending.kind in _APPLIED_HIDES}
+    texts = [ending.rest for ending in of_it if ending.rest]
+    pieces = [sentence.text[a:b] for a, b in clauses(sentence.text)]
+    for piece in pieces:
+        low = flat(piece)
+        if piece not in gone and len(words(piece)) >= MIN_PIECE_WORDS and not is_question(piece, low):
+            texts += [] if is_request(low) else [piece]
+    made = []
+    for text in texts:
+        statement = Statement(text.strip(), sentence)
+        added = planner.state(statement, one.said)
+        made += [added] if added is not None else []
+    return made
+
+
+def _link(planner: Planner, fresh: Memory, one: Read) -> None:
+    """Link a statement to the older one that it probably changes, where it has a cue of change."""
+    low = flat(fresh.text)
+    if any(tongue.has("meant", low) for tongue in languages()):
+        before = [row for row in planner.active if row.session == fresh.session and row.message != one.said.id]
+        if before:
+            planner.link(fresh, max(before, key=lambda row: (row.valid_from, row.start)))
+        return
+    if not any(tongue.has("now", low) for tongue in languages()):
+        return
+    ranked = [
+        (shared(fresh.text, row.text), row.valid_from, row.id, row)
+        for row in planner.active
+        if row.id != fresh.id and row.message != one.said.id and not row.later
+    ]
+    best = max(ranked, default=None)
+    if best is not None and best[0] >= MIN_LINK_TERMS:
+        planner.link(fresh, best[3])
+
+
+def _edited(planner: Planner, said: Said, past: Past) -> None:
+    """Retire the branch that an edited message replaces: another message of much the same words at its place."""
+    own = [row for row in past.own if row.message == said.id]
+    if not said.live or not own:
+        return
+    mine = {word.text for word in words(said.text)}
+    edited = []
+    for row in past.rows:
+        if (
+            row.session != planner.turn.scope.session
+            or row.by != "user"
+            or row.seq != said.seq
+            or row.message == said.id
+        ):
+            continue
+        theirs = {word.text for word in words(row.text)}
+        if plain(row.text) != plain(said.text) and len(mine & theirs) >= MIN_EDIT_SHARE * max(len(mine), len(theirs)):
+            edited.append(row)
+    if edited:
+        planner.retire_edited(said, edited)
+
+
+def _reply_before(said: Said, turn: Turn, past: Past) -> str:
+    """Return what the assistant said just before a message, "" where it opens the conversation."""
+    inside = [one.text for one in turn.messages if one.role == "assistant" and one.seq == said.seq - 1]
+    if inside:
+        return inside[-1]
+    stored = [
+        row
+        for row in past.rows
+        if row.by == "assistant" and row.session == turn.scope.session and row.seq == said.seq - 1
+    ]
+    return "\n".join(row.text for row in stored)
+
+
+def marked(memory: Memory) -> Memory:
+    """Return a memory with the slots that its text fills, so that it is found by them."""
+    slots = slot_of(memory.text)
+    return replace(memory, metadata={**memory.metadata, SLOT: [list(pair) for pair in slots]}) if slots else memory

@@ -1,0 +1,139 @@
+"""Which parts of a message the user wrote, and which requests are a front end's own errands."""
+
+from __future__ import annotations
+
+import re
+
+from proxy.text.words import HAS_CJK, WORD, Span
+
+_BLOCKS = re.compile(
+    r"""
+      ^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)       # code, closed or not
+    | ^[ \t]*>.*?$                                                   # quoted lines
+    | <(?P<tag>memory[\w-]*|context|documents?|file|attachments?|sources?|transcript|e?mail|article|
+        quote|blockquote|details|pasted[\w-]*|tool_[\w-]+|search_results?)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)
+    | \"{3}.*?(?:\"{3}|\Z)
+    | ^-{2,}\s*(?:Original|Forwarded|Ursprüngliche|Mensaje|Исходное|Пересланное|原始).*\Z
+    | ^(?:On|Am|El|В|在)[^\n]{6,120}(?:wrote|schrieb|escribió|пишет|написал[аи]?|写道)\s*[^\n]{0,60}[:：]\s*$.*\Z
+    | ^(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
+    | ^(?:From|Von|De|От|发件人)[ \t]?[:：][^\n]+\n(?:[^\n]{0,200}\n){0,4}?(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
+    | ^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|Traceback\s|File\s"|at\s[\w.$]+\(|[{}\[\]<|$]
+        |(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b|[\w.]+(?:Error|Exception):|>>>\s|\#!|(?:import|from)\s[\w.]+\s*(?:import|$))[^\n]*$
+    | ^[ \t]*(?:def|class|function|const|let|var|return|print|public|private|static|void|int|SELECT|INSERT|UPDATE|CREATE|ALTER|\#include|@\w+)\b[^\n]*[(){};=][^\n]*$
+    | ^[ \t]*[\w.\[\]]+\s?[:+-]?=\s?["'\[{(\d][^\n]*$ | ^[ \t]*[\w.]+\([^\n]*\)\s*[;{]\s*$
+    """,
+    re.MULTILINE | re.DOTALL | re.VERBOSE,
+)
+# "Translate this: …", "Proofread my draft:\n…": what follows the colon is material, not a statement.
+_MATERIAL = re.compile(
+    r"""
+    \b(?:translat\w*|summari[sz]e\w*|proof-?read|rewrite|rephrase|paraphrase|reword|polish|correct|fix|edit|improve|shorten|
+      analy[sz]e|review|explain|classify|extract|grammar|the\ following|
+      übersetz\w*|prüf\w*|analysier\w*|bewert\w*|fass\w*|korrigier\w*|umformulier\w*|formulier\w*(?!\s+(?:(?:mir|uns|bitte|mal)\s+)*eine?[nmr]?\b)|verbesser\w*|kürz\w*|folgende\w*|
+      revis[ae]\w*|comprueb\w*|analiz\w*|traduc\w*|resum\w*|corrig\w*|correg\w*|reescrib\w*|mejora\w*|siguiente\w*|
+      проверь\w*|оцени\w*|проанализир\w*|перевед\w*|переведи\w*|перескаж\w*|исправ\w*|перепиш\w*|отредактир\w*|сократи\w*|следующ\w*)\b[^\n:：.?!]{0,80}[:：].*\Z
+    | (?:翻译|检查|分析|点评|这段(?:话|文字)|总结|概括|润色|修改|校对|改写|缩写|以下)[^\n:：。？！]{0,40}[:：].*\Z
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+# "My aunt corrected me: …", "Ich korrigiere: …" is about the author, no request.
+_OWN = re.compile(
+    r"\b(?:I|me|myself|he|she|they|ich|mich|wir|er|sie|yo|me|nos|lo|la|я|меня|мы|он|она)\W+(?:(?!you|du|tú|ты)\w+\W+){0,3}$"
+    r"|\b(?:had to|have to|let me|must|hat|haben|muss|tuve que|tengo que)\W+(?:\w+\W+){0,2}$",
+    re.IGNORECASE,
+)
+_QUOTES = re.compile(
+    r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
+)
+_NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
+_TITLE_RU = re.compile(r"[А-ЯЁ][а-яё]+(?: [А-ЯЁа-яё]+)*\Z")  # without a mark
+_SAYS = re.compile(r":\s*\Z")
+_LONGEST_TITLE = 4  # words
+_LONGEST_NAME = 12  # characters
+_SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
+_LONG_PARAGRAPH = 1200  # characters; a chat turn is rarely one paragraph of this size
+_PARAGRAPH = re.compile(r"[^\n]+(?:\n(?!\s*\n)[^\n]+)*")
+_FIRST_PERSON = re.compile(
+    r"\b(?:I|I'm|my|me|we|our|ich|mein\w*|mir|mich|wir|yo|mi|mis|me|nosotr[oa]s|я|мне|меня|мой|моя|мо[её]|мы|у нас)\b|[我咱]",
+    re.IGNORECASE,
+)
+
+_UTILITY = re.compile(
+    r"""
+      \#{2,}\s*Task:\s.{0,400}?(?:title|tags?|follow-?up|quer(?:y|ies)|autocomplet|emoji|suggest|summar|categor|prompt)
+    | (?:generate|create|provide|write|give|suggest|come\ up\ with|reply\ with)\b[^.\n]{0,60}?
+      (?:\d\s?(?:-|to|–|or)\s?\d|short|concise|brief|four\ to\ five|few|less|single)[^.\n]{0,60}?\b(?:title|topic|headline|emoji|name)\b[^\n]{0,120}?
+      (?:conversation|chat|dialog\w*|discussion|thread|message|user|exchange)
+    | \btitle\s(?:for|of|summari[sz]ing)\s(?:the|this|our|a)\s(?:conversation|chat|dialog\w*|discussion|thread)
+    | given\s(?:the|a|this)\s(?:following\s)?(?:chat|conversation)\s?(?:history)?[^.]{0,120}?(?:standalone|rephrase|reformulate|search\squer)
+    | (?:formulate|rephrase|rewrite)[^.\n]{0,80}?(?:standalone|stand-alone|self-contained)\s(?:question|query)
+    | you\sare\san?\sauto-?complet
+    | (?:generate|suggest)\s[^.\n]{0,40}?(?:follow-?up|search)\s(?:questions?|quer(?:y|ies)|prompts?)
+    | (?:总结|概括|生成|返回)[^。\n]{0,40}(?:标题|主题|话题)
+    | (?:将|把)[^。\n]{0,20}(?:会话|对话|聊天)[^。\n]{0,20}(?:标题|主题)
+    | <chat_history>.*?</chat_history>
+    """,
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_UTILITY_WINDOW = 6000
+
+
+def is_utility_call(messages_text: str) -> bool:
+    """Whether the request is a front end's errand (title, tags, follow-ups, query rewriting), not the user's words.
+
+    Args:
+        messages_text: The instructions of the request: its system message and its last user message.
+    """
+    return _UTILITY.search(messages_text[:_UTILITY_WINDOW]) is not None
+
+
+def user_spans(text: str) -> list[Span]:
+    """Return the spans of ``text`` that its author wrote as own statements.
+
+    Left out are code, logs, quoted lines and speech, pasted documents, material for translation and the like, and blocks
+    that we or a front end injected. Titles and names in quotation marks stay.
+    """
+    gaps = [match.span() for match in _BLOCKS.finditer(text)]
+    gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
+    material = next((match for match in _MATERIAL.finditer(text) if not _OWN.search(text[: match.start()])), None)
+    if material:
+        colon = re.compile("[:：]").search(text, material.start())
+        if colon and colon.end() < len(text.rstrip()):
+            gaps.append((colon.end(), len(text)))
+    if len(text) > _LONG_PARAGRAPH:
+        gaps += [match.span() for match in _PARAGRAPH.finditer(text) if _is_pasted(match[0])]
+    return _complement(gaps, len(text))
+
+
+def _is_speech(match: re.Match[str]) -> bool:
+    inner = next(group for group in match.groups() if group)
+    found = WORD.findall(inner)
+    if HAS_CJK.search(inner):
+        is_named = len(found) <= _LONGEST_NAME and _NAMED_CJK.search(match.string, 0, match.start())
+        return (len(found) >= 5 and not is_named) or bool(_SPEECH_END.search(inner))
+    if len(found) <= _LONGEST_TITLE and _TITLE_RU.match(inner) and not _SAYS.search(match.string, 0, match.start()):
+        return False
+    capitals = sum(word[0].isupper() or word[0].isdigit() for word in found)
+    return (
+        len(found) > 5
+        or (len(found) >= 3 and capitals * 2 < len(found))
+        or bool(_SPEECH_END.search(inner[:-1]) and len(found) > 3)
+    )
+
+
+def _is_pasted(paragraph: str) -> bool:
+    if len(paragraph) < _LONG_PARAGRAPH:
+        return False
+    return len(_FIRST_PERSON.findall(paragraph)) * 250 < len(paragraph)
+
+
+def _complement(gaps: list[Span], length: int) -> list[Span]:
+    spans: list[Span] = []
+    position = 0
+    for start, end in sorted(gaps):
+        if start > position:
+            spans.append((position, start))
+        position = max(position, end)
+    if position < length:
+        spans.append((position, length))
+    return spans

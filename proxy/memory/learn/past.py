@@ -1,0 +1,98 @@
+"""What was stored before a turn, as far as it may matter for learning from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from proxy.memory.learn.statements import Sentence
+from proxy.memory.plan.changes import TEXTS, is_ending
+from proxy.text.segment import sentences
+from proxy.text.terms import plain
+from proxy.types import Episode, Memory, Role
+
+Hide = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A stored text whose sentences may be withheld: a turn, a summary, a passage.
+
+    Attributes:
+        message: Id of the message that it is a piece of.
+    """
+
+    id: str
+    text: str
+    by: Role | str
+    at: datetime
+    session: str = ""
+    seq: int = 0
+    turn: str = ""
+    live: bool = True
+
+    @property
+    def message(self) -> str:
+        """Id of the message, without the number of a piece."""
+        return self.id.partition(".")[0]
+
+    @classmethod
+    def of(cls, episode: Episode) -> Row:
+        """Return the row of a turn."""
+        return cls(
+            episode.id,
+            episode.text,
+            episode.role,
+            episode.at,
+            episode.session,
+            episode.seq,
+            episode.turn,
+            episode.live,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Stored memories and texts that a turn may concern.
+
+    Attributes:
+        memories: Memories in view that share words with the turn, closed ones and endings included.
+        rows: Earlier texts that hold a term of an ending, and the last of this conversation; oldest first.
+        own: The rows of the turn itself.
+    """
+
+    memories: Sequence[Memory] = ()
+    rows: Sequence[Row] = ()
+    own: Sequence[Row] = ()
+
+    def endings(self) -> Iterator[Memory]:
+        """Yield the endings that hold."""
+        return (row for row in self.memories if is_ending(row) and row.status in ("closed", "review"))
+
+    def withheld_texts(self) -> dict[str, Memory]:
+        """Return each withheld sentence, folded, with its ending."""
+        return {str(text): row for row in self.endings() for text in row.metadata.get(TEXTS, ())}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A message as it was read.
+
+    Attributes:
+        message: Id of the message.
+        found: Its own sentences.
+    """
+
+    message: str
+    found: Sequence[Sentence] = field(default_factory=tuple)
+
+
+def spans_of(rows: Iterable[Row], texts: frozenset[str]) -> list[Hide]:
+    """Return where sentences equal to one of ``texts``, folded, stand in ``rows``."""
+    return [
+        (row.id, start, end)
+        for row in rows
+        for start, end in sentences(row.text)
+        if plain(row.text[start:end]) in texts
+    ]

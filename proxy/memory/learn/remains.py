@@ -1,0 +1,57 @@
+"""What still holds of a sentence of which a part has ended, by leaving words out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proxy.memory.learn.statements import is_question, speaks_of_self
+from proxy.text.segment import clauses, items
+from proxy.text.terms import Term, holds
+from proxy.text.words import flat, words
+
+MIN_WORDS = 3  # of what remains; less says nothing
+
+
+def remains(text: str, terms: Sequence[Term]) -> list[str]:
+    """Return the statements that are left of ``text`` without what the first of ``terms`` names.
+
+    An item of a list goes alone; else the whole clause that holds the term goes, and each other clause that is a
+    statement by itself stays. Every result is a subsequence of the words of ``text``.
+    """
+    term = terms[0]
+    spans = clauses(text)
+    parts: list[str | None] = [text[a:b] for a, b in spans]
+    is_dropped = False
+    for at, (a, b) in enumerate(spans):
+        clause = text[a:b]
+        if holds(clause, term):
+            parts[at] = _without_item(clause, term)
+            is_dropped |= parts[at] is None
+    if not is_dropped:
+        whole = _joined(text, spans, [part or "" for part in parts])
+        return [whole] if whole != text else []
+    return [part.strip() for part in parts if part and _is_whole(part)]
+
+
+def _without_item(clause: str, term: Term) -> str | None:
+    found = items(clause)
+    if found is None:
+        return None
+    dropped = [at for at, (a, b) in enumerate(found.spans) if holds(clause[a:b], term)]
+    rest = clause[: found.spans[0][0]] + clause[found.spans[-1][1] :]
+    if not dropped or len(dropped) == len(found.spans) or holds(rest, term):
+        return None
+    return found.without(clause, dropped)
+
+
+def _joined(text: str, spans: Sequence[tuple[int, int]], parts: Sequence[str]) -> str:
+    made, at = [], 0
+    for (start, end), part in zip(spans, parts, strict=True):
+        made += [text[at:start], part]
+        at = end
+    return "".join([*made, text[at:]]).strip()
+
+
+def _is_whole(part: str) -> bool:
+    low = flat(part)
+    return len(words(part)) >= MIN_WORDS and speaks_of_self(low) and not is_question(part, low)

@@ -1,0 +1,136 @@
+"""Which older sentences an ending names: all its telling words that are known, and the same subject. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from proxy.memory.learn.endings import Ending
+from proxy.memory.learn.past import Row
+from proxy.text.languages import languages
+from proxy.text.languages import words as listed
+from proxy.text.segment import clauses
+from proxy.text.terms import Term, holds, holds_all, plain, terms_in
+from proxy.text.words import HAS_CJK, flat, words
+from proxy.types import Memory
+
+MIN_SHARE = 0.5  # of an ending's known terms that a target holds, the first among them
+MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not a thing
+MAX_UNNAMED = 2  # the same for common words
+_SUBJECT_WORDS = 4  # of a clause, within which its subject stands
+_BESIDE_WORDS = 3  # from a person's noun to the name that goes with it
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """A sentence said before: a memory, or a sentence of a turn that never became one.
+
+    Attributes:
+        text: The statement.
+        sentence: The whole sentence that it stands in.
+    """
+
+    text: str
+    sentence: str
+    memory: Memory | None
+    row: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Older sentences that an ending names certainly, and those that it may name."""
+
+    certain: list[Older] = field(default_factory=list)
+    likely: list[Older] = field(default_factory=list)
+
+
+def targets(ending: Ending, older: Sequence[Older]) -> Targets:
+    """Return what an ending names among older sentences.
+
+    A target holds the first telling word of the ending and half of its others that are known at all; where somebody
+    else is the subject of the ending, it holds that person too. Statements about other people and what is dangerous
+    to forget are ended only by what names exactly that.
+    """
+    known = [term for term in ending.terms if any(holds(one.text, term) for one in older)]
+    if not known:
+        return Targets()
+    if ending.kind == "forget":
+        return _asked(ending, known, older)
+    first = next((term for term in ending.terms if term.is_name), ending.terms[0])
+    if first not in known:
+        return Targets()
+    found = [one for one in older if _is_named(one.text, first, known) and holds_all(one.text, ending.subject)]
+    found = [one for one in found if _is_same_subject(one.text, ending) and not _is_guarded(one.text, ending)]
+    if len({plain(one.sentence) for one in found}) > (MAX_NAMED if first.is_name else MAX_UNNAMED):
+        return Targets()
+    return Targets(certain=found)
+
+
+def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
+    """Return names that go with a term in a sentence: "my ex Fermín", "my kids are called Ana and Tom"."""
+    found: list[Term] = []
+    for start, end in clauses(text):
+        clause = text[start:end]
+        held = [term for term in terms if holds(clause, term) and not term.is_name]
+        if not held:
+            continue
+        ordered = words(clause)
+        places = [at for at, word in enumerate(ordered) if any(word.text in term.forms for term in held)]
+        called = [at for at, word in enumerate(ordered) if word.text in listed("called")]
+        after = max(places, default=0)
+        names = [term for term in terms_in(clause) if term.is_name]
+        for term in names:
+            at = next((at for at, word in enumerate(ordered) if word.text == term.text), -1)
+            is_beside = after < at <= after + _BESIDE_WORDS
+            if is_beside or any(place < at for place in called):
+                found.append(term)
+    return found
+
+
+def _asked(ending: Ending, known: Sequence[Term], older: Sequence[Older]) -> Targets:
+    """Return what a request to forget names; sure where every name, or the first word and half the rest, is held."""
+    names = [term for term in known if term.is_name]
+    unknown_names = [term for term in ending.terms if term.is_name and term not in known]
+    first = names[0] if names else ending.terms[0]
+    if first in known and not (names and unknown_names and len(unknown_names) >= len(names)):
+        certain = [one for one in older if _is_named(one.text, first, known)]
+        return Targets(certain=certain)
+    return Targets(likely=[one for one in older if any(holds(one.text, term) for term in known)])
+
+
+def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:
+    if not holds(text, first):
+        return False
+    return sum(holds(text, term) for term in known) >= MIN_SHARE * len(known)
+
+
+def _is_same_subject(text: str, ending: Ending) -> bool:
+    """Return whether a sentence speaks of whom the ending speaks: not of another person, unless the ending names them."""
+    if ending.subject:
+        return True
+    for start, end in clauses(text):
+        clause = text[start:end]
+        if not any(holds(clause, term) for term in ending.terms):
+            continue
+        person = _other_subject(clause)
+        if person and not any(holds(person, term) for term in ending.terms):
+            return False
+    return True
+
+
+def _other_subject(clause: str) -> str:
+    """Return the opening of a clause whose subject is another person, "" where it is not."""
+    if any(word.text in listed("first") for word in words(clause)):
+        return ""
+    if HAS_CJK.search(clause):
+        head = clause[: _SUBJECT_WORDS + 2]
+        return head if any(one in head for one in listed("people") | listed("third") if HAS_CJK.match(one)) else ""
+    found = words(clause)[:_SUBJECT_WORDS]
+    is_other = any(word.text in listed("people") or word.text in listed("third") for word in found)
+    return clause[: found[-1].end] if is_other else ""
+
+
+def _is_guarded(text: str, ending: Ending) -> bool:
+    """Return whether a sentence is dangerous to forget and the ending does not speak of that."""
+    low, clause = flat(text), flat(ending.clause)
+    return any(one.has("danger", low) and not one.has("danger", clause) for one in languages())

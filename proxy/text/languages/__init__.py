@@ -1,0 +1,142 @@
+"""Words of each language as data, one TOML file a language; a new file is a new language.
+
+``Language`` compiles one file; ``ALL`` are those of the package. Open first: this file. Imports: the standard library.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+WORDS_OF_GAP = 5  # most words that "*" or "{gap}" stands for
+CHARACTERS_OF_GAP = 14  # the same in a script without spaces
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+_PLACE = re.compile(r"\{(\w+)\}|(?<!\S)(\*)(?!\S)")
+_WORD = (
+    r"[^\s,;!?.…。，；！？]{1,40}+(?:[.,][^\s,;!?.…。，；！？]{1,40}+)*+"  # bounded: a pattern stays linear on any text
+)
+
+
+@cache
+def table(code: str) -> Mapping[str, Any]:
+    """Return the TOML table of a language, empty for one that has no file."""
+    file = resources.files(__name__).joinpath(f"{code}.toml")
+    return tomllib.loads(file.read_text("utf-8")) if code.isalpha() and file.is_file() else {}
+
+
+@cache
+def codes() -> tuple[str, ...]:
+    """Return the codes of the languages that have a file, sorted."""
+    names = (file.name for file in resources.files(__name__).iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Compiled tables of one language.
+
+    Attributes:
+        words: Word lists by name, each a set of folded words.
+        cues: Phrase lists by name, each one pattern per phrase group.
+        slots: Patterns of statements that hold one value at a time, by name; group ``new`` is the value.
+        single: Patterns of "my {key} is {new}".
+    """
+
+    code: str
+    words: Mapping[str, frozenset[str]]
+    cues: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
+    slots: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
+    single: tuple[re.Pattern[str], ...] = ()
+
+    def find(self, name: str, text: str) -> Iterator[re.Match[str]]:
+        """Yield the matches of a phrase list in flattened ``text``."""
+        for pattern in self.cues.get(name, ()):
+            yield from pattern.finditer(text)
+
+    def has(self, name: str, text: str) -> bool:
+        """Return whether a phrase of the list stands in flattened ``text``."""
+        return any(pattern.search(text) for pattern in self.cues.get(name, ()))
+
+
+@cache
+def language(code: str) -> Language:
+    """Return the compiled tables of a language; all of them empty for one that has no file."""
+    return compiled(code, table(code))
+
+
+def compiled(code: str, raw: Mapping[str, Any]) -> Language:
+    """Compile a language from its TOML table."""
+    single = raw.get("single", {})
+    words = {name: frozenset(text.split()) for name, text in raw.get("words", {}).items()}
+    words["single"] = frozenset(single.get("nouns", "").split())
+    return Language(
+        code,
+        words,
+        {name: _patterns(_listed(phrases)) for name, phrases in raw.get("cues", {}).items()},
+        {name: _patterns(phrases) for name, phrases in raw.get("slots", {}).items()},
+        _patterns(_listed(single.get("is", ""))),
+    )
+
+
+@cache
+def languages() -> tuple[Language, ...]:
+    """Return all languages that have cues."""
+    return tuple(found for code in codes() if (found := language(code)).cues)
+
+
+def words(name: str) -> frozenset[str]:
+    """Return a word list of all languages together."""
+    return _joined(name)
+
+
+@cache
+def _joined(name: str) -> frozenset[str]:
+    return frozenset[str]().union(*(one.words.get(name, frozenset()) for one in languages()))
+
+
+def _listed(phrases: str | list[str]) -> list[str]:
+    if isinstance(phrases, str):
+        return [phrase for line in phrases.split("|") if (phrase := line.strip())]
+    return phrases
+
+
+def _patterns(phrases: list[str]) -> tuple[re.Pattern[str], ...]:
+    """Return one pattern for all plain phrases, and one for each with places."""
+    plain = sorted((phrase for phrase in phrases if not _PLACE.search(phrase)), key=len, reverse=True)
+    patterns = [re.compile(_bounded(phrase)) for phrase in phrases if _PLACE.search(phrase)]
+    if plain:
+        patterns.append(re.compile("|".join(map(_bounded, plain))))
+    return tuple(patterns)
+
+
+def _bounded(phrase: str) -> str:
+    """Return a phrase as a pattern over flattened text; whole words, places bounded in length."""
+    is_unspaced = _UNSPACED.search(phrase) is not None
+    parts, at = [], 0
+    for place in _PLACE.finditer(phrase):
+        parts.append(_literal(phrase[at : place.start()]))
+        parts.append(_gap(place[1] or "", is_last=place.end() == len(phrase), is_unspaced=is_unspaced))
+        at = place.end()
+    parts.append(_literal(phrase[at:]))
+    body = "".join(parts)
+    if is_unspaced:
+        return body
+    start = r"(?<!\w)" if phrase[0].isalnum() else ""
+    return start + body + (r"(?!\w)" if phrase[-1].isalnum() else "")
+
+
+def _literal(text: str) -> str:
+    return re.escape(text).replace(r"\ ", r"\s+").replace(r"\*", r"\w*")
+
+
+def _gap(name: str, *, is_last: bool, is_unspaced: bool) -> str:
+    if is_unspaced:
+        body = rf"[^，。；！？,;!?\n]{{0,{CHARACTERS_OF_GAP}}}" + ("" if is_last else "?")
+    else:
+        body = rf"{_WORD}(?:[,]?\s{{1,3}}{_WORD}){{0,{WORDS_OF_GAP}}}" + ("" if is_last else "?")
+    return f"(?P<{name}>{body})" if name else f"(?:{body})"

@@ -1,0 +1,107 @@
+"""Terms of a clause that tell what it is about, and texts that hold them; whole words in any inflection. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from proxy.text.languages import words as listed
+from proxy.text.lexical import content
+from proxy.text.words import HAS_CJK, fold, stems, words
+
+MIN_CJK_SHARE = 0.6  # of a run's character pairs; a verb or measure word may stand between them
+_CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
+_IDLE = ("first", "mine", "third", "article", "preposition", "and", "but", "light", "generic", "time", "ask", "also")
+
+
+class Term(NamedTuple):
+    """A telling word: its forms, and whether it is written as a name or code."""
+
+    text: str
+    forms: frozenset[str]
+    is_name: bool
+
+
+def terms_in(text: str, start: int = 0, end: int | None = None) -> list[Term]:
+    """Return the telling words of ``text[start:end]`` in order; neither function words nor verbs of every day."""
+    end = len(text) if end is None else end
+    found: list[Term] = []
+    has_cjk = HAS_CJK.search(text) is not None
+    for word in words(text):
+        if word.start < start or word.end > end or HAS_CJK.match(word.text):
+            continue
+        written = text[word.start : word.end]
+        is_first = not any(char.isalnum() for char in text[: word.start])
+        is_name = (written[0].isupper() and not is_first) or any(map(str.isdigit, written)) or has_cjk
+        if (is_idle(word.text) and not (is_name and len(written) > 1 and written.isupper())) or len(
+            word.text
+        ) < 2 - is_name:
+            continue
+        found.append(Term(word.text, forms_of(word.text), is_name))
+    for run in _CJK_RUN.finditer(text, start, end):
+        found += [Term(part, frozenset(_pairs(part)), is_name=False) for part in _telling(run[0])]
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def is_idle(word: str) -> bool:
+    """Return whether a folded word says too little to identify anything."""
+    return any(word in listed(name) for name in _IDLE) or not content(word)
+
+
+@lru_cache(maxsize=20_000)
+def forms_of(word: str) -> frozenset[str]:
+    """Return a folded word with its stems."""
+    return frozenset((word, *stems(word)))
+
+
+@lru_cache(maxsize=4_000)
+def forms(text: str) -> frozenset[str]:
+    """Return the forms of all words of ``text``; of scripts without spaces, pairs of characters."""
+    found: set[str] = set()
+    for word in words(text):
+        found |= forms_of(word.text)
+    for run in _CJK_RUN.findall(text):
+        found.update(_pairs(run))
+    return frozenset(found)
+
+
+def holds(text: str, term: Term) -> bool:
+    """Return whether ``text`` holds a term."""
+    have = forms(text)
+    if HAS_CJK.search(term.text):
+        return len(term.forms & have) >= MIN_CJK_SHARE * len(term.forms)
+    return not term.forms.isdisjoint(have)
+
+
+def holds_all(text: str, terms: Iterable[Term]) -> bool:
+    """Return whether ``text`` holds every term."""
+    return all(holds(text, term) for term in terms)
+
+
+def shared(left: str, right: str) -> int:
+    """Return how many telling words of ``left`` stand in ``right``."""
+    return sum(holds(right, term) for term in terms_in(left))
+
+
+def plain(text: str) -> str:
+    """Return a sentence in the form in which sentences are compared: folded, without marks at its ends."""
+    return fold(text).strip(" .,;:!?…。！？，；\"'()-*#>")
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
+
+def _telling(run: str) -> Sequence[str]:
+    """Return the parts of a run of characters between its function characters."""
+    return [part for part in _idle_characters().split(run) if len(part) > 1]
+
+
+@lru_cache(maxsize=1)
+def _idle_characters() -> re.Pattern[str]:
+    idle = {word for name in _IDLE for word in listed(name) if HAS_CJK.match(word)}
+    ordered = sorted(idle, key=lambda word: (-len(word), word))
+    return re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
