@@ -29,6 +29,7 @@ from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import best_effort
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
+from proxy.text.fence import without_blocks
 from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")
@@ -143,7 +144,8 @@ async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> l
 
 def _said(exchange: Exchange, before: Sequence[Episode], role: str) -> list[str]:
     dropped = exchange.dropped
-    here = [one.text for one in exchange.messages if one.role == role and one.index not in dropped and one.text]
+    some = (one.text for one in exchange.messages if one.role == role and one.index not in dropped)
+    here = [said for text in some if (said := without_blocks(text))]
     return [*(turn.text for turn in before if turn.role == role), *here]
 
 

@@ -204,11 +204,8 @@ def _subject(part: str, low: str, end: int) -> tuple[Term, ...]:
         word in before for word in listed("people") if HAS_CJK.match(word)
     ):
         return ()
-    people = _people(part, end)
-    names = [term for term in terms_in(part, 0, end) if term.is_name]
-    if people or names:
-        return (*people, *names)
-    return _third(before)
+    others = (*_people(part, end), *terms_in(part, 0, end))
+    return others or _third(before)
 
 
 def _third(before: str) -> tuple[Term, ...]:
@@ -242,13 +239,13 @@ def _rest(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:
     if "new" not in match.re.groupindex or not match["new"]:
         return _before(part, max((word.start for word in words(part) if word.text == terms[0].text), default=0))
     new = match.span("new")
-    if old[0] < new[0]:  # "from X to Y", "replaced X with Y": the joint before the old thing goes with it
-        head = part[: old[0]].rstrip()
-        joint = words(head)[-1:]
-        if joint and joint[0].text in listed("preposition"):
-            head = head[: joint[0].start].rstrip()
-        return f"{head} {part[old[1] :].strip()}".strip()
-    return f"{part[: new[1]].rstrip()}{part[old[1] :]}".strip()
+    head = part[: old[0]].rstrip()
+    joint = words(head)[-1:]
+    if old[0] < new[0] and joint and joint[0].text in listed("preposition"):  # "from X to Y"
+        return f"{head[: joint[0].start].rstrip()} {part[old[1] :].strip()}".strip()
+    if old[0] > new[0]:  # "Y instead of X"
+        return f"{part[: new[1]].rstrip()}{part[old[1] :]}".strip()
+    return part  # "replaced X with Y" says what ended and what came, and is read right
 
 
 def _before(part: str, end: int) -> str:

@@ -19,6 +19,7 @@ MAX_STATEMENTS = 24  # of one message
 MAX_CONTEXT = 240  # characters
 MAX_SPLIT = 4  # items of a list that become statements of their own; a longer list stays whole
 MAX_ANSWER_WORDS = 12
+MAX_NAME_WORDS = 3
 _OPENING_WORDS = 4  # within which a pronoun or a question word opens a sentence
 
 
@@ -137,22 +138,21 @@ def _tells(part: str) -> bool:
 
 
 def _is_split(part: str, found: Items | None) -> bool:
-    """Return whether a list is of few names and follows a verb, so that each item makes a statement."""
-    if found is None or len(found.spans) > MAX_SPLIT or found.spans[0][0] == 0:
+    """Return whether a list is of few names and the user's, so that each item makes a statement."""
+    if found is None or len(found.spans) > MAX_SPLIT or not speaks_of_self(flat(part[: found.spans[0][0]])):
         return False
     return all(_is_named(part[a:b]) for a, b in found.spans)
 
 
 def _is_named(item: str) -> bool:
+    """Return whether an item is a proper name, an article aside."""
     found = [word for word in words(item) if word.text not in listed("article")]
-    return (
-        bool(found)
-        and len(found) <= 3
-        and all(
-            item[word.start].isupper() or item[word.start].isdigit() or (word.text.isascii() and not item.isascii())
-            for word in found
-        )
-    ) or (bool(found) and len(found) <= 3 and item.isascii() and item[0].islower() is False and item[0].isupper())
+    is_latin = any(not item[word.start].isascii() for word in found)
+    return 0 < len(found) <= MAX_NAME_WORDS and all(
+        (item[word.start].isupper() or (is_latin and word.text.isascii() and word.text.isalpha()))
+        and word.text not in listed("time")
+        for word in found
+    )
 
 
 def speaks_of_self(low: str) -> bool:

@@ -61,9 +61,19 @@ def targets(ending: Ending, older: Sequence[Older]) -> Targets:
         return Targets()
     found = [one for one in older if _is_named(one.text, first, known) and holds_all(one.text, ending.subject)]
     found = [one for one in found if _is_same_subject(one.text, ending) and not _is_guarded(one.text, ending)]
+    found = _nearest(found, ending)
     if len({plain(one.sentence) for one in found}) > (MAX_NAMED if first.is_name else MAX_UNNAMED):
         return Targets()
     return Targets(certain=found)
+
+
+def _nearest(found: Sequence[Older], ending: Ending) -> list[Older]:
+    """Return those of several targets that share most of what else the ending's clause names."""
+    others = [term for term in terms_in(ending.clause) if term.text not in {one.text for one in ending.terms}]
+    if len(found) < 2 or not others:
+        return list(found)
+    counts = [sum(holds(one.sentence, term) for term in others) for one in found]
+    return [one for one, count in zip(found, counts, strict=True) if count == max(counts)]
 
 
 def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
