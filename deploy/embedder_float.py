@@ -23,29 +23,24 @@ def forward(weights: Weights, ids: list[int], see: See = lambda _name, _x: None)
         weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
     )
     x = _norm(weights, "embeddings.LayerNorm", words[ids] + places[: len(ids)] + kinds[0])
-    for index in range(LAYERS):
-        x = layer(weights, f"encoder.layer.{index}.", x, see)
+    for layer in (f"encoder.layer.{index}." for index in range(LAYERS)):
+        see(layer + "qkv", x)
+        query, key, value = (
+            _linear(weights, f"{layer}attention.self.{part}", x).reshape(len(ids), HEADS, -1).swapaxes(0, 1)
+            for part in ("query", "key", "value")
+        )
+        scores = np.exp(query @ key.swapaxes(1, 2) / np.float32(math.sqrt(WIDTH / HEADS)))
+        mixed = (scores / scores.sum(-1, keepdims=True) @ value).swapaxes(0, 1).reshape(len(ids), WIDTH)
+        see(layer + "attention", mixed)
+        x = _norm(
+            weights, layer + "attention.output.LayerNorm", x + _linear(weights, layer + "attention.output.dense", mixed)
+        )
+        see(layer + "up", x)
+        wide = _gelu(_linear(weights, layer + "intermediate.dense", x))
+        see(layer + "down", wide)
+        x = _norm(weights, layer + "output.LayerNorm", x + _linear(weights, layer + "output.dense", wide))
     mean = x.mean(0)
     return np.asarray(mean / np.linalg.norm(mean), np.float32)
-
-
-def layer(weights: Weights, name: str, x: Array, see: See) -> Array:
-    """Return what a layer makes of the tokens of one text; ``see`` is shown the input of every linear layer."""
-    see(name + "qkv", x)
-    query, key, value = (
-        _linear(weights, f"{name}attention.self.{part}", x).reshape(len(x), HEADS, -1).swapaxes(0, 1)
-        for part in ("query", "key", "value")
-    )
-    scores = np.exp(query @ key.swapaxes(1, 2) / np.float32(math.sqrt(WIDTH / HEADS)))
-    mixed = (scores / scores.sum(-1, keepdims=True) @ value).swapaxes(0, 1).reshape(len(x), WIDTH)
-    see(name + "attention", mixed)
-    x = _norm(
-        weights, name + "attention.output.LayerNorm", x + _linear(weights, name + "attention.output.dense", mixed)
-    )
-    see(name + "up", x)
-    wide = _gelu(_linear(weights, name + "intermediate.dense", x))
-    see(name + "down", wide)
-    return _norm(weights, name + "output.LayerNorm", x + _linear(weights, name + "output.dense", wide))
 
 
 def _linear(weights: Weights, name: str, x: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 MAX_TOKENS = 240
 SMOOTHING = 0.6  # SmoothQuant's alpha: how much of the outliers moves into the weights
-MIDDLE = 3  # layers, after which the tokens are given out for other networks to go on from
 GELU_FLOOR = 0.17  # just below its minimum of -0.16997
 CONTRIB = "com.microsoft"
 
@@ -56,10 +54,6 @@ class Graph:
         names = [f"{name}:{index}" for index in range(outputs)]
         self.nodes.append(helper.make_node(kind, inputs, names, name=name, domain=domain, **attributes))
         return names
-
-    def name(self, name: str, x: str) -> None:
-        """Give an output the name by which it is asked for."""
-        self.nodes.append(helper.make_node("Identity", [x], [name], name=name))
 
     def quantise(self, x: str) -> Rows:
         """Quantise each row symmetrically about 128."""
@@ -118,19 +112,17 @@ class Bert:
         self.weights, self.peaks, self.graph = weights, peaks, Graph()
         self.shape = self.graph.step("Shape", "input_ids")
 
-    def build(self) -> None:
-        """Add everything: "embedding" is pooled and normalised, "middle" the tokens after some layers."""
+    def build(self) -> str:
+        """Add everything; return the name of the pooled, normalised output."""
         graph = self.graph
         mask = graph.step("Cast", "attention_mask", to=TensorProto.INT32)
         x = self.embeddings()
         for index in range(LAYERS):
             x = self.layer(f"encoder.layer.{index}.", x, mask)
-            if index + 1 == MIDDLE:
-                graph.name("middle", x)
         weight = graph.step("Unsqueeze", graph.step("Cast", "attention_mask", to=TensorProto.FLOAT), graph.ints(1))
         # The sum over real tokens points where their mean does, and its length goes with the norm.
         total = graph.step("Squeeze", graph.step("MatMul", weight, self.texts(x, WIDTH)), graph.ints(1))
-        graph.name("embedding", graph.step("LpNormalization", total, axis=-1, p=2))
+        return graph.step("LpNormalization", total, axis=-1, p=2)
 
     def embeddings(self) -> str:
         """Look up words (int8, one scale a word) and places."""
@@ -198,22 +190,17 @@ class Bert:
 
 
 def build(weights: Weights, peaks: Weights) -> ModelProto:
-    """Return the model: token ids and mask of shape (texts, length) to (texts, 384), and to (texts * length, 384)."""
+    """Return the model: token ids and mask of shape (texts, length) to (texts, 384)."""
     bert = Bert(weights, peaks)
-    bert.build()
+    embedding = bert.build()
+    bert.graph.nodes.append(helper.make_node("Identity", [embedding], ["embedding"], name="embedding"))
     inputs = [
         helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "length"])
         for name in ("input_ids", "attention_mask")
     ]
-    outputs = [
-        helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", WIDTH]),
-        helper.make_tensor_value_info("middle", TensorProto.FLOAT, ["tokens", WIDTH]),
-    ]
-    return model_of(bert.graph, "all-MiniLM-L6-v2", inputs, outputs)
-
-
-def model_of(graph: Graph, name: str, inputs: Sequence[object], outputs: Sequence[object]) -> ModelProto:
-    """Return a graph as a model."""
-    made = helper.make_graph(graph.nodes, name, inputs, outputs, list(graph.constants.values()))
+    outputs = [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", WIDTH])]
+    graph = helper.make_graph(
+        bert.graph.nodes, "all-MiniLM-L6-v2", inputs, outputs, list(bert.graph.constants.values())
+    )
     opsets = [helper.make_opsetid("", 20), helper.make_opsetid(CONTRIB, 1)]
-    return helper.make_model(made, opset_imports=opsets, ir_version=10, producer_name="throughline")
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10, producer_name="throughline")

@@ -1,4 +1,4 @@
-"""Reads traditional Chinese characters as simplified ones, in which the rules are written."""
+"""Map of traditional Chinese characters to simplified ones, so that words compare equal in either script."""
 
 from __future__ import annotations
 

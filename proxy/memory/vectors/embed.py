@@ -95,7 +95,7 @@ class EmbeddedEmbedder:
         precedence: Precedence | None = None,
     ) -> None:
         self._precedence = precedence or Precedence()
-        self._load = partial(MiniLM.shared, folder, threads=threads)
+        self._load = partial(MiniLM.load, folder, threads=threads)
         self._loading = threading.Lock()
         self._loaded: MiniLM | None = None
         self._lanes: dict[Purpose, ThreadPoolExecutor] = {

@@ -5,17 +5,13 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
-import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
-
-from proxy.memory.vectors.pieces import Pieces
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -26,28 +22,10 @@ MODELS = Path(__file__).resolve().parents[2] / "models"
 
 GRAPH, TOKENIZER = "all-MiniLM-L6-v2.int8.onnx", "tokenizer.json"
 _MAX_TOKENS = 240
-_MIDDLE = "middle"
-_WORDS, _PIECES = 30_522, 66_700  # rows of the model's own words, and of pieces of other languages behind them
-_TABLE, _TABLE_SHAPE = "words", (_WORDS + _PIECES, DIMENSION)
-_TABLE_MARK = b"\x4a\x80\xd2\xe6\x11"  # what precedes so many bytes of a tensor in an ONNX file (field 9, a length)
-_FIRST, _LAST = 101, 102  # the words that open and close a text
-_MAX_PIECES, _MAX_SPLIT = 118, 1200  # of each of two texts: pieces, and characters that are split
+_TABLE, _TABLE_SHAPE = "words", (30_522, DIMENSION)
+_TABLE_MARK = b"\x4a\x80\xae\xcb\x05"  # what precedes so many bytes of a tensor in an ONNX file (field 9, a length)
 # The model reads 240 tokens; the tokenizer would split all of a long text first (2.6 s for a million characters).
 _MAX_RAW, _MAX_CHARACTERS = 8192, 2400
-
-
-class Tokens(NamedTuple):
-    """Two texts as a model reads them.
-
-    Args:
-        rows: A vector a token.
-        sides: 0 for a token of the first text, 1 for one of the second.
-        spans: Where each stands in its text; empty for what only parts the texts.
-    """
-
-    rows: NDArray[np.float32]
-    sides: tuple[int, ...]
-    spans: tuple[tuple[int, int], ...]
 
 
 class MiniLM:
@@ -62,7 +40,6 @@ class MiniLM:
     def __init__(self, session: InferenceSession, tokenizer: Tokenizer, kept: object = None) -> None:
         self._session, self._tokenizer, self._kept = session, tokenizer, kept
         self._inputs = {one.name for one in session.get_inputs()}
-        self._output = session.get_outputs()[0].name
 
     @classmethod
     def load(cls, folder: Path = MODELS, *, graph: str = GRAPH, threads: int = 1) -> MiniLM:
@@ -78,21 +55,12 @@ class MiniLM:
             ValueError: If a file is not the one that ``NOTICE`` names.
             ImportError: If ONNX Runtime does not load.
         """
-        verify(folder, graph, TOKENIZER)
-        session, kept = open_session(folder / graph, threads)
+        _verify(folder, graph)
+        session, kept = _open_session(folder / graph, threads)
         tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         tokenizer.enable_truncation(_MAX_TOKENS)
         tokenizer.no_padding()
         return cls(session, tokenizer, kept)
-
-    @classmethod
-    def shared(cls, folder: Path = MODELS, *, threads: int = 1) -> MiniLM:
-        """Return the model that this process has loaded from ``folder``, and load it where there is none."""
-        with _LOADING:
-            found = _LOADED.get(folder)
-            if found is None:
-                found = _LOADED[folder] = cls.load(folder, threads=threads)
-            return found
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one L2-normalised row a text, from its first 240 tokens; keep batches small, padding costs."""
@@ -103,36 +71,9 @@ class MiniLM:
         for row, found in enumerate(ids):
             tokens[row, : len(found)] = found
             mask[row, : len(found)] = 1
-        return _pooled(self._run(self._output, tokens, mask), mask)
-
-    def middle(self, first: str, second: str, pieces: Pieces | None = None) -> Tokens:
-        """Return the tokens of two texts, read as one, after the built-in model's first three layers.
-
-        Args:
-            first: A text; together with the other it has 240 tokens, what is longer is cut.
-            second: Another.
-            pieces: What to split them into instead of English words.
-        """
-        if pieces is None:
-            found = self._tokenizer.encode(_whole(first), _whole(second))
-            ids, sides, spans = found.ids, tuple(found.type_ids), tuple(found.offsets)
-        else:
-            told, later = (pieces.split(text[:_MAX_SPLIT])[:_MAX_PIECES] for text in (first, second))
-            ids = [_FIRST, *(_WORDS + one.row for one in told), _LAST, *(_WORDS + one.row for one in later), _LAST]
-            sides = (0,) * (len(told) + 2) + (1,) * (len(later) + 1)
-            places = [[(one.start, one.end) for one in some] for some in (told, later)]
-            spans = ((0, 0), *places[0], (0, 0), *places[1], (0, 0))
-        tokens = np.array([ids], np.int64)
-        return Tokens(self._run(_MIDDLE, tokens, np.ones_like(tokens)), sides, spans)
-
-    def _run(self, output: str, tokens: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
         given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
-        rows = self._session.run([output], {name: given[name] for name in self._inputs})[0]
-        return np.asarray(rows, np.float32)
-
-
-_LOADING = threading.Lock()
-_LOADED: WeakValueDictionary[Path, MiniLM] = WeakValueDictionary()
+        rows = self._session.run(None, {name: given[name] for name in self._inputs})[0]
+        return _pooled(np.asarray(rows, np.float32), mask)
 
 
 def _pooled(rows: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -145,18 +86,17 @@ def _pooled(rows: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.fl
     return unit
 
 
-def verify(folder: Path, *names: str) -> None:
-    """Raise ``ValueError`` unless the files are those whose sha256 are in the folder's ``NOTICE``."""
+def _verify(folder: Path, graph: str) -> None:
     notice = (folder / "NOTICE").read_text(encoding="utf-8").split()
-    for name in names:
+    for name in (graph, TOKENIZER):
         with (folder / name).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest not in notice:
             raise ValueError(f"{folder / name} is damaged: its sha256 is not in NOTICE; install the package again.")
 
 
-def open_session(path: Path, threads: int = 1) -> tuple[InferenceSession, object]:
-    """Return a session of a graph, and what has to live as long as it does."""
+def _open_session(path: Path, threads: int) -> tuple[InferenceSession, object]:
+    """Return a session, and what has to live as long as it does."""
     # Read when the library loads, and the only switch that it obeys.
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # noqa: TID251 - written for a library, not read as a setting
     import onnxruntime  # noqa: PLC0415 - after the line above
@@ -188,9 +128,6 @@ def _word_table(path: Path) -> NDArray[np.int8] | None:
 
 
 def _head(text: str) -> str:
-    return " ".join(_whole(text[:_MAX_RAW]).split())[:_MAX_CHARACTERS]
-
-
-def _whole(text: str) -> str:
     # Half an emoji (a lone surrogate, legal in JSON) is a TypeError in the tokenizer.
-    return text.encode("utf-8", "replace").decode()
+    clean = text[:_MAX_RAW].encode("utf-8", "replace").decode()
+    return " ".join(clean.split())[:_MAX_CHARACTERS]

@@ -1,0 +1,74 @@
+"""Everyday messages in five languages: small talk is not learned, near misses end nothing, plain endings and moves do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.running import Running
+from tests.talking import speaking
+
+JUNK = Path(__file__).parents[1] / "memory" / "junk_turns.jsonl"
+NEAR_MISSES = [  # (told, later, what goes on)
+    ("I use Zulip all day.", "I don't use Zulip on weekends.", "Zulip"),
+    ("I take levothyroxine.", "My friend stopped taking levothyroxine.", "levothyroxine"),
+    ("I play the bassoon.", "I never stopped playing the bassoon.", "bassoon"),
+    ("I use Darktable for my photos.", "Should I stop using Darktable?", "Darktable"),
+    ("I own two kettlebells.", 'The blog says "get rid of your kettlebells, they are a waste".', "kettlebells"),
+    ("I speak Catalan.", "I also speak Occitan.", "Catalan"),
+    ("I use Magnet.", "Don't let me forget to update Magnet.", "Magnet"),
+    ("Ich wohne in Metz.", "Mein Chef ist nach Lyon gezogen.", "Metz"),
+    ("Vivo en Vigo.", "Mi jefe se ha mudado a Lugo.", "Vigo"),
+    ("Живу в Казани.", "Соседи переехали в Самару.", "Казани"),
+    ("我住在北京。", "同事搬到上海了。", "北京"),
+]
+ENDINGS = [  # (told, later, what ends)
+    ("I use Scrivener for writing.", "I don't use Scrivener anymore.", "Scrivener"),
+    ("Ich nutze Scrivener.", "Ich nutze Scrivener nicht mehr.", "Scrivener"),
+    ("Toco la zampoña.", "Ya no toco la zampoña.", "zampoña"),
+    ("Учу суахили.", "Я больше не учу суахили.", "суахили"),
+    ("我平时用幕布。", "我已经不用幕布了。", "幕布"),
+]
+MOVES = [  # (told, later, old, new)
+    ("I live in Metz.", "I live in Lyon now.", "Metz", "Lyon"),
+    ("Ich wohne in Metz.", "Ich wohne jetzt in Lyon.", "Metz", "Lyon"),
+    ("Vivo en Vigo.", "Ahora vivo en Lugo.", "Vigo", "Lugo"),
+    ("Я живу в Казани.", "Теперь я живу в Самаре.", "Казани", "Самаре"),
+    ("我住在北京。", "我现在住在上海。", "北京", "上海"),
+]
+
+
+def known_after(server: Running, *messages: str) -> str:
+    """Return the texts of the active memories of a new user who sends each message in a conversation of its own."""
+    with speaking(server) as speaker:
+        for message in messages:
+            speaker.tell(message)
+        return "\n".join(memory["text"] for memory in speaker.memories())
+
+
+def test_small_talk_and_pasted_material_are_not_learned(server: Running) -> None:
+    messages = [json.loads(line) for line in JUNK.read_text("utf-8").splitlines()]
+    with speaking(server) as speaker:
+        speaker.tell(*messages)
+        learned = [memory["text"] for memory in speaker.memories(limit=1000)]
+    assert len(learned) <= 0.02 * len(messages), learned
+
+
+@pytest.mark.parametrize(("told", "later", "value"), NEAR_MISSES)
+def test_near_miss_ends_nothing(server: Running, told: str, later: str, value: str) -> None:
+    assert value in known_after(server, told, later)
+
+
+@pytest.mark.parametrize(("told", "later", "value"), ENDINGS)
+def test_plain_ending_closes_the_memory(server: Running, told: str, later: str, value: str) -> None:
+    assert value in known_after(server, told)
+    assert value not in known_after(server, told, later)
+
+
+@pytest.mark.parametrize(("told", "later", "old", "new"), MOVES)
+def test_new_home_replaces_the_old_one(server: Running, told: str, later: str, old: str, new: str) -> None:
+    known = known_after(server, told, later)
+    assert new in known
+    assert old not in known
