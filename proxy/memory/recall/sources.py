@@ -21,6 +21,7 @@ from proxy.memory.recall.gate import OF_ONESELF, Evidence, Verdict, admit, asks_
 from proxy.memory.recall.names import called
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.rank import best, fuse, newest_first, priors
+from proxy.memory.recall.statements import as_turns, ended_hits, fact_hit, is_overview, overview, with_links
 from proxy.memory.recall.turns import (
     likeness,
     preferred,
@@ -32,7 +33,7 @@ from proxy.memory.recall.turns import (
     worth,
 )
 from proxy.text.lexical import content
-from proxy.types import Hit, Memory, Scope, Source
+from proxy.types import Hit, Scope, Source
 
 _MOST_FACTS = 30
 _MOST_LEADS = 12
@@ -91,6 +92,9 @@ class FactSource:
         A summary of a conversation never does, and counts little: the turns that it sums up answer in less room.
         """
         mask = shelf.visible(scope, query.now, query.as_of)
+        if is_overview(query.text):
+            hits = with_links(shelf, overview(shelf, mask, query), mask)
+            return Found(hits, Evidence(coverage=1.0), len(hits), is_apart=True, is_named=bool(hits))
         terms = terms_of(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
         scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
@@ -99,12 +103,14 @@ class FactSource:
         lines = best(scores * in_time(shelf, query), min(limit, _MOST_FACTS))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
-        hits = [_fact_hit(shelf.items[line], score) for line, score in chosen]
+        hits = with_links(shelf, [fact_hit(shelf.items[line], score) for line, score in chosen], mask)
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
         said = [line for line, _ in chosen if not shelf.sums_up[line]]
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line in said)
-        return cut(Found(hits, evidence, min(leads, _MOST_LEADS)), _FACT_FLOOR)
+        found = cut(Found(hits, evidence, min(leads, _MOST_LEADS, len(hits))), _FACT_FLOOR)
+        ended = ended_hits(shelf, scope, query, shelf.lexical(terms, shelf.ended(scope)), 1.0)
+        return replace(found, hits=[*ended, *found.hits], leads=found.leads + len(ended)) if ended else found
 
 
 class EpisodeSource:
@@ -168,7 +174,7 @@ async def recall(
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
-    passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
+    passed = as_turns(_merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks]))
     silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
     rest = sorted((hit for one in found for hit in one.rest), key=lambda hit: -hit.score)
@@ -255,22 +261,6 @@ def _each_text_once(shelf: TurnShelf, lines: Sequence[int]) -> list[int]:
     for line in lines:
         seen.setdefault(" ".join(shelf.items[line].text.casefold().split()), line)
     return list(seen.values())
-
-
-def _fact_hit(memory: Memory, score: float) -> Hit:
-    source: Source = memory.kind if memory.kind in ("task", "summary") else "fact"
-    return Hit(
-        source,
-        memory.id,
-        memory.text,
-        score,
-        0,
-        when=memory.valid_from,
-        session=memory.session,
-        kind=memory.kind,
-        confidence=memory.confidence,
-        quote=memory.quote,
-    )
 
 
 def _turn_hit(shelf: TurnShelf, line: int, score: float) -> Hit:

@@ -1,0 +1,150 @@
+"""Memories as hits: linked ones on one entry, ended ones with what ended them, all of them for an overview. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from proxy.memory.index.index import FactShelf
+from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.plan.changes import FORGOTTEN, is_ending
+from proxy.memory.recall.query import Query
+from proxy.text.languages import languages
+from proxy.text.terms import Term, holds
+from proxy.text.words import flat
+from proxy.types import Hit, Memory, Scope, Source
+
+MAX_ENDED = 4  # ended statements in one block
+MAX_OVERVIEW = 40  # memories that answer an overview question, before the budget
+SPREAD = 0.5  # of the cosine to what is chosen already, taken off a memory's rank in an overview
+MAX_TURN = 400  # characters of a turn that stands for a memory of it
+RECENT_HALF_LIFE_DAYS = 60.0
+
+
+def fact_hit(memory: Memory, score: float) -> Hit:
+    """Return a memory as a hit."""
+    source: Source = memory.kind if memory.kind in ("task", "summary") else "fact"
+    return Hit(
+        source,
+        memory.id,
+        memory.text,
+        score,
+        0,
+        when=memory.valid_from,
+        session=memory.session,
+        kind=memory.kind,
+        confidence=memory.confidence,
+        quote=memory.quote,
+        context=memory.context,
+        context_by=memory.context_by,
+        dates=memory.dates,
+        message=memory.message,
+    )
+
+
+def with_links(shelf: FactShelf, hits: Sequence[Hit], mask: Mask) -> list[Hit]:
+    """Return hits with linked statements on one entry, the newer last; each statement once."""
+    taken: set[str] = set()
+    made = []
+    for hit in hits:
+        if hit.id in taken:
+            continue
+        chain = _chain(shelf, hit.id, mask)
+        taken.update(row.id for row in chain)
+        if len(chain) < 2:
+            made.append(hit)
+            continue
+        first, *later = (fact_hit(row, hit.score) for row in chain)
+        made.append(replace(first, then=tuple(later)))
+    return made
+
+
+def _chain(shelf: FactShelf, id_: str, mask: Mask) -> list[Memory]:
+    """Return a memory with what is linked to it and may be shown, oldest first."""
+    found: dict[str, Memory] = {}
+    waiting = [id_]
+    while waiting:
+        line = shelf.line(waiting.pop())
+        if line is None or not mask[line] or shelf.items[line].id in found:
+            continue
+        row = found[shelf.items[line].id] = shelf.items[line]
+        waiting += [*row.earlier, *row.later]
+    return sorted(found.values(), key=lambda row: (row.valid_from, row.start))
+
+
+def ended_hits(shelf: FactShelf, scope: Scope, query: Query, lexical: Scores, best: float) -> list[Hit]:
+    """Return statements that ended, each behind what ended it, where the query is about the past or names them."""
+    mask = shelf.ended(scope)
+    if not mask.any() or query.as_of is not None:
+        return []
+    asks_past = is_of_past(query.text)
+    lines = np.flatnonzero(mask)
+    made: list[Hit] = []
+    for line in lines[np.argsort(-lexical[lines], kind="stable")]:
+        memory = shelf.items[int(line)]
+        ending = _ending(shelf, memory)
+        if ending is None or not ending.text:
+            continue
+        if not (_names(query.text, ending) or (asks_past and lexical[line] > 0)):
+            continue
+        last = Hit("fact", ending.id, ending.text, best, 0, when=ending.valid_from, session=ending.session, kind="fact")
+        made.append(replace(last, ended_by=fact_hit(memory, best)))
+        if len(made) == MAX_ENDED:
+            break
+    return made
+
+
+def is_of_past(text: str) -> bool:
+    """Return whether a question is about what was, not what is."""
+    low = flat(text[-600:])
+    return any(tongue.has("past", low) for tongue in languages())
+
+
+def is_overview(text: str) -> bool:
+    """Return whether a question asks for all that is known about the user."""
+    low = flat(text) if len(text) <= 300 else ""
+    return any(tongue.has("overview", low) for tongue in languages())
+
+
+def overview(shelf: FactShelf, mask: Mask, query: Query) -> list[Hit]:
+    """Return the memories themselves, most used and newest first, spread over topics (MMR, Carbonell et al. 1998)."""
+    lines = [int(line) for line in np.flatnonzero(mask & ~shelf.sums_up)]
+    if not lines:
+        return []
+    rows = [shelf.items[line] for line in lines]
+    ages = np.array([max(0.0, (query.now - row.valid_from).total_seconds() / 86_400) for row in rows])
+    uses = np.array([len(row.turns) + row.uses + 3 * row.pinned for row in rows])
+    ranks = np.log2(1 + uses) + np.exp2(-ages / RECENT_HALF_LIFE_DAYS)
+    vectors = shelf.vectors(np.asarray(lines, dtype=np.int64))
+    nearest = np.zeros(len(lines))
+    hits = []
+    for place in range(min(MAX_OVERVIEW, len(lines))):
+        at = int(np.argmax(ranks - 2 * SPREAD * nearest))
+        hits.append(fact_hit(rows[at], 1.0 - place / (2 * MAX_OVERVIEW)))
+        ranks[at] = -np.inf
+        nearest = np.maximum(nearest, vectors @ vectors[at])
+    return hits
+
+
+def as_turns(hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits with a memory's whole turn in its place where that was found too and is short: it says more."""
+    turns = {hit.id: hit for hit in hits if hit.source == "episode" and len(hit.text) <= MAX_TURN}
+    made: dict[str, Hit] = {}
+    for hit in hits:
+        turn = turns.get(hit.message) if hit.message and not hit.then and hit.ended_by is None else None
+        chosen = hit if turn is None else replace(turn, score=max(turn.score, hit.score))
+        made.setdefault(chosen.id, chosen)
+    return list(made.values())
+
+
+def _ending(shelf: FactShelf, memory: Memory) -> Memory | None:
+    line = shelf.line(memory.batch) if memory.batch else None
+    row = None if line is None else shelf.items[line]
+    return row if row is not None and is_ending(row) and not row.metadata.get(FORGOTTEN) else None
+
+
+def _names(text: str, ending: Memory) -> bool:
+    terms = [Term(one, frozenset(forms), name) for one, forms, name in ending.metadata.get("terms", ())]
+    return bool(terms) and any(holds(text, term) for term in terms)
