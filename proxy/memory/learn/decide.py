@@ -16,6 +16,7 @@ from proxy.memory.plan.changes import (
     ENDING,
     FORGOTTEN,
     HIDES,
+    LONG,
     PROFILE,
     PROPOSES,
     REMAINS,
@@ -33,6 +34,7 @@ from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
 
 MAX_CLOSED = 12  # memories that one turn may close; what goes beyond waits for review
+MAX_CARRIED = 400  # characters of a message that is shown whole for a statement in it
 CONFIDENCE = 0.8  # of a statement said once
 GROWTH = 0.5  # of what is missing to certainty, each time it is said again
 
@@ -324,6 +326,8 @@ class Planner:
     def _memory(self, one: Statement, said: Said, *, dates: str, expires_at: datetime | None) -> Memory:
         scope = self.turn.scope
         metadata: dict[str, Any] = {PROFILE: True} if one.is_profile else {}
+        if len(said.text) > MAX_CARRIED:
+            metadata[LONG] = True
         return Memory(
             id=memory_id(scope, said.id, "", "", one.text),
             kind="event" if dates and one.kind == "fact" else one.kind,

@@ -18,8 +18,9 @@ TEXTS = "texts"  # of an ending: these sentences folded, by which a replay of th
 TERMS = "terms"  # of an ending: the telling words of what ended
 FORGOTTEN = "forgotten"  # of an ending: asked for by a request to forget; never shown again
 SLOT = "slot"  # metadata of a memory that fills a slot with one value at a time
+LONG = "long"  # metadata of a memory whose message is too long to be shown for it
 REMAINS = "remains"  # metadata of a memory that keeps what still held of a closed one: the batch
-INTERNAL = frozenset((ENDING, HIDES, TEXTS, TERMS, FORGOTTEN, SLOT, REMAINS, PROFILE))
+INTERNAL = frozenset((ENDING, HIDES, TEXTS, TERMS, FORGOTTEN, SLOT, REMAINS, PROFILE, LONG))
 PROPOSES = "proposes"  # metadata of a row in review: what is proposed
 
 Action = Literal["add", "reinforce", "close", "link", "review", "restore", "edit", "archive"]
@@ -53,6 +54,12 @@ def memory_id(scope: Scope, origin: str, subject: str, relation: str, value: str
 def is_ending(memory: Memory) -> bool:
     """Return whether a row records an ending; such rows are in no list of memories."""
     return bool(memory.metadata.get(ENDING))
+
+
+def is_carried(memory: Memory) -> bool:
+    """Return whether the turn that a memory was said in is shown in its place: short, whole, and linked to nothing."""
+    is_apart = memory.earlier or memory.later or memory.metadata.get(REMAINS) or memory.metadata.get(LONG)
+    return bool(memory.message) and not is_apart
 
 
 def hides_of(memory: Memory) -> list[tuple[str, int, int]]:

@@ -14,6 +14,7 @@ from proxy.clock import from_ms
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, TurnShelf
 from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.plan.changes import is_carried
 from proxy.memory.recall.chunk_source import ChunkSource
 from proxy.memory.recall.evidence import weigh
 from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
@@ -21,7 +22,7 @@ from proxy.memory.recall.gate import OF_ONESELF, Evidence, Verdict, admit, asks_
 from proxy.memory.recall.names import called
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.rank import best, fuse, newest_first, priors
-from proxy.memory.recall.statements import as_turns, ended_hits, fact_hit, is_overview, overview, with_links
+from proxy.memory.recall.statements import ended_hits, fact_hit, is_overview, overview, with_links
 from proxy.memory.recall.turns import (
     likeness,
     preferred,
@@ -103,6 +104,7 @@ class FactSource:
         lines = best(scores * in_time(shelf, query), min(limit, _MOST_FACTS))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
+        chosen = [(line, score) for line, score in chosen if not is_carried(shelf.items[line])]
         hits = with_links(shelf, [fact_hit(shelf.items[line], score) for line, score in chosen], mask)
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
@@ -174,7 +176,7 @@ async def recall(
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
-    passed = as_turns(_merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks]))
+    passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
     silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
     rest = sorted((hit for one in found for hit in one.rest), key=lambda hit: -hit.score)

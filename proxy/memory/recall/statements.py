@@ -19,7 +19,6 @@ from proxy.types import Hit, Memory, Scope, Source
 MAX_ENDED = 4  # ended statements in one block
 MAX_OVERVIEW = 40  # memories that answer an overview question, before the budget
 SPREAD = 0.5  # of the cosine to what is chosen already, taken off a memory's rank in an overview
-MAX_TURN = 400  # characters of a turn that stands for a memory of it
 RECENT_HALF_LIFE_DAYS = 60.0
 
 
@@ -126,17 +125,6 @@ def overview(shelf: FactShelf, mask: Mask, query: Query) -> list[Hit]:
         ranks[at] = -np.inf
         nearest = np.maximum(nearest, vectors @ vectors[at])
     return hits
-
-
-def as_turns(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits with a memory's whole turn in its place where that was found too and is short: it says more."""
-    turns = {hit.id: hit for hit in hits if hit.source == "episode" and len(hit.text) <= MAX_TURN}
-    made: dict[str, Hit] = {}
-    for hit in hits:
-        turn = turns.get(hit.message) if hit.message and not hit.then and hit.ended_by is None else None
-        chosen = hit if turn is None else replace(turn, score=max(turn.score, hit.score))
-        made.setdefault(chosen.id, chosen)
-    return list(made.values())
 
 
 def _ending(shelf: FactShelf, memory: Memory) -> Memory | None:

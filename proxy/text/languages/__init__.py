@@ -22,6 +22,10 @@ _WORD = (
 )
 
 
+_ANY_WORDS = rf"(?:{_WORD},?\s{{1,3}}){{0,{WORDS_OF_GAP}}}?"
+_UNSPACED_GAP = rf"[^，。；！？,;!?\n]{{0,{CHARACTERS_OF_GAP}}}?"
+
+
 @cache
 def table(code: str) -> Mapping[str, Any]:
     """Return the TOML table of a language, empty for one that has no file."""
@@ -120,8 +124,12 @@ def _bounded(phrase: str) -> str:
     parts, at = [], 0
     for place in _PLACE.finditer(phrase):
         parts.append(_literal(phrase[at : place.start()]))
-        parts.append(_gap(place[1] or "", is_last=place.end() == len(phrase), is_unspaced=is_unspaced))
         at = place.end()
+        if place[1]:
+            parts.append(_gap(place[1], is_last=at == len(phrase), is_unspaced=is_unspaced))
+        else:  # any few words, or none
+            parts.append(_UNSPACED_GAP if is_unspaced else _ANY_WORDS)
+            at += not is_unspaced
     parts.append(_literal(phrase[at:]))
     body = "".join(parts)
     if is_unspaced:
@@ -135,8 +143,8 @@ def _literal(text: str) -> str:
 
 
 def _gap(name: str, *, is_last: bool, is_unspaced: bool) -> str:
+    """Return the group of a named place; the last one takes as much as it may."""
+    lazy = "" if is_last else "?"
     if is_unspaced:
-        body = rf"[^，。；！？,;!?\n]{{0,{CHARACTERS_OF_GAP}}}" + ("" if is_last else "?")
-    else:
-        body = rf"{_WORD}(?:[,]?\s{{1,3}}{_WORD}){{0,{WORDS_OF_GAP}}}" + ("" if is_last else "?")
-    return f"(?P<{name}>{body})" if name else f"(?:{body})"
+        return f"(?P<{name}>{_UNSPACED_GAP.removesuffix('?')}{lazy})"
+    return rf"(?P<{name}>{_WORD}(?:,?\s{{1,3}}{_WORD}){{0,{WORDS_OF_GAP}}}{lazy})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.memory.learn.statements import is_utility_call, user_spans
+from proxy.memory.learn.own_words import is_utility_call, user_spans
 
 
 def own(text: str) -> str:

@@ -1,49 +1,19 @@
-"""Which extractor the settings choose, and with whose key."""
+"""With whose key the operator's model is called."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from proxy.errors import ConfigError
-from proxy.memory.learn.extract import BuiltinTurns, select_extractor
-from proxy.memory.learn.extract_model import ModelExtractor
 from proxy.memory.model.access import model_access
-from proxy.memory.model.extraction import ModelAccess, ScriptedComplete
+from proxy.memory.model.extraction import ModelAccess
 from proxy.settings.memory import MemorySettings
-from proxy.types import Candidate, Episode, Memory, Turn
-from tests.memory.extracting import turn
 
-pytestmark = pytest.mark.anyio
-
-
-class Rules:
-    """Built-in rules that note every turn."""
-
-    def extract(self, turn: Turn, known: Sequence[Memory], heard: Sequence[Episode]) -> list[Candidate]:
-        return [Candidate("add", "fact", said.text, said.text, said.id) for said in turn.messages if said.text]
-
-
-async def test_the_builtin_rules_are_free_and_go_turn_by_turn() -> None:
-    extractor = BuiltinTurns(Rules())
-    found = await extractor.extract([turn("I keep bees", id_="a"), turn("", id_="b")], [], [])
-    assert {id_: [row.text for row in rows] for id_, rows in found.candidates.items()} == {"a": ["I keep bees"]}
-    assert (found.cost_usd, found.model, extractor.batches) == (0.0, "builtin", False)
-
-
-def choose(environ: Mapping[str, str], **fields: Any) -> ModelAccess | None:
-    """Return with what the chosen extractor calls its model, None for the built-in rules."""
-    asked: list[ModelAccess] = []
-
-    def connect(access: ModelAccess) -> ScriptedComplete:
-        asked.append(access)
-        return ScriptedComplete()
-
-    chosen = select_extractor(MemorySettings(**fields), connect=connect, environ=environ, builtin=Rules())
-    assert isinstance(chosen, ModelExtractor) == bool(asked)
-    return asked[0] if asked else None
+def choose(environ: Mapping[str, str], **fields: Any) -> ModelAccess:
+    return model_access(MemorySettings(**fields), environ)
 
 
 KEYS = {"OPENAI_API_KEY": "sk-operator", "GROQ_API_KEY": "gsk_operator"}
@@ -56,15 +26,13 @@ KEYS = {"OPENAI_API_KEY": "sk-operator", "GROQ_API_KEY": "gsk_operator"}
         (KEYS, {}),
         ({}, {"extraction_model": "gpt-4o-mini"}),
         (KEYS, {"extraction_model": "anthropic/claude-haiku-4-5"}),
-        (KEYS, {"extraction_model": "gpt-4o-mini", "extractor": "builtin"}),
         (KEYS, {"extraction_model": "openai/qwen3", "extraction_base_url": "https://elsewhere.example/v1"}),
         ({}, {"extraction_model": "gpt-4o-mini", "extraction_api_key": "  "}),
     ],
 )
-def test_auto_without_a_model_and_its_key_is_the_builtin_one(
-    environ: Mapping[str, str], fields: dict[str, Any]
-) -> None:
-    assert choose(environ, **fields) is None
+def test_no_access_without_a_model_and_its_key(environ: Mapping[str, str], fields: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        choose(environ, **fields)
 
 
 @pytest.mark.parametrize(
@@ -96,16 +64,15 @@ def test_the_model_is_called_with_the_operators_key(
     environ: Mapping[str, str], fields: dict[str, Any], expected: Any
 ) -> None:
     access = choose(environ, **fields)
-    assert access is not None
     assert (access.api_key, access.base_url) == expected
     assert "operator" not in repr(access)
 
 
 def test_model_without_a_key_is_refused_with_the_mend() -> None:
     with pytest.raises(ConfigError, match=r"memory.extraction_api_key, or GROQ_API_KEY"):
-        choose({"OPENAI_API_KEY": "sk-x"}, extractor="model", extraction_model="groq/llama-3.3-70b")
+        choose({"OPENAI_API_KEY": "sk-x"}, extraction_model="groq/llama-3.3-70b")
 
 
 def test_model_without_a_name_is_refused_with_the_mend() -> None:
     with pytest.raises(ConfigError, match=r"memory.extraction_model"):
-        model_access(MemorySettings(extractor="model"), KEYS)
+        model_access(MemorySettings(), KEYS)

@@ -1,0 +1,194 @@
+"""What a turn does to memory: statements verbatim, and closed, linked or withheld older ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proxy.memory.plan.changes import FORGOTTEN, is_ending
+from proxy.text.words import words
+from tests.memory.learn.world import World
+
+
+def told(*texts: str) -> World:
+    world = World()
+    for text in texts:
+        world.say(text)
+    return world
+
+
+def test_names_in_a_list_become_statements() -> None:
+    world = told("I use Shram and Magnet as productivity tools.")
+    assert world.active == ["I use Shram as productivity tools.", "I use Magnet as productivity tools."]
+
+
+def test_an_ended_item_leaves_its_siblings() -> None:
+    world = told("I use Shram and Magnet as productivity tools.", "I don't use Magnet anymore.")
+    assert world.active == ["I use Shram as productivity tools."]
+    assert not any("Magnet" in text for text in world.quotable)
+
+
+def test_undo_gives_statement_and_quote_back() -> None:
+    world = told("I use Shram and Magnet as productivity tools.", "I don't use Magnet anymore.")
+    world.undo(world.endings[0].id)
+    assert "I use Magnet as productivity tools." in world.active
+    assert "I use Shram and Magnet as productivity tools." in world.quotable
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept", "gone"),
+    [
+        ("I play the cello and the mandolin, both badly.", "The mandolin is gone too, I sold it.", "cello", "mandolin"),
+        ("I have psoriasis and a hazelnut allergy.", "Forget that I have psoriasis.", "hazelnut", "psoriasis"),
+        ("My shoe size is 43 and my ring size is 54.", "Forget my ring size.", "43", "54"),
+        ("I live in Rotterdam.", "I moved to Leiden last week.", "Leiden", "Rotterdam"),
+        ("I organise everything in Todoist.", "I switched from Todoist to TickTick.", "TickTick", "Todoist"),
+        ("My dog is called Rex.", "We had to say goodbye. Rex died on Sunday.", "", "called Rex"),
+    ],
+)
+def test_ending_names_what_goes(first: str, second: str, kept: str, gone: str) -> None:
+    world = told(first, second)
+    shown = "\n".join([*world.active, *world.quotable])
+    assert kept in shown
+    assert gone not in shown
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I take levothyroxine every morning.", "My brother stopped taking levothyroxine."),
+        ("I play the bassoon.", "People assume I quit, but I never stopped playing the bassoon."),
+        ("I edit my photos in Darktable.", "Should I stop using Darktable?"),
+        ("I use Zulip all day.", "I don't use Zulip on weekends."),
+        ("I'm learning Portuguese.", "I stopped sleeping well."),
+        ("I live in Berlin.", "I sold my Volvo in Berlin."),
+        ("I'm allergic to ibuprofen.", "I stopped taking ibuprofen."),
+        ("I use Shram.", "I stopped using the lift."),
+        ("My doctor is Dr. Hansen.", "My dentist is Dr. Jansen."),
+        ("I keep Pacufekax in the cellar next to the bikes.", "I keep Duzanapond in the cellar next to the bikes."),
+        ("The box number 7 holds kzaaaaium powder.", "The box number 8 holds kzabaaium powder."),
+        ("My serial number is KX4471A.", "My spare has the serial number KX4477A."),
+    ],
+)
+def test_what_ends_nothing_closes_nothing(first: str, second: str) -> None:
+    world = told(first)
+    before = world.active
+    world.say(second)
+    assert not world.endings
+    assert set(before) <= set(world.active)
+
+
+def test_one_of_two_alike_ends_where_the_clause_tells_which() -> None:
+    world = told(
+        "Our billing service uses Redis for its queue.",
+        "Our search service uses Redis for its cache.",
+        "We moved the search service from Redis to Valkey.",
+    )
+    assert "Our billing service uses Redis for its queue." in world.active
+    assert "Our search service uses Redis for its cache." not in world.active
+
+
+def test_a_turned_liking_leaves_the_later_one() -> None:
+    world = told("I love Thai food.", "I can't stand Thai food any more, it upsets my stomach.")
+    assert world.active == ["I can't stand Thai food any more, it upsets my stomach."]
+
+
+def test_forgotten_person_goes_by_name_too() -> None:
+    world = told(
+        "My kids are called Ana and Tom.", "Tom has piano lessons on Friday.", "I swim.", "Forget everything about my kids."
+    )
+    assert world.active == ["I swim."]
+    assert not any("Tom" in text or "Ana" in text for text in world.quotable)
+
+
+def test_forget_request_reaches_sentences_that_are_no_memory() -> None:
+    world = told("What could Konrad have meant? I had soup.")
+    world.say("I was married to Konrad.", reply="Konrad sounds interesting. Anything else?")
+    world.say("Please forget everything about Konrad.")
+    assert not any("Konrad" in text for text in [*world.active, *world.quotable])
+    assert world.endings[0].metadata[FORGOTTEN]
+
+
+def test_message_of_a_forget_request_keeps_its_other_sentences() -> None:
+    world = told("My ring size is 54.", "I moved to Lyon. Forget my ring size.")
+    assert "I moved to Lyon." in world.active
+
+
+def test_pronoun_takes_the_sentence_before_as_context() -> None:
+    world = told("My brother lives in Oslo. He is a nurse.")
+    nurse = next(row for row in world.memories.values() if "nurse" in row.text)
+    assert (nurse.text, nurse.context, nurse.context_by) == ("He is a nurse.", "My brother lives in Oslo.", "user")
+
+
+def test_answer_takes_the_question_as_context() -> None:
+    world = World()
+    world.say("Hello there.", reply="Hi! Do you have children?", session="s")
+    world.say("Two.", session="s", seq=2)
+    answer = next(row for row in world.memories.values() if row.text == "Two.")
+    assert (answer.context, answer.context_by) == ("Do you have children?", "assistant")
+
+
+def test_replayed_statement_stays_closed() -> None:
+    world = told("My shoe size is 43 and my ring size is 54.", "Forget my ring size.")
+    world.say("My shoe size is 43 and my ring size is 54.", live=False)
+    assert not any("54" in text for text in [*world.active, *world.quotable])
+
+
+def test_edited_message_retires_its_old_branch() -> None:
+    world = World()
+    world.say("My train to Bern leaves at 8:05.", session="s")
+    world.say("My train to Basel leaves at 9:35.", session="s")
+    assert world.active == ["My train to Basel leaves at 9:35."]
+
+
+def test_learning_a_turn_again_changes_nothing() -> None:
+    world = told("I use Shram and Magnet.")
+    world.say("I don't use Magnet anymore. I live in Oslo.")
+    stored = dict(world.memories)
+    own = world.rows[-2:]
+    again = world.copy()
+    again.rows = world.rows[:-2]
+    turn_rows = [row for row in own if row.by == "user"]
+    assert turn_rows[0].text.startswith("I don't")
+    assert {row.id for row in stored.values()} == {row.id for row in again.memories.values()}
+
+
+SENTENCES = st.sampled_from(
+    [
+        "I use Shram and Magnet as productivity tools.",
+        "I don't use Magnet anymore.",
+        "I switched from Shram to Trello.",
+        "Forget everything about Ana.",
+        "My sister Ana lives in Oslo, and she works at Halvorsen.",
+        "I live in Porto now.",
+        "Ich benutze Shram nicht mehr.",
+        "Vivo en Lugo con mi pareja y dos gatos.",
+        "我不再用Magnet了。",
+        "Я больше не пользуюсь Magnet.",
+        "What do I use?",
+        "Sorry, I meant Ghent.",
+    ]
+)
+WEIRD = st.text(st.characters(codec="utf-8"), max_size=80)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.one_of(SENTENCES, WEIRD), min_size=1, max_size=4).map(" ".join), min_size=1, max_size=5))
+def test_every_memory_is_a_subsequence_of_one_message(messages: list[str]) -> None:
+    world = told(*messages)
+    for row in world.memories.values():
+        if is_ending(row):
+            continue
+        source = next(one.text for one in world.rows if one.message == row.message)
+        left = iter([word.text for word in words(source)])
+        assert all(word.text in left for word in words(row.text)), (row.text, source)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(SENTENCES, min_size=1, max_size=8))
+def test_undoing_every_batch_gives_every_quote_back(messages: list[str]) -> None:
+    world = told(*messages)
+    for ending in reversed(world.endings):
+        world.undo(ending.id)
+    assert world.quotable == [row.text for row in world.rows if any(char.isalnum() for char in row.text)]
