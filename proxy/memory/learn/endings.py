@@ -263,7 +263,8 @@ def _rest(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:
     head = part[: old[0]].rstrip()
     joint = words(head)[-1:]
     if old[0] < new[0] and joint and joint[0].text in listed("preposition"):  # "from X to Y"
-        return f"{head[: joint[0].start].rstrip()} {part[old[1] :].strip()}".strip()
+        gap = "" if HAS_CJK.search(part) else " "
+        return f"{head[: joint[0].start].rstrip()}{gap}{part[old[1] :].strip()}".strip()
     if old[0] > new[0]:  # "Y instead of X"
         return f"{part[: new[1]].rstrip()}{part[old[1] :]}".strip()
     return part  # "replaced X with Y" says what ended and what came, and is read right
