@@ -20,6 +20,7 @@ _SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope))
 _SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
 _MEMORY_TIMES = ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at")
+_MEMORY_TUPLES = ("turns", "earlier", "later")
 
 
 def dumps(value: Any) -> bytes:
@@ -64,7 +65,8 @@ def memory_from_json(data: bytes) -> Memory:
     for name in _MEMORY_TIMES:
         if fields.get(name) is not None:
             fields[name] = datetime.fromisoformat(fields[name])
-    fields["turns"] = tuple(fields.get("turns", ()))
+    for name in _MEMORY_TUPLES:
+        fields[name] = tuple(fields.get(name, ()))
     return Memory(**fields)
 
 

@@ -59,7 +59,7 @@ MEMORIES = Layout(
     "memories",
     Memory,
     ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at"),
-    ("turns",),
+    ("turns", "earlier", "later"),
     ("vector",),
 )
 EPISODES = Layout("episodes", Episode, ("at",), (), ("vector", "trail_vector"))
