@@ -10,7 +10,6 @@ from typing import Protocol
 
 import numpy as np
 
-from proxy.clock import from_ms
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, TurnShelf
 from proxy.memory.index.postings import Mask, Scores
@@ -265,7 +264,7 @@ def _fact_hit(memory: Memory, score: float) -> Hit:
         memory.text,
         score,
         0,
-        when=memory.valid_from,
+        when=memory.local_from,
         session=memory.session,
         kind=memory.kind,
         confidence=memory.confidence,
@@ -275,14 +274,13 @@ def _fact_hit(memory: Memory, score: float) -> Hit:
 
 def _turn_hit(shelf: TurnShelf, line: int, score: float) -> Hit:
     turn = shelf.items[line]
-    when = from_ms(int(shelf.times[line]))
     return Hit(
         "episode",
         turn.id,
         turn.text,
         score,
         0,
-        when=when,
+        when=turn.local_at,
         session=turn.session,
         role=turn.role,
         seq=turn.seq,
