@@ -21,8 +21,16 @@ MAX_DATES = 3
 MAX_CUE_CHARACTERS = 40  # longer tokens are no verbs; keeps patterns with several gaps linear
 
 _BY_OFFSET = ("day", "unit", "weekday", "month", "month_of_year", "count")
-_SHOWN = {"since": "since", "since_units": "since", "until": "until", "end_of": "until", "next_units": "until"}
+_SHOWN = {
+    "since": "since",
+    "since_units": "since",
+    "until": "until",
+    "end_of": "until",
+    "next_units": "until",
+    "within": "until",
+}
 _ENDS = ("until", "end_of", "next_units")
+_PASSING = (("day", 0), ("unit", 0))  # end a passing state only
 _NEVER = re.compile(r"(?!)")
 
 
@@ -63,18 +71,11 @@ def expiry_of(text: str, at: datetime, code: str) -> datetime | None:
     reading = _read(text, at, code)
     if reading is None or not reading.now.looks_ahead:
         return None
-    last: list[date] = []
-    for match in reading.matches:
-        is_end = match.meaning[0] in _ENDS
-        if (is_end or (match.meaning in _PASSING and reading.is_state)) and (days := resolve(match, reading.now)):
-            last.append(days.last)
-    ends = max(last, default=date.min)
+    ending = [days for match in reading.matches if reading.ends_by(match) and (days := resolve(match, reading.now))]
+    ends = max((days.last for days in ending), default=date.min)
     if not reading.now.today <= ends < date.max:
         return None
     return datetime.combine(ends + timedelta(days=1), time(), at.tzinfo)
-
-
-_PASSING = (("day", 0), ("unit", 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,11 @@ class _Reading:
     matches: tuple[Match, ...]
     now: Now
 
-    @property
-    def is_state(self) -> bool:
-        return bool(self.language.states.find(self.tokens))
+    def ends_by(self, match: Match) -> bool:
+        if match.meaning in _PASSING:
+            return bool(self.language.states.find(self.tokens))
+        is_so_far = "when" in match.values and match.values["when"].meaning == ("day", 0)  # "until today"
+        return match.meaning[0] in _ENDS and not is_so_far
 
 
 def _read(text: str, at: datetime, code: str) -> _Reading | None:

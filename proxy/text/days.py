@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from proxy.text.phrases import Match
 
-WEEK = 7
+WEEK, DAYS_OF_MONTH = 7, 31
 MAX_DAYS_AHEAD = 305  # "20 November" said on the 26th may be the one six days ago as well as next year's
 
 _NUMERIC = re.compile(r"(\d+)([./])(\d+)(?:[./](\d+)|\.)?")
@@ -170,6 +170,14 @@ def _on_weekday(values: _Values, _: int, now: Now) -> Days | None:
     return day_of(now.today + timedelta(days=ahead)) if is_known else None
 
 
+def _weekday_day(values: _Values, _: int, now: Now) -> Days | None:
+    # "Friday the 4th": the next one, where it is within a month
+    days = (now.today + timedelta(days=ahead) for ahead in range(DAYS_OF_MONTH))
+    found = (day for day in days if (day.weekday(), day.day) == (values["weekday"], values["day"]))
+    day = next(found, None) if now.looks_ahead else None
+    return None if day is None else day_of(day)
+
+
 def _named(values: _Values, offset: int, now: Now) -> Days | None:
     # a bare name behind "since", "until" or "by"
     if "weekday" in values:
@@ -266,6 +274,7 @@ _RULES: dict[str, Callable[[_Values, int, Now], Days | None]] = {
     "last_weekday": _last_weekday,
     "this_weekday": _this_weekday,
     "on_weekday": _on_weekday,
+    "weekday_day": _weekday_day,
     "named": _named,
     "month": _month,
     "month_of_year": _month_of_year,
@@ -276,6 +285,7 @@ _RULES: dict[str, Callable[[_Values, int, Now], Days | None]] = {
     "until": _until,
     "end_of": _end_of,
     "next_units": _next_units,
+    "within": _next_units,
     "bound": _bound,
 }
 
