@@ -28,6 +28,8 @@ from proxy.memory.plan.changes import (
     is_ending,
     memory_id,
 )
+from proxy.text.dates import dates_in, expiry_of
+from proxy.text.lexical import tongue
 from proxy.text.segment import sentences
 from proxy.text.terms import Term, holds, plain
 from proxy.text.words import flat
@@ -337,7 +339,7 @@ class Planner:
         )
 
     def _memory(self, one: Statement, said: Said, *, is_apart: bool) -> Memory:
-        scope = self.turn.scope
+        scope, code = self.turn.scope, tongue(one.sentence.text)
         metadata: dict[str, Any] = {PROFILE: True} if one.is_profile else {}
         if len(said.text) > MAX_CARRIED or is_apart:
             metadata[APART] = True
@@ -356,6 +358,9 @@ class Planner:
             turns=(self.turn.id,),
             context=one.context,
             context_by=one.by,  # type: ignore[arg-type]
+            dates=dates_in(one.text, self.turn.local_at, code),
+            expires_at=expiry_of(one.text, self.turn.local_at, code),
+            offset_minutes=self.turn.offset_minutes,
             message=said.id,
             start=one.sentence.start,
             end=one.sentence.end,
