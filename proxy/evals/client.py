@@ -14,7 +14,7 @@ import aiohttp
 
 from proxy.errors import ProxyError
 from proxy.evals.metrics import injected_text
-from proxy.evals.scripted import NEUTRAL_REPLY, REQUEST_ID, ScriptedUpstream
+from proxy.evals.server import NEUTRAL_REPLY, REQUEST_ID, ScriptedUpstream
 
 MODEL = "scripted"
 _SETTLE_S = 300.0

@@ -22,8 +22,7 @@ from proxy.evals.junk import junk
 from proxy.evals.long import WINDOWS, long, long_set
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
-from proxy.evals.scripted import ScriptedUpstream
-from proxy.evals.server import served
+from proxy.evals.server import ScriptedUpstream, served
 from proxy.settings.load import quiet_libraries
 from proxy.text import tokens
 

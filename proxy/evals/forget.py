@@ -14,11 +14,10 @@ import anyio
 from proxy.clock import iso
 from proxy.errors import ConfigError
 from proxy.evals.client import Client
-from proxy.evals.figures import Cell, Chart, Miss, Table
 from proxy.evals.metrics import mean
-from proxy.evals.progress import Progress
-from proxy.evals.report import Report
-from proxy.evals.scripted import NEUTRAL_REPLY
+from proxy.evals.replay import Progress
+from proxy.evals.report import Cell, Chart, Miss, Report, Table
+from proxy.evals.server import NEUTRAL_REPLY
 
 FIRST_DAY = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 APART = timedelta(days=2)

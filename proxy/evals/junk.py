@@ -8,11 +8,9 @@ from typing import Any
 
 from proxy.evals.client import Client
 from proxy.evals.dataset import Dataset, Person
-from proxy.evals.figures import Table
 from proxy.evals.metrics import words
-from proxy.evals.progress import Progress
-from proxy.evals.replay import Replay, for_each
-from proxy.evals.report import Report
+from proxy.evals.replay import Progress, Replay, for_each
+from proxy.evals.report import Report, Table
 from proxy.evals.unrelated import EVERY_PROMPT
 
 REPLAYS = 10

@@ -8,11 +8,9 @@ from typing import TypeVar
 
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import APART, Dataset, Person
-from proxy.evals.figures import Cell, Chart, Miss, Table
 from proxy.evals.metrics import Gold, Injected, fingerprints, mean, oracle, percentile, random_control, words
-from proxy.evals.progress import Progress
-from proxy.evals.replay import Moment, Replay, for_each
-from proxy.evals.report import Report
+from proxy.evals.replay import Moment, Progress, Replay, for_each
+from proxy.evals.report import Cell, Chart, Miss, Report, Table
 from proxy.evals.score import FEW, TOP, Rank, Score, gold_of, rank, updated
 
 S = TypeVar("S", Score, Rank)

@@ -10,11 +10,9 @@ from proxy.evals.abstain import tabulate as tabulate_quiet
 from proxy.evals.cache import bill, cost
 from proxy.evals.client import Asked
 from proxy.evals.dataset import load_set
-from proxy.evals.figures import Chart, Miss, Table, shown
 from proxy.evals.forget import Case, judge, load_cases, tabulate
 from proxy.evals.junk import audit
-from proxy.evals.page import MOST_MISSES
-from proxy.evals.report import Report
+from proxy.evals.report import MOST_MISSES, Chart, Miss, Report, Table, shown
 from proxy.evals.unrelated import PROMPTS
 from proxy.memory.inject.blocks import OPEN, OPENING_OPEN, PROFILE_OPEN
 
