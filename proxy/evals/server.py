@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
 import socket
 import sys
 import tempfile
@@ -24,6 +26,7 @@ _MAX_BODY = 256 * 2**20
 _START_S = 120.0
 _STOP_S = 20.0
 _LOOK_S = 0.1
+_PROCESSES = Path("/proc")
 
 
 class ServerDidNotStart(ProxyError):
@@ -33,8 +36,8 @@ class ServerDidNotStart(ProxyError):
 
 
 @asynccontextmanager
-async def served(upstream_url: str, config: Path | None = None) -> AsyncIterator[str]:
-    """Run ``throughline serve`` on a free port with an empty data folder; yields its address.
+async def served(upstream_url: str, config: Path | None = None) -> AsyncIterator[tuple[str, int]]:
+    """Run ``throughline serve`` on a free port with an empty data folder; yields its address and process id.
 
     Args:
         upstream_url: Where the server sends every request.
@@ -55,7 +58,7 @@ async def served(upstream_url: str, config: Path | None = None) -> AsyncIterator
             )
         try:
             await _ready(process, f"http://127.0.0.1:{port}", log)
-            yield f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port}", process.pid
         finally:
             await _stop(process)
 
@@ -65,6 +68,23 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def cpu_s(pid: int) -> float | None:
+    """Return the CPU seconds, user and system, of a process and its children so far; None without ``/proc``."""
+    ticks: dict[int, int] = {}
+    parents: dict[int, int] = {}
+    for entry in _PROCESSES.glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:  # ended meanwhile
+            continue
+        parents[int(entry.parent.name)] = int(fields[1])
+        ticks[int(entry.parent.name)] = sum(map(int, fields[11:15]))  # its own, and of children that have ended
+    family = {pid}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    return sum(ticks[one] for one in family) / os.sysconf("SC_CLK_TCK") if pid in ticks else None
 
 
 async def _ready(process: asyncio.subprocess.Process, url: str, log: Path) -> None:
@@ -144,7 +164,10 @@ class ScriptedUpstream:
         request_id = request.headers.get(REQUEST_ID, "")
         self._received[request_id] = body["messages"]
         reply = self._replies.pop(request_id, NEUTRAL_REPLY)
-        return web.json_response(_completion(reply, body.get("model", "scripted")))
+        model = body.get("model", "scripted")
+        if body.get("stream"):
+            return web.Response(text=_stream(reply, model), content_type="text/event-stream")
+        return web.json_response(_completion(reply, model))
 
 
 async def _models(_: web.Request) -> web.Response:
@@ -161,3 +184,14 @@ def _completion(reply: str, model: str) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
     }
+
+
+def _stream(reply: str, model: str) -> str:
+    """Return the events of a streamed reply, a word each."""
+    common = {"id": "chatcmpl-eval", "object": "chat.completion.chunk", "created": 1_700_000_000, "model": model}
+    deltas = [{"role": "assistant", "content": ""}, *({"content": word} for word in re.findall(r"\S+\s*", reply)), {}]
+    events = []
+    for delta in deltas:
+        choice = {"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}
+        events.append(json.dumps({**common, "choices": [choice]}))
+    return "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"])
