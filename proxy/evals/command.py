@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Seque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -20,12 +20,14 @@ from proxy.evals.dataset import Dataset, data_folder, default_set, load_set
 from proxy.evals.forget import forget, has_cases, load_cases
 from proxy.evals.junk import junk
 from proxy.evals.long import WINDOWS, long, long_set
+from proxy.evals.questions import load_questions
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
 from proxy.evals.server import ScriptedUpstream, served
 from proxy.settings.load import quiet_libraries
 from proxy.text import tokens
 
+T = TypeVar("T")
 BUDGETS = (600, 2000)
 
 app = typer.Typer(
@@ -64,6 +66,11 @@ class Options:
     as_json: bool = False
     report: Path | None = None
 
+    def few(self, cases: Sequence[T]) -> Sequence[T]:
+        """Return the cases, or so many of them, evenly spread."""
+        step = max(1, len(cases) // self.limit) if self.limit else 1
+        return cases[::step][: self.limit]
+
     def dataset(self) -> Dataset:
         """Return the set to replay."""
         folder = data_folder(self.data)
@@ -80,9 +87,13 @@ def _recall(options: Options) -> Work:
 
 
 def _forget(options: Options) -> Work:
-    cases = load_cases(data_folder(options.data))
-    step = max(1, len(cases) // options.limit) if options.limit else 1
-    return lambda client: forget(client, cases[::step][: options.limit], options.concurrency)
+    cases = options.few(load_cases(data_folder(options.data)))
+    return lambda client: forget(client, cases, options.concurrency)
+
+
+def _questions(options: Options) -> Work:
+    cases = options.few(load_questions(data_folder(options.data)))
+    return lambda client: forget(client, cases, options.concurrency, "questions")
 
 
 def _abstain(options: Options) -> Work:
@@ -150,7 +161,14 @@ app.callback(invoke_without_command=True)(
     )
 )
 app.command("recall")(_command("How much of the evidence for a question is injected, within a budget.", _recall))
-app.command("forget")(_command("Whether what was taken back stays away, and nothing else goes with it.", _forget))
+app.command("forget")(
+    _command(
+        "Whether what was taken back stays away, nothing else goes with it, and nothing ends without reason.", _forget
+    )
+)
+app.command("questions")(
+    _command("Whether a fact stands when a question and one more sentence follow that end nothing.", _questions)
+)
 app.command("junk")(_command("How much is learned that should not be.", _on_set(junk)))
 app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _abstain))
 app.command("cache")(_command("What memory costs where a repeated prefix is billed at a discount.", _on_set(cache)))
@@ -166,9 +184,9 @@ async def measure(parts: Sequence[Part], options: Options) -> Report:
     quiet_libraries()
     tokens.load()
     whole = Report(settings=_described(parts, options))
-    async with _server(options) as (base_url, upstream), http_session() as http:
+    async with _server(options) as (base_url, pid, upstream), http_session() as http:
         for work in prepared:
-            whole.add(await work(Client(http, base_url, upstream, f"eval-{secrets.token_hex(16)}")))
+            whole.add(await work(Client(http, base_url, upstream, f"eval-{secrets.token_hex(16)}", pid)))
     return whole
 
 
@@ -180,13 +198,13 @@ async def _ended_in_order(work: Coroutine[Any, Any, Report]) -> Report:
 
 
 @asynccontextmanager
-async def _server(options: Options) -> AsyncIterator[tuple[str, ScriptedUpstream]]:
+async def _server(options: Options) -> AsyncIterator[tuple[str, int | None, ScriptedUpstream]]:
     async with ScriptedUpstream(options.upstream_port) as upstream:
         if options.base_url:
-            yield options.base_url, upstream
+            yield options.base_url, None, upstream
             return
-        async with served(upstream.url, options.config) as base_url:
-            yield base_url, upstream
+        async with served(upstream.url, options.config) as (base_url, pid):
+            yield base_url, pid, upstream
 
 
 def _refuse_misplaced(options: Options, part: str) -> None:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import anyio
 
@@ -13,6 +14,7 @@ from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Line, Person, Question, Session
 from proxy.evals.server import NEUTRAL_REPLY
 
+T = TypeVar("T")
 Place = tuple[str, int | None]
 _AT_THE_END: Place = ("all", None)
 _BAR = 24
@@ -115,17 +117,17 @@ class Replay:
             await self._client.end(self._person.id, self._over.pop(0))
 
 
-async def for_each(people: Iterable[Person], work: Callable[[Person], Awaitable[None]], concurrency: int) -> None:
-    """Run ``work`` for each person, so many at a time."""
+async def for_each(items: Iterable[T], work: Callable[[T], Awaitable[object]], concurrency: int) -> None:
+    """Run ``work`` for each item, so many at a time."""
     limit = anyio.CapacityLimiter(concurrency)
 
-    async def limited(person: Person) -> None:
+    async def limited(item: T) -> None:
         async with limit:
-            await work(person)
+            await work(item)
 
     async with anyio.create_task_group() as group:
-        for person in people:
-            group.start_soon(limited, person)
+        for item in items:
+            group.start_soon(limited, item)
 
 
 def places(person: Person) -> dict[Place, list[Question]]:

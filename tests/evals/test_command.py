@@ -47,7 +47,9 @@ async def test_small_set_is_replayed_against_a_real_server(sample):
     assert 0 < every["tokens"] <= 400
     assert "8-grams of other users injected: 0" in table.notes[0]
     assert tables["own: ranking, from the receipts"].rows[-1] == ("all", 2, 1.0, 1.0, 1.0, 1.0)
-    assert [item["passed"] for item in found.items if item["part"] == "forget"] == [True]
+    assert [item["strict"] for item in found.items if "case" in item] == [True]
+    learned = tables["forget: learned and closed"]
+    assert dict(zip(learned.columns, learned.rows[0], strict=True))["CPU-ms a message"] > 0
     assert tables["own: memory injected"].rows[0][:2] == ("unrelated prompts (en)", 2)
     assert tables["own: input cost with prompt caching"].rows[0][0] == "no memory"
 
