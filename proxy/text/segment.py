@@ -9,14 +9,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from proxy.text.languages import words as listed
-from proxy.text.words import HAS_CJK, Span, Word, flat, words
+from proxy.text.words import CJK, HAS_CJK, Span, Word, flat, words
 
 MAX_CHARACTERS = 8_000  # of one text; what follows is one sentence more
 MAX_ITEM_WORDS = 6
 MIN_CLAUSE_WORDS = 3  # "Ana and I" is a subject, no clause
 MAX_ITEMS = 12
 
-_END = re.compile(r"[.!?…]{1,8}+[\"'»”)\]]{0,3}(?=\s|$)|[。！？]{1,8}+[”」』）]{0,3}|\n+")
+_END = re.compile(rf"[.!?…]{{1,8}}+[\"'»”)\]]{{0,3}}(?=\s|$|[{CJK}])" r"|[。！？]{1,8}+[”」』）]{0,3}|\n+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])([^\W\d_]{1,8}(?:\.[^\W\d_]{1,3})?)\.$")
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
 _COMMA = re.compile(r"\s*[,，、]\s*(?!\d)")

@@ -11,7 +11,7 @@ from proxy.memory.learn.statements import Sentence, is_question, speaks_of_self
 from proxy.text.languages import Language, languages, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
-from proxy.text.terms import Term, forms_of, terms_in
+from proxy.text.terms import Term, forms_of, holds, terms_in
 from proxy.text.words import HAS_CJK, Span, flat, words
 
 EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget"]
@@ -49,17 +49,18 @@ class Ending:
     rest: str = ""
     everything: bool = False
 
-    @property
-    def hides_itself(self) -> bool:
-        """Return whether its sentence says no more than that something ended, so that it is withheld with it."""
+    def hides_itself(self, ended: Sequence[str]) -> bool:
+        """Return whether its sentence is withheld too: it says no more than that ``ended`` texts ended."""
         if self.kind == "forget":
             return True
         if self.kind not in ("end", "switch", "correct"):
             return False
+        if self.rest and self.rest != self.clause:
+            return True
         low = flat(self.clause)
-        last = max((word.end for word in words(low) if any(word.text in term.forms for term in self.terms)), default=0)
-        joint = next((word.end for word in words(low) if word.start >= last and word.text in listed("and")), None)
-        return bool(self.rest and self.rest != self.clause) or joint is None or not terms_in(self.clause, joint)
+        first = next((word.end for word in words(low) if word.text in self.terms[0].forms), 0)
+        joint = next((word.end for word in words(low) if word.start >= first and word.text in listed("and")), len(low))
+        return all(any(holds(text, term) for text in ended) for term in terms_in(self.clause, joint))
 
 
 def endings(found: Sequence[Sentence]) -> list[Ending]:

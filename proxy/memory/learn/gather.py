@@ -23,6 +23,7 @@ T = TypeVar("T", Memory, Episode, Chunk)
 
 MAX_ROWS = 240  # texts that hold a term of an ending
 MAX_MEMORIES = 60  # memories by the words of an ending or of a change
+MAX_SIBLINGS = 12  # other statements of a sentence
 MAX_SAME = 4  # memories by the words of one statement, among which the same one stands first
 LAST_ROWS = 6  # of this conversation: an answer needs its question, a correction what it corrects
 
@@ -48,15 +49,23 @@ async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: S
     """
     scope = turn.scope
     named = [" ".join(term.text for term in ending.terms) for one in readings for ending in one.endings]
-    memories = await _memories(index, scope, readings, [text for text in named if text])
+    is_corrected = any(ending.kind == "meant" for one in readings for ending in one.endings)
+    said = await index.said(scope, scope.session) if is_corrected else []
+    before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
+    memories = await _memories(index, scope, readings, [text for text in named if text], before)
+    if any(ending.kind == "slot" for one in readings for ending in one.endings):
+        named += [row.quote or row.text for row in memories if row.metadata.get(SLOT) and row.status == "active"]
     rows = await _rows(index, turn, [text for text in named if text], frozenset(one.id for one in own))
     return Past(memories, rows, [Row.of(one) for one in own])
 
 
-async def _memories(index: IndexCache, scope: Scope, readings: Sequence[Read], named: Sequence[str]) -> list[Memory]:
+async def _memories(
+    index: IndexCache, scope: Scope, readings: Sequence[Read], named: Sequence[str], corrected: Sequence[str]
+) -> list[Memory]:
     texts = [(text, MAX_MEMORIES) for text in named]
     for one in readings:
         texts += [(statement.text, MAX_SAME) for statement in statements(one.found)]
+    texts += [(text, MAX_SAME) for text in corrected]
     everything = "\n".join(text for text, _ in texts)
     shelf = await index.facts(scope, _Words(everything or " "))
     found: dict[str, Memory] = {}
@@ -64,6 +73,8 @@ async def _memories(index: IndexCache, scope: Scope, readings: Sequence[Read], n
         mask = shelf.seen_by(scope)
         for text, limit in texts:
             found |= {row.id: row for row in _best(shelf, text, mask, limit)}
+        for quote in {row.quote for row in found.values() if row.quote != row.text} if named else ():
+            found |= {row.id: row for row in _best(shelf, quote, mask, MAX_SIBLINGS)}
     marked = await index.marked(scope)
     found |= {row.id: row for row in marked if scope.sees(row.agent) and (is_ending(row) or row.metadata.get(SLOT))}
     for row in list(found.values()):

@@ -66,7 +66,7 @@ def learn(
 
 def _learn_message(planner: Planner, one: Read, reply: str) -> None:
     applied = [ending for ending in one.endings if planner.end(ending, one.said)]
-    hiding = {ending.sentence.start for ending in applied if ending.hides_itself}
+    hiding = {ending.sentence.start for ending in planner.hiding if ending in one.endings}
     kept: list[Memory] = []
     for statement in statements(one.found, reply=reply):
         if statement.sentence.start in hiding:
@@ -89,7 +89,7 @@ def _learn_message(planner: Planner, one: Read, reply: str) -> None:
 def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequence[Ending]) -> list[Memory]:
     """State what is left of a sentence that ended something: its other clauses, and what came instead."""
     of_it = [ending for ending in applied if ending.sentence.start == sentence.start]
-    gone = {ending.clause for ending in of_it if ending.hides_itself}
+    gone = {ending.clause for ending in of_it if ending in planner.hiding}
     texts = [ending.rest for ending in of_it if ending.rest]
     pieces = [sentence.text[a:b] for a, b in clauses(sentence.text)]
     for piece in pieces:

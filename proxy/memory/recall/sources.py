@@ -42,7 +42,7 @@ _FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
 _SIMILAR = 0.7
 _LEAST = 1e-3
 _OF_A_SUMMARY = 0.4  # of the score that a memory would have
-_FACT_FLOOR, _TURN_FLOOR = 0.5, 0.3  # of the best score: facts are right or wrong, turns carry each other
+_FACT_FLOOR, _TURN_FLOOR = 0.3, 0.3  # of the best score
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,8 @@ class FactSource:
         chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
         hits = with_links(shelf, [fact_hit(shelf.items[line], score) for line, score in chosen], mask)
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
-        evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
+        own = sum(not shelf.items[line].message for line in np.flatnonzero(mask))  # the others count as turns
+        evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True, texts=own)
         said = [line for line, _ in chosen if not shelf.sums_up[line]]
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line in said)
         found = cut(Found(hits, evidence, min(leads, _MOST_LEADS, len(hits))), _FACT_FLOOR)

@@ -101,6 +101,12 @@ def languages() -> tuple[Language, ...]:
     return tuple(found for code in codes() if (found := language(code)).cues)
 
 
+def languages_of(text: str) -> tuple[Language, ...]:
+    """Return the language of ``text``, or all where it has no tables."""
+    own = language(_tongue(text))
+    return (own,) if own.cues else languages()
+
+
 def words(name: str) -> frozenset[str]:
     """Return a word list of all languages together."""
     return _joined(name)
