@@ -32,7 +32,9 @@ class MemorySettings(Section):
     )
     extraction_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
     extraction_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
-    extraction_timeout_s: float = Field(60.0, gt=0, description="Seconds one extraction call may take.")
+    extraction_timeout_s: float | None = Field(
+        None, gt=0, description="Seconds one call to it may take; unset: 60, or 300 for a base URL on this machine."
+    )
     builtin_debounce_s: float = Field(0.1, ge=0, description="Pause before a turn is learned from, seconds.")
     model_debounce_s: float = Field(4.0, ge=0, description="Pause in the chat before the model is asked, seconds.")
     max_wait_s: float = Field(30.0, ge=0, description="Longest that a busy chat may put off learning.")

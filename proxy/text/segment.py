@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from proxy.text.languages import languages, words_for
 from proxy.text.languages import words as listed
 from proxy.text.words import CJK, HAS_CJK, Span, Word, flat, words
 
@@ -56,6 +57,21 @@ def _is_inside(before: str, after: str) -> bool:
         return False
     word = match[1].casefold()
     return word in listed("abbreviation") or (len(word) == 1 and word.isalpha() and match[1].isupper()) or "." in word
+
+
+def is_question(text: str, low: str) -> bool:
+    """Return whether a sentence asks, with or without a question mark."""
+    if text.rstrip(" \"'»”)").endswith(("?", "？")):
+        return True
+    if HAS_CJK.search(text):
+        return low.rstrip("。.!！ ").endswith(("吗", "呢", "么", "か"))
+    found = [word.text for word in words(low)][:2]
+    return (
+        bool(found)
+        and found[0] in words_for("ask", low)
+        and len(words(low)) > 2
+        and not any(one.has("instruct", low) for one in languages())
+    )
 
 
 @lru_cache(maxsize=512)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -14,10 +14,10 @@ from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.learn.decide import Limits, Planner
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.gather import neighbours, rows_holding
-from proxy.memory.learn.judge import Judgement
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.statements import Sentence, own_sentences
 from proxy.memory.learn.targets import Older
+from proxy.memory.model.judge import Judgement
 from proxy.memory.plan.changes import FORGOTTEN, Change, is_ending, undo_changes
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
@@ -46,21 +46,20 @@ class Judging:
         if self._services.judge is not None:
             self._task = spawn(self._run(), "judge")
 
-    async def stop(self) -> None:
-        """Stop; what was not judged is judged after the next start."""
+    async def stop(self, timeout_s: float) -> None:
+        """Stop within ``timeout_s``; what was not judged is judged after the next start."""
         if self._task is not None:
             self._task.cancel()
-            await asyncio.wait([self._task])
+            await asyncio.wait([self._task], timeout=timeout_s)
 
     async def _run(self) -> None:
         await self._services.warmed.wait()
         while True:
             await asyncio.sleep(POLL_S)
-            for part in self._services.both():
-                try:
-                    await judge_due(part)
-                except Exception as error:  # noqa: BLE001 - one broken user must not end judging for everybody
-                    _log.error("judging failed", error=type(error).__name__)
+            try:
+                await judge_due(self._services)
+            except Exception as error:  # noqa: BLE001 - one broken user must not end judging for everybody
+                _log.error("judging failed", error=type(error).__name__)
 
 
 async def judge_due(services: Services) -> int:
@@ -116,12 +115,9 @@ async def _judge(services: Services, items: Sequence[Item]) -> None:
 
 
 def judged(
-    turn: Turn, found: Sequence[Sentence], past: Past, older: Sequence[Memory], judgement: Judgement, now: object
+    turn: Turn, found: Sequence[Sentence], past: Past, older: Sequence[Memory], judgement: Judgement, now: datetime
 ) -> list[Change]:
     """Return what a judgement changes: statements closed, and closings of the engine taken back."""
-    from datetime import datetime  # noqa: PLC0415
-
-    assert isinstance(now, datetime)
     current = {row.id: row for row in past.memories}
     ended = [current[older[at].id] for at in judgement.targets if older[at].id in current]
     planner = Planner(turn, past, now, Limits())

@@ -136,6 +136,10 @@ class Planner:
         found = [one for one in targets(ending, older).certain if is_heavy(one, ending.terms, older)]
         return [one.memory for one in found if one.memory is not None]
 
+    def close_judged(self, ending: Ending, said: Said, hits: Sequence[Older]) -> None:
+        """Close what a judge found to be ended."""
+        self._close(ending, said, hits)
+
     def link(self, fresh: Memory, older: Memory) -> None:
         """Show two statements on one entry, the newer last."""
         if older.id == fresh.id or fresh.id in older.later or older.status != "active":

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from proxy.memory.learn.statements import Sentence, is_question, speaks_of_self
+from proxy.memory.learn.statements import Sentence, speaks_of_self
 from proxy.text.languages import Language, languages, words_for
 from proxy.text.languages import words as listed
-from proxy.text.segment import clauses
+from proxy.text.segment import clauses, is_question
 from proxy.text.terms import Term, forms_of, holds, terms_in
 from proxy.text.words import HAS_CJK, Span, flat, words
 

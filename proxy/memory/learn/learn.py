@@ -12,7 +12,6 @@ from proxy.memory.learn.past import Past
 from proxy.memory.learn.statements import (
     Sentence,
     Statement,
-    is_question,
     is_request,
     is_told_as_fiction,
     own_sentences,
@@ -21,7 +20,7 @@ from proxy.memory.learn.statements import (
 from proxy.memory.plan.changes import SLOT, Change
 from proxy.text.languages import languages
 from proxy.text.languages import words as listed
-from proxy.text.segment import clauses
+from proxy.text.segment import clauses, is_question
 from proxy.text.terms import plain, shared
 from proxy.text.words import flat, words
 from proxy.types import Memory, Said, Turn
