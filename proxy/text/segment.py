@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from proxy.text.languages import languages, words_for
+from proxy.text.languages import languages_in, words_for
 from proxy.text.languages import words as listed
 from proxy.text.words import CJK, HAS_CJK, Span, Word, flat, words
 
@@ -70,7 +70,7 @@ def is_question(text: str, low: str) -> bool:
         bool(found)
         and found[0] in words_for("ask", low)
         and len(words(low)) > 2
-        and not any(one.has("instruct", low) for one in languages())
+        and not any(one.has("instruct", low) for one in languages_in(low))
     )
 
 

@@ -18,7 +18,7 @@ from proxy.memory.learn.statements import (
     statements,
 )
 from proxy.memory.plan.changes import SLOT, Change
-from proxy.text.languages import languages
+from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
 from proxy.text.terms import plain, shared
@@ -108,12 +108,12 @@ def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequenc
 def _link(planner: Planner, fresh: Memory, one: Read) -> None:
     """Link a statement to the older one that it probably changes, where it has a cue of change."""
     low = flat(fresh.text)
-    if any(tongue.has("meant", low) for tongue in languages()):
+    if any(tongue.has("meant", low) for tongue in languages_in(low)):
         before = [row for row in planner.active if row.session == fresh.session and row.message != one.said.id]
         if before:
             planner.link(fresh, max(before, key=lambda row: (row.valid_from, row.start)))
         return
-    if not any(tongue.has("now", low) for tongue in languages()):
+    if not any(tongue.has("now", low) for tongue in languages_in(low)):
         return
     ranked = [
         (shared(fresh.text, row.text), row.valid_from, row.id, row)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proxy.memory.learn.own_words import user_spans
-from proxy.text.languages import languages, words_for
+from proxy.text.languages import languages_in, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import Items, clauses, is_question, items, sentences
 from proxy.text.terms import plain, shared
@@ -239,4 +239,4 @@ def _taken_up(one: Sentence, reply: str) -> str:
 
 
 def _has(name: str, low: str) -> bool:
-    return any(one.has(name, low) for one in languages())
+    return any(one.has(name, low) for one in languages_in(low))
