@@ -111,15 +111,17 @@ class _Packing:
 
     def add(self, hit: Hit) -> None:
         """Add a hit, on a line of its own or on one that is there, if it fits."""
-        entry, replaced = gather([row.entry for row in self.rows], hit)
+        keys = Entry((hit,)).keys
+        entry, replaced = gather([row.entry for row in self.rows if not keys.isdisjoint(row.entry.keys)], hit)
         if hit.id in self.tokens or not entry.text.strip():
             return
-        line = f"{entry.line(self.layout)}\n"
+        line = f"{self._line(entry)}\n"
         kept = [row for row in self.rows if row.entry not in replaced]
         freed = sum(row.tokens for row in self.rows) - sum(row.tokens for row in kept)
         tokens = self.count(line)
-        is_headed = any(row.entry.section == entry.section for row in self.rows)
-        needed = tokens - freed + (0 if is_headed else self.count(f"{_HEADINGS[entry.section]}\n"))
+        heads = {_HEADINGS[entry.section], *self._days(entry)}
+        known = {head for row in kept for head in (_HEADINGS[row.entry.section], *self._days(row.entry))}
+        needed = tokens - freed + sum(self.count(f"{head}\n") for head in heads - known)
         if needed > self.room:
             return
         self.room -= needed
@@ -133,8 +135,22 @@ class _Packing:
             rows = [row for row in self.rows if row.entry.section == section]
             rows.sort(key=lambda row: row.entry.place, reverse=not self.layout.newest_last)
             if rows:
-                parts += [f"{_HEADINGS[section]}\n", *(row.line for row in rows)]
+                parts.append(f"{_HEADINGS[section]}\n")
+            days: list[str] = []
+            for row in rows:
+                if (found := self._days(row.entry)) and found != days:
+                    parts += [f"{day}\n" for day in found]
+                    days = found
+                parts.append(row.line)
         return "".join(parts)
+
+    def _line(self, entry: Entry) -> str:
+        return entry.line(replace(self.layout, dated=False) if self._days(entry) else self.layout)
+
+    def _days(self, entry: Entry) -> list[str]:
+        """Return the line that dates an entry together with others of its day; none for what is dated by itself."""
+        is_turn = entry.section in ("user", "assistant") and self.layout.grouped and self.layout.dated
+        return [f"{entry.day}:"] if is_turn and entry.day and not entry.is_linked else []
 
     def shown(self) -> tuple[Hit, ...]:
         """Return the hits that have a line, best first."""

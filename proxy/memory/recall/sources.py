@@ -172,7 +172,7 @@ async def recall(
     asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
     turns = await index.turns(scope, query) if sources is None or "episode" in sources else None
-    found = [_only(_with_turns(one, turns), sources) for one in found if one.hits]
+    found = [_only(_with_turns(one, turns), sources) for one in found if one.hits or one.evidence.coverage]
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
@@ -185,11 +185,13 @@ async def recall(
 
 
 def _with_turns(found: Found, turns: TurnShelf | None) -> Found:
-    """Return hits with the turn that a memory was said in where that says it whole."""
+    """Return hits without memories that a turn says whole: turns are found by themselves, and rank better."""
     if turns is None or not any(hit.source == "fact" and hit.message for hit in found.hits):
         return found
     with turns.lock:
-        return replace(found, hits=[_carried(hit, turns) for hit in found.hits])
+        kept = [bool(hit.then) or not hit.is_carried or turns.line(hit.message) is None for hit in found.hits]
+        hits = [_carried(hit, turns) for hit, stays in zip(found.hits, kept, strict=True) if stays]
+        return replace(found, hits=hits, leads=sum(kept[: found.leads]))
 
 
 def _carried(hit: Hit, turns: TurnShelf, *, is_linked: bool = False) -> Hit:
