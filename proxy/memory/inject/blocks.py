@@ -99,7 +99,8 @@ class _Packing:
     """Entries that fit so far.
 
     Attributes:
-        room: Tokens left.
+        room: Tokens of all lines.
+        heads: Tokens of the lines above entries.
         tokens: Hits added so far with the tokens that each took, by id.
     """
 
@@ -108,6 +109,7 @@ class _Packing:
     layout: Layout
     rows: list[_Row] = field(default_factory=list)
     tokens: dict[str, tuple[Hit, int]] = field(default_factory=dict)
+    heads: dict[str, int] = field(default_factory=dict)
 
     def add(self, hit: Hit) -> None:
         """Add a hit, on a line of its own or on one that is there, if it fits."""
@@ -118,15 +120,18 @@ class _Packing:
         line = f"{self._line(entry)}\n"
         kept = [row for row in self.rows if row.entry not in replaced]
         freed = sum(row.tokens for row in self.rows) - sum(row.tokens for row in kept)
-        tokens = self.count(line)
-        heads = {_HEADINGS[entry.section], *self._days(entry)}
-        known = {head for row in kept for head in (_HEADINGS[row.entry.section], *self._days(row.entry))}
-        needed = tokens - freed + sum(self.count(f"{head}\n") for head in heads - known)
-        if needed > self.room:
+        row = _Row(entry, line, self.count(line))
+        rows = [*kept, row]
+        if sum(one.tokens for one in rows) + self._head_tokens(rows) > self.room:
             return
-        self.room -= needed
-        self.rows = [*kept, _Row(entry, line, tokens)]
-        self.tokens[hit.id] = hit, max(0, tokens - freed)
+        self.rows = rows
+        self.tokens[hit.id] = hit, max(0, row.tokens - freed)
+
+    def _head_tokens(self, rows: Sequence[_Row]) -> int:
+        heads = {head for row in rows for head in (_HEADINGS[row.entry.section], *self._days(row.entry))}
+        for head in heads - self.heads.keys():
+            self.heads[head] = self.count(f"{head}\n")
+        return sum(self.heads[head] for head in heads)
 
     def text(self) -> str:
         """Return the sections in order."""
