@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Any, NamedTuple
+from typing import Any
 
 from proxy.text.lexical import tongue
 
@@ -53,11 +53,26 @@ def codes() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
-class Phrase(NamedTuple):
-    """A compiled phrase, with its longest word: a text without that word is not searched."""
+class Phrase:
+    """A phrase, compiled when a text first holds its longest word; most never are.
 
-    anchor: str
-    pattern: re.Pattern[str]
+    Attributes:
+        anchor: The longest literal word: a text without it is not searched.
+    """
+
+    __slots__ = ("_pattern", "_written", "anchor")
+
+    def __init__(self, written: str) -> None:
+        self.anchor = _anchor(written)
+        self._written = written
+        self._pattern: re.Pattern[str] | None = None
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Pattern over flattened text."""
+        if self._pattern is None:
+            self._pattern = re.compile(_bounded(self._written))
+        return self._pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +98,14 @@ class Language:
 
     def has(self, name: str, text: str) -> bool:
         """Return whether a phrase of the list stands in flattened ``text``."""
-        return any(anchor in text and pattern.search(text) for anchor, pattern in self.cues.get(name, ()))
+        return any(one.anchor in text and one.pattern.search(text) for one in self.cues.get(name, ()))
 
 
 def matches(phrases: Iterable[Phrase], text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of phrases in flattened ``text``."""
-    for anchor, pattern in phrases:
-        if anchor in text:
-            yield from pattern.finditer(text)
+    for one in phrases:
+        if one.anchor in text:
+            yield from one.pattern.finditer(text)
 
 
 @cache
@@ -166,7 +181,7 @@ def _listed(phrases: str | list[str]) -> list[str]:
 
 
 def _patterns(phrases: list[str]) -> tuple[Phrase, ...]:
-    return tuple(Phrase(_anchor(phrase), re.compile(_bounded(phrase))) for phrase in phrases)
+    return tuple(map(Phrase, phrases))
 
 
 def _anchor(phrase: str) -> str:
