@@ -27,6 +27,7 @@ from proxy.memory.plan.changes import (
     Change,
     is_ending,
     memory_id,
+    undo_changes,
 )
 from proxy.text.dates import dates_in, expiry_of
 from proxy.text.lexical import tongue
@@ -135,6 +136,16 @@ class Planner:
         older = self._older(said)
         found = [one for one in targets(ending, older).certain if is_heavy(one, ending.terms, older)]
         return [one.memory for one in found if one.memory is not None]
+
+    def resume(self, terms: Sequence[Term]) -> None:
+        """Bring back what ended before and is said to hold again; what was asked to be forgotten stays away."""
+        for row in list(self._rows.values()):
+            is_back = (
+                row.status == "closed" and row.batch and not row.metadata.get(FORGOTTEN) and holds(row.text, terms[0])
+            )
+            if is_back and row.valid_to is not None and row.valid_to < self.turn.at:
+                for change in undo_changes(row.batch, self._rows.values(), self._now):
+                    self._put(change.action, change.memory, "stated again")
 
     def close_judged(self, ending: Ending, said: Said, hits: Sequence[Older]) -> None:
         """Close what a judge found to be ended."""

@@ -76,6 +76,18 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
     return made[:MAX_ENDINGS]
 
 
+def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
+    """Return what the sentences say holds again: "I started using Magnet again"."""
+    made = []
+    for one in found:
+        for start, end in clauses(one.text):
+            part, low = one.text[start:end], one.low[start:end]
+            if any(tongue.has("again", low) for tongue in languages_in(low)) and not _is_void(one, part, low):
+                terms = terms_in(part)
+                made.append(tuple([term for term in terms if term.is_name] or terms))
+    return [terms for terms in made if terms]
+
+
 def slot_of(text: str) -> list[tuple[str, str]]:
     """Return the slots that a statement fills, as name and value: ``home``, ``job``, ``en:shoe size`` and so on."""
     low = flat(text)

@@ -13,6 +13,7 @@ from proxy.errors import ProxyError
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, Shelf
 from proxy.memory.index.postings import Mask
+from proxy.memory.learn.endings import resumed
 from proxy.memory.learn.learn import Read
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.statements import statements
@@ -54,6 +55,7 @@ async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: S
     """
     scope = turn.scope
     named = [" ".join(term.text for term in ending.terms) for one in readings for ending in one.endings]
+    named += [" ".join(term.text for term in terms) for one in readings for terms in resumed(one.found)]
     is_corrected = any(ending.kind == "meant" for one in readings for ending in one.endings)
     said = await index.said(scope, scope.session) if is_corrected else []
     before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from proxy.memory.learn.decide import Limits, Planner
-from proxy.memory.learn.endings import Ending, endings, slot_of
+from proxy.memory.learn.endings import Ending, endings, resumed, slot_of
 from proxy.memory.learn.past import Past
 from proxy.memory.learn.statements import (
     Sentence,
@@ -64,6 +64,8 @@ def learn(
 
 
 def _learn_message(planner: Planner, one: Read, reply: str) -> None:
+    for terms in resumed(one.found) if one.said.live else ():
+        planner.resume(terms)
     applied = [ending for ending in one.endings if planner.end(ending, one.said)]
     hiding = {ending.sentence.start for ending in planner.hiding if ending in one.endings}
     kept: list[Memory] = []

@@ -9,7 +9,7 @@ from proxy.memory.learn.own_words import user_spans
 from proxy.text.languages import languages_in, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import Items, clauses, is_question, items, sentences
-from proxy.text.terms import plain, shared
+from proxy.text.terms import plain, shared, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Kind
 
@@ -74,6 +74,15 @@ def is_request(low: str) -> bool:
     return _has("ask_more", low)
 
 
+def is_passing(text: str, low: str) -> bool:
+    """Return whether a sentence is about the talk or the moment: what the assistant said, a mood, a thing that fails."""
+    if _has("profile", low) or (_has("meant", low) and any(term.is_name for term in terms_in(text))):
+        return False
+    you = listed("you")
+    speaks_to = any(word.text in you for word in words(low)) or any(one in low for one in you if HAS_CJK.match(one))
+    return speaks_to or _has("passing", low)
+
+
 def is_told_as_fiction(text: str) -> bool:
     """Return whether a message opens a story or a role."""
     return _has("fiction", flat(text[:400]))
@@ -118,6 +127,7 @@ def _tells(part: str) -> bool:
     low = flat(part)
     opening = [word.text for word in words(low)][:2]
     is_telling = len(opening) > 1 and speaks_of_self(low) and not is_question(part, low) and not _has("ask_more", low)
+    is_telling = is_telling and not is_passing(part, low)
     return is_telling and not _is_hypothesis(low, opening)
 
 
@@ -176,6 +186,8 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
     if _has("instruct", one.low):
         return not _has("once", one.low)
     if _has("ask_more", one.low) and not _names_self(one.low):
+        return False
+    if is_passing(one.text, one.low):
         return False
     if speaks_of_self(one.low):
         return len(opening) > 1 or HAS_CJK.search(one.text) is not None
