@@ -1,4 +1,4 @@
-"""Whether memory keeps quiet when it knows nothing that matters."""
+"""Measures whether memory keeps quiet when it knows nothing that matters."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def asked_in(person: Person, prompts: Prompts = PROMPTS) -> list[tuple[str, str]
 
 
 def touches_turn(asked: Asked) -> bool:
-    """Whether something was recalled for what was asked: the profile and the opening stand in blocks of their own."""
+    """Return whether anything was recalled for the question; profile and opening are blocks of their own."""
     return any(OPEN in text for text in asked.insertions)
 
 

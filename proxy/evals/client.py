@@ -29,7 +29,7 @@ class EvalFailed(ProxyError):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one request showed.
+    """Outcome of one request.
 
     Args:
         insertions: Texts that reached the upstream and were not the client's, in order of the messages.
@@ -51,7 +51,7 @@ class Asked:
 
     @property
     def outcome(self) -> str:
-        """What became of memory in one or two words: ``used``, ``none``, ``degraded (deadline)``."""
+        """Use of memory in one or two words: ``used``, ``none``, ``degraded (deadline)``."""
         first, _, rest = self.memory.partition(";")
         reason = rest.partition("reason=")[2].partition(";")[0].strip()
         return f"{first} ({reason})" if reason else first

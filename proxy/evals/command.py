@@ -165,21 +165,19 @@ app.callback(invoke_without_command=True)(
         "Replay conversations as traffic and measure what reaches the model: recall and forgetting.", _recall, _forget
     )
 )
-app.command("recall")(_command("How much of the evidence for a question is injected, within a budget.", _recall))
+app.command("recall")(_command("Share of the evidence for a question that is injected, within a budget.", _recall))
 app.command("forget")(
-    _command(
-        "Whether what was taken back stays away, nothing else goes with it, and nothing ends without reason.", _forget
-    )
+    _command("Ended statements stay away, nothing else goes with them, and nothing ends without reason.", _forget)
 )
-app.command("cases")(
-    _command("Whether cases and stories of one's own come out right: what is said and learned.", _cases)
-)
+app.command("cases")(_command("Cases and stories of one's own: what is injected and learned is right.", _cases))
 app.command("questions")(
-    _command("Whether a fact stands when a question and one more sentence follow that end nothing.", _questions)
+    _command("A fact stands when a question with one more sentence follows that ends nothing.", _questions)
 )
-app.command("junk")(_command("How much is learned that should not be.", _on_set(junk)))
-app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _abstain))
-app.command("cache")(_command("What memory costs where a repeated prefix is billed at a discount.", _on_set(cache)))
+app.command("junk")(
+    _command("Memories learned or closed that should not be, and the CPU time of learning.", _on_set(junk))
+)
+app.command("abstain")(_command("Memory keeps quiet when it knows nothing that matters.", _abstain))
+app.command("cache")(_command("Cost of memory where a repeated prefix is billed at a discount.", _on_set(cache)))
 
 app.command("long")(
     _command("Conversations of 1, 5, 10 and 80 windows: what is found, sent and kept (--limit: most windows).", _long)

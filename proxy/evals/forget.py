@@ -1,4 +1,4 @@
-"""Whether an ended statement stays away, nothing else goes with it, and nothing ends without reason."""
+"""Measures whether an ended statement stays away, nothing else goes with it, and nothing ends without reason."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from proxy.evals.client import Asked
 from proxy.evals.dataset import load_set
 from proxy.evals.forget import Case, assess, load_cases
 from proxy.evals.junk import audit
-from proxy.evals.report import MOST_MISSES, Chart, Miss, Report, Table, shown
+from proxy.evals.report import MAX_MISSES, Chart, Miss, Report, Table, shown
 from proxy.evals.unrelated import PROMPTS
 from proxy.memory.inject.blocks import OPEN, OPENING_OPEN, PROFILE_OPEN
 
@@ -117,7 +117,7 @@ def test_the_page_draws_and_shows_what_was_missed_with_what_came_instead():
     miss = Miss(
         "temporal", "When <was> it?", (("missing", "on 3 May"), ("injected instead", "<memory>nothing</memory>"))
     )
-    page = Report(charts=[bars, lines], misses=[miss] * (MOST_MISSES + 2)).html()
+    page = Report(charts=[bars, lines], misses=[miss] * (MAX_MISSES + 2)).html()
     for shown_ in (
         "50.0 %",
         "75.0 %",
@@ -129,7 +129,7 @@ def test_the_page_draws_and_shows_what_was_missed_with_what_came_instead():
     ):
         assert shown_ in page
     assert page.count("<svg") == page.count("</svg>") == 2
-    assert page.count("<details>") == MOST_MISSES
+    assert page.count("<details>") == MAX_MISSES
     assert Report().html().count("<svg") == 0
 
 
