@@ -9,7 +9,6 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -18,13 +17,13 @@ import typer
 
 from proxy.evals.abstain import abstain, abstain_in_languages
 from proxy.evals.cache import cache
-from proxy.evals.cases import cases, load_scenarios
+from proxy.evals.cases import Scenario, load_scenarios
 from proxy.evals.client import Client, http_session
 from proxy.evals.dataset import Dataset, data_folder, default_set, load_set
-from proxy.evals.forget import forget, has_cases, load_cases
+from proxy.evals.forget import has_cases, load_cases, load_questions
 from proxy.evals.junk import junk
 from proxy.evals.long import WINDOWS, long, long_set
-from proxy.evals.questions import load_questions
+from proxy.evals.play import play
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
 from proxy.evals.server import ScriptedUpstream, served
@@ -85,20 +84,18 @@ def _recall(options: Options) -> Work:
     return lambda client: recall(client, dataset, options.budgets, options.concurrency)
 
 
-def _on_cases(
-    load: Callable[[Path], Sequence[T]], part: Callable[[Client, Sequence[T], int], Awaitable[Report]]
-) -> Part:
+def _on_cases(load: Callable[[Path], Sequence[Scenario]], name: str) -> Part:
     def prepare(options: Options) -> Work:
         loaded = load(data_folder(options.data))
         step = max(1, len(loaded) // options.limit) if options.limit else 1
-        return lambda client: part(client, loaded[::step][: options.limit], options.concurrency)
+        return lambda client: play(client, loaded[::step][: options.limit], options.concurrency, name)
 
     return prepare
 
 
-_forget = _on_cases(load_cases, forget)
-_questions = _on_cases(load_questions, partial(forget, name="questions"))
-_cases = _on_cases(load_scenarios, cases)
+_forget = _on_cases(load_cases, "forget")
+_questions = _on_cases(load_questions, "questions")
+_cases = _on_cases(load_scenarios, "cases")
 
 
 def _abstain(options: Options) -> Work:
