@@ -1,4 +1,4 @@
-"""Whether memory keeps quiet when it knows nothing that matters."""
+"""Measures whether memory keeps quiet when it knows nothing that matters."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from proxy.clock import iso
+from proxy.evals.cases import Scenario
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Dataset, Line, Person, Question, Session
-from proxy.evals.forget import APART, FIRST_DAY, Case
+from proxy.evals.forget import APART, FIRST_DAY
 from proxy.evals.metrics import Injected, mean
 from proxy.evals.replay import Progress, Replay, for_each
 from proxy.evals.report import Report, Table
@@ -27,7 +28,7 @@ class Quiet:
     """One request of a group and how much memory it got.
 
     Args:
-        on_turn: Whether anything was put in for what was asked, beyond what opens every conversation.
+        on_turn: True if anything was put in for what was asked, beyond what opens every conversation.
     """
 
     group: str
@@ -42,7 +43,7 @@ async def abstain(client: Client, dataset: Dataset, concurrency: int, prompts: P
 
 
 async def abstain_in_languages(
-    client: Client, cases: Sequence[Case], concurrency: int, prompts: Prompts = PROMPTS
+    client: Client, cases: Sequence[Scenario], concurrency: int, prompts: Prompts = PROMPTS
 ) -> Report:
     """Ask unrelated things, and things that were said, in each language of somebody who said everything in it."""
     dataset = speakers(cases)
@@ -86,17 +87,18 @@ def requests(dataset: Dataset, person: Person, prompts: Prompts = PROMPTS) -> li
     ]
 
 
-def speakers(cases: Sequence[Case]) -> Dataset:
+def speakers(cases: Sequence[Scenario]) -> Dataset:
     """Return one person a language, who says in their conversations what the cases begin with."""
     people = []
     for code in sorted({case.lang for case in cases}):
         own = [case for case in cases if case.lang == code]
         days = [iso(FIRST_DAY + APART * number) for number in range(len(own))]
         sessions = tuple(
-            Session(code, case.id, day, tuple(Line("user", text) for text in case.conversations[0]))
+            Session(code, case.id, day, tuple(Line("user", text) for text in case.steps[0]["user"]))
             for case, day in zip(own, days, strict=True)
         )
-        people.append(Person(code, sessions, tuple(Question(code, case.id, "", case.probe) for case in own)))
+        asked = tuple(Question(code, case.id, "", case.probes[0]["probe"]) for case in own)
+        people.append(Person(code, sessions, asked))
     return Dataset("languages", tuple(people))
 
 
@@ -109,7 +111,7 @@ def asked_in(person: Person, prompts: Prompts = PROMPTS) -> list[tuple[str, str]
 
 
 def touches_turn(asked: Asked) -> bool:
-    """Whether something was recalled for what was asked: the profile and the opening stand in blocks of their own."""
+    """Return whether anything was recalled for the question; profile and opening are blocks of their own."""
     return any(OPEN in text for text in asked.insertions)
 
 

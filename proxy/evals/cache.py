@@ -1,4 +1,4 @@
-"""What memory costs where the provider bills a repeated prefix at a discount."""
+"""Measures the cost of memory where the provider bills a repeated prefix at a discount."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proxy.text import tokens
 
 CACHED_PRICE = 0.1  # of a fresh token; what the large providers charge for a cached one
 _SHARE = 3  # the last third of a person's conversations, when there is something to recall
-_LEAST_TURNS = 4
+_MIN_TURNS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ async def cache(client: Client, dataset: Dataset, concurrency: int) -> Report:
 
         await Replay(client, person, on_turn=keep).run()
         later = [session.id for session in person.sessions][-max(1, len(person.sessions) // _SHARE) :]
-        bills.extend(bill(turns[name]) for name in later if len(turns.get(name, ())) >= _LEAST_TURNS)
+        bills.extend(bill(turns[name]) for name in later if len(turns.get(name, ())) >= _MIN_TURNS)
         progress.advance(len(person.sessions))
 
     await for_each(dataset.people, one, concurrency)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class EvalFailed(ProxyError):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one request showed.
+    """Outcome of one request.
 
     Args:
         insertions: Texts that reached the upstream and were not the client's, in order of the messages.
@@ -51,7 +52,7 @@ class Asked:
 
     @property
     def outcome(self) -> str:
-        """What became of memory in one or two words: ``used``, ``none``, ``degraded (deadline)``."""
+        """Use of memory in one or two words: ``used``, ``none``, ``degraded (deadline)``."""
         first, _, rest = self.memory.partition(";")
         reason = rest.partition("reason=")[2].partition(";")[0].strip()
         return f"{first} ({reason})" if reason else first
@@ -134,20 +135,22 @@ class Client:
         insertions = () if model != MODEL else tuple(injected_text(messages, received))
         return Asked(insertions, messages, received, memory, receipt, wall_ms, steps)
 
-    async def settle(self, user: str) -> float:
-        """Wait until everything that the user said is stored and learned from; return the seconds it took.
+    async def settle(self, user: str) -> None:
+        """Wait until everything that the user said is stored and learned from.
 
         Raises:
-            EvalFailed: If turns are still pending after five minutes.
+            EvalFailed: If nothing more is learned for five minutes.
         """
-        start = time.monotonic()
-        pause_s = 0.02
+        least, since, pause_s = sys.maxsize, time.monotonic(), 0.02
         while (pending := int((await self.get("/v1/state", user)).get("pending_turns", 0))) > 0:
-            if time.monotonic() - start > _SETTLE_S:
-                raise EvalFailed(f"{pending} turns of {user!r} are still pending after {_SETTLE_S:.0f} s.")
+            if pending < least:
+                least, since = pending, time.monotonic()
+            if time.monotonic() - since > _SETTLE_S:
+                raise EvalFailed(
+                    f"{pending} turns of {user!r} are still pending after {_SETTLE_S:.0f} s without progress."
+                )
             await asyncio.sleep(pause_s)
             pause_s = min(0.5, pause_s * 1.5)
-        return time.monotonic() - start
 
     async def end(self, user: str, session: str) -> None:
         """End a conversation, so that its summary is written, as an idle hour would.

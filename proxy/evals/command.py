@@ -9,7 +9,6 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -18,13 +17,13 @@ import typer
 
 from proxy.evals.abstain import abstain, abstain_in_languages
 from proxy.evals.cache import cache
-from proxy.evals.cases import cases, load_scenarios
+from proxy.evals.cases import Scenario, load_scenarios
 from proxy.evals.client import Client, http_session
 from proxy.evals.dataset import Dataset, data_folder, default_set, load_set
-from proxy.evals.forget import forget, has_cases, load_cases
+from proxy.evals.forget import has_cases, load_cases, load_questions
 from proxy.evals.junk import junk
 from proxy.evals.long import WINDOWS, long, long_set
-from proxy.evals.questions import load_questions
+from proxy.evals.play import play
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
 from proxy.evals.server import ScriptedUpstream, served
@@ -85,20 +84,18 @@ def _recall(options: Options) -> Work:
     return lambda client: recall(client, dataset, options.budgets, options.concurrency)
 
 
-def _on_cases(
-    load: Callable[[Path], Sequence[T]], part: Callable[[Client, Sequence[T], int], Awaitable[Report]]
-) -> Part:
+def _on_cases(load: Callable[[Path], Sequence[Scenario]], name: str) -> Part:
     def prepare(options: Options) -> Work:
         loaded = load(data_folder(options.data))
         step = max(1, len(loaded) // options.limit) if options.limit else 1
-        return lambda client: part(client, loaded[::step][: options.limit], options.concurrency)
+        return lambda client: play(client, loaded[::step][: options.limit], options.concurrency, name)
 
     return prepare
 
 
-_forget = _on_cases(load_cases, forget)
-_questions = _on_cases(load_questions, partial(forget, name="questions"))
-_cases = _on_cases(load_scenarios, cases)
+_forget = _on_cases(load_cases, "forget")
+_questions = _on_cases(load_questions, "questions")
+_cases = _on_cases(load_scenarios, "cases")
 
 
 def _abstain(options: Options) -> Work:
@@ -165,21 +162,19 @@ app.callback(invoke_without_command=True)(
         "Replay conversations as traffic and measure what reaches the model: recall and forgetting.", _recall, _forget
     )
 )
-app.command("recall")(_command("How much of the evidence for a question is injected, within a budget.", _recall))
+app.command("recall")(_command("Share of the evidence for a question that is injected, within a budget.", _recall))
 app.command("forget")(
-    _command(
-        "Whether what was taken back stays away, nothing else goes with it, and nothing ends without reason.", _forget
-    )
+    _command("Ended statements stay away, nothing else goes with them, and nothing ends without reason.", _forget)
 )
-app.command("cases")(
-    _command("Whether cases and stories of one's own come out right: what is said and learned.", _cases)
-)
+app.command("cases")(_command("Cases and stories of one's own: what is injected and learned is right.", _cases))
 app.command("questions")(
-    _command("Whether a fact stands when a question and one more sentence follow that end nothing.", _questions)
+    _command("A fact stands when a question with one more sentence follows that ends nothing.", _questions)
 )
-app.command("junk")(_command("How much is learned that should not be.", _on_set(junk)))
-app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _abstain))
-app.command("cache")(_command("What memory costs where a repeated prefix is billed at a discount.", _on_set(cache)))
+app.command("junk")(
+    _command("Memories learned or closed that should not be, and the CPU time of learning.", _on_set(junk))
+)
+app.command("abstain")(_command("Memory keeps quiet when it knows nothing that matters.", _abstain))
+app.command("cache")(_command("Cost of memory where a repeated prefix is billed at a discount.", _on_set(cache)))
 
 app.command("long")(
     _command("Conversations of 1, 5, 10 and 80 windows: what is found, sent and kept (--limit: most windows).", _long)

@@ -1,4 +1,4 @@
-"""Whether a conversation many times longer than the window is answered with what matters, and what that costs."""
+"""Measures conversations many times longer than the window: what reaches the model, and the cost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OURS = ("compact", "condense", "leftout", "recall", "assemble", "identify")
 
 @dataclass(slots=True)
 class _Tally:
-    """What the requests about one haystack showed."""
+    """Figures of the requests about one haystack."""
 
     sent: list[int] = field(default_factory=list)
     wall_ms: list[float] = field(default_factory=list)

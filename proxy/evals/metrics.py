@@ -71,7 +71,7 @@ class Injected:
         self._stems: frozenset[str] | None = None
 
     def holds(self, message: str) -> bool:
-        """Whether at least 60 % of a message's word 3-grams stand in the text."""
+        """Return whether at least 60 % of a message's word 3-grams stand in the text."""
         wanted = grams(message)
         return bool(wanted) and len(wanted & self._index(wanted).keys()) >= EVIDENCE_SHARE * len(wanted)
 
@@ -86,7 +86,7 @@ class Injected:
         return places[len(places) // 2] if places else None
 
     def answers(self, answer: str | None) -> bool | None:
-        """Whether 80 % of the answer's stemmed content words are there; ``None`` if it has none."""
+        """Return whether 80 % of the answer's stemmed content words are there; ``None`` if it has none."""
         wanted = content_stems(answer or "")
         if not wanted:
             return None
@@ -126,7 +126,7 @@ def fingerprints(found: Sequence[str]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What a question needs: groups of messages; a group counts as found when any of its messages is.
+    """Evidence that a question needs: groups of messages; a group counts as found when any of its messages is.
 
     One message a group where messages are labelled, all messages of the session where sessions are.
     """

@@ -1,4 +1,4 @@
-"""How much of the evidence for a question reaches the model, within a budget of tokens."""
+"""Measures the share of the evidence for a question that reaches the model, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proxy.evals.report import Cell, Chart, Miss, Report, Table
 from proxy.evals.score import FEW, TOP, Rank, Score, gold_of, rank, updated
 
 S = TypeVar("S", Score, Rank)
-_MOST_SHOWN = 2000  # characters of a message
+_MAX_SHOWN = 2000  # characters of a message
 _COMPUTED = frozenset({"temporal"})  # the answer is a date that nobody said: evidence counts, containment cannot
 
 
@@ -111,7 +111,7 @@ class Recall:
                 score.question.category,
                 score.question.text,
                 (
-                    *(("missing", text[:_MOST_SHOWN]) for text in score.missed),
+                    *(("missing", text[:_MAX_SHOWN]) for text in score.missed),
                     (f"injected instead ({score.tokens} tokens; memory {score.outcome})", score.injected.strip()),
                 ),
             )

@@ -1,4 +1,4 @@
-"""What an eval found: tables for people, JSON for machines, one self-contained HTML page for sending around."""
+"""The report of an eval: tables for people, JSON for machines, one self-contained HTML page for sending around."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 Cell = str | int | float | None
-MOST_MISSES = 300
+MAX_MISSES = 300
 _COLOURS = ("#2f6fde", "#16a394", "#d97a1f", "#8b5fd6", "#c2385b")
 _WIDTH, _ROW, _BAR, _LABELS = 860, 8, 12, 190  # pixels
 _HEIGHT, _MARGIN = 280, 48
@@ -192,9 +192,9 @@ def _misses(misses: Sequence[Miss]) -> str:
         f"<details><summary><b>{html.escape(miss.group)}</b> {html.escape(miss.title)}</summary>"
         + "".join(f"<h3>{html.escape(name)}</h3><pre>{html.escape(text)}</pre>" for name, text in miss.shows)
         + "</details>"
-        for miss in misses[:MOST_MISSES]
+        for miss in misses[:MAX_MISSES]
     )
-    left = len(misses) - MOST_MISSES
+    left = len(misses) - MAX_MISSES
     more = f"<p>{left} more are in the JSON.</p>" if left > 0 else ""
     return f"<h2>Missed ({len(misses)})</h2>\n{listed}{more}"
 

@@ -12,7 +12,7 @@ from proxy.evals.replay import Moment
 from proxy.evals.verdict import LATER_HOLDS
 
 TOP, FEW = 10, 5
-_LEAST_WORDS = 4  # shorter messages stand in any text
+_MIN_WORDS = 4  # shorter messages stand in any text
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """What of a question's evidence is among the best entries of its receipt.
+    """Share of a question's evidence among the best entries of its receipt.
 
     Args:
         turns: Share of the evidence in the ten best entries.
@@ -147,7 +147,7 @@ def _is_among(session: str, lines: Sequence[Line], entries: Sequence[_Entry]) ->
 
 
 def _stands(lines: Sequence[Line], texts: Sequence[Injected]) -> bool:
-    telling = [line.content for line in lines if len(words(line.content)) >= _LEAST_WORDS]
+    telling = [line.content for line in lines if len(words(line.content)) >= _MIN_WORDS]
     return any(text.holds(message) for text in texts for message in telling)
 
 

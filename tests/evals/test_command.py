@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 from proxy.errors import ConfigError
 from proxy.evals.abstain import abstain
 from proxy.evals.cache import cache
-from proxy.evals.cases import cases, load_scenarios
+from proxy.evals.cases import load_scenarios
 from proxy.evals.client import Client
 from proxy.evals.command import Options, Work, app, measure
-from proxy.evals.forget import forget, load_cases
+from proxy.evals.forget import load_cases
 from proxy.evals.junk import junk
+from proxy.evals.play import play
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
 from proxy.evals.unrelated import PROMPTS
@@ -32,8 +33,8 @@ def every_part(options: Options) -> Work:
 
     async def work(client: Client) -> Report:
         report = await recall(client, dataset, options.budgets, 2)
-        report.add(await forget(client, told, 1))
-        report.add(await cases(client, load_scenarios(options.data), 2))
+        report.add(await play(client, told, 1, "forget"))
+        report.add(await play(client, load_scenarios(options.data), 2))
         report.add(await junk(client, dataset, 1, PROMPTS["en"][:2]))
         report.add(await abstain(client, dataset, 1, {"en": PROMPTS["en"][:2]}))
         report.add(await cache(client, dataset, 1))
@@ -54,8 +55,8 @@ async def test_small_set_is_replayed_against_a_real_server(sample):
     assert [item["strict"] for item in found.items if "case" in item] == [True] * 4
     learned = tables["forget: learned and closed"]
     assert dict(zip(learned.columns, learned.rows[0], strict=True))["CPU-ms a message"] > 0
-    assert tables["cases, by kind"].rows[-1] == ("all", 2, 2, 1.0, 1.0, 1.0, None), tables["cases, by kind"].notes[0]
-    assert tables["stories"].rows[-1] == ("all", 1, 1, 1.0, 1.0, 1.0, None), tables["stories"].notes[0]
+    assert tables["cases, by kind"].rows[-1] == ("all", 2, 2, 1.0, 1.0, 1.0, None, None)
+    assert tables["cases: questions of stories"].rows[-1] == ("all", 1, 1, 1.0, 1.0, 1.0, None, None)
     assert tables["cases: learned and closed"].rows[0][0] == 5
     assert tables["own: learned and closed"].rows[0][:2] == (4, 4)
     assert tables["own: memory injected"].rows[0][:2] == ("unrelated prompts (en)", 2)

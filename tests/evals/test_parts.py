@@ -4,32 +4,16 @@ import json
 
 import pytest
 
-from proxy.errors import ConfigError
 from proxy.evals.abstain import Quiet, asked_in, requests, speakers, touches_turn
 from proxy.evals.abstain import tabulate as tabulate_quiet
 from proxy.evals.cache import bill, cost
 from proxy.evals.client import Asked
 from proxy.evals.dataset import load_set
-from proxy.evals.forget import Case, assess, load_cases
+from proxy.evals.forget import load_cases
 from proxy.evals.junk import audit
-from proxy.evals.report import MOST_MISSES, Chart, Miss, Report, Table, shown
+from proxy.evals.report import MAX_MISSES, Chart, Miss, Report, Table, shown
 from proxy.evals.unrelated import PROMPTS
 from proxy.memory.inject.blocks import OPEN, OPENING_OPEN, PROFILE_OPEN
-
-
-def test_verdict_names_what_is_missing_and_what_leaked(sample):
-    case = load_cases(sample)[0]
-    assert assess(case, "plays the Bassoon").is_strict
-    verdict = assess(case, "plays the oboe")
-    assert (verdict.missing, verdict.leaked) == (("bassoon",), ("oboe",))
-
-
-def test_cases_of_another_format_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match="neither"):
-        load_cases(tmp_path)
-    (tmp_path / "retract.jsonl").write_text('{"id": 1}', encoding="utf-8")
-    with pytest.raises(ConfigError, match="conversations"):
-        load_cases(tmp_path)
 
 
 def test_audit_counts_what_should_not_have_been_learned(sample):
@@ -56,10 +40,15 @@ def test_prompts_are_dealt_out_among_the_people(sample):
     assert ("never said (adversarial)", "When does the choir rehearse?") in asked
 
 
-def test_each_language_is_asked_of_one_who_speaks_it():
-    said = (("Wir haben einen Dackel.",), ("Der Dackel ist weg.",))
-    cases = [Case("a", "de", "retract", said, "Welche Tiere haben wir?", (), ("Dackel",))]
-    cases.append(Case("b", "es", "additive", (("Toco el oboe.",),), "¿Qué toco?", ("oboe",), ()))
+def test_each_language_is_asked_of_one_who_speaks_it(tmp_path):
+    rows = [
+        ("a", "de", [["Wir haben einen Dackel."], ["Der Dackel ist weg."]], "Welche Tiere haben wir?"),
+        ("b", "es", [["Toco el oboe."]], "¿Qué toco?"),
+    ]
+    names = ("id", "lang", "conversations", "probe")
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+    (tmp_path / "retract.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    cases = load_cases(tmp_path)
     dataset = speakers(cases)
     assert [(person.id, [line.content for _, line in person.lines()]) for person in dataset.people] == [
         ("de", ["Wir haben einen Dackel."]),
@@ -117,7 +106,7 @@ def test_the_page_draws_and_shows_what_was_missed_with_what_came_instead():
     miss = Miss(
         "temporal", "When <was> it?", (("missing", "on 3 May"), ("injected instead", "<memory>nothing</memory>"))
     )
-    page = Report(charts=[bars, lines], misses=[miss] * (MOST_MISSES + 2)).html()
+    page = Report(charts=[bars, lines], misses=[miss] * (MAX_MISSES + 2)).html()
     for shown_ in (
         "50.0 %",
         "75.0 %",
@@ -129,7 +118,7 @@ def test_the_page_draws_and_shows_what_was_missed_with_what_came_instead():
     ):
         assert shown_ in page
     assert page.count("<svg") == page.count("</svg>") == 2
-    assert page.count("<details>") == MOST_MISSES
+    assert page.count("<details>") == MAX_MISSES
     assert Report().html().count("<svg") == 0
 
 

@@ -6,8 +6,10 @@ import pytest
 
 from proxy.errors import ConfigError
 from proxy.evals.actor import Actor
-from proxy.evals.cases import Result, check_of, load_scenarios, tabulate, wrong_memories
+from proxy.evals.cases import check_of, load_scenarios, wrong_memories
 from proxy.evals.client import Asked
+from proxy.evals.forget import load_cases
+from proxy.evals.play import Result, may_end, tabulate
 from proxy.evals.verdict import Check, judge
 
 pytestmark = pytest.mark.anyio
@@ -134,8 +136,8 @@ def test_cases_and_stories_are_read_from_one_folder(tmp_path):
     (tmp_path / "memory.jsonl").write_text(json.dumps(CASE) + "\n\n", encoding="utf-8")
     (tmp_path / "stories.json").write_text(json.dumps([STORY]), encoding="utf-8")
     case, story = load_scenarios(tmp_path)
-    assert (case.group, case.steps[0], len(case.probes)) == ("forget", {"user": ["I drink tea.", "I like rum."]}, 2)
-    assert (story.group, story.is_story, story.probes[0]["time"]) == ("ada", True, "2026-06-20T10:00:00Z")
+    assert (case.kind, case.steps[0], len(case.probes)) == ("forget", {"user": ["I drink tea.", "I like rum."]}, 2)
+    assert (story.kind, story.is_story, story.probes[0]["time"]) == ("ada", True, "2026-06-20T10:00:00Z")
 
 
 @pytest.mark.parametrize("text", ["", '{"id": "x"}', "[]", "{"])
@@ -183,9 +185,64 @@ def test_cases_are_counted_by_kind_and_stories_by_question(tmp_path):
         Result(story, "Who?", (judge("60 guests", check_of(story.probes[1])),)),
     ]
     report = tabulate(results)
-    by_kind, stories = report.tables
-    assert by_kind.rows == (("forget", 1, 0, 1.0, 1.0, 1.0, 1.0), ("all", 1, 0, 1.0, 1.0, 1.0, 1.0))
-    assert stories.rows[-1] == ("all", 2, 1, 1.0, 0.5, 0.5, None)
-    assert "Not right: How many guests?." in stories.notes
+    assert [table.title for table in report.tables] == [
+        "cases, by kind",
+        "cases, by language",
+        "cases: questions of stories",
+        "cases: not right",
+    ]
+    by_kind, _, stories, wrong = report.tables
+    assert by_kind.columns == ("", "asked", "right", "kept", "resolved", "strict", "withheld", "false endings")
+    assert by_kind.rows == tuple((group, 1, 0, 1.0, 1.0, 1.0, 1.0, None) for group in ("forget", "all"))
+    assert stories.rows[-1] == ("all", 2, 1, 1.0, 0.5, 0.5, None, None)
+    assert (wrong.columns, wrong.rows) == (
+        ("2 of 3",),
+        (("tea: 2 memories, more than 1",), ("How many guests?: not marked: 90 guests",)),
+    )
+    assert [note.partition(":")[0] for note in wrong.notes] == ["right", "kept", "resolved", "strict", "withheld"]
     assert [miss.title for miss in report.misses] == ["tea", "How many guests?"]
     assert [item["right"] for item in report.items] == [False, False, True]
+
+
+def result(scenario, injected: str, closed: tuple[str, ...] = ()) -> Result:
+    (probe,) = scenario.probes
+    said = [text for step in scenario.steps for text in step["user"]]
+    verdict = judge(injected, check_of(probe, whole_words=scenario.whole_words), said)
+    return Result(scenario, scenario.id, (verdict,), closed=closed)
+
+
+def test_each_measure_counts_where_it_applies(tmp_path):
+    rows = [
+        ("swap", "correct", "I play the oboe.", "Sorry, I play the bassoon.", ["bassoon"], ["oboe"]),
+        ("gone", "forget_request", "Ich habe Asthma.", "Vergiss es.", [], ["Asthma"]),
+        ("near", "near_miss", "Ich mag Tee.", "Bo mag keinen Tee.", ["Tee"], []),
+    ]
+    names = ("id", "kind", "conversations", "present", "absent")
+    lines = [
+        json.dumps({**dict(zip(names, (id_, kind, [[a], [b]], *checks), strict=True)), "lang": "de", "probe": "?"})
+        for id_, kind, a, b, *checks in rows
+    ]
+    (tmp_path / "retract.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    swap, gone, near = load_cases(tmp_path)
+    report = tabulate(
+        [result(swap, "plays the Bassoon"), result(gone, "Asthmas"), result(near, "Tee", ("Ich mag Tee",))], "forget"
+    )
+    assert report.tables[0].rows == (
+        ("correct", 1, 1, 1.0, 1.0, 1.0, None, None),
+        ("forget_request", 1, 0, 1.0, 0.0, 0.0, 0.0, None),
+        ("near_miss", 1, 0, 1.0, 1.0, 1.0, None, 1.0),
+        ("all", 3, 1, 1.0, 2 / 3, 2 / 3, 0.0, 1.0),
+    )
+    assert [item["wrong"] for item in report.items] == [[], ["leaked: Asthma"], ["closed: Ich mag Tee"]]
+    assert report.charts[0].series["resolved"] == [("correct", 1.0), ("forget_request", 0.0), ("near_miss", 1.0)]
+
+
+def test_restated_fact_may_close_only_what_took_it_back(tmp_path):
+    told = [["I'm vegan."], ["I'm not vegan any more."], ["I'm vegan again."]]
+    row = {"id": "r", "kind": "restate", "conversations": told, "probe": "Diet?"}
+    (tmp_path / "retract.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    (case,) = load_cases(tmp_path)
+    assert may_end(case, {"text": "I'm not vegan any more"})
+    assert may_end(case, {"text": "The user eats anything", "quote": "I'm not vegan any more."})
+    assert not may_end(case, {"text": "I'm vegan again"})
+    assert case.ends_nothing
