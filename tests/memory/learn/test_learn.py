@@ -96,7 +96,10 @@ def test_a_turned_liking_leaves_the_later_one() -> None:
 
 def test_forgotten_person_goes_by_name_too() -> None:
     world = told(
-        "My kids are called Ana and Tom.", "Tom has piano lessons on Friday.", "I swim.", "Forget everything about my kids."
+        "My kids are called Ana and Tom.",
+        "Tom has piano lessons on Friday.",
+        "I swim.",
+        "Forget everything about my kids.",
     )
     assert world.active == ["I swim."]
     assert not any("Tom" in text or "Ana" in text for text in world.quotable)

@@ -74,4 +74,3 @@ class World:
         other = World()
         other.memories, other.rows, other.turns = dict(self.memories), list(self.rows), self.turns
         return other
-

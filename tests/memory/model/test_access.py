@@ -12,6 +12,7 @@ from proxy.memory.model.access import model_access
 from proxy.memory.model.extraction import ModelAccess
 from proxy.settings.memory import MemorySettings
 
+
 def choose(environ: Mapping[str, str], **fields: Any) -> ModelAccess:
     return model_access(MemorySettings(**fields), environ)
 
