@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
-_PART = re.compile(r'"[a-z_]{1,32}":(?:"[a-z]{1,16}"|true)?')
+_PART = re.compile(r'"[a-z_]{1,32}":(?:"(?:[a-z]{1,16}")?|true)?')
 _OWNER = re.compile(r"[0-9a-f]{32}")
 
 
