@@ -235,6 +235,7 @@ class Hit:
         quote: Of a fact: the whole sentence that ``text`` stands in.
         context, context_by, dates: As in ``Memory``.
         message: Id of the message that a fact stands in.
+        is_carried: The turn of that message may be shown in its place.
         then: Linked newer statements, oldest first; rendered on the same entry, after this one.
         ended_by: Statement that ended this one, where something closed is shown at all.
     """
@@ -257,6 +258,7 @@ class Hit:
     context_by: Role | Literal[""] = ""
     dates: str = ""
     message: str = ""
+    is_carried: bool = False
     then: tuple[Hit, ...] = ()
     ended_by: Hit | None = None
 

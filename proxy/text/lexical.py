@@ -76,7 +76,7 @@ _SCRIPTS = {
     "": re.compile("[^\\W\\d_\u0041-\u024f]"),
 }
 _HAN_LETTERS = 3  # a character says as much as so many letters
-_CODES = {"english": "en", "german": "de", "spanish": "es"}
+_CODES = {"english": "en", "german": "de", "spanish": "es", "french": "fr", "portuguese": "pt"}
 _LATIN_LETTER = re.compile("[A-Za-z\u00c0-\u024f]")
 
 # Words that say nothing about what is sought: they weigh little in a query and stay in the index.

@@ -68,12 +68,19 @@ def clauses(sentence: str) -> tuple[Span, ...]:
         if cut is None or cut[0] < start:
             continue
         is_marked = any(char in ",;:，；：()（）" for char in sentence[slice(*cut)])
-        if is_marked or len(words(sentence[start : cut[0]])) >= MIN_CLAUSE_WORDS:
+        if is_marked or _is_clause(sentence[start : cut[0]]):
             spans.append((start, cut[0]))
             start = cut[1]
     spans.append((start, len(sentence)))
     kept = tuple((a, b) for a, b in spans if any(char.isalnum() for char in sentence[a:b]))
     return kept or ((0, len(sentence)),)
+
+
+def _is_clause(text: str) -> bool:
+    """Return whether the words before a bare "and" are a clause, not a part of its subject: "My sister and I"."""
+    found = [word.text for word in words(text)]
+    verbs = listed("first") | listed("ask") | listed("light") | listed("verbs")
+    return len(found) >= MIN_CLAUSE_WORDS and not verbs.isdisjoint(found)
 
 
 def _cut_at(low: str, match: re.Match[str]) -> Span | None:
@@ -84,11 +91,16 @@ def _cut_at(low: str, match: re.Match[str]) -> Span | None:
     is_blank, is_comma = match[0].isspace(), match[0].strip() in (",", "，")
     if len(head) > 1 and first in listed("but"):
         return match.span()
-    if len(head) > 1 and first in listed("and") and head[1].strip(",.") in listed("opener"):
+    if len(head) > 1 and first in listed("and") and _opens(head[1].strip(",.")):
         return match.start(), match.end() + ahead.index(head[1], len(first))
     if is_blank or first in listed("but") or first in listed("and"):
         return None
-    return match.span() if not is_comma or first in listed("opener") or _opens_unspaced(ahead) else None
+    return match.span() if not is_comma or _opens(first) or _opens_unspaced(ahead) else None
+
+
+def _opens(word: str) -> bool:
+    """Return whether a word opens a clause: a pronoun, a possessive, a verb that says "I"."""
+    return any(word in listed(name) for name in ("opener", "first", "mine", "verbs"))
 
 
 def _opens_unspaced(ahead: str) -> bool:

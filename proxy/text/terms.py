@@ -11,6 +11,7 @@ from proxy.text.languages import words as listed
 from proxy.text.lexical import content
 from proxy.text.words import HAS_CJK, fold, stems, words
 
+MIN_LETTERS = 3  # of a telling word that is no name
 MIN_CJK_SHARE = 0.6  # of a run's character pairs; a verb or measure word may stand between them
 _CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 _IDLE = ("first", "mine", "third", "article", "preposition", "and", "but", "light", "generic", "time", "ask", "also")
@@ -37,7 +38,7 @@ def terms_in(text: str, start: int = 0, end: int | None = None) -> list[Term]:
         is_name = (written[0].isupper() and not is_first) or any(map(str.isdigit, written)) or has_cjk
         if (is_idle(word.text) and not (is_name and len(written) > 1 and written.isupper())) or len(
             word.text
-        ) < 2 - is_name:
+        ) < MIN_LETTERS - 2 * is_name:
             continue
         found.append(Term(word.text, forms_of(word.text), is_name))
     for run in _CJK_RUN.finditer(text, start, end):

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from proxy.memory.conversations.chain import Point
 from proxy.memory.inject.blocks import EMPTY, Block, opening_block, query_block
+from proxy.memory.inject.entries import plain, unsaid
 from proxy.store.ledger import LedgerEntry
-from proxy.text.fence import Count, escape
+from proxy.text.fence import Count
 from proxy.types import Hit
 
 
@@ -88,7 +89,7 @@ def assemble(
         frozen = LedgerEntry(first.hash, "profile", "", ())
     if frozen is None:
         chosen = profile or EMPTY
-        frozen = LedgerEntry(first.hash, "profile", chosen.text, tuple(hit.id for hit in chosen.hits))
+        frozen = LedgerEntry(first.hash, "profile", chosen.text, chosen.ids)
         entries += [frozen] if profile is not None else []
         fresh += chosen.hits
         budget -= chosen.tokens
@@ -98,16 +99,16 @@ def assemble(
     current = stored.get((last.hash, "block")) if in_tool_loop else None
     if current is None:
         profile_lines = _lines_of(frozen.text)
-        unsaid = [hit for hit in hits if hit.id not in carried and not _is_line(hit, profile_lines)]
-        block = query_block(unsaid, budget, count) if hits else EMPTY
-        current = LedgerEntry(last.hash, "block", block.text, tuple(hit.id for hit in block.hits))
+        fresh_hits = [one for hit in hits if (one := unsaid(hit, carried)) and not _is_line(one, profile_lines)]
+        block = query_block(fresh_hits, budget, count) if hits else EMPTY
+        current = LedgerEntry(last.hash, "block", block.text, block.ids)
         entries.append(current)
         fresh += block.hits
         budget -= block.tokens
     if opening and not opened.text:
-        unsaid = [hit for hit in opening if hit.id not in carried.union(current.memory_ids)]
-        begins = opening_block(unsaid, budget, count)
-        opened = LedgerEntry(first.hash, "opening", begins.text, tuple(hit.id for hit in begins.hits))
+        summaries = [hit for hit in opening if hit.id not in carried.union(current.memory_ids)]
+        begins = opening_block(summaries, budget, count)
+        opened = LedgerEntry(first.hash, "opening", begins.text, begins.ids)
         entries.append(opened)
         fresh += begins.hits
     texts[last.index] = current
@@ -118,13 +119,9 @@ def assemble(
 
 
 def _lines_of(profile: str) -> frozenset[str]:
-    return frozenset(_plain(line.removeprefix("- ")) for line in profile.splitlines())
+    return frozenset(plain(shown.removeprefix("- ")) for shown in profile.splitlines())
 
 
 def _is_line(hit: Hit, lines: frozenset[str]) -> bool:
-    """Whether an old turn says word for word, and no more, what the profile says all through the conversation."""
-    return bool(lines) and hit.source == "episode" and _plain(escape(hit.text)) in lines
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(".!")
+    """Return whether an old turn says word for word, and no more, what a line of the profile says."""
+    return bool(lines) and hit.source == "episode" and plain(hit.text) in lines

@@ -28,6 +28,8 @@ class Standing:
         """Return the hit without withheld sentences; None where nothing is left."""
         if hit.id in self.closed_ids:
             return None
+        if hit.then:
+            hit = replace(hit, then=tuple(shown for one in hit.then if (shown := self.seen(one)) is not None))
         text = self.withheld.visible(hit.id, hit.text)
         if text is not None and hit.source in ("episode", "summary") and not (hit.role == "user" and hit.live):
             text = self.withheld.visible_text(text)

@@ -11,12 +11,12 @@ from proxy.memory.learn.endings import Ending, same_slot, slot_of
 from proxy.memory.learn.past import Hide, Past, Row, spans_of
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.statements import Statement, kind_of, speaks_of_self
-from proxy.memory.learn.targets import Older, names_beside, targets
+from proxy.memory.learn.targets import Older, is_heavy, names_beside, targets
 from proxy.memory.plan.changes import (
+    APART,
     ENDING,
     FORGOTTEN,
     HIDES,
-    LONG,
     PROFILE,
     PROPOSES,
     REMAINS,
@@ -80,10 +80,14 @@ class Planner:
             if row.status == "active" and not is_ending(row) and row.valid_from <= self.turn.at
         ]
 
-    def state(
-        self, one: Statement, said: Said, *, dates: str = "", expires_at: datetime | None = None
-    ) -> Memory | None:
-        """Add or reinforce a statement; None where it adds nothing."""
+    def state(self, one: Statement, said: Said, *, is_apart: bool = False) -> Memory | None:
+        """Add or reinforce a statement; None where it adds nothing.
+
+        Args:
+            one: The statement.
+            said: Its message.
+            is_apart: Its sentence is withheld, so that it must be shown by itself.
+        """
         known = plain(one.text)
         if not said.live and known in self.past.withheld_texts():
             return None
@@ -93,7 +97,7 @@ class Planner:
             if self.turn.id not in row.turns:
                 self._reinforce(row)
             return self._rows[row.id]
-        fresh = self._memory(one, said, dates=dates, expires_at=expires_at)
+        fresh = self._memory(one, said, is_apart=is_apart)
         stored = self._rows.get(fresh.id)
         if stored is not None and (self.turn.id in stored.turns or not said.live):
             return None
@@ -115,10 +119,19 @@ class Planner:
         if ending.kind == "forget":
             self._forget(ending, said, older, hits.certain, hits.likely)
             return True
-        if not hits.certain or self._closed + len(hits.certain) > self._limits.max_closed:
+        light = [one for one in hits.certain if not is_heavy(one, ending.terms, older)]
+        if not light or self._closed + len(light) > self._limits.max_closed:
             return False
-        self._close(ending, said, hits.certain)
+        self._close(ending, said, light)
         return True
+
+    def heavy(self, ending: Ending, said: Said) -> list[Memory]:
+        """Return the memories that an ending names and that say too much besides to be closed for it."""
+        if ending.kind in ("meant", "slot", "forget"):
+            return []
+        older = self._older(said)
+        found = [one for one in targets(ending, older).certain if is_heavy(one, ending.terms, older)]
+        return [one.memory for one in found if one.memory is not None]
 
     def link(self, fresh: Memory, older: Memory) -> None:
         """Show two statements on one entry, the newer last."""
@@ -165,7 +178,7 @@ class Planner:
         hides = spans_of(rows, texts)
         hides += [hide for hide in _holding(rows, names) if plain(_at(rows, hide)) not in exempt] if names else []
         own = [row for row in self.past.own if row.message == said.id or row.by == "assistant"]
-        if ending.kind != "turned":
+        if ending.hides_itself:
             hides += spans_of(own, frozenset((plain(ending.sentence.text),)))
             hides += _holding([row for row in own if row.by == "assistant"], ending.terms[:1])
         row = self._ending_row(said, ending.clause, ending.terms, hides, texts, is_forgotten=False)
@@ -323,14 +336,14 @@ class Planner:
             "said again",
         )
 
-    def _memory(self, one: Statement, said: Said, *, dates: str, expires_at: datetime | None) -> Memory:
+    def _memory(self, one: Statement, said: Said, *, is_apart: bool) -> Memory:
         scope = self.turn.scope
         metadata: dict[str, Any] = {PROFILE: True} if one.is_profile else {}
-        if len(said.text) > MAX_CARRIED:
-            metadata[LONG] = True
+        if len(said.text) > MAX_CARRIED or is_apart:
+            metadata[APART] = True
         return Memory(
             id=memory_id(scope, said.id, "", "", one.text),
-            kind="event" if dates and one.kind == "fact" else one.kind,
+            kind=one.kind,
             text=one.text,
             created_at=self._now,
             updated_at=self._now,
@@ -343,11 +356,9 @@ class Planner:
             turns=(self.turn.id,),
             context=one.context,
             context_by=one.by,  # type: ignore[arg-type]
-            dates=dates,
             message=said.id,
             start=one.sentence.start,
             end=one.sentence.end,
-            expires_at=expires_at,
             metadata=metadata,
         )
 

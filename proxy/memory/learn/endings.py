@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from proxy.memory.learn.statements import Sentence, is_question, speaks_of_self
-from proxy.text.languages import Language, languages
+from proxy.text.languages import Language, languages, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
 from proxy.text.terms import Term, forms_of, terms_in
@@ -22,6 +22,7 @@ MIN_REST_WORDS = 3
 MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
 _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
+_PLAIN_REGIONS = 2  # behind and before a cue
 _COMMA = re.compile(r"[,;:，；：。]")
 
 
@@ -46,6 +47,18 @@ class Ending:
     slot: tuple[str, str] = ("", "")
     rest: str = ""
     everything: bool = False
+
+    @property
+    def hides_itself(self) -> bool:
+        """Return whether its sentence says no more than that something ended, so that it is withheld with it."""
+        if self.kind == "forget":
+            return True
+        if self.kind not in ("end", "switch", "correct"):
+            return False
+        low = flat(self.clause)
+        last = max((word.end for word in words(low) if any(word.text in term.forms for term in self.terms)), default=0)
+        joint = next((word.end for word in words(low) if word.start >= last and word.text in listed("and")), None)
+        return bool(self.rest and self.rest != self.clause) or joint is None or not terms_in(self.clause, joint)
 
 
 def endings(found: Sequence[Sentence]) -> list[Ending]:
@@ -112,10 +125,10 @@ def _request(one: Sentence, part: str, low: str) -> Ending | None:
         for match in tongue.find("forget", low):
             if match.start() > opening:
                 continue
-            start, end = match.span("old")
-            if not any(word.text in listed("and") for word in words(low[start:end])):
-                end = next((found.start() for found in _COMMA.finditer(low, start, end)), end)
-            terms = _cut(terms_in(part, start, end))
+            start, end = match.start("old"), len(low)
+            first = next((found.start() for found in _COMMA.finditer(low, start)), end)
+            is_list = any(word.text in listed("and") for word in words(low[start:]))
+            terms = _cut(terms_in(part, start, end if is_list else first) or terms_in(part, start, end))
             everything = tongue.has("everything", low[match.start() : match.start("old")])
             if terms:
                 return Ending("forget", one, part, tuple(terms), everything=everything)
@@ -139,9 +152,8 @@ def _is_void(one: Sentence, part: str, low: str) -> bool:
     opening = [word.text for word in words(low)][:2]
     if not opening or is_question(part, low) or (one.is_question and part == one.text):
         return True
-    if any(word in listed("wish") for word in opening) or any(
-        low.startswith(word) for word in listed("wish") if HAS_CJK.match(word)
-    ):
+    wish = words_for("wish", low)
+    if not wish.isdisjoint(opening) or any(low.startswith(word) for word in wish if HAS_CJK.match(word)):
         return True
     return any(tongue.has("block", low) for tongue in languages())
 
@@ -165,7 +177,7 @@ def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | No
             if match.start() == match.start("old"):
                 terms = _nearest(terms)
             if terms:
-                subject = _subject(part, low, match.start())
+                subject = _subject(tongue, part, low, match.start())
                 return Ending(kind, one, part, tuple(terms), subject, rest=_rest(part, match, terms))
     return None
 
@@ -174,27 +186,34 @@ def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | Non
     """Return what a cue without places states: an end, or a liking that turned."""
     for kind in _PLAIN:
         for match in tongue.find(kind, low):
-            terms, subject = _named(part, low, match)
+            terms, subject = _named(tongue, part, low, match)
             if terms:
                 return Ending(kind, one, part, tuple(terms), subject, rest=part if kind == "turned" else "")
     return None
 
 
-def _named(part: str, low: str, match: re.Match[str]) -> tuple[list[Term], tuple[Term, ...]]:
+def _named(tongue: Language, part: str, low: str, match: re.Match[str]) -> tuple[list[Term], tuple[Term, ...]]:
     """Return what a plain cue ends: the words inside it, else those behind it, else those before it."""
     left = max((found.end() for found in _COMMA.finditer(low, 0, match.start())), default=0)
     right = next((found.start() for found in _COMMA.finditer(low, match.end())), len(low))
     regions: list[Span] = [(match.end(), right), (left, match.start())]
     if "gap" in match.re.groupindex and match["gap"]:
-        regions.insert(0, match.span("gap"))
+        start, end = match.span("gap")
+        at_end = match.end("gap") == match.end()  # a gap behind the cue ends at a comma, one inside it may be a list
+        regions.insert(
+            0, (start, next((found.start() for found in _COMMA.finditer(low, start, end)), end) if at_end else end)
+        )
     for at, (start, end) in enumerate(regions):
         if terms := _cut(terms_in(part, start, end)):
             is_before = at == len(regions) - 1
-            return terms, () if is_before else _subject(part, low, match.start())
+            is_open = is_before or (len(regions) > _PLAIN_REGIONS and at == 0 and match.start("gap") == match.start())
+            return (_nearest(terms) if is_open else terms), () if is_before else _subject(
+                tongue, part, low, match.start()
+            )
     return [], ()
 
 
-def _subject(part: str, low: str, end: int) -> tuple[Term, ...]:
+def _subject(tongue: Language, part: str, low: str, end: int) -> tuple[Term, ...]:
     """Return the telling words of the subject before a cue, none where the user is the subject."""
     before = low[:end]
     plain_words = before.replace("'", " ").split()
@@ -204,8 +223,10 @@ def _subject(part: str, low: str, end: int) -> tuple[Term, ...]:
         word in before for word in listed("people") if HAS_CJK.match(word)
     ):
         return ()
-    others = (*_people(part, end), *terms_in(part, 0, end))
-    return others or _third(before)
+    names = [term for term in terms_in(part, 0, end) if term.is_name]
+    if not tongue.words.get("verbs") and not names:  # "Inga stopped …"; where verbs say "I", any word may stand there
+        names = terms_in(part, 0, end)[-1:]
+    return (*_people(part, end), *names) or _third(before)
 
 
 def _third(before: str) -> tuple[Term, ...]:

@@ -20,6 +20,7 @@ from proxy.memory.learn.statements import (
 )
 from proxy.memory.plan.changes import SLOT, Change
 from proxy.text.languages import languages
+from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
 from proxy.text.terms import plain, shared
 from proxy.text.words import flat, words
@@ -28,7 +29,6 @@ from proxy.types import Memory, Said, Turn
 MIN_EDIT_SHARE = 0.5  # of the words of an edited message that stay; less is another message
 MIN_PIECE_WORDS = 3  # of a clause that stays when another of its sentence ended something
 MIN_LINK_TERMS = 2  # telling words that a change shares with what it changes
-_APPLIED_HIDES = frozenset({"end", "switch", "correct", "forget"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def learn(
 
 def _learn_message(planner: Planner, one: Read, reply: str) -> None:
     applied = [ending for ending in one.endings if planner.end(ending, one.said)]
-    hiding = {ending.sentence.start for ending in applied if ending.kind in _APPLIED_HIDES}
+    hiding = {ending.sentence.start for ending in applied if ending.hides_itself}
     kept: list[Memory] = []
     for statement in statements(one.found, reply=reply):
         if statement.sentence.start in hiding:
@@ -78,22 +78,30 @@ def _learn_message(planner: Planner, one: Read, reply: str) -> None:
             kept += _remaining(planner, one, sentence, applied)
     for memory in kept:
         _link(planner, memory, one)
+    for ending in one.endings:
+        heavy = planner.heavy(ending, one.said) if ending not in applied else []
+        fresh = next((memory for memory in kept if plain(memory.quote) == plain(ending.sentence.text)), None)
+        if fresh is not None:
+            for older in heavy:
+                planner.link(fresh, older)
 
 
 def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequence[Ending]) -> list[Memory]:
     """State what is left of a sentence that ended something: its other clauses, and what came instead."""
     of_it = [ending for ending in applied if ending.sentence.start == sentence.start]
-    gone = {ending.clause for ending in of_it if ending.kind in _APPLIED_HIDES}
+    gone = {ending.clause for ending in of_it if ending.hides_itself}
     texts = [ending.rest for ending in of_it if ending.rest]
     pieces = [sentence.text[a:b] for a, b in clauses(sentence.text)]
     for piece in pieces:
         low = flat(piece)
         if piece not in gone and len(words(piece)) >= MIN_PIECE_WORDS and not is_question(piece, low):
             texts += [] if is_request(low) else [piece]
+    gone_first = next((ending.clause for ending in of_it if ending.kind != "forget"), "")
     made = []
     for text in texts:
-        statement = Statement(text.strip(), sentence)
-        added = planner.state(statement, one.said)
+        context = gone_first if flat(text).split()[:1] and flat(text).split()[0] in listed("third") else ""
+        statement = Statement(text.strip(), sentence, context=context, by="user" if context else "")
+        added = planner.state(statement, one.said, is_apart=True)
         made += [added] if added is not None else []
     return made
 

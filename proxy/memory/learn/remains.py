@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proxy.memory.learn.statements import is_question, speaks_of_self
+from proxy.memory.learn.statements import is_question
 from proxy.text.segment import clauses, items
 from proxy.text.terms import Term, holds
 from proxy.text.words import flat, words
@@ -53,5 +53,4 @@ def _joined(text: str, spans: Sequence[tuple[int, int]], parts: Sequence[str]) -
 
 
 def _is_whole(part: str) -> bool:
-    low = flat(part)
-    return len(words(part)) >= MIN_WORDS and speaks_of_self(low) and not is_question(part, low)
+    return len(words(part)) >= MIN_WORDS and not is_question(part, flat(part))

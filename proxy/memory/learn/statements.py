@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proxy.memory.learn.own_words import user_spans
-from proxy.text.languages import languages
+from proxy.text.languages import languages, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import Items, clauses, items, sentences
 from proxy.text.terms import plain, shared
@@ -76,7 +76,7 @@ def is_question(text: str, low: str) -> bool:
     if HAS_CJK.search(text):
         return low.rstrip("。.!！ ").endswith(("吗", "呢", "么", "か"))
     found = [word.text for word in words(low)][:2]
-    return bool(found) and found[0] in listed("ask") and len(words(low)) > 2 and not _has("instruct", low)
+    return bool(found) and found[0] in words_for("ask", low) and len(words(low)) > 2 and not _has("instruct", low)
 
 
 def is_request(low: str) -> bool:
@@ -112,21 +112,15 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
 
 
 def split_lists(one: Sentence) -> list[str]:
-    """Return the sentence, or a statement for each item of a short list of names in it."""
+    """Return the sentence, or a statement for each item where it is one clause with a short list of names."""
     parts = [one.text[a:b] for a, b in clauses(one.text)]
     if one.is_question:
         return [part for part in parts if _tells(part)]
-    lists = [items(part) for part in parts]
-    if not any(_is_split(part, found) for part, found in zip(parts, lists, strict=True)):
+    found = items(one.text) if len(parts) == 1 else None
+    if found is None or not _is_split(one.text, found):
         return [one.text]
-    made = []
-    for part, found in zip(parts, lists, strict=True):
-        if found is not None and _is_split(part, found):
-            every = range(len(found.spans))
-            made += [found.without(part, [other for other in every if other != at]).strip() for at in every]
-        elif speaks_of_self(flat(part)) and not is_question(part, flat(part)):
-            made.append(part.strip())
-    return [text for text in made if len(words(text)) > 1 or HAS_CJK.search(text)]
+    every = range(len(found.spans))
+    return [found.without(one.text, [other for other in every if other != at]).strip() for at in every]
 
 
 def _tells(part: str) -> bool:
@@ -207,7 +201,7 @@ def _names_self(low: str) -> bool:
 
 
 def _is_hypothesis(low: str, opening: Sequence[str]) -> bool:
-    wish = listed("wish")
+    wish = words_for("wish", low)
     if opening[0] in wish or (len(opening) > 1 and opening[1] in wish):
         return True
     return any(low.startswith(word) for word in wish if HAS_CJK.match(word))

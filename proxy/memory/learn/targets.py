@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Row
+from proxy.memory.learn.remains import remains
 from proxy.text.languages import languages
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
@@ -16,6 +17,7 @@ from proxy.types import Memory
 
 MIN_SHARE = 0.5  # of an ending's known terms that a target holds, the first among them
 MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not a thing
+MIN_HEAVY = 5  # telling words beside what ended
 MAX_UNNAMED = 2  # the same for common words
 _SUBJECT_WORDS = 4  # of a clause, within which its subject stands
 _BESIDE_WORDS = 3  # from a person's noun to the name that goes with it
@@ -74,6 +76,16 @@ def _nearest(found: Sequence[Older], ending: Ending) -> list[Older]:
         return list(found)
     counts = [sum(holds(one.sentence, term) for term in others) for one in found]
     return [one for one, count in zip(found, counts, strict=True) if count == max(counts)]
+
+
+def is_heavy(one: Older, terms: Sequence[Term], older: Sequence[Older]) -> bool:
+    """Return whether closing a sentence would lose much that is said nowhere else, and nothing of it can be kept."""
+    named = frozenset[str]().union(*(term.forms for term in terms))
+    others = [term for term in terms_in(one.text) if named.isdisjoint(term.forms)]
+    if len(others) < MIN_HEAVY or remains(one.text, terms):
+        return False
+    rest = [other.text for other in older if plain(other.text) != plain(one.text)]
+    return sum(not any(holds(text, term) for text in rest) for term in others) >= MIN_HEAVY
 
 
 def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:

@@ -18,9 +18,9 @@ TEXTS = "texts"  # of an ending: these sentences folded, by which a replay of th
 TERMS = "terms"  # of an ending: the telling words of what ended
 FORGOTTEN = "forgotten"  # of an ending: asked for by a request to forget; never shown again
 SLOT = "slot"  # metadata of a memory that fills a slot with one value at a time
-LONG = "long"  # metadata of a memory whose message is too long to be shown for it
+APART = "apart"  # metadata of a memory that is shown by itself: its message is long, or its sentence withheld
 REMAINS = "remains"  # metadata of a memory that keeps what still held of a closed one: the batch
-INTERNAL = frozenset((ENDING, HIDES, TEXTS, TERMS, FORGOTTEN, SLOT, REMAINS, PROFILE, LONG))
+INTERNAL = frozenset((ENDING, HIDES, TEXTS, TERMS, FORGOTTEN, SLOT, REMAINS, PROFILE, APART))
 PROPOSES = "proposes"  # metadata of a row in review: what is proposed
 
 Action = Literal["add", "reinforce", "close", "link", "review", "restore", "edit", "archive"]
@@ -58,7 +58,7 @@ def is_ending(memory: Memory) -> bool:
 
 def is_carried(memory: Memory) -> bool:
     """Return whether the turn that a memory was said in is shown in its place: short, whole, and linked to nothing."""
-    is_apart = memory.earlier or memory.later or memory.metadata.get(REMAINS) or memory.metadata.get(LONG)
+    is_apart = memory.earlier or memory.later or memory.metadata.get(REMAINS) or memory.metadata.get(APART)
     return bool(memory.message) and not is_apart
 
 
@@ -97,5 +97,13 @@ def edit_memory(memory: Memory, now: datetime, *, text: str | None = None, **fie
     """Return the change that rewrites what is not None; a text given by API is certain and quoted as it is."""
     given = {name: value for name, value in fields.items() if value is not None}
     if text is not None:
-        given |= {"text": text, "quote": text, "confidence": 1.0, "dates": "", "context": "", "context_by": ""}
+        given |= {
+            "text": text,
+            "quote": text,
+            "confidence": 1.0,
+            "dates": "",
+            "context": "",
+            "context_by": "",
+            "message": "",
+        }
     return Change("edit", replace(memory, updated_at=now, **given), memory, "", "request")

@@ -14,7 +14,6 @@ from proxy.clock import from_ms
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, TurnShelf
 from proxy.memory.index.postings import Mask, Scores
-from proxy.memory.plan.changes import is_carried
 from proxy.memory.recall.chunk_source import ChunkSource
 from proxy.memory.recall.evidence import weigh
 from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
@@ -36,6 +35,7 @@ from proxy.memory.recall.turns import (
 from proxy.text.lexical import content
 from proxy.types import Hit, Scope, Source
 
+MAX_CARRIED = 400  # characters of a turn that is shown for a statement in it
 _MOST_FACTS = 30
 _MOST_LEADS = 12
 _SPARE = 10  # turns that may turn out to repeat others
@@ -104,7 +104,6 @@ class FactSource:
         lines = best(scores * in_time(shelf, query), min(limit, _MOST_FACTS))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
-        chosen = [(line, score) for line, score in chosen if not is_carried(shelf.items[line])]
         hits = with_links(shelf, [fact_hit(shelf.items[line], score) for line, score in chosen], mask)
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
@@ -172,7 +171,8 @@ async def recall(
     started = time.perf_counter()
     asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
-    found = [_only(one, sources) for one in found if one.hits]
+    turns = await index.turns(scope, query) if sources is None or "episode" in sources else None
+    found = [_only(_with_turns(one, turns), sources) for one in found if one.hits]
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
@@ -182,6 +182,21 @@ async def recall(
     rest = sorted((hit for one in found for hit in one.rest), key=lambda hit: -hit.score)
     considered = (passed[limit:] + silent + rest)[:limit]
     return Recalled(passed[:limit], considered, verdict.admitted, verdict.reason, timings_ms)
+
+
+def _with_turns(found: Found, turns: TurnShelf | None) -> Found:
+    """Return hits with the turn that a memory was said in where that says it whole."""
+    if turns is None or not any(hit.source == "fact" and hit.message for hit in found.hits):
+        return found
+    with turns.lock:
+        return replace(found, hits=[_carried(hit, turns) for hit in found.hits])
+
+
+def _carried(hit: Hit, turns: TurnShelf, *, is_linked: bool = False) -> Hit:
+    if hit.then:
+        return replace(hit, then=tuple(_carried(one, turns, is_linked=True) for one in hit.then))
+    line = turns.line(hit.message) if hit.message and (hit.is_carried or is_linked) else None
+    return hit if line is None or len(turns.items[line].text) > MAX_CARRIED else _turn_hit(turns, line, hit.score)
 
 
 def _judged(found: Sequence[Found], text: str) -> Verdict:
@@ -202,7 +217,7 @@ def _merged(found: Sequence[Found]) -> list[Hit]:
     for hit in reversed([hit for one in found for hit in one.hits[: one.leads]]):
         highest = max(hit.score, merged[0].score) if merged else hit.score
         merged.insert(0, replace(hit, score=highest))
-    return merged
+    return list({hit.id: hit for hit in reversed(merged)}.values())[::-1]
 
 
 def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:

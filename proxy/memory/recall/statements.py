@@ -9,7 +9,7 @@ import numpy as np
 
 from proxy.memory.index.index import FactShelf
 from proxy.memory.index.postings import Mask, Scores
-from proxy.memory.plan.changes import FORGOTTEN, is_ending
+from proxy.memory.plan.changes import FORGOTTEN, is_carried, is_ending
 from proxy.memory.recall.query import Query
 from proxy.text.languages import languages
 from proxy.text.terms import Term, holds
@@ -40,6 +40,7 @@ def fact_hit(memory: Memory, score: float) -> Hit:
         context_by=memory.context_by,
         dates=memory.dates,
         message=memory.message,
+        is_carried=is_carried(memory),
     )
 
 
@@ -89,7 +90,7 @@ def ended_hits(shelf: FactShelf, scope: Scope, query: Query, lexical: Scores, be
         if not (_names(query.text, ending) or (asks_past and lexical[line] > 0)):
             continue
         last = Hit("fact", ending.id, ending.text, best, 0, when=ending.valid_from, session=ending.session, kind="fact")
-        made.append(replace(last, ended_by=fact_hit(memory, best)))
+        made.append(replace(fact_hit(memory, best), id=ending.id, ended_by=last))
         if len(made) == MAX_ENDED:
             break
     return made

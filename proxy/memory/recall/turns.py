@@ -17,7 +17,7 @@ from proxy.memory.recall.advice import asks_for_advice, prefers
 from proxy.memory.recall.gate import asks_of_oneself
 from proxy.memory.recall.query import Query, is_of_oneself
 from proxy.memory.recall.rank import best, economy, fuse, shared_out, thinned, varied
-from proxy.text.lexical import tokens
+from proxy.text.lexical import content, tokens
 from proxy.types import Role
 
 # Words and vectors of a turn, words and vectors of the window around it: a short turn is understood by what stands
@@ -25,6 +25,7 @@ from proxy.types import Role
 _SHORT_SHARES = (0.1, 0.15, 0.4, 0.35)
 _LONG_SHARES_ASKED, _LONG_SHARES_TOLD = (0.35, 0.45, 0.1, 0.1), (0.2, 0.4, 0.2, 0.2)
 _SHORT_CHARACTERS, _LONG_CHARACTERS = 150, 600
+MAX_EMPTY = 40  # characters of a reply that may hold no telling word
 _QUESTION = 0.8  # what a turn that only asks is worth: it proves nothing
 _ANSWER = 0.15  # of a question's score, for the turn that follows
 _IN_PIECES = 0.6  # for what is left of a long message behind its beginning, and for all of a long reply
@@ -68,6 +69,7 @@ class _Traits:
 
     Args:
         only_asks: Turns that ask and say nothing of the speaker.
+        is_empty: Replies without a telling word: "OK."
         is_continued: Pieces of a long message behind the first.
         messages: How many each conversation has.
         conversations: The number of each line's conversation.
@@ -75,6 +77,7 @@ class _Traits:
     """
 
     only_asks: Mask
+    is_empty: Mask
     is_continued: Mask
     messages: Counter[str]
     conversations: NDArray[np.int32]
@@ -120,6 +123,7 @@ def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Score
     traits = _traits(shelf)
     factors = economy(shelf.lengths, shelf.by_user)
     factors *= np.where(traits.only_asks, np.float32(_QUESTION), 1)
+    factors *= np.where(traits.is_empty, np.float32(0), 1)
     factors *= np.where(_in_pieces(shelf, traits), np.float32(_IN_PIECES), 1)
     meant = set(speakers.values()) or ({"user"} if asks_of_oneself(query.text) else set())
     if len(meant) == 1:
@@ -230,16 +234,22 @@ def _traits(shelf: TurnShelf) -> _Traits:
         return known
     new = shelf.items[count:]
     asks = np.array([_only_asks(turn.text) for turn in new], dtype=np.bool_)
+    empty = np.array([turn.role == "assistant" and _is_empty(turn.text) for turn in new], dtype=np.bool_)
     continued = np.array([turn.piece > 0 for turn in new], dtype=np.bool_)
     messages = Counter(turn.session for turn in new if turn.piece == 0)
     numbers = {} if known is None else dict(known.numbers)
     conversations = np.array([numbers.setdefault(turn.session, len(numbers)) for turn in new], dtype=np.int32)
     if known is not None:
         asks, continued = np.append(known.only_asks, asks), np.append(known.is_continued, continued)
+        empty = np.append(known.is_empty, empty)
         messages.update(known.messages)
         conversations = np.append(known.conversations, conversations)
-    found = _known[shelf] = _Traits(asks, continued, messages, conversations, numbers)
+    found = _known[shelf] = _Traits(asks, empty, continued, messages, conversations, numbers)
     return found
+
+
+def _is_empty(text: str) -> bool:
+    return len(text) < MAX_EMPTY and not content(text)
 
 
 def _only_asks(text: str) -> bool:

@@ -1,6 +1,6 @@
 """Words of each language as data, one TOML file a language; a new file is a new language.
 
-``Language`` compiles one file; ``ALL`` are those of the package. Open first: this file. Imports: the standard library.
+``Language`` compiles one file; ``ALL`` are those of the package. Open first: this file. Imports: ``lexical``.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
+
+from proxy.text.lexical import tongue
 
 WORDS_OF_GAP = 5  # most words that "*" or "{gap}" stands for
 CHARACTERS_OF_GAP = 14  # the same in a script without spaces
@@ -98,6 +100,17 @@ def words(name: str) -> frozenset[str]:
     return _joined(name)
 
 
+def words_for(name: str, text: str) -> frozenset[str]:
+    """Return a word list of the language of ``text``, or of all where that has no tables."""
+    own = language(_tongue(text)).words
+    return own.get(name, frozenset()) if own else _joined(name)
+
+
+@lru_cache(maxsize=1_000)
+def _tongue(text: str) -> str:
+    return tongue(text)
+
+
 @cache
 def _joined(name: str) -> frozenset[str]:
     return frozenset[str]().union(*(one.words.get(name, frozenset()) for one in languages()))
@@ -139,7 +152,7 @@ def _bounded(phrase: str) -> str:
 
 
 def _literal(text: str) -> str:
-    return re.escape(text).replace(r"\ ", r"\s+").replace(r"\*", r"\w*")
+    return re.escape(text).replace(r"\ ", r",?\s+").replace(r"\*", r"\w*")
 
 
 def _gap(name: str, *, is_last: bool, is_unspaced: bool) -> str:

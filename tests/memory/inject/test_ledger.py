@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +57,27 @@ def test_an_old_turn_that_says_no_more_than_the_profile_is_not_quoted_beside_it(
     assert [hit.id for hit in first.hits] == ["mem_p", "epi_1"]
     later = laid_out(points("user", "assistant", "user"), kept([], first), turns, profile)
     assert later.hits == ()
+
+
+def test_an_entry_names_linked_ending_and_covered_statements() -> None:
+    zaragoza = Hit("fact", "mem_old", "I live in Zaragoza", 1.0, 0, then=tuple(facts("tea")))
+    magnet = Hit("fact", "mem_m", "I use Magnet", 1.0, 0, ended_by=Hit("fact", "mem_end", "No Magnet", 1.0, 0))
+    turn = Hit("episode", "epi", "I live in Oslo. Where can I swim?", 1.0, 0, role="user")
+    oslo = Hit("fact", "mem_oslo", "I live in Oslo.", 1.0, 0, message="epi")
+    assembly = laid_out(points("user"), [], [zaragoza, magnet, oslo, turn])
+    [_, block] = assembly.entries
+    assert set(block.memory_ids) == {"mem_old", "mem_tea", "mem_m", "mem_end", "mem_oslo", "epi"}
+    again = laid_out(points("user", "assistant", "user"), kept([], assembly), [oslo, turn, *facts("tea")])
+    assert again.hits == ()
+
+
+def test_a_statement_linked_later_is_added_alone() -> None:
+    zaragoza = Hit("fact", "mem_z", "I live in Zaragoza", 1.0, 0)
+    first = laid_out(points("user"), [], [zaragoza])
+    linked = replace(zaragoza, then=(Hit("fact", "mem_g", "ahora vivimos en Gijón", 1.0, 0),))
+    later = laid_out(points("user", "assistant", "user"), kept([], first), [linked])
+    assert [hit.id for hit in later.hits] == ["mem_g"]
+    assert "Zaragoza" not in later.additions[-1].text
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdefgh")), min_size=1, max_size=6))

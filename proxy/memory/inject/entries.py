@@ -1,0 +1,254 @@
+"""Entries of a block: one line per statement or message, and what else that line says already. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from proxy.memory.inject.tuning import LAYOUT, Layout
+from proxy.text import fence
+from proxy.types import Hit, Source
+
+Section = Literal["documents", "images", "summaries", "tasks", "assistant", "user"]
+
+MIN_CONFIDENCE = 0.5  # below it an entry is marked as uncertain
+_SECTIONS: dict[Source, Section] = {
+    "chunk": "documents",
+    "image": "images",
+    "summary": "summaries",
+    "task": "tasks",
+    "fact": "user",
+}
+_ENDS = (".", "!", "?", "…", "。", "！", "？")
+_UNDATED_TURN = "this conversation"  # a message that compaction left out of the request
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a block.
+
+    Attributes:
+        hits: One hit, or the pieces of one message in their order.
+        covered: Hits that the line says as well; they get no line of their own.
+    """
+
+    hits: tuple[Hit, ...]
+    covered: tuple[Hit, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """Return the text as rendered, without date, context and marks; "" where nothing visible is in it."""
+        if self.is_file:
+            return "\n  ".join(line for hit in self.hits for line in fence.lines(hit.text))
+        text, before = self.hits[0].text, self.hits[0]
+        for hit in self.hits[1:]:
+            text += (" " if _piece(hit) == _piece(before) + 1 else " … ") + hit.text
+            before = hit
+        return fence.line(text)
+
+    @cached_property
+    def plain(self) -> str:
+        """Return the text as compared with others."""
+        return plain(self.text)
+
+    @cached_property
+    def section(self) -> Section:
+        """Return the section of the block in which the line stands."""
+        hit = self.hits[0]
+        if hit.source == "episode":
+            return "user" if hit.role == "user" else "assistant"
+        return _SECTIONS[hit.source]
+
+    @cached_property
+    def is_file(self) -> bool:
+        """Return whether the text is of a document or image."""
+        return self.hits[0].source in ("chunk", "image")
+
+    @cached_property
+    def message(self) -> str:
+        """Return the id of the message that is shown, "" for what is no message."""
+        return _message(self.hits[0]) if self.hits[0].source == "episode" else ""
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Return the ids of everything that the line says."""
+        return frozenset(one.id for hit in (*self.hits, *self.covered) for one in members(hit))
+
+    @cached_property
+    def statement(self) -> tuple[str, str]:
+        """Return day and text of the line's own statement."""
+        return _day(self.hits[0]), self.plain
+
+    @cached_property
+    def statements(self) -> frozenset[tuple[str, str]]:
+        """Return day and text of each statement of the line, linked ones included."""
+        linked = (one for hit in self.hits for one in members(hit) if one is not hit)
+        return frozenset([self.statement, *((_day(one), plain(one.text)) for one in linked)])
+
+    @property
+    def context(self) -> Hit | None:
+        """Return the hit whose context is shown: the first that has one which the text does not hold."""
+        return next((hit for hit in self._told if hit.context and not self.holds(hit.context)), None)
+
+    @property
+    def dates(self) -> str:
+        """Return the resolved dates of the line's time words."""
+        return ", ".join(dict.fromkeys(hit.dates for hit in self._told if hit.dates))
+
+    @property
+    def place(self) -> tuple[float, str, str, int, int, str]:
+        """Return the sort key: date of the newest statement, then position in the conversation or document."""
+        hit = self.hits[0]
+        newest = max(_timestamp(one) for member in self.hits for one in members(member))
+        return (newest, hit.session, _message(hit) if self.is_file else "", hit.seq, _piece(hit), hit.id)
+
+    def line(self, layout: Layout = LAYOUT) -> str:
+        """Return the line; that of a document or image continues on indented ones."""
+        hit = self.hits[0]
+        if self.is_file:
+            date = f" ({_day(hit)})" if hit.when and layout.dated else ""
+            return f"- {fence.line(f'{hit.title}{date}')}: {self.text}"
+        told = self._date(layout) + _annotated(self.text, self.dates, self.context, self.hits)
+        for later in (one for member in self.hits for one in member.then):
+            told += f"{_joint(told)}then {_dated(later, layout)}"
+        ended_by = next((member.ended_by for member in self.hits if member.ended_by), None)
+        if ended_by is None:
+            return f"- {told}"
+        return f"- {_dated(ended_by, layout)} (before that, {told}{_joint(told)}this ended)"
+
+    def says(self, other: Entry) -> bool:
+        """Return whether this line says what ``other`` would say."""
+        hit = other.hits[0]
+        if other.ids <= self.ids:
+            return True
+        if self.section != other.section or other.is_file or hit.then or hit.ended_by:
+            return False
+        if hit.context and self.context and hit.context != self.context.context and not self.holds(hit.context):
+            return False
+        if other.message and other.message == self.hits[0].message and len(self.statements) == 1:
+            return False  # a statement does not stand for the turn it is from: other facts may refer to that one
+        if other.statement in self.statements:
+            return True
+        if hit.source != "fact" or not hit.message or hit.message != self.message:
+            return False
+        return other.plain in self.plain or bool(hit.quote and self.holds(hit.quote))
+
+    def holds(self, text: str) -> bool:
+        """Return whether ``text`` stands in that of the line."""
+        return plain(text) in self.plain
+
+    def merged(self, other: Entry) -> Entry | None:
+        """Return one entry in place of two: pieces of a message joined, or one that the other is covered by."""
+        if self.message and self.message == other.message and not other.ids <= self.ids:
+            pieces = sorted({hit.id: hit for hit in (*self.hits, *other.hits)}.values(), key=_piece)
+            return Entry(tuple(pieces), (*self.covered, *other.covered))
+        covers, is_covered = self.says(other), other.says(self)
+        if not covers and not is_covered:
+            return None
+        is_second = is_covered and (not covers or other.place > self.place)  # of equal ones the later stays
+        first, second = (other, self) if is_second else (self, other)
+        return Entry(first.hits, (*first.covered, *second.hits, *second.covered))
+
+    @property
+    def _told(self) -> tuple[Hit, ...]:
+        return (*self.hits, *self.covered)
+
+    def _date(self, layout: Layout) -> str:
+        hit = self.hits[0]
+        undated = _UNDATED_TURN if hit.source == "episode" and hit.when is None else ""
+        speaker = "assistant" if self.section == "assistant" and layout.names_assistant else ""
+        words = [_day(hit) or undated if layout.dated else "", speaker]
+        return f"{' '.join(filter(None, words))}: " if any(words) else ""
+
+
+def gather(entries: Sequence[Entry], hit: Hit) -> tuple[Entry, list[Entry]]:
+    """Return the entry that shows ``hit`` beside ``entries``, and those of them that it takes the place of."""
+    new, replaced = Entry((hit,)), []
+    for entry in entries:
+        merged = entry.merged(new)
+        if merged is not None:
+            new = merged
+            replaced.append(entry)
+    return new, replaced
+
+
+def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits without those that another one says: facts in a shown turn of the user, equal texts of a day."""
+    entries: list[Entry] = []
+    for hit in hits:
+        new, replaced = gather(entries, hit)
+        entries = [entry for entry in entries if entry not in replaced] + [new]
+    shown = {hit.id for entry in entries for hit in entry.hits}
+    return [hit for hit in {hit.id: hit for hit in hits}.values() if hit.id in shown]
+
+
+def unsaid(hit: Hit, carried: frozenset[str]) -> Hit | None:
+    """Return what of an entry is not in the context yet: the whole, or statements linked to it since."""
+    if hit.id not in carried:
+        return hit
+    if hit.ended_by is not None:
+        return None if hit.ended_by.id in carried else hit.ended_by
+    left = [one for one in hit.then if one.id not in carried]
+    return replace(left[0], then=tuple(left[1:])) if left else None
+
+
+def members(hit: Hit) -> Iterator[Hit]:
+    """Yield a hit and the statements that are rendered on its entry."""
+    yield hit
+    for other in (*hit.then, *([hit.ended_by] if hit.ended_by else [])):
+        yield from members(other)
+
+
+def statement(hit: Hit) -> str:
+    """Return the text of a hit with its resolved dates, its context and its mark of doubt, as one line."""
+    return _annotated(fence.line(hit.text), hit.dates, hit if hit.context else None, (hit,))
+
+
+def plain(text: str) -> str:
+    """Return a text as it is compared with others: rendered, case folded, blanks as one, without a final full stop."""
+    return " ".join(fence.line(text).casefold().split()).rstrip(".!")
+
+
+def _annotated(text: str, dates: str, context: Hit | None, hits: Sequence[Hit]) -> str:
+    resolved = f" [{fence.line(dates)}]" if dates else ""
+    doubt = " [uncertain]" if all(hit.confidence < MIN_CONFIDENCE for hit in hits) else ""
+    return text + resolved + (_context(context) if context else "") + doubt
+
+
+def _context(hit: Hit) -> str:
+    said = fence.line(hit.context)
+    if hit.context_by != "assistant":
+        return f" (before that: {said})"
+    is_question = said.rstrip().endswith(("?", "？", "؟"))
+    return f" ({'asked' if is_question else 'said'} by the assistant: {said})"
+
+
+def _dated(hit: Hit, layout: Layout) -> str:
+    return f"{_day(hit)}: {statement(hit)}" if hit.when and layout.dated else statement(hit)
+
+
+def _joint(told: str) -> str:
+    return " " if told.endswith(_ENDS) else "; "
+
+
+def _day(hit: Hit) -> str:
+    return hit.when.date().isoformat() if hit.when else ""
+
+
+def _timestamp(hit: Hit) -> float:
+    if hit.when is None:
+        return math.inf if hit.source == "episode" else -math.inf
+    return hit.when.timestamp()
+
+
+def _message(hit: Hit) -> str:
+    """Return the id of the message, document or image of which a hit is a piece."""
+    return hit.id.rpartition(".")[0] if _piece(hit) else hit.id
+
+
+def _piece(hit: Hit) -> int:
+    number = hit.id.rpartition(".")[2]
+    return int(number) if number != hit.id and number.isascii() and number.isdigit() else 0
