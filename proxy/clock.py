@@ -66,12 +66,24 @@ def parse_time(text: str) -> datetime:
     Raises:
         ValueError: If ``text`` is neither.
     """
+    return parse_local_time(text).astimezone(UTC)
+
+
+def parse_local_time(text: str) -> datetime:
+    """Return the aware time of an ISO 8601 string at its own offset; UTC where it names none.
+
+    Raises:
+        ValueError: If ``text`` is neither ISO 8601 nor seconds since the epoch.
+    """
     stripped = text.strip()
     try:
         return datetime.fromtimestamp(float(stripped), UTC)
     except (ValueError, OverflowError, OSError):
         moment = datetime.fromisoformat(stripped)
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
     try:
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        moment.astimezone(UTC)
     except OverflowError as error:
         raise ValueError(f"{stripped[:60]!r} in UTC is before the year 1 or after 9999") from error
+    return moment

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from datetime import datetime, timedelta, timezone
+from typing import Any, Literal
 
 Kind = Literal["fact", "preference", "event", "task", "instruction", "summary"]
 Status = Literal["active", "closed", "review", "quarantined", "archived"]
@@ -76,6 +74,20 @@ class Allowance:
 UNSAID = Allowance()
 
 
+def local(moment: datetime, offset_minutes: int) -> datetime:
+    """Return an aware time at an offset from UTC.
+
+    >>> local(datetime(2026, 3, 2, 1, 6, tzinfo=timezone.utc), -180).isoformat()
+    '2026-03-01T22:06:00-03:00'
+    """
+    return moment.astimezone(timezone(timedelta(minutes=offset_minutes)))
+
+
+def offset_of(moment: datetime) -> int:
+    """Return the whole minutes of an aware time's offset from UTC, cut off towards 0."""
+    return int((moment.utcoffset() or timedelta()) / timedelta(minutes=1))
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """A statement of the user in the user's own words, with its source, validity and history.
@@ -92,6 +104,7 @@ class Memory:
         message, start, end: The message and the offsets of ``quote`` in it.
         earlier, later: Ids of linked older and newer memories; a closed memory names what closed it in ``later``.
         batch: Id of the ending that closed it or withholds it; "" where there is none.
+        offset_minutes: As in ``Turn``.
     """
 
     id: str
@@ -126,7 +139,13 @@ class Memory:
     earlier: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
     batch: str = ""
+    offset_minutes: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def local_from(self) -> datetime:
+        """``valid_from`` on the user's own clock."""
+        return local(self.valid_from, self.offset_minutes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +162,12 @@ class Episode:
     agent: str = ""
     piece: int = 0
     live: bool = True  # False for history that came along with a request: it may be older than it says
+    offset_minutes: int = 0  # as in ``Turn``
+
+    @property
+    def local_at(self) -> datetime:
+        """``at`` on the user's own clock."""
+        return local(self.at, self.offset_minutes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +307,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one exchange adds to a conversation; the journal's unit of work."""
+    """Messages that one exchange adds to a conversation; the journal's unit of work.
+
+    Attributes:
+        at: Time of the exchange, UTC.
+        offset_minutes: Offset of the user's clock from UTC; 0 where the client named none.
+    """
 
     id: str
     scope: Scope
@@ -294,5 +324,10 @@ class Turn:
     reply_id: str = ""
     reply_seq: int = 0
     usage: dict[str, Any] | None = None
-    zone: str = "UTC"
+    offset_minutes: int = 0
     receipt: str = ""
+
+    @property
+    def local_at(self) -> datetime:
+        """``at`` on the user's own clock."""
+        return local(self.at, self.offset_minutes)

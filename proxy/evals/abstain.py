@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from proxy.clock import iso
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Dataset, Line, Person, Question, Session
-from proxy.evals.figures import Table
 from proxy.evals.forget import APART, FIRST_DAY, Case
 from proxy.evals.metrics import Injected, mean
-from proxy.evals.progress import Progress
-from proxy.evals.replay import Replay, for_each
-from proxy.evals.report import Report
+from proxy.evals.replay import Progress, Replay, for_each
+from proxy.evals.report import Report, Table
 from proxy.evals.unrelated import PROMPTS
 from proxy.memory.inject.blocks import OPEN
 

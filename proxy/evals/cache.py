@@ -9,11 +9,9 @@ from typing import Any
 
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Dataset, Person, Session
-from proxy.evals.figures import Table
 from proxy.evals.metrics import common_prefix, flatten, mean
-from proxy.evals.progress import Progress
-from proxy.evals.replay import Replay, for_each
-from proxy.evals.report import Report
+from proxy.evals.replay import Progress, Replay, for_each
+from proxy.evals.report import Report, Table
 from proxy.text import tokens
 
 CACHED_PRICE = 0.1  # of a fresh token; what the large providers charge for a cached one

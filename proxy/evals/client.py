@@ -14,7 +14,7 @@ import aiohttp
 
 from proxy.errors import ProxyError
 from proxy.evals.metrics import injected_text
-from proxy.evals.scripted import NEUTRAL_REPLY, REQUEST_ID, ScriptedUpstream
+from proxy.evals.server import NEUTRAL_REPLY, REQUEST_ID, ScriptedUpstream, cpu_s
 
 MODEL = "scripted"
 _SETTLE_S = 300.0
@@ -63,39 +63,62 @@ class Asked:
 
 
 class Client:
-    """One application with one key, many users."""
+    """One application with one key, many users.
 
-    def __init__(self, http: aiohttp.ClientSession, base_url: str, upstream: ScriptedUpstream, key: str) -> None:
+    Args:
+        pid: Process id of the server under test, None where another process started it.
+    """
+
+    def __init__(
+        self,
+        http: aiohttp.ClientSession,
+        base_url: str,
+        upstream: ScriptedUpstream,
+        key: str,
+        pid: int | None = None,
+    ) -> None:
         self._http = http
         self._base_url = base_url.rstrip("/").removesuffix("/v1")
         self._upstream = upstream
         self._key = key
+        self._pid = pid
+
+    def with_key(self, name: str) -> Client:
+        """Return an application with a key of its own, the same for the same name."""
+        return Client(self._http, self._base_url, self._upstream, f"{self._key}-{name}", self._pid)
 
     async def chat(
         self,
         messages: Sequence[Mapping[str, Any]],
         *,
         user: str,
-        session: str,
+        session: str | None = None,
         time_of_turn: str | None = None,
         mode: str = "full",
         budget: int | None = None,
         reply: str = NEUTRAL_REPLY,
         model: str = MODEL,
+        headers: Mapping[str, str] | None = None,
+        fields: Mapping[str, Any] | None = None,
     ) -> Asked:
         """Post one chat completion and return what the upstream received.
+
+        ``user`` and ``session`` may be left empty: such a header is then not sent. ``headers`` win over all others;
+        ``fields`` are more fields of the body.
 
         Raises:
             EvalFailed: If the request fails or does not reach the scripted upstream.
         """
         request_id = f"req_{secrets.token_hex(12)}"
         self._upstream.expect(request_id, reply)
-        headers = {REQUEST_ID: request_id, "X-Memory-Session": session, "X-Memory-Mode": mode, **self._as(user)}
-        headers |= {"X-Memory-Time": time_of_turn} if time_of_turn else {}
-        headers |= {"X-Memory-Budget": str(budget)} if budget is not None else {}
+        sent = {REQUEST_ID: request_id, "X-Memory-Mode": mode, **self._as(user)}
+        sent |= {"X-Memory-Session": session} if session else {}
+        sent |= {"X-Memory-Time": time_of_turn} if time_of_turn else {}
+        sent |= {"X-Memory-Budget": str(budget)} if budget is not None else {}
+        sent |= headers or {}
         start = time.perf_counter()
-        body = {"model": model, "messages": list(messages)}
-        async with self._http.post(f"{self._base_url}/v1/chat/completions", json=body, headers=headers) as response:
+        body = {"model": model, "messages": list(messages), **(fields or {})}
+        async with self._http.post(f"{self._base_url}/v1/chat/completions", json=body, headers=sent) as response:
             text = await response.text()
             wall_ms = (time.perf_counter() - start) * 1000
             if response.status != 200:
@@ -132,7 +155,7 @@ class Client:
         Raises:
             EvalFailed: If it is not answered with 200.
         """
-        await self._call("POST", f"/v1/sessions/{quote(session)}/end", user)
+        await self.call("POST", f"/v1/sessions/{quote(session)}/end", user)
 
     async def get(self, path: str, user: str, **query: str) -> dict[str, Any]:
         """Return the JSON object at a path of the memory API.
@@ -140,14 +163,49 @@ class Client:
         Raises:
             EvalFailed: If it is not answered with 200.
         """
-        return await self._call("GET", path, user, **query)
+        return await self.call("GET", path, user, query=query)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        user: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Make one request of the memory API and return the JSON object that answers it.
+
+        Raises:
+            EvalFailed: If it is not answered with 200.
+        """
+        url, headers = f"{self._base_url}{path}", self._as(user)
+        async with self._http.request(method, url, params=query, headers=headers, json=body) as response:
+            if response.status != 200:
+                raise EvalFailed(
+                    f"{method} {path} was answered with {response.status}: {(await response.text())[:300]}"
+                )
+            found: dict[str, Any] = await response.json()
+            return found
 
     async def resident_mb(self) -> float | None:
-        """Return the memory of the server's process, None where it does not tell."""
+        """Return the memory of the server's process, None if it does not report it."""
+        size = await self._metric("process_resident_memory_bytes")
+        return None if size is None else size / 2**20
+
+    async def cpu_s(self) -> float | None:
+        """Return the CPU seconds of the server so far, None if they cannot be read.
+
+        Children are included if this process started the server; one that ran already reports only itself.
+        """
+        own = None if self._pid is None else await asyncio.to_thread(cpu_s, self._pid)
+        return await self._metric("process_cpu_seconds_total") if own is None else own
+
+    async def _metric(self, name: str) -> float | None:
         async with self._http.get(f"{self._base_url}/metrics") as response:
             lines = (await response.text()).splitlines()
-        found = [line.rpartition(" ")[2] for line in lines if line.startswith("process_resident_memory_bytes ")]
-        return float(found[0]) / 2**20 if found else None
+        found = [line.rpartition(" ")[2] for line in lines if line.startswith(f"{name} ")]
+        return float(found[0]) if found else None
 
     async def ranked(self, user: str, receipt: str) -> list[dict[str, Any]]:
         """Return the entries of a receipt, injected and merely considered, best first.
@@ -163,7 +221,7 @@ class Client:
     async def memories(self, user: str, status: str = "active") -> list[dict[str, Any]]:
         """Return all memories of a user that have a status ("all" for any), page by page."""
         found: list[dict[str, Any]] = []
-        query = {"limit": "100", "status": status}
+        query = {"limit": "1000", "status": status}
         while True:
             page = await self.get("/v1/memories", user, **query)
             found += page["data"]
@@ -171,18 +229,8 @@ class Client:
                 return found
             query["after"] = page["data"][-1]["id"]
 
-    async def _call(self, method: str, path: str, user: str, **query: str) -> dict[str, Any]:
-        url, headers = f"{self._base_url}{path}", self._as(user)
-        async with self._http.request(method, url, params=query, headers=headers) as response:
-            if response.status != 200:
-                raise EvalFailed(
-                    f"{method} {path} was answered with {response.status}: {(await response.text())[:300]}"
-                )
-            found: dict[str, Any] = await response.json()
-            return found
-
     def _as(self, user: str) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._key}", "X-Memory-User": user}
+        return {"Authorization": f"Bearer {self._key}", **({"X-Memory-User": user} if user else {})}
 
 
 def http_session() -> aiohttp.ClientSession:

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from proxy.evals.abstain import abstain, abstain_in_languages
 from proxy.evals.cache import cache
+from proxy.evals.cases import cases, load_scenarios
 from proxy.evals.client import Client, http_session
 from proxy.evals.dataset import Dataset, data_folder, default_set, load_set
 from proxy.evals.forget import forget, has_cases, load_cases
 from proxy.evals.junk import junk
 from proxy.evals.long import WINDOWS, long, long_set
+from proxy.evals.questions import load_questions
 from proxy.evals.recall import recall
 from proxy.evals.report import Report
-from proxy.evals.scripted import ScriptedUpstream
-from proxy.evals.server import served
+from proxy.evals.server import ScriptedUpstream, served
 from proxy.settings.load import quiet_libraries
 from proxy.text import tokens
 
+T = TypeVar("T")
 BUDGETS = (600, 2000)
 
 app = typer.Typer(
@@ -52,7 +57,7 @@ ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write a 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What all evaluations share."""
+    """Options of all evaluations."""
 
     data: Path | None = None
     name: str | None = None
@@ -80,20 +85,30 @@ def _recall(options: Options) -> Work:
     return lambda client: recall(client, dataset, options.budgets, options.concurrency)
 
 
-def _forget(options: Options) -> Work:
-    cases = load_cases(data_folder(options.data))
-    step = max(1, len(cases) // options.limit) if options.limit else 1
-    return lambda client: forget(client, cases[::step][: options.limit], options.concurrency)
+def _on_cases(
+    load: Callable[[Path], Sequence[T]], part: Callable[[Client, Sequence[T], int], Awaitable[Report]]
+) -> Part:
+    def prepare(options: Options) -> Work:
+        loaded = load(data_folder(options.data))
+        step = max(1, len(loaded) // options.limit) if options.limit else 1
+        return lambda client: part(client, loaded[::step][: options.limit], options.concurrency)
+
+    return prepare
+
+
+_forget = _on_cases(load_cases, forget)
+_questions = _on_cases(load_questions, partial(forget, name="questions"))
+_cases = _on_cases(load_scenarios, cases)
 
 
 def _abstain(options: Options) -> Work:
     dataset, folder = options.dataset(), data_folder(options.data)
-    cases = load_cases(folder) if has_cases(folder) and not options.limit else []
+    played = load_cases(folder) if has_cases(folder) and not options.limit else []
 
     async def work(client: Client) -> Report:
         report = await abstain(client, dataset, options.concurrency)
-        if cases:
-            report.add(await abstain_in_languages(client, cases, options.concurrency))
+        if played:
+            report.add(await abstain_in_languages(client, played, options.concurrency))
         return report
 
     return work
@@ -151,7 +166,17 @@ app.callback(invoke_without_command=True)(
     )
 )
 app.command("recall")(_command("How much of the evidence for a question is injected, within a budget.", _recall))
-app.command("forget")(_command("Whether what was taken back stays away, and nothing else goes with it.", _forget))
+app.command("forget")(
+    _command(
+        "Whether what was taken back stays away, nothing else goes with it, and nothing ends without reason.", _forget
+    )
+)
+app.command("cases")(
+    _command("Whether cases and stories of one's own come out right: what is said and learned.", _cases)
+)
+app.command("questions")(
+    _command("Whether a fact stands when a question and one more sentence follow that end nothing.", _questions)
+)
 app.command("junk")(_command("How much is learned that should not be.", _on_set(junk)))
 app.command("abstain")(_command("Whether memory keeps quiet when it knows nothing that matters.", _abstain))
 app.command("cache")(_command("What memory costs where a repeated prefix is billed at a discount.", _on_set(cache)))
@@ -161,19 +186,33 @@ app.command("long")(
 )
 
 
+@app.command("judge")
+def ask_judge(
+    base_url: Annotated[str, typer.Option("--base-url", help="An OpenAI-compatible server that runs the model.")],
+    model: Annotated[str, typer.Option("--model", help="Name of the model there.")],
+    data: Annotated[Path, typer.Option("--data", help="File with the cases to judge.")],
+) -> None:
+    """Ask a model, as memory does, which statements a message ends; print what it got right as JSON."""
+    try:
+        judge = import_module("proxy.evals.judge").judge  # only this command needs it
+    except ModuleNotFoundError as error:
+        raise typer.BadParameter("This version cannot ask a judge: proxy.evals.judge is missing.") from error
+    typer.echo(json.dumps(asyncio.run(_ended_in_order(judge(base_url, model, data))), ensure_ascii=False, indent=1))
+
+
 async def measure(parts: Sequence[Part], options: Options) -> Report:
     """Run parts against one server, each with a key of its own, and return all that they found."""
     prepared = [part(options) for part in parts]
     quiet_libraries()
     tokens.load()
     whole = Report(settings=_described(parts, options))
-    async with _server(options) as (base_url, upstream), http_session() as http:
+    async with _server(options) as (base_url, pid, upstream), http_session() as http:
         for work in prepared:
-            whole.add(await work(Client(http, base_url, upstream, f"eval-{secrets.token_hex(16)}")))
+            whole.add(await work(Client(http, base_url, upstream, f"eval-{secrets.token_hex(16)}", pid)))
     return whole
 
 
-async def _ended_in_order(work: Coroutine[Any, Any, Report]) -> Report:
+async def _ended_in_order(work: Coroutine[Any, Any, T]) -> T:
     """Await work that is cancelled by SIGTERM, so that the server under test ends with it."""
     task = asyncio.ensure_future(work)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -181,13 +220,13 @@ async def _ended_in_order(work: Coroutine[Any, Any, Report]) -> Report:
 
 
 @asynccontextmanager
-async def _server(options: Options) -> AsyncIterator[tuple[str, ScriptedUpstream]]:
+async def _server(options: Options) -> AsyncIterator[tuple[str, int | None, ScriptedUpstream]]:
     async with ScriptedUpstream(options.upstream_port) as upstream:
         if options.base_url:
-            yield options.base_url, upstream
+            yield options.base_url, None, upstream
             return
-        async with served(upstream.url, options.config) as base_url:
-            yield base_url, upstream
+        async with served(upstream.url, options.config) as (base_url, pid):
+            yield base_url, pid, upstream
 
 
 def _refuse_misplaced(options: Options, part: str) -> None:
@@ -197,7 +236,7 @@ def _refuse_misplaced(options: Options, part: str) -> None:
 
 def _described(parts: Sequence[Part], options: Options) -> dict[str, str]:
     described = {"budgets": ", ".join(map(str, options.budgets))} if _recall in parts else {}
-    described |= {"set": options.name or "default"} if set(parts) != {_forget} else {}
+    described |= {} if {_forget, _questions, _cases}.issuperset(parts) else {"set": options.name or "default"}
     described |= {"limit": str(options.limit)} if options.limit else {}
     described |= {"config": options.config.name} if options.config else {}
     return described

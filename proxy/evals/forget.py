@@ -1,27 +1,29 @@
-"""Whether what a user took back stays away, and nothing else goes with it."""
+"""Whether an ended statement stays away, nothing else goes with it, and nothing ends without reason."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import anyio
-
 from proxy.clock import iso
 from proxy.errors import ConfigError
+from proxy.evals.audit import Audit, CpuMeter, Memory, closed, is_subsequence
 from proxy.evals.client import Client
-from proxy.evals.figures import Cell, Chart, Miss, Table
-from proxy.evals.metrics import mean
-from proxy.evals.progress import Progress
-from proxy.evals.report import Report
-from proxy.evals.scripted import NEUTRAL_REPLY
+from proxy.evals.metrics import mean, units
+from proxy.evals.replay import Progress, for_each
+from proxy.evals.report import Cell, Chart, Miss, Report, Table
+from proxy.evals.server import NEUTRAL_REPLY
+from proxy.evals.verdict import DEFINITIONS, Check, Verdict, judge
 
 FIRST_DAY = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 APART = timedelta(days=2)
+_ENDING_NOTHING = frozenset({"near_miss", "additive", "restate", "question"})
+_FORGETTING = frozenset({"forget_request"})
 _FORMAT = (
     'One JSON object a line: {"id": "…", "lang": "en", "kind": "retract", "conversations": [["first message", …], …], '
     '"probe": "question", "present": ["must be injected"], "absent": ["must not be"]}'
@@ -30,7 +32,7 @@ _FORMAT = (
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What one user says in a few conversations, and what may be said of it afterwards."""
+    """Conversations of one user, and what a question behind them must and must not bring."""
 
     id: str
     lang: str
@@ -40,20 +42,40 @@ class Case:
     present: tuple[str, ...]
     absent: tuple[str, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Which strings of a case are missing from the injected text, and which leaked into it."""
-
-    case: Case
-    missing: tuple[str, ...]
-    leaked: tuple[str, ...]
-    injected: str = ""
+    @property
+    def said(self) -> list[str]:
+        """All messages of the user."""
+        return [text for conversation in self.conversations for text in conversation]
 
     @property
-    def is_passed(self) -> bool:
-        """Whether everything is as it should be."""
-        return not self.missing and not self.leaked
+    def ends_nothing(self) -> bool:
+        """True if the last conversation ends nothing that was told before."""
+        return self.kind in _ENDING_NOTHING
+
+    def may_end(self, memory: Memory) -> bool:
+        """Return whether the last conversation may close a memory: what is restated closes what took it back."""
+        between = [units(said) for conversation in self.conversations[1:-1] for said in conversation]
+        texts = [str(memory.get(name) or "") for name in ("text", "quote")]
+        return self.kind == "restate" and any(text and is_subsequence(text, said) for text in texts for said in between)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Verdict on a case, and the memories that its last conversation closed though it ends nothing."""
+
+    case: Case
+    verdict: Verdict
+    closed: tuple[str, ...] = ()
+
+    @property
+    def withheld(self) -> bool | None:
+        """True if a request to forget was met, None for other cases."""
+        return self.verdict.is_withheld if self.case.kind in _FORGETTING else None
+
+    @property
+    def false_endings(self) -> float | None:
+        """Memories closed for each message that ends nothing."""
+        return len(self.closed) / len(self.case.conversations[-1]) if self.case.ends_nothing else None
 
     def record(self) -> dict[str, Any]:
         """Return the case for the JSON report."""
@@ -61,14 +83,18 @@ class Verdict:
             "part": "forget",
             "case": self.case.id,
             "kind": self.case.kind,
-            "passed": self.is_passed,
-            "missing": self.missing,
-            "leaked": self.leaked,
+            "kept": self.verdict.is_kept,
+            "resolved": self.verdict.is_resolved,
+            "strict": self.verdict.is_strict,
+            "missing": self.verdict.missing,
+            "leaked": self.verdict.leaked,
+            "unmarked": self.verdict.unmarked,
+            "closed": self.closed,
         }
 
 
 def has_cases(folder: Path) -> bool:
-    """Whether a folder holds cases of forgetting."""
+    """Return whether a folder holds cases of forgetting."""
     return _file_of_cases(folder) is not None
 
 
@@ -92,91 +118,114 @@ def _file_of_cases(folder: Path) -> Path | None:
     return next((one for one in (folder / "retract/open.jsonl", folder / "retract.jsonl") if one.is_file()), None)
 
 
-def judge(case: Case, injected: str) -> Verdict:
-    """Compare the injected text with what must and must not be in it, ignoring case."""
-    text = injected.casefold()
-    return Verdict(
-        case,
-        missing=tuple(one for one in case.present if one.casefold() not in text),
-        leaked=tuple(one for one in case.absent if one.casefold() in text),
-        injected=injected,
-    )
+def assess(case: Case, injected: str) -> Verdict:
+    """Compare an injected text with what must and must not be in it, as parts of words too."""
+    present = tuple((one,) for one in case.present)
+    return judge(injected, Check(present, case.absent, whole_words=False), case.said)
 
 
-async def forget(client: Client, cases: Sequence[Case], concurrency: int) -> Report:
-    """Play every case and probe it; one user each."""
-    progress = Progress("forget", len(cases))
-    limit = anyio.CapacityLimiter(concurrency)
-    verdicts: list[Verdict] = []
+async def forget(client: Client, cases: Sequence[Case], concurrency: int, name: str = "forget") -> Report:
+    """Play every case, one user each, and ask its question when everything is learned."""
+    progress = Progress(name, sum(len(case.conversations) + 1 for case in cases))
+    audit = Audit(messages=sum(len(case.said) for case in cases))
+    before: dict[str, set[str]] = {}
+    outcomes: list[Outcome] = []
 
-    async def one(case: Case) -> None:
-        async with limit:
-            verdicts.append(judge(case, await _play(client, case)))
-            progress.advance()
+    async def remember(case: Case) -> None:
+        before[case.id] = set(closed(await client.memories(case.id, "all")))
 
-    async with anyio.create_task_group() as group:
-        for case in cases:
-            group.start_soon(one, case)
+    async def look(case: Case) -> None:
+        outcomes.append(await _outcome(client, case, before.get(case.id), audit))
+        progress.advance()
+
+    for number in range(max((len(case.conversations) for case in cases), default=0)):
+        due = [case for case in cases if number < len(case.conversations)]
+        last = [case for case in due if case.ends_nothing and number == len(case.conversations) - 1]
+        await for_each(last, remember, concurrency)
+        async with CpuMeter(client, audit):
+            await for_each(due, partial(_converse, client, number), concurrency)
+            await for_each(due, lambda case: client.settle(case.id), concurrency)
+        progress.advance(len(due))
+    await for_each(cases, look, concurrency)
     progress.finish()
-    return tabulate(sorted(verdicts, key=lambda verdict: verdict.case.id))
+    report = tabulate(sorted(outcomes, key=lambda outcome: outcome.case.id), name)
+    report.add(Report(tables=[audit.table(name)], items=audit.items(name)))
+    return report
 
 
-def tabulate(verdicts: Sequence[Verdict]) -> Report:
-    """Return the tables by kind and by language."""
-    kinds, languages = ([one.case.kind for one in verdicts], [one.case.lang for one in verdicts])
-    tables = [_table("kind", verdicts, kinds), _table("language", verdicts, languages)]
-    charts = [_chart("kind", verdicts, kinds), _chart("language", verdicts, languages)]
-    misses = [_miss(verdict) for verdict in verdicts if not verdict.is_passed]
-    return Report(tables=tables, items=[verdict.record() for verdict in verdicts], charts=charts, misses=misses)
+async def _converse(client: Client, number: int, case: Case) -> None:
+    history: list[dict[str, str]] = []
+    for text in case.conversations[number]:
+        history.append({"role": "user", "content": text})
+        await client.chat(history, user=case.id, session=f"{case.id}-{number}", time_of_turn=_day(number))
+        history.append({"role": "assistant", "content": NEUTRAL_REPLY})
 
 
-def _chart(by: str, verdicts: Sequence[Verdict], groups: Sequence[str]) -> Chart:
-    passed = [
-        (name, mean(one.is_passed for one, group in zip(verdicts, groups, strict=True) if group == name) or 0.0)
-        for name in sorted(set(groups))
-    ]
-    return Chart(f"forget: passed, by {by}", {"passed": passed})
-
-
-def _miss(verdict: Verdict) -> Miss:
-    case = verdict.case
-    said = "\n\n".join("\n".join(conversation) for conversation in case.conversations)
-    what = [f"missing: {one}" for one in verdict.missing] + [f"leaked: {one}" for one in verdict.leaked]
-    shows = (("said", said), ("asked", case.probe), ("wrong", "\n".join(what)), ("injected", verdict.injected.strip()))
-    return Miss(f"{case.lang} {case.kind}", case.id, shows)
-
-
-async def _play(client: Client, case: Case) -> str:
-    moment = FIRST_DAY
-    for number, said in enumerate(case.conversations):
-        history: list[dict[str, str]] = []
-        for text in said:
-            history.append({"role": "user", "content": text})
-            session = f"{case.id}-{number}"
-            await client.chat(history, user=case.id, session=session, time_of_turn=iso(moment))
-            history.append({"role": "assistant", "content": NEUTRAL_REPLY})
-        moment += APART
-    await client.settle(case.id)
-    probe = [{"role": "user", "content": case.probe}]
-    asked = await client.chat(probe, user=case.id, session=f"{case.id}-probe", time_of_turn=iso(moment), mode="read")
-    return asked.text
-
-
-def _table(noun: str, verdicts: Sequence[Verdict], names: Sequence[str]) -> Table:
-    named = list(zip(names, verdicts, strict=True))
-    rows = [_row(name, [verdict for other, verdict in named if other == name]) for name in sorted(set(names))]
-    columns = (noun, "cases", "passed", "nothing missing", "nothing leaked")
-    return Table(f"forget, by {noun}", columns, (*rows, _row("all", verdicts)))
-
-
-def _row(name: str, verdicts: Sequence[Verdict]) -> tuple[Cell, ...]:
-    return (
-        name,
-        len(verdicts),
-        mean(verdict.is_passed for verdict in verdicts),
-        mean(not verdict.missing for verdict in verdicts),
-        mean(not verdict.leaked for verdict in verdicts),
+async def _outcome(client: Client, case: Case, closed_before: set[str] | None, audit: Audit) -> Outcome:
+    memories = await client.memories(case.id, "all")
+    audit.look(memories, case.said)
+    ended: tuple[str, ...] = ()
+    if closed_before is not None:
+        new = [one for id_, one in closed(memories).items() if id_ not in closed_before and not case.may_end(one)]
+        ended = tuple(str(one["text"]) for one in new)
+        audit.ending_nothing += len(case.conversations[-1])
+        audit.closed += [f"{case.id}: {text}" for text in ended]
+    asked = await client.chat(
+        [{"role": "user", "content": case.probe}],
+        user=case.id,
+        session=f"{case.id}-probe",
+        time_of_turn=_day(len(case.conversations)),
+        mode="read",
     )
+    return Outcome(case, assess(case, asked.text), ended)
+
+
+def tabulate(outcomes: Sequence[Outcome], name: str = "forget") -> Report:
+    """Return the tables by kind and by language, and what went wrong."""
+    tables: list[Table] = []
+    charts: list[Chart] = []
+    for noun, group_of in _GROUPS:
+        groups = sorted({group_of(one) for one in outcomes})
+        rows = [(group, [one for one in outcomes if group_of(one) == group]) for group in groups]
+        notes = [f"{word}: {meaning}" for word, meaning in DEFINITIONS.items()] if not tables else []
+        tables.append(_table(f"{name}, by {noun}", noun, [*rows, ("all", list(outcomes))], notes))
+        series = {column: [(group, mean(map(of, members)) or 0.0) for group, members in rows] for column, of in _SHARES}
+        charts.append(Chart(f"{name}, by {noun}", series))
+    misses = [_miss(one) for one in outcomes if not one.verdict.is_resolved or one.closed or one.withheld is False]
+    return Report(tables=tables, items=[one.record() for one in outcomes], charts=charts, misses=misses)
+
+
+_GROUPS: tuple[tuple[str, Callable[[Outcome], str]], ...] = (
+    ("kind", lambda one: one.case.kind),
+    ("language", lambda one: one.case.lang),
+)
+_SHARES: tuple[tuple[str, Callable[[Outcome], bool]], ...] = (
+    ("kept", lambda one: one.verdict.is_kept),
+    ("resolved", lambda one: one.verdict.is_resolved),
+    ("strict", lambda one: one.verdict.is_strict),
+)
+
+
+def _table(title: str, noun: str, groups: Sequence[tuple[str, Sequence[Outcome]]], notes: Sequence[str]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for group, members in groups:
+        shares = [mean(map(of, members)) for _, of in _SHARES]
+        more = (mean(one.withheld for one in members), mean(one.false_endings for one in members))
+        rows.append((group, len(members), *shares, *more))
+    columns = (noun, "cases", *(column for column, _ in _SHARES), "withheld", "false endings")
+    return Table(title, columns, tuple(rows), tuple(notes))
+
+
+def _miss(outcome: Outcome) -> Miss:
+    case, verdict = outcome.case, outcome.verdict
+    said = "\n\n".join("\n".join(conversation) for conversation in case.conversations)
+    wrong = [*verdict.reasons(), *(f"closed: {text}" for text in outcome.closed)]
+    shows = (("said", said), ("asked", case.probe), ("wrong", "\n".join(wrong)))
+    return Miss(f"{case.lang} {case.kind}", case.id, (*shows, ("injected", verdict.injected.strip())))
+
+
+def _day(number: int) -> str:
+    return iso(FIRST_DAY + APART * number)
 
 
 def _case(row: Mapping[str, Any]) -> Case:

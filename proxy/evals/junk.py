@@ -1,18 +1,18 @@
-"""How much is learned that should not be: from small talk, twice, or without the user having said it."""
+"""Measures what is learned that should not be: from small talk, twice, unsaid; and what is closed without reason."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from proxy.evals.audit import Audit, CpuMeter, closed
 from proxy.evals.client import Client
 from proxy.evals.dataset import Dataset, Person
-from proxy.evals.figures import Table
 from proxy.evals.metrics import words
-from proxy.evals.progress import Progress
-from proxy.evals.replay import Replay, for_each
-from proxy.evals.report import Report
+from proxy.evals.replay import Progress, Replay, for_each
+from proxy.evals.report import Report, Table
 from proxy.evals.unrelated import EVERY_PROMPT
 
 REPLAYS = 10
@@ -23,41 +23,56 @@ _ASKER = "asks-only"
 async def junk(client: Client, dataset: Dataset, concurrency: int, prompts: Sequence[str] = EVERY_PROMPT) -> Report:
     """Replay a set, and post prompts that state nothing; then look at what was learned, and what more replays add."""
     learned = await _learned_from_prompts(client, prompts)
-    progress = Progress(f"junk {dataset.name}", (1 + REPLAYS) * sum(len(person.sessions) for person in dataset.people))
-    audits: list[dict[str, float]] = []
+    name, sessions = dataset.name, sum(len(person.sessions) for person in dataset.people)
+    progress = Progress(f"junk {name}", (1 + REPLAYS) * sessions)
+    learning = Audit()
+    first: dict[str, set[str]] = {}
+    counts: list[dict[str, float]] = []
     added: list[int] = []
 
-    async def one(person: Person) -> None:
+    async def play(person: Person) -> None:
         await Replay(client, person).run()
-        every = await client.memories(person.id, "all")
-        first = [memory for memory in every if memory["status"] == "active"]
-        ended = sum(memory["status"] in ("retracted", "superseded") for memory in every)
-        audits.append({**audit(first, person), "ended or replaced since": ended})
         progress.advance(len(person.sessions))
-        for _ in range(REPLAYS):
-            await Replay(client, person).run()
-            progress.advance(len(person.sessions))
-        known = {memory["id"] for memory in first}
-        added.append(len(known ^ {memory["id"] for memory in await client.memories(person.id)}))
 
-    await for_each(dataset.people, one, concurrency)
+    async def look(person: Person) -> None:
+        every = await client.memories(person.id, "all")
+        said = [line.content for _, line in person.lines() if line.role == "user"]
+        learning.look(every, said)
+        learning.messages += len(said)
+        learning.closed += [str(one["text"]) for one in closed(every).values()]
+        active = [memory for memory in every if memory["status"] == "active"]
+        first[person.id] = {memory["id"] for memory in active}
+        counts.append(audit(active, person))
+
+    async def play_more(person: Person) -> None:
+        for _ in range(REPLAYS):
+            await play(person)
+        added.append(len(first[person.id] ^ {memory["id"] for memory in await client.memories(person.id)}))
+
+    async with CpuMeter(client, learning):
+        await for_each(dataset.people, play, concurrency)
+    await for_each(dataset.people, look, concurrency)
+    await for_each(dataset.people, play_more, concurrency)
     progress.finish()
-    rows = [(name, sum(one[name] for one in audits)) for name in audits[0]] if audits else []
+    learning.ending_nothing = learning.messages
+    table = learning.table(name)
+    noted = "Every message counts as ending nothing: in these sets few end something."
+    tables = [_table(name, counts, added), replace(table, notes=(noted, *table.notes)), _prompts(learned, prompts)]
+    items = [{"part": "junk", "text": one.get("text"), "quote": one.get("quote")} for one in learned]
+    return Report(tables=tables, items=[*items, *learning.items("junk")])
+
+
+def _table(name: str, counts: Sequence[Mapping[str, float]], added: Sequence[int]) -> Table:
+    rows = [(noun, sum(one[noun] for one in counts)) for noun in counts[0]] if counts else []
+    rows.append((f"memories added or lost by {REPLAYS} more replays", sum(added)))
     facts = dict(rows).get("facts", 0)
-    shares = tuple((name, int(count), count / facts if facts else None) for name, count in rows)
-    replayed = (f"memories added or lost by {REPLAYS} more replays", sum(added), sum(added) / facts if facts else None)
-    from_prompts = ("learned from them", len(learned), len(learned) / len(prompts))
-    return Report(
-        tables=[
-            Table(f"{dataset.name}: what was learned", ("", "count", "of the facts"), (*shares, replayed)),
-            Table(
-                f"{len(prompts)} prompts that state nothing about the user",
-                ("", "count", "per prompt"),
-                (from_prompts,),
-            ),
-        ],
-        items=[{"part": "junk", "text": one.get("text"), "quote": one.get("quote")} for one in learned],
-    )
+    shares = tuple((noun, int(count), count / facts if facts else None) for noun, count in rows)
+    return Table(f"{name}: what was learned", ("", "count", "of the facts"), shares)
+
+
+def _prompts(learned: Sequence[object], prompts: Sequence[str]) -> Table:
+    row = ("learned from them", len(learned), len(learned) / len(prompts))
+    return Table(f"{len(prompts)} prompts that state nothing about the user", ("", "count", "per prompt"), (row,))
 
 
 def audit(memories: Sequence[Mapping[str, Any]], person: Person) -> dict[str, float]:

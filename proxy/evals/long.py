@@ -13,11 +13,10 @@ from pathlib import Path
 from proxy.evals.cache import rendered
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Dataset
-from proxy.evals.figures import Table
 from proxy.evals.haystack import Haystack, Messages, Needle, build
 from proxy.evals.metrics import Injected, common_prefix, mean
-from proxy.evals.progress import Progress
-from proxy.evals.report import Report
+from proxy.evals.replay import Progress
+from proxy.evals.report import Report, Table
 from proxy.text import tokens
 
 WINDOW, MODEL = 128_000, "gpt-4o"

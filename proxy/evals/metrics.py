@@ -20,6 +20,7 @@ _MISSES = 50
 _WORD = re.compile(r"\w+")
 _LABEL = re.compile(r"^(?:User: |Assistant: |- )", re.MULTILINE)
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_UNIT = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\W\u3040-\u30ff\u3400-\u9fff]+")
 _stemmer = snowballstemmer.stemmer("english")
 
 
@@ -32,6 +33,11 @@ def stem(word: str) -> str:
 def words(text: str) -> list[str]:
     """Return the lower-case words of a text."""
     return _WORD.findall(text.lower())
+
+
+def units(text: str) -> list[str]:
+    """Return the lower-case words of a text, and single characters of scripts without spaces."""
+    return _UNIT.findall(text.lower())
 
 
 _STOP_WORDS = frozenset(

@@ -8,11 +8,9 @@ from typing import TypeVar
 
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import APART, Dataset, Person
-from proxy.evals.figures import Cell, Chart, Miss, Table
 from proxy.evals.metrics import Gold, Injected, fingerprints, mean, oracle, percentile, random_control, words
-from proxy.evals.progress import Progress
-from proxy.evals.replay import Moment, Replay, for_each
-from proxy.evals.report import Report
+from proxy.evals.replay import Moment, Progress, Replay, for_each
+from proxy.evals.report import Cell, Chart, Miss, Report, Table
 from proxy.evals.score import FEW, TOP, Rank, Score, gold_of, rank, updated
 
 S = TypeVar("S", Score, Rank)
@@ -58,7 +56,6 @@ class Recall:
         pool = [line.content for _, line in moment.stored]
         lot = random_control(pool, budget, question.id)
         known = oracle(gold, budget) if gold is not None else Injected("")
-        old_in, new_in, new_first = updated(moment, text)
         found = [None if gold is None else gold.found([one]) for one in (text, lot, known)]
         answers = [None if gold is None else one.answers(question.answer) for one in (text, lot, known)]
         missed = [] if gold is None or budget < self._budgets[-1] else gold.missed([text])
@@ -75,9 +72,7 @@ class Recall:
             answer=answers[0],
             random_answer=answers[1],
             oracle_answer=answers[2],
-            old_in=old_in,
-            new_in=new_in,
-            new_first=new_first,
+            update=updated(moment, text),
             missed=tuple("\n".join(group) for group in missed),
             injected=asked.text if missed else "",
         )
@@ -166,18 +161,18 @@ class Recall:
         return Table(f"{self._dataset.name}: ranking, from the receipts", columns, tuple(rows), notes)
 
     def _updates(self, budget: int) -> Table | None:
-        scores = [score for score in self.scores if score.budget == budget and score.old_in is not None]
-        if not scores:
+        found = [one.update for one in self.scores if one.budget == budget and one.update is not None]
+        if not found:
             return None
-        row = (
-            "all",
-            len(scores),
-            mean(score.new_in for score in scores),
-            mean(score.new_first for score in scores),
-            mean(score.old_in for score in scores),
+        names = ("kept", "resolved", "strict", "first")
+        shares = (mean(getattr(one, name) for one in found) for name in names)
+        notes = (
+            "kept: the new message is in. resolved: and the outdated one is not, or the new one stands where the block "
+            "says that it holds. strict: and the outdated one is not.",
         )
-        columns = ("", "questions", "new value in", "new before old", "outdated in")
-        return Table(f"{self._dataset.name}: updated values in {budget} tokens", columns, (row,))
+        columns = ("", "questions", "kept", "resolved", "strict", "new before old")
+        title = f"{self._dataset.name}: updated values in {budget} tokens"
+        return Table(title, columns, (("all", len(found), *shares),), notes)
 
 
 async def recall(client: Client, dataset: Dataset, budgets: Sequence[int], concurrency: int) -> Report:

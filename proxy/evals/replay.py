@@ -1,18 +1,25 @@
-"""Replays a person's conversations as live traffic and stops where a question is to be asked."""
+"""Replays a person's conversations as live traffic, shows how far it is, and stops where a question is to be asked."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import anyio
 
 from proxy.evals.client import Asked, Client
 from proxy.evals.dataset import Line, Person, Question, Session
-from proxy.evals.scripted import NEUTRAL_REPLY
+from proxy.evals.server import NEUTRAL_REPLY
 
+T = TypeVar("T")
 Place = tuple[str, int | None]
 _AT_THE_END: Place = ("all", None)
+_BAR = 24
+_REDRAW_S = 0.2
+_LINE_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +117,17 @@ class Replay:
             await self._client.end(self._person.id, self._over.pop(0))
 
 
-async def for_each(people: Iterable[Person], work: Callable[[Person], Awaitable[None]], concurrency: int) -> None:
-    """Run ``work`` for each person, so many at a time."""
+async def for_each(items: Iterable[T], work: Callable[[T], Awaitable[object]], concurrency: int) -> None:
+    """Run ``work`` for each item, so many at a time."""
     limit = anyio.CapacityLimiter(concurrency)
 
-    async def limited(person: Person) -> None:
+    async def limited(item: T) -> None:
         async with limit:
-            await work(person)
+            await work(item)
 
     async with anyio.create_task_group() as group:
-        for person in people:
-            group.start_soon(limited, person)
+        for item in items:
+            group.start_soon(limited, item)
 
 
 def places(person: Person) -> dict[Place, list[Question]]:
@@ -143,3 +150,34 @@ def _reply_to(session: Session, at: int) -> str | None:
     """Return what the set's assistant says next, ``None`` where it says nothing."""
     follower = session.lines[at + 1] if at + 1 < len(session.lines) else None
     return follower.content if follower is not None and follower.role == "assistant" else None
+
+
+class Progress:
+    """Counts finished steps; redraws one line on a terminal, else prints a line now and then."""
+
+    def __init__(self, label: str, total: int) -> None:
+        self._label = label
+        self._total = max(1, total)
+        self._done = 0
+        self._start = self._drawn = time.monotonic()
+
+    def advance(self, steps: int = 1) -> None:
+        """Count steps."""
+        self._done += steps
+        now = time.monotonic()
+        is_terminal = sys.stderr.isatty()
+        if now - self._drawn >= (_REDRAW_S if is_terminal else _LINE_S):
+            self._drawn = now
+            self._draw("\r" if is_terminal else "", "" if is_terminal else "\n")
+
+    def finish(self) -> None:
+        """Draw the last state."""
+        self._draw("\r" if sys.stderr.isatty() else "", "\n")
+
+    def _draw(self, before: str, after: str) -> None:
+        share = min(1.0, self._done / self._total)
+        bar = "#" * round(share * _BAR)
+        elapsed_s = time.monotonic() - self._start
+        line = f"{self._label:<22} [{bar:<{_BAR}}] {self._done}/{self._total} {elapsed_s:.0f} s"
+        sys.stderr.write(f"{before}{line}{after}")
+        sys.stderr.flush()

@@ -9,9 +9,28 @@ from typing import Any
 from proxy.evals.dataset import Dataset, Line, Question, Session
 from proxy.evals.metrics import Gold, Injected, mean, words
 from proxy.evals.replay import Moment
+from proxy.evals.verdict import LATER_HOLDS
 
 TOP, FEW = 10, 5
 _LEAST_WORDS = 4  # shorter messages stand in any text
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """State of a new message and the outdated one that it replaced.
+
+    Attributes:
+        kept: The new one is in.
+        resolved: And the old one is not, or the new one stands where the block says that it holds: first, or last
+            where the later line holds.
+        strict: And the old one is not.
+        first: The new one stands before the old one.
+    """
+
+    kept: bool
+    resolved: bool
+    strict: bool
+    first: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +56,7 @@ class Score:
     answer: bool | None
     random_answer: bool | None
     oracle_answer: bool | None
-    old_in: bool | None = None
-    new_in: bool | None = None
-    new_first: bool | None = None
+    update: Update | None = None
     missed: tuple[str, ...] = ()
     injected: str = ""
 
@@ -134,21 +151,21 @@ def _stands(lines: Sequence[Line], texts: Sequence[Injected]) -> bool:
     return any(text.holds(message) for text in texts for message in telling)
 
 
-def updated(moment: Moment, text: Injected) -> tuple[bool | None, bool | None, bool | None]:
-    """Return whether the outdated message is in, whether the new one is, and whether that one comes first.
-
-    All are None where the question names no such messages, or the same ones as both.
-    """
+def updated(moment: Moment, text: Injected) -> Update | None:
+    """Return which of an outdated and a new message are in, None if the question does not name two different ones."""
     question = moment.question
-    old = "\n".join(_texts(moment.stored, question.outdated))
-    new = "\n".join(_texts(moment.stored, question.updated))
+    old_texts, new_texts = (_texts(moment.stored, labels) for labels in (question.outdated, question.updated))
+    old, new = "\n".join(old_texts), "\n".join(new_texts)
     if not old or not new or old == new:
-        return None, None, None
-    old_in = any(text.holds(one) for one in _texts(moment.stored, question.outdated))
-    new_in = any(text.holds(one) for one in _texts(moment.stored, question.updated))
+        return None
+    old_in, new_in = (any(map(text.holds, texts)) for texts in (old_texts, new_texts))
     old_at, new_at = text.position(old, new), text.position(new, old)
-    is_first = new_at is not None and (not old_in or old_at is None or new_at < old_at)
-    return old_in, new_in, new_in and is_first
+    is_first = new_in and new_at is not None and (not old_in or old_at is None or new_at < old_at)
+    is_last = old_at is not None and new_at is not None and old_at < new_at
+    is_marked = is_last if LATER_HOLDS.search(text.text) else is_first
+    return Update(
+        kept=new_in, resolved=new_in and (not old_in or is_marked), strict=new_in and not old_in, first=is_first
+    )
 
 
 def _texts(stored: Sequence[tuple[Session, Line]], labels: Sequence[str]) -> list[str]:

@@ -1,22 +1,32 @@
-"""Starts Throughline as users do, in a process and a folder of its own."""
+"""Both ends of a run: Throughline in a process of its own, and the scripted provider behind it."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import re
 import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 import aiohttp
+from aiohttp import web
 
 from proxy.errors import ProxyError
 
+REQUEST_ID = "x-client-request-id"  # every provider's clients may send it, so nothing gives the eval away
+NEUTRAL_REPLY = "Okay."
+_MAX_BODY = 256 * 2**20
 _START_S = 120.0
 _STOP_S = 20.0
 _LOOK_S = 0.1
+_PROCESSES = Path("/proc")
 
 
 class ServerDidNotStart(ProxyError):
@@ -26,8 +36,8 @@ class ServerDidNotStart(ProxyError):
 
 
 @asynccontextmanager
-async def served(upstream_url: str, config: Path | None = None) -> AsyncIterator[str]:
-    """Run ``throughline serve`` on a free port with an empty data folder; yields its address.
+async def served(upstream_url: str, config: Path | None = None) -> AsyncIterator[tuple[str, int]]:
+    """Run ``throughline serve`` on a free port with an empty data folder; yields its address and process id.
 
     Args:
         upstream_url: Where the server sends every request.
@@ -48,7 +58,7 @@ async def served(upstream_url: str, config: Path | None = None) -> AsyncIterator
             )
         try:
             await _ready(process, f"http://127.0.0.1:{port}", log)
-            yield f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port}", process.pid
         finally:
             await _stop(process)
 
@@ -58,6 +68,23 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def cpu_s(pid: int) -> float | None:
+    """Return the CPU seconds, user and system, of a process and its children so far; None without ``/proc``."""
+    ticks: dict[int, int] = {}
+    parents: dict[int, int] = {}
+    for entry in _PROCESSES.glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:  # ended meanwhile
+            continue
+        parents[int(entry.parent.name)] = int(fields[1])
+        ticks[int(entry.parent.name)] = sum(map(int, fields[11:15]))  # its own, and of children that have ended
+    family = {pid}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    return sum(ticks[one] for one in family) / os.sysconf("SC_CLK_TCK") if pid in ticks else None
 
 
 async def _ready(process: asyncio.subprocess.Process, url: str, log: Path) -> None:
@@ -89,3 +116,82 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
+
+
+class ScriptedUpstream:
+    """An OpenAI-compatible server in this process; replies are looked up by the client's request id."""
+
+    def __init__(self, port: int = 0) -> None:
+        self._port = port
+        self._replies: dict[str, str] = {}
+        self._received: dict[str, list[dict[str, Any]]] = {}
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        """Base URL for ``throughline serve --upstream``."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    def expect(self, request_id: str, reply: str) -> None:
+        """Set the reply to a request that is about to come."""
+        self._replies[request_id] = reply
+
+    def take(self, request_id: str) -> list[dict[str, Any]] | None:
+        """Return the messages that arrived for a request, once; ``None`` if it never came here."""
+        return self._received.pop(request_id, None)
+
+    async def __aenter__(self) -> Self:
+        """Start listening."""
+        app = web.Application(client_max_size=_MAX_BODY)
+        app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_get("/v1/models", _models)
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self._port)
+        await site.start()
+        self._port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop listening."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _complete(self, request: web.Request) -> web.Response:
+        body = json.loads(await request.read())
+        request_id = request.headers.get(REQUEST_ID, "")
+        self._received[request_id] = body["messages"]
+        reply = self._replies.pop(request_id, NEUTRAL_REPLY)
+        model = body.get("model", "scripted")
+        if body.get("stream"):
+            return web.Response(text=_stream(reply, model), content_type="text/event-stream")
+        return web.json_response(_completion(reply, model))
+
+
+async def _models(_: web.Request) -> web.Response:
+    return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "eval"}]})
+
+
+def _completion(reply: str, model: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": reply, "refusal": None}
+    return {
+        "id": "chatcmpl-eval",
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+        "model": model,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+    }
+
+
+def _stream(reply: str, model: str) -> str:
+    """Return the events of a streamed reply, a word each."""
+    common = {"id": "chatcmpl-eval", "object": "chat.completion.chunk", "created": 1_700_000_000, "model": model}
+    deltas = [{"role": "assistant", "content": ""}, *({"content": word} for word in re.findall(r"\S+\s*", reply)), {}]
+    events = []
+    for delta in deltas:
+        choice = {"index": 0, "delta": delta, "finish_reason": None if delta else "stop"}
+        events.append(json.dumps({**common, "choices": [choice]}))
+    return "".join(f"data: {event}\n\n" for event in [*events, "[DONE]"])

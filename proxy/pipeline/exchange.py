@@ -99,7 +99,7 @@ class Exchange:
     ticket: Ticket = UNLIMITED
     scope: Scope | None = None
     mode: Mode = "off"
-    now: datetime | None = None  # time of the turn: X-Memory-Time where given
+    now: datetime | None = None  # time of the turn: X-Memory-Time at its own offset where given, else UTC
     budget: int = 0
     names_budget: bool = False  # the client said how much
     session_name: str = ""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import get_args
 
 from proxy.access.auth import Identity, scope_of, session_name
-from proxy.clock import parse_time
+from proxy.clock import parse_local_time
 from proxy.dialects.base import ChatRequest
 from proxy.errors import Forbidden, InvalidHeader, MissingModel
 from proxy.memory.conversations.chain import named_session
@@ -138,7 +138,7 @@ def _budget(headers: Mapping[str, str], services: Services) -> int:
 
 
 def named_time(headers: Mapping[str, str], *, may_name: bool) -> datetime | None:
-    """Return the time that the request names for itself, None where it names none or may not.
+    """Return the time that the request names for itself, at its own offset; None where it names none or may not.
 
     Raises:
         InvalidHeader: If it is no time.
@@ -147,7 +147,7 @@ def named_time(headers: Mapping[str, str], *, may_name: bool) -> datetime | None
         return None
     text = headers["x-memory-time"]
     try:
-        moment = parse_time(text)
+        moment = parse_local_time(text)
     except ValueError as error:
         raise InvalidHeader(
             f"X-Memory-Time is {text[:60]!r}; it must be an ISO 8601 time such as 2026-03-01T09:30:00Z.",

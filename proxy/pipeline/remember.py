@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, timedelta
 from itertools import dropwhile
 from typing import Any
 
@@ -22,7 +22,7 @@ from proxy.store.replies import Kept
 from proxy.store.sessions import Link
 from proxy.text.fence import without_blocks
 from proxy.text.secrets import redact
-from proxy.types import Finish, Hit, Role, Said, Turn
+from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
 
 _MOST_TEXT = 200_000  # characters of one message that are kept
 _MOST_CONSIDERED = 30
@@ -136,7 +136,8 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         reply=redact(reply.text[:_MOST_TEXT]) if reply else "",
         finish=finish,
         model=reply.model if reply and reply.model else exchange.model,
-        at=exchange.moment,
+        at=exchange.moment.astimezone(UTC),
+        offset_minutes=offset_of(exchange.moment),
         reply_id=message_id(scope.session, reply_hash(links[-1].hash)),
         reply_seq=exchange.offset + len(exchange.points),
         usage=dict(reply.usage) if reply and reply.usage else None,

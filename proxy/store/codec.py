@@ -21,6 +21,7 @@ _SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
 _MEMORY_TUPLES = ("turns", "earlier", "later")
 _MEMORY_TIMES = ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at")
+_MEMORY_TUPLES = ("turns", "earlier", "later")
 
 
 def dumps(value: Any) -> bytes:

@@ -26,7 +26,7 @@ def lexical_text(thing: Memory | Episode | Chunk) -> str:
         made = " ".join(_WORD_BREAK.sub(" ", part) for part in (thing.name, thing.heading) if part)
         taken = day(thing.taken_at) if thing.taken_at else ""
         return f"{made} {taken} {thing.text}"
-    return thing.text if isinstance(thing, Memory) else f"{day(thing.at)} {thing.text}"
+    return thing.text if isinstance(thing, Memory) else f"{day(thing.local_at)} {thing.text}"
 
 
 def dense_text(thing: Memory | Episode | Chunk) -> str:
@@ -34,7 +34,7 @@ def dense_text(thing: Memory | Episode | Chunk) -> str:
     if isinstance(thing, Chunk):
         where = thing.heading or thing.name
         return f"{where}: {thing.text}" if where else thing.text
-    return thing.text if isinstance(thing, Memory) else f"{day(thing.at)}, {thing.role}: {thing.text}"
+    return thing.text if isinstance(thing, Memory) else f"{day(thing.local_at)}, {thing.role}: {thing.text}"
 
 
 def trail_texts(episodes: Sequence[Episode]) -> dict[str, str]:
@@ -55,7 +55,7 @@ def trail_texts(episodes: Sequence[Episode]) -> dict[str, str]:
             texts[row.id] = dense_text(row)
             continue
         lines = [f"{one.role}: {part}" for one, part in zip(trail, _parts(trail), strict=True)]
-        texts[row.id] = "\n".join((day(trail[-2].at), *lines))
+        texts[row.id] = "\n".join((day(trail[-2].local_at), *lines))
     return texts
 
 

@@ -19,6 +19,7 @@ MAX_ITEMS = 12
 _END = re.compile(r"[.!?…]{1,8}+[\"'»”)\]]{0,3}(?=\s|$)|[。！？]{1,8}+[”」』）]{0,3}|\n+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])([^\W\d_]{1,8}(?:\.[^\W\d_]{1,3})?)\.$")
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
+_COMMA = re.compile(r"\s*[,，、]\s*(?!\d)")
 _STRONG = re.compile(r"\s*[;；：]\s*|:\s+|\s+[-–—]{1,2}\s+|——|，|,\s+|\s*[()（）]\s*|\s+")
 
 
@@ -76,11 +77,24 @@ def clauses(sentence: str) -> tuple[Span, ...]:
     return kept or ((0, len(sentence)),)
 
 
+@lru_cache(maxsize=512)
+def phrases(sentence: str) -> tuple[Span, ...]:
+    """Return the parts of a sentence between commas and the like, and between clauses that a bare "and" joins."""
+    spans = []
+    for start, end in clauses(sentence):
+        at = start
+        for match in _COMMA.finditer(sentence, start, end):
+            spans.append((at, match.start()))
+            at = match.end()
+        spans.append((at, end))
+    return tuple((a, b) for a, b in spans if any(char.isalnum() for char in sentence[a:b]))
+
+
 def _is_clause(text: str) -> bool:
     """Return whether the words before a bare "and" are a clause, not a part of its subject: "My sister and I"."""
     found = [word.text for word in words(text)]
     verbs = listed("first") | listed("ask") | listed("light") | listed("verbs")
-    return len(found) >= MIN_CLAUSE_WORDS and not verbs.isdisjoint(found)
+    return len(found) > MIN_CLAUSE_WORDS or (len(found) > 1 and not verbs.isdisjoint(found))
 
 
 def _cut_at(low: str, match: re.Match[str]) -> Span | None:
@@ -88,7 +102,7 @@ def _cut_at(low: str, match: re.Match[str]) -> Span | None:
     ahead = low[match.end() : match.end() + 80]
     head = ahead.split(None, 2)[:2]
     first = head[0].strip(",.") if head else ""
-    is_blank, is_comma = match[0].isspace(), match[0].strip() in (",", "，")
+    is_blank, is_comma = match[0].isspace(), match[0].strip() == ","  # a full-width one separates clauses, "、" items
     if len(head) > 1 and first in listed("but"):
         return match.span()
     if len(head) > 1 and first in listed("and") and _opens(head[1].strip(",.")):

@@ -36,9 +36,8 @@ def terms_in(text: str, start: int = 0, end: int | None = None) -> list[Term]:
         written = text[word.start : word.end]
         is_first = not any(char.isalnum() for char in text[: word.start])
         is_name = (written[0].isupper() and not is_first) or any(map(str.isdigit, written)) or has_cjk
-        if (is_idle(word.text) and not (is_name and len(written) > 1 and written.isupper())) or len(
-            word.text
-        ) < MIN_LETTERS - 2 * is_name:
+        is_code = is_name and len(written) > 1 and written.isupper()
+        if (is_idle(word.text) and not is_code) or len(word.text) < (1 if is_name else MIN_LETTERS):
             continue
         found.append(Term(word.text, forms_of(word.text), is_name))
     for run in _CJK_RUN.finditer(text, start, end):

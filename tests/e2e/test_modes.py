@@ -163,6 +163,14 @@ def test_a_relative_date_counts_from_the_time_that_the_client_names(alice: Speak
     assert "2024-03-01" in upstream.last.json["messages"][-1]["content"]
 
 
+def test_a_turn_is_shown_on_its_day_in_the_users_zone(alice: Speaker, upstream: FakeProvider) -> None:
+    alice.tell("Which bee species live in Recife?", x_memory_time="2024-03-01T22:06:00-03:00")
+    alice.say("Which bee species live in Recife again?", x_memory_time="2024-04-01T00:00:00Z")
+    shown = upstream.last.json["messages"][-1]["content"]
+    assert "2024-03-01" in shown
+    assert "2024-03-02" not in shown
+
+
 def test_a_time_that_is_none_is_refused(alice: Speaker) -> None:
     response = alice.http.post(
         "/chat/completions", json={"model": "gpt-4o", "messages": [user("hi")]}, headers={"x-memory-time": "yesterday"}

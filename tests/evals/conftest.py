@@ -90,9 +90,50 @@ CASES = [
     }
 ]
 
+SCENARIOS = [
+    {
+        "id": "streamed",
+        "lang": "en",
+        "kind": "order",
+        "conversations": [{"user": ["My canoe is green.", "It is in the cellar."], "time": "2026-01-05T09:00:00Z"}],
+        "probe": "What colour is my canoe?",
+        "present": [["green", "verdant"]],
+    },
+    {
+        "id": "shared",
+        "lang": "en",
+        "kind": "isolation",
+        "conversations": [
+            {"no_user": True, "headers": {"X-OpenWebUI-User-Id": "ann"}, "key": "k", "user": ["I like marzipan."]},
+            {"as": "-b", "user": ["I play chess."]},
+        ],
+        "probes": [
+            {
+                "no_user": True,
+                "headers": {"X-OpenWebUI-User-Id": "ann"},
+                "key": "k",
+                "probe": "What do I like?",
+                "present": ["marzipan"],
+                "absent": ["chess"],
+            },
+            {"as": "-b", "probe": "What do I play?", "present": ["chess"], "absent": ["marzipan"]},
+        ],
+    },
+]
+STORIES = [
+    {
+        "id": "life",
+        "lang": "en",
+        "ask": {"time": "2026-03-01T09:00:00Z"},
+        "conversations": [{"time": "2026-01-05T09:00:00Z", "user": ["My parrot Kasimir can whistle."]}],
+        "questions": [{"probe": "What can my parrot do?", "present": ["whistle"]}],
+    }
+]
+
 
 @pytest.fixture
 def sample(tmp_path: Path) -> Path:
-    for name, rows in (("sessions", SESSIONS), ("questions", QUESTIONS), ("retract", CASES)):
+    for name, rows in (("sessions", SESSIONS), ("questions", QUESTIONS), ("retract", CASES), ("memory", SCENARIOS)):
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    (tmp_path / "stories.json").write_text(json.dumps(STORIES), encoding="utf-8")
     return tmp_path

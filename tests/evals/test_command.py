@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
+import types
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +12,7 @@ from typer.testing import CliRunner
 from proxy.errors import ConfigError
 from proxy.evals.abstain import abstain
 from proxy.evals.cache import cache
+from proxy.evals.cases import cases, load_scenarios
 from proxy.evals.client import Client
 from proxy.evals.command import Options, Work, app, measure
 from proxy.evals.forget import forget, load_cases
@@ -25,11 +28,12 @@ pytestmark = pytest.mark.anyio
 def every_part(options: Options) -> Work:
     dataset = options.dataset()
     assert options.data is not None
-    cases = load_cases(options.data)
+    told = load_cases(options.data)
 
     async def work(client: Client) -> Report:
         report = await recall(client, dataset, options.budgets, 2)
-        report.add(await forget(client, cases, 1))
+        report.add(await forget(client, told, 1))
+        report.add(await cases(client, load_scenarios(options.data), 2))
         report.add(await junk(client, dataset, 1, PROMPTS["en"][:2]))
         report.add(await abstain(client, dataset, 1, {"en": PROMPTS["en"][:2]}))
         report.add(await cache(client, dataset, 1))
@@ -47,7 +51,13 @@ async def test_small_set_is_replayed_against_a_real_server(sample):
     assert 0 < every["tokens"] <= 400
     assert "8-grams of other users injected: 0" in table.notes[0]
     assert tables["own: ranking, from the receipts"].rows[-1] == ("all", 2, 1.0, 1.0, 1.0, 1.0)
-    assert [item["passed"] for item in found.items if item["part"] == "forget"] == [True]
+    assert [item["strict"] for item in found.items if "case" in item] == [True] * 4
+    learned = tables["forget: learned and closed"]
+    assert dict(zip(learned.columns, learned.rows[0], strict=True))["CPU-ms a message"] > 0
+    assert tables["cases, by kind"].rows[-1] == ("all", 2, 2, 1.0, 1.0, 1.0, None), tables["cases, by kind"].notes[0]
+    assert tables["stories"].rows[-1] == ("all", 1, 1, 1.0, 1.0, 1.0, None), tables["stories"].notes[0]
+    assert tables["cases: learned and closed"].rows[0][0] == 5
+    assert tables["own: learned and closed"].rows[0][:2] == (4, 4)
     assert tables["own: memory injected"].rows[0][:2] == ("unrelated prompts (en)", 2)
     assert tables["own: input cost with prompt caching"].rows[0][0] == "no memory"
 
@@ -78,3 +88,26 @@ def test_an_evaluation_that_is_told_to_end_leaves_nothing_behind(sample, tmp_pat
 def test_missing_data_is_explained(tmp_path):
     with pytest.raises(ConfigError, match="sessions"):
         CliRunner().invoke(app, ["recall", "--data", str(tmp_path)], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("part", ["forget", "questions", "cases"])
+def test_folder_without_cases_is_refused_before_anything_starts(part, tmp_path):
+    with pytest.raises(ConfigError, match="holds n"):
+        CliRunner().invoke(app, [part, "--data", str(tmp_path)], catch_exceptions=False)
+
+
+def test_judge_is_asked_with_what_it_needs(monkeypatch, tmp_path):
+    async def judge(base_url, model, path):
+        return {"asked": [base_url, model, str(path)]}
+
+    monkeypatch.setitem(sys.modules, "proxy.evals.judge", types.SimpleNamespace(judge=judge))
+    arguments = ["judge", "--base-url", "http://127.0.0.1:1/v1", "--model", "small", "--data", str(tmp_path)]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert json.loads(result.stdout) == {"asked": ["http://127.0.0.1:1/v1", "small", str(tmp_path)]}
+
+
+def test_version_without_a_judge_says_so(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "proxy.evals.judge", None)
+    result = CliRunner().invoke(app, ["judge", "--base-url", "u", "--model", "m", "--data", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "cannot ask a judge" in result.output

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import pytest
+
 from proxy.evals.dataset import Dataset, Line, Person, Question, Session
 from proxy.evals.metrics import Gold, Injected
 from proxy.evals.replay import Moment, places
-from proxy.evals.score import gold_of, rank, updated
+from proxy.evals.score import Update, gold_of, rank, updated
 
+OLD, NEW = "The gate code is 4711 now", "The gate code is 9022 now"
 FIRST = Session("u", "s1", "2026-01-01T00:00:00", (Line("user", "The gate code is 4711 now", ("a",)),))
 SECOND = Session(
     "u",
@@ -44,11 +47,22 @@ def test_ranking_finds_sessions_by_text_and_by_name():
     assert (by_name.turns, by_name.sessions) == (0.0, 0.5)
 
 
-def test_updated_value_must_come_before_the_outdated_one():
+@pytest.mark.parametrize(
+    ("text", "kept", "resolved", "strict", "first"),
+    [
+        (f"{NEW}. {OLD}.", True, True, False, True),
+        (f"{OLD}. {NEW}.", True, False, False, False),
+        (f"Where lines disagree, the later one holds.\n{OLD}. {NEW}.", True, True, False, False),
+        (f"Where lines disagree, the later one holds.\n{NEW}. {OLD}.", True, False, False, True),
+        (NEW, True, True, True, True),
+        (OLD, False, False, False, False),
+        ("", False, False, False, False),
+    ],
+)
+def test_updated_value_stands_where_the_block_says_that_it_holds(text, kept, resolved, strict, first):
     moment = Moment(question(outdated=("a",), updated=("b",)), (), STORED, "")
-    new_first = "The gate code is 9022 now. The gate code is 4711 now."
-    old_first = "The gate code is 4711 now. The gate code is 9022 now."
-    assert updated(moment, Injected(new_first)) == (True, True, True)
-    assert updated(moment, Injected(old_first)) == (True, True, False)
-    assert updated(moment, Injected("The gate code is 9022 now")) == (False, True, True)
-    assert updated(Moment(question(), (), STORED, ""), Injected("")) == (None, None, None)
+    assert updated(moment, Injected(text)) == Update(kept, resolved, strict, first)
+
+
+def test_question_without_an_update_has_none():
+    assert updated(Moment(question(), (), STORED, ""), Injected("")) is None

@@ -32,7 +32,7 @@ TURNS = st.builds(
     at=TIMES,
     reply_id=ANY_TEXT,
     usage=st.none() | OBJECTS,
-    zone=ANY_TEXT,
+    offset_minutes=st.integers(-14 * 60, 14 * 60),
 )
 MEMORIES = st.builds(
     Memory,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import get_args
 
 import numpy as np
@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proxy.clock import from_ms
+from proxy.clock import from_ms, to_ms
 from proxy.store import filters, lance
 from proxy.store.lance import LanceStore
-from proxy.store.schema import EPISODES, MEMORIES, decode, from_arrow, to_arrow
+from proxy.store.schema import EPISODES, MEMORIES, decode, decoder, from_arrow, to_arrow
 from proxy.types import STATUSES, Episode, Kind, Memory, Scope
 from tests.store.lance_rows import ANNE, BOB, DIMENSION, NOW, fact, store, turn, vector
 
@@ -39,6 +39,18 @@ async def test_memories_come_back_as_they_were(store):
     await store.put_memories(ANNE, [memory], {}, "m")
     assert await store.memories(ANNE) == [memory]
     assert await store.memory(ANNE, memory.id) == memory
+
+
+async def test_offsets_come_back_and_are_zero_in_old_rows(store):
+    west, east = fact(1, offset_minutes=-180), turn(1, offset_minutes=345)
+    await store.put_memories(ANNE, [west], {}, "m")
+    await store.put_episodes(ANNE, [east], {}, "m")
+    assert (await store.memory(ANNE, west.id)).local_from.isoformat() == "2026-03-01T09:00:00-03:00"
+    assert [one.local_at.isoformat() for one in await store.episodes(ANNE)] == ["2026-03-01T17:45:00+05:45"]
+    old = {name: getattr(east, name) for name in EPISODES.fields if name != "offset_minutes"}
+    read = decoder(EPISODES)(json.dumps({**old, "at": to_ms(east.at)}))
+    assert read.local_at == east.at
+    assert read.local_at.tzinfo is UTC
 
 
 async def test_putting_twice_changes_nothing_and_the_last_of_an_id_counts(store):

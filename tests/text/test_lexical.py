@@ -99,7 +99,7 @@ def test_a_russian_name_is_found_in_each_of_its_cases(asked: str, stored: str) -
         ("どこに住んでいますか", ""),
         ("漢字とかなの文章です", ""),
         ("내 고양이 이름은?", ""),
-        ("Où est-ce que je travaille pour le moment ?", ""),
+        ("Où est-ce que je travaille pour le moment ?", "fr"),
         ("أين أعيش؟", ""),
         ("", "en"),
     ],

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from proxy.clock import iso
 from proxy.memory.conversations.summarize import Count, Utterance, extract, sampled
 from proxy.memory.plan.changes import memory_id
 from proxy.text.secrets import redact
-from proxy.types import Episode, Memory, Scope
+from proxy.types import Episode, Memory, Scope, local, offset_of
 
 LEVEL, SOURCES = "level", "sources"  # metadata: of what it is a summary, and the ids of what was summarised
 Level = Literal["conversation", "day", "week"]
@@ -71,9 +71,9 @@ def summarised(
     parts += [_KEY_FACTS + " ".join(key)] if key else []
     if not parts:
         return None
-    started = min(one.at for one in episodes)
+    first = min(episodes, key=lambda one: one.at)
     metadata = {LEVEL: "conversation", SOURCES: [session], "turns": turns[-_MOST_TURNS:], "until": iso(episodes[-1].at)}
-    return _memory(scope, f"session:{session}", "\n".join(parts), started, now, metadata, session=session)
+    return _memory(scope, f"session:{session}", "\n".join(parts), first.local_at, now, metadata, session=session)
 
 
 def rolled_up(scope: Scope, memories: Sequence[Memory], level: Level, now: datetime, count: Count) -> list[Memory]:
@@ -89,7 +89,7 @@ def rolled_up(scope: Scope, memories: Sequence[Memory], level: Level, now: datet
     below = [one for one in memories if is_summary(one, "conversation") and one.agent == scope.agent]
     groups: dict[str, list[Memory]] = defaultdict(list)
     for one in sorted(below, key=lambda row: row.valid_from):
-        groups[_period(one.valid_from, level)].append(one)
+        groups[_period(one.local_from, level)].append(one)
     done = {
         str(one.metadata.get("period")): set(one.metadata.get(SOURCES, ()))
         for one in memories
@@ -98,7 +98,8 @@ def rolled_up(scope: Scope, memories: Sequence[Memory], level: Level, now: datet
     written = []
     for period, rows in groups.items():
         ids = [row.id for row in rows]
-        if len(rows) < _MANY or period == _period(now, level) or done.get(period) == set(ids):
+        today = local(now, rows[-1].offset_minutes)
+        if len(rows) < _MANY or period == _period(today, level) or done.get(period) == set(ids):
             continue
         said = [
             Utterance(at, "user", line.partition(": ")[2] or line)
@@ -109,7 +110,7 @@ def rolled_up(scope: Scope, memories: Sequence[Memory], level: Level, now: datet
         text = "\n".join(line.text for line in extract(said, _MOST_TOKENS, count, most=_MOST_SENTENCES))
         if text:
             metadata = {LEVEL: level, SOURCES: ids, "period": period}
-            written.append(_memory(scope, f"{level}:{period}", text, rows[0].valid_from, now, metadata))
+            written.append(_memory(scope, f"{level}:{period}", text, rows[0].local_from, now, metadata))
     return written
 
 
@@ -158,7 +159,8 @@ def _memory(
         text=text,
         created_at=now,
         updated_at=now,
-        valid_from=at,
+        valid_from=at.astimezone(UTC),
+        offset_minutes=offset_of(at),
         subject="conversation",
         source=source,
         provenance="user",

@@ -57,6 +57,7 @@ def _pieces(turn: Turn, id_: str, seq: int, role: Role, text: str, live: bool) -
             agent=turn.scope.agent,
             piece=number,
             live=live or role == "assistant",
+            offset_minutes=turn.offset_minutes,
         )
         for number, piece in enumerate(split(text, _PIECE_CHARACTERS[role]))
     ]

@@ -11,7 +11,7 @@ from proxy.memory.learn.endings import Ending, same_slot, slot_of
 from proxy.memory.learn.past import Hide, Past, Row, spans_of
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.statements import Statement, kind_of, speaks_of_self
-from proxy.memory.learn.targets import Older, is_heavy, names_beside, targets
+from proxy.memory.learn.targets import Older, Targets, is_heavy, names_beside, targets
 from proxy.memory.plan.changes import (
     APART,
     ENDING,
@@ -28,6 +28,8 @@ from proxy.memory.plan.changes import (
     is_ending,
     memory_id,
 )
+from proxy.text.dates import dates_in, expiry_of
+from proxy.text.lexical import tongue
 from proxy.text.segment import sentences
 from proxy.text.terms import Term, holds, plain
 from proxy.text.words import flat
@@ -117,7 +119,7 @@ class Planner:
         if not hits.certain and not hits.likely:
             return False
         if ending.kind == "forget":
-            self._forget(ending, said, older, hits.certain, hits.likely)
+            self._forget(ending, said, older, hits)
             return True
         light = [one for one in hits.certain if not is_heavy(one, ending.terms, older)]
         if not light or self._closed + len(light) > self._limits.max_closed:
@@ -185,12 +187,10 @@ class Planner:
         self._retire(hits, ending.terms, row, ending.kind)
         self._put("close", row, ending.kind)
 
-    def _forget(
-        self, ending: Ending, said: Said, older: Sequence[Older], certain: Sequence[Older], likely: Sequence[Older]
-    ) -> None:
+    def _forget(self, ending: Ending, said: Said, older: Sequence[Older], hits: Targets) -> None:
         """Close what a request to forget names; where it is not certain, withhold all that it may mean."""
-        terms = list(ending.terms)
-        found = list(certain or likely)
+        terms = list(hits.terms)
+        found = list(hits.certain or hits.likely)
         if ending.everything:
             more = [term for one in found for term in names_beside(one.text, terms)]
             terms += more
@@ -200,7 +200,7 @@ class Planner:
         hides = spans_of(own, frozenset((plain(ending.sentence.text),)))
         names = [term for term in terms if term.is_name] or terms[:1]
         hides += _holding([row for row in self.past.own if row.by == "assistant"], names[:1])
-        self.forget(found, terms, said, hides=hides, is_certain=bool(certain), any_of=ending.everything)
+        self.forget(found, terms, said, hides=hides, is_certain=bool(hits.certain), any_of=ending.everything)
 
     def forget(
         self,
@@ -241,12 +241,21 @@ class Planner:
                 ended = replace(ended, metadata={**ended.metadata, FORGOTTEN: True})
             self._put("review" if is_review else "close", ended, reason)
             self._closed += 1
+        self._set_apart(frozenset(plain(one.sentence) for one in hits))
         seen: set[str] = {plain(other.text) for other in self.active}
         for one in hits:
             for text in remains(one.text, terms) if terms else ():
                 if plain(text) not in seen:
                     seen.add(plain(text))
                     self._put("add", self._remaining(one, text, row.id), "remains")
+
+    def _set_apart(self, texts: frozenset[str]) -> None:
+        """Show the other statements of withheld sentences by themselves, as their turns no longer say them."""
+        for row in self.active:
+            if plain(row.quote or row.text) in texts and not row.metadata.get(APART):
+                apart = replace(row, metadata={**row.metadata, APART: True}, updated_at=self._now)
+                changed = self._changes.get(row.id)
+                self._put(changed.action if changed else "edit", apart, changed.reason if changed else "apart")
 
     def _remaining(self, one: Older, text: str, batch: str) -> Memory:
         """Return a memory of what still holds of an older sentence, with its source and time."""
@@ -337,7 +346,7 @@ class Planner:
         )
 
     def _memory(self, one: Statement, said: Said, *, is_apart: bool) -> Memory:
-        scope = self.turn.scope
+        scope, code = self.turn.scope, tongue(one.sentence.text)
         metadata: dict[str, Any] = {PROFILE: True} if one.is_profile else {}
         if len(said.text) > MAX_CARRIED or is_apart:
             metadata[APART] = True
@@ -356,6 +365,9 @@ class Planner:
             turns=(self.turn.id,),
             context=one.context,
             context_by=one.by,  # type: ignore[arg-type]
+            dates=dates_in(one.text, self.turn.local_at, code),
+            expires_at=expiry_of(one.text, self.turn.local_at, code),
+            offset_minutes=self.turn.offset_minutes,
             message=said.id,
             start=one.sentence.start,
             end=one.sentence.end,

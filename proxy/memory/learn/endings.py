@@ -18,6 +18,7 @@ EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "for
 
 MAX_ENDINGS = 8  # of one message
 MAX_TERMS = 6
+MAX_CUE_WORDS = 3
 MIN_REST_WORDS = 3
 MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
 _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
@@ -132,7 +133,39 @@ def _request(one: Sentence, part: str, low: str) -> Ending | None:
             everything = tongue.has("everything", low[match.start() : match.start("old")])
             if terms:
                 return Ending("forget", one, part, tuple(terms), everything=everything)
+    return _addressed_request(one, part, low)
+
+
+def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:
+    """Return a request to forget that names the memory or asks politely, wherever its verb stands."""
+    for tongue in languages():
+        found = list(tongue.find("erase", low))
+        if not found or tongue.has("unforgotten", low) or not tongue.has("remembered", one.low):
+            continue
+        blank = _blanked(part, [match.span() for match in (*found, *tongue.find("remembered", low))])
+        whole = terms_in(_blanked_sentence(tongue, one))
+        names = [term for term in whole if term.is_name]
+        terms = _cut([*names, *(term for term in terms_in(blank) if not term.is_name)] or whole)
+        if terms:
+            return Ending("forget", one, part, tuple(terms), everything=tongue.has("everything", low))
     return None
+
+
+def _blanked(text: str, spans: Sequence[Span]) -> str:
+    """Return ``text`` with spans replaced by blanks of the same length."""
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _blanked_sentence(tongue: Language, one: Sentence) -> str:
+    cues = (*tongue.find("erase", one.low), *tongue.find("remembered", one.low))
+    return _blanked(one.text, [match.span() for match in cues if "\n" not in match[0] and _is_plain(match)])
+
+
+def _is_plain(match: re.Match[str]) -> bool:
+    """Return whether a match holds no words beside its cue, which may be what is named."""
+    return len(words(match[0])) <= MAX_CUE_WORDS
 
 
 def _polite_end(tongue: Language, low: str) -> int:
@@ -186,6 +219,8 @@ def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | Non
     """Return what a cue without places states: an end, or a liking that turned."""
     for kind in _PLAIN:
         for match in tongue.find(kind, low):
+            if kind == "turned" and tongue.has("formerly", low):
+                continue
             terms, subject = _named(tongue, part, low, match)
             if terms:
                 return Ending(kind, one, part, tuple(terms), subject, rest=part if kind == "turned" else "")
@@ -263,7 +298,8 @@ def _rest(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:
     head = part[: old[0]].rstrip()
     joint = words(head)[-1:]
     if old[0] < new[0] and joint and joint[0].text in listed("preposition"):  # "from X to Y"
-        return f"{head[: joint[0].start].rstrip()} {part[old[1] :].strip()}".strip()
+        gap = "" if HAS_CJK.search(part) else " "
+        return f"{head[: joint[0].start].rstrip()}{gap}{part[old[1] :].strip()}".strip()
     if old[0] > new[0]:  # "Y instead of X"
         return f"{part[: new[1]].rstrip()}{part[old[1] :]}".strip()
     return part  # "replaced X with Y" says what ended and what came, and is read right

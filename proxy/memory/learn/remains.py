@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proxy.memory.learn.statements import is_question
-from proxy.text.segment import clauses, items
+from proxy.text.segment import clauses, items, phrases
 from proxy.text.terms import Term, holds
 from proxy.text.words import flat, words
 
@@ -15,22 +15,25 @@ MIN_WORDS = 3  # of what remains; less says nothing
 def remains(text: str, terms: Sequence[Term]) -> list[str]:
     """Return the statements that are left of ``text`` without what the first of ``terms`` names.
 
-    An item of a list goes alone; else the whole clause that holds the term goes, and each other clause that is a
-    statement by itself stays. Every result is a subsequence of the words of ``text``.
+    An item of a list goes alone; else the phrase that holds the term goes, and what stands before and behind it
+    stays. Every result is a subsequence of the words of ``text``.
     """
     term = terms[0]
     spans = clauses(text)
-    parts: list[str | None] = [text[a:b] for a, b in spans]
-    is_dropped = False
-    for at, (a, b) in enumerate(spans):
-        clause = text[a:b]
-        if holds(clause, term):
-            parts[at] = _without_item(clause, term)
-            is_dropped |= parts[at] is None
-    if not is_dropped:
-        whole = _joined(text, spans, [part or "" for part in parts])
+    parts = [text[a:b] for a, b in spans]
+    cut = [_without_item(part, term) if holds(part, term) else part for part in parts]
+    if all(part is not None for part in cut):
+        whole = _joined(text, spans, [part or "" for part in cut])
         return [whole] if whole != text else []
-    return [part.strip() for part in parts if part and _is_whole(part)]
+    runs: list[tuple[int, int]] = []
+    for start, end in phrases(text):
+        if holds(text[start:end], term):
+            runs.append((end, end))
+        elif runs:
+            runs[-1] = (min(runs[-1][0], start) if runs[-1][0] < runs[-1][1] else start, end)
+        else:
+            runs.append((start, end))
+    return [part for a, b in runs if _is_whole(part := text[a:b].strip())]
 
 
 def _without_item(clause: str, term: Term) -> str | None:

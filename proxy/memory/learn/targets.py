@@ -40,10 +40,11 @@ class Older:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Older sentences that an ending names certainly, and those that it may name."""
+    """Older sentences that an ending names certainly, and those that it may name, with its known terms."""
 
     certain: list[Older] = field(default_factory=list)
     likely: list[Older] = field(default_factory=list)
+    terms: tuple[Term, ...] = ()
 
 
 def targets(ending: Ending, older: Sequence[Older]) -> Targets:
@@ -114,10 +115,10 @@ def _asked(ending: Ending, known: Sequence[Term], older: Sequence[Older]) -> Tar
     names = [term for term in known if term.is_name]
     unknown_names = [term for term in ending.terms if term.is_name and term not in known]
     first = names[0] if names else ending.terms[0]
+    terms = (*names, *(term for term in known if not term.is_name))
     if first in known and not (names and unknown_names and len(unknown_names) >= len(names)):
-        certain = [one for one in older if _is_named(one.text, first, known)]
-        return Targets(certain=certain)
-    return Targets(likely=[one for one in older if any(holds(one.text, term) for term in known)])
+        return Targets([one for one in older if _is_named(one.text, first, known)], terms=terms)
+    return Targets(likely=[one for one in older if any(holds(one.text, term) for term in terms)], terms=terms)
 
 
 def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:

@@ -10,7 +10,6 @@ from typing import Protocol
 
 import numpy as np
 
-from proxy.clock import from_ms
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, TurnShelf
 from proxy.memory.index.postings import Mask, Scores
@@ -282,14 +281,13 @@ def _each_text_once(shelf: TurnShelf, lines: Sequence[int]) -> list[int]:
 
 def _turn_hit(shelf: TurnShelf, line: int, score: float) -> Hit:
     turn = shelf.items[line]
-    when = from_ms(int(shelf.times[line]))
     return Hit(
         "episode",
         turn.id,
         turn.text,
         score,
         0,
-        when=when,
+        when=turn.local_at,
         session=turn.session,
         role=turn.role,
         seq=turn.seq,

@@ -31,7 +31,7 @@ def fact_hit(memory: Memory, score: float) -> Hit:
         memory.text,
         score,
         0,
-        when=memory.valid_from,
+        when=memory.local_from,
         session=memory.session,
         kind=memory.kind,
         confidence=memory.confidence,
@@ -89,7 +89,7 @@ def ended_hits(shelf: FactShelf, scope: Scope, query: Query, lexical: Scores, be
             continue
         if not (_names(query.text, ending) or (asks_past and lexical[line] > 0)):
             continue
-        last = Hit("fact", ending.id, ending.text, best, 0, when=ending.valid_from, session=ending.session, kind="fact")
+        last = Hit("fact", ending.id, ending.text, best, 0, when=ending.local_from, session=ending.session, kind="fact")
         made.append(replace(fact_hit(memory, best), id=ending.id, ended_by=last))
         if len(made) == MAX_ENDED:
             break

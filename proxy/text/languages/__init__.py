@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from proxy.text.lexical import tongue
@@ -28,17 +29,22 @@ _ANY_WORDS = rf"(?:{_WORD},?\s{{1,3}}){{0,{WORDS_OF_GAP}}}?"
 _UNSPACED_GAP = rf"[^，。；！？,;!?\n]{{0,{CHARACTERS_OF_GAP}}}?"
 
 
+FOLDER: Traversable = resources.files(__name__)  # read at each first use of a language, so that tests can replace it
+
+
 @cache
 def table(code: str) -> Mapping[str, Any]:
     """Return the TOML table of a language, empty for one that has no file."""
-    file = resources.files(__name__).joinpath(f"{code}.toml")
-    return tomllib.loads(file.read_text("utf-8")) if code.isalpha() and file.is_file() else {}
+    if not (code.isascii() and code.isalpha()):
+        return {}
+    file = FOLDER.joinpath(f"{code}.toml")
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 @cache
 def codes() -> tuple[str, ...]:
     """Return the codes of the languages that have a file, sorted."""
-    names = (file.name for file in resources.files(__name__).iterdir())
+    names = (file.name for file in FOLDER.iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 

@@ -35,6 +35,12 @@ def test_a_turn_becomes_its_messages_in_order_with_equal_ids_at_every_replay() -
     assert len({episode.id for episode in episodes}) == len(episodes)
 
 
+def test_episodes_carry_the_offset_of_their_turn() -> None:
+    said = (Said("m1", "user", "I like tea"),)
+    turn = Turn("turn_1", SCOPE, said, "Noted", "complete", "demo", NOW, offset_minutes=-180)
+    assert [one.local_at.isoformat() for one in (turn, *episodes_of(turn))] == ["2026-04-30T21:00:00-03:00"] * 3
+
+
 def test_a_turn_without_a_reply_is_what_the_user_said() -> None:
     turn = Turn("turn_1", SCOPE, (Said("m1", "user", "I like tea"),), " ", "client_closed", "demo", NOW)
     assert [episode.text for episode in episodes_of(turn)] == ["I like tea"]

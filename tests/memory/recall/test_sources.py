@@ -183,3 +183,14 @@ async def test_limits_hold_and_scores_do_not_rise_within_a_source(index):
     turns = [hit.score for hit in whole.hits if hit.source == "episode"]
     assert turns == sorted(turns, reverse=True)
     assert whole.timings_ms["search"] > 0
+
+
+async def test_hits_are_dated_by_the_users_zone(store):
+    late = NOW.replace(hour=1, minute=6)
+    said = conversation("ses_1", "I keep bees in Recife", at=late, offset_minutes=-180)
+    known = [fact(1, "I keep bees in Recife", at=late, offset_minutes=-180)]
+    await store.put_memories(ANNE, known, fact_vectors(known), MODEL)
+    await store.put_episodes(ANNE, said, turn_vectors(said), MODEL)
+    found = await recall(ANNE, Query("Where do I keep bees?", "", None, NOW), IndexCache(store, model=MODEL))
+    assert {hit.source for hit in found.hits} == {"fact", "episode"}
+    assert {hit.when.date().isoformat() for hit in found.hits} == {"2026-02-28"}
