@@ -156,6 +156,7 @@ async def recall(
     sources: Collection[Source] | None = None,
     limit: int = 60,
     among: Sequence[RecallSource] = SOURCES,
+    withheld: Collection[str] = (),
 ) -> Recalled:
     """Search everything that ``scope`` may see.
 
@@ -166,12 +167,13 @@ async def recall(
         sources: Only hits of these kinds; all if None.
         limit: Most hits.
         among: The sources there are.
+        withheld: Ids of turns that cannot be shown whole, so that none of them stands for a memory of it.
     """
     started = time.perf_counter()
     asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
     turns = await index.turns(scope, query) if sources is None or "episode" in sources else None
-    found = [_only(_with_turns(one, turns), sources) for one in found if one.hits]
+    found = [_only(_with_turns(one, turns, withheld), sources) for one in found if one.hits]
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
@@ -183,19 +185,22 @@ async def recall(
     return Recalled(passed[:limit], considered, verdict.admitted, verdict.reason, timings_ms)
 
 
-def _with_turns(found: Found, turns: TurnShelf | None) -> Found:
+def _with_turns(found: Found, turns: TurnShelf | None, withheld: Collection[str]) -> Found:
     """Return hits with the turn that a memory was said in where that says it whole."""
     if turns is None or not any(hit.source == "fact" and hit.message for hit in found.hits):
         return found
     with turns.lock:
-        return replace(found, hits=[_carried(hit, turns) for hit in found.hits])
+        return replace(found, hits=[_carried(hit, turns, withheld) for hit in found.hits])
 
 
-def _carried(hit: Hit, turns: TurnShelf, *, is_linked: bool = False) -> Hit:
+def _carried(hit: Hit, turns: TurnShelf, withheld: Collection[str], *, is_linked: bool = False) -> Hit:
     if hit.then:
-        return replace(hit, then=tuple(_carried(one, turns, is_linked=True) for one in hit.then))
-    line = turns.line(hit.message) if hit.message and (hit.is_carried or is_linked) else None
-    return hit if line is None or len(turns.items[line].text) > MAX_CARRIED else _turn_hit(turns, line, hit.score)
+        return replace(hit, then=tuple(_carried(one, turns, withheld, is_linked=True) for one in hit.then))
+    may_stand = hit.message not in withheld and (hit.is_carried or is_linked)
+    line = turns.line(hit.message) if hit.message and may_stand else None
+    if line is None or len(turns.items[line].text) > MAX_CARRIED:
+        return hit
+    return replace(_turn_hit(turns, line, hit.score), stands_for=(hit.id,))
 
 
 def _judged(found: Sequence[Found], text: str) -> Verdict:
@@ -216,7 +221,12 @@ def _merged(found: Sequence[Found]) -> list[Hit]:
     for hit in reversed([hit for one in found for hit in one.hits[: one.leads]]):
         highest = max(hit.score, merged[0].score) if merged else hit.score
         merged.insert(0, replace(hit, score=highest))
-    return list({hit.id: hit for hit in reversed(merged)}.values())[::-1]
+    once: dict[str, Hit] = {}
+    for hit in merged:
+        first = once.setdefault(hit.id, hit)
+        if first is not hit and hit.stands_for:
+            once[hit.id] = replace(first, stands_for=(*first.stands_for, *hit.stands_for))
+    return list(once.values())
 
 
 def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:
