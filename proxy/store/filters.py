@@ -78,6 +78,22 @@ def tells(column: str, part: str) -> str:
     return f"{_column(column)} LIKE '%{part}%'"
 
 
+def begins(column: str, prefix: str) -> str:
+    """Return the filter for rows whose ``column`` begins like ids of one kind.
+
+    Raises:
+        ValueError: If no id begins like that.
+    """
+    if not is_id(prefix):
+        raise ValueError(f"no id of ours begins with {prefix!r}")
+    return f"starts_with({_column(column)}, '{prefix}')"
+
+
+def neither(*filters: str) -> str:
+    """Return the filter for rows that pass none of ``filters``, each made here."""
+    return f"NOT ({either(*filters)})"
+
+
 def both(*filters: str) -> str:
     """Return the filter for rows that pass all of ``filters``, each made here."""
     return " AND ".join(f"({one})" for one in filters)
