@@ -19,6 +19,7 @@ from proxy.memory.conversations.summary_model import ModelSummarizer, select_sum
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.library.caption import Captioner, captioner
 from proxy.memory.library.library import Library
+from proxy.memory.model.judge import ModelJudge, select_judge
 from proxy.memory.model.model_call import connect
 from proxy.memory.vectors.embed import CachedEmbedder, Embedder
 from proxy.process.precedence import Precedence
@@ -77,6 +78,7 @@ class Services:
     receipts: Receipts
     uses: Uses
     replies: Replies
+    judge: ModelJudge | None
     summarizer: ModelSummarizer | None
     compactions: Compactions
     costs: Costs
@@ -255,6 +257,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         Hasher.load(settings.auth, settings.server.data_dir),
         chosen.embedder(settings, precedence),
         precedence,
+        select_judge(settings.memory, environment(), connect),
         select_summarizer(settings.memory, environment(), connect),
         routes,
         Limits(clock, processes=settings.server.workers),
@@ -278,6 +281,7 @@ class _Shared:
     hasher: Hasher
     embedder: Embedder
     precedence: Precedence
+    judge: ModelJudge | None
     summarizer: ModelSummarizer | None
     routes: Routes
     limits: Limits
@@ -312,6 +316,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         uses=Uses(database),
         replies=Replies(database),
         compactions=Compactions(database),
+        judge=shared.judge,
         summarizer=shared.summarizer,
         costs=Costs(database),
         history=History(database),

@@ -30,5 +30,6 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
         "costs": shown(await services.costs.read(scope)),
         "ready": services.is_ready,
         "embedder": services.embedder.model,
-        "extractor": "model" if services.settings.memory.extraction_model else "builtin",
+        "extractor": "model" if services.judge is not None else "builtin",
+        "pending_judgements": await services.journal.unjudged(scope),
     }

@@ -104,7 +104,7 @@ async def _store(services: Services) -> str:
 
 
 def _extractor(services: Services) -> Finding:
-    if services.settings.memory.extraction_model:
+    if services.judge is not None:
         return Finding("extractor", is_fine=True, text=f"model {services.settings.memory.extraction_model}")
     return Finding("extractor", is_fine=True, text="built in (set memory.extraction_model and its key for a model)")
 

@@ -241,12 +241,18 @@ def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in sections.items() if value not in (None, {})}
 
 
+_GONE = {
+    "memory.max_facts_per_turn": "this setting is gone; every statement of a message is kept, remove the line",
+}
+
+
 def _explain(error: ValidationError) -> str:
     lines = []
     for problem in error.errors():
         where = ".".join(str(part) for part in problem["loc"]) or "the file"
         if problem["type"] == "extra_forbidden":
-            lines.append(f"{where}: there is no such setting; see config.example.yaml for all of them.")
+            gone = _GONE.get(where)
+            lines.append(f"{where}: {gone or 'there is no such setting; see config.example.yaml for all of them'}.")
         else:
             lines.append(f"{where}: {problem['msg']} (got {problem.get('input')!r}).")
     return "The configuration is not valid.\n  " + "\n  ".join(lines)

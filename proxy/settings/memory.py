@@ -21,16 +21,23 @@ class MemorySettings(Section):
     max_budget_tokens: int = Field(8000, ge=4000, description="Cap on `X-Memory-Budget`.")
     profile_tokens: int = Field(150, ge=0, description="Tokens of the profile block, within the budget.")
     extractor: Literal["auto", "model", "builtin"] = Field(
-        "auto", description="`auto`: the model where `extraction_model` and a key are configured, else built in."
+        "auto",
+        description="`auto`: judged by `extraction_model` where it and a key are configured; `builtin`: never; "
+        "`model`: refuse without.",
     )
-    extraction_model: str | None = Field(None, description="Model that extracts facts, as LiteLLM names it.")
+    extraction_model: str | None = Field(
+        None,
+        description="Model that judges which older statements a message ends, as LiteLLM names it; unset: the built-in "
+        "engine alone.",
+    )
     extraction_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
     extraction_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
-    extraction_timeout_s: float = Field(60.0, gt=0, description="Seconds one extraction call may take.")
-    builtin_debounce_s: float = Field(0.1, ge=0, description="Pause before the built-in extractor learns.")
-    model_debounce_s: float = Field(4.0, ge=0, description="Pause in the chat before the model extractor is called.")
+    extraction_timeout_s: float | None = Field(
+        None, gt=0, description="Seconds one call to it may take; unset: 60, or 300 for a base URL on this machine."
+    )
+    builtin_debounce_s: float = Field(0.1, ge=0, description="Pause before a turn is learned from, seconds.")
+    model_debounce_s: float = Field(4.0, ge=0, description="Pause in the chat before the model is asked, seconds.")
     max_wait_s: float = Field(30.0, ge=0, description="Longest that a busy chat may put off learning.")
-    max_facts_per_turn: int = Field(6, ge=1, description="Most facts learned from one turn.")
     max_closed_per_turn: int = Field(12, ge=1, description="Most memories that one turn may close.")
     ephemeral_ttl_s: float = Field(
         3600.0, gt=0, description="Idle seconds after which an ephemeral conversation is gone."

@@ -22,7 +22,9 @@ from proxy.store.journal_rows import (
     OPEN,
     PARTIAL,
     TO_INDEX,
+    TO_JUDGE,
     TO_LEARN,
+    UNJUDGED,
     WHOLE,
     Claim,
     Item,
@@ -224,6 +226,31 @@ class Journal:
         """Mark rows as done; their payload stays until ``prune``."""
         await self._update(scope, seqs, {"stage": DONE, "done_ms": to_ms(now), "error": ""})
 
+    async def hand_over(self, scope: Scope, seqs: Sequence[int], *, due: datetime) -> None:
+        """Mark rows as learned, to be judged by a model once ``due``; nothing else waits for them."""
+        values = {"stage": TO_JUDGE, "due_ms": to_ms(due), "attempts": 0, "error": "", "plan": None}
+        await self._update(scope, seqs, values)
+
+    async def to_judge(self, *, now: datetime, limit: int = 200) -> list[Item]:
+        """Return learned turns whose pause is over, oldest first, of users none of whose turns still waits."""
+        waiting = sa.select(journal.c.owner).where(UNJUDGED, journal.c.due_ms > to_ms(now), journal.c.attempts == 0)
+        due = sa.select(journal.c.owner).where(
+            UNJUDGED, journal.c.due_ms <= to_ms(now), journal.c.owner.not_in(waiting)
+        )
+
+        def select(connection: sa.Connection) -> list[Item]:
+            owners = list(connection.execute(due.distinct().limit(limit)).scalars())
+            return [item for owner in owners for item in items_of(connection, owner, which=UNJUDGED)]
+
+        items = await self._db.query(select)
+        return [item for item in items if item.turn is not None and item.due <= now]
+
+    async def unjudged(self, scope: Scope) -> int:
+        """Return how many turns in view wait for the judge."""
+        rows = journal.c.owner == scope.user, journal.c.agent.in_({"", scope.agent}), UNJUDGED
+        count = sa.select(sa.func.count()).select_from(journal).where(*rows)
+        return await self._db.query(lambda connection: connection.execute(count).scalar_one())
+
     async def retry(
         self, scope: Scope, seqs: Sequence[int], *, due: datetime, error: str, is_counted: bool = True
     ) -> None:
@@ -246,7 +273,7 @@ class Journal:
 
     async def dead(self, scope: Scope) -> tuple[Item, ...]:
         """Return the owner's rows that were given up, in order."""
-        return await self._db.query(lambda connection: items_of(connection, scope.user, is_dead=True))
+        return await self._db.query(lambda connection: items_of(connection, scope.user, which=BURIED))
 
     async def revive_all(self, *, now: datetime) -> int:
         """Start all owners' dead rows again from the first stage; for a new start, which may have mended the cause.
@@ -260,7 +287,9 @@ class Journal:
 
     async def replay(self, scope: Scope, *, now: datetime) -> int:
         """Start everything of the owner again that the journal still holds, because the rows lost some of it."""
-        is_held = (journal.c.owner == scope.user) & (journal.c.stage == DONE) & journal.c.payload.is_not(None)
+        is_held = (
+            (journal.c.owner == scope.user) & journal.c.stage.in_((DONE, TO_JUDGE)) & journal.c.payload.is_not(None)
+        )
         update = journal.update().where(is_held).values(stage=TO_INDEX, attempts=0, due_ms=to_ms(now), done_ms=None)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 

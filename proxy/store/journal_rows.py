@@ -14,10 +14,11 @@ from proxy.store import codec
 from proxy.store.tables import journal
 from proxy.types import Scope, Turn
 
-Stage = Literal[0, 1, 2, 9]
+Stage = Literal[0, 1, 2, 3, 9]
 TO_INDEX: Stage = 0
 TO_LEARN: Stage = 1
 DONE: Stage = 2
+TO_JUDGE: Stage = 3  # learned; waits for the model's second look
 DEAD: Stage = 9
 
 _UNREADABLE = "unreadable"
@@ -34,6 +35,7 @@ NEW_COLUMNS = (
 # Literals, not parameters: the planner takes a partial index only for a condition that it can see.
 OPEN = journal.c.stage < sa.literal_column("2")
 BURIED = journal.c.stage == sa.literal_column("9")
+UNJUDGED = journal.c.stage == sa.literal_column("3")
 
 _READ_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
     *(column for column in journal.c if column.name not in ("owner", "done_ms", "plan")),
@@ -89,9 +91,9 @@ def row_of(scope: Scope, turn: str, kind: str, payload: bytes, *, now: datetime,
     return dict(zip(NEW_COLUMNS, where + what, strict=True))
 
 
-def items_of(connection: sa.Connection, owner: str, *, is_dead: bool = False) -> tuple[Item, ...]:
-    """Return an owner's unfinished work in order, or what was given up."""
-    rows = connection.execute(_ITEMS.where(BURIED if is_dead else OPEN), {"owner": owner})
+def items_of(connection: sa.Connection, owner: str, *, which: sa.ColumnElement[bool] = OPEN) -> tuple[Item, ...]:
+    """Return an owner's rows in order: unfinished work, or those that ``which`` selects."""
+    rows = connection.execute(_ITEMS.where(which), {"owner": owner})
     return tuple(_item(owner, row) for row in rows)
 
 

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from proxy.text.languages import languages_in, words_for
 from proxy.text.languages import words as listed
-from proxy.text.words import HAS_CJK, Span, Word, flat, words
+from proxy.text.words import CJK, HAS_CJK, Span, Word, flat, words
 
 MAX_CHARACTERS = 8_000  # of one text; what follows is one sentence more
 MAX_ITEM_WORDS = 6
 MIN_CLAUSE_WORDS = 3  # "Ana and I" is a subject, no clause
 MAX_ITEMS = 12
 
-_END = re.compile(r"[.!?…]{1,8}+[\"'»”)\]]{0,3}(?=\s|$)|[。！？]{1,8}+[”」』）]{0,3}|\n+")
+_END = re.compile(rf"[.!?…]{{1,8}}+[\"'»”)\]]{{0,3}}(?=\s|$|[{CJK}])" r"|[。！？]{1,8}+[”」』）]{0,3}|\n+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])([^\W\d_]{1,8}(?:\.[^\W\d_]{1,3})?)\.$")
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
 _COMMA = re.compile(r"\s*[,，、]\s*(?!\d)")
@@ -56,6 +57,21 @@ def _is_inside(before: str, after: str) -> bool:
         return False
     word = match[1].casefold()
     return word in listed("abbreviation") or (len(word) == 1 and word.isalpha() and match[1].isupper()) or "." in word
+
+
+def is_question(text: str, low: str) -> bool:
+    """Return whether a sentence asks, with or without a question mark."""
+    if text.rstrip(" \"'»”)").endswith(("?", "？")):
+        return True
+    if HAS_CJK.search(text):
+        return low.rstrip("。.!！ ").endswith(("吗", "呢", "么", "か"))
+    found = [word.text for word in words(low)][:2]
+    return (
+        bool(found)
+        and found[0] in words_for("ask", low)
+        and len(words(low)) > 2
+        and not any(one.has("instruct", low) for one in languages_in(low))
+    )
 
 
 @lru_cache(maxsize=512)

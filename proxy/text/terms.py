@@ -11,7 +11,7 @@ from proxy.text.languages import words as listed
 from proxy.text.lexical import content
 from proxy.text.words import HAS_CJK, fold, stems, words
 
-MIN_LETTERS = 3  # of a telling word that is no name
+MIN_LETTERS = 2  # of a telling word that is no name
 MIN_CJK_SHARE = 0.6  # of a run's character pairs; a verb or measure word may stand between them
 _CJK_RUN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 _IDLE = ("first", "mine", "third", "article", "preposition", "and", "but", "light", "generic", "time", "ask", "also")

@@ -144,11 +144,15 @@ class Completion:
         text: The reply, JSON where a schema was asked for; a model may still not have kept to it.
         usage: As the provider counted.
         cost_usd: By LiteLLM's price list; None: not in it.
+        finish_reason: ``stop``, ``length``, ``content_filter`` …; None: not given.
+        refusal: The provider's refusal text, where it has a field for it.
     """
 
     text: str
     usage: Mapping[str, Any] | None = None
     cost_usd: float | None = None
+    finish_reason: str | None = None
+    refusal: str | None = None
 
 
 async def complete(
@@ -200,8 +204,14 @@ async def complete(
         kind = CallRefused if is_refused else UpstreamUnreachable
         raise kind(f"{model} answered {failed.status}: {said}") from response.error
     hidden = getattr(response, "_hidden_params", None) or {}
-    text = response.choices[0].message.content if response.choices else None
-    return Completion(text or "", reply.usage(response), hidden.get("response_cost"))
+    usage, cost_usd = reply.usage(response), hidden.get("response_cost")
+    if not response.choices:
+        return Completion("", usage, cost_usd)
+    choice = response.choices[0]
+    message = choice.message
+    extras = getattr(message, "provider_specific_fields", None) or {}  # LiteLLM keeps OpenAI's refusal in here
+    refusal = getattr(message, "refusal", None) or extras.get("refusal")
+    return Completion(message.content or "", usage, cost_usd, choice.finish_reason, refusal)
 
 
 @lru_cache(maxsize=1)

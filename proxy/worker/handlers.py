@@ -132,7 +132,12 @@ async def _carry_out(services: Services, item: Item, changes: Sequence[Change]) 
         shown = [change for change in changes if not is_ending(change.memory)]
         told = {name: [_told(change) for change in shown if change.action in of] for name, of in _TOLD.items()}
         await services.receipts.annotate(item.scope, item.turn.receipt, told=told)
-    await services.journal.finish(item.scope, [item.seq], now=services.clock.now())
+    now = services.clock.now()
+    if services.judge is not None and any(said.role == "user" for said in item.turn.messages):
+        due = now + timedelta(seconds=services.settings.memory.model_debounce_s)
+        await services.journal.hand_over(item.scope, [item.seq], due=due)
+    else:
+        await services.journal.finish(item.scope, [item.seq], now=now)
     JOBS.labels("learn", "done").inc()
     LEARN_LAG_SECONDS.observe((services.clock.now() - item.created).total_seconds())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from proxy.memory.conversations.summary_model import ModelSummarizer
-from proxy.memory.model.extraction import Completion, ScriptedComplete
+from proxy.memory.model.call import Completion, ScriptedComplete
 from proxy.text import tokens
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from proxy.errors import ConfigError
 from proxy.memory.conversations.summarize import Utterance
 from proxy.memory.model.access import model_access
-from proxy.memory.model.extraction import Complete, ModelAccess
+from proxy.memory.model.call import Complete, ModelAccess
 from proxy.memory.model.json_text import find_json
 from proxy.memory.model.prompt import load_prompt
 from proxy.settings.memory import MemorySettings

@@ -99,7 +99,8 @@ class _Packing:
     """Entries that fit so far.
 
     Attributes:
-        room: Tokens left.
+        room: Tokens of all lines.
+        heads: Tokens of the lines above entries.
         tokens: Hits added so far with the tokens that each took, by id.
     """
 
@@ -108,23 +109,29 @@ class _Packing:
     layout: Layout
     rows: list[_Row] = field(default_factory=list)
     tokens: dict[str, tuple[Hit, int]] = field(default_factory=dict)
+    heads: dict[str, int] = field(default_factory=dict)
 
     def add(self, hit: Hit) -> None:
         """Add a hit, on a line of its own or on one that is there, if it fits."""
-        entry, replaced = gather([row.entry for row in self.rows], hit)
+        keys = Entry((hit,)).keys
+        entry, replaced = gather([row.entry for row in self.rows if not keys.isdisjoint(row.entry.keys)], hit)
         if hit.id in self.tokens or not entry.text.strip():
             return
-        line = f"{entry.line(self.layout)}\n"
+        line = f"{self._line(entry)}\n"
         kept = [row for row in self.rows if row.entry not in replaced]
         freed = sum(row.tokens for row in self.rows) - sum(row.tokens for row in kept)
-        tokens = self.count(line)
-        is_headed = any(row.entry.section == entry.section for row in self.rows)
-        needed = tokens - freed + (0 if is_headed else self.count(f"{_HEADINGS[entry.section]}\n"))
-        if needed > self.room:
+        row = _Row(entry, line, self.count(line))
+        rows = [*kept, row]
+        if sum(one.tokens for one in rows) + self._head_tokens(rows) > self.room:
             return
-        self.room -= needed
-        self.rows = [*kept, _Row(entry, line, tokens)]
-        self.tokens[hit.id] = hit, max(0, tokens - freed)
+        self.rows = rows
+        self.tokens[hit.id] = hit, max(0, row.tokens - freed)
+
+    def _head_tokens(self, rows: Sequence[_Row]) -> int:
+        heads = {head for row in rows for head in (_HEADINGS[row.entry.section], *self._days(row.entry))}
+        for head in heads - self.heads.keys():
+            self.heads[head] = self.count(f"{head}\n")
+        return sum(self.heads[head] for head in heads)
 
     def text(self) -> str:
         """Return the sections in order."""
@@ -133,8 +140,22 @@ class _Packing:
             rows = [row for row in self.rows if row.entry.section == section]
             rows.sort(key=lambda row: row.entry.place, reverse=not self.layout.newest_last)
             if rows:
-                parts += [f"{_HEADINGS[section]}\n", *(row.line for row in rows)]
+                parts.append(f"{_HEADINGS[section]}\n")
+            days: list[str] = []
+            for row in rows:
+                if (found := self._days(row.entry)) and found != days:
+                    parts += [f"{day}\n" for day in found]
+                    days = found
+                parts.append(row.line)
         return "".join(parts)
+
+    def _line(self, entry: Entry) -> str:
+        return entry.line(replace(self.layout, dated=False) if self._days(entry) else self.layout)
+
+    def _days(self, entry: Entry) -> list[str]:
+        """Return the line that dates an entry together with others of its day; none for what is dated by itself."""
+        is_turn = entry.section in ("user", "assistant") and self.layout.grouped and self.layout.dated
+        return [f"{entry.day}:"] if is_turn and entry.day and not entry.is_linked else []
 
     def shown(self) -> tuple[Hit, ...]:
         """Return the hits that have a line, best first."""

@@ -78,6 +78,12 @@ class Entry:
         return frozenset(one.id for hit in (*self.hits, *self.covered) for one in members(hit))
 
     @cached_property
+    def keys(self) -> frozenset[object]:
+        """Return what entries that may say the same have in common: an id, a message, or a statement of a day."""
+        messages = (one for hit in self.hits for one in (_message(hit), hit.message) if one)
+        return frozenset((*self.ids, *messages, *self.statements))
+
+    @cached_property
     def statement(self) -> tuple[str, str]:
         """Return day and text of the line's own statement."""
         return _day(self.hits[0]), self.plain
@@ -87,6 +93,16 @@ class Entry:
         """Return day and text of each statement of the line, linked ones included."""
         linked = (one for hit in self.hits for one in members(hit) if one is not hit)
         return frozenset([self.statement, *((_day(one), plain(one.text)) for one in linked)])
+
+    @property
+    def day(self) -> str:
+        """Return the day of the line's own statement, "" where it has none."""
+        return _day(self.hits[0])
+
+    @property
+    def is_linked(self) -> bool:
+        """Return whether the line tells more than one dated statement."""
+        return any(hit.then or hit.ended_by for hit in self.hits)
 
     @property
     def context(self) -> Hit | None:

@@ -19,6 +19,7 @@ class Layout:
     newest_last: bool = True
     user_last: bool = True
     dated: bool = True
+    grouped: bool = True
     names_assistant: bool = True
 
 

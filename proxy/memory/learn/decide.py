@@ -68,6 +68,7 @@ class Planner:
         self._rows = dict(self._before)
         self._changes: dict[str, Change] = {}
         self._closed = 0
+        self.hiding: list[Ending] = []  # endings whose own sentence is withheld
 
     def changes(self) -> list[Change]:
         """Return the net changes, each memory once, in the order to apply."""
@@ -135,6 +136,10 @@ class Planner:
         found = [one for one in targets(ending, older).certain if is_heavy(one, ending.terms, older)]
         return [one.memory for one in found if one.memory is not None]
 
+    def close_judged(self, ending: Ending, said: Said, hits: Sequence[Older]) -> None:
+        """Close what a judge found to be ended."""
+        self._close(ending, said, hits)
+
     def link(self, fresh: Memory, older: Memory) -> None:
         """Show two statements on one entry, the newer last."""
         if older.id == fresh.id or fresh.id in older.later or older.status != "active":
@@ -180,7 +185,8 @@ class Planner:
         hides = spans_of(rows, texts)
         hides += [hide for hide in _holding(rows, names) if plain(_at(rows, hide)) not in exempt] if names else []
         own = [row for row in self.past.own if row.message == said.id or row.by == "assistant"]
-        if ending.hides_itself:
+        if ending.hides_itself([one.text for one in hits]):
+            self.hiding.append(ending)
             hides += spans_of(own, frozenset((plain(ending.sentence.text),)))
             hides += _holding([row for row in own if row.by == "assistant"], ending.terms[:1])
         row = self._ending_row(said, ending.clause, ending.terms, hides, texts, is_forgotten=False)
@@ -196,6 +202,7 @@ class Planner:
             terms += more
             known = {id(one) for one in found}
             found += [one for one in older if id(one) not in known and any(holds(one.text, term) for term in more)]
+        self.hiding.append(ending)
         own = [row for row in self.past.own if row.message == said.id]
         hides = spans_of(own, frozenset((plain(ending.sentence.text),)))
         names = [term for term in terms if term.is_name] or terms[:1]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from proxy.memory.learn.statements import Sentence, is_question, speaks_of_self
-from proxy.text.languages import Language, languages, words_for
+from proxy.memory.learn.statements import Sentence, speaks_of_self
+from proxy.text.languages import Language, languages_in, matches, words_for
 from proxy.text.languages import words as listed
-from proxy.text.segment import clauses
-from proxy.text.terms import Term, forms_of, terms_in
+from proxy.text.segment import clauses, is_question
+from proxy.text.terms import Term, forms_of, holds, terms_in
 from proxy.text.words import HAS_CJK, Span, flat, words
 
 EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget"]
@@ -49,17 +49,18 @@ class Ending:
     rest: str = ""
     everything: bool = False
 
-    @property
-    def hides_itself(self) -> bool:
-        """Return whether its sentence says no more than that something ended, so that it is withheld with it."""
+    def hides_itself(self, ended: Sequence[str]) -> bool:
+        """Return whether its sentence is withheld too: it says no more than that ``ended`` texts ended."""
         if self.kind == "forget":
             return True
         if self.kind not in ("end", "switch", "correct"):
             return False
+        if self.rest and self.rest != self.clause:
+            return True
         low = flat(self.clause)
-        last = max((word.end for word in words(low) if any(word.text in term.forms for term in self.terms)), default=0)
-        joint = next((word.end for word in words(low) if word.start >= last and word.text in listed("and")), None)
-        return bool(self.rest and self.rest != self.clause) or joint is None or not terms_in(self.clause, joint)
+        first = next((word.end for word in words(low) if word.text in self.terms[0].forms), 0)
+        joint = next((word.end for word in words(low) if word.start >= first and word.text in listed("and")), len(low))
+        return all(any(holds(text, term) for text in ended) for term in terms_in(self.clause, joint))
 
 
 def endings(found: Sequence[Sentence]) -> list[Ending]:
@@ -81,16 +82,15 @@ def slot_of(text: str) -> list[tuple[str, str]]:
     if any(word.text in listed("also") for word in words(low)):
         return []
     found = []
-    for one in languages():
-        for name, patterns in one.slots.items():
-            found += [(name, _value(match["new"])) for pattern in patterns for match in pattern.finditer(low)]
-        for pattern in one.single:
-            for match in pattern.finditer(low):
-                key = _key(match["key"])
-                if len(key) > MAX_KEY_WORDS or not listed("first").isdisjoint(key):
-                    continue
-                if not one.words["single"].isdisjoint(key):
-                    found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
+    for one in languages_in(low):
+        for name, phrases in one.slots.items():
+            found += [(name, _value(match["new"])) for match in matches(phrases, low)]
+        for match in matches(one.single, low):
+            key = _key(match["key"])
+            if len(key) > MAX_KEY_WORDS or not listed("first").isdisjoint(key):
+                continue
+            if not one.words["single"].isdisjoint(key):
+                found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
     return [(name, value) for name, value in found if value]
 
 
@@ -121,7 +121,7 @@ def _value(text: str) -> str:
 
 def _request(one: Sentence, part: str, low: str) -> Ending | None:
     """Return a request to forget; it opens its clause, politeness aside."""
-    for tongue in languages():
+    for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
         for match in tongue.find("forget", low):
             if match.start() > opening:
@@ -138,7 +138,7 @@ def _request(one: Sentence, part: str, low: str) -> Ending | None:
 
 def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:
     """Return a request to forget that names the memory or asks politely, wherever its verb stands."""
-    for tongue in languages():
+    for tongue in languages_in(low):
         found = list(tongue.find("erase", low))
         if not found or tongue.has("unforgotten", low) or not tongue.has("remembered", one.low):
             continue
@@ -188,16 +188,16 @@ def _is_void(one: Sentence, part: str, low: str) -> bool:
     wish = words_for("wish", low)
     if not wish.isdisjoint(opening) or any(low.startswith(word) for word in wish if HAS_CJK.match(word)):
         return True
-    return any(tongue.has("block", low) for tongue in languages())
+    return any(tongue.has("block", low) for tongue in languages_in(low))
 
 
 def _stated(one: Sentence, part: str, low: str) -> Ending | None:
-    for tongue in languages():
+    for tongue in languages_in(low):
         if (found := _naming(tongue, one, part, low) or _plain(tongue, one, part, low)) is not None:
             return found
     if (slots := slot_of(part)) and (speaks_of_self(low) or ":" in slots[0][0]):
         return Ending("slot", one, part, slot=slots[0], rest=part)
-    if any(tongue.has("meant", low) for tongue in languages()):
+    if any(tongue.has("meant", low) for tongue in languages_in(low)):
         return Ending("meant", one, part, rest=part)
     return None
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TypeVar
 
 import numpy as np
 
+from proxy.errors import ProxyError
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, Shelf
 from proxy.memory.index.postings import Mask
 from proxy.memory.learn.learn import Read
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.statements import statements
+from proxy.memory.model.judge import MAX_OLDER
 from proxy.memory.plan.changes import SLOT, is_ending
+from proxy.memory.vectors.embed import Embedder
 from proxy.store.schema import Vector
 from proxy.text.lexical import weights
 from proxy.types import Chunk, Episode, Memory, Scope, Turn
@@ -23,7 +27,9 @@ T = TypeVar("T", Memory, Episode, Chunk)
 
 MAX_ROWS = 240  # texts that hold a term of an ending
 MAX_MEMORIES = 60  # memories by the words of an ending or of a change
+MAX_SIBLINGS = 12  # other statements of a sentence
 MAX_SAME = 4  # memories by the words of one statement, among which the same one stands first
+MIN_NEAR = 0.35  # cosine and share of the best lexical score, added; below it nothing is near
 LAST_ROWS = 6  # of this conversation: an answer needs its question, a correction what it corrects
 
 
@@ -48,15 +54,23 @@ async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: S
     """
     scope = turn.scope
     named = [" ".join(term.text for term in ending.terms) for one in readings for ending in one.endings]
-    memories = await _memories(index, scope, readings, [text for text in named if text])
+    is_corrected = any(ending.kind == "meant" for one in readings for ending in one.endings)
+    said = await index.said(scope, scope.session) if is_corrected else []
+    before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
+    memories = await _memories(index, scope, readings, [text for text in named if text], before)
+    if any(ending.kind == "slot" for one in readings for ending in one.endings):
+        named += [row.quote or row.text for row in memories if row.metadata.get(SLOT) and row.status == "active"]
     rows = await _rows(index, turn, [text for text in named if text], frozenset(one.id for one in own))
     return Past(memories, rows, [Row.of(one) for one in own])
 
 
-async def _memories(index: IndexCache, scope: Scope, readings: Sequence[Read], named: Sequence[str]) -> list[Memory]:
+async def _memories(
+    index: IndexCache, scope: Scope, readings: Sequence[Read], named: Sequence[str], corrected: Sequence[str]
+) -> list[Memory]:
     texts = [(text, MAX_MEMORIES) for text in named]
     for one in readings:
         texts += [(statement.text, MAX_SAME) for statement in statements(one.found)]
+    texts += [(text, MAX_SAME) for text in corrected]
     everything = "\n".join(text for text, _ in texts)
     shelf = await index.facts(scope, _Words(everything or " "))
     found: dict[str, Memory] = {}
@@ -64,6 +78,8 @@ async def _memories(index: IndexCache, scope: Scope, readings: Sequence[Read], n
         mask = shelf.seen_by(scope)
         for text, limit in texts:
             found |= {row.id: row for row in _best(shelf, text, mask, limit)}
+        for quote in {row.quote for row in found.values() if row.quote != row.text} if named else ():
+            found |= {row.id: row for row in _best(shelf, quote, mask, MAX_SIBLINGS)}
     marked = await index.marked(scope)
     found |= {row.id: row for row in marked if scope.sees(row.agent) and (is_ending(row) or row.metadata.get(SLOT))}
     for row in list(found.values()):
@@ -97,6 +113,28 @@ async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) ->
         summaries = [row for text in named for row in _best(facts, text, sums, MAX_ROWS)]
     rows = [*map(Row.of, found.values()), *_summaries(summaries)]
     return sorted(rows, key=_place)
+
+
+async def neighbours(
+    index: IndexCache, embedder: Embedder, scope: Scope, message: str, turns: Sequence[Turn]
+) -> list[Memory]:
+    """Return the older statements nearest to a message by words and vectors, and those that its turns closed."""
+    vector = None
+    with suppress(ProxyError):
+        vector = (await embedder.embed([message], purpose="query"))[0]
+    shelf = await index.facts(scope, _Words(message))
+    sources, messages = {f"turn:{turn.id}" for turn in turns}, {said.id for turn in turns for said in turn.messages}
+    with shelf.lock:
+        mask = shelf.seen_by(scope) & ~shelf.sums_up
+        rows = [shelf.items[int(line)] for line in np.flatnonzero(mask)]
+        batches = {row.id for row in rows if is_ending(row) and row.source in sources}
+        lexical, dense = shelf.lexical(weights(message), mask), shelf.dense(vector, mask)
+        near = np.nan_to_num(dense, nan=0.0) + lexical / max(float(lexical.max(initial=0.0)), 1e-9)
+        order = [int(line) for line in np.argsort(-near, kind="stable") if mask[line] and near[line] >= MIN_NEAR]
+        ranked = [shelf.items[line] for line in order]
+    closed = [row for row in rows if row.batch in batches and row.status == "closed"]
+    active = [row for row in ranked if row.status == "active" and not is_ending(row) and row.message not in messages]
+    return list({row.id: row for row in (*closed, *active)}.values())[:MAX_OLDER]
 
 
 def _place(row: Row) -> tuple[datetime, int]:

@@ -12,16 +12,15 @@ from proxy.memory.learn.past import Past
 from proxy.memory.learn.statements import (
     Sentence,
     Statement,
-    is_question,
     is_request,
     is_told_as_fiction,
     own_sentences,
     statements,
 )
 from proxy.memory.plan.changes import SLOT, Change
-from proxy.text.languages import languages
+from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
-from proxy.text.segment import clauses
+from proxy.text.segment import clauses, is_question
 from proxy.text.terms import plain, shared
 from proxy.text.words import flat, words
 from proxy.types import Memory, Said, Turn
@@ -66,7 +65,7 @@ def learn(
 
 def _learn_message(planner: Planner, one: Read, reply: str) -> None:
     applied = [ending for ending in one.endings if planner.end(ending, one.said)]
-    hiding = {ending.sentence.start for ending in applied if ending.hides_itself}
+    hiding = {ending.sentence.start for ending in planner.hiding if ending in one.endings}
     kept: list[Memory] = []
     for statement in statements(one.found, reply=reply):
         if statement.sentence.start in hiding:
@@ -89,7 +88,7 @@ def _learn_message(planner: Planner, one: Read, reply: str) -> None:
 def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequence[Ending]) -> list[Memory]:
     """State what is left of a sentence that ended something: its other clauses, and what came instead."""
     of_it = [ending for ending in applied if ending.sentence.start == sentence.start]
-    gone = {ending.clause for ending in of_it if ending.hides_itself}
+    gone = {ending.clause for ending in of_it if ending in planner.hiding}
     texts = [ending.rest for ending in of_it if ending.rest]
     pieces = [sentence.text[a:b] for a, b in clauses(sentence.text)]
     for piece in pieces:
@@ -109,12 +108,12 @@ def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequenc
 def _link(planner: Planner, fresh: Memory, one: Read) -> None:
     """Link a statement to the older one that it probably changes, where it has a cue of change."""
     low = flat(fresh.text)
-    if any(tongue.has("meant", low) for tongue in languages()):
+    if any(tongue.has("meant", low) for tongue in languages_in(low)):
         before = [row for row in planner.active if row.session == fresh.session and row.message != one.said.id]
         if before:
             planner.link(fresh, max(before, key=lambda row: (row.valid_from, row.start)))
         return
-    if not any(tongue.has("now", low) for tongue in languages()):
+    if not any(tongue.has("now", low) for tongue in languages_in(low)):
         return
     ranked = [
         (shared(fresh.text, row.text), row.valid_from, row.id, row)

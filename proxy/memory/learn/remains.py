@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proxy.memory.learn.statements import is_question
-from proxy.text.segment import clauses, items, phrases
+from proxy.text.segment import clauses, is_question, items, phrases
 from proxy.text.terms import Term, holds
 from proxy.text.words import flat, words
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proxy.memory.learn.own_words import user_spans
-from proxy.text.languages import languages, words_for
+from proxy.text.languages import languages_in, words_for
 from proxy.text.languages import words as listed
-from proxy.text.segment import Items, clauses, items, sentences
+from proxy.text.segment import Items, clauses, is_question, items, sentences
 from proxy.text.terms import plain, shared
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Kind
@@ -67,16 +67,6 @@ def own_sentences(text: str) -> list[Sentence]:
             low = flat(piece)
             found.append(Sentence(piece, start, end, low, is_question(piece, low)))
     return found
-
-
-def is_question(text: str, low: str) -> bool:
-    """Return whether a sentence asks, with or without a question mark."""
-    if text.rstrip(" \"'»”)").endswith(("?", "？")):
-        return True
-    if HAS_CJK.search(text):
-        return low.rstrip("。.!！ ").endswith(("吗", "呢", "么", "か"))
-    found = [word.text for word in words(low)][:2]
-    return bool(found) and found[0] in words_for("ask", low) and len(words(low)) > 2 and not _has("instruct", low)
 
 
 def is_request(low: str) -> bool:
@@ -249,4 +239,4 @@ def _taken_up(one: Sentence, reply: str) -> str:
 
 
 def _has(name: str, low: str) -> bool:
-    return any(one.has(name, low) for one in languages())
+    return any(one.has(name, low) for one in languages_in(low))

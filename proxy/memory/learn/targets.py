@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Row
 from proxy.memory.learn.remains import remains
-from proxy.text.languages import languages
+from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
 from proxy.text.terms import Term, holds, holds_all, plain, terms_in
@@ -156,4 +156,4 @@ def _other_subject(clause: str) -> str:
 def _is_guarded(text: str, ending: Ending) -> bool:
     """Return whether a sentence is dangerous to forget and the ending does not speak of that."""
     low, clause = flat(text), flat(ending.clause)
-    return any(one.has("danger", low) and not one.has("danger", clause) for one in languages())
+    return any(one.has("danger", low) and not one.has("danger", clause) for one in languages_in(low))

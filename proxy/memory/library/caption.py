@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from proxy.errors import ConfigError
 from proxy.memory.model.access import model_access
-from proxy.memory.model.extraction import ModelAccess
+from proxy.memory.model.call import ModelAccess
 from proxy.memory.model.json_text import find_json
 from proxy.settings.media import MediaSettings
 from proxy.settings.memory import MemorySettings

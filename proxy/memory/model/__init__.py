@@ -1,4 +1,4 @@
 """One call to the operator's model: access, prompt files, JSON out of a reply.
 
-Open first: ``extraction``. Imports: dialects, upstream, store, media and below.
+Open first: ``call``. Imports: dialects, upstream, store, media and below.
 """

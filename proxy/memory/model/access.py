@@ -6,15 +6,20 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from proxy.errors import ConfigError
-from proxy.memory.model.extraction import ModelAccess
+from proxy.memory.model.call import ModelAccess
 from proxy.settings.load import is_loopback
 from proxy.settings.memory import MemorySettings
 from proxy.upstream import providers
 from proxy.upstream.providers import Provider
 
+_DEFAULT_TIMEOUT_S = 60.0
+_LOOPBACK_TIMEOUT_S = 300.0  # a 1.5B model on two busy cores took 165 s for its first, uncached prompt
+
 
 def model_access(settings: MemorySettings, environ: Mapping[str, str]) -> ModelAccess:
     """Return with what the extraction model is called, by the settings and the provider's variables.
+
+    Without a timeout in the settings it is 300 s for a base URL on this machine, else 60 s.
 
     Raises:
         ConfigError: If no model is set, or it needs a key and there is none.
@@ -27,18 +32,19 @@ def model_access(settings: MemorySettings, environ: Mapping[str, str]) -> ModelA
         )
     known = _provider_of(model, has_base=bool(settings.extraction_base_url))
     base_url = settings.extraction_base_url or known.base_from(environ) or None
+    timeout_s = settings.extraction_timeout_s or _default_timeout_s(base_url)
     key = settings.extraction_api_key.get_secret_value().strip() if settings.extraction_api_key else ""
     if not key and _may_use_environment(known, base_url, environ):
         key = known.key_from(environ) or ""
         if key and known.is_ambient:  # what stands there is no key but where the host's credentials are
-            return ModelAccess(model, None, base_url, settings.extraction_timeout_s)
+            return ModelAccess(model, None, base_url, timeout_s)
     if not key and not _needs_no_key(known, base_url):
         variables = " or ".join(known.key_variables) or "the provider's variable"
         raise ConfigError(
             f"There is no key for the extraction model {model!r}. Set memory.extraction_api_key, or {variables} in the "
             "environment for the provider's own host (a client's key is never used), or memory.extractor: builtin."
         )
-    return ModelAccess(model, key or None, base_url, settings.extraction_timeout_s)
+    return ModelAccess(model, key or None, base_url, timeout_s)
 
 
 def _may_use_environment(known: Provider, base_url: str | None, environ: Mapping[str, str]) -> bool:
@@ -61,4 +67,12 @@ def _provider_of(model: str, *, has_base: bool) -> Provider:
 
 def _needs_no_key(known: Provider, base_url: str | None) -> bool:
     """Whether the model runs on a server of one's own."""
-    return known.is_local or is_loopback(urlsplit(base_url or "").hostname or "")
+    return known.is_local or _is_on_loopback(base_url)
+
+
+def _default_timeout_s(base_url: str | None) -> float:
+    return _LOOPBACK_TIMEOUT_S if _is_on_loopback(base_url) else _DEFAULT_TIMEOUT_S
+
+
+def _is_on_loopback(base_url: str | None) -> bool:
+    return is_loopback(urlsplit(base_url or "").hostname or "")

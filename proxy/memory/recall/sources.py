@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -42,7 +42,7 @@ _FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
 _SIMILAR = 0.7
 _LEAST = 1e-3
 _OF_A_SUMMARY = 0.4  # of the score that a memory would have
-_FACT_FLOOR, _TURN_FLOOR = 0.5, 0.3  # of the best score: facts are right or wrong, turns carry each other
+_FACT_FLOOR, _TURN_FLOOR = 0.3, 0.3  # of the best score
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,8 @@ class FactSource:
         chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
         hits = with_links(shelf, [fact_hit(shelf.items[line], score) for line, score in chosen], mask)
         share = lexical / max(float(lexical.max(initial=0)), 1e-9)
-        evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True)
+        own = sum(not shelf.items[line].message for line in np.flatnonzero(mask))  # the others count as turns
+        evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True, texts=own)
         said = [line for line, _ in chosen if not shelf.sums_up[line]]
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line in said)
         found = cut(Found(hits, evidence, min(leads, _MOST_LEADS, len(hits))), _FACT_FLOOR)
@@ -173,11 +174,15 @@ async def recall(
     asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
     turns = await index.turns(scope, query) if sources is None or "episode" in sources else None
-    found = [_only(_with_turns(one, turns, withheld), sources) for one in found if one.hits]
+    carried = _carried(found, turns, withheld)
+    found = [
+        _only(_without(one, carried, turns, withheld), sources) for one in found if one.hits or one.evidence.coverage
+    ]
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
     passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
+    passed = [replace(hit, stands_for=carried[hit.id]) if hit.id in carried else hit for hit in passed]
     silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
     rest = sorted((hit for one in found for hit in one.rest), key=lambda hit: -hit.score)
@@ -185,19 +190,38 @@ async def recall(
     return Recalled(passed[:limit], considered, verdict.admitted, verdict.reason, timings_ms)
 
 
-def _with_turns(found: Found, turns: TurnShelf | None, withheld: Collection[str]) -> Found:
-    """Return hits with the turn that a memory was said in where that says it whole."""
+def _carried(found: Sequence[Found], turns: TurnShelf | None, withheld: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the turns that say a found memory whole, each with the ids of those memories."""
+    if turns is None:
+        return {}
+    carried: dict[str, tuple[str, ...]] = {}
+    with turns.lock:
+        for hit in (hit for one in found for hit in one.hits):
+            may_stand = hit.is_carried and not hit.then and hit.message not in withheld
+            if hit.source == "fact" and hit.message and may_stand and turns.line(hit.message) is not None:
+                carried[hit.message] = (*carried.get(hit.message, ()), hit.id)
+    return carried
+
+
+def _without(
+    found: Found, carried: Mapping[str, tuple[str, ...]], turns: TurnShelf | None, withheld: Collection[str]
+) -> Found:
+    """Return hits without memories that a turn says whole: turns are found by themselves, and rank better."""
     if turns is None or not any(hit.source == "fact" and hit.message for hit in found.hits):
         return found
+    kept = [hit.id not in carried.get(hit.message, ()) for hit in found.hits]
     with turns.lock:
-        return replace(found, hits=[_carried(hit, turns, withheld) for hit in found.hits])
+        hits = [_linked(hit, turns, withheld) for hit, stays in zip(found.hits, kept, strict=True) if stays]
+    return replace(found, hits=hits, leads=sum(kept[: found.leads]))
 
 
-def _carried(hit: Hit, turns: TurnShelf, withheld: Collection[str], *, is_linked: bool = False) -> Hit:
-    if hit.then:
-        return replace(hit, then=tuple(_carried(one, turns, withheld, is_linked=True) for one in hit.then))
-    may_stand = hit.message not in withheld and (hit.is_carried or is_linked)
-    line = turns.line(hit.message) if hit.message and may_stand else None
+def _linked(hit: Hit, turns: TurnShelf, withheld: Collection[str]) -> Hit:
+    """Return a hit with the whole turns of the statements linked to it, where these are short and may be shown."""
+    return replace(hit, then=tuple(_turn_of(one, turns, withheld) for one in hit.then)) if hit.then else hit
+
+
+def _turn_of(hit: Hit, turns: TurnShelf, withheld: Collection[str]) -> Hit:
+    line = turns.line(hit.message) if hit.message and hit.message not in withheld else None
     if line is None or len(turns.items[line].text) > MAX_CARRIED:
         return hit
     return replace(_turn_hit(turns, line, hit.score), stands_for=(hit.id,))
@@ -223,9 +247,7 @@ def _merged(found: Sequence[Found]) -> list[Hit]:
         merged.insert(0, replace(hit, score=highest))
     once: dict[str, Hit] = {}
     for hit in merged:
-        first = once.setdefault(hit.id, hit)
-        if first is not hit and hit.stands_for:
-            once[hit.id] = replace(first, stands_for=(*first.stands_for, *hit.stands_for))
+        once.setdefault(hit.id, hit)
     return list(once.values())
 
 

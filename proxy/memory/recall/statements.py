@@ -11,7 +11,7 @@ from proxy.memory.index.index import FactShelf
 from proxy.memory.index.postings import Mask, Scores
 from proxy.memory.plan.changes import FORGOTTEN, is_carried, is_ending
 from proxy.memory.recall.query import Query
-from proxy.text.languages import languages
+from proxy.text.languages import languages_in, languages_of
 from proxy.text.terms import Term, holds
 from proxy.text.words import flat
 from proxy.types import Hit, Memory, Scope, Source
@@ -99,13 +99,13 @@ def ended_hits(shelf: FactShelf, scope: Scope, query: Query, lexical: Scores, be
 def is_of_past(text: str) -> bool:
     """Return whether a question is about what was, not what is."""
     low = flat(text[-600:])
-    return any(tongue.has("past", low) for tongue in languages())
+    return any(tongue.has("past", low) for tongue in languages_of(text))
 
 
 def is_overview(text: str) -> bool:
     """Return whether a question asks for all that is known about the user."""
     low = flat(text) if len(text) <= 300 else ""
-    return any(tongue.has("overview", low) for tongue in languages())
+    return any(tongue.has("overview", low) for tongue in languages_in(low))
 
 
 def overview(shelf: FactShelf, mask: Mask, query: Query) -> list[Hit]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import resources
@@ -18,6 +18,11 @@ from proxy.text.lexical import tongue
 
 WORDS_OF_GAP = 5  # most words that "*" or "{gap}" stands for
 CHARACTERS_OF_GAP = 14  # the same in a script without spaces
+_SCRIPTS = {
+    "cyrillic": re.compile("[\u0400-\u052f]"),
+    "han": re.compile("[\u3400-\u4dbf\u4e00-\u9fff]"),
+    "latin": re.compile("[a-zA-Z\u00c0-\u024f]"),
+}
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _PLACE = re.compile(r"\{(\w+)\}|(?<!\S)(\*)(?!\S)")
 _WORD = (
@@ -48,31 +53,59 @@ def codes() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
+class Phrase:
+    """A phrase, compiled when a text first holds its longest word; most never are.
+
+    Attributes:
+        anchor: The longest literal word: a text without it is not searched.
+    """
+
+    __slots__ = ("_pattern", "_written", "anchor")
+
+    def __init__(self, written: str) -> None:
+        self.anchor = _anchor(written)
+        self._written = written
+        self._pattern: re.Pattern[str] | None = None
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Pattern over flattened text."""
+        if self._pattern is None:
+            self._pattern = re.compile(_bounded(self._written))
+        return self._pattern
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """Compiled tables of one language.
 
     Attributes:
         words: Word lists by name, each a set of folded words.
-        cues: Phrase lists by name, each one pattern per phrase group.
-        slots: Patterns of statements that hold one value at a time, by name; group ``new`` is the value.
-        single: Patterns of "my {key} is {new}".
+        cues: Phrase lists by name.
+        slots: Statements that hold one value at a time, by name; group ``new`` is the value.
+        single: Forms of "my {key} is {new}".
     """
 
     code: str
     words: Mapping[str, frozenset[str]]
-    cues: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
-    slots: Mapping[str, tuple[re.Pattern[str], ...]] = field(default_factory=dict)
-    single: tuple[re.Pattern[str], ...] = ()
+    cues: Mapping[str, tuple[Phrase, ...]] = field(default_factory=dict)
+    slots: Mapping[str, tuple[Phrase, ...]] = field(default_factory=dict)
+    single: tuple[Phrase, ...] = ()
 
     def find(self, name: str, text: str) -> Iterator[re.Match[str]]:
         """Yield the matches of a phrase list in flattened ``text``."""
-        for pattern in self.cues.get(name, ()):
-            yield from pattern.finditer(text)
+        return matches(self.cues.get(name, ()), text)
 
     def has(self, name: str, text: str) -> bool:
         """Return whether a phrase of the list stands in flattened ``text``."""
-        return any(pattern.search(text) for pattern in self.cues.get(name, ()))
+        return any(one.anchor in text and one.pattern.search(text) for one in self.cues.get(name, ()))
+
+
+def matches(phrases: Iterable[Phrase], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of phrases in flattened ``text``."""
+    for one in phrases:
+        if one.anchor in text:
+            yield from one.pattern.finditer(text)
 
 
 @cache
@@ -99,6 +132,25 @@ def compiled(code: str, raw: Mapping[str, Any]) -> Language:
 def languages() -> tuple[Language, ...]:
     """Return all languages that have cues."""
     return tuple(found for code in codes() if (found := language(code)).cues)
+
+
+@lru_cache(maxsize=1_000)
+def languages_in(text: str) -> tuple[Language, ...]:
+    """Return the languages with cues whose script occurs in ``text``."""
+    found = {name for name, letter in _SCRIPTS.items() if letter.search(text)}
+    return tuple(one for one in languages() if _script_of(one.code) in found)
+
+
+@cache
+def _script_of(code: str) -> str:
+    sample = " ".join(language(code).words.get("first", ()))
+    return next((name for name, letter in _SCRIPTS.items() if letter.search(sample)), "latin")
+
+
+def languages_of(text: str) -> tuple[Language, ...]:
+    """Return the language of ``text``, or all where it has no tables."""
+    own = language(_tongue(text))
+    return (own,) if own.cues else languages()
 
 
 def words(name: str) -> frozenset[str]:
@@ -128,13 +180,13 @@ def _listed(phrases: str | list[str]) -> list[str]:
     return phrases
 
 
-def _patterns(phrases: list[str]) -> tuple[re.Pattern[str], ...]:
-    """Return one pattern for all plain phrases, and one for each with places."""
-    plain = sorted((phrase for phrase in phrases if not _PLACE.search(phrase)), key=len, reverse=True)
-    patterns = [re.compile(_bounded(phrase)) for phrase in phrases if _PLACE.search(phrase)]
-    if plain:
-        patterns.append(re.compile("|".join(map(_bounded, plain))))
-    return tuple(patterns)
+def _patterns(phrases: list[str]) -> tuple[Phrase, ...]:
+    return tuple(map(Phrase, phrases))
+
+
+def _anchor(phrase: str) -> str:
+    """Return the longest literal word of a phrase."""
+    return max(_PLACE.sub(" ", phrase).replace("*", " ").split(), key=len)
 
 
 def _bounded(phrase: str) -> str:

@@ -90,7 +90,9 @@ def test_every_line_is_a_heading_an_entry_or_part_of_a_file(found: list[Hit], la
     block = query_block(found, 10_000, count, layout)
     lines = block.text.splitlines()[4:-1]
     headings = {"[summaries]", "[open tasks]", "[the assistant said]", "[the user said]"}
-    assert all(line in headings or line.startswith(("- ", "  ", "[documents (name", "[images (name")) for line in lines)
+    is_day = re.compile(r"\d{4}-\d\d-\d\d:").fullmatch
+    starts = ("- ", "  ", "[documents (name", "[images (name")
+    assert all(line in headings or is_day(line) or line.startswith(starts) for line in lines)
     assert sum(line.startswith("- ") for line in lines) <= len(block.hits)
     assert sum(line == "[the user said]" for line in lines) <= 1
 
@@ -144,10 +146,12 @@ def test_sections_end_with_the_users_own_words() -> None:
         "[open tasks]",
         "- 2026-05-01: Renew the passport.",
         "[the assistant said]",
-        "- 2026-05-01 assistant: A fine name for a cat.",
+        "2026-05-01:",
+        "- assistant: A fine name for a cat.",
         "[the user said]",
-        "- 2026-05-01: I play chess.",
-        "- 2026-05-01: It is called Miso.",
+        "2026-05-01:",
+        "- I play chess.",
+        "- It is called Miso.",
     ]
     first = body(found, Layout(user_last=False))
     assert first[0] == "[the user said]"
@@ -163,16 +167,17 @@ def test_statements_are_ordered_oldest_first_whatever_their_source() -> None:
         Hit("fact", "3", "There is a deadline.", 1.0, 0, NOW - timedelta(days=9), "ses_b"),
         Hit("fact", "4", "It was March.", 1.0, 0, NOW - timedelta(days=20), "ses_b", then=then),
     ]
-    lines = body(found)
-    assert [line.split(": ")[1] for line in lines[1:]] == [
-        "There is a deadline.",
-        "It was March. then 2026-04-29",
-        "The deadline is 1 April.",
-        "It is 5 April now.",
-        "In this very talk.",
+    assert body(found)[1:] == [
+        "2026-04-22:",
+        "- There is a deadline.",
+        "- 2026-04-11: It was March. then 2026-04-29: Now it is May.",
+        "2026-05-01:",
+        "- The deadline is 1 April.",
+        "- It is 5 April now.",
+        "- this conversation: In this very talk.",
     ]
-    newest_first = query_block(found, 2000, count, Layout(newest_last=False)).text
-    assert newest_first.splitlines()[5:-1] == lines[:0:-1]
+    newest_first = query_block(found, 2000, count, Layout(newest_last=False, grouped=False)).text
+    assert newest_first.splitlines()[5].endswith("In this very talk.")
     assert "newest first" in newest_first
 
 
@@ -185,7 +190,7 @@ def test_the_frame_says_which_of_two_lines_holds() -> None:
 def test_pieces_of_a_message_share_a_line() -> None:
     pieces = [Hit("episode", f"m.{n}", f"piece {n}", 1 - n / 100, 0, NOW, "ses_a", "assistant", seq=1) for n in (2, 1)]
     block = query_block([*pieces, Hit("episode", "m", "piece 0", 0.1, 0, NOW, "ses_a", "assistant", seq=1)], 600, count)
-    assert "- 2026-05-01 assistant: piece 0 piece 1 piece 2\n" in block.text
+    assert "2026-05-01:\n- assistant: piece 0 piece 1 piece 2\n" in block.text
     assert block.ids == ("m.2", "m.1", "m")
     assert all(hit.tokens for hit in block.hits)
 

@@ -1,0 +1,179 @@
+"""Second look at learned turns by the operator's model: close what the engine missed, reopen what it closed wrongly."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import structlog
+
+from proxy.errors import ProxyError
+from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.learn.decide import Limits, Planner
+from proxy.memory.learn.endings import Ending
+from proxy.memory.learn.gather import neighbours, rows_holding
+from proxy.memory.learn.past import Past, Row
+from proxy.memory.learn.statements import Sentence, own_sentences
+from proxy.memory.learn.targets import Older
+from proxy.memory.model.judge import Judgement
+from proxy.memory.plan.changes import FORGOTTEN, Change, is_ending, undo_changes
+from proxy.process.threads import in_thread, spawn
+from proxy.services import Services
+from proxy.store.costs import Cost
+from proxy.store.journal_rows import Item
+from proxy.text.terms import holds, shared, terms_in
+from proxy.types import Memory, Said, Scope, Turn
+
+_log = structlog.get_logger(__name__)
+
+POLL_S = 1.0
+MAX_ATTEMPTS = 5
+RETRY_BASE_S = 20.0  # doubled with each attempt
+MAX_MESSAGE = 1_500  # characters of the messages of one pause
+
+
+class Judging:
+    """Asks the judge about the turns of each pause, one user at a time; a failure costs nothing but a retry."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Start, where a judge is configured."""
+        if self._services.judge is not None:
+            self._task = spawn(self._run(), "judge")
+
+    async def stop(self, timeout_s: float) -> None:
+        """Stop within ``timeout_s``; what was not judged is judged after the next start."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=timeout_s)
+
+    async def _run(self) -> None:
+        await self._services.warmed.wait()
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                await judge_due(self._services)
+            except Exception as error:  # noqa: BLE001 - one broken user must not end judging for everybody
+                _log.error("judging failed", error=type(error).__name__)
+
+
+async def judge_due(services: Services) -> int:
+    """Judge the pauses that are over; return how many turns."""
+    items = await services.journal.to_judge(now=services.clock.now())
+    by_agent: dict[tuple[str, str], list[Item]] = defaultdict(list)
+    for item in items:
+        by_agent[item.scope.user, item.scope.agent].append(item)
+    for group in by_agent.values():
+        scope = Scope(group[0].scope.tenant, group[0].scope.user, group[0].scope.agent)
+        try:
+            await _judge(services, group)
+        except ProxyError as error:
+            _log.warning("turns could not be judged", error=error.code, turns=len(group))
+            await _put_off(services, scope, group, error.code)
+        else:
+            await services.journal.finish(scope, [item.seq for item in group], now=services.clock.now())
+    return len(items)
+
+
+async def _put_off(services: Services, scope: Scope, items: Sequence[Item], error: str) -> None:
+    now = services.clock.now()
+    for item in items:
+        if item.attempts + 1 >= MAX_ATTEMPTS:
+            await services.journal.finish(scope, [item.seq], now=now)
+        else:
+            due = now + timedelta(seconds=RETRY_BASE_S * 2.0**item.attempts)
+            await services.journal.retry(scope, [item.seq], due=due, error=error)
+
+
+async def _judge(services: Services, items: Sequence[Item]) -> None:
+    """Ask once about the messages of one pause, and apply the answer under the user's lease."""
+    turn = next(item.turn for item in reversed(items) if item.turn is not None)
+    found = [
+        sentence for item in items if item.turn for said in _said(item.turn) for sentence in own_sentences(said.text)
+    ]
+    message = " ".join(sentence.text for sentence in found)[:MAX_MESSAGE]
+    turns = [item.turn for item in items if item.turn is not None]
+    older = await neighbours(services.index, services.embedder, turn.scope, message, turns)
+    if services.judge is None or not older or not message:
+        return
+    judgement = await services.judge.judge(message, [row.text for row in older])
+    await _note_cost(services, turn, judgement)
+    async with services.leases.held(turn.scope):
+        texts = [row.quote or row.text for row in older]
+        rows = await rows_holding(services.index, turn.scope, texts)
+        memories = [row for row in await services.store.memories(turn.scope) if turn.scope.sees(row.agent)]
+        own = [Row.of(row) for one in turns for row in episodes_of(one)]
+        past = Past(memories, [row for row in rows if row.id not in {one.id for one in own}], own)
+        changes = await in_thread("learn", judged, turn, found, past, older, judgement, services.clock.now())
+        await services.book.apply(turn.scope, changes)
+    await _annotate(services, turn, changes)
+
+
+def judged(
+    turn: Turn, found: Sequence[Sentence], past: Past, older: Sequence[Memory], judgement: Judgement, now: datetime
+) -> list[Change]:
+    """Return what a judgement changes: statements closed, and closings of the engine taken back."""
+    current = {row.id: row for row in past.memories}
+    ended = [current[older[at].id] for at in judgement.targets if older[at].id in current]
+    planner = Planner(turn, past, now, Limits())
+    for row in ended:
+        if row.status == "active":
+            planner.close_judged(
+                _ending(row, found, judgement), _said(turn)[-1], [Older(row.text, row.quote or row.text, row, None)]
+            )
+    changes = planner.changes()
+    shown = {row.id for row in older} - {row.id for row in ended}
+    for batch in _batches(turn, past.memories, shown):
+        changes += undo_changes(batch, past.memories, now)
+    return changes
+
+
+def _batches(turn: Turn, memories: Sequence[Memory], spared: set[str]) -> list[str]:
+    """Return the engine's endings by this turn of which the judge names nothing; requests to forget stand."""
+    mine = [
+        row
+        for row in memories
+        if is_ending(row)
+        and row.source == f"turn:{turn.id}"
+        and row.status == "closed"
+        and not row.metadata.get(FORGOTTEN)
+    ]
+    closed = {row.id: [one.id for one in memories if one.batch == row.id] for row in mine}
+    return [batch for batch, ids in closed.items() if ids and spared.issuperset(ids)]
+
+
+def _ending(row: Memory, found: Sequence[Sentence], judgement: Judgement) -> Ending:
+    """Return the ending that the judge found, at the sentence that has most in common with the statement."""
+    words = [word for word in judgement.words if all(holds(row.text, term) for term in terms_in(f"- {word}"))]
+    terms = tuple(term for word in words for term in terms_in(f"- {word}")) or tuple(terms_in(f"- {row.text}"))[:1]
+    named = [sentence for sentence in found if any(holds(sentence.text, term) for term in terms)]
+    sentence = max(named or found, key=lambda one: shared(one.text, row.text))
+    return Ending("end", sentence, sentence.text, terms)
+
+
+def _said(turn: Turn) -> list[Said]:
+    return [said for said in turn.messages if said.role == "user"]
+
+
+async def _note_cost(services: Services, turn: Turn, judgement: Judgement) -> None:
+    tokens = sum(judgement.usage.values())
+    if tokens:
+        cost = Cost("extraction", tokens, judgement.cost_usd)
+        await services.costs.add(turn.scope, [cost])
+        if turn.receipt:
+            await services.receipts.annotate(turn.scope, turn.receipt, spent=[cost])
+
+
+async def _annotate(services: Services, turn: Turn, changes: Sequence[Change]) -> None:
+    closed = [
+        {"id": change.memory.id, "action": "close", "reason": "judged", "batch": change.memory.batch}
+        for change in changes
+        if change.action == "close" and not is_ending(change.memory)
+    ]
+    if closed and turn.receipt:
+        await services.receipts.annotate(turn.scope, turn.receipt, told={"closed": closed})
