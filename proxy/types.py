@@ -263,6 +263,7 @@ class Hit:
         is_carried: The turn of that message may be shown in its place.
         then: Linked newer statements, oldest first; rendered on the same entry, after this one.
         ended_by: Statement that ended this one, where something closed is shown at all.
+        stands_for: Ids of memories in whose place this turn is shown.
     """
 
     source: Source
@@ -284,6 +285,7 @@ class Hit:
     dates: str = ""
     message: str = ""
     is_carried: bool = False
+    stands_for: tuple[str, ...] = ()
     then: tuple[Hit, ...] = ()
     ended_by: Hit | None = None
 

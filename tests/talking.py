@@ -13,6 +13,10 @@ from tests.running import Running
 
 Message = dict[str, Any]
 
+FACT = "I use Shram and Magnet as productivity tools"
+SHRAM, MAGNET = "I use Shram as productivity tools", "I use Magnet as productivity tools"
+BOTH = {SHRAM, MAGNET}  # what is remembered of it
+
 
 def new_key() -> str:
     """A key nobody used before: a tenant of its own on a server that several tests share."""
@@ -73,8 +77,9 @@ class Speaker:
     def memories(self, **params: Any) -> list[Message]:
         return list(self.get("/memories", **params)["data"])
 
-    def values(self, **params: Any) -> set[str]:
-        return {memory["object_value"] for memory in self.memories(**params)}
+    def texts(self, **params: Any) -> set[str]:
+        """What the memories say."""
+        return {memory["text"] for memory in self.memories(**params)}
 
     def sessions(self) -> list[Message]:
         return list(self.get("/sessions", limit=1000)["data"])

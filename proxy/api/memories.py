@@ -21,7 +21,7 @@ from proxy.memory.learn.past import Past
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of, restore_changes
 from proxy.memory.lifecycle.lookup import find
 from proxy.memory.lifecycle.stated import stated
-from proxy.memory.plan.changes import Change, edit_memory, is_ending, undo_changes
+from proxy.memory.plan.changes import INTERNAL, Change, edit_memory, is_ending, undo_changes
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.text.secrets import redact, redact_values
@@ -308,6 +308,10 @@ async def _one(services: Services, scope: Scope, memory_id: str) -> Memory:
 
 
 def _metadata(body: NewMemory) -> dict[str, Any]:
+    if reserved := sorted(INTERNAL.intersection(body.metadata)):
+        raise InvalidRequest(
+            f"metadata.{reserved[0]} is a name that memory itself uses. Send it under another.", param="metadata"
+        )
     try:
         return {name: redact_values(value, name) for name, value in body.metadata.items()}
     except ValueError as error:

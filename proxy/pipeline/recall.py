@@ -109,7 +109,9 @@ async def _look_up(
         exchange.profile = stands.profile_at(exchange.moment)
         exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
         if text:
-            exchange.recalled = await search(scope, query, services.index, limit=_MOST_HITS)
+            exchange.recalled = await search(
+                scope, query, services.index, limit=_MOST_HITS, withheld=stands.withheld.spans
+            )
             found = _merged(exchange.recalled.hits, left_out)
             visible = seen(stands, found)
             stated = " ".join(" ".join([*said, *answers]).casefold().split())

@@ -163,7 +163,7 @@ async def _found(exchange: Exchange, services: Services, text: str) -> str:
     vector = (await services.embedder.embed([text], purpose="query"))[0] if services.is_embedder_warm else None
     query = Query(text, "", vector, exchange.moment, session=scope.session)
     stands = await standing(scope, services.index)
-    recalled = await search(scope, query, services.index, limit=_MOST_HITS)
+    recalled = await search(scope, query, services.index, limit=_MOST_HITS, withheld=stands.withheld.spans)
     said = [
         Utterance(one.index, one.role, one.text) for at in sorted(exchange.dropped) if (one := exchange.messages[at])
     ]

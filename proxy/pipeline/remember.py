@@ -9,6 +9,7 @@ from typing import Any
 
 from proxy.clock import iso
 from proxy.memory.conversations.chain import message_id, reply_hash, turn_id
+from proxy.memory.inject.entries import members
 from proxy.pipeline.compact import summary_of, to_store
 from proxy.pipeline.exchange import Attached, Exchange
 from proxy.pipeline.keeping import settle
@@ -49,8 +50,10 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
         if is_new:
             services.note_written(exchange.scope)
         if exchange.learns and status < 400 and exchange.upstream_body is not exchange.resolved_body:
-            used = [hit.id for hit in exchange.assembly.hits if hit.source in _OF_MEMORIES]
-            services.uses.note(exchange.scope, used, now=services.clock.now())
+            shown = [one for hit in exchange.assembly.hits for one in members(hit)]
+            used = [one.id for one in shown if one.source in _OF_MEMORIES]
+            used += [id_ for one in shown for id_ in one.stands_for]
+            services.uses.note(exchange.scope, list(dict.fromkeys(used)), now=services.clock.now())
     if "journal" in exchange.reasons:
         await _tell_in_memory(exchange, services, finish)
 

@@ -20,6 +20,7 @@ _SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope))
 _SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
 _MEMORY_TUPLES = ("turns", "earlier", "later")
+FORMER_STATUSES = {"superseded": "closed", "retracted": "closed"}
 _MEMORY_TIMES = ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at")
 _MEMORY_TUPLES = ("turns", "earlier", "later")
 
@@ -77,16 +78,13 @@ def upgraded(fields: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any
 
     Such a memory was a rewritten sentence about the user: what the user said, its quote, becomes its text.
     """
-    fields["status"] = _STATUSES.get(str(fields.get("status", "active")), fields.get("status", "active"))
+    fields["status"] = FORMER_STATUSES.get(str(fields.get("status", "active")), fields.get("status", "active"))
     if fields.get("kind") == "procedure":
         fields["kind"] = "instruction"
     is_rewritten = "context" not in stored and fields.get("quote") and str(fields.get("source", "")).startswith("turn:")
     if is_rewritten:
         fields["text"] = fields["quote"]
     return fields
-
-
-_STATUSES = {"superseded": "closed", "retracted": "closed"}
 
 
 def _known(fields: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
-_PART = re.compile(r'"[a-z_]{1,32}":(?:"[a-z]{1,16}"|true)?')
+_PART = re.compile(r'"[a-z_]{1,32}":(?:"(?:[a-z]{1,16}")?|true)?')
 _OWNER = re.compile(r"[0-9a-f]{32}")
 
 
@@ -76,6 +76,22 @@ def tells(column: str, part: str) -> str:
     if _PART.fullmatch(part) is None:
         raise ValueError(f"{part!r} is no key and value of ours")
     return f"{_column(column)} LIKE '%{part}%'"
+
+
+def begins(column: str, prefix: str) -> str:
+    """Return the filter for rows whose ``column`` begins like ids of one kind.
+
+    Raises:
+        ValueError: If no id begins like that.
+    """
+    if not is_id(prefix):
+        raise ValueError(f"no id of ours begins with {prefix!r}")
+    return f"starts_with({_column(column)}, '{prefix}')"
+
+
+def neither(*filters: str) -> str:
+    """Return the filter for rows that pass none of ``filters``, each made here."""
+    return f"NOT ({either(*filters)})"
 
 
 def both(*filters: str) -> str:

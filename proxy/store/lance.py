@@ -14,6 +14,7 @@ from proxy.process.threads import in_thread, shielded
 from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
 from proxy.store import lance_upkeep as upkeep
+from proxy.store.codec import FORMER_STATUSES
 from proxy.store.lance_import import import_lancedb
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
@@ -21,6 +22,7 @@ from proxy.store.passages import dense_text
 from proxy.store.row_file import RowFile
 from proxy.store.schema import (
     CHUNKS,
+    ENDINGS,
     EPISODES,
     LAYOUTS,
     MARKS,
@@ -38,7 +40,7 @@ from proxy.store.schema import (
     from_arrow,
     to_arrow,
 )
-from proxy.types import STATUSES, Chunk, Episode, Memory, Scope
+from proxy.types import STATUSES, Chunk, Episode, Memory, Scope, Status
 
 Result = TypeVar("Result")
 _MANY_ROWS = 200  # from here on, work on rows leaves the event loop
@@ -284,8 +286,10 @@ class LanceStore:
         async with self._tables.reading("memories", scope.user) as table:
             if table is None:
                 return {}
-            parts = {status: filters.tells("record", f'"status":"{status}"') for status in STATUSES}
-            counts = {status: await table.count_rows(filters.both(seen, part)) for status, part in parts.items()}
+            memory = filters.neither(filters.begins("id", ENDINGS))
+            counts = {
+                status: await table.count_rows(filters.both(seen, memory, _of_status(status))) for status in STATUSES
+            }
             return {status: count for status, count in counts.items() if count}
 
     async def seen(self, scope: Scope) -> int:
@@ -418,6 +422,12 @@ class LanceStore:
 
     def _lock(self, scope: Scope) -> asyncio.Lock:
         return self._locks.setdefault(filters.owner(scope.user), asyncio.Lock())
+
+
+def _of_status(status: Status) -> str:
+    """Return the filter for memories of a status, whatever it was called when they were written."""
+    names = (status, *(former for former, now in FORMER_STATUSES.items() if now == status))
+    return filters.either(*(filters.tells("record", f'"status":"{name}"') for name in names))
 
 
 def _with_vectors(

@@ -16,7 +16,7 @@ from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_upkeep import StoreHealth
 from proxy.store.passages import dense_text, lexical_text
 from proxy.store.row_file import RowFile
-from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun, Revision, Skimmed, Vector
+from proxy.store.schema import ENDINGS, LAYOUTS, NOUNS, Batch, Noun, Revision, Skimmed, Vector
 from proxy.text.lexical import tokens
 from proxy.types import Chunk, Episode, Memory, Scope
 
@@ -178,7 +178,8 @@ class RamStore:
     async def statuses(self, scope: Scope) -> dict[str, int]:
         """Return how many memories of each status the scope sees."""
         rows = await self.memories(scope)
-        return dict(Counter(row.status for row in rows if scope.sees(row.agent)))
+        rows = [row for row in rows if scope.sees(row.agent) and not row.id.startswith(ENDINGS)]
+        return dict(Counter(row.status for row in rows))
 
     async def seen(self, scope: Scope) -> int:
         """Return how many turns the scope sees."""

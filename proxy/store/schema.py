@@ -130,6 +130,7 @@ MARKS = (
     '"status":"closed"', '"status":"superseded"', '"status":"retracted"', '"status":"review"', '"ending":"',
     '"slot":', '"profile":true', '"pinned":true',
 )  # fmt: skip
+ENDINGS = "end_"  # how ids of rows begin that record endings and are no memories
 NO_ROWS: Batch[Any] = Batch([], [], {}, [], 0)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_memories import create, history
+from tests.api.test_memories import create, history, refused
 from tests.talking import Message, Speaker
 
 KEY = "sk-" + "a1B2c3D4e5" * 4
@@ -24,19 +24,22 @@ def injected(speaker: Speaker, upstream: Any, question: str) -> str:
 
 
 @pytest.mark.parametrize("text", ["Munich is where to find me", "My mother took me in again"])
-def test_a_text_that_the_rules_cannot_read_ends_the_old_value_too(alice: Speaker, upstream: Any, text: str) -> None:
+def test_a_correction_takes_the_place_of_what_was_said(alice: Speaker, upstream: Any, text: str) -> None:
     alice.tell("I live in Berlin")
     (memory,) = alice.memories()
     now = patch(alice, memory["id"], text=text)
-    assert (now["text"], now["quote"], now["object_value"]) == (text, text, "")
-    assert alice.values(status="superseded") == {"Berlin"}
-    assert "Berlin" not in injected(alice, upstream, "In which city do I live?")
+    assert (now["text"], now["quote"], now["confidence"]) == (text, text, 1.0)
+    assert alice.texts(status="all") == {text}
+    shown = injected(alice, upstream, "In which city do I live?")
+    assert text in shown
+    assert "Berlin" not in shown
 
 
-def test_a_text_that_names_the_value_keeps_it(alice: Speaker) -> None:
+def test_a_corrected_memory_is_ended_by_the_users_words(alice: Speaker) -> None:
     made = create(alice, "I live in Berlin")
-    assert patch(alice, made["id"], text="My flat in Berlin has two rooms")["object_value"] == "Berlin"
-    assert alice.values(status="superseded") == set()
+    patch(alice, made["id"], text="I live in Munich")
+    alice.tell("I moved to Hull last week.")
+    assert alice.texts() == {"I moved to Hull last week."}
 
 
 def test_a_running_conversation_loses_the_corrected_value(alice: Speaker, upstream: Any) -> None:
@@ -53,12 +56,11 @@ def test_a_running_conversation_loses_the_corrected_value(alice: Speaker, upstre
     assert "Berlin" not in sent
 
 
-def test_a_value_that_is_put_back_holds(alice: Speaker, upstream: Any) -> None:
+def test_a_text_that_is_put_back_is_shown(alice: Speaker, upstream: Any) -> None:
     made = create(alice, "I live in Berlin")
     patch(alice, made["id"], text="I live in Munich")
-    back = patch(alice, made["id"], text="I live in Berlin")
-    assert alice.values() == {"Berlin"}
-    assert back["valid_from"] > made["valid_from"]
+    patch(alice, made["id"], text="I live in Berlin")
+    assert alice.texts() == {"I live in Berlin"}
     assert "Berlin" in injected(alice, upstream, "In which city do I live?")
     assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit", "edit"]
 
@@ -75,8 +77,14 @@ def test_no_secret_is_stored(alice: Speaker) -> None:
 
 def test_what_was_redacted_is_forgotten_by_its_own_words(alice: Speaker) -> None:
     create(alice, "My wifi password is Tannenbaum77")
-    gone = alice.http.post("/memories/forget", json={"text": "My wifi password is Tannenbaum77"}).json()["data"]
+    gone = alice.http.post("/memories/forget", json={"text": "My wifi password is Tannenbaum77"}).json()["closed"]
     assert len(gone) == 1
+
+
+@pytest.mark.parametrize("name", ["ending", "slot", "hides", "texts", "profile"])
+def test_metadata_that_memory_itself_uses_is_refused(alice: Speaker, name: str) -> None:
+    refused(alice.http.post("/memories", json={"text": "tea", "metadata": {name: "x"}}), 400, "invalid_request")
+    assert alice.memories(status="all") == []
 
 
 def test_metadata_of_any_depth_is_answered(alice: Speaker) -> None:

@@ -9,9 +9,7 @@ import httpx
 import pytest
 
 from tests.running import Running
-from tests.talking import Message, Speaker, speaking
-
-FACT = "I use Shram and Magnet as productivity tools"
+from tests.talking import BOTH, FACT, MAGNET, SHRAM, Message, Speaker, speaking
 
 
 def create(speaker: Speaker, text: str, **fields: Any) -> Message:
@@ -35,19 +33,33 @@ def refused(response: httpx.Response, status: int, code: str) -> Message:
 
 
 def test_a_learned_memory_has_every_field_of_the_contract(alice: Speaker) -> None:
-    alice.tell(FACT)
+    response = alice.tell(f"{FACT}.")
     page = alice.get("/memories")
     assert (page["object"], page["has_more"]) == ("list", False)
-    magnet = next(memory for memory in page["data"] if memory["object_value"] == "Magnet")
+    magnet = next(memory for memory in page["data"] if memory["text"] == f"{MAGNET}.")
     assert (magnet["object"], magnet["kind"], magnet["status"]) == ("memory", "fact", "active")
-    assert (magnet["subject"], magnet["relation"]) == ("user", "use")
-    assert magnet["text"] == "I use Magnet as productivity tools"
-    assert magnet["quote"] in FACT
+    assert (magnet["quote"], magnet["provenance"], magnet["session"]) == (
+        f"{FACT}.",
+        "user",
+        response.headers["x-memory-session"],
+    )
     assert magnet["source"].startswith("turn:")
     assert 0 < magnet["confidence"] <= 1
-    assert magnet["valid_to"] is None
+    assert (magnet["earlier"], magnet["later"], magnet["metadata"]) == ([], [], {})
+    for name in ("valid_to", "batch", "context", "context_by", "subject", "relation", "object_value", "agent"):
+        assert magnet[name] is None
     for name in ("valid_from", "created_at", "updated_at"):
         assert magnet[name].endswith("Z")
+
+
+def test_a_sentence_is_kept_with_the_one_it_refers_to(alice: Speaker) -> None:
+    alice.tell("My brother lives in Oslo. He is a nurse.")
+    nurse = next(memory for memory in alice.memories() if "nurse" in memory["text"])
+    assert (nurse["text"], nurse["context"], nurse["context_by"]) == (
+        "He is a nurse.",
+        "My brother lives in Oslo.",
+        "user",
+    )
 
 
 def test_what_is_created_can_be_read_listed_and_searched(alice: Speaker) -> None:
@@ -96,24 +108,26 @@ def test_filters_choose_by_kind_and_status(alice: Speaker) -> None:
     alice.http.delete(f"/memories/{gone['id']}")
     assert [memory["text"] for memory in alice.memories(kind="preference")] == ["I like tea"]
     assert [memory["id"] for memory in alice.memories(kind="fact")] == [kept["id"]]
-    assert [memory["id"] for memory in alice.memories(status="retracted")] == [gone["id"]]
+    assert [memory["id"] for memory in alice.memories(status="closed")] == [gone["id"]]
+    for old_name in ("superseded", "retracted"):
+        assert alice.memories(status=old_name) == alice.memories(status="closed")
     assert len(alice.memories(status="all")) == 3
     assert alice.memories(kind="task") == []
 
 
 def test_as_of_lists_what_held_then(alice: Speaker) -> None:
     alice.tell("I live in Oslo", x_memory_time="2024-01-01T00:00:00Z")
-    alice.tell("I moved, I live in Lima now", x_memory_time="2025-01-01T00:00:00Z")
-    assert alice.values() == {"Lima"}
-    assert alice.values(as_of="2024-06-01T00:00:00Z") == {"Oslo"}
-    assert alice.values(as_of="2025-06-01") == {"Lima"}
-    assert alice.values(as_of="2023-06-01T00:00:00Z") == set()
+    alice.tell("I live in Lima now", x_memory_time="2025-01-01T00:00:00Z")
+    assert alice.texts() == {"I live in Lima now"}
+    assert alice.texts(as_of="2024-06-01T00:00:00Z") == {"I live in Oslo"}
+    assert alice.texts(as_of="2025-06-01") == {"I live in Lima now"}
+    assert alice.texts(as_of="2023-06-01T00:00:00Z") == set()
 
 
 def test_a_query_ranks_the_list(alice: Speaker) -> None:
     for text in ("I play chess", "My dog is called Bronko", "I live in Oslo"):
         create(alice, text)
-    assert alice.memories(query="what is my dog's name")[0]["object_value"] == "Bronko"
+    assert alice.memories(query="what is my dog's name")[0]["text"] == "My dog is called Bronko"
     assert alice.memories(query="dog", kind="task") == []
 
 
@@ -154,12 +168,11 @@ def test_a_patch_corrects_and_leaves_the_rest(alice: Speaker) -> None:
     assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit"]
 
 
-def test_a_corrected_value_is_not_brought_up_by_old_turns(alice: Speaker, upstream: Any) -> None:
+def test_a_corrected_memory_is_not_contradicted_by_old_turns(alice: Speaker, upstream: Any) -> None:
     alice.tell("I live in Oslo")
     (memory,) = alice.memories()
     alice.http.patch(f"/memories/{memory['id']}", json={"text": "I live in Bergen"})
-    assert alice.values() == {"Bergen"}
-    assert alice.values(status="superseded") == {"Oslo"}
+    assert alice.texts(status="all") == {"I live in Bergen"}
     alice.say("In which city do I live?", x_memory_mode="read")
     assert "Bergen" in upstream.last.json["messages"][-1]["content"]
     assert "Oslo" not in upstream.last.json["messages"][-1]["content"]
@@ -174,44 +187,64 @@ def test_a_patch_sets_and_clears_an_expiry(alice: Speaker) -> None:
     assert len(alice.memories()) == 1
 
 
+def injected(speaker: Speaker, upstream: Any, question: str) -> str:
+    speaker.say(question, x_memory_mode="read")
+    return str(upstream.last.json["messages"][-1]["content"]).replace(question, "")
+
+
 def test_a_deletion_is_undone_by_restore(alice: Speaker, upstream: Any) -> None:
     made = create(alice, "I use Zorbek as a drawing tool")
     deleted = alice.http.delete(f"/memories/{made['id']}")
     assert deleted.json() == {"id": made["id"], "object": "memory.deleted", "deleted": True}
-    assert alice.get(f"/memories/{made['id']}")["status"] == "retracted"
+    assert alice.get(f"/memories/{made['id']}")["status"] == "closed"
     assert alice.memories() == []
-    alice.say("Which drawing tool do I use?", x_memory_mode="read")
-    assert "Zorbek" not in upstream.last.json["messages"][-1]["content"]
+    assert "Zorbek" not in injected(alice, upstream, "Which drawing tool do I use?")
     restored = alice.http.post(f"/memories/{made['id']}/restore").json()
-    assert (restored["status"], restored["valid_to"]) == ("active", None)
-    alice.say("Which drawing tool do I use?", x_memory_mode="read")
-    assert "Zorbek" in upstream.last.json["messages"][-1]["content"]
-    assert [step["action"] for step in history(alice, made["id"])] == ["add", "retract", "restore"]
+    assert (restored["status"], restored["valid_to"], restored["batch"]) == ("active", None, None)
+    assert "Zorbek" in injected(alice, upstream, "Which drawing tool do I use?")
+    assert [step["action"] for step in history(alice, made["id"])] == ["add", "close", "restore"]
 
 
-def test_a_retraction_by_the_users_words_is_undone_by_restore(alice: Speaker, upstream: Any) -> None:
+def test_a_deleted_statement_is_not_quoted_from_its_turn(alice: Speaker, upstream: Any) -> None:
+    alice.tell("I use Zorbek as a drawing tool. My cat is called Minka.")
+    zorbek = next(memory for memory in alice.memories() if "Zorbek" in memory["text"])
+    alice.http.delete(f"/memories/{zorbek['id']}")
+    assert "Zorbek" not in injected(alice, upstream, "Which drawing tool do I use?")
+    assert "Minka" in injected(alice, upstream, "What is my cat called?")
+    alice.http.post(f"/memories/{zorbek['id']}/restore")
+    assert "Zorbek" in injected(alice, upstream, "Which drawing tool do I use?")
+
+
+def test_an_ending_by_the_users_words_is_undone_by_restore(alice: Speaker, upstream: Any) -> None:
     alice.tell(FACT)
     alice.tell("I don't use Magnet anymore")
-    (magnet,) = alice.memories(status="retracted")
-    assert magnet["object_value"] == "Magnet"
+    magnet = next(memory for memory in alice.memories(status="closed") if memory["text"] == MAGNET)
+    assert alice.texts() == {SHRAM}
     alice.http.post(f"/memories/{magnet['id']}/restore")
-    assert alice.values() == {"Shram", "Magnet"}
-    alice.say("What are the productivity tools that I use", x_memory_mode="read")
-    assert "Magnet" in upstream.last.json["messages"][-1]["content"]
-    steps = history(alice, magnet["id"])
-    assert [step["action"] for step in steps] == ["add", "retract", "restore"]
+    assert alice.texts() == BOTH
+    assert "Magnet" in injected(alice, upstream, "What are the productivity tools that I use")
+    assert [step["action"] for step in history(alice, magnet["id"])] == ["add", "close", "restore"]
+
+
+def test_an_ending_by_the_users_words_is_undone_by_batch(alice: Speaker, upstream: Any) -> None:
+    alice.tell(FACT)
+    alice.tell("I don't use Magnet anymore")
+    (batch,) = {memory["batch"] for memory in alice.memories(status="closed")}
+    undone = alice.http.post("/memories/undo", json={"batch": batch}).json()
+    assert (undone["object"], undone["batch"]) == ("memory.undo", batch)
+    assert {memory["text"] for memory in undone["restored"]} == {MAGNET}
+    assert alice.texts() == BOTH
+    assert FACT in injected(alice, upstream, "What are the productivity tools that I use")
 
 
 def test_history_tells_every_step_with_before_after_and_cause(alice: Speaker) -> None:
-    alice.tell(FACT)
-    (magnet,) = [memory for memory in alice.memories() if memory["object_value"] == "Magnet"]
-    alice.tell("I use Magnet every day", x_memory_session="another")
+    alice.tell(MAGNET)
+    (magnet,) = alice.memories()
+    alice.tell(MAGNET, x_memory_session="another")
     alice.http.patch(f"/memories/{magnet['id']}", json={"pinned": True})
     alice.tell("I don't use Magnet anymore")
     steps = history(alice, magnet["id"])
-    actions = [step["action"] for step in steps]
-    assert actions[0] == "add"
-    assert actions[-2:] == ["edit", "retract"]
+    assert [step["action"] for step in steps] == ["add", "reinforce", "edit", "close"]
     assert steps[0]["before"] is None
     assert steps[0]["turn"] == magnet["source"].removeprefix("turn:")
     for earlier, later in itertools.pairwise(steps):
@@ -223,26 +256,63 @@ def test_history_tells_every_step_with_before_after_and_cause(alice: Speaker) ->
     assert steps[-1]["after"] == {**now, "uses": 0, "last_used_at": None}  # which are no steps in its life
 
 
+def forget(speaker: Speaker, **body: Any) -> Message:
+    response = speaker.http.post("/memories/forget", json=body)
+    assert response.status_code == 200, response.text
+    return dict(response.json())
+
+
 def test_forget_says_what_would_go_and_then_takes_it(alice: Speaker) -> None:
     create(alice, "I use Zorbek as a drawing tool")
     create(alice, "My cat sleeps on Zorbek manuals")
     kept = create(alice, "I live in Oslo")
-    dry = alice.http.post("/memories/forget", json={"text": "zorbek", "dry_run": True}).json()
-    assert dry["dry_run"] is True
-    assert len(dry["data"]) == 2
+    dry = forget(alice, text="zorbek", dry_run=True)
+    assert (dry["object"], dry["dry_run"], dry["batch"], dry["review"]) == ("memory.forget", True, None, [])
+    assert len(dry["closed"]) == 2
     assert len(alice.memories()) == 3
-    wet = alice.http.post("/memories/forget", json={"text": "zorbek"}).json()
-    assert {memory["id"] for memory in wet["data"]} == {memory["id"] for memory in dry["data"]}
+    wet = forget(alice, text="zorbek")
+    assert {memory["id"] for memory in wet["closed"]} == {memory["id"] for memory in dry["closed"]}
     assert [memory["id"] for memory in alice.memories()] == [kept["id"]]
-    assert alice.http.post("/memories/forget", json={"text": "zorbek"}).json()["data"] == []
+    assert forget(alice, text="zorbek") == {**dry, "dry_run": False, "closed": []}
 
 
-def test_a_forgotten_value_is_gone_from_old_turns_too(alice: Speaker, upstream: Any) -> None:
+def test_what_was_forgotten_comes_back_with_its_batch(alice: Speaker, upstream: Any) -> None:
+    alice.tell("I use Zorbek as a drawing tool. Strange thing, that Zorbek! I live in Oslo.")
+    forgotten = forget(alice, text="Zorbek")
+    assert "Zorbek" not in injected(alice, upstream, "Which drawing tool do I use?")
+    undone = alice.http.post("/memories/undo", json={"batch": forgotten["batch"]}).json()
+    assert [memory["id"] for memory in undone["restored"]] == [memory["id"] for memory in forgotten["closed"]]
+    assert "Zorbek" in injected(alice, upstream, "Which drawing tool do I use?")
+    refused(alice.http.post("/memories/undo", json={"batch": forgotten["batch"]}), 404, "not_found")
+
+
+@pytest.mark.parametrize("by", ["text", "ids"])
+def test_what_was_forgotten_is_gone_from_old_turns_too(alice: Speaker, upstream: Any, by: str) -> None:
     alice.tell(FACT)
-    alice.http.post("/memories/forget", json={"text": "Magnet"})
-    alice.say("What are the productivity tools that I use", x_memory_mode="read")
-    assert "Shram" in upstream.last.json["messages"][-1]["content"]
-    assert "Magnet" not in upstream.last.json["messages"][-1]["content"]
+    magnet = next(memory for memory in alice.memories() if memory["text"] == MAGNET)
+    forget(alice, **{"text": {"text": "Magnet"}, "ids": {"ids": [magnet["id"]]}}[by])
+    assert alice.texts() == {SHRAM}
+    shown = injected(alice, upstream, "What are the productivity tools that I use")
+    assert "Shram" in shown
+    assert "Magnet" not in shown
+
+
+def test_forget_reaches_what_never_became_a_memory(alice: Speaker, upstream: Any) -> None:
+    alice.tell("Konrad would have liked the soup")
+    assert alice.memories() == []
+    answer = forget(alice, text="Konrad")
+    assert (answer["closed"], answer["review"]) == ([], [])
+    assert answer["batch"].startswith("end_")
+    assert "Konrad" not in injected(alice, upstream, "Who would have liked the soup?")
+
+
+def test_a_record_of_an_ending_is_no_memory(alice: Speaker) -> None:
+    create(alice, "I use Zorbek as a drawing tool")
+    batch = forget(alice, text="zorbek")["batch"]
+    assert [memory["id"] for memory in alice.memories(status="all") if memory["id"].startswith("end_")] == []
+    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/history"), ("POST", "/restore")):
+        refused(alice.http.request(method, f"/memories/{batch}{path}"), 404, "not_found")
+    refused(alice.http.patch(f"/memories/{batch}", json={"pinned": True}), 404, "not_found")
 
 
 @pytest.mark.parametrize(
@@ -253,6 +323,7 @@ def test_a_forgotten_value_is_gone_from_old_turns_too(alice: Speaker, upstream: 
         ("DELETE", "/memories/mem_{}", None),
         ("GET", "/memories/mem_{}/history", None),
         ("POST", "/memories/mem_{}/restore", None),
+        ("POST", "/memories/undo", {"batch": "end_{}"}),
         ("GET", "/memories?after=mem_{}", None),
         ("GET", "/memories/'%20OR%201=1%20--", None),
         ("GET", "/receipts/rcpt_{}", None),
@@ -278,6 +349,9 @@ def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: An
         ("POST", "/memories/search", {"query": "x", "limit": 0}, "limit"),
         ("POST", "/memories/search", {"query": "x", "sources": ["rumour"]}, "sources.0"),
         ("POST", "/memories/forget", {"text": ""}, "text"),
+        ("POST", "/memories/forget", {}, "text"),
+        ("POST", "/memories/forget", {"text": "x", "ids": ["mem_1"]}, "text"),
+        ("POST", "/memories/undo", {}, "batch"),
         ("GET", "/memories?limit=0", None, "limit"),
         ("GET", "/memories?limit=many", None, "limit"),
         ("GET", "/memories?kind=gossip", None, "kind"),
@@ -333,4 +407,4 @@ def test_writes_are_there_when_they_are_answered(server: Running, alice: Speaker
             made = create(alice, f"I own kayak number {number}")
             assert second.get(f"/memories/{made['id']}")["status"] == "active"
             alice.http.delete(f"/memories/{made['id']}")
-            assert second.get(f"/memories/{made['id']}")["status"] == "retracted"
+            assert second.get(f"/memories/{made['id']}")["status"] == "closed"

@@ -59,7 +59,7 @@ def test_an_ended_conversation_is_opened_again_by_a_turn(alice: Speaker) -> None
 
 
 def test_a_destroyed_conversation_leaves_no_turn_and_no_receipt(alice: Speaker, upstream: FakeProvider) -> None:
-    response = alice.tell("My parrot recites Baudelaire at dawn", x_memory_session="chat")
+    response = alice.tell("The parrot next door recites Baudelaire at dawn", x_memory_session="chat")
     kept = alice.tell("The ferry to Nesodden was late", x_memory_session="other")
     gone = alice.http.delete("/sessions/chat")
     assert gone.json() == {"id": "chat", "object": "session.deleted", "deleted": True}
@@ -69,8 +69,16 @@ def test_a_destroyed_conversation_leaves_no_turn_and_no_receipt(alice: Speaker, 
     assert [session["name"] for session in alice.sessions()] == ["other"]
     found = alice.http.post("/memories/search", json={"query": "parrot Baudelaire dawn", "sources": ["episode"]}).json()
     assert "Baudelaire" not in str(found)
-    alice.say("What does my parrot recite?", x_memory_mode="read")
+    alice.say("What does the parrot next door recite?", x_memory_mode="read")
     assert "Baudelaire" not in upstream.last.json["messages"][-1]["content"]
+
+
+def test_what_was_learned_outlives_its_conversation(alice: Speaker, upstream: FakeProvider) -> None:
+    alice.tell("My parrot recites Baudelaire at dawn", x_memory_session="chat")
+    alice.http.delete("/sessions/chat")
+    assert alice.texts() == {"My parrot recites Baudelaire at dawn"}
+    alice.say("What does my parrot recite?", x_memory_mode="read")
+    assert "Baudelaire" in upstream.last.json["messages"][-1]["content"]
 
 
 def test_a_destroyed_conversation_leaves_the_disk(tmp_path: Path, provider: FakeProvider) -> None:

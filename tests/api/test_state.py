@@ -5,9 +5,7 @@ from __future__ import annotations
 import httpx
 
 from tests.running import Running
-from tests.talking import Speaker
-
-FACT = "I use Shram and Magnet as productivity tools"
+from tests.talking import BOTH, FACT, MAGNET, Speaker
 
 
 def test_state_counts_what_the_scope_has(alice: Speaker) -> None:
@@ -18,7 +16,8 @@ def test_state_counts_what_the_scope_has(alice: Speaker) -> None:
     alice.tell(FACT)
     alice.tell("I don't use Magnet anymore")
     full = alice.get("/state")
-    assert full["memories"] == {"active": 1, "retracted": 1}
+    assert full["memories"] == {"active": 1, "closed": 1}
+    assert alice.texts(status="closed") == {MAGNET}
     assert full["episodes"] == 4
 
 
@@ -26,7 +25,7 @@ def test_nothing_pending_means_that_all_of_it_is_recalled(alice: Speaker) -> Non
     alice.say(FACT)
     while alice.get("/state")["pending_turns"]:
         pass
-    assert {memory["object_value"] for memory in alice.memories()} == {"Shram", "Magnet"}
+    assert alice.texts() == BOTH
     assert len(alice.all_episodes()) == 2
 
 

@@ -16,9 +16,8 @@ from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Gate, Hang, Reply, chat, error, gated, json_reply
 from tests.running import Running
 from tests.serving import agreeing
-from tests.talking import Speaker, outcome, speaking, user
+from tests.talking import BOTH, FACT, MAGNET, Speaker, outcome, speaking, user
 
-FACT = "I use Shram and Magnet as productivity tools"
 QUESTION = "What are the productivity tools that I use"
 WAIT_S = 30.0
 
@@ -80,7 +79,7 @@ def test_a_file_in_the_place_of_the_stores_folder(tmp_path: Path, provider: Fake
         (tmp_path / "lance").unlink()
         server.wait_ready()
         speaker.wait()
-        assert speaker.values() == {"Shram", "Magnet"}
+        assert speaker.texts() == BOTH
         assert outcome(speaker.say(QUESTION))["outcome"] == "used"
 
 
@@ -106,10 +105,10 @@ def test_a_cut_manifest_of_a_table(tmp_path: Path, provider: FakeProvider, size:
         assert response.json()["choices"][0]["message"]["content"] == "All right."
         assert_degraded(response, "store")
         other.tell("I play chess")
-        assert other.values() == {"chess"}
+        assert other.texts() == {"I play chess"}
         until(lambda: outcome(speaker.say(QUESTION))["outcome"] == "used", "the table was never mended")
         speaker.wait()
-        assert speaker.values() == {"Shram", "Magnet", "Oslo"}
+        assert speaker.texts() == {*BOTH, "I live in Oslo"}
 
 
 @pytest.mark.parametrize("how", ["said", "delete", "patch"])
@@ -117,15 +116,13 @@ def test_mending_brings_back_nothing_that_was_taken_back(tmp_path: Path, provide
     key = "sk-mended"
     with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, key) as speaker:
         speaker.tell(FACT)
-        (magnet,) = [memory for memory in speaker.memories() if memory["object_value"] == "Magnet"]
+        (magnet,) = [memory for memory in speaker.memories() if memory["text"] == MAGNET]
         if how == "said":
             speaker.tell("I don't use Magnet anymore")
         elif how == "delete":
             speaker.http.delete(f"/memories/{magnet['id']}")
         else:
-            speaker.http.patch(
-                f"/memories/{magnet['id']}", json={"text": "I use Rectangle", "object_value": "Rectangle"}
-            )
+            speaker.http.patch(f"/memories/{magnet['id']}", json={"text": "I use Rectangle"})
         speaker.tell("I live in Oslo")
         before = {memory["id"]: memory for memory in speaker.memories(status="all")}
     (manifest,) = newest_manifests(tmp_path, "memories")
@@ -136,7 +133,7 @@ def test_mending_brings_back_nothing_that_was_taken_back(tmp_path: Path, provide
         speaker.wait()
         after = {memory["id"]: memory for memory in speaker.memories(status="all")}
         assert {id_: row["status"] for id_, row in after.items()} == {id_: row["status"] for id_, row in before.items()}
-        assert "Magnet" not in speaker.values()
+        assert MAGNET not in speaker.texts()
 
 
 def test_a_table_whose_files_are_gone_while_it_is_open(tmp_path: Path, provider: FakeProvider) -> None:
@@ -146,7 +143,7 @@ def test_a_table_whose_files_are_gone_while_it_is_open(tmp_path: Path, provider:
             file.write_bytes(b"")
         with speaking(server) as other:
             other.tell("I live in Oslo")
-            assert other.values() == {"Oslo"}
+            assert other.texts() == {"I live in Oslo"}
         assert speaker.say(QUESTION).status_code == 200
 
 
@@ -182,7 +179,7 @@ def test_an_embedder_behind_a_closed_port(tmp_path: Path, provider: FakeProvider
         until(server.services.warmed.is_set, "the store did not open")
         assert_degraded(speaker.say(FACT), "embedder")
         speaker.wait()
-        assert speaker.values() == {"Shram", "Magnet"}
+        assert speaker.texts() == BOTH
         response = speaker.say(QUESTION)
         assert_degraded(response, "embedder")
         assert "Magnet" in sent(provider)
@@ -224,7 +221,7 @@ def test_what_is_said_while_the_embedder_fails_is_learned_and_embedded_later(
     ):
         backend.script(lambda _: error(500, "no"))
         speaker.tell(FACT)
-        assert speaker.values() == {"Shram", "Magnet"}
+        assert speaker.texts() == BOTH
         backend.script(embeddings())
         services = server.services
         (owner,) = services.written or server.call(owners, services)
@@ -326,7 +323,7 @@ def test_a_deadline_that_has_passed(tmp_path: Path, provider: FakeProvider) -> N
         assert_degraded(response, "deadline")
         assert provider.last.body == body
         speaker.wait()
-        assert speaker.values() == {"Shram", "Magnet"}
+        assert speaker.texts() == BOTH
         assert [session["turns"] for session in speaker.sessions()] == [1]
         speaker.tell(FACT)
         assert [session["turns"] for session in speaker.sessions()] == [1]
@@ -373,7 +370,7 @@ def test_a_journal_that_cannot_be_written(tmp_path: Path, provider: FakeProvider
             told = told_reasons(speaker, stream)
             assert "journal" in told
         assert outcome(speaker.tell("I play the harpsichord"))["outcome"] in ("none", "used")
-        assert "harpsichord" in speaker.values()
+        assert "I play the harpsichord" in speaker.texts()
 
 
 def told_reasons(speaker: Speaker, response: httpx.Response) -> set[str]:
@@ -394,4 +391,4 @@ def test_a_journal_that_fails_under_a_hang_up_leaves_the_server_up(tmp_path: Pat
             gate.open()
         provider.script(agreeing)
         speaker.tell(FACT)
-        assert speaker.values() == {"Shram", "Magnet"}
+        assert speaker.texts() == BOTH

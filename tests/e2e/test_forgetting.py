@@ -89,7 +89,7 @@ def test_old_history_does_not_end_what_was_restated(tmp_path: Path, provider: Fa
 def test_a_profile_that_could_not_be_looked_up_is_not_frozen_as_empty(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server:
         with server.http() as http:
-            http.post("/memories", json={"text": "Always answer in Latin.", "kind": "procedure", "pinned": True})
+            http.post("/memories", json={"text": "Always answer in Latin.", "kind": "instruction", "pinned": True})
         ask(server.client(X_Memory_Budget="0"), "What is two plus two?", model=MODEL)
         assert "Latin" not in sent_last(provider)
         ask(server.client(), "What is two plus two?", "And three plus three?", model=MODEL)

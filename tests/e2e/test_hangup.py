@@ -16,13 +16,12 @@ from tests.fakes.replies import DONE, Gate, Hang, Raw, Reply
 from tests.launch import is_ready, process, wait_until
 from tests.running import WAIT_S, Running
 from tests.serving import alice, lasting_provider, server, upstream
-from tests.talking import Speaker, conversation
+from tests.talking import BOTH, FACT, Speaker, conversation
 from tests.wire.rawhttp import Wiretap, ended_whole
 
 __all__ = ["alice", "lasting_provider", "server", "upstream"]
 
 _SOON_S = 1.0
-_SAID = "I use Shram and Magnet as productivity tools"
 
 
 def tap(speaker: Speaker, *texts: str, stream: bool = True, **headers: str) -> Wiretap:
@@ -60,47 +59,47 @@ def finish_of(speaker: Speaker, received: bytes) -> str:
 
 def test_in_the_middle_of_a_stream(alice: Speaker, upstream: FakeProvider) -> None:
     upstream.then(replies.gated(replies.stream(), Gate(), after=3))
-    connection = tap(alice, _SAID)
+    connection = tap(alice, FACT)
     received = connection.until(b"ere, nic")
     connection.close()
     assert let_go(upstream, upstream.last, time.monotonic()) < _SOON_S
-    assert kept(alice) == [("user", _SAID), ("assistant", "Hello there, nic")]
+    assert kept(alice) == [("user", FACT), ("assistant", "Hello there, nic")]
     assert finish_of(alice, received) == "client_closed"
-    assert alice.values() == {"Shram", "Magnet"}
+    assert alice.texts() == BOTH
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 def test_before_the_first_byte(alice: Speaker, upstream: FakeProvider, stream: bool) -> None:
     upstream.then(Hang())
-    connection = tap(alice, _SAID, stream=stream)
+    connection = tap(alice, FACT, stream=stream)
     seen = arrived(upstream)
     connection.close()
     assert let_go(upstream, seen, time.monotonic()) < _SOON_S
-    assert kept(alice) == [("user", _SAID)]
-    assert alice.values() == {"Shram", "Magnet"}
+    assert kept(alice) == [("user", FACT)]
+    assert alice.texts() == BOTH
 
 
 def test_in_the_middle_of_a_whole_reply(alice: Speaker, upstream: FakeProvider) -> None:
     upstream.then(Reply([b'{"choices":', b'[{"index":0,', Gate()], framing="chunked"))
-    connection = tap(alice, _SAID, stream=False)
+    connection = tap(alice, FACT, stream=False)
     seen = arrived(upstream)
     connection.close()
     assert let_go(upstream, seen, time.monotonic()) < _SOON_S
-    assert kept(alice) == [("user", _SAID)]
+    assert kept(alice) == [("user", FACT)]
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
 def test_retry_completes_what_broke_off(alice: Speaker, upstream: FakeProvider, stream: bool) -> None:
     upstream.then(replies.gated(replies.stream(), Gate(), after=3))
-    connection = tap(alice, _SAID)
+    connection = tap(alice, FACT)
     connection.until(b"ere, nic")
     connection.close()
     let_go(upstream, upstream.last, time.monotonic())
     kept(alice)
     upstream.script(lambda seen: replies.chat("All of it noted.", seen.json))
-    alice.tell(_SAID, body={"stream": stream})
+    alice.tell(FACT, body={"stream": stream})
     assert [(one["role"], one["text"]) for one in alice.all_episodes()] == [
-        ("user", _SAID),
+        ("user", FACT),
         ("assistant", "All of it noted."),
     ]
     assert [session["turns"] for session in alice.sessions()] == [1]
@@ -108,10 +107,10 @@ def test_retry_completes_what_broke_off(alice: Speaker, upstream: FakeProvider, 
 
 
 def test_hang_up_on_a_regeneration_keeps_the_whole_reply(alice: Speaker, upstream: FakeProvider) -> None:
-    alice.tell(_SAID)
+    alice.tell(FACT)
     before = alice.all_episodes()
     upstream.then(replies.gated(replies.stream(), Gate(), after=3))
-    connection = tap(alice, _SAID)
+    connection = tap(alice, FACT)
     connection.until(b"ere, nic")
     connection.close()
     let_go(upstream, upstream.last, time.monotonic())
@@ -124,7 +123,7 @@ def test_hang_up_on_a_regeneration_keeps_the_whole_reply(alice: Speaker, upstrea
 )
 def test_provider_that_breaks_off_is_no_complete_turn(alice: Speaker, upstream: FakeProvider, cut: Any) -> None:
     upstream.then(cut)
-    with tap(alice, _SAID) as connection:
+    with tap(alice, FACT) as connection:
         received = connection.rest() if isinstance(cut, Reply) else connection.until(b"}}")
     assert finish_of(alice, received) == "upstream_error"
     assert not ended_whole(received)
@@ -132,7 +131,7 @@ def test_provider_that_breaks_off_is_no_complete_turn(alice: Speaker, upstream: 
 
 def test_memory_off_keeps_nothing(alice: Speaker, upstream: FakeProvider) -> None:
     upstream.then(Hang())
-    connection = tap(alice, _SAID, **{"X-Memory-Mode": "off"})
+    connection = tap(alice, FACT, **{"X-Memory-Mode": "off"})
     seen = arrived(upstream)
     connection.close()
     assert let_go(upstream, seen, time.monotonic()) < _SOON_S
@@ -155,7 +154,7 @@ def test_sigterm_lets_a_stream_end_and_takes_no_more(tmp_path: Path, provider: F
     gate = Gate()
     provider.then(replies.gated(replies.stream(), gate, after=2))
     with process(tmp_path, provider) as (running, origin):
-        body = orjson.dumps({"model": "gpt-4o", "messages": conversation(_SAID), "stream": True})
+        body = orjson.dumps({"model": "gpt-4o", "messages": conversation(FACT), "stream": True})
         with Wiretap(origin, "POST", "/v1/chat/completions", [("Authorization", "Bearer sk-a")], body) as connection:
             connection.until(b"Hello")
             running.send_signal(signal.SIGTERM)
@@ -168,4 +167,4 @@ def test_sigterm_lets_a_stream_end_and_takes_no_more(tmp_path: Path, provider: F
     with Running(tmp_path, upstream=provider.base_url) as again:
         again.wait_learned("sk-a")
         with again.http("sk-a") as http:
-            assert {one["object_value"] for one in http.get("/memories").json()["data"]} == {"Shram", "Magnet"}
+            assert {one["text"] for one in http.get("/memories").json()["data"]} == BOTH

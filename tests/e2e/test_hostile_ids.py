@@ -51,9 +51,8 @@ def test_hostile_user_session_and_agent_have_a_memory_of_their_own(
     answer, _ = call(server, "POST", CHAT, chat("I use Shram"), key=key, **names)
     assert answer.status == 200
     wait_learned(server, key, **names)
-    assert [one["object_value"] for one in call(server, "GET", "/v1/memories", key=key, **names)[1]["data"]] == [
-        "Shram"
-    ]
+    learned = call(server, "GET", "/v1/memories", key=key, **names)[1]["data"]
+    assert [one["text"] for one in learned] == ["I use Shram"]
     by_name, found = call(server, "GET", f"/v1/sessions/{quote(hostile, safe='')}", key=key, **names)
     assert (by_name.status, found["name"], found["turns"]) == (200, hostile, 1)
     shown = answer.header("x-memory-session") or ""

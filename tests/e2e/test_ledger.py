@@ -11,11 +11,11 @@ import pytest
 
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
-from tests.talking import Message, Speaker, assistant, conversation, outcome, speaking, user
+from tests.talking import BOTH, FACT, MAGNET, SHRAM, Message, Speaker, assistant, conversation, outcome, speaking, user
 
 SYSTEM = {"role": "system", "content": "You are terse. It is <b>now</b> 09:30."}
 FACTS = (
-    "I use Shram and Magnet as productivity tools",
+    FACT,
     "My dog is called Bronko",
     "I live in Oslo",
     "I play the harpsichord",
@@ -167,7 +167,7 @@ def test_in_a_tool_loop_the_block_is_not_computed_again(
 def test_a_tools_words_are_not_learned(knowing: Speaker) -> None:
     send(knowing, [SYSTEM, user(QUESTIONS[1]), CALL, RESULT])
     knowing.wait()
-    assert "Rex" not in knowing.values(status="all")
+    assert "Rex" not in str(knowing.memories(status="all"))
 
 
 def test_a_list_of_parts_keeps_its_parts(knowing: Speaker, upstream: FakeProvider) -> None:
@@ -215,13 +215,13 @@ def test_what_is_taken_back_by_api_leaves_running_conversations(
     upstream.seen.clear()
     send(knowing, [user(QUESTIONS[0])])
     assert "Magnet" in text_of(sent(upstream))
-    (magnet,) = [memory for memory in knowing.memories() if memory["object_value"] == "Magnet"]
+    (magnet,) = [memory for memory in knowing.memories() if memory["text"] == MAGNET]
     if how == "delete":
         knowing.http.delete(f"/memories/{magnet['id']}")
     elif how == "forget":
         knowing.http.post("/memories/forget", json={"text": "Magnet"})
     else:
-        patch = {"text": "I use Rectangle as productivity tools", "object_value": "Rectangle"}
+        patch = {"text": "I use Rectangle as productivity tools"}
         knowing.http.patch(f"/memories/{magnet['id']}", json=patch)
     send(knowing, [user(QUESTIONS[0]), assistant(), user("And which of them is best?")])
     assert "Magnet" not in text_of(sent(upstream))
@@ -273,7 +273,7 @@ def test_a_retry_adds_nothing(alice: Speaker) -> None:
         response = alice.http.post("/chat/completions", json=body, headers={"x-stainless-retry-count": str(attempt)})
         assert response.status_code == 200
         alice.wait()
-    assert alice.values() == {"Shram", "Magnet"}
+    assert alice.texts() == BOTH
     assert [session["turns"] for session in alice.sessions()] == [1]
     assert len(alice.all_episodes()) == 2
     assert [len(alice.get(f"/memories/{memory['id']}/history")["data"]) for memory in alice.memories()] == [1, 1]
@@ -313,7 +313,7 @@ def test_history_that_comes_along_does_not_bring_back_what_was_forgotten(alice: 
     alice.tell("I don't use Magnet anymore")
     alice.post(conversation(FACTS[0], "thanks!", "and what else?"))
     alice.wait()
-    assert alice.values() == {"Shram"}
+    assert alice.texts() == {SHRAM}
 
 
 def test_an_edited_history_is_a_branch_and_no_duplicate(alice: Speaker) -> None:
@@ -322,4 +322,4 @@ def test_an_edited_history_is_a_branch_and_no_duplicate(alice: Speaker) -> None:
     alice.tell(FACTS[1], FACTS[3])
     said = [episode["text"] for episode in alice.all_episodes() if episode["role"] == "user"]
     assert sorted(said) == sorted([FACTS[1], FACTS[2], FACTS[3]])
-    assert alice.values() == {"Bronko", "Oslo", "harpsichord"}
+    assert alice.texts() == {FACTS[1], FACTS[2], FACTS[3]}

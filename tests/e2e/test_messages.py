@@ -16,9 +16,8 @@ from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, gated
 from tests.launch import wait_until
 from tests.running import TLS, Running
-from tests.talking import new_key, outcome
+from tests.talking import BOTH, FACT, SHRAM, new_key, outcome
 
-FACT = "I use Shram and Magnet as productivity tools"
 QUESTION = "What are the productivity tools that I use?"
 MARK = {"type": "ephemeral"}
 PNG = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}}
@@ -66,8 +65,8 @@ class Claude:
         assert response.status_code == 200, response.text
         return response.json()
 
-    def values(self) -> set[str]:
-        return {memory["object_value"] for memory in self.get("/memories")["data"]}
+    def texts(self) -> set[str]:
+        return {memory["text"] for memory in self.get("/memories")["data"]}
 
     def said(self) -> list[tuple[str, str]]:
         sessions = self.get("/sessions", limit=1000)["data"]
@@ -123,7 +122,7 @@ def test_what_was_said_is_recalled_retracted_and_kept_apart(alice: Claude, upstr
     alice.post(f"{QUESTION} Tell me.")
     assert "Shram" in sent_last(upstream)
     assert "Magnet" not in sent_last(upstream)
-    assert alice.values() == {"Shram"}
+    assert alice.texts() == {SHRAM}
     with Claude(alice.server) as bob:
         assert outcome(bob.post(QUESTION))["outcome"] == "none"
     assert sent_last(upstream) == QUESTION
@@ -152,7 +151,7 @@ def test_the_sdk_reads_streams_and_their_turns_are_kept(alice: Claude, upstream:
         assert "".join(stream.text_stream) == "Good to know."
         assert stream.get_final_message().content[0].type == "thinking"
     alice.server.wait_learned(alice.key)
-    assert alice.values() == {"Shram", "Magnet"}
+    assert alice.texts() == BOTH
     assert alice.said() == [("user", FACT), ("assistant", "Good to know.")]
 
 
@@ -264,7 +263,7 @@ def test_a_tool_loop_keeps_its_block_and_nothing_stands_beside_results(alice: Cl
     assert sent[0]["content"][1] == block
     assert sent[1:] == [called, step]
     alice.server.wait_learned(alice.key)
-    assert "Slack" not in alice.values()
+    assert "Slack" not in str(alice.get("/memories", status="all"))
 
 
 def test_what_follows_results_of_tools_stays_behind_them(alice: Claude, upstream: FakeProvider) -> None:
@@ -360,7 +359,7 @@ def test_a_hang_up_reaches_the_provider_and_what_was_said_is_kept(alice: Claude,
     wait_until(lambda: bool(alice.said()))  # the journal is written after the provider has been let go
     alice.server.wait_learned(alice.key)
     assert alice.said() == [("user", FACT), ("assistant", "Good to kn")]
-    assert alice.values() == {"Shram", "Magnet"}
+    assert alice.texts() == BOTH
 
 
 def test_tokens_and_batches_go_to_the_server_untouched(alice: Claude, upstream: FakeProvider) -> None:

@@ -9,9 +9,8 @@ import pytest
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import error
 from tests.running import Running
-from tests.talking import Speaker, assistant, outcome, speaking, user
+from tests.talking import BOTH, FACT, MAGNET, SHRAM, Speaker, assistant, outcome, speaking, user
 
-FACT = "I use Shram and Magnet as productivity tools"
 QUESTION = "What are the productivity tools that I use"
 OTHER = "I use Zorbek as a drawing tool"
 
@@ -36,7 +35,7 @@ def test_full_uses_and_learns(alice: Speaker, upstream: FakeProvider) -> None:
     assert int(shown["n"]) >= 2
     assert 0 < int(shown["tokens"]) <= 600
     assert "Magnet" in upstream.last.json["messages"][-1]["content"]
-    assert alice.values() == {"Shram", "Magnet"}
+    assert alice.texts() == BOTH
     assert len(alice.sessions()) == 2
 
 
@@ -53,7 +52,7 @@ def test_what_was_said_in_read_mode_is_learned_when_the_conversation_goes_on_in_
     alice.tell(FACT, x_memory_mode="read")
     assert alice.memories() == []
     alice.tell(FACT, "Thank you for that")
-    assert alice.values() == {"Shram", "Magnet"}
+    assert alice.texts() == BOTH
 
 
 def test_write_learns_and_sends_the_same_bytes(alice: Speaker, upstream: FakeProvider) -> None:
@@ -65,7 +64,7 @@ def test_write_learns_and_sends_the_same_bytes(alice: Speaker, upstream: FakePro
     assert upstream.last.body == body
     assert outcome(response) == {"outcome": "none", "n": "0", "tokens": "0"}
     alice.tell(OTHER, x_memory_mode="write")
-    assert "Zorbek" in alice.values()
+    assert OTHER in alice.texts()
 
 
 def test_observe_tells_and_touches_nothing(alice: Speaker, upstream: FakeProvider) -> None:
@@ -278,7 +277,7 @@ def test_the_providers_error_carries_our_headers_and_is_not_learned_from(
     alice.wait()
     assert counts(alice) == (0, 0, 0)
     alice.tell(FACT)
-    assert alice.values() == {"Shram", "Magnet"}
+    assert alice.texts() == BOTH
 
 
 def test_the_header_counts_each_memory_once(alice: Speaker) -> None:
@@ -319,23 +318,26 @@ def test_what_is_injected_whatever_the_question_is_not_called_considered(alice: 
     assert injected["id"] not in [entry["id"] for entry in receipt["considered"]]
 
 
-def test_a_receipt_tells_later_what_was_learned_and_removed(alice: Speaker) -> None:
+def test_a_receipt_tells_later_what_was_learned_and_closed(alice: Speaker) -> None:
     first = alice.tell(FACT)
     learned = alice.receipt(first)["learned"]
     assert {(entry["action"], entry["text"]) for entry in learned} == {
-        ("add", "I use Shram as productivity tools"),
-        ("add", "I use Magnet as productivity tools"),
+        ("add", SHRAM),
+        ("add", MAGNET),
     }
     assert {entry["id"] for entry in learned} == {memory["id"] for memory in alice.memories()}
     second = alice.tell("I don't use Magnet anymore")
     receipt = alice.receipt(second)
-    assert [entry["text"] for entry in receipt["removed"]] == ["I use Magnet as productivity tools"]
-    assert receipt["learned"] == []
+    assert [(entry["action"], entry["text"]) for entry in receipt["closed"]] == [("close", MAGNET)]
+    assert (receipt["learned"], receipt["linked"], receipt["review"]) == ([], [], [])
+    undone = alice.http.post("/memories/undo", json={"batch": receipt["closed"][0]["batch"]}).json()
+    assert [memory["text"] for memory in undone["restored"]] == [MAGNET]
 
 
 def test_a_receipt_is_complete_before_anything_is_learned(alice: Speaker) -> None:
     receipt = alice.receipt(alice.say("hello there"))
-    assert receipt.keys() >= {"injected", "considered", "learned", "removed", "query", "budget", "tokens", "timings"}
+    assert receipt.keys() >= {"injected", "considered", "query", "budget", "tokens", "timings"}
+    assert [receipt[name] for name in ("learned", "closed", "linked", "review")] == [[], [], [], []]
 
 
 def test_an_errand_of_a_front_end_is_no_turn(alice: Speaker, upstream: FakeProvider) -> None:
@@ -351,6 +353,6 @@ def test_only_what_is_new_of_an_edited_history_is_learned(alice: Speaker) -> Non
     alice.tell(FACT, OTHER)
     alice.post([user(FACT), assistant(), user("I play the harpsichord")])
     alice.wait()
-    assert alice.values() == {"Shram", "Magnet", "Zorbek", "harpsichord"}
+    assert alice.texts() == {*BOTH, OTHER, "I play the harpsichord"}
     texts = [episode["text"] for episode in alice.all_episodes() if episode["role"] == "user"]
     assert texts.count(FACT) == 1

@@ -27,13 +27,13 @@ def test_it_learns_forgets_and_outlives_a_restart(
     options = {"upstream": provider.base_url, "store": {"database_url": postgres()}}
     with Running(tmp_path, **options) as server, speaking(server, key) as anne:
         told = anne.tell("I use Shram and Magnet as productivity tools.")
-        assert anne.values() == {"Shram", "Magnet"}
+        assert anne.texts() == {"I use Shram as productivity tools.", "I use Magnet as productivity tools."}
         assert anne.receipt(told)["learned"]
         assert "Magnet" in injected(anne, provider, question)
     with Running(tmp_path, **options) as server, speaking(server, key) as anne, speaking(server) as ben:
-        assert anne.values() == {"Shram", "Magnet"}
+        assert anne.texts() == {"I use Shram as productivity tools.", "I use Magnet as productivity tools."}
         gone = anne.tell("I don't use Magnet anymore.")
-        assert anne.values() == {"Shram"}
+        assert anne.texts() == {"I use Shram as productivity tools."}
         sent = injected(anne, provider, question)
         assert "Shram" in sent
         assert "Magnet" not in sent

@@ -16,6 +16,7 @@ from tests.running import Running
 from tests.talking import Speaker, conversation, new_key, outcome, speaking, user
 
 SHARED = "I live in Oslo"
+TOOL, OTHER_TOOL = "I use Zorbek as a drawing tool", "I use Quabble as a drawing tool"
 QUESTION = "Which drawing tool do I use?"
 
 
@@ -46,8 +47,8 @@ def test_equal_conversations_are_kept_apart(pair: tuple[Speaker, Speaker], upstr
     second = two.post([*history[:-1], user("I use Zorbek2 as a drawing tool")])
     one.wait()
     two.wait()
-    assert one.values() == {"Oslo", "Zorbek1"}
-    assert two.values() == {"Oslo", "Zorbek2"}
+    assert one.texts() == {SHARED, "I use Zorbek1 as a drawing tool"}
+    assert two.texts() == {SHARED, "I use Zorbek2 as a drawing tool"}
     assert first.headers["x-memory-session"] != second.headers["x-memory-session"]
     assert {memory["id"] for memory in one.memories()}.isdisjoint(memory["id"] for memory in two.memories())
     assert len(one.all_episodes()) == len(two.all_episodes()) == 4
@@ -74,7 +75,7 @@ def test_an_equal_statement_is_learned_in_both(pair: tuple[Speaker, Speaker]) ->
     assert two.tell(SHARED).headers["x-memory"].startswith("none")
     for speaker in pair:
         (memory,) = speaker.memories()
-        assert memory["object_value"] == "Oslo"
+        assert memory["text"] == SHARED
         assert len(speaker.get(f"/memories/{memory['id']}/history")["data"]) == 1
         assert [session["turns"] for session in speaker.sessions()] == [1]
         state = speaker.get("/state")
@@ -133,13 +134,13 @@ def test_a_foreign_id_answers_like_one_that_never_was(pair: tuple[Speaker, Speak
 def test_forgetting_and_retracting_reach_no_further_than_the_scope(pair: tuple[Speaker, Speaker]) -> None:
     one, two = pair
     for speaker in pair:
-        speaker.tell("I use Zorbek as a drawing tool")
+        speaker.tell(TOOL)
     two.tell("I don't use Zorbek anymore")
     assert two.memories() == []
-    assert one.values() == {"Zorbek"}
+    assert one.texts() == {TOOL}
     gone = two.http.post("/memories/forget", json={"text": "Zorbek"}).json()
-    assert gone["data"] == []
-    assert one.values() == {"Zorbek"}
+    assert (gone["closed"], gone["review"], gone["batch"]) == ([], [], None)
+    assert one.texts() == {TOOL}
 
 
 @both
@@ -148,7 +149,7 @@ def test_retracting_leaves_the_others_running_conversation_alone(
 ) -> None:
     one, two = pair
     for speaker in pair:
-        speaker.tell("I use Zorbek as a drawing tool")
+        speaker.tell(TOOL)
     one.say(QUESTION)
     before = upstream.last.json["messages"][0]
     two.tell("I don't use Zorbek anymore")
@@ -160,8 +161,8 @@ def test_one_key_without_a_user_is_not_its_users(server: Running, alice: Speaker
     alice.tell(SHARED)
     with speaking(server, alice.key, x_memory_user="ann") as ann:
         assert ann.memories() == []
-        ann.tell("I use Zorbek as a drawing tool")
-    assert alice.values() == {"Oslo"}
+        ann.tell(TOOL)
+    assert alice.texts() == {SHARED}
 
 
 def test_an_agent_sees_the_users_common_memory_and_its_own(server: Running, alice: Speaker) -> None:
@@ -170,12 +171,12 @@ def test_an_agent_sees_the_users_common_memory_and_its_own(server: Running, alic
         speaking(server, alice.key, x_memory_agent="cook") as cook,
     ):
         alice.tell(SHARED)
-        coder.tell("I use Zorbek as a drawing tool")
-        cook.tell("I use Quabble as a drawing tool")
-        assert alice.values() == {"Oslo"}
-        assert coder.values() == {"Oslo", "Zorbek"}
-        assert cook.values() == {"Oslo", "Quabble"}
-        (zorbek,) = [memory for memory in coder.memories() if memory["object_value"] == "Zorbek"]
+        coder.tell(TOOL)
+        cook.tell(OTHER_TOOL)
+        assert alice.texts() == {SHARED}
+        assert coder.texts() == {SHARED, TOOL}
+        assert cook.texts() == {SHARED, OTHER_TOOL}
+        (zorbek,) = [memory for memory in coder.memories() if memory["text"] == TOOL]
         for stranger in (cook, alice):
             assert stranger.http.get(f"/memories/{zorbek['id']}").status_code == 404
             assert stranger.http.delete(f"/memories/{zorbek['id']}").status_code == 404
@@ -191,8 +192,8 @@ def test_what_an_agent_injects_is_its_own(server: Running, alice: Speaker, upstr
         speaking(server, alice.key, x_memory_agent="coder") as coder,
         speaking(server, alice.key, x_memory_agent="cook") as cook,
     ):
-        coder.tell("I use Zorbek as a drawing tool")
-        cook.tell("I use Quabble as a drawing tool")
+        coder.tell(TOOL)
+        cook.tell(OTHER_TOOL)
         for speaker, mine, foreign in ((coder, "Zorbek", "Quabble"), (cook, "Quabble", "Zorbek")):
             speaker.say(QUESTION, x_memory_mode="read")
             sent = upstream.last.json["messages"][-1]["content"]
@@ -207,7 +208,7 @@ def test_placeholder_keys_on_loopback_are_one_local_tenant(server: Running) -> N
         one.tell(SHARED)
         assert other.memories() == []
     with speaking(server, "no-key", x_memory_user="local-1") as same:
-        assert same.values() == {"Oslo"}
+        assert same.texts() == {SHARED}
 
 
 def test_placeholder_keys_elsewhere_have_no_memory(tmp_path: Path, provider: FakeProvider) -> None:
@@ -221,7 +222,7 @@ def test_placeholder_keys_elsewhere_have_no_memory(tmp_path: Path, provider: Fak
         assert outcome(response) == {"outcome": "off", "n": "0", "tokens": "0", "reason": "no-identity"}
         assert placeholder.http.get("/memories").status_code == 401
         real.tell(SHARED)
-        assert real.values() == {"Oslo"}
+        assert real.texts() == {SHARED}
 
 
 def test_without_a_key_there_is_no_memory_and_the_upstream_decides(server: Running, upstream: FakeProvider) -> None:
@@ -259,7 +260,7 @@ def test_keys_of_ours_stay_here_and_the_providers_stays_behind(locked: Running, 
     text, _ = made(locked)
     with speaking(locked, text) as speaker:
         response = speaker.tell(SHARED)
-        assert speaker.values() == {"Oslo"}
+        assert speaker.texts() == {SHARED}
     assert upstream.last.header("authorization") == "Bearer sk-provider-secret"
     assert text not in str(upstream.last.headers)
     assert text.encode() not in upstream.last.body
@@ -301,8 +302,8 @@ def test_a_bound_key_is_one_user_and_names_no_other(locked: Running) -> None:
     second, _ = made(locked, user="ann", tenant=key.tenant)
     with speaking(locked, text) as ann, speaking(locked, second) as same, speaking(locked, text) as posing:
         ann.tell(SHARED, body={"user": "bob"}, x_openwebui_user_id="carl")
-        assert ann.values() == {"Oslo"}
-        assert same.values() == {"Oslo"}
+        assert ann.texts() == {SHARED}
+        assert same.texts() == {SHARED}
         ann.say("hi", x_memory_user="ann")
         for path, method in (("/chat/completions", "POST"), ("/memories", "GET")):
             body = {"model": "gpt-4o", "messages": [user("hi")]} if method == "POST" else None
@@ -322,7 +323,7 @@ def test_a_key_that_names_users_reaches_each_of_its_tenant_only(locked: Running)
         speaking(locked, stranger, x_memory_user="ann") as other,
     ):
         ann.tell(SHARED)
-        assert same.values() == {"Oslo"}
+        assert same.texts() == {SHARED}
         assert bob.memories() == []
         assert other.memories() == []
 
@@ -332,7 +333,7 @@ def test_a_key_that_names_nobody_is_a_user_of_its_own(locked: Running) -> None:
     sibling, _ = made(locked, tenant=key.tenant)
     with speaking(locked, text) as one, speaking(locked, sibling) as two:
         one.tell(SHARED, body={"user": "bob", "metadata": {"user_id": "bob"}})
-        assert one.values() == {"Oslo"}
+        assert one.texts() == {SHARED}
         assert two.memories() == []
         refused = one.http.get("/memories", headers={"x-memory-user": "bob"})
         assert refused.status_code == 403

@@ -15,7 +15,7 @@ from tests.fakes.provider import FakeProvider
 from tests.fuzz.run import Findings, fuzz, sturdy
 from tests.fuzz.spec import fuzz_spec
 from tests.running import Running
-from tests.talking import speaking
+from tests.talking import BOTH, FACT, speaking
 
 _ROUND = 500
 _GRAVE = ("error", "critical", "exception")
@@ -68,8 +68,8 @@ def _kept(logged: Counter[str], method: str, event: structlog.typing.EventDict) 
 
 def _still_remembers(server: Running) -> bool:
     with speaking(server) as speaker:
-        speaker.tell("I use Shram and Magnet as productivity tools")
-        return speaker.values() == {"Shram", "Magnet"}
+        speaker.tell(FACT)
+        return speaker.texts() == BOTH
 
 
 if __name__ == "__main__":

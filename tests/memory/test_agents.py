@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from proxy.clock import ManualClock
-from proxy.memory.model.extraction import Extraction
-from proxy.memory.plan.changes import Change
+from proxy.memory.inject.standing import standing
+from proxy.memory.plan.changes import is_ending
 from proxy.services import Services, open_services
 from proxy.settings.load import load_settings
-from proxy.types import Episode, Memory, Turn
+from proxy.types import Scope
 from proxy.worker.handlers import work_off
 from tests.store.sql_rows import NOW, make_record, make_scope
 
@@ -23,58 +23,66 @@ COOK, CODER = make_scope("anna", agent="cook", session="c"), make_scope("anna", 
 COMMON = make_scope("anna", session="e")
 
 
-class Listening:
-    """An extractor that learns nothing and keeps what it was shown, a call an entry."""
-
-    batches = True
-
-    def __init__(self) -> None:
-        self.shown: list[tuple[list[str], set[str], set[str]]] = []
-
-    async def extract(self, turns: Sequence[Turn], known: Sequence[Memory], heard: Sequence[Episode]) -> Extraction:
-        said = [said.text for turn in turns for said in turn.messages]
-        self.shown.append((said, {row.text for row in known}, {row.text for row in heard}))
-        return Extraction({})
-
-
 @pytest.fixture
 async def services(tmp_path: Path) -> AsyncIterator[Services]:
-    flags = {"server": {"data_dir": tmp_path}, "memory": {"extractor": "builtin"}}
-    lasting = await open_services(load_settings(flags=flags), clock=ManualClock(NOW))
+    lasting = await open_services(load_settings(flags={"server": {"data_dir": tmp_path}}), clock=ManualClock(NOW))
     assert lasting.ephemeral is not None
     yield lasting.ephemeral
     await lasting.close()
 
 
-async def work(services: Services) -> None:
+async def say(services: Services, *said: tuple[Scope, str]) -> None:
+    for scope, text in said:
+        pass_by(services)
+        number = str(int(services.clock.now().timestamp()))
+        await services.journal.record(scope, make_record(scope, number, text=text, now=services.clock.now()))
     for _ in range(2):
-        assert isinstance(services.clock, ManualClock)
-        services.clock.advance(timedelta(minutes=5))
+        pass_by(services)
         claim = await services.journal.claim("w", now=services.clock.now(), lease_s=30)
         if claim is not None:
             await work_off(services, claim)
             await services.leases.release(claim.scope, claim.holder)
+    assert not await services.journal.items(COMMON)
 
 
-async def test_the_extractor_is_shown_one_agents_turns_memories_and_past(services: Services) -> None:
-    rows = [
-        Memory(f"mem_{text}", "fact", text, NOW, NOW, NOW, agent=agent)
-        for text, agent in (("common", ""), ("of the cook", COOK.agent), ("of the coder", CODER.agent))
-    ]
-    await services.book.apply(COMMON, [Change("add", row, None, "", "request") for row in rows])
-    extractor = services.extractor = Listening()
-    await services.journal.record(COOK, make_record(COOK, "1", text="I drink oat milk at breakfast"))
-    await work(services)
-    for number, (scope, text) in enumerate(
-        ((COOK, "Oat milk at breakfast again"), (COOK, "Milk"), (CODER, "Oat milk"), (COMMON, "Breakfast")), start=2
-    ):
-        await services.journal.record(scope, make_record(scope, str(number), text=text))
-    await work(services)
-    assert [(said, known) for said, known, _ in extractor.shown[1:]] == [
-        (["Oat milk at breakfast again", "Milk"], {"common", "of the cook"}),
-        (["Oat milk"], {"common", "of the coder"}),
-        (["Breakfast"], {"common"}),
-    ]
-    heard = [heard for _, _, heard in extractor.shown[1:]]
-    assert "I drink oat milk at breakfast" in heard[0]
-    assert not (heard[1] | heard[2]) & {"I drink oat milk at breakfast", "Milk", "Oat milk at breakfast again"}
+def pass_by(services: Services) -> None:
+    assert isinstance(services.clock, ManualClock)
+    services.clock.advance(timedelta(minutes=5))
+
+
+async def held(services: Services, scope: Scope) -> set[str]:
+    rows = [row for row in await services.store.memories(scope) if row.status == "active" and not is_ending(row)]
+    return {row.text for row in rows if scope.sees(row.agent)}
+
+
+async def quotable(services: Services, scope: Scope) -> set[str]:
+    withheld = (await standing(scope, services.index)).withheld
+    rows = [row for row in await services.store.episodes(scope) if row.role == "user" and scope.sees(row.agent)]
+    return {shown for row in rows if (shown := withheld.visible(row.id, row.text)) is not None}
+
+
+async def test_a_statement_belongs_to_the_agent_that_heard_it(services: Services) -> None:
+    await say(services, (COOK, "I drink oat milk."), (CODER, "I debug Fortran."), (COMMON, "I live in Leeds."))
+    assert await held(services, COOK) == {"I drink oat milk.", "I live in Leeds."}
+    assert await held(services, CODER) == {"I debug Fortran.", "I live in Leeds."}
+    assert await held(services, COMMON) == {"I live in Leeds."}
+
+
+async def test_an_ending_does_not_reach_another_agent(services: Services) -> None:
+    await say(services, (COOK, "I use Magnet at the stove."), (CODER, "I use Magnet at work."))
+    await say(services, (CODER, "I don't use Magnet anymore."))
+    assert await held(services, COOK) == await quotable(services, COOK) == {"I use Magnet at the stove."}
+    assert await held(services, CODER) == await quotable(services, CODER) == set()
+
+
+async def test_an_ending_told_to_one_agent_ends_what_is_common(services: Services) -> None:
+    await say(services, (COMMON, "I use Magnet at home."))
+    await say(services, (CODER, "I don't use Magnet anymore."))
+    assert await held(services, COMMON) == await quotable(services, COMMON) == set()
+
+
+async def test_the_same_words_to_two_agents_are_two_memories(services: Services) -> None:
+    await say(services, (COOK, "I drink oat milk."), (CODER, "I drink oat milk."))
+    rows = [row for row in await services.store.memories(COMMON) if not is_ending(row)]
+    assert {row.agent for row in rows} == {COOK.agent, CODER.agent}
+    assert all(len(row.turns) == 1 for row in rows)

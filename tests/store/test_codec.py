@@ -4,6 +4,7 @@ from datetime import timedelta, timezone
 from typing import Any, get_args
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +52,13 @@ MEMORIES = st.builds(
     expires_at=st.none() | TIMES,
     pinned=st.booleans(),
     turns=st.lists(ANY_TEXT, max_size=3).map(tuple),
+    context=ANY_TEXT,
+    context_by=st.sampled_from(["", "user", "assistant"]),
+    message=ANY_TEXT,
+    start=st.integers(0, 9),
+    earlier=st.lists(ANY_TEXT, max_size=2).map(tuple),
+    later=st.lists(ANY_TEXT, max_size=2).map(tuple),
+    batch=ANY_TEXT,
     metadata=OBJECTS,
 )
 
@@ -72,10 +80,77 @@ def test_json_value_comes_back_equal_and_of_the_same_type(value: Any) -> None:
     assert repr(back) == repr(value)
 
 
+TIMES_OF_OLD = dict.fromkeys(("created_at", "updated_at", "valid_from"), "2026-01-01T00:00:00Z")
+
+
 def test_fields_of_a_later_version_are_ignored_and_missing_ones_get_their_defaults() -> None:
-    times = dict.fromkeys(("created_at", "updated_at", "valid_from"), "2026-01-01T00:00:00Z")
-    memory = {"id": "m", "kind": "fact", "text": "x", **times}
-    assert codec.memory_from_json(orjson.dumps(memory | {"invented_later": 1})).subject == "user"
+    memory = {"id": "m", "kind": "fact", "text": "x", **TIMES_OF_OLD}
+    read = codec.memory_from_json(orjson.dumps(memory | {"invented_later": 1}))
+    assert (read.text, read.status, read.earlier, read.confidence) == ("x", "active", (), 1.0)
+
+
+# What version 0.1 wrote of "I use Shram and Magnet at work.": rewritten, with a relation.
+OLD = {
+    "id": "mem_1",
+    "kind": "fact",
+    "text": "I use Shram at work",
+    **TIMES_OF_OLD,
+    "subject": "user",
+    "relation": "use",
+    "object": "Shram",
+    "quote": "I use Shram and Magnet at work.",
+    "source": "turn:turn_1",
+    "confidence": 0.9,
+    "provenance": "user",
+    "status": "active",
+    "valid_to": None,
+    "last_used_at": None,
+    "uses": 3,
+    "expires_at": None,
+    "pinned": True,
+    "priority": 2,
+    "agent": "",
+    "session": "ses_1",
+    "turns": ["turn_1", "turn_2"],
+    "single": False,
+    "metadata": {"closed_at_ms": 1},
+}
+
+
+def test_a_memory_of_the_first_version_is_read_in_the_users_words() -> None:
+    read = codec.memory_from_json(orjson.dumps(OLD))
+    assert (read.text, read.quote) == (OLD["quote"], OLD["quote"])
+    assert (read.turns, read.uses, read.pinned, read.priority) == (("turn_1", "turn_2"), 3, True, 2)
+    assert (read.context, read.earlier, read.later, read.batch) == ("", (), (), "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("active", "active"),
+        ("superseded", "closed"),
+        ("retracted", "closed"),
+        ("review", "review"),
+        ("quarantined",) * 2,
+    ],
+)
+def test_statuses_of_the_first_version_have_their_successors(old: str, new: str) -> None:
+    assert codec.memory_from_json(orjson.dumps(OLD | {"status": old})).status == new
+
+
+@pytest.mark.parametrize(("old", "new"), [("procedure", "instruction"), ("event", "event"), ("task", "task")])
+def test_kinds_of_the_first_version_have_their_successors(old: str, new: str) -> None:
+    assert codec.memory_from_json(orjson.dumps(OLD | {"kind": old})).kind == new
+
+
+@pytest.mark.parametrize("changed", [{"source": "api"}, {"source": "import"}, {"quote": ""}])
+def test_a_text_that_no_turn_was_quoted_for_stays(changed: dict[str, str]) -> None:
+    assert codec.memory_from_json(orjson.dumps(OLD | changed)).text == "I use Shram at work"
+
+
+def test_a_statement_of_today_keeps_its_text_beside_its_quote() -> None:
+    memory = codec.memory_from_json(orjson.dumps(OLD | {"context": ""}))
+    assert (memory.text, memory.quote) == ("I use Shram at work", OLD["quote"])
 
 
 def test_a_turn_of_a_later_version_is_read_with_what_is_known_of_it() -> None:

@@ -14,8 +14,8 @@ pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 CODER, WRITER = make_scope("anna", agent="coder"), make_scope("anna", agent="writer")
-ADDED = Memory("mem_1", "fact", "Uses Magnet.", NOW, NOW, NOW)
-RETRACTED = replace(ADDED, status="retracted", updated_at=NOW + timedelta(days=1))
+ADDED = Memory("mem_1", "fact", "I use Magnet.", NOW, NOW, NOW)
+CLOSED = replace(ADDED, status="closed", updated_at=NOW + timedelta(days=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Step:
     reason: str = "said"
 
 
-ADD, RETRACT = Step("add", ADDED, None), Step("retract", RETRACTED, ADDED, "turn_2", "taken back")
+ADD, CLOSE = Step("add", ADDED, None), Step("close", CLOSED, ADDED, "turn_2", "taken back")
 
 
 @pytest.fixture
@@ -36,17 +36,17 @@ def history(db: Database) -> History:
 
 
 async def test_the_life_of_a_memory_is_told_in_order(history: History) -> None:
-    await history.append(ANNA, [ADD, RETRACT])
+    await history.append(ANNA, [ADD, CLOSE])
     assert await history.of(ANNA, "mem_1") == [
         Entry("mem_1", "add", "said", "turn_1", NOW, None, ADDED),
-        Entry("mem_1", "retract", "taken back", "turn_2", NOW + timedelta(days=1), ADDED, RETRACTED),
+        Entry("mem_1", "close", "taken back", "turn_2", NOW + timedelta(days=1), ADDED, CLOSED),
     ]
 
 
 async def test_the_same_step_is_told_once(history: History) -> None:
-    await history.append(ANNA, [ADD, RETRACT])
-    await history.append(ANNA, [ADD, RETRACT])
-    assert [entry.action for entry in await history.of(ANNA, "mem_1")] == ["add", "retract"]
+    await history.append(ANNA, [ADD, CLOSE])
+    await history.append(ANNA, [ADD, CLOSE])
+    assert [entry.action for entry in await history.of(ANNA, "mem_1")] == ["add", "close"]
 
 
 async def test_two_edits_in_one_moment_are_two_steps(history: History) -> None:
@@ -64,7 +64,7 @@ async def test_histories_out_of_view_are_empty(history: History) -> None:
 
 async def test_a_purged_memory_has_no_history(history: History) -> None:
     for scope in (ANNA, BEN):
-        await history.append(scope, [ADD, RETRACT, Step("add", replace(ADDED, id="mem_2"), None)])
+        await history.append(scope, [ADD, CLOSE, Step("add", replace(ADDED, id="mem_2"), None)])
     assert await history.purge(ANNA, ["mem_1", "mem_unknown"]) == 2
     assert await history.of(ANNA, "mem_1") == []
     assert len(await history.of(ANNA, "mem_2")) == 1

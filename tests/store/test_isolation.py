@@ -59,7 +59,7 @@ class House:
         await self.journal.advance(scope, seqs, stage=TO_LEARN, due=self.now)
         await self.journal.finish(scope, seqs[:2], now=self.now)
         await self.journal.bury(scope, seqs[3:], "x")
-        await self.receipts.annotate(scope, f"rcp_{n}", learned=[{"by": scope.user}])
+        await self.receipts.annotate(scope, f"rcp_{n}", told={"learned": [{"by": scope.user}]})
 
     async def claim(self, scope: Scope, n: int) -> None:
         claim = await self.journal.claim(f"w{n}", now=self.now, lease_s=1)

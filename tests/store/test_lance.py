@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+from dataclasses import replace
 from datetime import UTC, timedelta
 from typing import get_args
 
@@ -34,7 +35,12 @@ async def test_memories_come_back_as_they_were(store):
         pinned=True,
         priority=-3,
         confidence=0.25,
-        status="superseded",
+        status="closed",
+        context="Where do you live?",
+        context_by="assistant",
+        earlier=("mem_7",),
+        later=("mem_8", "mem_9"),
+        batch="end_1",
     )
     await store.put_memories(ANNE, [memory], {}, "m")
     assert await store.memories(ANNE) == [memory]
@@ -70,7 +76,7 @@ async def test_a_batch_is_one_commit(store):
 
 async def test_vectors_are_kept_while_the_text_stays(store):
     await store.put_memories(ANNE, [fact(1), fact(2)], {fact(1).id: 3 * vector(1), fact(2).id: None}, "m")
-    await store.put_memories(ANNE, [fact(1, status="retracted")], {}, "m2")
+    await store.put_memories(ANNE, [fact(1, status="closed")], {}, "m2")
     batch = await store.load(ANNE, "memories")
     line = [item.id for item in batch.items].index(fact(1).id)
     assert batch.models[line] == "m"
@@ -237,6 +243,67 @@ async def test_a_write_runs_to_its_end_when_the_caller_is_cancelled(store):
 async def test_writers_of_one_owner_take_turns(store):
     await asyncio.gather(*(store.put_memories(ANNE, [fact(number % 3)], {}, "m") for number in range(9)))
     assert len(await store.memories(ANNE)) == 3
+
+
+async def rewrite(store, change):
+    """Write each memory's record anew, as another version would have."""
+    table = await store._tables.open("memories", ANNE.user)
+    rows = (await table.query().to_arrow()).to_pylist()
+    for row in rows:
+        row["record"] = json.dumps(change(json.loads(row["record"])), separators=(",", ":"))
+    await table.merge_insert("id").when_matched_update_all().execute(rows)
+
+
+def of_the_first_version(record):
+    new = {"context", "context_by", "dates", "message", "start", "end", "earlier", "later", "batch"}
+    return {name: value for name, value in record.items() if name not in new} | {"single": False}
+
+
+async def test_records_of_the_first_version_are_read_in_todays_terms(store):
+    said = {"quote": "I use Shram and Magnet.", "source": "turn:t1"}
+    await store.put_memories(
+        ANNE,
+        [
+            fact(1, "I use Shram", **said),
+            fact(2, "I use Magnet", status="retracted", **said),
+            fact(3, "Berlin", status="superseded"),
+            replace(fact(4, "Answer briefly"), kind="procedure"),
+        ],
+        {},
+        "m",
+    )
+    await rewrite(store, of_the_first_version)
+    assert [(row.kind, row.status, row.text) for row in await store.memories(ANNE)] == [
+        ("fact", "active", said["quote"]),
+        ("fact", "closed", said["quote"]),
+        ("fact", "closed", "Berlin"),
+        ("instruction", "active", "Answer briefly"),
+    ]
+    assert {row.id for row in await store.marked(ANNE)} == {fact(2).id, fact(3).id}
+    assert await store.statuses(ANNE) == {"active": 2, "closed": 2}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"status": "closed"},
+        {"status": "review"},
+        {"pinned": True},
+        {"metadata": {"profile": True}},
+        {"metadata": {"slot": [["home", "leeds"]]}},
+        {"metadata": {"ending": "end_1"}},
+    ],
+    ids=["closed", "review", "pinned", "profile", "slot", "ending"],
+)
+async def test_what_counts_whatever_is_asked_is_marked(store, fields):
+    await store.put_memories(ANNE, [fact(1, **fields), fact(2, '"pinned":true "status":"closed"')], {}, "m")
+    assert [row.id for row in await store.marked(ANNE)] == [fact(1).id]
+
+
+async def test_statuses_count_memories_and_no_endings(store):
+    ending = replace(fact(3, status="closed", metadata={"ending": "end_3"}), id="end_3")
+    await store.put_memories(ANNE, [fact(1), fact(2, status="closed"), ending], {}, "m")
+    assert await store.statuses(ANNE) == {"active": 1, "closed": 1}
 
 
 async def test_a_large_owner_is_searched_by_the_store(tmp_path):

@@ -38,16 +38,17 @@ async def test_receipts_out_of_view_do_not_exist(db: Database, receipts: Receipt
     for stranger in (BEN, ANNA, WRITER):
         with pytest.raises(NotFound):
             await receipts.get(stranger, "rcp_1")
-        assert not await receipts.annotate(stranger, "rcp_1", learned=[{"id": "mem_2"}])
+        assert not await receipts.annotate(stranger, "rcp_1", told={"learned": [{"id": "mem_2"}]})
     assert await receipts.get(CODER, "rcp_1") == BODY
 
 
 async def test_what_was_learned_is_added_once(db: Database, receipts: Receipts) -> None:
     await put(db, ANNA, BODY)
     for _ in range(2):
-        assert await receipts.annotate(ANNA, "rcp_1", learned=[{"id": "mem_2"}], removed=[{"id": "mem_1"}])
-    assert await receipts.annotate(ANNA, "rcp_1", learned=[{"id": "mem_3"}])
-    expected = BODY | {"learned": [{"id": "mem_2"}, {"id": "mem_3"}], "removed": [{"id": "mem_1"}]}
+        told = {"learned": [{"id": "mem_2"}], "closed": [{"id": "mem_1"}], "review": []}
+        assert await receipts.annotate(ANNA, "rcp_1", told=told)
+    assert await receipts.annotate(ANNA, "rcp_1", told={"learned": [{"id": "mem_3"}]})
+    expected = BODY | {"learned": [{"id": "mem_2"}, {"id": "mem_3"}], "closed": [{"id": "mem_1"}], "review": []}
     assert await receipts.get(ANNA, "rcp_1") == expected
 
 

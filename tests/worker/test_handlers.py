@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import timedelta
-
 import pytest
 
-from proxy.memory.changes.learn import changes_to_json, heard_before
-from proxy.memory.plan.changes import Change, restore_memory, retract_memory
+from proxy.memory.changes.journalled import changes_to_json
+from proxy.memory.plan.changes import Change, close_memory, restore_memory
 from proxy.services import Services
 from proxy.store.journal_rows import TO_LEARN
-from proxy.types import Episode, Memory, Said, Turn
+from proxy.types import Episode, Memory
 from proxy.worker.handlers import work_off
 from tests.store.sql_rows import NOW, make_record, make_scope
 from tests.worker.test_loop import pass_by
@@ -17,7 +14,7 @@ from tests.worker.test_loop import pass_by
 pytestmark = pytest.mark.anyio
 
 ANNA = make_scope("anna")
-SHRAM = Memory("mem_shram", "fact", "Uses Shram.", created_at=NOW, updated_at=NOW, valid_from=NOW)
+SHRAM = Memory("mem_shram", "fact", "I use Shram.", created_at=NOW, updated_at=NOW, valid_from=NOW)
 ADDED = Change("add", SHRAM, None, "turn_1", "stated")
 
 
@@ -56,27 +53,27 @@ async def test_what_was_planned_and_not_begun_is_done(services: Services, kind: 
 
 @pytest.mark.parametrize("kind", ["change", "turn"])
 async def test_what_was_planned_and_done_leaves_its_history_once(services: Services, kind: str) -> None:
-    closed = retract_memory(SHRAM, NOW)
+    closed = close_memory(SHRAM, NOW)
     await services.book.apply(ANNA, [ADDED])
     await plan(services, kind, ADDED, closed)
     await work(services)
-    assert await status(services) == "retracted"
-    assert [step.action for step in await services.history.of(ANNA, SHRAM.id)] == ["add", "retract"]
+    assert await status(services) == "closed"
+    assert [step.action for step in await services.history.of(ANNA, SHRAM.id)] == ["add", "close"]
 
 
 @pytest.mark.parametrize("kind", ["change", "turn"])
 async def test_a_later_delete_wins_over_a_stored_plan(services: Services, kind: str) -> None:
     await plan(services, kind, ADDED)
     pass_by(services, 1)
-    await services.book.apply(ANNA, [ADDED, retract_memory(SHRAM, services.clock.now())])
+    await services.book.apply(ANNA, [ADDED, close_memory(SHRAM, services.clock.now())])
     await work(services)
-    assert await status(services) == "retracted"
+    assert await status(services) == "closed"
 
 
 @pytest.mark.parametrize("kind", ["change", "turn"])
 async def test_a_later_restore_wins_over_a_stored_plan(services: Services, kind: str) -> None:
     pass_by(services, 1)
-    closing = retract_memory(SHRAM, services.clock.now())
+    closing = close_memory(SHRAM, services.clock.now())
     await plan(services, kind, closing)
     pass_by(services, 1)
     await services.book.apply(ANNA, [ADDED, closing, restore_memory(closing.memory, services.clock.now())])
@@ -87,44 +84,9 @@ async def test_a_later_restore_wins_over_a_stored_plan(services: Services, kind:
 @pytest.mark.parametrize("kind", ["change", "turn"])
 async def test_a_memory_that_is_gone_does_not_come_back(services: Services, kind: str) -> None:
     pass_by(services, 1)
-    await plan(services, kind, retract_memory(SHRAM, services.clock.now()))
+    await plan(services, kind, close_memory(SHRAM, services.clock.now()))
     await work(services)
     assert await status(services) is None
-
-
-async def test_what_is_said_later_was_not_heard_before(services: Services) -> None:
-    def said(seq: int, text: str, minute: int) -> Episode:
-        at = NOW + timedelta(minutes=minute)
-        return Episode(f"msg_{seq}", ANNA.session, f"turn_{seq}", seq, "user", text, at)
-
-    await services.book.keep(
-        ANNA,
-        [
-            said(0, "I like ice cream", 0),
-            said(2, "No ice cream for me today", 1),
-            said(4, "Ice cream at last", 1),
-            said(6, "So much ice cream", 2),
-        ],
-    )
-    message = Said("msg_2", "user", "No ice cream for me today", seq=2)
-    turn = Turn("turn_2", ANNA, (message,), "", "complete", "m", NOW + timedelta(minutes=1))
-    heard = await heard_before(services.index, ANNA, [turn])
-    assert [one.id for one in heard] == ["msg_0"]
-
-
-async def test_what_was_said_lately_is_heard_though_no_word_is_shared(services: Services) -> None:
-    def said(seq: int, text: str) -> Episode:
-        at = NOW - timedelta(days=9) + timedelta(minutes=seq)
-        return Episode(f"msg_{seq}", "ses_before", f"turn_{seq}", seq, "user", text, at)
-
-    rows = [
-        said(0, "I nurse at Saint Mary's"),
-        *(said(seq, f"What rhymes with door number {seq}?") for seq in range(1, 9)),
-    ]
-    await services.book.keep(ANNA, [*rows[1:], replace(rows[0], at=NOW - timedelta(hours=2))])
-    turn = Turn("turn_new", ANNA, (Said("msg_new", "user", "Retired last month!", seq=0),), "", "complete", "m", NOW)
-    heard = await heard_before(services.index, ANNA, [turn])
-    assert [one.id for one in heard] == ["msg_0", "msg_8", "msg_7", "msg_6", "msg_5", "msg_4"]
 
 
 async def test_only_a_long_history_waits_for_its_vectors(services: Services) -> None:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+import errno
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -9,34 +10,47 @@ from typing import Any
 import pytest
 
 from proxy.clock import ManualClock
-from proxy.errors import UpstreamUnreachable
-from proxy.memory.learn.model_output import ExtractionFailed
-from proxy.memory.model.extraction import Extraction
+from proxy.errors import StoreUnavailable
 from proxy.services import Services
-from proxy.store.journal_rows import Claim
-from proxy.types import Episode, Memory, Scope, Turn
+from proxy.store.journal_rows import TO_LEARN, Claim
+from proxy.types import Scope
 from proxy.worker.loop import Worker
 from tests.store.sql_rows import NOW, make_record, make_scope
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("log_lines")]
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
-OUTAGES = [UpstreamUnreachable("away"), ExtractionFailed("silent")]
-OUTAGES[1].__cause__ = TimeoutError()
+OUTAGES = [StoreUnavailable("away"), TimeoutError(), OSError(errno.ENOSPC, "No space left on device")]
+UNREADABLE = [{"action": "add"}]  # a plan of no version of ours
 
 
-class Failing:
-    """An extractor that fails for turns that say a word, with a given error; ``batches`` as asked."""
+class Disk:
+    """The place where memories are written, with a fault: an error, or a write that never ends by itself."""
 
-    def __init__(self, error: Exception | None, *, word: str = "", batches: bool = False) -> None:
-        self.error, self.batches, self._word = error, batches, word
-        self.calls = 0
+    def __init__(self, services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.error: Exception | None = None
+        self.gate, self.entered, self.left = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.writes = 0
+        self._put = services.store.put_memories
+        self.gate.set()
+        monkeypatch.setattr(services.store, "put_memories", self.put_memories)
 
-    async def extract(self, turns: Sequence[Turn], known: Sequence[Memory], heard: Sequence[Episode]) -> Extraction:
-        self.calls += 1
-        if self.error is not None and any(self._word in said.text for turn in turns for said in turn.messages):
+    async def put_memories(self, *args: Any, **named: Any) -> Any:
+        self.writes += 1
+        self.entered.set()
+        if self.error is not None:
             raise self.error
-        return Extraction({})
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.left.set()
+            raise
+        return await self._put(*args, **named)
+
+
+@pytest.fixture
+def disk(services: Services, monkeypatch: pytest.MonkeyPatch) -> Disk:
+    return Disk(services, monkeypatch)
 
 
 @asynccontextmanager
@@ -99,16 +113,15 @@ async def test_a_line_outlives_whatever_the_journal_raises(services: Services, m
         await until(is_done)
 
 
-@pytest.mark.parametrize("batches", [True, False])
-@pytest.mark.parametrize("error", OUTAGES, ids=["unreachable", "silent"])
-async def test_an_outage_of_any_length_buries_nothing(services: Services, error: Exception, batches: bool) -> None:
-    extractor = services.extractor = Failing(error, batches=batches)
+@pytest.mark.parametrize("error", OUTAGES, ids=["store", "timeout", "full"])
+async def test_an_outage_of_any_length_buries_nothing(services: Services, disk: Disk, error: Exception) -> None:
+    disk.error = error
     await say(services, ANNA, "1")
     await say(services, ANNA, "2")
 
     async def has_tried() -> bool:
         pass_by(services, 61)
-        return extractor.calls > 10
+        return disk.writes > 10
 
     async def is_done() -> bool:
         pass_by(services, 61)
@@ -117,18 +130,23 @@ async def test_an_outage_of_any_length_buries_nothing(services: Services, error:
     async with working(services):
         await until(has_tried)
         assert [item.attempts for item in await services.journal.items(ANNA)] == [0, 0]
-        extractor.error = None
+        disk.error = None
         await until(is_done)
     assert await services.journal.depth() == {"index": 0, "learn": 0, "dead": 0}
+    (memory,) = await services.store.memories(ANNA)
+    assert memory.turns == ("turn_1", "turn_2")
 
 
-@pytest.mark.parametrize("batches", [True, False])
-async def test_a_turn_that_cannot_be_learned_is_buried_without_its_neighbours(
-    services: Services, batches: bool
-) -> None:
-    services.extractor = Failing(ExtractionFailed("no JSON"), word="poison", batches=batches)
-    for number, text in enumerate(["I use Shram.", "poison", "I use Magnet."]):
+async def spoil(services: Services, turn: str) -> None:
+    """Leave a plan for a turn that nobody can read."""
+    seqs = [item.seq for item in await services.journal.items(ANNA) if item.id == turn]
+    await services.journal.plan(ANNA, seqs, UNREADABLE)
+
+
+async def test_a_turn_that_cannot_be_learned_is_buried_without_its_neighbours(services: Services) -> None:
+    for number, text in enumerate(["I use Shram.", "My tea is green.", "We keep two cats."]):
         await say(services, ANNA, str(number), text)
+    await spoil(services, "turn_1")
 
     async def is_done() -> bool:
         pass_by(services, 30)
@@ -137,12 +155,12 @@ async def test_a_turn_that_cannot_be_learned_is_buried_without_its_neighbours(
     async with working(services):
         await until(is_done)
     assert [item.id for item in await services.journal.dead(ANNA)] == ["turn_1"]
+    assert {row.text for row in await services.store.memories(ANNA)} == {"I use Shram.", "We keep two cats."}
 
 
 async def test_new_messages_burn_no_attempts_of_a_turn_that_waits(services: Services) -> None:
-    extractor = services.extractor = Failing(ExtractionFailed("no JSON"))
     await say(services, ANNA, "first")
-    pass_by(services, services.settings.memory.max_wait_s + 1)
+    await spoil(services, "turn_first")
 
     async def has_failed() -> bool:
         return bool((await services.journal.items(ANNA))[0].error)
@@ -155,7 +173,6 @@ async def test_new_messages_burn_no_attempts_of_a_turn_that_waits(services: Serv
         for number in range(5):
             await say(services, ANNA, str(number))
             await until(is_indexed)
-    assert extractor.calls == 1
     assert [item.attempts for item in await services.journal.items(ANNA)] == [1, 0, 0, 0, 0, 0]
 
 
@@ -171,50 +188,29 @@ async def test_a_new_start_gives_the_dead_another_chance(services: Services) -> 
         await until(is_done)
 
 
-async def test_nothing_is_written_under_a_lost_lease(services: Services) -> None:
-    entered, lost = asyncio.Event(), asyncio.Event()
-
-    class Slow(Failing):
-        async def extract(self, turns: Sequence[Turn], known: Sequence[Memory], heard: Sequence[Episode]) -> Extraction:
-            entered.set()
-            try:
-                await asyncio.Event().wait()
-            except asyncio.CancelledError:
-                lost.set()
-                raise
-            return Extraction({})
-
-    services.extractor = Slow(None)
+async def test_nothing_is_written_under_a_lost_lease(services: Services, disk: Disk) -> None:
+    disk.gate.clear()
     services.settings.worker.concurrency = 2
     services.settings.worker.lease_s = 0.06
     await say(services, ANNA, "1")
     pass_by(services, 60)
     async with asyncio.timeout(10), working(services):
-        while not entered.is_set():
+        while not disk.entered.is_set():
             pass_by(services, 1)
             await asyncio.sleep(0.005)
         later = NOW + timedelta(days=1)
         assert await services.leases.acquire(ANNA, "other", 3600, later)
-        await lost.wait()
+        await disk.left.wait()
     (item,) = await services.journal.items(ANNA)
-    assert (item.attempts, item.error) == (0, "")
+    assert (item.stage, item.attempts, item.error) == (TO_LEARN, 0, "")
+    assert await services.store.memories(ANNA) == []
     assert await services.leases.renew(ANNA, "other", 60, later)
 
 
-async def test_work_of_one_owner_that_takes_long_holds_up_no_other(services: Services) -> None:
-    gate = asyncio.Event()
-
-    class Slow(Failing):
-        async def extract(self, turns: Sequence[Turn], known: Sequence[Memory], heard: Sequence[Episode]) -> Extraction:
-            await gate.wait()
-            return Extraction({})
-
-    services.extractor = Slow(None)
+async def test_work_of_one_owner_that_takes_long_holds_up_no_other(services: Services, disk: Disk) -> None:
+    disk.gate.clear()
     services.settings.worker.concurrency = 2
     await say(services, ANNA, "1")
-
-    async def is_learning() -> bool:
-        return (await services.journal.depth())["learn"] == 1
 
     async def is_indexed() -> bool:
         services.wake.set()
@@ -222,9 +218,9 @@ async def test_work_of_one_owner_that_takes_long_holds_up_no_other(services: Ser
 
     async with working(services):
         pass_by(services, 1)
-        await until(is_learning)
-        pass_by(services, 1)
+        async with asyncio.timeout(10):
+            await disk.entered.wait()
         await say(services, BEN, "1")
         pass_by(services, 1)
         await until(is_indexed)
-        gate.set()
+        disk.gate.set()

@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 from proxy.memory.index.index import ChunkShelf, FactShelf, Shelf, TurnShelf
 from proxy.memory.index.sketches import Sketches
+from proxy.memory.plan.changes import is_ending
 from proxy.process.threads import in_thread, spawn
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS, Noun, Revision, Vector, Written
@@ -146,7 +147,8 @@ class IndexCache:
         if facts.shelf is None:
             by_status = await self.store.statuses(scope)
         else:
-            by_status = dict(Counter(row.status for row in facts.shelf.living() if scope.sees(row.agent)))
+            rows = [row for row in facts.shelf.living() if scope.sees(row.agent) and not is_ending(row)]
+            by_status = dict(Counter(row.status for row in rows))
         seen = int(turns.shelf.seen_by(scope).sum()) if turns.shelf is not None else await self.store.seen(scope)
         return by_status, seen
 

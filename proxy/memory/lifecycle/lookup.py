@@ -32,9 +32,10 @@ async def find(
     query = Query(text, "", None, now, as_of=as_of)
     with suppress(ProxyError):  # words alone still find
         query = replace(query, vector=(await embedder.embed([text], purpose="query"))[0])
-    recalled = await recall(scope, query, index, sources=sources, limit=limit)
+    stands = await standing(scope, index) if as_of is None else None
+    withheld = stands.withheld.spans if stands else ()
+    recalled = await recall(scope, query, index, sources=sources, limit=limit, withheld=withheld)
     hits = (recalled.hits or recalled.considered)[:limit]
-    if as_of is None:
-        stands = await standing(scope, index)
+    if stands is not None:
         hits = [seen for hit in hits if (seen := stands.seen(hit)) is not None]
     return [replace(hit, tokens=count(hit.text)) for hit in hits]

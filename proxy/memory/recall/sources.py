@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -157,6 +157,7 @@ async def recall(
     sources: Collection[Source] | None = None,
     limit: int = 60,
     among: Sequence[RecallSource] = SOURCES,
+    withheld: Collection[str] = (),
 ) -> Recalled:
     """Search everything that ``scope`` may see.
 
@@ -167,16 +168,21 @@ async def recall(
         sources: Only hits of these kinds; all if None.
         limit: Most hits.
         among: The sources there are.
+        withheld: Ids of turns that cannot be shown whole, so that none of them stands for a memory of it.
     """
     started = time.perf_counter()
     asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
     turns = await index.turns(scope, query) if sources is None or "episode" in sources else None
-    found = [_only(_with_turns(one, turns), sources) for one in found if one.hits or one.evidence.coverage]
+    carried = _carried(found, turns, withheld)
+    found = [
+        _only(_without(one, carried, turns, withheld), sources) for one in found if one.hits or one.evidence.coverage
+    ]
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
     passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
+    passed = [replace(hit, stands_for=carried[hit.id]) if hit.id in carried else hit for hit in passed]
     silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
     rest = sorted((hit for one in found for hit in one.rest), key=lambda hit: -hit.score)
@@ -184,21 +190,41 @@ async def recall(
     return Recalled(passed[:limit], considered, verdict.admitted, verdict.reason, timings_ms)
 
 
-def _with_turns(found: Found, turns: TurnShelf | None) -> Found:
+def _carried(found: Sequence[Found], turns: TurnShelf | None, withheld: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the turns that say a found memory whole, each with the ids of those memories."""
+    if turns is None:
+        return {}
+    carried: dict[str, tuple[str, ...]] = {}
+    with turns.lock:
+        for hit in (hit for one in found for hit in one.hits):
+            may_stand = hit.is_carried and not hit.then and hit.message not in withheld
+            if hit.source == "fact" and hit.message and may_stand and turns.line(hit.message) is not None:
+                carried[hit.message] = (*carried.get(hit.message, ()), hit.id)
+    return carried
+
+
+def _without(
+    found: Found, carried: Mapping[str, tuple[str, ...]], turns: TurnShelf | None, withheld: Collection[str]
+) -> Found:
     """Return hits without memories that a turn says whole: turns are found by themselves, and rank better."""
     if turns is None or not any(hit.source == "fact" and hit.message for hit in found.hits):
         return found
+    kept = [hit.id not in carried.get(hit.message, ()) for hit in found.hits]
     with turns.lock:
-        kept = [bool(hit.then) or not hit.is_carried or turns.line(hit.message) is None for hit in found.hits]
-        hits = [_carried(hit, turns) for hit, stays in zip(found.hits, kept, strict=True) if stays]
-        return replace(found, hits=hits, leads=sum(kept[: found.leads]))
+        hits = [_linked(hit, turns, withheld) for hit, stays in zip(found.hits, kept, strict=True) if stays]
+    return replace(found, hits=hits, leads=sum(kept[: found.leads]))
 
 
-def _carried(hit: Hit, turns: TurnShelf, *, is_linked: bool = False) -> Hit:
-    if hit.then:
-        return replace(hit, then=tuple(_carried(one, turns, is_linked=True) for one in hit.then))
-    line = turns.line(hit.message) if hit.message and (hit.is_carried or is_linked) else None
-    return hit if line is None or len(turns.items[line].text) > MAX_CARRIED else _turn_hit(turns, line, hit.score)
+def _linked(hit: Hit, turns: TurnShelf, withheld: Collection[str]) -> Hit:
+    """Return a hit with the whole turns of the statements linked to it, where these are short and may be shown."""
+    return replace(hit, then=tuple(_turn_of(one, turns, withheld) for one in hit.then)) if hit.then else hit
+
+
+def _turn_of(hit: Hit, turns: TurnShelf, withheld: Collection[str]) -> Hit:
+    line = turns.line(hit.message) if hit.message and hit.message not in withheld else None
+    if line is None or len(turns.items[line].text) > MAX_CARRIED:
+        return hit
+    return replace(_turn_hit(turns, line, hit.score), stands_for=(hit.id,))
 
 
 def _judged(found: Sequence[Found], text: str) -> Verdict:
@@ -219,7 +245,10 @@ def _merged(found: Sequence[Found]) -> list[Hit]:
     for hit in reversed([hit for one in found for hit in one.hits[: one.leads]]):
         highest = max(hit.score, merged[0].score) if merged else hit.score
         merged.insert(0, replace(hit, score=highest))
-    return list({hit.id: hit for hit in reversed(merged)}.values())[::-1]
+    once: dict[str, Hit] = {}
+    for hit in merged:
+        once.setdefault(hit.id, hit)
+    return list(once.values())
 
 
 def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxy.memory.index.index import FactShelf, TurnShelf
+from proxy.memory.plan.changes import ENDING, FORGOTTEN
 from proxy.text.lexical import weights
 from proxy.types import Scope
 from tests.memory.rows import (
@@ -47,7 +48,7 @@ def turns(*rows):
 def test_only_what_stands_now_is_visible():
     shelf = facts(
         fact(1, "active"),
-        fact(2, "retracted", status="retracted"),
+        fact(2, "over and done", status="closed"),
         fact(3, "in review", status="review"),
         fact(4, "expired", expires_at=NOW - DAY),
         fact(5, "expires later", expires_at=NOW + DAY),
@@ -58,11 +59,14 @@ def test_only_what_stands_now_is_visible():
 
 
 def test_the_past_shows_what_stood_then():
-    old = fact(1, "lives in Berlin", at=NOW - 100 * DAY, status="superseded", valid_to=NOW - 10 * DAY)
+    old = fact(1, "lives in Berlin", at=NOW - 100 * DAY, status="closed", valid_to=NOW - 10 * DAY)
     new = fact(2, "lives in Paris", at=NOW - 10 * DAY)
-    shelf = facts(old, new, fact(3, "taken back", at=NOW - 100 * DAY, status="retracted"))
+    gone = {"at": NOW - 100 * DAY, "status": "closed", "valid_to": NOW}
+    forgotten = fact(3, "forgotten", metadata={FORGOTTEN: True}, **gone)
+    shelf = facts(old, new, forgotten, fact(4, "an ending", metadata={ENDING: "end_1"}, **gone))
     assert visible(shelf, as_of=NOW - 50 * DAY) == {"lives in Berlin"}
     assert visible(shelf) == {"lives in Paris"}
+    assert {shelf.items[line].text for line in np.flatnonzero(shelf.ended(ANNE))} == {"lives in Berlin"}
 
 
 def test_an_agent_sees_its_own_and_the_common_rows():

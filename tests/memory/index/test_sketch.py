@@ -227,16 +227,16 @@ async def test_rows_that_compaction_moved_are_found(store, sketches):
 
 
 async def test_what_counts_whatever_is_asked_is_kept_up_to_date(store, sketches):
-    await store.put_memories(ANNE, [fact(1, "ended", status="retracted"), fact(2, "pinned", pinned=True)], {}, MODEL)
+    await store.put_memories(ANNE, [fact(1, "ended", status="closed"), fact(2, "pinned", pinned=True)], {}, MODEL)
     await drawn(sketches)
     assert {row.text for row in await sketches.marked(ANNE)} == {"ended", "pinned"}
-    await store.put_memories(ANNE, [fact(2, "no longer"), fact(3, "over", status="superseded")], {}, MODEL)
-    assert {row.text for row in await sketches.marked(ANNE)} == {"ended", "over"}
+    await store.put_memories(ANNE, [fact(2, "no longer"), fact(3, "doubtful", status="review")], {}, MODEL)
+    assert {row.text for row in await sketches.marked(ANNE)} == {"ended", "doubtful"}
     assert await sketches.marked(BOB) == []
 
 
 async def test_what_counts_is_read_once_for_all_who_cannot_wait(store, sketches):
-    await store.put_memories(ANNE, [fact(1, "ended", status="retracted")], {}, MODEL)
+    await store.put_memories(ANNE, [fact(1, "ended", status="closed")], {}, MODEL)
     sketches.after_s = 3600
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0):

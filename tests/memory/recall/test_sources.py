@@ -124,8 +124,8 @@ async def test_sources_can_be_chosen(index):
     assert {hit.source for hit in (await recall(ANNE, query, index, sources={"episode"})).hits} == {"episode"}
 
 
-async def test_superseded_facts_appear_only_for_questions_about_then(store, index):
-    closed = replace(FACTS[1], status="superseded", valid_from=NOW - 90 * DAY, valid_to=NOW - 30 * DAY)
+async def test_closed_facts_appear_only_for_questions_about_then(store, index):
+    closed = replace(FACTS[1], status="closed", valid_from=NOW - 90 * DAY, valid_to=NOW - 30 * DAY)
     new = fact(20, "The user lives in Paris", at=NOW - 30 * DAY)
     await store.put_memories(ANNE, [closed, new], fact_vectors([closed, new]), MODEL)
     query = ask("Where does the user live?")

@@ -1,0 +1,47 @@
+"""What ended comes back only by the user's own new word."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.memory.learn.world import World
+
+ENDED = ("I use Shram and Magnet as productivity tools.", "I don't use Magnet anymore.")
+
+
+def told(*texts: str) -> World:
+    world = World()
+    for text in texts:
+        world.say(text)
+    return world
+
+
+def test_a_new_statement_brings_it_back() -> None:
+    world = told(*ENDED, "I started using Magnet again.")
+    assert "I started using Magnet again." in world.active
+    assert "I started using Magnet again." in world.quotable
+    assert "I use Shram and Magnet as productivity tools." not in world.quotable
+
+
+def test_the_same_words_said_anew_hold_again() -> None:
+    world = told("I use Magnet.", "I don't use Magnet anymore.", "I use Magnet.")
+    assert world.active == ["I use Magnet."]
+
+
+@pytest.mark.parametrize("reply", ["You use Magnet.", "I use Magnet."])
+def test_a_reply_does_not_bring_it_back(reply: str) -> None:
+    world = told("I use Magnet.", "I don't use Magnet anymore.")
+    world.say("What can I tidy up with?", reply=reply)
+    assert world.active == []
+
+
+def test_a_reply_does_not_bring_back_what_was_forgotten() -> None:
+    world = told("I was married to Konrad.", "Forget everything about Konrad.")
+    world.say("Whom did I know in Bern?", reply="You were married to Konrad. Nice town.")
+    assert not any("Konrad" in text for text in [*world.active, *world.quotable])
+    assert "Nice town." in world.quotable
+
+
+def test_a_question_about_it_does_not_bring_it_back() -> None:
+    world = told(*ENDED, "Do I use Magnet?")
+    assert world.active == ["I use Shram as productivity tools."]
