@@ -96,7 +96,8 @@ def slot_of(text: str) -> list[tuple[str, str]]:
     found = []
     for one in languages_in(low):
         for name, phrases in one.slots.items():
-            found += [(name, _value(match["new"])) for match in matches(phrases, low)]
+            held = [match for match in matches(phrases, low) if not _is_of_other(text, low, match.start())]
+            found += [(name, _value(match["new"])) for match in held]
         for match in matches(one.single, low):
             key = _key(match["key"])
             if len(key) > MAX_KEY_WORDS or not listed("first").isdisjoint(key):
@@ -104,6 +105,15 @@ def slot_of(text: str) -> list[tuple[str, str]]:
             if not one.words["single"].isdisjoint(key):
                 found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
     return [(name, value) for name, value in found if value]
+
+
+def _is_of_other(text: str, low: str, start: int) -> bool:
+    """Return whether the clause opens with a subject other than the user: "Соседи" before "переехали в Самару"."""
+    begin = max((found.end() for found in _COMMA.finditer(low, 0, start)), default=0)
+    before = [word.text for word in words(low[begin:start])]
+    if not before or HAS_CJK.search(low) or speaks_of_self(low[begin:start]) or before[0] in listed("time"):
+        return False
+    return any(before[0] in term.forms for term in terms_in(text, begin, start))
 
 
 def same_slot(left: str, right: str) -> bool:
