@@ -16,7 +16,7 @@ from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Gate, Hang, Reply, chat, error, gated, json_reply
 from tests.running import Running
 from tests.serving import agreeing
-from tests.talking import BOTH, FACT, MAGNET, Speaker, outcome, speaking, user
+from tests.talking import BOTH, FACT, MAGNET, SHRAM, Speaker, outcome, speaking, user
 
 QUESTION = "What are the productivity tools that I use"
 WAIT_S = 30.0
@@ -234,82 +234,44 @@ async def owners(services: Any) -> list[Any]:
     return services.take_written()
 
 
-# The extractor
+# The judge
 
 
-def with_extractor(url: str, timeout_s: float = 20.0) -> dict[str, dict[str, Any]]:
+def with_judge(url: str) -> dict[str, dict[str, Any]]:
     memory = {
-        "extractor": "model",
-        "extraction_model": "openai/extractor",
+        "extraction_model": "openai/judge",
         "extraction_base_url": url,
-        "extraction_api_key": "sk-extract",
-        "extraction_timeout_s": timeout_s,
+        "extraction_api_key": "sk-judge",
+        "extraction_timeout_s": 1.0,
         "model_debounce_s": 0.0,
     }
-    return {"memory": memory, "worker": {"max_attempts": 2, "retry_base_s": 0.02, "poll_s": 0.05}}
+    return {"memory": memory, "worker": {"poll_s": 0.05}}
 
 
-def test_an_extractor_that_talks_nonsense_sets_turns_aside_and_leaves_the_chat_alone(
-    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
+@pytest.mark.parametrize(
+    "broken",
+    [chat("%% no json {{{", {}), error(500, "no"), error(400, "this prompt is refused"), Hang()],
+    ids=["nonsense", "away", "refusing", "silent"],
+)
+def test_without_a_judge_the_engine_learns_by_itself(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider, broken: Reply | Hang
 ) -> None:
-    backend.script(lambda seen: chat("%% no json {{{", seen.json))
-    with (
-        Running(tmp_path, upstream=provider.base_url, **with_extractor(backend.base_url)) as server,
-        speaking(server) as speaker,
-    ):
-        response = speaker.say(FACT)
-        assert outcome(response)["outcome"] == "none"
-        until(lambda: speaker.get("/state")["dead_turns"] == 1, "the turn was never set aside")
-        state = speaker.get("/state")
-        assert (state["pending_turns"], state["memories"], state["extractor"]) == (0, {}, "model")
-        assert state["episodes"] == 2
-        assert len(backend.seen) >= 2
-        assert metric(server, 'throughline_journal_turns{state="dead"}') == 1
-        assert metric(server, 'throughline_jobs_total{kind="turn",outcome="failed"}') >= 2
-        response = speaker.say(QUESTION)
-        assert outcome(response)["outcome"] == "used"
-        assert FACT in sent(provider)
-
-
-def test_an_extractor_that_is_away_sets_nothing_aside(
-    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
-) -> None:
-    backend.script(lambda _: error(500, "no"))
-    with (
-        Running(tmp_path, upstream=provider.base_url, **with_extractor(backend.base_url)) as server,
-        speaking(server) as speaker,
-    ):
-        speaker.say(FACT)
-        until(lambda: len(backend.seen) > 3, "the turn was not tried again")
-        state = speaker.get("/state")
-        assert (state["pending_turns"], state["dead_turns"]) == (1, 0)
-        backend.script(lambda seen: chat('{"facts": []}', seen.json))
-        until(lambda: speaker.get("/state")["pending_turns"] == 0, "the turn was never learned from")
-        assert speaker.get("/state")["dead_turns"] == 0
-
-
-def test_a_turn_that_the_extractors_provider_refuses_is_set_aside(
-    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
-) -> None:
-    backend.script(lambda _: error(400, "this prompt is refused"))
-    parts = with_extractor(backend.base_url)
-    with Running(tmp_path, upstream=provider.base_url, **parts) as server, speaking(server) as speaker:
-        speaker.say(FACT)
-        until(lambda: speaker.get("/state")["dead_turns"] == 1, "the turn was never set aside")
-        assert speaker.get("/state")["pending_turns"] == 0
-
-
-def test_an_extractor_that_hangs_holds_up_nothing(
-    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
-) -> None:
-    backend.script(lambda _: Hang())
-    sections = with_extractor(backend.base_url, timeout_s=2.0)
+    backend.script(lambda _: broken)
+    sections = with_judge(backend.base_url)
     with Running(tmp_path, upstream=provider.base_url, **sections) as server, speaking(server) as speaker:
         started = time.monotonic()
+        speaker.tell(FACT)
+        assert speaker.texts() == BOTH
+        speaker.tell("I don't use Magnet anymore")
+        assert speaker.texts() == {SHRAM}
+        until(lambda: bool(backend.seen), "the judge was never asked")
         for number in range(5):
             assert outcome(speaker.say(f"hello number {number}"))["outcome"] in ("none", "used")
-        assert time.monotonic() - started < 5
-        assert speaker.get("/state")["pending_turns"] > 0
+        assert time.monotonic() - started < WAIT_S
+        speaker.wait()
+        state = speaker.get("/state")
+        assert (state["pending_turns"], state["dead_turns"], state["extractor"]) == (0, 0, "model")
+        assert speaker.texts() == {SHRAM}
 
 
 # The deadline

@@ -179,8 +179,8 @@ def test_a_list_of_parts_keeps_its_parts(knowing: Speaker, upstream: FakeProvide
     send(knowing, [{"role": "user", "content": parts}])
     content = sent(upstream)[-1]["content"]
     assert content[:2] == parts
-    assert [part["type"] for part in content[2:]] == ["text"]
-    assert "Bronko" in content[2]["text"]
+    assert {part["type"] for part in content[2:]} == {"text"}
+    assert sum("Bronko" in part["text"] for part in content[2:]) == 1
 
 
 def test_a_retraction_elsewhere_drops_the_value_from_a_running_conversation(
@@ -262,7 +262,7 @@ def test_a_corrected_profile_breaks_its_freeze(alice: Speaker, upstream: FakePro
     greeting = [SYSTEM, user("Good morning, how do magnets work?")]
     send(alice, greeting)
     assert "Robin" in text_of(sent(upstream))
-    alice.tell("My name is not Robin, my name is Rowan")
+    alice.tell("Actually, my name is Rowan.")
     send(alice, [*greeting, assistant(), user("And what is a monopole?")])
     assert "Robin" not in text_of(sent(upstream))
 

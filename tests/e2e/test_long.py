@@ -169,7 +169,7 @@ def test_a_branch_has_a_compaction_of_its_own(speaker: Speaker, strict: FakeProv
 
 
 def test_forgotten_values_are_in_no_summary(speaker: Speaker, strict: FakeProvider) -> None:
-    said = history(60, at4="I use Magnet as a window manager for my MacBook Pro 2019 in Berlin.")
+    said = history(60, at4="I use Magnet as a window manager on my MacBook.")
     speaker.post([*said, user("Go on")], model="tiny")
     assert "Magnet" in text_of(strict.last)
     speaker.wait()
