@@ -83,7 +83,7 @@ CASES = [
         "id": "swap",
         "lang": "en",
         "kind": "correct",
-        "conversations": [["I play the oboe in a quintet."], ["Sorry, not the oboe: I play the bassoon."]],
+        "conversations": [["I play the oboe in a quintet."], ["Sorry, I meant the bassoon, not the oboe."]],
         "probe": "Which instrument do I play?",
         "present": ["bassoon"],
         "absent": ["oboe"],

@@ -200,7 +200,7 @@ class Planner:
             self.hiding.append(ending)
             hides += spans_of(own, frozenset((plain(ending.sentence.text),)))
             hides += _holding([row for row in own if row.by == "assistant"], ending.terms[:1])
-        row = self._ending_row(said, ending.clause, ending.terms, hides, texts, is_forgotten=False)
+        row = self._ending_row(said, ending.clause, ending.terms, hides, texts, is_forgotten=False, found=hits)
         self._retire(hits, ending.terms, row, ending.kind)
         self._put("close", row, ending.kind)
 
@@ -243,7 +243,7 @@ class Planner:
         texts = frozenset(plain(one.sentence) for one in found)
         names = [term for term in terms if term.is_name] or list(terms[:1])
         hides = [*hides, *spans_of(self.past.rows, texts), *_holding(self.past.rows, names, any_of=any_of)]
-        row = self._ending_row(said, "", terms, hides, texts, is_forgotten=True)
+        row = self._ending_row(said, "", terms, hides, texts, is_forgotten=True, found=found)
         if not is_certain:
             row = replace(row, status="review", valid_to=None, metadata={**row.metadata, PROPOSES: "forget"})
         self._retire(found, terms, row, "forget")
@@ -326,7 +326,8 @@ class Planner:
         if not found or not said.live or self._closed + len(found) > self._limits.max_closed:
             return False
         texts = frozenset(plain(one.sentence) for one in found)
-        row = self._ending_row(said, ending.clause, [], spans_of(self.past.rows, texts), texts, is_forgotten=False)
+        hides = spans_of(self.past.rows, texts)
+        row = self._ending_row(said, ending.clause, [], hides, texts, is_forgotten=False, found=found)
         for one in found:
             if one.memory is not None:
                 self._put("close", self._ended(one.memory, row.id), "replaced")
@@ -401,8 +402,11 @@ class Planner:
         texts: frozenset[str],
         *,
         is_forgotten: bool,
+        found: Sequence[Older] = (),
     ) -> Memory:
+        """Return the record of an ending; it is common to all agents where what it ended was."""
         scope, at = self.turn.scope, self.turn.at
+        is_common = any(one.memory is not None and not one.memory.agent for one in found)
         key = text or " ".join(term.text for term in terms) or " ".join(sorted(texts))
         batch = "end_" + memory_id(scope, said.id, "ending", "", key).removeprefix("mem_")
         metadata = {
@@ -423,7 +427,7 @@ class Planner:
             status="closed",
             quote=text,
             source=f"turn:{self.turn.id}",
-            agent=scope.agent,
+            agent="" if is_common else scope.agent,
             session=scope.session,
             turns=(self.turn.id,),
             message=said.id,

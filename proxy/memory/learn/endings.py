@@ -67,7 +67,11 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
     """Return the endings that the sentences of one message state, in order; at most one a clause."""
     made: list[Ending] = []
     for one in found:
-        for start, end in clauses(one.text):
+        parts = clauses(one.text)
+        if len(parts) > 1 and (whole := _correction(one)) is not None:
+            made.append(whole)
+            continue
+        for start, end in parts:
             part = one.text[start:end]
             low = flat(part)
             ending = _request(one, part, low) or (None if _is_void(one, part, low) else _stated(one, part, low))
@@ -224,6 +228,16 @@ def _stated(one: Sentence, part: str, low: str) -> Ending | None:
     return None
 
 
+def _correction(one: Sentence) -> Ending | None:
+    """Return what a correction across a comma states: "I meant the bassoon, not the oboe"."""
+    for tongue in languages_in(one.low):
+        for match in tongue.find("correct", one.low):
+            if _COMMA.search(match[0]) and not one.is_question:
+                start = max(begin for begin, _ in clauses(one.text) if begin <= match.start())
+                return _naming(tongue, one, one.text[start:], one.low[start:])
+    return None
+
+
 def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | None:
     """Return what a cue with a place for the old thing states: a switch or a correction."""
     for kind in _NAMING:
@@ -320,8 +334,9 @@ def _rest(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:
     head = part[: old[0]].rstrip()
     joint = words(head)[-1:]
     if old[0] < new[0] and joint and joint[0].text in listed("preposition"):  # "from X to Y"
-        gap = "" if HAS_CJK.search(part) else " "
-        return f"{head[: joint[0].start].rstrip()}{gap}{part[old[1] :].strip()}".strip()
+        left, right = head[: joint[0].start].rstrip(), part[old[1] :].strip()
+        gap = "" if HAS_CJK.match(left[-1:]) and HAS_CJK.match(right[:1]) else " "
+        return f"{left}{gap}{right}".strip()
     if old[0] > new[0]:  # "Y instead of X"
         return f"{part[: new[1]].rstrip()}{part[old[1] :]}".strip()
     return part  # "replaced X with Y" says what ended and what came, and is read right

@@ -95,7 +95,8 @@ def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequenc
     pieces = [sentence.text[a:b] for a, b in clauses(sentence.text)]
     for piece in pieces:
         low = flat(piece)
-        if piece not in gone and len(words(piece)) >= MIN_PIECE_WORDS and not is_question(piece, low):
+        is_gone = any(piece in clause for clause in gone)
+        if not is_gone and len(words(piece)) >= MIN_PIECE_WORDS and not is_question(piece, low):
             texts += [] if is_request(low) else [piece]
     gone_first = next((ending.clause for ending in of_it if ending.kind != "forget"), "")
     made = []
