@@ -241,9 +241,9 @@ class Exchange:
         """Return what memory did for this request."""
         if self.scope is None or self.mode == "off":
             return Memories("off", reason=self.identity.reason if self.scope is None else "")
-        shown = {hit.id for hit in self.assembly.hits} | self.assembly.carried
         is_changed = self.upstream_body is not self.resolved_body
-        injected = len(shown) if is_changed else len(self.assembly.kept) if self.mode != "observe" else 0
+        kept = self.assembly.shown_kept if self.mode != "observe" else 0
+        injected = self.assembly.shown + kept if is_changed else kept
         tokens = self.assembly.tokens + self.summary_tokens if is_changed else 0
         injected += bool(self.summary_tokens) if is_changed else 0
         outcome: Outcome = "degraded" if self.reasons else "used" if injected else "none"

@@ -100,7 +100,7 @@ class _Packing:
 
     Attributes:
         room: Tokens of all lines.
-        heads: Tokens of the lines above entries.
+        heads: Tokens of the lines above entries, by section and day.
         tokens: Hits added so far with the tokens that each took, by id.
     """
 
@@ -109,7 +109,7 @@ class _Packing:
     layout: Layout
     rows: list[_Row] = field(default_factory=list)
     tokens: dict[str, tuple[Hit, int]] = field(default_factory=dict)
-    heads: dict[str, int] = field(default_factory=dict)
+    heads: dict[tuple[Section, str], int] = field(default_factory=dict)
 
     def add(self, hit: Hit) -> None:
         """Add a hit, on a line of its own or on one that is there, if it fits."""
@@ -128,9 +128,9 @@ class _Packing:
         self.tokens[hit.id] = hit, max(0, row.tokens - freed)
 
     def _head_tokens(self, rows: Sequence[_Row]) -> int:
-        heads = {head for row in rows for head in (_HEADINGS[row.entry.section], *self._days(row.entry))}
-        for head in heads - self.heads.keys():
-            self.heads[head] = self.count(f"{head}\n")
+        heads = {(row.entry.section, head) for row in rows for head in ("", *self._days(row.entry))}
+        for section, day in heads - self.heads.keys():
+            self.heads[section, day] = self.count(f"{day or _HEADINGS[section]}\n")
         return sum(self.heads[head] for head in heads)
 
     def text(self) -> str:

@@ -115,11 +115,20 @@ class Entry:
         return ", ".join(dict.fromkeys(hit.dates for hit in self._told if hit.dates))
 
     @property
-    def place(self) -> tuple[float, str, str, int, int, str]:
-        """Return the sort key: date of the newest statement, then position in the conversation or document."""
+    def place(self) -> tuple[str, float, str, str, int, int, str]:
+        """Return the sort key: day and time of the newest statement, then position in the conversation or document."""
         hit = self.hits[0]
-        newest = max(_timestamp(one) for member in self.hits for one in members(member))
-        return (newest, hit.session, _message(hit) if self.is_file else "", hit.seq, _piece(hit), hit.id)
+        newest = max((one for member in self.hits for one in members(member)), key=_timestamp)
+        time = _timestamp(newest)
+        return (
+            "~" if time == math.inf else _day(newest),
+            time,
+            hit.session,
+            _message(hit) if self.is_file else "",
+            hit.seq,
+            _piece(hit),
+            hit.id,
+        )
 
     def line(self, layout: Layout = LAYOUT) -> str:
         """Return the line; that of a document or image continues on indented ones."""

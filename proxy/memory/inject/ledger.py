@@ -38,6 +38,8 @@ class Assembly:
         carried: Ids of what earlier messages already carry.
         tokens: Tokens of all additions, carried ones included.
         kept: Those of ``carried`` that stand in what the provider keeps, not in this request.
+        shown: Entries of all additions.
+        shown_kept: Entries of what the provider keeps.
     """
 
     additions: tuple[Addition, ...]
@@ -46,6 +48,8 @@ class Assembly:
     carried: frozenset[str]
     tokens: int
     kept: frozenset[str] = frozenset()
+    shown: int = 0
+    shown_kept: int = 0
 
 
 NOTHING = Assembly((), (), (), frozenset(), 0)
@@ -77,8 +81,9 @@ def assemble(
     """
     users = [point for point in points if point.role == "user"]
     kept_ids = frozenset(id_ for entry in kept for id_ in entry.memory_ids)
+    shown_kept = sum(_count(entry.text) for entry in kept)
     if not users:
-        return replace(NOTHING, carried=kept_ids, kept=kept_ids)
+        return replace(NOTHING, carried=kept_ids, kept=kept_ids, shown_kept=shown_kept)
     stored = {(entry.anchor, entry.kind): entry for entry in ledger}
     first, last = users[0], users[-1]
     in_tool_loop = points[-1].role in ("tool", "function")
@@ -115,7 +120,13 @@ def assemble(
     placed = [(first.index, frozen), (first.index, opened), *sorted(texts.items())]
     additions = [Addition(index, entry.text) for index, entry in placed if entry.text]
     tokens = sum(count(addition.text) for addition in additions)
-    return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens, kept_ids)
+    shown = sum(_count(addition.text) for addition in additions)
+    return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens, kept_ids, shown, shown_kept)
+
+
+def _count(block: str) -> int:
+    """Return how many entries a block has."""
+    return sum(line.startswith("- ") for line in block.splitlines())
 
 
 def _lines_of(profile: str) -> frozenset[str]:

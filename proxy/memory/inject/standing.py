@@ -37,7 +37,7 @@ class Standing:
 
     def still_holds(self, entry: LedgerEntry) -> bool:
         """Return whether an injected block may go on being injected."""
-        return self.closed_ids.isdisjoint(entry.memory_ids) and self.withheld.is_clean(entry.text)
+        return self.closed_ids.isdisjoint(entry.memory_ids) and self.withheld.is_clean(entry.text, entry.memory_ids)
 
     def still_true(self, text: str) -> str | None:
         """Return a text of no row without what is withheld; None where nothing is left."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from proxy.memory.learn.endings import Ending, same_slot, slot_of
@@ -93,7 +94,7 @@ class Planner:
             is_apart: Its sentence is withheld, so that it must be shown by itself.
         """
         known = plain(one.text)
-        if not said.live and known in self.past.withheld_texts():
+        if not said.live and (known in self._withheld or self._is_gone(one.text)):
             return None
         for row in self._rows.values():
             if row.status not in ("active", "archived") or plain(row.text) != known or is_ending(row):
@@ -165,19 +166,36 @@ class Planner:
 
     def withhold_replays(self, rows: Iterable[Row]) -> None:
         """Withhold sentences that replayed history or a reply says again after they were withheld."""
-        texts = self.past.withheld_texts()
-        if not texts:
-            return
-        for row in rows:
+        rows, texts = list(rows), self._withheld
+        for row in rows if texts else ():
             for hide in spans_of([row], frozenset(texts)):
                 ending = self._rows[texts[plain(row.text[hide[1] : hide[2]])].id]
                 self._withhold(ending, [hide])
         for ending in self.past.endings():
-            if ending.metadata.get(FORGOTTEN):
-                terms = [Term(text, frozenset(found), name) for text, found, name in ending.metadata.get(TERMS, ())]
-                names = [term for term in terms if term.is_name] or terms[:1]
-                replies = [row for row in rows if row.by == "assistant"]
-                self._withhold(self._rows[ending.id], _holding(replies, names))
+            if names := self._names_gone(ending):
+                said_again = [row for row in rows if row.by == "assistant" or not ending.metadata.get(FORGOTTEN)]
+                self._withhold(self._rows[ending.id], _holding(said_again, names))
+
+    def _is_gone(self, text: str) -> bool:
+        """Return whether a text names what ended."""
+        return any(all(holds(text, name) for name in names) for names in self._gone)
+
+    @cached_property
+    def _withheld(self) -> dict[str, Memory]:
+        return self.past.withheld_texts()
+
+    @cached_property
+    def _gone(self) -> list[list[Term]]:
+        found = (self._names_gone(ending) for ending in self.past.endings())
+        return [names for names in found if names]
+
+    def _names_gone(self, ending: Memory) -> list[Term]:
+        """Return what an ending named; of what was not asked to be forgotten, a name that holds nowhere else."""
+        terms = [Term(text, frozenset(found), name) for text, found, name in ending.metadata.get(TERMS, ())]
+        names = [term for term in terms if term.is_name]
+        if ending.metadata.get(FORGOTTEN):
+            return names or terms[:1]
+        return [] if any(holds(row.text, name) for name in names for row in self.active) else names[:1]
 
     def retire_edited(self, said: Said, edited: Sequence[Row]) -> None:
         """Close what an edited message said before: its old branch no longer counts."""
@@ -192,7 +210,7 @@ class Planner:
         texts = frozenset(plain(one.sentence) for one in hits)
         names = [term for term in ending.terms if term.is_name][:1]
         exempt = {plain(row.quote or row.text) for row in self.active} - texts
-        rows = [row for row in self.past.rows if row.by != "user" or row.live or row.session == self.turn.scope.session]
+        rows = self.past.rows
         hides = spans_of(rows, texts)
         hides += [hide for hide in _holding(rows, names) if plain(_at(rows, hide)) not in exempt] if names else []
         own = [row for row in self.past.own if row.message == said.id or row.by == "assistant"]

@@ -185,7 +185,7 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
         return False
     if _has("instruct", one.low):
         return not _has("once", one.low)
-    if _has("ask_more", one.low) and not _names_self(one.low):
+    if is_request(one.low) and not _names_self(one.low):
         return False
     if is_passing(one.text, one.low):
         return False
@@ -199,7 +199,7 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
 
 def _names_self(low: str) -> bool:
     """Return whether a request also tells something: a clause of it speaks of its author without asking."""
-    return any(speaks_of_self(low[a:b]) and not _has("ask_more", low[a:b]) for a, b in clauses(low))
+    return any(speaks_of_self(low[a:b]) and not is_request(low[a:b]) for a, b in clauses(low))
 
 
 def _is_hypothesis(low: str, opening: Sequence[str]) -> bool:

@@ -64,12 +64,17 @@ class Withheld:
         hidden = [(start, end) for start, end in sentences(text) if self._is_withheld(text[start:end])]
         return _without(text, hidden) if hidden else text
 
-    def is_clean(self, text: str) -> bool:
-        """Return whether an injected text says nothing that was asked to be forgotten."""
-        if not self.forgotten:
+    def is_clean(self, text: str, ids: Iterable[str]) -> bool:
+        """Return whether an injected text of the rows ``ids`` says nothing that is withheld by now.
+
+        What ended may be quoted from other rows, as it may hold again or be shown with its end; what was asked to be
+        forgotten may not.
+        """
+        texts = self.texts if not self.spans.keys().isdisjoint(ids) else self.forgotten
+        if not texts:
             return True
         whole = plain(text)
-        return not any(one and one in whole for one in self.forgotten)
+        return not any(one and one in whole for one in texts)
 
     def _is_withheld(self, sentence: str) -> bool:
         known = plain(sentence.partition(": ")[2] if sentence.startswith(("User: ", "Assistant: ")) else sentence)

@@ -140,11 +140,11 @@ def test_a_forgotten_theme_without_a_name_needs_all_its_words() -> None:
 
 def test_blocks_are_clean_only_without_forgotten_words() -> None:
     withheld = Withheld.of([forgetting("My ring size is 54."), ending(**{TEXTS: [plain("I use Magnet.")]})])
-    assert not withheld.is_clean("[2026-01-01] My ring size is 54")
-    assert withheld.is_clean("[2026-01-01] My shoe size is 43")
-    assert withheld.is_clean("I use Magnet.")  # ended, not forgotten: the ledger drops it by its id
+    assert not withheld.is_clean("[2026-01-01] My ring size is 54", [])
+    assert withheld.is_clean("[2026-01-01] My shoe size is 43", [])
+    assert withheld.is_clean("I use Magnet.", ["another"])  # ended, and perhaps said anew
 
 
 @pytest.mark.parametrize("texts", [[], [""]])
 def test_a_request_that_names_no_sentence_keeps_blocks(texts: Sequence[str]) -> None:
-    assert Withheld.of([forgetting(*texts, names="Konrad")]).is_clean("[2026-01-01] I like tea")
+    assert Withheld.of([forgetting(*texts, names="Konrad")]).is_clean("[2026-01-01] I like tea", [])
