@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 
 from proxy.errors import UpstreamUnreachable
+from proxy.memory.model.call import Completion, ModelAccess, ScriptedComplete
 from proxy.memory.model.judge import (
     JUDGE_SCHEMA,
     MAX_OLDER,
@@ -24,7 +25,6 @@ from proxy.memory.model.judge import (
     targets,
     words_in,
 )
-from proxy.memory.model.call import Completion, ModelAccess, ScriptedComplete
 from proxy.memory.model.model_call import connect
 from proxy.memory.model.prompt import load_prompt
 from proxy.upstream.litellm import LiteLLMUpstream
