@@ -33,7 +33,7 @@ from proxy.memory.plan.changes import (
 from proxy.text.dates import dates_in, expiry_of
 from proxy.text.lexical import tongue
 from proxy.text.segment import sentences
-from proxy.text.terms import Term, holds, plain
+from proxy.text.terms import Term, holds, plain, terms_in
 from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
 
@@ -119,6 +119,9 @@ class Planner:
         if ending.kind == "slot":
             return self._replace_slot(ending, said, older)
         hits = targets(ending, older)
+        if ending.kind == "forget" and not hits.certain and not hits.likely:
+            names = tuple(term for term in terms_in(ending.sentence.text) if term.is_name)
+            hits = targets(replace(ending, terms=names), older) if names else hits
         if not hits.certain and not hits.likely:
             return False
         if ending.kind == "forget":

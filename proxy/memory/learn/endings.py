@@ -232,7 +232,8 @@ def _correction(one: Sentence) -> Ending | None:
     """Return what a correction across a comma states: "I meant the bassoon, not the oboe"."""
     for tongue in languages_in(one.low):
         for match in tongue.find("correct", one.low):
-            if _COMMA.search(match[0]) and not one.is_question:
+            names_both = "new" in match.re.groupindex and match["new"] and match["old"]
+            if names_both and _COMMA.search(match[0]) and not one.is_question:
                 start = max(begin for begin, _ in clauses(one.text) if begin <= match.start())
                 return _naming(tongue, one, one.text[start:], one.low[start:])
     return None
