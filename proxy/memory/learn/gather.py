@@ -55,6 +55,7 @@ async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: S
     """
     scope = turn.scope
     named = [" ".join(term.text for term in ending.terms) for one in readings for ending in one.endings]
+    named += [ending.sentence.text for one in readings for ending in one.endings if ending.kind == "forget"]
     named += [" ".join(term.text for term in terms) for one in readings for terms in resumed(one.found)]
     is_corrected = any(ending.kind == "meant" for one in readings for ending in one.endings)
     said = await index.said(scope, scope.session) if is_corrected else []
