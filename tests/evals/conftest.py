@@ -83,7 +83,7 @@ CASES = [
         "id": "swap",
         "lang": "en",
         "kind": "correct",
-        "conversations": [["I play the oboe in a quintet."], ["Sorry, I meant the bassoon, not the oboe."]],
+        "conversations": [["I play the oboe in a quintet."], ["I don't play the oboe anymore, I play the bassoon."]],
         "probe": "Which instrument do I play?",
         "present": ["bassoon"],
         "absent": ["oboe"],

@@ -33,7 +33,7 @@ from proxy.memory.plan.changes import (
 from proxy.text.dates import dates_in, expiry_of
 from proxy.text.lexical import tongue
 from proxy.text.segment import sentences
-from proxy.text.terms import Term, holds, plain, terms_in
+from proxy.text.terms import Term, holds, plain, shared, terms_in
 from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
 
@@ -127,18 +127,18 @@ class Planner:
         if ending.kind == "forget":
             self._forget(ending, said, older, hits)
             return True
-        light = [one for one in hits.certain if not is_heavy(one, ending.terms, older)]
+        light = [one for one in hits.certain if not _is_linked(one, ending, older)]
         if not light or self._closed + len(light) > self._limits.max_closed:
             return False
         self._close(ending, said, light)
         return True
 
     def heavy(self, ending: Ending, said: Said) -> list[Memory]:
-        """Return the memories that an ending names and that say too much besides to be closed for it."""
+        """Return the memories that an ending names and that are not closed for it, but linked."""
         if ending.kind in ("meant", "slot", "forget"):
             return []
         older = self._older(said)
-        found = [one for one in targets(ending, older).certain if is_heavy(one, ending.terms, older)]
+        found = [one for one in targets(ending, older).certain if _is_linked(one, ending, older)]
         return [one.memory for one in found if one.memory is not None]
 
     def resume(self, terms: Sequence[Term]) -> None:
@@ -470,6 +470,16 @@ class Planner:
     def _put(self, action: Action, memory: Memory, reason: str) -> None:
         self._rows[memory.id] = memory
         self._changes[memory.id] = Change(action, memory, self._before.get(memory.id), self.turn.id, reason)
+
+
+def _is_linked(one: Older, ending: Ending, older: Sequence[Older]) -> bool:
+    """Return whether a sentence must stay beside what ends it: it says much besides, or the correction needs it.
+
+    "It should be 790, not 740" says nothing without "My rent is 740".
+    """
+    if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
+        return True
+    return is_heavy(one, ending.terms, older)
 
 
 def _holding(rows: Iterable[Row], terms: Sequence[Term], *, any_of: bool = False) -> list[Hide]:

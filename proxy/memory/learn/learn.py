@@ -80,11 +80,19 @@ def _learn_message(planner: Planner, one: Read, reply: str) -> None:
     for memory in kept:
         _link(planner, memory, one)
     for ending in one.endings:
-        heavy = planner.heavy(ending, one.said) if ending not in applied else []
-        fresh = next((memory for memory in kept if plain(memory.quote) == plain(ending.sentence.text)), None)
-        if fresh is not None:
-            for older in heavy:
-                planner.link(fresh, older)
+        if ending not in applied:
+            _link_ending(planner, ending, kept, one.said)
+
+
+def _link_ending(planner: Planner, ending: Ending, kept: Sequence[Memory], said: Said) -> None:
+    """Link a sentence to what it ends where that is not closed."""
+    linked = planner.heavy(ending, said)
+    fresh = next((memory for memory in kept if plain(memory.quote) == plain(ending.sentence.text)), None)
+    if linked and fresh is None and ending.kind == "correct":
+        fresh = planner.state(Statement(ending.sentence.text, ending.sentence), said)
+    if fresh is not None:
+        for older in linked:
+            planner.link(fresh, older)
 
 
 def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequence[Ending]) -> list[Memory]:

@@ -195,3 +195,14 @@ def test_undoing_every_batch_gives_every_quote_back(messages: list[str]) -> None
     for ending in reversed(world.endings):
         world.undo(ending.id)
     assert world.quotable == [row.text for row in world.rows if any(char.isalnum() for char in row.text)]
+
+
+def test_correction_that_says_nothing_alone_stands_behind_what_it_corrects() -> None:
+    world = told("My rent is 740.", "It should be 790, not 740.")
+    assert world.active == ["My rent is 740.", "It should be 790, not 740."]
+    first, second = sorted((row for row in world.memories.values()), key=lambda row: row.valid_from)
+    assert first.later == (second.id,)
+
+
+def test_correction_across_a_comma_replaces_what_it_names() -> None:
+    assert told("I live in Riga.", "I live in Tartu, not Riga.").active == ["I live in Tartu."]
