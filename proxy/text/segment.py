@@ -184,6 +184,7 @@ class Separator(NamedTuple):
     before: int
     after: int
     is_final: bool
+    is_double: bool = False  # a comma and an "and", which no list of two has
 
 
 def _separators(text: str, found: Sequence[Word]) -> list[Separator]:
@@ -194,7 +195,7 @@ def _separators(text: str, found: Sequence[Word]) -> list[Separator]:
         between = text[left.end : right.start]
         is_comma = between.strip() in (",", "、", "，", "&", "/")
         if right.text in ands and at + 2 < len(found) and (between.isspace() or is_comma or not between):
-            made.append(Separator(at + 1, at + 2, is_final=True))
+            made.append(Separator(at + 1, at + 2, is_final=True, is_double=is_comma))
         elif is_comma and left.text not in ands:
             made.append(Separator(at + 1, at + 1, is_final=between.strip() == "、"))
     return made
@@ -207,7 +208,7 @@ def _is_item(found: Sequence[Word], start: int, end: int) -> bool:
 
 
 def _list_of(text: str, found: Sequence[Word], run: Sequence[Separator]) -> Items | None:
-    if not run or not run[-1].is_final or len(run) >= MAX_ITEMS:
+    if not run or not run[-1].is_final or len(run) >= MAX_ITEMS or (len(run) == 1 and run[0].is_double):
         return None
     middle = [(run[at].after, run[at + 1].before) for at in range(len(run) - 1)]
     last = _last_item(text, found, run[-1].after, is_alone=not middle)

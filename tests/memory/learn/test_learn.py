@@ -23,6 +23,11 @@ def test_names_in_a_list_become_statements() -> None:
     assert world.active == ["I use Shram as productivity tools.", "I use Magnet as productivity tools."]
 
 
+def test_two_clauses_joined_by_a_comma_and_an_and_are_no_list() -> None:
+    world = told("Mi prima me llama Chispita, y en el trabajo me dicen Nacho.")
+    assert world.active == ["Mi prima me llama Chispita, y en el trabajo me dicen Nacho."]
+
+
 def test_an_ended_item_leaves_its_siblings() -> None:
     world = told("I use Shram and Magnet as productivity tools.", "I don't use Magnet anymore.")
     assert world.active == ["I use Shram as productivity tools."]
