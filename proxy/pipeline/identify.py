@@ -10,9 +10,9 @@ from typing import get_args
 from proxy.access.auth import Identity, scope_of, session_name
 from proxy.clock import parse_local_time
 from proxy.dialects.base import ChatRequest
+from proxy.dialects.errands import is_errand
 from proxy.errors import Forbidden, InvalidHeader, MissingModel
 from proxy.memory.conversations.chain import named_session
-from proxy.memory.learn.own_words import is_utility_call
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
@@ -50,13 +50,21 @@ async def identify(exchange: Exchange, services: Services) -> None:
     exchange.now = named_time(headers, may_name=exchange.identity.may_name) or exchange.now
     if not exchange.identity.tenant or exchange.mode == "off":
         return
+    if await _is_errand(exchange, request):
+        exchange.mode, exchange.off_reason = "off", "errand"
+        return
     exchange.scope = scope_for(exchange.identity, headers, request.body, services)
     exchange.session_name = session_name(headers, request.body, request.conversation)
     if exchange.session_name:
         exchange.named_session = named_session(exchange.scope, exchange.session_name)
         exchange.scope = replace(exchange.scope, session=exchange.named_session)
-    if is_utility_call("\n".join(message.text for message in request.messages[-1:])):
-        exchange.mode = "off"
+
+
+async def _is_errand(exchange: Exchange, request: ChatRequest) -> bool:
+    """Return whether the request is a client's own, judged beside the event loop where it is large."""
+    if len(exchange.body) < LARGE_BYTES:
+        return is_errand(request, exchange.header_map)
+    return await in_thread("cpu", is_errand, request, exchange.header_map)
 
 
 def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:

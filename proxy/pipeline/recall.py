@@ -29,7 +29,6 @@ from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import best_effort
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
-from proxy.text.fence import without_blocks
 from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")
@@ -81,6 +80,7 @@ async def _look_up(
     before = await _kept_turns(exchange, services, scope)
     said, answers = _said(exchange, before, "user"), _said(exchange, before, "assistant")
     text, context = widen(said, reply=answers[-1] if answers else "")
+    whole = [one.text for one in exchange.messages if one.role == "user" and one.index not in exchange.dropped]
     exchange.query_text = text
     query = Query(
         text,
@@ -88,7 +88,7 @@ async def _look_up(
         None,
         exchange.moment,
         session=scope.session,
-        exclude_texts=_as_stored(said, answers),
+        exclude_texts=_as_stored([*said, *whole], answers),
         patience_s=deadline_s * _PASSAGES_SHARE,
     )
     embedding = spawn(_embedded(exchange, services, query, deadline_s), "embed")
@@ -114,7 +114,7 @@ async def _look_up(
             )
             found = _merged(exchange.recalled.hits, left_out)
             visible = seen(stands, found)
-            stated = " ".join(" ".join([*said, *answers]).casefold().split())
+            stated = " ".join(" ".join([*said, *whole, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, stated)]
             exchange.hits = _without_own(unsaid, exchange)
         exchange.opening = await _opening(exchange, services, stands)
@@ -146,8 +146,8 @@ async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> l
 
 def _said(exchange: Exchange, before: Sequence[Episode], role: str) -> list[str]:
     dropped = exchange.dropped
-    some = (one.text for one in exchange.messages if one.role == role and one.index not in dropped)
-    here = [said for text in some if (said := without_blocks(text))]
+    some = (one.index for one in exchange.messages if one.role == role and one.index not in dropped)
+    here = [said for index in some if (said := exchange.said(index))]
     return [*(turn.text for turn in before if turn.role == role), *here]
 
 

@@ -21,7 +21,6 @@ from proxy.store.costs import shown as costs_shown
 from proxy.store.journal import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link
-from proxy.text.fence import without_blocks
 from proxy.text.secrets import redact
 from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
 
@@ -125,7 +124,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         fresh = list(dropwhile(lambda point: point.role == "assistant", fresh))  # kept when it was given
     said = []
     for point in fresh:
-        text = redact(without_blocks(exchange.messages[point.index].text[:_MOST_TEXT])).strip()
+        text = redact(exchange.said(point.index)[:_MOST_TEXT]).strip()
         if point.role in ("user", "assistant") and text:
             live = point.index == last_user and exchange.first_new <= last_user
             id_ = message_id(scope.session, point.hash)
