@@ -4,7 +4,8 @@ ProxyError
 ├── InvalidRequest (400)
 │   ├── MissingModel
 │   ├── PreviousReplyNotFound
-│   └── InvalidHeader
+│   ├── InvalidHeader
+│   └── NamesNobody
 ├── Unauthorized (401)
 ├── Forbidden (403)
 ├── NotFound (404)
@@ -66,6 +67,12 @@ class InvalidHeader(InvalidRequest):
     """One of our ``X-Memory-*`` headers has a value that we do not understand."""
 
     code = "invalid_header"
+
+
+class NamesNobody(InvalidRequest):
+    """The request names its user by something that names nobody."""
+
+    code = "names_nobody"
 
 
 class Unauthorized(ProxyError):
