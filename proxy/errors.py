@@ -12,6 +12,7 @@ ProxyError
 │   └── ModelNotFound
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
+├── UpgradeRequired (426)
 ├── RateLimited (429)
 ├── UpstreamUnreachable (502)
 ├── UpstreamTimeout (504)
@@ -109,6 +110,12 @@ class UnsupportedEncoding(ProxyError):
     """The request body is compressed in a way that we cannot read."""
 
     status, type, code = 415, "invalid_request_error", "unsupported_encoding"
+
+
+class UpgradeRequired(ProxyError):
+    """The client asks for a WebSocket; what is served here is HTTP."""
+
+    status, type, code = 426, "invalid_request_error", "upgrade_required"
 
 
 class RateLimited(ProxyError):

@@ -27,7 +27,7 @@ from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import Passage, note_refusal, passage_of
 from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.dialects import chat
-from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
+from proxy.errors import Forbidden, NotFound, ProxyError
 from proxy.pipeline.admission import Admission, admit, permitted
 from proxy.pipeline.affinity import opening_of
 from proxy.services import Services
@@ -134,10 +134,6 @@ class Passthrough:
         if _CLIMBS.search(asked.path):
             raise NotFound("There is nothing at a path with dot segments.")
         _refuse_ours(asked.method, asked.path)
-        if (find(asked.headers, "upgrade") or "").lower() == "websocket":
-            raise InvalidRequest(
-                "WebSocket connections, which the Realtime API needs, are not passed on here. Connect to the provider."
-            )
         plan = permitted(admission.identity, asked.model, lambda: self._plan(asked))
         admission.ticket.reserve(tokens=asked.tokens, is_stream=asked.is_stream)
         if plan is None:

@@ -92,6 +92,8 @@ def _serve(settings: Settings, listening: socket.socket) -> None:
     import uvicorn  # noqa: PLC0415 - needed by a server alone
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
+    from proxy.process.http import HttpProtocol  # noqa: PLC0415
+
     _announce(settings)
     server = settings.server
     config = uvicorn.Config(
@@ -101,7 +103,7 @@ def _serve(settings: Settings, listening: socket.socket) -> None:
         port=server.port,
         workers=server.workers,
         loop="uvloop",
-        http="httptools",
+        http=HttpProtocol,
         log_config=None,
         access_log=False,
         date_header=False,
