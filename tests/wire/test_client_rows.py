@@ -11,6 +11,7 @@ import pyarrow
 import pytest
 
 from proxy.process.http import without_offers
+from tests.fakes.replies import JSON_HEADERS, Reply
 from tests.wire.conftest import FACT, KEY, QUESTION, WIRES, Wire, ask, asked_anywhere
 from tests.wire.rawhttp import Wiretap
 
@@ -177,6 +178,44 @@ def test_row_92_head_answers_as_get_without_a_body(plain: Wire, path: str) -> No
 def test_row_94_every_spelling_of_the_base_url_works(plain: Wire, path: str) -> None:
     assert plain.send(ask(), path).status == 200
     assert plain.seen.path == "/v1/chat/completions"
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        b'{"error":{"message":"This model\'s maximum context length is 9 tokens","type":"invalid_request_error","code":"context_length_exceeded"}}',
+        b'{"error":{"message":"The prompt was flagged","type":"invalid_request_error","code":"content_policy_violation"}}',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_row_97_what_is_refused_for_memory_goes_up_once_more_as_it_came(
+    remembering: Wire, refusal: bytes, *, is_packed: bool
+) -> None:
+    coding = (("content-encoding", "gzip"),) if is_packed else ()
+    body = gzip.compress(refusal) if is_packed else refusal
+    reply = Reply([body], 400, headers=(*JSON_HEADERS, *coding))
+    raw = orjson.dumps(ask())
+    remembering.provider.then(reply)
+    answer = remembering.send(raw)
+    assert (answer.status, answer.header("x-memory")) == (200, "degraded; n=0; tokens=0; reason=refused")
+    first, second = remembering.provider.seen[-2:]
+    assert b"Shram" in first.body
+    assert second.body == raw
+    with remembering.api as api:
+        receipt = api.get(f"/receipts/{answer.header('x-memory-receipt')}").json()
+    assert (receipt["injected"], receipt["degraded"]) == ([], ["refused"])
+
+
+def test_row_97_a_refusal_of_the_clients_own_body_comes_back_as_it_is(remembering: Wire) -> None:
+    refusal = b'{"error":{"message":"Unknown field `foo`","type":"invalid_request_error","code":null,"param":"foo"}}'
+    remembering.provider.then(Reply([refusal], 400))
+    before = len(remembering.provider.seen)
+    answer = remembering.send(ask())
+    assert (answer.status, answer.body, len(remembering.provider.seen) - before) == (400, refusal, 1)
+    again = b'{"error":{"message":"maximum context length","type":"invalid_request_error","code":"context_length_exceeded"}}'
+    remembering.provider.then(Reply([again], 400), Reply([again], 400))
+    answer = remembering.send(ask())
+    assert (answer.status, answer.body) == (400, again)
 
 
 def texts(wire: Wire) -> set[str]:

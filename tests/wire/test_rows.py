@@ -23,6 +23,7 @@ ROWS = {
     range(81, 84): "clients: upgrades, compressed bodies, compaction",
     range(88, 93): "clients: errands, wrappers, private headers, unfilled names, HEAD",
     range(94, 95): "clients: spellings of the base URL",
+    range(97, 98): "clients: what is refused for memory goes up without it",
 }
 
 
