@@ -19,7 +19,9 @@ _DECORATION = r"[-=*#<>\[\]{}()~_|+ \t]"
 _BEGIN_WORD = "BEGIN|START|ANFANG|INICIO|DÉBUT|НАЧАЛО|开始"
 _END_WORD = r"(?:END|ENDE|FIN|FINE|FIM|КОНЕЦ|结束)(?:[ \t]+(?:OF|DER|DES|DE|DEL|DO|DA))?(?![^\W_])|/"
 _END_LINE = re.compile(
-    rf"^{_DECORATION}{{0,16}}(?:{_END_WORD})[ \t:_-]*(?P<name>[^\n]{{0,100}})$", re.IGNORECASE | re.MULTILINE
+    rf"^(?:{_DECORATION}{{0,16}}(?:{_END_WORD})[ \t:_-]*(?P<name>[^\n]{{0,100}})"
+    rf"|{_DECORATION}{{1,16}}(?P<before>[^\n]{{1,100}}?)[ \t_-](?:END|ENDE|FIN|КОНЕЦ|结束){_DECORATION}{{0,16}})$",
+    re.IGNORECASE | re.MULTILINE,
 )
 MAX_ENDS = 50  # of one name that are compared with a beginning
 _NAME = re.compile(r"\w+")
@@ -81,7 +83,7 @@ class _Scan:
                 self._closes[tag["name"].casefold()].append(at)
         self._ends: dict[str, list[tuple[int, list[str], int]]] = defaultdict(list)
         for match in _END_LINE.finditer(text):
-            named = _named(match["name"])
+            named = _named(match["name"] or match["before"] or "")
             if named and not match[0].lstrip().startswith(("</", "&lt;/")):
                 self._ends[named[0]].append((match.start(), named, match.end()))
         self._comment_ends = list(_COMMENT_END.finditer(text)) if "<!--" in text else []
@@ -161,7 +163,8 @@ class _Scan:
         first = bisect_left(ends, match.end(), key=lambda end: end[0])
         for start, named, end in ends[first : first + MAX_ENDS]:
             if own[: len(named)] == named or named[: len(own)] == own:
-                return Cut(match.start(), end, (match.end(), start))
+                slot = self._opens_slots and is_slot(" ".join(own))
+                return Cut(match.start(), end, (match.end(), start), slot)
         return None
 
     def _tag_near(self, position: int) -> int | None:
@@ -223,4 +226,5 @@ def _is_marker(line: str) -> bool:
 
 
 def _named(name: str) -> list[str]:
-    return [word.casefold() for word in _NAME.findall(name)]
+    found = [word.casefold() for word in _NAME.findall(name)]
+    return [word for word in found if word.upper() not in _BEGIN_WORD.split("|")]

@@ -29,7 +29,11 @@ _INSTRUCTS = re.compile(
     r"|上下文|资料|文档|知识|问题|回答|来源|文脈|資料|質問|回答|문맥|질문|답변",
     re.IGNORECASE,
 )
+_ANY_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]", re.MULTILINE)
+_SECTION = re.compile(r"^[ \t]*#{1,6}[ \t]+[^\n]{1,60}[:：][ \t]*$", re.MULTILINE)
+_IN_QUOTES = re.compile(r"\s*(?:\"{3}|\'{3}|`{3})\s*(.*?)\s*(?:\"{3}|\'{3}|`{3})\s*", re.DOTALL)
 _QUOTED = re.compile(r"\A\s*(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|'([^'\n]+)')\s*\Z")
+_LEAD = re.compile(r"\s*[^.!?。！？\n:：]{1,200}[:：](?=\s*\S)")
 _SENTENCE = re.compile(r"(?:\A|(?<=[.!?。！？\n]))[^.!?。！？\n]{1,400}[:：][ \t]*\Z")
 _FIRST_PERSON = re.compile(
     r"\b(?:I|I['’]\w+|my|me|mine|we|our|(?-i:us)|ich|mein\w*|mir|mich|wir|unser\w*|yo|mis?|me|nosotr[oa]s|nuestr\w+|je|j['’]\w+|mon|ma|mes|nous|notre"
@@ -95,14 +99,37 @@ def _labelled(text: str, found: Sequence[Cut]) -> Span | None:
     strong = (*_labels("strong").finditer(text), *_strong_headings().finditer(text))
     for match in sorted(strong, key=lambda one: -one.start()):
         if not _is_cut(match.start(), found) and (span := _behind(text, match, ends)):
-            return _without_intro(text, span) if "\n" in match["mark"] or match["mark"].strip() else span
+            return _inside_label(text, _without_intro(text, span))
+    headings = list(_weak_headings().finditer(text))
+    if headings and _template_headings().search(text, 0, headings[-1].start()):
+        last = headings[-1].end()
+        if text[last:].strip() and not _ANY_HEADING.search(text, last) and not _is_cut(last - 1, found):
+            return _inside_label(text, (last, len(text)))
     for match in reversed(list(_labels("weak").finditer(text))):
         if _is_cut(match.start(), found) or _template_headings().match(text, match.start()):
             continue
         span = _behind(text, match, ends)
         if span and _is_filled_in(text, match, span, found):
-            return span
+            return _inside_label(text, span)
     return None
+
+
+def _inside_label(text: str, span: Span) -> Span:
+    """Return what a label opens without the next section of the template, its last instructions, and quotes around."""
+    start, stop = span
+    section = _SECTION.search(text, start, stop) or _template_headings().search(text, start, stop)
+    if section is not None and text[start : section.start()].strip():
+        stop = section.start()
+    quoted = _IN_QUOTES.match(text, start, stop)
+    if quoted is not None:
+        return quoted.span(1)
+    stop = start + len(text[start:stop].rstrip())
+    while (gap := text.rfind("\n\n", start, stop)) > start:
+        last = text[gap:stop]
+        if not text[start:gap].strip() or speaks_in_first_person(last) or not _INSTRUCTS.search(last):
+            break
+        stop = gap
+    return start, stop
 
 
 def _behind(text: str, label: re.Match[str], ends: Sequence[re.Match[str]]) -> Span | None:
@@ -138,6 +165,9 @@ def _untemplated(text: str, left: Sequence[Span], found: Sequence[Cut]) -> list[
     for a, b in left:
         start, stop = a, b
         is_before = last_start >= b
+        lead = None if is_before else _LEAD.match(text, a, b)
+        if lead is not None and _INSTRUCTS.search(lead[0]) and not speaks_in_first_person(lead[0]):
+            start = lead.end()
         heading = _template_headings().search(text, a, b)
         if heading is not None:
             stop = heading.start()
@@ -189,6 +219,11 @@ def _labels(name: str) -> re.Pattern[str]:
 @cache
 def _strong_headings() -> re.Pattern[str]:
     return pattern("labels", "strong", around=_STRONG_HEADING)
+
+
+@cache
+def _weak_headings() -> re.Pattern[str]:
+    return pattern("labels", "weak", around=_STRONG_HEADING)
 
 
 @cache

@@ -34,6 +34,7 @@ from proxy.types import Episode, Hit, Scope
 _SHOWN = ("chunk", "image")
 _PASSAGES_SHARE = 0.65  # of the deadline
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
+LEDGER_DEADLINE_S = 2.0  # of a conversation that goes on; a reading takes 0.3 ms
 _MOST_HITS = 80
 _MOST_PASSAGES = 24  # of what a request leaves out
 _SCANNED_IN_TIME = 2_000_000  # characters for which the deadline is meant; of more, nothing else finds what was said
@@ -57,12 +58,39 @@ async def recall(exchange: Exchange, services: Services) -> None:
     if not exchange.is_located:
         place_by(exchange, services, ())
     left_s = until - clock()
+    await _read_ledger(exchange, services, left_s)
     await compact(exchange, services)
     passages = await _in_left_out(exchange, deadline_s)
     if exchange.reads and left_s > 0:
         with exchange.timings.step("recall"), best_effort(exchange, "memory"):
             async with asyncio.timeout(left_s):
                 await _look_up(exchange, services, exchange.required_scope, left_s, passages)
+
+
+async def _read_ledger(exchange: Exchange, services: Services, left_s: float) -> None:
+    """Fill in what earlier turns of the conversation carry; a late recall may add nothing, but takes nothing away.
+
+    Providers that bind a reply to what stood before it refuse a history from which a block is gone.
+    """
+    has_history = any(message.role == "assistant" for message in exchange.messages)
+    if not exchange.reads or (left_s <= 0 and not has_history):
+        return
+    scope = exchange.required_scope
+    with exchange.timings.step("recall"), best_effort(exchange, "store"):
+        async with asyncio.timeout(LEDGER_DEADLINE_S if has_history else left_s):
+            exchange.ledger = await services.ledger.read(scope, scope.session)
+
+
+def _is_answered(exchange: Exchange) -> bool:
+    """Return whether the last message says nothing of the user's and their last words have their block already.
+
+    So it is in the tool loop of an agent that sends outcomes as messages of the user.
+    """
+    users = [point for point in exchange.points if point.role == "user"]
+    if not users or exchange.said(users[-1].index):
+        return False
+    own = next((point for point in reversed(users[:-1]) if exchange.said(point.index)), None)
+    return own is not None and any(one.anchor == own.hash and one.kind == "block" for one in exchange.ledger)
 
 
 async def recall_left_out(exchange: Exchange, services: Services) -> None:
@@ -95,7 +123,6 @@ async def _look_up(
     left_out = [as_hit(exchange, passage) for passage in passages]
     try:  # the embedder computes in a thread: what is read meanwhile costs no time
         with best_effort(exchange, "store"):
-            exchange.ledger = await services.ledger.read(scope, scope.session)
             exchange.standing = await standing(scope, services.index)
             exchange.hits = seen(exchange.standing, left_out)  # should the store be too slow for more
             await services.index.prepare(scope)
@@ -108,7 +135,7 @@ async def _look_up(
         stands = exchange.standing = await standing(scope, services.index)
         exchange.profile = stands.profile_at(exchange.moment)
         exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
-        if text:
+        if text and not _is_answered(exchange):
             exchange.recalled = await search(
                 scope, query, services.index, limit=_MOST_HITS, withheld=stands.withheld.spans
             )

@@ -42,6 +42,15 @@ ALIEN = "I live in Kiel and work as a notary."
         f"### Task:\nAnswer.\n### Guidelines:\n- Be brief.\n\n<context>\n{ALIEN}\n</context>\n\n{OWN}",
         f"Question: an example\nThought: one\n\nQuestion: {OWN}\nThought: two\nObservation: {ALIEN}\nThought:",
         f'"{OWN}"',
+        f"--- CONTEXT ENTRY BEGIN ---\n{ALIEN}\n--- CONTEXT ENTRY END ---\n\n--- USER MESSAGE BEGIN ---\n{OWN}\n--- USER MESSAGE END ---",
+        f"{OWN}\n--- Content from files ---\nContent from @a.md:\n{ALIEN}\n--- End of content ---",
+        f"Answer from the material\n\n## Rules:\n- cite\n\n## My question is:\n\n{OWN}\n\n## Material:\n\n{ALIEN}\n\nAnswer briefly.",
+        f'使用 <Reference></Reference> 中的内容:\n\n<Reference>\n{ALIEN}\n</Reference>\n\n回答要求：\n- 简洁。\n\n问题:"""{OWN}"""',
+        f"Current Task: {OWN}\n\nReturn the complete content as the final answer.\n\nBegin! Give your best Final Answer!\n\nThought:",
+        f"[INST]\n{OWN}\n[/INST]",
+        f"<context>\n{ALIEN}\n</context>\n\nUsing the context above, answer: {OWN}",
+        f"# Instructions\nAnswer briefly.\n\n# Context\n{ALIEN}\n\n# Question\n{OWN}",
+        f"Вопрос пользователя: {OWN}\nКонтекст: {ALIEN}\nОтвет:",
     ],
 )
 def test_what_the_user_wrote_is_found_in_a_wrapper(text: str) -> None:
@@ -55,6 +64,9 @@ def test_what_the_user_wrote_is_found_in_a_wrapper(text: str) -> None:
         f"Tool result: {ALIEN}",
         f"[read_file for 'a'] Result:\n{ALIEN}",
         f"EXECUTION RESULT of [bash]:\n{ALIEN}",
+        f"Tool `read` returned: {ALIEN}",
+        f"exitcode: 0 (execution succeeded)\nCode output: {ALIEN}",
+        f"Search results for cats:\n{ALIEN}",
     ],
 )
 def test_parts_behind_an_outcome_of_a_tool_belong_to_it(text: str) -> None:

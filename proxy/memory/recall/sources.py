@@ -18,7 +18,7 @@ from proxy.memory.recall.evidence import weigh
 from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
 from proxy.memory.recall.gate import OF_ONESELF, Evidence, Verdict, admit, asks_of_oneself, is_handful
 from proxy.memory.recall.names import called
-from proxy.memory.recall.query import Query
+from proxy.memory.recall.query import Query, is_of_oneself
 from proxy.memory.recall.rank import best, fuse, newest_first, priors
 from proxy.memory.recall.statements import ended_hits, fact_hit, is_overview, overview, with_links
 from proxy.memory.recall.turns import (
@@ -181,7 +181,7 @@ async def recall(
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
-    found, speaking = _vouched(found, verdict.passed, carried)
+    found, speaking = _vouched(found, verdict.passed, carried if is_of_oneself(query.text) else {})
     passed = _merged([one for one, speaks in zip(found, speaking, strict=True) if speaks])
     passed = [replace(hit, stands_for=carried[hit.id]) if hit.id in carried else hit for hit in passed]
     silent = _merged([one for one, speaks in zip(found, speaking, strict=True) if not speaks])
