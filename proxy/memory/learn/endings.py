@@ -11,7 +11,7 @@ from proxy.memory.learn.statements import Sentence, speaks_of_self
 from proxy.text.languages import Language, languages_in, matches, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
-from proxy.text.terms import Term, forms_of, holds, terms_in
+from proxy.text.terms import Term, forms_of, holds, shared, terms_in
 from proxy.text.words import HAS_CJK, Span, flat, words
 
 EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget"]
@@ -79,6 +79,31 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
             if ending is not None:
                 made.append(ending)
     return made[:MAX_ENDINGS]
+
+
+def judged_ending(text: str, words_named: Sequence[str], found: Sequence[Sentence]) -> Ending | None:
+    """Return the ending of a statement that a judge found; None where the message speaks so that nothing ends.
+
+    Args:
+        text: The older statement.
+        words_named: Words that the judge copied from it.
+        found: Sentences of the message.
+    """
+    named = [terms_in(f"- {word}") for word in words_named]
+    terms = tuple(term for one in named if all(holds(text, term) for term in one) for term in one)
+    terms = terms or tuple(terms_in(f"- {text}"))[:1]
+    spans = [(one, *span) for one in found for span in clauses(one.text)]
+    if not terms or not spans:
+        return None
+    sure = [span for span in spans if holds(span[0].text[span[1] : span[2]], terms[0])]
+    one, start, end = max(sure or spans, key=lambda span: shared(span[0].text[span[1] : span[2]], text))
+    part, low = one.text[start:end], one.low[start:end]
+    is_request = any(tongue.has("erase", low) or any(tongue.find("forget", low)) for tongue in languages_in(low))
+    if sure and not is_request and _is_void(one, part, low):
+        return None
+    at = next((word.start for word in words(low) if word.text in terms[0].forms), len(low))
+    subject = next(iter([_subject(tongue, part, low, at) for tongue in languages_in(low)]), ()) if sure else ()
+    return Ending("end", one, part, terms, subject)
 
 
 def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
