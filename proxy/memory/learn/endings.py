@@ -25,6 +25,7 @@ MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
 _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
 _PLAIN_REGIONS = 2  # behind and before a cue
+_ATTRIBUTIVE = ("的", "着", "得")  # "我住在的那个小区" names a place by living there
 _COMMA = re.compile(r"[,;:，；：。]")
 
 
@@ -134,7 +135,7 @@ def slot_of(text: str) -> list[tuple[str, str]]:
                 continue
             if not one.words["single"].isdisjoint(key):
                 found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
-    return [(name, value) for name, value in found if value]
+    return [(name, value) for name, value in found if value and not value.startswith(_ATTRIBUTIVE)]
 
 
 def _is_of_other(text: str, low: str, start: int) -> bool:
