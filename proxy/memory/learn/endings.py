@@ -135,7 +135,12 @@ def slot_of(text: str) -> list[tuple[str, str]]:
                 continue
             if not one.words["single"].isdisjoint(key):
                 found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
-    return [(name, value) for name, value in found if value and not value.startswith(_ATTRIBUTIVE)]
+    return [(name, value) for name, value in found if value and not _is_no_value(value)]
+
+
+def _is_no_value(value: str) -> bool:
+    """Return whether what stands at the place of a value asks or describes: "my job is what I love"."""
+    return value.startswith(_ATTRIBUTIVE) or value.split(maxsplit=1)[0] in listed("ask")
 
 
 def _is_of_other(text: str, low: str, start: int) -> bool:
@@ -174,10 +179,13 @@ def _value(text: str) -> str:
 
 def _request(one: Sentence, part: str, low: str) -> Ending | None:
     """Return a request to forget; it opens its clause, politeness aside."""
+    if any(tongue.has("later", low) for tongue in languages_in(low)):
+        return None
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
         for match in tongue.find("forget", low):
-            if match.start() > opening:
+            before = {word.text for word in words(low[: match.start()])}
+            if match.start() > opening or not before.isdisjoint(listed("first")):  # "I don't remember the name"
                 continue
             start, end = match.start("old"), len(low)
             first = next((found.start() for found in _COMMA.finditer(low, start)), end)
@@ -194,6 +202,8 @@ def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:
     for tongue in languages_in(low):
         found = list(tongue.find("erase", low))
         if not found or tongue.has("unforgotten", low) or not tongue.has("remembered", one.low):
+            continue
+        if _third(low[: found[0].start()]):
             continue
         blank = _blanked(part, [match.span() for match in (*found, *tongue.find("remembered", low))])
         whole = terms_in(_blanked_sentence(tongue, one))
