@@ -10,12 +10,16 @@ from typing import NamedTuple
 
 from proxy.text.languages import languages_in, words_for
 from proxy.text.languages import words as listed
+from proxy.text.lexical import tongue
 from proxy.text.words import CJK, HAS_CJK, Span, Word, flat, words
 
 MAX_CHARACTERS = 8_000  # of one text; what follows is one sentence more
 MAX_ITEM_WORDS = 6
 MIN_CLAUSE_WORDS = 3  # "Ana and I" is a subject, no clause
 MAX_ITEMS = 12
+_ABBREVIATION = 12  # characters before a full stop that an abbreviation may take
+_READ = 200  # characters that tell a sentence's language
+_NO_DOT = ("en", "es", "ru", "zh")  # languages that write no full stop behind an ordinal
 
 _END = re.compile(rf"[.!?…]{{1,8}}+[\"'»”)\]]{{0,3}}(?=\s|$|[{CJK}])" r"|[。！？]{1,8}+[”」』）]{0,3}|\n+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])([^\W\d_]{1,8}(?:\.[^\W\d_]{1,3})?)\.$")
@@ -30,7 +34,7 @@ def sentences(text: str) -> tuple[Span, ...]:
     found: list[Span] = []
     start = 0
     for match in _END.finditer(text, 0, MAX_CHARACTERS):
-        if match[0] == "." and _is_inside(text[max(0, match.end() - 12) : match.end()], text[match.end() :][:2]):
+        if match[0] == "." and _is_inside(text[max(start, match.end() - _READ) : match.end()], text[match.end() :][:2]):
             continue
         _keep(found, text, start, match.end())
         start = match.end()
@@ -48,10 +52,11 @@ def _keep(found: list[Span], text: str, start: int, end: int) -> None:
         found[-1] = (found[-1][0], stop)
 
 
-def _is_inside(before: str, after: str) -> bool:
+def _is_inside(sentence: str, after: str) -> bool:
     """Return whether a full stop ends an abbreviation, an initial or an ordinal rather than a sentence."""
-    if _ORDINAL.search(before):
-        return after[1:2].isalpha() and after[1:2].isupper()
+    before = sentence[-_ABBREVIATION:]
+    if _ORDINAL.search(before):  # "am 3. Mai", but "size 40. My feet …"
+        return after[1:2].isupper() and tongue(sentence) not in _NO_DOT
     match = _ABBREVIATED.search(before)
     if match is None:
         return False

@@ -131,7 +131,7 @@ def test_help_imports_no_part_of_the_house() -> None:
     words = "import sys; from proxy.cli.main import main; sys.argv = ['throughline', '--help']\n"
     words += "try: main()\nexcept SystemExit: print(*(name for name in sys.modules if name.startswith('proxy.')))"
     ended = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
-    assert all(name in ended.stdout for name in ("serve", "check", "keys", "ingest", "eval"))
+    assert all(name in ended.stdout for name in ("serve", "check", "keys", "ingest", "mcp", "eval"))
     imported = set(ended.stdout.splitlines()[-1].split())
     assert imported == {"proxy.cli", "proxy.cli.main", "proxy.errors"}
 
