@@ -43,6 +43,13 @@ class Receipts:
         """
         return await self._db.query(lambda connection: _find(scope, connection, receipt))
 
+    async def all(self, scope: Scope) -> list[dict[str, Any]]:
+        """Return the bodies of all receipts in view, oldest first."""
+        mine = receipts.c.owner == scope.user, receipts.c.agent.in_({"", scope.agent})
+        query = sa.select(receipts.c.body).where(*mine).order_by(receipts.c.created_ms, receipts.c.id)
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        return [dict(row.body) for row in rows]
+
     async def annotate(
         self,
         scope: Scope,
