@@ -20,7 +20,7 @@ _SEGMENTS = frozenset(
         "transcriptions", "translations", "uploads", "variations", "vector_stores", "videos",
         "agents", "chunks", "documents", "end", "erase", "export", "forget", "history", "import", "memories",
         "link", "pin", "receipts", "restore", "reviews", "sessions", "state", "tasks", "thumbnail", "undo", "unlink",
-        "unpin", "usage",
+        "unpin", "usage", "openapi.json",
     }
 )  # fmt: skip
 
