@@ -10,6 +10,7 @@ from typing import Any
 from proxy.clock import iso
 from proxy.memory.conversations.chain import message_id, reply_hash, turn_id
 from proxy.memory.inject.entries import members
+from proxy.memory.lifecycle.usage import counted
 from proxy.pipeline.compact import summary_of, to_store
 from proxy.pipeline.exchange import Attached, Exchange
 from proxy.pipeline.keeping import settle
@@ -168,6 +169,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         "degraded": list(exchange.reasons),
         **({"compaction": summary_of(exchange)} if exchange.compaction else {}),
         **({"recall_calls": exchange.recalls} if exchange.offers_recall else {}),
+        "usage": counted(exchange.reply.usage if exchange.reply else None),
         "costs": costs_shown(exchange.costs),
         "injected": [_entry(hit) for hit in injected],
         **{kind: _of(exchange, kind) for kind in ("profile", "opening")},
