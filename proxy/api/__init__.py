@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from proxy.api import errors, links, memories, openapi, ops, receipts, reviews, sessions, shown, state, usage
+from proxy.api import errors, links, memories, openapi, ops, receipts, reviews, sessions, shown, state, transfer, usage
 from proxy.api.chat import Completions
 from proxy.api.cors import Cors
 from proxy.api.edge import Edge
@@ -35,7 +35,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(1, replies)
     conversations = Route("/v1/messages", Completions(services, messages, "/messages"), methods=["POST"])
     app.router.routes.insert(2, conversations)
-    for module in (ops, memories, receipts, sessions, shown, state):
+    for module in (ops, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
     for module in (links, openapi, reviews, usage):
         app.include_router(module.router)

@@ -11,15 +11,19 @@ from proxy.telemetry.metrics import METRICS_CONTENT_TYPE, metrics_page
 router = APIRouter()
 
 
-@router.api_route("/healthz", methods=["GET", "HEAD"])
-@router.api_route("/health/liveliness", methods=["GET", "HEAD"])
+@router.get("/healthz")
+@router.head("/healthz", include_in_schema=False)
+@router.get("/health/liveliness")
+@router.head("/health/liveliness", include_in_schema=False)
 async def live() -> dict[str, str]:
     """Say that the process serves."""
     return {"status": "ok"}
 
 
-@router.api_route("/readyz", methods=["GET", "HEAD"])
-@router.api_route("/health/readiness", methods=["GET", "HEAD"])
+@router.get("/readyz")
+@router.head("/readyz", include_in_schema=False)
+@router.get("/health/readiness")
+@router.head("/health/readiness", include_in_schema=False)
 async def ready(request: Request) -> JSONResponse:
     """Say whether store and embedder are warm: then the first question is answered with memory."""
     services = services_of(request)

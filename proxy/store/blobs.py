@@ -64,6 +64,15 @@ class DiskBlobs:
         """Delete everything of the owner."""
         await in_thread("load", shutil.rmtree, self._of(scope), ignore_errors=True)
 
+    async def usage(self, scope: Scope) -> tuple[int, int]:
+        """Return how many files the owner has, thumbnails included, and their bytes."""
+
+        def measure() -> tuple[int, int]:
+            sizes = [path.stat().st_size for path in self._of(scope).glob("*")]
+            return len(sizes), sum(sizes)
+
+        return await in_thread("load", measure)
+
     @asynccontextmanager
     async def file(self, scope: Scope, name: str) -> AsyncIterator[Path]:
         """Yield the path of a blob, to be read only.
@@ -144,6 +153,11 @@ class RamBlobs:
         """Forget everything of the owner."""
         for key in [key for key in self._kept if key[0] == scope.user]:
             del self._kept[key]
+
+    async def usage(self, scope: Scope) -> tuple[int, int]:
+        """Return how many blobs the owner has, and their bytes."""
+        sizes = [len(data) for key, data in self._kept.items() if key[0] == scope.user]
+        return len(sizes), sum(sizes)
 
     @asynccontextmanager
     async def file(self, scope: Scope, name: str) -> AsyncIterator[Path]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
+from proxy.store.columns import Json, Text
 from proxy.store.sql import Database
-from proxy.store.tables import leases, metadata
+from proxy.store.tables import leases, media, metadata, sessions, uses
 from proxy.types import Scope
 
 # Every table with an owner, whoever adds one. Only the lease stays: the eraser holds it, and its release deletes it.
@@ -39,6 +42,10 @@ class Erasure:
 
     async def erase(self, scope: Scope) -> Erased:
         """Delete every row of the owner, of all agents and conversations, and scrub the files."""
+        return Erased(await self.delete(scope), await self._db.scrub())
+
+    async def delete(self, scope: Scope) -> dict[str, int]:
+        """Delete every row of the owner and return how many by table; their bytes leave the files with a scrub."""
 
         def delete(connection: sa.Connection) -> dict[str, int]:
             return {
@@ -46,5 +53,80 @@ class Erasure:
                 for table in OWNED
             }
 
-        rows = await self._db.submit(delete)
-        return Erased(rows, await self._db.scrub())
+        return await self._db.submit(delete)
+
+    async def delete_agent(self, scope: Scope, memories: Sequence[str]) -> dict[str, int]:
+        """Delete every row of one agent of the owner and return how many by table.
+
+        Args:
+            scope: Whose, and of which agent.
+            memories: Ids of the agent's memories.
+        """
+
+        def delete(connection: sa.Connection) -> dict[str, int]:
+            own = sessions.c.owner == scope.user, sessions.c.agent == scope.agent
+            talks = list(connection.execute(sa.select(sessions.c.id).where(*own)).scalars())
+            counts = {}
+            for table in OWNED:
+                is_own = _of_agent(table, scope, talks, memories)
+                counts[table.name] = connection.execute(
+                    table.delete().where(table.c.owner == scope.user, is_own)
+                ).rowcount
+            return counts
+
+        return await self._db.submit(delete)
+
+    async def agent_blobs(self, scope: Scope) -> list[str]:
+        """Return the names of bytes that only one agent of the owner showed."""
+        mine = media.c.owner == scope.user
+        others = sa.select(media.c.sha256).where(mine, media.c.agent != scope.agent)
+        query = sa.select(media.c.sha256).where(mine, media.c.agent == scope.agent, media.c.sha256.not_in(others))
+        return await self._db.query(lambda connection: list(connection.execute(query).scalars()))
+
+    async def texts(self, scope: Scope) -> list[str | bytes]:
+        """Return every text and record of the owner's rows, as they lie in the files."""
+        columns = [(table, _texts_of(table)) for table in OWNED]
+
+        def select(connection: sa.Connection) -> list[str | bytes]:
+            found: list[str | bytes] = []
+            for table, own in columns:
+                rows = connection.execute(sa.select(*own).where(table.c.owner == scope.user))
+                found += [value for row in rows for value in row if value]
+            return found
+
+        return await self._db.query(select)
+
+    async def holds(self, fragment: bytes) -> bool:
+        """Return whether a row of anybody holds these bytes; reads every table."""
+        columns = [(table, _texts_of(table)) for table in OWNED]
+
+        def search(connection: sa.Connection) -> bool:
+            if connection.dialect.name != "sqlite":  # its files are not in the data folder
+                return False
+            for table, own in columns:
+                for column in own:
+                    is_in = sa.func.instr(sa.cast(column, sa.LargeBinary), fragment) > 0
+                    if connection.execute(sa.select(sa.literal(1)).select_from(table).where(is_in).limit(1)).first():
+                        return True
+            return False
+
+        return await self._db.query(search)
+
+
+def _texts_of(table: sa.Table) -> list[sa.ColumnElement[Any]]:
+    """Return the columns that may hold what a user said, each as bytes or text without its meaning."""
+    return [
+        sa.type_coerce(column, sa.LargeBinary if isinstance(column.type, Json | sa.LargeBinary) else sa.Text)
+        for column in table.c
+        if isinstance(column.type, Json | Text | sa.Text | sa.LargeBinary) and column.name not in _NO_CONTENT
+    ]
+
+
+_NO_CONTENT = frozenset({"owner", "tenant", "agent", "kind", "status", "action", "holder"})
+
+
+def _of_agent(table: sa.Table, scope: Scope, talks: Sequence[str], memories: Sequence[str]) -> sa.ColumnElement[bool]:
+    """Return the condition for rows of one agent: by its name, its conversations or its memories."""
+    if "agent" in table.c:
+        return table.c.agent == scope.agent
+    return uses.c.memory.in_(memories) if table is uses else table.c.session.in_(talks)

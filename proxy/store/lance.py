@@ -200,6 +200,11 @@ class LanceStore:
         """Delete passages; their bytes leave the disk with ``purge``."""
         await shielded(self._remove("chunks", scope, "id", ids), "remove chunks")
 
+    async def remove_agent(self, scope: Scope) -> None:
+        """Delete every row of one agent of the owner; their bytes leave the disk with ``purge``."""
+        for noun in NOUNS:
+            await shielded(self._remove(noun, scope, "agent", [scope.agent]), f"remove {noun} of an agent")
+
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""
         async with self._tables.reading(noun, scope.user) as table:

@@ -121,6 +121,12 @@ class RamStore:
         """Forget passages."""
         self._remove(scope, "chunks", ids)
 
+    async def remove_agent(self, scope: Scope) -> None:
+        """Forget every row of one agent of the owner."""
+        for noun in NOUNS:
+            rows = self._table(scope, noun).rows
+            self._remove(scope, noun, [key for key, row in rows.items() if row.item.agent == scope.agent])
+
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""
         rows = self._table(scope, noun).rows

@@ -1,0 +1,175 @@
+"""Erase a user, or one agent of a user, from every store, and prove it by searching the files."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from proxy.memory.index.cache import IndexCache
+from proxy.memory.lifecycle.erase_proof import Searched, fragments, search
+from proxy.process.threads import in_thread
+from proxy.store.blobs import Blobs
+from proxy.store.erase import Erasure
+from proxy.store.leases import Leases
+from proxy.store.ram import Rows
+from proxy.store.schema import NOUNS
+from proxy.store.spool import Spool
+from proxy.store.sql import Database
+from proxy.store.uses import Uses
+from proxy.types import Scope
+
+WAIT_S = 60.0  # for a worker that holds the owner's lease
+SCRUB_TRIES = 20  # readers of other processes may stand in the way for a moment
+SCRUB_PAUSE_S = 0.25
+MAX_CHECKED = 500  # fragments found in a shared file that are looked for in the rows of others
+MAX_PLACES = 20
+
+_OWNER = re.compile(r"(?:^|_)([0-9a-f]{32})(?:_g\d+\.lance)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """The parts that keep a user's data, the lasting ones or those in memory.
+
+    Attributes:
+        spool: Files waiting to be imported; None where there are none.
+    """
+
+    store: Rows
+    index: IndexCache
+    database: Database
+    blobs: Blobs
+    leases: Leases
+    uses: Uses
+    spool: Spool | None = None
+
+
+@dataclass(slots=True)
+class Erasing:
+    """Counts of what was erased, and the texts to look for afterwards."""
+
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    wanted: set[bytes] = field(default_factory=set)
+
+
+async def erase(parts: Keeping, scope: Scope, *, verify: bool) -> Erasing:
+    """Delete everything of the scope, work under way included; the bytes leave the SQL files with ``scrub``.
+
+    A scope that names an agent stands for that agent's part of the user's memory only.
+
+    Raises:
+        StoreUnavailable: If another process does not let go of the owner's memory in time.
+    """
+    done = Erasing()
+    async with parts.leases.held(scope, wait_s=WAIT_S):
+        if verify:
+            done.wanted = await wanted_of(parts, scope)
+        await (_erase_agent if scope.agent else _erase_user)(parts, scope, done)
+        parts.index.forget(scope)
+        if verify and scope.agent:
+            done.wanted -= await wanted_of(parts, replace(scope, agent=""))
+    return done
+
+
+async def wanted_of(parts: Keeping, scope: Scope) -> set[bytes]:
+    """Return the fragments by which what is kept of a scope is known on a disk."""
+    found = await in_thread("cpu", fragments, await _values(parts, scope))
+    return found - fragments([scope.user, scope.tenant, scope.agent])
+
+
+async def scrub(database: Database) -> bool:
+    """Make deleted rows leave the SQL files; False if readers stood in the way to the end."""
+    for _ in range(SCRUB_TRIES):
+        if await database.scrub():
+            return True
+        await asyncio.sleep(SCRUB_PAUSE_S)
+    return False
+
+
+async def prove(database: Database, folder: Path, scope: Scope, wanted: Collection[bytes]) -> dict[str, Any]:
+    """Search every file below ``folder`` for erased texts and return what was searched and found, as JSON.
+
+    What another user said in the same words stays theirs: it is counted as ``of_others``.
+    """
+    searched = await in_thread("load", search, folder, wanted)
+    left, others = await _told_apart(Erasure(database), folder, scope, searched)
+    return {
+        "object": "erasure.verification",
+        "texts": searched.texts,
+        "files": searched.files,
+        "bytes": searched.size_bytes,
+        "found": len(left),
+        "of_others": others,
+        "places": sorted({str(path.relative_to(folder)) for paths in left.values() for path in paths})[:MAX_PLACES],
+    }
+
+
+async def _erase_user(parts: Keeping, scope: Scope, done: Erasing) -> None:
+    files, size_bytes = await parts.blobs.usage(scope)
+    done.counts["rows"] = await parts.store.counts(scope)
+    done.counts["files"] = {"files": files, "bytes": size_bytes}
+    done.counts["database"] = await Erasure(parts.database).delete(scope)
+    parts.uses.forget(scope)
+    await parts.store.drop_owner(scope)
+    await parts.blobs.drop_owner(scope)
+    if parts.spool is not None:
+        done.counts["imports"] = {"files": await parts.spool.drop_owner(scope)}
+
+
+async def _erase_agent(parts: Keeping, scope: Scope, done: Erasing) -> None:
+    erasure = Erasure(parts.database)
+    before = await parts.store.counts(scope)
+    memories = [row.id for row in await parts.store.memories(scope) if row.agent == scope.agent]
+    names = await erasure.agent_blobs(scope)
+    files, size_bytes = await parts.blobs.usage(scope)
+    await parts.uses.remove(scope, memories)
+    done.counts["database"] = await erasure.delete_agent(scope, memories)
+    await parts.store.remove_agent(scope)
+    await parts.store.purge(scope)
+    after = await parts.store.counts(scope)
+    done.counts["rows"] = {noun: before[noun] - after[noun] for noun in NOUNS}
+    for name in names:
+        await parts.blobs.remove(scope, name)
+    files_left, bytes_left = await parts.blobs.usage(scope)
+    done.counts["files"] = {"files": files - files_left, "bytes": size_bytes - bytes_left}
+
+
+async def _values(parts: Keeping, scope: Scope) -> list[Any]:
+    """Return everything of the scope that has words in it."""
+    rows: Iterable[Any] = [
+        *await parts.store.memories(scope),
+        *await parts.store.episodes(scope),
+        *await parts.store.chunks(scope),
+    ]
+    own = [row for row in rows if not scope.agent or row.agent == scope.agent]
+    values: list[Any] = [
+        value for row in own for value in (row.id, row.text, getattr(row, "quote", ""), getattr(row, "context", ""))
+    ]
+    return values if scope.agent else values + list(await Erasure(parts.database).texts(scope))
+
+
+async def _told_apart(
+    erasure: Erasure, folder: Path, scope: Scope, searched: Searched
+) -> tuple[dict[bytes, set[Path]], int]:
+    """Return what was found and is nobody else's, and of how much another user said the same."""
+    left: dict[bytes, set[Path]] = {}
+    others = 0
+    for at, (fragment, paths) in enumerate(sorted(searched.found.items())):
+        own = {path for path in paths if _owner_of(path.relative_to(folder)) in ("", scope.user)}
+        is_shared = all(not _owner_of(path.relative_to(folder)) for path in own)
+        if own and is_shared and at < MAX_CHECKED and await erasure.holds(fragment):
+            own = set()
+        if own:
+            left[fragment] = own
+        else:
+            others += 1
+    return left, others
+
+
+def _owner_of(path: Path) -> str:
+    """Return the owner whose folder or table (``<noun>_<owner>_g<n>.lance``) a file is in, "" for a shared file."""
+    return next((match[1] for part in path.parts if (match := _OWNER.search(part))), "")

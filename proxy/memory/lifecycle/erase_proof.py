@@ -1,0 +1,129 @@
+"""Search the files on the disk for erased texts, so that an erasure is checked and not only done."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+MIN_FRAGMENT = 12  # bytes; shorter ones are words that anybody says
+MAX_FRAGMENT = 48
+MAX_FRAGMENTS = 50_000  # of one search; beyond it every n-th is searched for
+_CHUNK = 4 * 2**20
+_KEY = 8  # bytes by which places are found before they are compared
+_BITS = 20
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing (Knuth, TAOCP 3, 6.4)
+
+# Runs that stand in JSON and in plain rows byte for byte: no quotes, escapes or control characters.
+_PLAIN = re.compile(r"[^\x00-\x1f\x7f\"\\\ud800-\udfff]{6,}")
+_OWN_ID = re.compile(r"[a-z]{2,8}_[0-9a-f]{24}|[0-9a-f]{32,64}")
+
+
+@dataclass(slots=True)
+class Searched:
+    """Outcome of a search.
+
+    Attributes:
+        files, size_bytes: What was read.
+        texts: Fragments looked for.
+        found: Those that were there, and in which files.
+    """
+
+    files: int = 0
+    size_bytes: int = 0
+    texts: int = 0
+    found: dict[bytes, set[Path]] = field(default_factory=lambda: defaultdict(set))
+
+
+def fragments(values: Iterable[Any]) -> set[bytes]:
+    """Return what to look for: a piece of every text and every id in ``values`` (texts, records, JSON values).
+
+    Single words are left out: they stand in programs and in what others say.
+    """
+    found = {piece for value in values for text in _texts(value) if (piece := _fragment(text))}
+    if len(found) <= MAX_FRAGMENTS:
+        return found
+    return set(sorted(found)[:: len(found) // MAX_FRAGMENTS + 1])
+
+
+def search(folder: Path, wanted: Collection[bytes]) -> Searched:
+    """Read every file below ``folder`` and look for the fragments; a file that goes away meanwhile is passed over."""
+    outcome = Searched(texts=len(wanted))
+    finder = _Finder(wanted)
+    for path in sorted(folder.rglob("*")):
+        try:
+            if path.is_symlink() or not path.is_file():
+                continue
+            with path.open("rb") as file:
+                outcome.files += 1
+                tail = b""
+                while block := file.read(_CHUNK):
+                    outcome.size_bytes += len(block)
+                    for fragment in finder.among(tail + block):
+                        outcome.found[fragment].add(path)
+                    tail = (tail + block)[-MAX_FRAGMENT:]
+        except OSError:
+            continue
+    return outcome
+
+
+class _Finder:
+    """Finds any of many fragments in bytes: by a table of hashes of their first eight bytes, then by comparing."""
+
+    def __init__(self, wanted: Collection[bytes]) -> None:
+        self._by_key: dict[int, list[bytes]] = defaultdict(list)
+        for fragment in wanted:
+            self._by_key[int.from_bytes(fragment[:_KEY], "little")].append(fragment)
+        self._table = np.zeros(1 << _BITS, dtype=bool)
+        if self._by_key:
+            self._table[_hashed(np.array(list(self._by_key), dtype=np.uint64))] = True
+
+    def among(self, data: bytes) -> Iterator[bytes]:
+        """Yield the fragments in ``data``."""
+        for shift in range(_KEY if self._by_key else 0):
+            count = (len(data) - shift) // _KEY
+            if count <= 0:
+                return
+            keys = np.frombuffer(data, dtype="<u8", count=count, offset=shift)
+            for at in np.flatnonzero(self._table[_hashed(keys)]).tolist():
+                start = shift + at * _KEY
+                for fragment in self._by_key.get(int(keys[at]), ()):
+                    if data.startswith(fragment, start):
+                        yield fragment
+
+
+def _hashed(keys: Any) -> Any:
+    return (keys * _MULTIPLIER) >> np.uint64(64 - _BITS)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a value, names of fields left out."""
+    if isinstance(value, bytes):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            value = value.decode("utf-8", "ignore")
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _fragment(text: str) -> bytes:
+    """Return the longest plain run of a text, or an id of ours; empty where it tells nothing."""
+    if _OWN_ID.fullmatch(text):
+        return text.encode()[:MAX_FRAGMENT]
+    longest = max(_PLAIN.findall(text), key=len, default="").strip()
+    piece = longest.encode()[:MAX_FRAGMENT]
+    tells = " " in longest or not longest.isascii()
+    return piece if tells and len(piece) >= MIN_FRAGMENT else b""

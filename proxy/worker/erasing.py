@@ -1,0 +1,71 @@
+"""Erases a scope from every part of a process and of the disk, and returns the receipt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proxy.clock import iso
+from proxy.memory.lifecycle.erase import Erasing, Keeping, erase, prove, scrub
+from proxy.process.threads import shielded
+from proxy.services import Services
+from proxy.types import Scope
+
+
+async def erase_scope(services: Services, scope: Scope, *, verify: bool) -> dict[str, Any]:
+    """Erase everything of a scope and return a receipt with counts per store; with ``verify``, search the files.
+
+    Raises:
+        StoreUnavailable: If another process does not let go of the user's memory in time.
+    """
+    return await shielded(_erase_scope(services, scope, verify=verify), "erase")
+
+
+def keeping_of(services: Services) -> Keeping:
+    """Return the parts of a bag that keep a user's data."""
+    return Keeping(
+        services.store,
+        services.index,
+        services.database,
+        services.blobs,
+        services.leases,
+        services.uses,
+        None if services.is_ephemeral else services.spool,
+    )
+
+
+async def proof_of(services: Services, scope: Scope, wanted: set[bytes]) -> dict[str, Any]:
+    """Make what was deleted leave the SQL files, and return what a search of the data folder finds of it."""
+    is_scrubbed = await scrub(services.database)
+    services.needs_scrub |= not is_scrubbed
+    proof = await prove(services.database, services.settings.server.data_dir, scope, wanted)
+    return {**proof, "scrubbed": is_scrubbed}
+
+
+async def _erase_scope(services: Services, scope: Scope, *, verify: bool) -> dict[str, Any]:
+    done = await erase(keeping_of(services), scope, verify=verify)
+    in_memory = Erasing()
+    if services.ephemeral is not None:
+        in_memory = await erase(keeping_of(services.ephemeral), scope, verify=False)
+    for part in services.both():
+        _forget(part, scope)
+    is_scrubbed = await scrub(services.database)
+    services.needs_scrub |= not is_scrubbed
+    receipt: dict[str, Any] = {
+        "object": "erasure",
+        "at": iso(services.clock.now()),
+        "erased": done.counts,
+        "in_memory": in_memory.counts,
+        "scrubbed": is_scrubbed,
+    }
+    if verify:
+        folder = services.settings.server.data_dir
+        receipt["verification"] = await prove(services.database, folder, scope, done.wanted)
+    return receipt
+
+
+def _forget(services: Services, scope: Scope) -> None:
+    """Drop what a process still meant to do for the scope."""
+    for known in [one for one in services.last_used if one.user == scope.user and one.agent in ("", scope.agent)]:
+        if not scope.agent or known.agent == scope.agent:
+            del services.last_used[known]
+    services.written.discard(Scope(scope.tenant, scope.user))
