@@ -17,6 +17,7 @@ from proxy.settings.media import MediaSettings
 from proxy.store.blobs import Blobs
 from proxy.store.files import Files, Upload
 from proxy.store.media import Media, Shown
+from proxy.text.secrets import redact_name
 from proxy.types import Document, Image, Scope
 
 FILE_ID = "file-thr"  # how ids of uploads that only we have begin
@@ -148,7 +149,8 @@ def _nameless(parcel: Parcel, sniffed: Sniffed) -> str:
 def _named(name: str) -> str:
     """Return a file's name without folders and without what is not printed."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    return " ".join("".join(char if char.isprintable() else " " for char in last).split())[:_MOST_NAME]
+    printed = "".join(char if char.isprintable() else " " for char in last)
+    return redact_name(" ".join(printed.split())[:_MOST_NAME])
 
 
 def _head(data: bytes) -> bytes:

@@ -16,7 +16,7 @@ _OPENING = " \t\u00a0\"'`“”„‚‘’«»‹›「『（(*<[{_~"
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]*]{0,3}(?=\s)|[。！？]|\n")
 _CLOSED = re.compile(r"[!?.]{1,3}[\"'`”’»]? (?=[^\W\d_])(?![A-Z])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_TAIL = re.compile(r"([^\W\d_]+(?:['’-][^\W\d_]+)*+)[,:]?\s*\Z")
+_TAIL = re.compile(r"([^\W\d_]{1,30}+(?:['’-][^\W\d_]{1,30}+){0,3}+)[,:]?\s{0,9}\Z")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~|---|===|\+--|[-|: ]*\Z)")
 _MAX_WORDS = {Kind.PASSWORD: 7, Kind.NUMBER: 7, Kind.TOKEN: 6, Kind.WEAK: 4}
 _MAX_FILLERS = 4
@@ -108,7 +108,9 @@ def _across(gap: str, kind: Kind) -> Bond:
         return Bond.NONE
     tail = first.rstrip(" \t\r\"'`*_")
     before = _WORD.findall(last)
-    is_open = tail.endswith((":", "：", "=", ">", "|", "is", "ist", "es", "est", "是", "это", "é", "は", ",")) or not _WORD.search(tail)
+    is_open = tail.endswith(
+        (":", "：", "=", ">", "|", "is", "ist", "es", "est", "是", "это", "é", "は", ",")
+    ) or not _WORD.search(tail)
     if is_open and not before and len(_WORD.findall(tail)) <= 8:
         return Bond.BOUND
     if kind is Kind.WEAK:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from proxy.text.secrets.bonds import Bond, bond_before, bond_behind
@@ -17,7 +17,12 @@ from proxy.text.secrets.shapes import Strength, turns
 Span = tuple[int, int]
 
 _REACH = 240  # characters between a cue and its secret
-_MOST_BEFORE, _MOST_BEHIND = 3, 2
+_REACH_NUMBER, _REACH_BACK = 120, 40
+_LONG_TOKEN = 30
+_MOST_BEFORE, _MOST_BEHIND, _MOST_NUMBERS = 3, 2, 2
+_OF_CODES, _OF_PASSWORDS = frozenset({Kind.NUMBER}), frozenset({Kind.PASSWORD})
+_ARTICLES = frozenset({"is", "ist", "es", "est", "é", "this", "the", "my"})
+_TELLING = re.compile(r"[\d#$%^*~@€£§\\|\"`=&+]|[!?]\w|[A-Za-z]{16}")  # without one of these no word is a secret
 _LABELS = words("labels", "words")
 _HASHES = words("labels", "hashes")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F-]++")
@@ -47,6 +52,8 @@ class _Text:
 
 def spans(text: str) -> Iterator[Span]:
     """Yield where words stand that a cue makes secrets; they may overlap."""
+    if not _TELLING.search(text):
+        return
     lowered = lower(text)
     cues = cues_in(text, lowered)
     if not cues:
@@ -76,71 +83,106 @@ def _zones(text: str, cues: Sequence[Cue], lines: Sequence[int], headings: dict[
 
 
 def _is_secret(seen: _Text, piece: Piece) -> bool:
-    if piece.strength <= Strength.DIGITS and not piece.is_quoted:
+    is_plain = piece.strength <= Strength.DIGITS
+    if is_plain and not piece.is_quoted:
         return False
-    text = seen.text
     for cue in seen.around.before(piece.start, _MOST_BEFORE, _REACH):
-        bond = bond_before(seen.text, seen.lowered, cue, piece.start, piece.strength)
-        if piece.is_quoted and piece.strength <= Strength.DIGITS and not _IS.fullmatch(seen.lowered, cue.end, piece.start):
+        if not _may_hold(piece, cue.kind) or (is_plain and not _IS.fullmatch(seen.lowered, cue.end, piece.start)):
             continue
+        bond = bond_before(seen.text, seen.lowered, cue, piece.start, piece.strength)
         if _holds(seen, piece, cue.kind, bond):
             return True
-    if piece.strength <= Strength.DIGITS:
+    if is_plain:
         return False
     for cue in seen.around.behind(piece.end, _MOST_BEHIND, _REACH):
-        bond = bond_behind(text, seen.lowered, piece.end, cue, piece.strength)
-        if _holds(seen, piece, cue.kind, bond):
-            return True
+        if _may_hold(piece, cue.kind):
+            bond = bond_behind(seen.text, seen.lowered, piece.end, cue, piece.strength)
+            if _holds(seen, piece, cue.kind, bond):
+                return True
     kind = seen.heading(piece.start)
     return kind is not None and _holds(seen, piece, kind, Bond.BOUND if kind is Kind.PASSWORD else Bond.SENTENCE)
 
 
+def _may_hold(piece: Piece, kind: Kind) -> bool:
+    """Return whether the shape is enough, were the bond the closest."""
+    if kind is Kind.PASSWORD:
+        return True
+    return piece.strength >= Strength.FAIR or (kind is Kind.TOKEN and piece.end - piece.start >= _LONG_TOKEN)
+
+
 def _holds(seen: _Text, piece: Piece, kind: Kind, bond: Bond) -> bool:
     """Return whether shape and bond are enough for a cue of this kind."""
-    shape, length = piece.strength, piece.end - piece.start
     if bond is Bond.NONE or (bond is not Bond.BOUND and _is_explained(seen, piece)):
         return False
-    if kind is Kind.PASSWORD or kind is Kind.NUMBER:
-        if piece.is_quoted and shape <= Strength.DIGITS:
-            return bond is Bond.BOUND and kind is Kind.PASSWORD
-        if kind is Kind.NUMBER:
-            return bond is Bond.BOUND and shape >= Strength.FAIR
-        return shape >= (Strength.WEAK if bond is Bond.BOUND else Strength.FAIR)
-    if kind is Kind.TOKEN:
-        return shape >= (Strength.FAIR if bond is Bond.BOUND else Strength.STRONG) and (bond is not Bond.NEAR or length >= 12) or (
-            bond is Bond.BOUND and shape is Strength.WEAK and length >= 30
-        )
+    return _RULES[kind](piece, bond)
+
+
+def _is_password(piece: Piece, bond: Bond) -> bool:
+    if bond is Bond.BOUND:
+        return piece.strength >= Strength.WEAK or piece.is_quoted
+    return piece.strength >= Strength.FAIR
+
+
+def _is_code(piece: Piece, bond: Bond) -> bool:
+    return bond is Bond.BOUND and piece.strength >= Strength.FAIR
+
+
+def _is_token(piece: Piece, bond: Bond) -> bool:
+    length = piece.end - piece.start
+    if bond is Bond.BOUND:
+        return piece.strength >= Strength.FAIR or (piece.strength is Strength.WEAK and length >= _LONG_TOKEN)
+    return piece.strength is Strength.STRONG and (bond is Bond.SENTENCE or length >= 12)
+
+
+def _is_of_weak_cue(piece: Piece, bond: Bond) -> bool:
+    length = piece.end - piece.start
     if bond is not Bond.BOUND:
-        return bond is Bond.SENTENCE and shape is Strength.STRONG and length >= 20
-    return shape is Strength.STRONG or (shape is Strength.FAIR and (turns(piece.text) >= 2 or length >= 7 or not piece.text.isalnum()))
+        return bond is Bond.SENTENCE and piece.strength is Strength.STRONG and length >= 20
+    is_telling = turns(piece.text) >= 2 or length >= 7 or not piece.text.isalnum()
+    return piece.strength is Strength.STRONG or (piece.strength is Strength.FAIR and is_telling)
+
+
+_RULES: dict[Kind, Callable[[Piece, Bond], bool]] = {
+    Kind.PASSWORD: _is_password,
+    Kind.NUMBER: _is_code,
+    Kind.TOKEN: _is_token,
+    Kind.WEAK: _is_of_weak_cue,
+}
 
 
 def _is_explained(seen: _Text, piece: Piece) -> bool:
     """Return whether the words before say what it is: a user name, a ticket, a commit."""
     before = [match[0] for match in _LAST_WORDS.finditer(seen.lowered, max(0, piece.start - 48), piece.start)][-3:]
-    if piece.strength <= Strength.FAIR and before and before[-1] in _LABELS:
-        return True
-    if piece.strength <= Strength.FAIR and len(before) > 1 and before[-2] in _LABELS and before[-1] in ("is", "ist", "es", "est", "é", "this", "the", "my"):
-        return True
+    if piece.strength <= Strength.FAIR and before:
+        named = before[:-1] if before[-1] in _ARTICLES else before
+        if named and named[-1] in _LABELS:
+            return True
     return _HEX.fullmatch(piece.text) is not None and any(word in _HASHES for word in before)
 
 
 def _numbers(seen: _Text) -> Iterator[Span]:
-    text = seen.text
-    for cue in seen.cues:
-        if cue.kind not in (Kind.NUMBER, Kind.PASSWORD) and not _is_named(text, cue):
-            continue
-        pattern = _NUMBER if cue.kind is Kind.NUMBER else _LONG_NUMBER
-        for match in pattern.finditer(text, cue.end, min(len(text), cue.end + 120)):
-            is_chip = text[cue.start : cue.end] in ("pin", "pins") and match.end() - match.start() == 3
-            if _UNITS.match(seen.lowered, match.end()) or (is_chip and not text[cue.end : match.start()].strip()):
-                continue
-            if bond_before(text, seen.lowered, cue, match.start(), Strength.DIGITS) is Bond.BOUND:
-                yield match.span()
-        for match in pattern.finditer(text, max(0, cue.start - 60), cue.start):
-            if bond_behind(text, seen.lowered, match.end(), cue, Strength.DIGITS) is Bond.BOUND:
-                yield match.span()
+    for kinds, pattern in ((_OF_CODES, _NUMBER), (_OF_PASSWORDS, _LONG_NUMBER)):
+        cues = [cue for cue in seen.cues if cue.kind in kinds]
+        found = [match.span() for match in pattern.finditer(seen.text)] if cues else []
+        starts = [start for start, _ in found]
+        for cue in cues if found else ():
+            at = bisect_left(starts, cue.end)
+            yield from (span for span in found[at : at + _MOST_NUMBERS] if _is_number_behind(seen, cue, span))
+            if at and _is_number_before(seen, cue, found[at - 1]):
+                yield found[at - 1]
 
 
-def _is_named(text: str, cue: Cue) -> bool:
-    return cue.kind is Kind.WEAK and text[cue.start : cue.end].lower() == "pass"
+def _is_number_behind(seen: _Text, cue: Cue, span: Span) -> bool:
+    start, end = span
+    is_chip = seen.text[cue.start : cue.end] in ("pin", "pins") and end - start == 3
+    if start - cue.end > _REACH_NUMBER or _UNITS.match(seen.lowered, end):
+        return False
+    if is_chip and not seen.text[cue.end : start].strip():
+        return False
+    return bond_before(seen.text, seen.lowered, cue, start, Strength.DIGITS) is Bond.BOUND
+
+
+def _is_number_before(seen: _Text, cue: Cue, span: Span) -> bool:
+    if not span[1] <= cue.start <= span[1] + _REACH_BACK:
+        return False
+    return bond_behind(seen.text, seen.lowered, span[1], cue, Strength.DIGITS) is Bond.BOUND

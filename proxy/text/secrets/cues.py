@@ -6,7 +6,7 @@ from bisect import bisect_left
 from enum import IntEnum
 from typing import NamedTuple
 
-from proxy.text.secrets.data import phrases, section
+from proxy.text.secrets.data import phrases, rarest, section
 
 _MAX_ENDING = 24
 _FIRST_UNSPACED = "\u0e00"  # Thai, CJK: words stand there without blanks
@@ -29,17 +29,17 @@ class Cue(NamedTuple):
     kind: Kind
 
 
-def _table() -> list[tuple[str, Kind, bool]]:
+def _table() -> list[tuple[str, str, Kind, bool]]:
     rows = []
     for kind, name in ((one, one.name.lower()) for one in Kind):
         table = section("cues", name)
-        rows += [(stem, kind, False) for stem in phrases(table.get("stems", ""))]
-        rows += [(word, kind, True) for word in table["words"].split()]
+        rows += [(rarest(stem), stem, kind, False) for stem in phrases(table.get("stems", ""))]
+        rows += [(rarest(word), word, kind, True) for word in table["words"].split()]
     return rows
 
 
 _CUES = _table()
-_ASCII_CUES = [row for row in _CUES if row[0].isascii()]
+_ASCII_CUES = [row for row in _CUES if row[1].isascii()]
 
 
 def lower(text: str) -> str:
@@ -51,7 +51,10 @@ def lower(text: str) -> str:
 def cues_in(text: str, lowered: str) -> list[Cue]:
     """Return the cues of a text in order; of those that overlap, the one that begins first, then the surest."""
     found: list[Cue] = []
-    for word, kind, is_whole in _ASCII_CUES if lowered.isascii() else _CUES:
+    characters = set(lowered)
+    for mark, word, kind, is_whole in _ASCII_CUES if lowered.isascii() else _CUES:
+        if mark not in characters:
+            continue
         at = lowered.find(word)
         while at >= 0:
             end = _whole(text, at, at + len(word), kind) if is_whole else _ended(text, at + len(word))
@@ -90,9 +93,10 @@ def _whole(text: str, start: int, end: int, kind: Kind) -> int:
     """Return where a word ends that stands alone, or as a part of a name in code; 0 where it is a part of another."""
     if text[start] >= _FIRST_UNSPACED:
         return end
-    if start and text[start - 1].isalpha() and not (text[start].isupper() and text[start - 1].islower()):
-        if text[start - 1] < _FIRST_UNSPACED:
-            return 0
+    before = text[start - 1] if start else " "
+    is_begun = before.isalpha() and before < _FIRST_UNSPACED and not (text[start].isupper() and before.islower())
+    if is_begun:
+        return 0
     if end - start > 2 and text[end : end + 1] in ("s", "S") and kind is not Kind.NUMBER:
         end += 1
     following = text[end : end + 1]

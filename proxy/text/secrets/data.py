@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, cast
 
+_FREQUENT = " etaoinsrhldcumfpgwybvkxjqzаеинотр是的"
+
 _TABLES: Mapping[str, Any] = tomllib.loads(resources.files(__package__).joinpath("data.toml").read_text("utf-8"))
 
 
@@ -22,7 +24,12 @@ def phrases(text: str) -> tuple[str, ...]:
 
 def section(*path: str) -> Mapping[str, Any]:
     """Return a table by its path."""
-    found = _TABLES
+    found: Any = _TABLES
     for name in path:
         found = found[name]
     return cast("Mapping[str, Any]", found)
+
+
+def rarest(word: str) -> str:
+    """Return the character of a word that the fewest texts have: where it is missing, the word need not be searched."""
+    return max(word, key=lambda char: _FREQUENT.find(char) % 1000)

@@ -6,27 +6,34 @@ import re
 from collections.abc import Iterator
 
 from proxy.text.secrets.cues import lower
-from proxy.text.secrets.data import phrases, section, words
+from proxy.text.secrets.data import phrases, rarest, section, words
 from proxy.text.secrets.shapes import UUID, Strength, core, is_random, strength, turns
 
 Span = tuple[int, int]
+
+_MIN_PATH = 8
+_MIN_KEY, _MIN_RANDOM, _MIN_TELEGRAM = 14, 32, 44  # characters of the shortest word that may be one
 
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,20000}+(?:-----END [A-Z0-9 ]{0,40}-----)?"
 )
 _PUTTY = re.compile(r"Private-Lines: \d{1,4}\r?\n(?:[A-Za-z0-9+/=]{1,80}\r?\n?){1,200}+")
 _TELEGRAM = re.compile(r"(?<![\w])\d{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")
-_AUTHORIZATION = re.compile(r"(?i)\b(?:basic|bearer|digest|negotiate|apikey|token)[ \t]{1,4}([A-Za-z0-9._~+/-]{6,4096}+={0,2})")
+_AUTHORIZATION = re.compile(
+    r"(?i)\b(?:basic|bearer|digest|negotiate|apikey|token)[ \t]{1,4}([A-Za-z0-9._~+/-]{6,4096}+={0,2})"
+)
 _HEADER = re.compile(r"(?i)authorization[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?\Z")
 _RUN = re.compile(r"\S++")
 _USER_PART = re.compile(r"[^/?#\s\"'<>`]*+")
 _PARAMETER = re.compile(r"[?&;#]([\w.%-]{1,60}+)=([^&#\s\"'<>;`)\]]++)")
-_WORDS = re.compile(r"[A-Za-z0-9+/_-]{32,}+={0,2}")
-_WORD_START = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]")
-_HASHES = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, sorted(words('labels', 'hashes'), key=len, reverse=True)))})(?![^\W\d_])")
+_LONG_WORD = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,}+={0,2}")
+_HASHES = re.compile(
+    rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, sorted(words('labels', 'hashes'), key=len, reverse=True)))})(?![^\W\d_])"
+)
 _BEFORE_HASH, _HEX = 80, re.compile(r"(?:0x)?[0-9a-fA-F]++")
 _IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?![A-Z0-9])")
 _NUMBERS = re.compile(r"(?<![\w])\d(?:[^\w\n,;+()\[\]{}\"'<>]{0,3}_?\d)*+(?![\w])")
+_MANY_DIGITS = re.compile(r"(?:\d\D{0,3}){13}")
 _NUMBER_GROUP = re.compile(r"\d++")
 _ISSUER = re.compile(r"4|5[0-8]|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|3[0-9]|6")
 _MNEMONIC = re.compile(r"(?<![^\W_])[a-z]{3,8}(?:[ ,\n]{1,2}[a-z]{3,8})*+(?![^\W_])")
@@ -35,52 +42,70 @@ _SEEDS = phrases(section("phrases")["seed"])
 _VALUE = re.compile(r"[ \t=]{0,4}+(?:\"([^\"\n]{1,300}+)\"|'([^'\n]{1,300}+)'|([^\s\"';|&<>]{1,300}+))")
 
 
-def spans(text: str) -> Iterator[Span]:
-    """Yield where secrets stand; they may overlap."""
+def spans(text: str, *, is_name: bool = False) -> Iterator[Span]:
+    """Yield where secrets stand; they may overlap.
+
+    Args:
+        text: Any text.
+        is_name: The text is an id or a name: that it is long and random does not make it a secret.
+    """
     if "PRIVATE KEY" in text:
         yield from (match.span() for match in _PRIVATE_KEY.finditer(text))
     if "Private-Lines" in text:
         yield from (match.span() for match in _PUTTY.finditer(text))
-    yield from _prefixed(text)
-    if ":" in text:
+    longest = max(map(len, text.split()), default=0)
+    if longest >= _MIN_KEY:
+        yield from _prefixed(text)
+    if longest >= _MIN_TELEGRAM and ":" in text:
         yield from (match.span() for match in _TELEGRAM.finditer(text))
     yield from _authorized(text)
     if "://" in text or "?" in text:
         yield from _in_urls(text)
     yield from _on_command_lines(text)
     yield from _mnemonics(text)
-    yield from _random(text)
+    if longest >= _MIN_RANDOM and not is_name:
+        yield from _random(text)
     yield from _cards(text)
     yield from (match.span() for match in _IBAN.finditer(text) if _is_iban(match[0]))
 
 
 _PREFIXES = [
-    (prefix, re.compile(re.sub(r"(?<=\})(?!\+)", "+", pattern)))
+    (rarest(prefix), prefix, re.compile(re.escape(prefix) + re.sub(r"(?<=\})(?!\+)", "+", pattern)))
     for pattern, listed in section("prefixes").items()
     for prefix in listed.split()
 ]
+_JWT = "eyJ"
 _NO_SECRETS = words("placeholders", "words")
 _PATHS = section("urls")["paths"].split()
 _PARAMETERS = words("urls", "parameters")
 
 
 def _prefixed(text: str) -> Iterator[Span]:
-    for prefix, rest in _PREFIXES:
+    characters = set(text)
+    for mark, prefix, form in _PREFIXES:
+        if mark not in characters:
+            continue
         at = text.find(prefix)
         while at >= 0:
             stop = at + len(prefix)
-            found = None
-            if not at or not (text[at - 1].isalnum() or text[at - 1] == "_" or (text[at - 1] == "-" and prefix == "eyJ")):
-                found = rest.match(text, stop)
-            if found is not None and _is_no_word(found[0], prefix):
-                yield at, found.end()
+            found = form.match(text, at) if _begins(text, at, prefix) else None
+            if found is not None:
                 stop = found.end()
+                if _is_no_word(found[0][len(prefix) :], prefix):
+                    yield at, stop
             at = text.find(prefix, stop)
+
+
+def _begins(text: str, at: int, prefix: str) -> bool:
+    before = text[at - 1] if at else " "
+    return not (before.isalnum() or before == "_" or (before == "-" and prefix == _JWT))  # one start in a run of "eyJ"
 
 
 def _is_no_word(rest: str, prefix: str) -> bool:
     """Return whether what follows a prefix is more than words: ``sk-learn-contributors-guide`` is none."""
-    return any(map(str.isdigit, rest)) or (any(map(str.isupper, rest)) and any(map(str.islower, rest))) or len(prefix) > 8
+    return (
+        any(map(str.isdigit, rest)) or (any(map(str.isupper, rest)) and any(map(str.islower, rest))) or len(prefix) > 8
+    )
 
 
 def _authorized(text: str) -> Iterator[Span]:
@@ -88,42 +113,53 @@ def _authorized(text: str) -> Iterator[Span]:
         secret = match[1]
         is_header = _HEADER.search(text, max(0, match.start() - 24), match.start()) is not None
         is_mixed = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
-        if (is_header and not secret.startswith(("redacted", "YOUR", "your"))) or (len(secret) >= 16 and is_mixed and strength(secret) >= Strength.FAIR):
+        if (is_header and not secret.startswith(("redacted", "YOUR", "your"))) or (
+            len(secret) >= 16 and is_mixed and strength(secret) >= Strength.FAIR
+        ):
             yield match.span(1)
 
 
 def _in_urls(text: str) -> Iterator[Span]:
     for run in _RUN.finditer(text):
         word, start = run[0], run.start()
-        if "://" not in word and "?" not in word and "&" not in word:
-            continue
-        at = word.find("://")
-        while at >= 0:
-            part = _USER_PART.match(word, at + 3)
-            assert part is not None
-            user, mark, _ = part[0].rpartition("@")
-            name, colon, secret = user.partition(":")
-            if mark and colon and secret and secret.lower() not in _NO_SECRETS and not secret.startswith(("$", "{", "%{", "<")):
-                yield start + at + 4 + len(name), start + at + 3 + len(user)
-            elif mark and len(name) >= 16 and strength(name) >= Strength.FAIR:
-                yield start + at + 3, start + at + 3 + len(name)
-            at = word.find("://", part.end())
-        for match in _PARAMETER.finditer(word):
-            if _is_parameter(match[1].lower(), match[2]):
-                yield start + match.start(2), start + match.end(2)
-        for path in _PATHS:
-            if path in word:
-                begin = word.index(path) + len(path)
-                end = core(word)[1]
-                if end - begin >= 8:
+        if "://" in word:
+            yield from ((start + begin, start + end) for begin, end in _user_parts(word))
+        if "?" in word or "&" in word or "#" in word:
+            for match in _PARAMETER.finditer(word):
+                if _is_parameter(match[1].lower(), match[2]):
+                    yield start + match.start(2), start + match.end(2)
+        if "/" in word:
+            for path in _PATHS:
+                begin, end = word.find(path) + len(path), core(word)[1]
+                if path in word and end - begin >= _MIN_PATH:
                     yield start + begin, start + end
+
+
+def _user_parts(word: str) -> Iterator[Span]:
+    """Yield the passwords in ``scheme://name:password@host``, and names that are keys themselves."""
+    at = word.find("://")
+    while at >= 0:
+        part = _USER_PART.match(word, at + 3)
+        assert part is not None
+        user, mark, _ = part[0].rpartition("@")
+        name, colon, secret = user.partition(":")
+        is_told = secret and secret.lower() not in _NO_SECRETS and not secret.startswith(("$", "{", "%{", "<"))
+        if mark and colon and is_told:
+            yield at + 4 + len(name), at + 3 + len(user)
+        elif mark and len(name) >= _MIN_RANDOM // 2 and strength(name) >= Strength.FAIR:
+            yield at + 3, at + 3 + len(name)
+        at = word.find("://", part.end())
 
 
 def _is_parameter(name: str, value: str) -> bool:
     last = re.split(r"[_.-]", name)[-1]
     if name not in _PARAMETERS and last not in _PARAMETERS:
         return False
-    return strength(value) >= Strength.WEAK or (value.isdigit() and 4 <= len(value) <= 10) or ("pass" in name or "pwd" in name or "secret" in name) and value.isalnum() and len(value) >= 4
+    return (
+        strength(value) >= Strength.WEAK
+        or (value.isdigit() and 4 <= len(value) <= 10)
+        or (("pass" in name or "pwd" in name or "secret" in name) and value.isalnum() and len(value) >= 4)
+    )
 
 
 _COMMANDS = section("commands")
@@ -131,7 +167,9 @@ _PAIRS, _FLAGS = frozenset(_COMMANDS["pairs"].split()), frozenset(_COMMANDS["fla
 _PAIR_PROGRAMS = re.compile(rf"(?<![\w-])(?:{'|'.join(_COMMANDS['pair_programs'].split())})(?![\w-])")
 _FLAG_PROGRAMS = re.compile(rf"(?<![\w-])(?:{'|'.join(_COMMANDS['flag_programs'].split())})(?![\w-])")
 _SHORT = {name: flag for name, _, flag in (one.partition(":") for one in _COMMANDS["short"].split())}
-_LONG_FLAG = re.compile(r"(?<![\w-])--(?:[a-z]{1,20}-)?(?:password|passwd|pass|passphrase|token|api-key|apikey|secret|secret-key|access-key|auth-token)(?=[ =])")
+_LONG_FLAG = re.compile(
+    r"(?<![\w-])--(?:[a-z]{1,20}-)?(?:password|passwd|pass|passphrase|token|api-key|apikey|secret|secret-key|access-key|auth-token)(?=[ =])"
+)
 _FLAG = re.compile(r"(?<!\S)-{1,2}[A-Za-z][a-z-]{0,20}+")
 _PAIR = re.compile(r"[^\s:\"']{0,100}+:(.{1,300}+)", re.DOTALL)
 _MYSQL = re.compile(r"(?<!\S)-p([^\s\"']{4,200}+|\"[^\"\n]{4,200}+\"|'[^'\n]{4,200}+')")
@@ -150,7 +188,9 @@ def _on_line(text: str, start: int, end: int) -> Iterator[Span]:
     short = _SHORT.get(flags[0], "") if flags else ""
     for flag in _FLAG.finditer(text, start, end):
         is_pair = pairs is not None and flag[0] in _PAIRS
-        is_plain = _LONG_FLAG.match(text, flag.start(), end) is not None or (flags is not None and flag[0] in (short, "-p", "-pass", "-w") and flag[0])
+        is_plain = _LONG_FLAG.match(text, flag.start(), end) is not None or (
+            flags is not None and flag[0] in (short, "-p", "-pass", "-w") and flag[0]
+        )
         if not (is_pair or is_plain):
             continue
         value = _VALUE.match(text, flag.end(), end)
@@ -167,16 +207,15 @@ def _on_line(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _is_argument(value: str) -> bool:
-    return len(value) >= 4 and value[0] not in "$<{-/" and strength(value) >= Strength.WEAK or (value.isalpha() and value.islower() and len(value) >= 6 and value not in _NO_SECRETS)
-
-
+    return (len(value) >= 4 and value[0] not in "$<{-/" and strength(value) >= Strength.WEAK) or (
+        value.isalpha() and value.islower() and len(value) >= 6 and value not in _NO_SECRETS
+    )
 
 
 def _random(text: str) -> Iterator[Span]:
     """Yield words of 32 and more mixed characters, unless a word such as "commit" or "sha256" explains them."""
-    for match in _WORD_START.finditer(text) if _has_long(text) else ():
-        found = _WORDS.match(text, match.start())
-        if found is None or UUID.fullmatch(found[0].strip("-_=")):
+    for found in _LONG_WORD.finditer(text):
+        if UUID.fullmatch(found[0].strip("-_=")):
             continue
         word = found[0]
         if not (is_random(word) or (turns(word) >= 4 and _HEX.fullmatch(word))):
@@ -197,12 +236,8 @@ def _mnemonics(text: str) -> Iterator[Span]:
             yield match.span()
 
 
-def _has_long(text: str) -> bool:
-    return any(len(run) >= 32 for run in text.split())
-
-
 def _cards(text: str) -> Iterator[Span]:
-    for run in _NUMBERS.finditer(text) if sum(map(str.isdigit, text)) >= 13 else ():
+    for run in _NUMBERS.finditer(text) if _MANY_DIGITS.search(text) else ():
         groups = [group.span() for group in _NUMBER_GROUP.finditer(text, run.start(), run.end())]
         yield from _cards_in(text, groups)
 
@@ -230,9 +265,12 @@ def _cards_in(text: str, groups: list[Span]) -> Iterator[Span]:
 
 def _luhn(digits: str) -> bool:
     """Check the last digit (ISO/IEC 7812-1, annex B)."""
-    values = [int(digit) for digit in reversed(digits)]
-    doubled = [digit if index % 2 == 0 else sum(divmod(digit * 2, 10)) for index, digit in enumerate(values)]
-    return len(set(values)) > 1 and sum(doubled) % 10 == 0
+    values = digits.encode().translate(_VALUES)
+    return len(set(digits)) > 1 and (sum(values[-1::-2]) + sum(values[-2::-2].translate(_DOUBLED))) % 10 == 0
+
+
+_VALUES = bytes((one - 48) % 256 for one in range(256))
+_DOUBLED = bytes(sum(divmod(one * 2, 10)) if one < 10 else 0 for one in range(256))
 
 
 def _is_iban(written: str) -> bool:

@@ -10,7 +10,7 @@ from proxy.text.secrets.cues import Cue, Kind
 
 _MOST_LINES = 200
 _MOST_HEADING = 120
-_ITEM = re.compile(r"[ \t]*(?:[-*•+–|>]|\d{1,3}[.)]|[\w .@-]{1,60}+[:=|,\t])")
+_ITEM = re.compile(r"\A[ \t]*+(?:[-*•+–|>]|\d{1,3}[.)]|[\w .@-]{1,60}+[:=|,\t])")
 _DELIMITERS = ("|", ";", "\t", ",")
 
 
@@ -36,7 +36,9 @@ def _below(text: str, lines: Sequence[int], at: int) -> list[int]:
     bare = heading.strip().rstrip("*_")
     delimiter = next((one for one in _DELIMITERS if one in bare), "")
     is_list = bare.endswith((":", "：")) or bare.startswith("#")
-    is_table = bool(delimiter) and not is_list and all(len(cell) <= 40 for cell in bare.split(delimiter)) and "." not in bare
+    is_table = (
+        bool(delimiter) and not is_list and all(len(cell) <= 40 for cell in bare.split(delimiter)) and "." not in bare
+    )
     if not is_list and not is_table:
         return []
     below: list[int] = []

@@ -11,13 +11,15 @@ from proxy.text.secrets.shapes import Strength, core, strength
 
 _UNSPACED = r"\u0e00-\u0e7f\u2028\u2029\u3000-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uff08\uff09\uff0c\uff1a\uff1b\uff01\uff1f"
 _RUN = re.compile(rf"[^\s{_UNSPACED}]++")
-_TELLING = re.compile(r"[\d!#$%^*?~@€£§\\|]|[^\W\d_]{16}")
+_TELLING = re.compile(r"[\d!#$%^*?~@€£§\\|]|[A-Za-z]{16}")
 _STRUCTURE = re.compile(r"[\"`<>{}|]|'(?![^\W_])|(?<![^\W_])'")
 _ASSIGNED = re.compile(r"[-$@]{0,2}[\w.@$\[\]-]{0,80}?[\w\])\"'](?:=>?|:=?|->)(?=[^\s/])")
-_CALL = re.compile(r"@?[A-Za-z_$][\w$.]*+\([^)]*+(?:\)?[.;:,\[(]|\)?\Z)")
+_CALL = re.compile(r"\A@?[A-Za-z_$][\w$.]*+\([^)]*+(?:\)?[.;:,\[(]|\)?\Z)")
 _PART = re.compile(r"[^\s\"'`<>{}()\[\],;|]++")
 _QUOTED = re.compile(r"[ \t]{0,3}(?::=?|=>?)[ \t]{0,3}[\"'`]([^\s\"'`<>{}$()]{4,80}+)[\"'`]")
-_ENV = re.compile(r"(?:(?<=\n)|(?<=^)|(?<=export )|(?<=\nENV ))[A-Z][A-Z0-9_]{0,60}+=([^\s\"'`<>{}$()]{4,80}+)(?=\s|\Z)")
+_ENV = re.compile(
+    r"(?:(?<=\n)|(?<=^)|(?<=export )|(?<=\nENV ))[A-Z][A-Z0-9_]{0,60}+=([^\s\"'`<>{}$()]{4,80}+)(?=\s|\Z)"
+)
 _SPOKEN = re.compile(r"[`]([^\s`<>{}$()]{4,80}+)[`]")
 _PLACEHOLDERS = frozenset(section("placeholders")["words"].split())
 _SYMBOLS = re.compile(r"[!@#$%^*?~+=&]")
@@ -57,7 +59,15 @@ def pieces_in(text: str, start: int, end: int) -> Iterator[Piece]:
 
 def _is_plain(value: str) -> bool:
     """Return whether a value in quotes is one word of letters and digits that is not itself a cue or code."""
-    return value.isascii() and not value.isdigit() and "." not in value and "_" not in value and "redacted" not in value and not value[0].isupper() and "/" not in value
+    return (
+        value.isascii()
+        and not value.isdigit()
+        and "." not in value
+        and "_" not in value
+        and "redacted" not in value
+        and not value[0].isupper()
+        and "/" not in value
+    )
 
 
 def _of_run(text: str, start: int, run: str) -> Iterator[Piece]:
@@ -93,7 +103,9 @@ def _of_value(start: int, whole: str, at: int) -> Iterator[Piece]:
             inner = _ASSIGNED.match(part[0])
             begin = inner.end() if inner else 0
             if (shape := strength(part[0][begin:])) > Strength.NONE:
-                yield Piece(start + at + left + part.start() + begin, start + at + left + part.end(), part[0][begin:], shape)
+                yield Piece(
+                    start + at + left + part.start() + begin, start + at + left + part.end(), part[0][begin:], shape
+                )
         return
     shape = strength(value)
     if shape > Strength.NONE:

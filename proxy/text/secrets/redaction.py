@@ -8,17 +8,34 @@ from proxy.text.secrets import cued, forms
 
 REDACTED = "[redacted]"
 _DEEPEST = 64
-_MOST_ROUNDS = 4
+_MAX_ROUNDS = 4
+_MIN_LENGTH = 4
+_MAX_QUESTION, _MAX_ANSWER = 400, 200  # characters
 
 
 def redact(text: str) -> str:
     """Return ``text`` with every secret replaced by ``[redacted]``; doing it twice changes nothing more."""
-    for _ in range(_MOST_ROUNDS):
-        cleaned = _once(text)
-        if cleaned == text:
-            break
-        text = cleaned
-    return text
+    return _redacted(text, is_name=False)
+
+
+def redact_answer(text: str, asked: str) -> str:
+    """Return the text of a message without secrets; a question for one in the message before makes a word one.
+
+    Args:
+        text: The message.
+        asked: The message before it, "" where there is none.
+    """
+    question = asked[-_MAX_QUESTION:].rstrip().rpartition("\n")[2]
+    if not question or len(text) > _MAX_ANSWER or "?" not in question:
+        return redact(text)
+    begun = f"{redact(question)}\n"
+    both = redact(begun + text)
+    return both.removeprefix(begun) if both.startswith(begun) else redact(text)
+
+
+def redact_name(name: str) -> str:
+    """Return an id or a name that a client made up, without secrets; that it is random makes it none."""
+    return _redacted(name, is_name=True)
 
 
 def redact_values(value: Any, name: str = "", *, depth: int = 0) -> Any:
@@ -30,7 +47,7 @@ def redact_values(value: Any, name: str = "", *, depth: int = 0) -> Any:
     if depth > _DEEPEST:
         raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
     if isinstance(value, dict):
-        return {key: redact_values(inner, key, depth=depth + 1) for key, inner in value.items()}
+        return {redact(key): redact_values(inner, key, depth=depth + 1) for key, inner in value.items()}
     if isinstance(value, list):
         return [redact_values(inner, name, depth=depth + 1) for inner in value]
     if not isinstance(value, str):
@@ -39,10 +56,19 @@ def redact_values(value: Any, name: str = "", *, depth: int = 0) -> Any:
     return named.removeprefix(f"{name}: ") if named.startswith(f"{name}: ") else redact(value)
 
 
-def _once(text: str) -> str:
-    if len(text) < 4:
+def _redacted(text: str, *, is_name: bool) -> str:
+    for _ in range(_MAX_ROUNDS):  # what is left may be bound to another cue than before
+        cleaned = _once(text, is_name=is_name)
+        if cleaned == text:
+            break
+        text = cleaned
+    return text
+
+
+def _once(text: str, *, is_name: bool) -> str:
+    if len(text) < _MIN_LENGTH:
         return text
-    found = sorted([*forms.spans(text), *cued.spans(text)])
+    found = sorted([*forms.spans(text, is_name=is_name), *cued.spans(text)])
     kept, done = list[str](), 0
     for start, end in found:
         if end <= done or REDACTED in text[start:end]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 from functools import lru_cache
+from itertools import pairwise
 
 from proxy.text.secrets.data import section, words
 
@@ -49,12 +50,120 @@ def _alternatives(name: str) -> str:
 
 _UNITS = "|".join(re.escape(one) for one in sorted(words("technical", "units"), key=len, reverse=True))
 _ENDINGS = frozenset(  # of files and hosts
-    "py js ts jsx tsx mjs json yaml yml toml txt md rst pdf png jpg jpeg gif svg webp csv tsv env sh bat exe dll so go rs java kt rb php htm html css scss "
-    "xml zip gz tar tgz bz2 doc docx xls xlsx ppt pptx odt pem key crt cer p12 pfx db sqlite log lock ini cfg conf sql ipynb mp3 mp4 wav mov webm iso "
-    "dmg apk deb rpm com org net io dev ai app co de fr es ru cn jp uk us eu ch at nl pl it br pt info edu gov example local internal test localhost".split()
+    [
+        "py",
+        "js",
+        "ts",
+        "jsx",
+        "tsx",
+        "mjs",
+        "json",
+        "yaml",
+        "yml",
+        "toml",
+        "txt",
+        "md",
+        "rst",
+        "pdf",
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "svg",
+        "webp",
+        "csv",
+        "tsv",
+        "env",
+        "sh",
+        "bat",
+        "exe",
+        "dll",
+        "so",
+        "go",
+        "rs",
+        "java",
+        "kt",
+        "rb",
+        "php",
+        "htm",
+        "html",
+        "css",
+        "scss",
+        "xml",
+        "zip",
+        "gz",
+        "tar",
+        "tgz",
+        "bz2",
+        "doc",
+        "docx",
+        "xls",
+        "xlsx",
+        "ppt",
+        "pptx",
+        "odt",
+        "pem",
+        "key",
+        "crt",
+        "cer",
+        "p12",
+        "pfx",
+        "db",
+        "sqlite",
+        "log",
+        "lock",
+        "ini",
+        "cfg",
+        "conf",
+        "sql",
+        "ipynb",
+        "mp3",
+        "mp4",
+        "wav",
+        "mov",
+        "webm",
+        "iso",
+        "dmg",
+        "apk",
+        "deb",
+        "rpm",
+        "com",
+        "org",
+        "net",
+        "io",
+        "dev",
+        "ai",
+        "app",
+        "co",
+        "de",
+        "fr",
+        "es",
+        "ru",
+        "cn",
+        "jp",
+        "uk",
+        "us",
+        "eu",
+        "ch",
+        "at",
+        "nl",
+        "pl",
+        "it",
+        "br",
+        "pt",
+        "info",
+        "edu",
+        "gov",
+        "example",
+        "local",
+        "internal",
+        "test",
+        "localhost",
+    ]
 )
 _PLACE = re.compile(r"[\w.@~+/:-]*+")
 _ORDINARY = re.compile(
+    r"\A(?:"  # tried at the start only: from every place of a long word it would cost its square
     r"[^@\s:/]++@[\w-]++(?:\.[\w-]++)++(?<=[a-z])|[\w.+-]{2,64}@[a-z][\w-]++(?<=[a-z])"  # e-mail
     r"|v?\d++(?:[.,:/x×–-]\d++)*+(?:[-+._]?(?:alpha|beta|rc|dev|post|a|b|p|snapshot|final|lts|stable|slim|alpine))?\d{0,4}[%°+]?"  # versions, times, sizes
     r"|[$€£¥₽~≈±#№+-]?\d[\d.,:–-]*+[%°€$£¥₽kKmM+]?(?:/[A-Za-z]++)?|[\w.-]++/[\w.-]++#\d++|[a-z]++(?:-[a-z]++)++#\d++|0x[0-9a-fA-F]{1,8}"
@@ -71,12 +180,13 @@ _ORDINARY = re.compile(
     r"|[A-Za-z]++(?:\.[A-Za-z]++)++\d?|[a-z][a-z0-9]*+(?:_[a-z]++)++\d?"  # names in code
     r"|(?:(?:new|old|confirm|repeat)_?)?(?:password|passwd|passwort|token|key|secret|pass|pwd|pw)_?\d"
     r"|(?:\d{1,3}\.){3}\d{1,3}(?::\d++|/\d++)?"
+    r")\Z"
 )
 _TECHNICAL = re.compile(
     rf"(?:{_alternatives('names')})[-_./@]?v?\d{{1,5}}[a-z]{{0,2}}(?:[-_.:@/][a-z0-9]{{1,10}})*+(?:\([\w-]*+\))?"
     rf"|(?:{_alternatives('whole')})(?:[-_./][a-z0-9]{{1,12}})*+"
 )
-_CODE = re.compile(r"[A-Z]{2,6}-?\d{2,6}|[a-z]+(?:[A-Z][a-z]+)+\d")  # of a ticket, a name in a program
+_CODE = re.compile(r"\A(?:[A-Z]{2,6}-?\d{2,6}|[a-z]++(?:[A-Z][a-z]++)++\d)\Z")  # of a ticket, a name in a program
 _GENERIC = re.compile(rf"(?:{_alternatives('generic')})[-_.]?\d{{1,5}}[a-z]{{0,4}}|[a-z]{{1,2}}-?\d{{1,5}}")
 _UNLIKELY = frozenset(row[0] + other for row in section("unlikely")["pairs"].split() for other in row[1:])
 
@@ -95,24 +205,27 @@ def strength(word: str) -> Strength:
         return Strength.DIGITS
     if len(word) < MIN_LENGTH or "redacted" in word:
         return Strength.NONE
-    has_letters, has_digits = any(map(str.isalpha, word)), _DIGITS.search(word) is not None
-    if not has_letters:
-        return Strength.NONE if not has_digits or not _SPECIAL.search(word) or _ORDINARY.fullmatch(word) else Strength.WEAK
-    special = _SPECIAL.search(word) is not None
+    has_digits, special = _DIGITS.search(word) is not None, _SPECIAL.search(word) is not None
+    if not any(map(str.isalpha, word)):
+        return Strength.WEAK if has_digits and special and not _ORDINARY.match(word) else Strength.NONE
     if not has_digits and not special:
         return Strength.STRONG if _is_gibberish(word) else Strength.NONE
+    return _mixed(word, special=special, has_digits=has_digits)
+
+
+def _mixed(word: str, *, special: bool, has_digits: bool) -> Strength:
     if UUID.fullmatch(word):
         return Strength.WEAK
     if len(word) >= 20 and is_random(word):
         return Strength.STRONG
-    if _ORDINARY.fullmatch(word) or _is_place(word):
+    if _ORDINARY.match(word) or _is_place(word):
         return Strength.NONE
     if special:
         return _with_symbols(word, has_digits=has_digits)
     lowered = word.lower()
     if _TECHNICAL.fullmatch(lowered):
         return Strength.NONE
-    if _GENERIC.fullmatch(lowered) or _CODE.fullmatch(word):
+    if _GENERIC.fullmatch(lowered) or _CODE.match(word):
         return Strength.WEAK
     return _joined(word) if _JOINT.search(word) else _solid(word)
 
@@ -152,7 +265,9 @@ def _joined(word: str) -> Strength:
     best = max((strength(piece) for piece in pieces), default=Strength.NONE)
     if best >= Strength.STRONG:
         return best
-    if any(turns(piece) >= 2 and len(piece) >= 4 and not _TECHNICAL.fullmatch(piece.lower()) for piece in pieces) or (_SOFT.search(word) and len(pieces) == 2 and best is Strength.FAIR):
+    if any(turns(piece) >= 2 and len(piece) >= 4 and not _TECHNICAL.fullmatch(piece.lower()) for piece in pieces) or (
+        _SOFT.search(word) and len(pieces) == 2 and best is Strength.FAIR
+    ):
         return Strength.FAIR
     return Strength.FAIR if best is Strength.FAIR and len(word) >= 10 else Strength.WEAK
 
@@ -171,6 +286,6 @@ def _is_gibberish(word: str) -> bool:
     if len(word) < _MIN_GIBBERISH or not word.isascii() or not word.isalpha():
         return False
     lowered = word.lower()
-    rare = sum(left + right in _UNLIKELY for left, right in zip(lowered, lowered[1:], strict=False))
+    rare = sum(left + right in _UNLIKELY for left, right in pairwise(lowered))
     humps = len(_CASE_TURN.findall(word))
     return rare >= 3 or (humps * 4 > len(word) and rare >= 1) or humps * 3 > len(word)
