@@ -147,10 +147,12 @@ def _nameless(parcel: Parcel, sniffed: Sniffed) -> str:
 
 
 def _named(name: str) -> str:
-    """Return a file's name without folders and without what is not printed."""
+    """Return a file's name without folders, without what is not printed, and without secrets."""
     last = name.replace("\\", "/").rpartition("/")[2]
     printed = "".join(char if char.isprintable() else " " for char in last)
-    return redact_name(" ".join(printed.split())[:_MOST_NAME])
+    named = " ".join(printed.split())[:_MOST_NAME]
+    stem, dot, ending = named.rpartition(".")  # "hunter22.txt" looks like a file, "hunter22" like a password
+    return redact_name(f"{redact_name(stem)}{dot}{ending}")
 
 
 def _head(data: bytes) -> bytes:
