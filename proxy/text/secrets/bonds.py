@@ -23,6 +23,16 @@ _MAX_FILLERS = 4
 _NEAR_SENTENCES = 2
 
 
+_AND = re.compile(
+    rf"[\s\"'`“”]{{0,3}}(?:{'|'.join(sorted(map(re.escape, words('lists', 'and')), key=len, reverse=True))}|,)(?:\s(?:{'|'.join(sorted(map(re.escape, (one for one in words('lists', 'and') if one.isalpha())), key=len, reverse=True))}))?[\s\"'`“”]{{0,3}}"
+)
+
+
+def is_list_gap(gap: str) -> bool:
+    """Return whether what stands between two words makes them items of one list."""
+    return len(gap) <= 12 and _AND.fullmatch(gap) is not None
+
+
 class Bond(IntEnum):
     """How near a word is to a cue."""
 
@@ -72,6 +82,8 @@ def bond_behind(text: str, lowered: str, end: int, cue: Cue, shape: Strength) ->
 
 def _is_joined(gap: str, cue: Cue, text: str, shape: Strength) -> bool:
     """Return whether what stands between a cue and a word makes the one the value of the other."""
+    if gap.rstrip(" \"'`").endswith(("(", "（")) and cue.kind in (Kind.PASSWORD, Kind.NUMBER):
+        return True
     tail = gap.rstrip(_OPENING)
     for _ in range(_MAX_FILLERS):
         last = _TAIL.search(tail[-40:])
@@ -88,7 +100,11 @@ def _is_joined(gap: str, cue: Cue, text: str, shape: Strength) -> bool:
     if tail.endswith(_ENDINGS):
         return True
     last = _TAIL.search(tail[-40:])
-    return last is not None and last[1] in _AFTER and not (shape is Strength.DIGITS and last[1] in _NOT_OF_NUMBERS)
+    return (
+        last is not None
+        and last[1] in _AFTER
+        and not (shape is Strength.DIGITS and last[1] in _NOT_OF_NUMBERS and cue.kind is not Kind.NUMBER)
+    )
 
 
 _ASKED = "?!.:… " + _OPENING  # "My password? hunter22"

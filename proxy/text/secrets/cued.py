@@ -7,19 +7,19 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from proxy.text.secrets.bonds import Bond, bond_before, bond_behind
+from proxy.text.secrets.bonds import Bond, bond_before, bond_behind, is_list_gap
 from proxy.text.secrets.cues import Around, Cue, Kind, cues_in, lower
 from proxy.text.secrets.data import words
 from proxy.text.secrets.headings import headed
 from proxy.text.secrets.pieces import Piece, pieces_in
-from proxy.text.secrets.shapes import Strength, turns
+from proxy.text.secrets.shapes import Strength, has_symbols, turns
 
 Span = tuple[int, int]
 
 _REACH = 240  # characters between a cue and its secret
 _REACH_NUMBER, _REACH_BACK = 120, 40
 _LONG_TOKEN = 30
-_MOST_BEFORE, _MOST_BEHIND, _MOST_NUMBERS = 3, 2, 2
+_MOST_BEFORE, _MOST_BEHIND, _MOST_NUMBERS = 3, 2, 3
 _OF_CODES, _OF_PASSWORDS = frozenset({Kind.NUMBER}), frozenset({Kind.PASSWORD})
 _ARTICLES = frozenset({"is", "ist", "es", "est", "é", "this", "the", "my"})
 _TELLING = re.compile(r"[\d#$%^*~@€£§\\|\"`=&+]|[!?]\w|[A-Za-z]{16}")  # without one of these no word is a secret
@@ -29,7 +29,7 @@ _HEX = re.compile(r"(?:0x)?[0-9a-fA-F-]++")
 _IS = re.compile(r"[\"'`\])}>]{0,3}[ \t]{0,3}(?:[:=]=?>?|is|was|ist|lautet|es|est|é|è|это|是|:)?[ \t]{0,3}[\"'`]?")
 _LAST_WORDS = re.compile(r"[^\W\d_][\w-]*+")
 _EDGE = r"A-Za-z0-9_\u00c0-\u04ff€$£"  # Chinese has no blanks around a number
-_NUMBER = re.compile(rf"(?<![{_EDGE}.,/#+-])\d(?:[ \u00a0-]?\d){{2,7}}+(?![{_EDGE}%°]|[.,:/-]\d)")
+_NUMBER = re.compile(rf"(?<![{_EDGE}.,/#+])(?<![\d\s]-)\d(?:[ \u00a0-]?\d){{2,7}}+(?![{_EDGE}%°]|[.,:/-]\d)")
 _LONG_NUMBER = re.compile(rf"(?<![{_EDGE}.,/#+-])\d{{4,16}}+(?![{_EDGE}%°]|[.,:/-]\d)")
 _UNITS = re.compile(
     rf"[ \u00a0-]?(?:{'|'.join(re.escape(one) for one in sorted(words('technical', 'units'), key=len, reverse=True) if len(one) > 2)}|attempts|users|times|people|items|entries|accounts)(?![^\W\d_])"
@@ -61,8 +61,11 @@ def spans(text: str) -> Iterator[Span]:
     lines, headings = headed(text, cues)
     seen = _Text(text, lowered, cues, Around(cues), headings, lines)
     for start, end in _zones(text, cues, lines, headings):
+        last = -1
         for piece in pieces_in(text, start, end):
-            if _is_secret(seen, piece):
+            is_next = last >= 0 and piece.strength >= Strength.WEAK and is_list_gap(lowered[last : piece.start])
+            if is_next or _is_secret(seen, piece):
+                last = piece.end
                 yield piece.start, piece.end
     yield from _numbers(seen)
 
@@ -137,7 +140,8 @@ def _is_token(piece: Piece, bond: Bond) -> bool:
 def _is_of_weak_cue(piece: Piece, bond: Bond) -> bool:
     length = piece.end - piece.start
     if bond is not Bond.BOUND:
-        return bond is Bond.SENTENCE and piece.strength is Strength.STRONG and length >= 20
+        is_hard = length >= 20 or has_symbols(piece.text)
+        return bond is Bond.SENTENCE and piece.strength is Strength.STRONG and is_hard
     is_telling = turns(piece.text) >= 2 or length >= 7 or not piece.text.isalnum()
     return piece.strength is Strength.STRONG or (piece.strength is Strength.FAIR and is_telling)
 
@@ -167,7 +171,12 @@ def _numbers(seen: _Text) -> Iterator[Span]:
         starts = [start for start, _ in found]
         for cue in cues if found else ():
             at = bisect_left(starts, cue.end)
-            yield from (span for span in found[at : at + _MOST_NUMBERS] if _is_number_behind(seen, cue, span))
+            last = -1
+            for span in found[at : at + _MOST_NUMBERS]:
+                is_next = last >= 0 and is_list_gap(seen.lowered[last : span[0]])
+                if is_next or _is_number_behind(seen, cue, span):
+                    last = span[1]
+                    yield span
             if at and _is_number_before(seen, cue, found[at - 1]):
                 yield found[at - 1]
 

@@ -59,10 +59,11 @@ def cues_in(text: str, lowered: str) -> list[Cue]:
         while at >= 0:
             end = _whole(text, at, at + len(word), kind) if is_whole else _ended(text, at + len(word))
             if end and not (kind is not Kind.PASSWORD and _goes_on(text, end)):
-                is_field = word == "pass" and text[end : end + 3].lstrip().startswith((":", "="))
+                is_name = text[at - 1 : at] == "_" or text[end : end + 3].lstrip().startswith((":", "="))
+                is_field = word == "pass" and is_name
                 found.append(Cue(at, end, Kind.PASSWORD if is_field else kind))
             at = lowered.find(word, at + len(word))
-    found.sort(key=lambda cue: (cue.start, cue.kind))
+    found.sort(key=lambda cue: (cue.start, cue.kind, -cue.end))
     kept: list[Cue] = []
     for cue in found:
         if not kept or cue.start >= kept[-1].end:

@@ -32,8 +32,9 @@ _HASHES = re.compile(
 )
 _BEFORE_HASH, _HEX = 80, re.compile(r"(?:0x)?[0-9a-fA-F]++")
 _IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?![A-Z0-9])")
-_NUMBERS = re.compile(r"(?<![\w])\d(?:[^\w\n,;+()\[\]{}\"'<>]{0,3}_?\d)*+(?![\w])")
+_NUMBERS = re.compile(r"(?<![\w])\d(?:[^\w+()\[\]{}\"'<>]{0,3}_?\d)*+(?![\w])")
 _MANY_DIGITS = re.compile(r"(?:\d\D{0,3}){13}")
+_LIST_MARK = re.compile(r"[,;\n]")
 _NUMBER_GROUP = re.compile(r"\d++")
 _ISSUER = re.compile(r"4|5[0-8]|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|3[0-9]|6")
 _MNEMONIC = re.compile(r"(?<![^\W_])[a-z]{3,8}(?:[ ,\n]{1,2}[a-z]{3,8})*+(?![^\W_])")
@@ -59,7 +60,7 @@ def spans(text: str, *, is_name: bool = False) -> Iterator[Span]:
     if longest >= _MIN_TELEGRAM and ":" in text:
         yield from (match.span() for match in _TELEGRAM.finditer(text))
     yield from _authorized(text)
-    if "://" in text or "?" in text:
+    if "://" in text or "?" in text or "&" in text:
         yield from _in_urls(text)
     yield from _on_command_lines(text)
     yield from _mnemonics(text)
@@ -172,6 +173,7 @@ _LONG_FLAG = re.compile(
 )
 _FLAG = re.compile(r"(?<!\S)-{1,2}[A-Za-z][a-z-]{0,20}+")
 _PAIR = re.compile(r"[^\s:\"']{0,100}+:(.{1,300}+)", re.DOTALL)
+_GLUED_PAIR = re.compile(r"(?<!\S)-u[^\s:\"'-][^\s:\"']{0,100}+:([^\s\"']{1,300}+)")
 _MYSQL = re.compile(r"(?<!\S)-p([^\s\"']{4,200}+|\"[^\"\n]{4,200}+\"|'[^'\n]{4,200}+')")
 
 
@@ -202,6 +204,8 @@ def _on_line(text: str, start: int, end: int) -> Iterator[Span]:
             yield pair.span(1)
         elif is_plain and not is_pair and _is_argument(value[at]):
             yield begin, stop
+    if pairs is not None:
+        yield from (match.span(1) for match in _GLUED_PAIR.finditer(text, start, end) if match[1][0] not in "$<{")
     if flags is not None and flags[0].startswith(("mysql", "mariadb", "sshpass", "7z", "rar")):
         yield from (match.span(1) for match in _MYSQL.finditer(text, start, end))
 
@@ -259,6 +263,9 @@ def _cards_in(text: str, groups: list[Span]) -> Iterator[Span]:
     for first, last in windows:
         chosen = groups[first:last]
         digits = "".join(text[start:end] for start, end in chosen)
+        between = text[chosen[0][0] : chosen[-1][1]]
+        if _LIST_MARK.search(between) and (first, last) != (0, len(groups)):
+            continue  # a column or a list of numbers
         if len(chosen) == last - first and 13 <= len(digits) <= 19 and _ISSUER.match(digits) and _luhn(digits):
             yield chosen[0][0], chosen[-1][1]
 

@@ -17,8 +17,10 @@ _ASSIGNED = re.compile(r"[-$@]{0,2}[\w.@$\[\]-]{0,80}?[\w\])\"'](?:=>?|:=?|->)(?
 _CALL = re.compile(r"\A@?[A-Za-z_$][\w$.]*+\([^)]*+(?:\)?[.;:,\[(]|\)?\Z)")
 _PART = re.compile(r"[^\s\"'`<>{}()\[\],;|]++")
 _QUOTED = re.compile(r"[ \t]{0,3}(?::=?|=>?)[ \t]{0,3}[\"'`]([^\s\"'`<>{}$()]{4,80}+)[\"'`]")
-_ENV = re.compile(
-    r"(?:(?<=\n)|(?<=^)|(?<=export )|(?<=\nENV ))[A-Z][A-Z0-9_]{0,60}+=([^\s\"'`<>{}$()]{4,80}+)(?=\s|\Z)"
+_ENV = re.compile(r"(?<![^\s;&\"'`(])[A-Z][A-Z0-9_]{0,60}+=([^\s\"'`<>{}$()]{4,80}+)(?=\s|\Z)")
+_SENTENCE = re.compile(r"[ \t]{0,3}(?::=?|=>?)[ \t]{0,3}\"([^\"\n<>{}$]{4,60}+)\"")
+_SAYS = re.compile(
+    r"(?i)\b(?:must|least|most|min|max|minimum|characters?|chars|digits?|zeichen|caracter|long|between|length|is|are|the|your)\b"
 )
 _SPOKEN = re.compile(r"[`]([^\s`<>{}$()]{4,80}+)[`]")
 _PLACEHOLDERS = frozenset(section("placeholders")["words"].split())
@@ -55,6 +57,10 @@ def pieces_in(text: str, start: int, end: int) -> Iterator[Piece]:
             value = match[1]
             if value.lower() not in _PLACEHOLDERS and _is_plain(value):
                 yield Piece(match.start(1), match.end(1), value, strength(value), is_quoted=True)
+    for match in _SENTENCE.finditer(text, start, end):
+        value = match[1]
+        if " " in value and any(map(str.isdigit, value)) and not _SAYS.search(value):
+            yield Piece(match.start(1), match.end(1), value, Strength.NONE, is_quoted=True)
 
 
 def _is_plain(value: str) -> bool:

@@ -10,6 +10,9 @@ REDACTED = "[redacted]"
 _DEEPEST = 64
 _MAX_ROUNDS = 4
 _MIN_LENGTH = 4
+_NARROW = {
+    0xFF00 + one: 0x20 + one for one in range(1, 0x5F) if chr(0x20 + one).isalnum()
+}  # full-width letters, digits
 _MAX_QUESTION, _MAX_ANSWER = 400, 200  # characters
 
 
@@ -68,7 +71,8 @@ def _redacted(text: str, *, is_name: bool) -> str:
 def _once(text: str, *, is_name: bool) -> str:
     if len(text) < _MIN_LENGTH:
         return text
-    found = sorted([*forms.spans(text, is_name=is_name), *cued.spans(text)])
+    seen = text if text.isascii() else text.translate(_NARROW)
+    found = sorted([*forms.spans(seen, is_name=is_name), *cued.spans(seen)])
     kept, done = list[str](), 0
     for start, end in found:
         if end <= done or REDACTED in text[start:end]:

@@ -230,6 +230,11 @@ def _mixed(word: str, *, special: bool, has_digits: bool) -> Strength:
     return _joined(word) if _JOINT.search(word) else _solid(word)
 
 
+def has_symbols(word: str) -> bool:
+    """Return whether symbols stand inside of a word of letters and digits."""
+    return _SPECIAL.search(word) is not None and _DIGITS.search(word) is not None
+
+
 def turns(word: str) -> int:
     """Return how often letters and digits take turns."""
     return len(_TURN.findall(word[:_MAX_WORD]))
