@@ -18,8 +18,8 @@ _CLOSED = re.compile(r"[!?.]{1,3}[\"'`”’»]? (?=[^\W\d_])(?![A-Z])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _TAIL = re.compile(r"([^\W\d_]{1,30}+(?:['’-][^\W\d_]{1,30}+){0,3}+)[,:]?\s{0,9}\Z")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~|---|===|\+--|[-|: ]*\Z)")
-_MAX_WORDS = {Kind.PASSWORD: 7, Kind.NUMBER: 7, Kind.TOKEN: 6, Kind.WEAK: 4}
-_MAX_FILLERS = 4
+_MAX_WORDS = {Kind.PASSWORD: 7, Kind.NUMBER: 7, Kind.TOKEN: 6, Kind.WEAK: 4, Kind.TOOL: 6}
+_MAX_FILLERS, _MAX_WORDS_TO_FROM = 4, 2
 _NEAR_SENTENCES = 2
 
 
@@ -100,11 +100,13 @@ def _is_joined(gap: str, cue: Cue, text: str, shape: Strength) -> bool:
     if tail.endswith(_ENDINGS):
         return True
     last = _TAIL.search(tail[-40:])
-    return (
-        last is not None
-        and last[1] in _AFTER
-        and not (shape is Strength.DIGITS and last[1] in _NOT_OF_NUMBERS and cue.kind is not Kind.NUMBER)
-    )
+    if last is None or cue.kind in (Kind.WEAK, Kind.TOOL):
+        return last is not None and last[1] in _BEFORE
+    if (
+        shape is Strength.DIGITS and last[1] in _NOT_OF_NUMBERS
+    ):  # "pin changed from 4831", not "pin your posts from 2023"
+        return cue.kind is Kind.NUMBER and len(_WORD.findall(gap)) <= _MAX_WORDS_TO_FROM
+    return last[1] in _AFTER
 
 
 _ASKED = "?!.:… " + _OPENING  # "My password? hunter22"

@@ -27,6 +27,7 @@ _LABELS = words("labels", "words")
 _HASHES = words("labels", "hashes")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F-]++")
 _IS = re.compile(r"[\"'`\])}>]{0,3}[ \t]{0,3}(?:[:=]=?>?|is|was|ist|lautet|es|est|é|è|это|是|:)?[ \t]{0,3}[\"'`]?")
+_BASE64, _MIN_HASH = re.compile(r"[A-Za-z0-9+/]{1,512}+={0,2}"), 20
 _LAST_WORDS = re.compile(r"[^\W\d_][\w-]*+")
 _EDGE = r"A-Za-z0-9_\u00c0-\u04ff€$£"  # Chinese has no blanks around a number
 _NUMBER = re.compile(rf"(?<![{_EDGE}.,/#+])(?<![\d\s]-)\d(?:[ \u00a0-]?\d){{2,7}}+(?![{_EDGE}%°]|[.,:/-]\d)")
@@ -90,7 +91,7 @@ def _is_secret(seen: _Text, piece: Piece) -> bool:
     if is_plain and not piece.is_quoted:
         return False
     for cue in seen.around.before(piece.start, _MOST_BEFORE, _REACH):
-        if not _may_hold(piece, cue.kind) or (is_plain and not _IS.fullmatch(seen.lowered, cue.end, piece.start)):
+        if not _may_hold(piece, cue.kind) or (is_plain and not _is_value(seen, cue, piece)):
             continue
         bond = bond_before(seen.text, seen.lowered, cue, piece.start, piece.strength)
         if _holds(seen, piece, cue.kind, bond):
@@ -106,6 +107,12 @@ def _is_secret(seen: _Text, piece: Piece) -> bool:
     return kind is not None and _holds(seen, piece, kind, Bond.BOUND if kind is Kind.PASSWORD else Bond.SENTENCE)
 
 
+def _is_value(seen: _Text, cue: Cue, piece: Piece) -> bool:
+    """Return whether a quoted word is the value of a name in data: the ``credentials`` of a browser's call are a mode."""
+    is_mode = seen.lowered.startswith("cred", cue.start)
+    return not is_mode and _IS.fullmatch(seen.lowered, cue.end, piece.start) is not None
+
+
 def _may_hold(piece: Piece, kind: Kind) -> bool:
     """Return whether the shape is enough, were the bond the closest."""
     if kind is Kind.PASSWORD:
@@ -115,7 +122,10 @@ def _may_hold(piece: Piece, kind: Kind) -> bool:
 
 def _holds(seen: _Text, piece: Piece, kind: Kind, bond: Bond) -> bool:
     """Return whether shape and bond are enough for a cue of this kind."""
-    if bond is Bond.NONE or (bond is not Bond.BOUND and _is_explained(seen, piece)):
+    if bond is Bond.NONE or (bond is not Bond.BOUND and _is_labelled(seen, piece)):
+        return False
+    is_sure = bond is Bond.BOUND and kind not in (Kind.WEAK, Kind.TOOL)
+    if not is_sure and _is_hash(seen, piece):
         return False
     return _RULES[kind](piece, bond)
 
@@ -146,22 +156,38 @@ def _is_of_weak_cue(piece: Piece, bond: Bond) -> bool:
     return piece.strength is Strength.STRONG or (piece.strength is Strength.FAIR and is_telling)
 
 
+def _is_of_tool(piece: Piece, bond: Bond) -> bool:
+    return bond >= Bond.SENTENCE and (
+        has_symbols(piece.text) or (bond is Bond.BOUND and piece.strength is Strength.STRONG)
+    )
+
+
 _RULES: dict[Kind, Callable[[Piece, Bond], bool]] = {
     Kind.PASSWORD: _is_password,
     Kind.NUMBER: _is_code,
     Kind.TOKEN: _is_token,
     Kind.WEAK: _is_of_weak_cue,
+    Kind.TOOL: _is_of_tool,
 }
 
 
-def _is_explained(seen: _Text, piece: Piece) -> bool:
-    """Return whether the words before say what it is: a user name, a ticket, a commit."""
-    before = [match[0] for match in _LAST_WORDS.finditer(seen.lowered, max(0, piece.start - 48), piece.start)][-3:]
-    if piece.strength <= Strength.FAIR and before:
-        named = before[:-1] if before[-1] in _ARTICLES else before
-        if named and named[-1] in _LABELS:
-            return True
-    return _HEX.fullmatch(piece.text) is not None and any(word in _HASHES for word in before)
+def _is_labelled(seen: _Text, piece: Piece) -> bool:
+    """Return whether the word before says what it is: a user name, a ticket, a flight."""
+    before = _words_before(seen, piece) if piece.strength <= Strength.FAIR else []
+    named = before[:-1] if before and before[-1] in _ARTICLES else before
+    return bool(named) and named[-1] in _LABELS
+
+
+def _is_hash(seen: _Text, piece: Piece) -> bool:
+    """Return whether one of the words before says that it is a hash, and it looks like one."""
+    is_long = len(piece.text) >= _MIN_HASH and _BASE64.fullmatch(piece.text) is not None
+    if not is_long and not _HEX.fullmatch(piece.text):
+        return False
+    return any(word in _HASHES for word in _words_before(seen, piece))
+
+
+def _words_before(seen: _Text, piece: Piece) -> list[str]:
+    return [match[0] for match in _LAST_WORDS.finditer(seen.lowered, max(0, piece.start - 48), piece.start)][-3:]
 
 
 def _numbers(seen: _Text) -> Iterator[Span]:

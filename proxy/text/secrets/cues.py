@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from enum import IntEnum
 from typing import NamedTuple
 
-from proxy.text.secrets.data import phrases, rarest, section
+from proxy.text.secrets.data import phrases, rarest, section, words
 
 _MAX_ENDING = 24
+_TOOL_ENDINGS = ("manager", "managers", "generator", "richtlinie", "richtlinien", "verwaltung")
 _FIRST_UNSPACED = "\u0e00"  # Thai, CJK: words stand there without blanks
 
 
@@ -19,6 +21,7 @@ class Kind(IntEnum):
     NUMBER = 1
     TOKEN = 2
     WEAK = 3
+    TOOL = 4  # what has to do with passwords, and is none: a password manager
 
 
 class Cue(NamedTuple):
@@ -30,8 +33,8 @@ class Cue(NamedTuple):
 
 
 def _table() -> list[tuple[str, str, Kind, bool]]:
-    rows = []
-    for kind, name in ((one, one.name.lower()) for one in Kind):
+    rows: list[tuple[str, str, Kind, bool]] = []
+    for kind, name in ((one, one.name.lower()) for one in Kind if one is not Kind.TOOL):
         table = section("cues", name)
         rows += [(rarest(stem), stem, kind, False) for stem in phrases(table.get("stems", ""))]
         rows += [(rarest(word), word, kind, True) for word in table["words"].split()]
@@ -39,6 +42,11 @@ def _table() -> list[tuple[str, str, Kind, bool]]:
 
 
 _CUES = _table()
+_TOOLS, _OPEN_KEYS = words("cues", "tools"), words("cues", "open")
+_NEXT_WORD, _WORD_BEFORE = (
+    re.compile(r"[ -]?(?:of |de |für |для )?([^\W\d_]{1,16}+)(?![^\W\d_])"),
+    re.compile(r"([^\W\d_]{1,20}+)[ -]\Z"),
+)
 _ASCII_CUES = [row for row in _CUES if row[1].isascii()]
 
 
@@ -61,7 +69,7 @@ def cues_in(text: str, lowered: str) -> list[Cue]:
             if end and not (kind is not Kind.PASSWORD and _goes_on(text, end)):
                 is_name = text[at - 1 : at] == "_" or text[end : end + 3].lstrip().startswith((":", "="))
                 is_field = word == "pass" and is_name
-                found.append(Cue(at, end, Kind.PASSWORD if is_field else kind))
+                found.append(Cue(at, end, Kind.PASSWORD if is_field else _sort(lowered, at, end, kind)))
             at = lowered.find(word, at + len(word))
     found.sort(key=lambda cue: (cue.start, cue.kind, -cue.end))
     kept: list[Cue] = []
@@ -69,6 +77,18 @@ def cues_in(text: str, lowered: str) -> list[Cue]:
         if not kept or cue.start >= kept[-1].end:
             kept.append(cue)
     return kept
+
+
+def _sort(lowered: str, start: int, end: int, kind: Kind) -> Kind:
+    """Return the kind of a cue among its neighbours: a password manager is no password, a public key no secret."""
+    if kind is Kind.PASSWORD:
+        behind = _NEXT_WORD.match(lowered, end)
+        is_tool = (behind is not None and behind[1] in _TOOLS) or lowered[start:end].endswith(_TOOL_ENDINGS)
+        return Kind.TOOL if is_tool else kind
+    if kind is Kind.WEAK:
+        before = _WORD_BEFORE.search(lowered, max(0, start - 24), start)
+        return Kind.TOOL if before is not None and before[1] in _OPEN_KEYS else kind
+    return kind
 
 
 class Around:

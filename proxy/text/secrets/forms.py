@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from proxy.text.secrets.cues import lower
 from proxy.text.secrets.data import phrases, rarest, section, words
@@ -30,7 +31,7 @@ _LONG_WORD = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,}+={0,2}")
 _HASHES = re.compile(
     rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, sorted(words('labels', 'hashes'), key=len, reverse=True)))})(?![^\W\d_])"
 )
-_BEFORE_HASH, _HEX = 80, re.compile(r"(?:0x)?[0-9a-fA-F]++")
+_BEFORE_HASH, _HEX = 48, re.compile(r"(?:0x)?[0-9a-fA-F]++")
 _IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ \u00a0]?[A-Z0-9]{4}){2,7}(?:[ \u00a0]?[A-Z0-9]{1,3})?(?![A-Z0-9])")
 _NUMBERS = re.compile(r"(?<![\w])\d(?:[^\w+()\[\]{}\"'<>]{0,3}_?\d)*+(?![\w])")
 _MANY_DIGITS = re.compile(r"(?:\d\D{0,3}){13}")
@@ -263,11 +264,24 @@ def _cards_in(text: str, groups: list[Span]) -> Iterator[Span]:
     for first, last in windows:
         chosen = groups[first:last]
         digits = "".join(text[start:end] for start, end in chosen)
-        between = text[chosen[0][0] : chosen[-1][1]]
-        if _LIST_MARK.search(between) and (first, last) != (0, len(groups)):
-            continue  # a column or a list of numbers
+        if _is_of_list(text, groups, first, min(last, len(groups))):
+            continue
         if len(chosen) == last - first and 13 <= len(digits) <= 19 and _ISSUER.match(digits) and _luhn(digits):
             yield chosen[0][0], chosen[-1][1]
+
+
+def _is_of_list(text: str, groups: list[Span], first: int, last: int) -> bool:
+    """Return whether numbers parted by commas or lines go on beside these: a column of figures is no card."""
+    between = [text[left[1] : right[0]] for left, right in pairwise(groups[first:last])]
+    if not any(_LIST_MARK.search(one) for one in between):
+        return False
+    edges = [
+        text[left[1] : right[0]]
+        for at in (first, last)
+        if 0 < at < len(groups)
+        for left, right in [groups[at - 1 : at + 1]]
+    ]
+    return any(one in between for one in edges)
 
 
 def _luhn(digits: str) -> bool:

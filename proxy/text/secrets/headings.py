@@ -17,14 +17,15 @@ _DELIMITERS = ("|", ";", "\t", ",")
 def headed(text: str, cues: Sequence[Cue]) -> tuple[list[int], dict[int, Kind]]:
     """Return where lines start, and the cue for each line that belongs to a heading with one."""
     lines = [0, *(match.end() for match in re.finditer("\n", text))]
-    found: dict[int, Kind] = {}
+    surest: dict[int, Kind] = {}  # by line
     for cue in cues:
-        if cue.kind in (Kind.WEAK, Kind.NUMBER):
-            continue
-        at = bisect_right(lines, cue.start) - 1
-        if at not in found:
-            for line in _below(text, lines, at):
-                found.setdefault(line, cue.kind)
+        if cue.kind in (Kind.PASSWORD, Kind.TOKEN):
+            at = bisect_right(lines, cue.start) - 1
+            surest[at] = min(surest.get(at, cue.kind), cue.kind)
+    found: dict[int, Kind] = {}
+    for at, kind in surest.items():
+        for line in _below(text, lines, at) if kind < found.get(at, Kind.TOOL) else ():
+            found[line] = min(kind, found.get(line, kind))
     return lines, found
 
 

@@ -161,7 +161,7 @@ _ENDINGS = frozenset(  # of files and hosts
         "localhost",
     ]
 )
-_PLACE = re.compile(r"[\w.@~+/:-]*+")
+_PLACE = re.compile(r"[\w.@~+/:#-]*+")
 _ORDINARY = re.compile(
     r"\A(?:"  # tried at the start only: from every place of a long word it would cost its square
     r"[^@\s:/]++@[\w-]++(?:\.[\w-]++)++(?<=[a-z])|[\w.+-]{2,64}@[a-z][\w-]++(?<=[a-z])"  # e-mail
@@ -265,7 +265,7 @@ def _joined(word: str) -> Strength:
     if len(pieces) >= 3 and all(map(_KEY_GROUP.fullmatch, pieces)) and len({len(piece) for piece in pieces}) == 1:
         return Strength.STRONG  # ABCD-1234-EFGH
     telling = [piece for piece in pieces if not piece.isdigit() and _DIGITS.search(piece)]
-    if telling and all(_TECHNICAL.fullmatch(piece.lower()) for piece in telling):
+    if telling and all(_TECHNICAL.fullmatch(piece.lower().strip("$")) for piece in telling):
         return Strength.NONE
     best = max((strength(piece) for piece in pieces), default=Strength.NONE)
     if best >= Strength.STRONG:
