@@ -4,13 +4,15 @@ ProxyError
 ├── InvalidRequest (400)
 │   ├── MissingModel
 │   ├── PreviousReplyNotFound
-│   └── InvalidHeader
+│   ├── InvalidHeader
+│   └── NamesNobody
 ├── Unauthorized (401)
 ├── Forbidden (403)
 ├── NotFound (404)
 │   └── ModelNotFound
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
+├── UpgradeRequired (426)
 ├── RateLimited (429)
 ├── UpstreamUnreachable (502)
 ├── UpstreamTimeout (504)
@@ -68,6 +70,12 @@ class InvalidHeader(InvalidRequest):
     code = "invalid_header"
 
 
+class NamesNobody(InvalidRequest):
+    """The request names its user by something that names nobody."""
+
+    code = "names_nobody"
+
+
 class Unauthorized(ProxyError):
     """No key, or a key that is not known."""
 
@@ -102,6 +110,12 @@ class UnsupportedEncoding(ProxyError):
     """The request body is compressed in a way that we cannot read."""
 
     status, type, code = 415, "invalid_request_error", "unsupported_encoding"
+
+
+class UpgradeRequired(ProxyError):
+    """The client asks for a WebSocket; what is served here is HTTP."""
+
+    status, type, code = 426, "invalid_request_error", "upgrade_required"
 
 
 class RateLimited(ProxyError):

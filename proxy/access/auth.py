@@ -7,16 +7,17 @@ import hmac
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from proxy.access.person import is_unfilled, named_person
 from proxy.errors import ConfigError
 from proxy.settings.load import is_loopback
 from proxy.settings.serving import AuthSettings
 from proxy.types import UNSAID, Allowance, Scope
 
-_USER_HEADERS = ("x-openwebui-user-id", "x-sm-user-id")
 _SESSION_HEADERS = ("x-openwebui-chat-id", "x-sm-conversation-id")
 
 
@@ -100,47 +101,67 @@ def passthrough_identity(key: str, settings: AuthSettings, hasher: Hasher, host:
     return Identity(key, hasher.digest("tenant", "key", key))
 
 
-def scope_of(identity: Identity, headers: Mapping[str, str], body: Mapping[str, Any], hasher: Hasher) -> Scope:
+def person_of(
+    identity: Identity, headers: Mapping[str, str], body: Mapping[str, Any], settings: AuthSettings, now: datetime
+) -> str:
+    """Return whom the request is about, "" where the key itself is the user.
+
+    A name counts only where the key may name users.
+
+    Raises:
+        NamesNobody: If the name is none.
+    """
+    if identity.user or not identity.may_name or not identity.tenant:
+        return identity.user
+    secret = settings.openwebui_jwt_secret
+    return named_person(
+        headers,
+        body,
+        secret=secret.get_secret_value() if secret else "",
+        now=now,
+        is_of_device_owner=not identity.own,
+    )
+
+
+def scope_of(identity: Identity, headers: Mapping[str, str], named: str, hasher: Hasher) -> Scope:
     """Return the scope that a request reads and writes, its session left open.
 
-    A user id counts only where the key may name users; without one, the key itself is the user.
+    Args:
+        identity: Whose key.
+        headers: By lower-case name.
+        named: The person, as ``person_of`` gives it.
+        hasher: Makes the ids.
     """
-    named = identity.user or (_named_user(headers, body) if identity.may_name else "")
     user = (
         hasher.digest("user", identity.tenant, named)
         if named
         else hasher.digest("key-user", identity.tenant, identity.own)
     )
-    agent = headers.get("x-memory-agent", "").strip()
+    agent = _filled(headers.get("x-memory-agent", ""))
     return Scope(identity.tenant, user, hasher.digest("agent", user, agent) if agent else "")
 
 
 def session_name(headers: Mapping[str, str], body: Mapping[str, Any], kept: str = "") -> str:
-    """Return the conversation's id as the client names it, "" where it does not.
+    """Return the conversation's id as the client names it, "" where it does not; a template not filled in is no name.
 
     Args:
         headers: By lower-case name.
         body: As parsed.
         kept: Id of a conversation that the provider keeps; a cache key may be shared by many of them.
     """
-    explicit = headers.get("x-memory-session", "").strip()
-    aliases = [headers.get(name, "").strip() for name in _SESSION_HEADERS]
+    explicit = headers.get("x-memory-session", "")
+    aliases = [headers.get(name, "") for name in _SESSION_HEADERS]
     metadata = body.get("metadata")
     told = metadata.get("conversation_id") if isinstance(metadata, Mapping) else None
     in_body = [told, kept, body.get("prompt_cache_key")]
-    return next((name for name in (explicit, *aliases, *in_body) if isinstance(name, str) and name), "")
+    given = [explicit.strip(), *(name.strip() for name in aliases), *in_body]
+    return next((name for name in given if isinstance(name, str) and _filled(name)), "")
 
 
-def _named_user(headers: Mapping[str, str], body: Mapping[str, Any]) -> str:
-    metadata = body.get("metadata")
-    candidates = [
-        headers.get("x-memory-user", "").strip(),
-        *(headers.get(name, "").strip() for name in _USER_HEADERS),
-        body.get("safety_identifier"),
-        metadata.get("user_id") if isinstance(metadata, Mapping) else None,
-        body.get("user"),
-    ]
-    return next((name for name in candidates if isinstance(name, str) and name), "")
+def _filled(name: str) -> str:
+    """Return a name, "" for a template that was not filled in."""
+    name = name.strip()
+    return "" if is_unfilled(name) else name
 
 
 def _write_once(path: Path, text: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from proxy.api import errors, memories, ops, receipts, sessions, shown, state
+from proxy.api import errors, links, memories, openapi, ops, receipts, reviews, sessions, shown, state, usage
 from proxy.api.chat import Completions
 from proxy.api.cors import Cors
 from proxy.api.edge import Edge
 from proxy.api.files import Files
+from proxy.api.mcp.endpoint import Endpoint
 from proxy.api.models import Models
 from proxy.api.passthrough import Passthrough
 from proxy.dialects import chat, messages, responses
@@ -36,9 +37,12 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, shown, state):
         app.include_router(module.router)
+    for module in (links, openapi, reviews, usage):
+        app.include_router(module.router)
     passthrough = Passthrough(services)
     for path in ("/v1/models", "/v1/models/{name:path}"):
         app.router.routes.append(Route(path, Models(services, passthrough), methods=["GET"]))
     for path in ("/v1/files", "/v1/files/{rest:path}"):
         app.router.routes.append(Route(path, Files(services, passthrough), methods=_METHODS))
+    app.router.routes.append(Route("/mcp", Endpoint(app, services), methods=["GET", "POST", "DELETE"]))
     app.router.routes.append(Route("/v1/{path:path}", passthrough, methods=_METHODS))

@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 from proxy.api.asgi import Headers
 from proxy.errors import BodyTooLarge, InvalidRequest, UnsupportedEncoding
 from proxy.upstream.headers import find
 
+MAX_CODINGS = 2  # one inside the other
+
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _RAW = -zlib.MAX_WBITS
 _WINDOWS = {"gzip": (_GZIP_OR_ZLIB,), "x-gzip": (_GZIP_OR_ZLIB,), "deflate": (_GZIP_OR_ZLIB, _RAW)}
+_OF_ARROW = {"zstd": "zstd", "br": "brotli"}
 
 
 def plain(body: bytes, headers: Headers, *, limit: int) -> tuple[bytes, Headers]:
-    """Return a body without its content coding, and the headers without the name of it.
+    """Return a body without its content codings, and the headers without the name of them.
 
     Raises:
-        UnsupportedEncoding: If it is neither gzip nor deflate.
+        UnsupportedEncoding: If one is none of gzip, deflate, zstd and br.
         InvalidRequest: If it is not what its header says.
         BodyTooLarge: If there are more than ``limit`` bytes in it.
     """
-    coding = (find(headers, "content-encoding") or "").strip().lower()
-    if coding in ("", "identity"):
+    named = (find(headers, "content-encoding") or "").lower().split(",")
+    codings = [coding.strip() for coding in named if coding.strip() not in ("", "identity")]
+    if not codings:
         return body, headers
-    if coding not in _WINDOWS:
+    if len(codings) > MAX_CODINGS or any(coding not in (*_WINDOWS, *_OF_ARROW) for coding in codings):
         raise UnsupportedEncoding(
-            f"The content-encoding {coding[:40]!r} is not read here. Send gzip, or send it plain."
+            f"The content-encoding {', '.join(codings)[:40]!r} is not read here. Send gzip, deflate, zstd or br, or "
+            "send it plain."
         )
     rest = [(name, value) for name, value in headers if name.lower() != "content-encoding"]
-    return _inflated(body, coding, limit), rest
+    for coding in reversed(codings):
+        body = _by_arrow(body, coding, limit) if coding in _OF_ARROW else _inflated(body, coding, limit)
+    return body, rest
 
 
 def _inflated(body: bytes, coding: str, limit: int) -> bytes:
@@ -40,7 +48,31 @@ def _inflated(body: bytes, coding: str, limit: int) -> bytes:
         except zlib.error:
             continue
         if len(text) > limit:
-            raise BodyTooLarge(f"The request body has more than {limit} bytes, the limit server.max_body_bytes.")
+            raise _too_large(limit)
         if inflater.eof:
             return text
-    raise InvalidRequest(f"The body is not {coding}, though its content-encoding says so.")
+    raise _broken(coding)
+
+
+def _by_arrow(body: bytes, coding: str, limit: int) -> bytes:
+    """Return a body decompressed by the library that the store brings along; it grows no further than ``limit``."""
+    import pyarrow  # noqa: PLC0415 - few clients send such a body
+
+    try:
+        stream: Any = pyarrow.CompressedInputStream(pyarrow.BufferReader(body), _OF_ARROW[coding])
+        text: bytes = stream.read(limit + 1)
+    except (OSError, ValueError) as error:
+        raise _broken(coding) from error
+    if len(text) > limit:
+        raise _too_large(limit)
+    if not text:
+        raise _broken(coding)
+    return text
+
+
+def _too_large(limit: int) -> BodyTooLarge:
+    return BodyTooLarge(f"The request body has more than {limit} bytes, the limit server.max_body_bytes.")
+
+
+def _broken(coding: str) -> InvalidRequest:
+    return InvalidRequest(f"The body is not {coding}, though its content-encoding says so.")

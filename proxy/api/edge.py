@@ -13,12 +13,12 @@ from proxy.api.asgi import TooMuch, headers_of, limited
 from proxy.api.observe import observe
 from proxy.api.passage import PASSAGE, Passage, note_refusal
 from proxy.api.wires import REQUEST_ID, refuse, wire_of
-from proxy.errors import BodyTooLarge, ProxyError
+from proxy.errors import BodyTooLarge, ProxyError, UpgradeRequired
 from proxy.telemetry.metrics import IN_FLIGHT
 from proxy.upstream.headers import find
 
 _log = structlog.get_logger(__name__)
-_OURS = ("/healthz", "/readyz", "/health/", "/metrics")
+_OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp", "/openapi.json")
 _SLASHES = re.compile(r"/{2,}")
 
 
@@ -60,6 +60,7 @@ class Edge:
         limit = services.settings.server.max_body_bytes
         IN_FLIGHT.inc()
         try:
+            _refuse_websocket(scope)
             await self._app(scope, limited(scope, receive, limit), named)
         except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
             shaped = _shaped(error)
@@ -69,6 +70,16 @@ class Edge:
         finally:
             IN_FLIGHT.dec()
             observe(passage, services)
+
+
+def _refuse_websocket(scope: Scope) -> None:
+    """Tell a client that asks for a WebSocket to go on over HTTP, which it then does in the same turn."""
+    headers = headers_of(scope)
+    if "websocket" in (find(headers, "upgrade") or "").lower() and scope["path"].startswith("/v1/"):
+        raise UpgradeRequired(
+            f"There is no WebSocket at {scope['path'][:120]}. Send the request over HTTP.",
+            headers={"upgrade": "HTTP/1.1", "connection": "upgrade, close"},
+        )
 
 
 def canonical(path: str) -> str:

@@ -13,16 +13,17 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
-from proxy.api.shapes import hit_shape, listing, memory_shape
-from proxy.api.writing import write
+from proxy.api.shapes import hit_shape, listing, memory_shape, used
+from proxy.api.writing import destroy, write
 from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.learn.past import Past
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of, restore_changes
+from proxy.memory.lifecycle.listing import Wanted, chosen, place
 from proxy.memory.lifecycle.lookup import find
 from proxy.memory.lifecycle.stated import stated
 from proxy.memory.plan.changes import INTERNAL, Change, edit_memory, is_ending, undo_changes
-from proxy.process.threads import in_thread
+from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
 from proxy.text.secrets import redact, redact_values
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
@@ -96,24 +97,33 @@ async def list_memories(
     query: str = "",
     kind: Kind | None = None,
     status: Status | Literal["all", "superseded", "retracted"] = "active",
+    project: str = "",
+    agent: str = "",
+    source: str = "",
     as_of: str = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of memories, newest first, or best first for a query."""
-    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent) and not is_ending(row)]
+    seen = [row for row in await services.store.memories(scope) if scope.sees(row.agent) and not is_ending(row)]
     moment = _moment(as_of, "as_of") if as_of else None
-    rows = [row for row in rows if _is_wanted(row, kind, status, moment, services.clock.now())]
-    rows.sort(key=lambda row: (row.created_at, row.id), reverse=True)
+    known = "closed" if status in ("superseded", "retracted") else status
+    wanted = Wanted(kind or "", known, project, agent, source, moment)
+    steps = await services.history.all(scope) if moment else {}
+    rows = chosen(seen, steps, wanted, services.clock.now())
     if query:
         ranked = await _search(services, scope, query, limit=200, sources=("fact", "task", "summary"), as_of=moment)
         order = {hit.id: at for at, hit in enumerate(ranked)}
         rows = sorted((row for row in rows if row.id in order), key=lambda row: order[row.id])
     if after:
-        places = [at for at, row in enumerate(rows) if row.id == after]
-        if not places:
-            raise NotFound(f"There is no memory {after[:80]!r} in this list to continue after.", param="after")
-        rows = rows[places[0] + 1 :]
+        last = next((row for row in seen if row.id == after), None)
+        at = next((at for at, row in enumerate(rows) if row.id == after), None)
+        if last is None or (query and at is None):
+            raise NotFound(
+                f"There is no memory {after[:80]!r} to continue after. Ask for the first page again.", param="after"
+            )
+        # A memory that has left the list since keeps its place, so that a walk goes on.
+        rows = rows[at + 1 :] if at is not None else [row for row in rows if place(row) < place(last)]
     return listing(await _shown(services, scope, rows[:limit]), has_more=len(rows) > limit)
 
 
@@ -230,9 +240,17 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
 
 
 @router.delete("/{memory_id}")
-async def delete_memory(memory_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Close a memory, and withhold its sentence; ``restore`` undoes it until it is purged."""
+async def delete_memory(
+    memory_id: str,
+    scope: Caller,
+    services: Parts,
+    purge: bool = False,  # noqa: FBT001, FBT002 - a query parameter
+) -> dict[str, Any]:
+    """Close a memory, and withhold its sentence; ``restore`` undoes it, unless ``purge`` destroys the words now."""
     row = await _one(services, scope, memory_id)
+    if purge:
+        await shielded(destroy(services, scope, row), "purge memory")
+        return {"id": memory_id, "object": "memory.deleted", "deleted": True, "purged": True}
     now = services.clock.now()
     request = Request(ids=(memory_id,))
     past = await past_of(services.index, scope, request, [row])
@@ -276,13 +294,7 @@ async def history(memory_id: str, scope: Caller, services: Parts) -> dict[str, A
 
 
 async def _shown(services: Services, scope: Scope, rows: Sequence[Memory]) -> list[dict[str, Any]]:
-    """Return memories with how often they were used, which is counted apart from them."""
-    uses = await services.uses.of(scope, [row.id for row in rows])
-    told = [
-        replace(row, uses=row.uses + use.count, last_used_at=use.last_at) if (use := uses.get(row.id)) else row
-        for row in rows
-    ]
-    return [memory_shape(row) for row in told]
+    return [memory_shape(row) for row in used(rows, await services.uses.of(scope, [row.id for row in rows]))]
 
 
 async def _search(
@@ -336,17 +348,6 @@ async def _change(services: Services, scope: Scope, memory_id: str, change: Call
     if not changes:
         raise NotFound(f"There is no memory {memory_id[:80]!r}.", param="id")
     return changes[0].memory
-
-
-def _is_wanted(row: Memory, kind: Kind | None, status: str, as_of: datetime | None, now: datetime) -> bool:
-    status = "closed" if status in ("superseded", "retracted") else status
-    if kind is not None and row.kind != kind:
-        return False
-    if as_of is not None:
-        held = row.status in ("active", "closed") and row.valid_from <= as_of
-        return held and (row.valid_to is None or as_of < row.valid_to)
-    is_expired = row.expires_at is not None and row.expires_at <= now
-    return status == "all" or (row.status == status and not (status == "active" and is_expired))
 
 
 def _moment(text: str, name: str) -> datetime:

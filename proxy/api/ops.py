@@ -11,15 +11,15 @@ from proxy.telemetry.metrics import METRICS_CONTENT_TYPE, metrics_page
 router = APIRouter()
 
 
-@router.get("/healthz")
-@router.get("/health/liveliness")
+@router.api_route("/healthz", methods=["GET", "HEAD"])
+@router.api_route("/health/liveliness", methods=["GET", "HEAD"])
 async def live() -> dict[str, str]:
     """Say that the process serves."""
     return {"status": "ok"}
 
 
-@router.get("/readyz")
-@router.get("/health/readiness")
+@router.api_route("/readyz", methods=["GET", "HEAD"])
+@router.api_route("/health/readiness", methods=["GET", "HEAD"])
 async def ready(request: Request) -> JSONResponse:
     """Say whether store and embedder are warm: then the first question is answered with memory."""
     services = services_of(request)

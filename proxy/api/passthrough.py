@@ -27,7 +27,7 @@ from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import Passage, note_refusal, passage_of
 from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.dialects import chat
-from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
+from proxy.errors import Forbidden, NotFound, ProxyError
 from proxy.pipeline.admission import Admission, admit, permitted
 from proxy.pipeline.affinity import opening_of
 from proxy.services import Services
@@ -49,8 +49,8 @@ _WITH_MODEL = (
 )
 
 # What is said to our memory must not go to a provider because the method is wrong, or because we cannot take it yet.
-_OURS = frozenset({"documents", "memories", "receipts", "sessions", "state"})
-_OURS_LATER = frozenset({"agents", "erase", "export", "import", "reviews", "tasks"})
+_OURS = frozenset({"documents", "memories", "receipts", "reviews", "sessions", "state", "usage"})
+_OURS_LATER = frozenset({"agents", "erase", "export", "import", "tasks"})
 _IMAGE_MODELS = frozenset({"generations", "edits", "variations"})
 
 # What leaves nothing in the account that asks; the rest of it is not for every key that the operator hands out.
@@ -134,10 +134,6 @@ class Passthrough:
         if _CLIMBS.search(asked.path):
             raise NotFound("There is nothing at a path with dot segments.")
         _refuse_ours(asked.method, asked.path)
-        if (find(asked.headers, "upgrade") or "").lower() == "websocket":
-            raise InvalidRequest(
-                "WebSocket connections, which the Realtime API needs, are not passed on here. Connect to the provider."
-            )
         plan = permitted(admission.identity, asked.model, lambda: self._plan(asked))
         admission.ticket.reserve(tokens=asked.tokens, is_stream=asked.is_stream)
         if plan is None:

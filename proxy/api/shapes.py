@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from proxy.memory.plan.changes import INTERNAL
 from proxy.store.files import Upload
 from proxy.store.media import Shown
 from proxy.store.sessions import Session
+from proxy.store.uses import Use
 from proxy.types import Chunk, Document, Episode, Hit, Image, Memory
 
 _SMALL_BYTES = 64 * 1024  # read within moments
@@ -59,9 +61,18 @@ def memory_shape(memory: Memory) -> dict[str, Any]:
         "pinned": memory.pinned,
         "priority": memory.priority,
         "session": memory.session,
+        "project": None,
         "agent": memory.agent or None,
         "metadata": {name: value for name, value in memory.metadata.items() if name not in INTERNAL},
     }
+
+
+def used(memories: Sequence[Memory], uses: Mapping[str, Use]) -> list[Memory]:
+    """Return memories with how often they were used, which is counted apart from them."""
+    return [
+        replace(row, uses=row.uses + use.count, last_used_at=use.last_at) if (use := uses.get(row.id)) else row
+        for row in memories
+    ]
 
 
 def hit_shape(hit: Hit) -> dict[str, Any]:

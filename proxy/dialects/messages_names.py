@@ -19,7 +19,8 @@ _MOST_JSON = 2048
 def named(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata with a ``user_id`` that stays the same from one conversation to the next.
 
-    Where the id holds a conversation's as well, that one comes out as ``conversation_id``, unless there is one.
+    Where the id holds a conversation's as well, that one comes out as ``conversation_id``, unless there is one, and
+    the rest, of a device or an account, as ``device_user`` too.
     """
     user_id = string(metadata.get("user_id"))
     found = _IN_ONE.fullmatch(user_id)
@@ -35,4 +36,4 @@ def named(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _apart(metadata: Mapping[str, Any], user: str, session: str) -> dict[str, Any]:
-    return {"conversation_id": session, **metadata, "user_id": user}
+    return {"conversation_id": session, **metadata, "user_id": user, "device_user": user}

@@ -13,12 +13,14 @@ from typing import Any
 
 from proxy.errors import ConfigError
 from proxy.evals.replay import Progress
+from proxy.memory.learn.statements import own_sentences
 from proxy.memory.model.call import ModelAccess
 from proxy.memory.model.judge import MAX_OLDER, Judgement, JudgementFailed, ModelJudge
 from proxy.memory.model.model_call import connect
 from proxy.text import lexical
 from proxy.text.segment import is_question, sentences
 from proxy.text.words import flat
+from proxy.worker.judging import guarded
 
 _TIMEOUT_S = 300.0
 _COUNTS = ("cases", "right", "endings", "found", "pairs", "false", "failed")
@@ -115,14 +117,16 @@ async def _item(asked: ModelJudge, task: Task) -> dict[str, Any]:
         found, failed = await asked.judge(task.message, task.older), False
     except JudgementFailed:
         found, failed = Judgement(), True
-    right, wrong = set(found.targets) & set(task.ended), set(found.targets) - set(task.ended)
+    said = own_sentences(task.message)
+    targets = tuple(at for at in found.targets if guarded(task.older[at], said, found.words) is not None)
+    right, wrong = set(targets) & set(task.ended), set(targets) - set(task.ended)
     return {
         **asdict(task),
         "words": found.words,
-        "targets": found.targets,
+        "targets": targets,
         "note": found.note,
         "cases": 1,
-        "right": int(found.targets == task.ended and not failed),
+        "right": int(targets == task.ended and not failed),
         "endings": len(task.ended),
         "found": len(right),
         "pairs": len(task.older) - len(task.ended),

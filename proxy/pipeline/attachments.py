@@ -246,7 +246,8 @@ class _Desk:
         return self._wire.text_part(text, one.attachment)
 
     async def _query(self) -> Query:
-        said = [message.text for message in self._exchange.messages if message.role == "user" and message.text]
+        users = (message.index for message in self._exchange.messages if message.role == "user")
+        said = [said for index in users if (said := self._exchange.said(index))]
         text, context = widen(said)
         query = Query(text, context, None, self._exchange.moment)
         try:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from proxy.access.auth import Identity
 from proxy.access.limits import UNLIMITED, Ticket
 from proxy.dialects.attachments import Attachment
+from proxy.dialects.authored import Authored
 from proxy.dialects.base import ChatRequest, Dialect, Message, Reply
 from proxy.memory.conversations.chain import Point
 from proxy.memory.conversations.running import Compacted
@@ -99,6 +100,7 @@ class Exchange:
     ticket: Ticket = UNLIMITED
     scope: Scope | None = None
     mode: Mode = "off"
+    off_reason: str = ""  # why memory is off, where neither the client nor its key says so
     now: datetime | None = None  # time of the turn: X-Memory-Time at its own offset where given, else UTC
     budget: int = 0
     names_budget: bool = False  # the client said how much
@@ -145,6 +147,7 @@ class Exchange:
     # relay
     reply: Reply | None = None
     usage: Mapping[str, Any] | None = None  # as the provider counted, also where the reply is not read
+    authored: Authored | None = None
 
     attempts: list[Attempt] = field(default_factory=list)
     refusal: str = ""  # code of our own error, where that is the reply
@@ -232,6 +235,14 @@ class Exchange:
         """Header values by lower-case name, the last of repeats, as UTF-8 where they are."""
         return by_name(self.headers)
 
+    def said(self, index: int) -> str:
+        """Return what the user wrote in a message; of another role, what the message says, our blocks aside."""
+        if self.authored is None:
+            if self.request is None:
+                raise RuntimeError("a step that needs the request ran before identify")
+            self.authored = Authored(self.request)
+        return self.authored.text(index)
+
     def degrade(self, reason: str) -> None:
         """Note that something of memory is missing from this request."""
         if reason not in self.reasons:
@@ -240,7 +251,7 @@ class Exchange:
     def memories(self) -> Memories:
         """Return what memory did for this request."""
         if self.scope is None or self.mode == "off":
-            return Memories("off", reason=self.identity.reason if self.scope is None else "")
+            return Memories("off", reason=self.off_reason or (self.identity.reason if self.scope is None else ""))
         is_changed = self.upstream_body is not self.resolved_body
         kept = self.assembly.shown_kept if self.mode != "observe" else 0
         injected = self.assembly.shown + kept if is_changed else kept

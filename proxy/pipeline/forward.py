@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
+from proxy.errors import UpstreamTimeout, UpstreamUnreachable
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.resend import is_refused_for_memory, take_back
 from proxy.pipeline.stand_in import adopt, fitted
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse
@@ -12,7 +15,7 @@ from proxy.upstream.failover import Plan
 
 
 async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
-    """Send and return when the head of the reply is there.
+    """Send and return when the head of the reply is there; what is refused for what memory added goes up without it.
 
     Raises:
         UpstreamUnreachable: If there is no connection, or no API at its other end.
@@ -24,7 +27,13 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
 
     with exchange.timings.step("upstream"):
         exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.attempts)
-    adopt(exchange, exchange.target)
+        adopt(exchange, exchange.target)
+        is_refused, response = await is_refused_for_memory(exchange, response)
+        if is_refused:
+            take_back(exchange)
+            with suppress(UpstreamUnreachable, UpstreamTimeout):  # the first refusal is an answer
+                exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.attempts)
+                adopt(exchange, exchange.target)
     return response
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
-from proxy.access.auth import Identity, scope_of, session_name
+from proxy.access.auth import Identity, person_of, scope_of, session_name
 from proxy.clock import parse_local_time
 from proxy.dialects.base import ChatRequest
-from proxy.errors import Forbidden, InvalidHeader, MissingModel
+from proxy.dialects.errands import is_errand
+from proxy.errors import Forbidden, InvalidHeader, MissingModel, NamesNobody
 from proxy.memory.conversations.chain import named_session
-from proxy.memory.learn.own_words import is_utility_call
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
@@ -48,15 +48,27 @@ async def identify(exchange: Exchange, services: Services) -> None:
     exchange.budget = _budget(headers, services)
     exchange.names_budget = bool(headers.get("x-memory-budget", "").strip())
     exchange.now = named_time(headers, may_name=exchange.identity.may_name) or exchange.now
+    try:
+        person_of(exchange.identity, headers, request.body, services.settings.auth, services.clock.now())
+    except NamesNobody:
+        exchange.identity = replace(exchange.identity, tenant="", reason="no-identity")
     if not exchange.identity.tenant or exchange.mode == "off":
+        return
+    if await _is_errand(exchange, request):
+        exchange.mode, exchange.off_reason = "off", "errand"
         return
     exchange.scope = scope_for(exchange.identity, headers, request.body, services)
     exchange.session_name = session_name(headers, request.body, request.conversation)
     if exchange.session_name:
         exchange.named_session = named_session(exchange.scope, exchange.session_name)
         exchange.scope = replace(exchange.scope, session=exchange.named_session)
-    if is_utility_call("\n".join(message.text for message in request.messages[-1:])):
-        exchange.mode = "off"
+
+
+async def _is_errand(exchange: Exchange, request: ChatRequest) -> bool:
+    """Return whether the request is a client's own, judged beside the event loop where it is large."""
+    if len(exchange.body) < LARGE_BYTES:
+        return is_errand(request, exchange.header_map)
+    return await in_thread("cpu", is_errand, request, exchange.header_map)
 
 
 def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:
@@ -92,6 +104,7 @@ def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str,
     Raises:
         Forbidden: If the key is bound to one user and the request names another.
         InvalidHeader: If an id is longer than any id may be.
+        NamesNobody: If the request names its user by a template that was not filled in, or a signature that fails.
     """
     for name in ("x-memory-user", "x-memory-session", "x-memory-agent"):
         if len(headers.get(name, "")) > _MAX_HEADER:
@@ -103,7 +116,8 @@ def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str,
         )
     if not identity.may_name and not identity.user and named:
         raise Forbidden("This key may not name users. Leave X-Memory-User out, or have the operator allow it.")
-    return scope_of(identity, headers, body, services.hasher)
+    person = person_of(identity, headers, body, services.settings.auth, services.clock.now())
+    return scope_of(identity, headers, person, services.hasher)
 
 
 def requested_mode(headers: Mapping[str, str], services: Services) -> Mode:

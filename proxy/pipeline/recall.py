@@ -29,12 +29,12 @@ from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import best_effort
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
-from proxy.text.fence import without_blocks
 from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")
 _PASSAGES_SHARE = 0.65  # of the deadline
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
+LEDGER_DEADLINE_S = 2.0  # of a conversation that goes on; a reading takes 0.3 ms
 _MOST_HITS = 80
 _MOST_PASSAGES = 24  # of what a request leaves out
 _SCANNED_IN_TIME = 2_000_000  # characters for which the deadline is meant; of more, nothing else finds what was said
@@ -58,12 +58,39 @@ async def recall(exchange: Exchange, services: Services) -> None:
     if not exchange.is_located:
         place_by(exchange, services, ())
     left_s = until - clock()
+    await _read_ledger(exchange, services, left_s)
     await compact(exchange, services)
     passages = await _in_left_out(exchange, deadline_s)
     if exchange.reads and left_s > 0:
         with exchange.timings.step("recall"), best_effort(exchange, "memory"):
             async with asyncio.timeout(left_s):
                 await _look_up(exchange, services, exchange.required_scope, left_s, passages)
+
+
+async def _read_ledger(exchange: Exchange, services: Services, left_s: float) -> None:
+    """Fill in what earlier turns of the conversation carry; a late recall may add nothing, but takes nothing away.
+
+    Providers that bind a reply to what stood before it refuse a history from which a block is gone.
+    """
+    has_history = any(message.role == "assistant" for message in exchange.messages)
+    if not exchange.reads or (left_s <= 0 and not has_history):
+        return
+    scope = exchange.required_scope
+    with exchange.timings.step("recall"), best_effort(exchange, "store"):
+        async with asyncio.timeout(LEDGER_DEADLINE_S if has_history else left_s):
+            exchange.ledger = await services.ledger.read(scope, scope.session)
+
+
+def _is_answered(exchange: Exchange) -> bool:
+    """Return whether the last message says nothing of the user's and their last words have their block already.
+
+    So it is in the tool loop of an agent that sends outcomes as messages of the user.
+    """
+    users = [point for point in exchange.points if point.role == "user"]
+    if not users or exchange.said(users[-1].index):
+        return False
+    own = next((point for point in reversed(users[:-1]) if exchange.said(point.index)), None)
+    return own is not None and any(one.anchor == own.hash and one.kind == "block" for one in exchange.ledger)
 
 
 async def recall_left_out(exchange: Exchange, services: Services) -> None:
@@ -81,6 +108,7 @@ async def _look_up(
     before = await _kept_turns(exchange, services, scope)
     said, answers = _said(exchange, before, "user"), _said(exchange, before, "assistant")
     text, context = widen(said, reply=answers[-1] if answers else "")
+    whole = [one.text for one in exchange.messages if one.role == "user" and one.index not in exchange.dropped]
     exchange.query_text = text
     query = Query(
         text,
@@ -88,14 +116,13 @@ async def _look_up(
         None,
         exchange.moment,
         session=scope.session,
-        exclude_texts=_as_stored(said, answers),
+        exclude_texts=_as_stored([*said, *whole], answers),
         patience_s=deadline_s * _PASSAGES_SHARE,
     )
     embedding = spawn(_embedded(exchange, services, query, deadline_s), "embed")
     left_out = [as_hit(exchange, passage) for passage in passages]
     try:  # the embedder computes in a thread: what is read meanwhile costs no time
         with best_effort(exchange, "store"):
-            exchange.ledger = await services.ledger.read(scope, scope.session)
             exchange.standing = await standing(scope, services.index)
             exchange.hits = seen(exchange.standing, left_out)  # should the store be too slow for more
             await services.index.prepare(scope)
@@ -108,13 +135,13 @@ async def _look_up(
         stands = exchange.standing = await standing(scope, services.index)
         exchange.profile = stands.profile_at(exchange.moment)
         exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
-        if text:
+        if text and not _is_answered(exchange):
             exchange.recalled = await search(
                 scope, query, services.index, limit=_MOST_HITS, withheld=stands.withheld.spans
             )
             found = _merged(exchange.recalled.hits, left_out)
             visible = seen(stands, found)
-            stated = " ".join(" ".join([*said, *answers]).casefold().split())
+            stated = " ".join(" ".join([*said, *whole, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, stated)]
             exchange.hits = _without_own(unsaid, exchange)
         exchange.opening = await _opening(exchange, services, stands)
@@ -146,8 +173,8 @@ async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> l
 
 def _said(exchange: Exchange, before: Sequence[Episode], role: str) -> list[str]:
     dropped = exchange.dropped
-    some = (one.text for one in exchange.messages if one.role == role and one.index not in dropped)
-    here = [said for text in some if (said := without_blocks(text))]
+    some = (one.index for one in exchange.messages if one.role == role and one.index not in dropped)
+    here = [said for index in some if (said := exchange.said(index))]
     return [*(turn.text for turn in before if turn.role == role), *here]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from proxy.clock import iso
 from proxy.memory.conversations.chain import message_id, reply_hash, turn_id
 from proxy.memory.inject.entries import members
+from proxy.memory.lifecycle.usage import counted
 from proxy.pipeline.compact import summary_of, to_store
 from proxy.pipeline.exchange import Attached, Exchange
 from proxy.pipeline.keeping import settle
@@ -21,7 +22,6 @@ from proxy.store.costs import shown as costs_shown
 from proxy.store.journal import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link
-from proxy.text.fence import without_blocks
 from proxy.text.secrets import redact, redact_answer, redact_name
 from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
 
@@ -126,7 +126,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
     said = []
     for point in fresh:
         asked = exchange.messages[point.index - 1].text if point.index else ""
-        text = redact_answer(without_blocks(exchange.messages[point.index].text[:_MOST_TEXT]), asked).strip()
+        text = redact_answer(exchange.said(point.index)[:_MOST_TEXT], asked).strip()
         if point.role in ("user", "assistant") and text:
             live = point.index == last_user and exchange.first_new <= last_user
             id_ = message_id(scope.session, point.hash)
@@ -170,6 +170,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         "degraded": list(exchange.reasons),
         **({"compaction": summary_of(exchange)} if exchange.compaction else {}),
         **({"recall_calls": exchange.recalls} if exchange.offers_recall else {}),
+        "usage": counted(exchange.reply.usage if exchange.reply else None),
         "costs": costs_shown(exchange.costs),
         "injected": [_entry(hit) for hit in injected],
         **{kind: _of(exchange, kind) for kind in ("profile", "opening")},

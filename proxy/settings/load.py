@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
 from proxy.errors import ConfigError
+from proxy.settings.explain import ENV_PREFIX, explain, read_file
 from proxy.settings.litellm import adopt
 from proxy.settings.media import FilesSettings, MediaSettings
 from proxy.settings.memory import EmbedderSettings, MemorySettings, StoreSettings
@@ -20,7 +22,6 @@ from proxy.settings.section import Section
 from proxy.settings.serving import AuthSettings, LimitsSettings, ServerSettings, TelemetrySettings, WorkerSettings
 from proxy.types import Allowance
 
-ENV_PREFIX = "THROUGHLINE_"
 CONFIG_ENV = "THROUGHLINE_CONFIG"
 _METRICS_ENV = "PROMETHEUS_MULTIPROC_DIR"
 
@@ -103,10 +104,7 @@ def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = 
         ConfigError: If a file is missing or a value is unknown or wrong; the message names it and the mend.
     """
     path = config or (Path(os.environ[CONFIG_ENV]) if os.environ.get(CONFIG_ENV) else None)
-    if path is not None and not path.is_file():
-        raise ConfigError(
-            f"The config file {str(path)!r} does not exist. Copy config.example.yaml, or leave --config out."
-        )
+    node = read_file(path) if path is not None else None
     _refuse_unknown_variables()
 
     class _FromFile(Settings):
@@ -115,7 +113,8 @@ def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = 
     try:
         settings = _FromFile(**_given(flags or {}), config_folder=path.resolve().parent if path is not None else None)
     except ValidationError as error:
-        raise ConfigError(_explain(error)) from error
+        known = [*Settings.model_fields, *(f"{section}.{name}" for section, name, _ in every_setting())]
+        raise ConfigError(explain(error, path=path, node=node, flags=flags or {}, known=known)) from error
     except (ValueError, TypeError, OSError) as error:
         raise ConfigError(f"The configuration cannot be read: {error}") from error
     _refuse_unsafe_bind(settings)
@@ -220,9 +219,11 @@ def _refuse_unknown_variables() -> None:
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX)
         if variable.startswith(ENV_PREFIX) and name.upper() not in known and name not in ("DATA", "LIVE"):
+            near = get_close_matches(name.upper(), known, 1, 0.7)
+            hint = f"; did you mean {ENV_PREFIX}{near[0]}?" if near else "."
             raise ConfigError(
-                f"The environment variable {variable!r} sets nothing. Settings are named {ENV_PREFIX}SECTION__FIELD, "
-                f"for example {ENV_PREFIX}SERVER__PORT; see config.example.yaml."
+                f"The environment variable {variable!r} sets nothing{hint} Settings are named "
+                f"{ENV_PREFIX}SECTION__FIELD, for example {ENV_PREFIX}SERVER__PORT; see config.example.yaml."
             )
 
 
@@ -239,20 +240,3 @@ def every_setting() -> list[tuple[str, str, str]]:
 def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
     sections = {name: _given(value) if isinstance(value, Mapping) else value for name, value in flags.items()}
     return {name: value for name, value in sections.items() if value not in (None, {})}
-
-
-_GONE = {
-    "memory.max_facts_per_turn": "this setting is gone; every statement of a message is kept, remove the line",
-}
-
-
-def _explain(error: ValidationError) -> str:
-    lines = []
-    for problem in error.errors():
-        where = ".".join(str(part) for part in problem["loc"]) or "the file"
-        if problem["type"] == "extra_forbidden":
-            gone = _GONE.get(where)
-            lines.append(f"{where}: {gone or 'there is no such setting; see config.example.yaml for all of them'}.")
-        else:
-            lines.append(f"{where}: {problem['msg']} (got {problem.get('input')!r}).")
-    return "The configuration is not valid.\n  " + "\n  ".join(lines)

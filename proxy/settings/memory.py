@@ -71,6 +71,11 @@ class MemorySettings(Section):
     )
     summary_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
     summary_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
+    review_days: float = Field(
+        30.0,
+        ge=0,
+        description="Days that a request to forget waits for a decision; then it counts as approved. 0: for ever.",
+    )
     excerpt_tokens: int = Field(
         2000, ge=0, description="Tokens of memory in a request that leaves turns out, for what was said in them."
     )

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+
+from proxy.settings.explain import is_web_address
+
+_WEB_ADDRESSES = ("url", "hub_url", "otlp_endpoint")
 
 
 class Section(BaseModel):
     """Some settings of one subject; what is unknown is refused, and defaults are checked like everything else."""
 
     model_config = ConfigDict(extra="forbid", validate_default=True)
+
+    @field_validator("*")
+    @classmethod
+    def _is_reachable(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse an address of a web server that is none."""
+        name = info.field_name or ""
+        is_address = name in _WEB_ADDRESSES or name.endswith("base_url")
+        if is_address and isinstance(value, str) and not is_web_address(value):
+            raise ValueError(f"{value!r} is no URL: it begins with http:// or https:// and names a host")
+        return value

@@ -48,6 +48,9 @@ class AuthSettings(Section):
     secret: SecretStr | None = Field(
         None, description="Secret for hashing keys and user ids; unset: made once and kept in the data folder."
     )
+    openwebui_jwt_secret: SecretStr | None = Field(
+        None, description="Open WebUI's FORWARD_USER_INFO_HEADER_JWT_SECRET; set: only users that it signs for count."
+    )
     share_provider_account: bool = Field(
         False,
         description="In `keys` mode, let every key reach files, batches … of the operator's provider account.",

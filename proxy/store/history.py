@@ -78,6 +78,16 @@ class History:
         rows = await self._db.query(lambda connection: connection.execute(query.order_by(history.c.seq)).all())
         return [_entry(row) for row in rows]
 
+    async def all(self, scope: Scope) -> dict[str, list[Entry]]:
+        """Return the steps of all memories in view by memory, the oldest first."""
+        mine = history.c.owner == scope.user, history.c.agent.in_({"", scope.agent})
+        query = sa.select(history).where(*mine).order_by(history.c.seq)
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        found: dict[str, list[Entry]] = {}
+        for row in rows:
+            found.setdefault(row.memory, []).append(_entry(row))
+        return found
+
     async def purge(self, scope: Scope, memories: Collection[str]) -> int:
         """Delete the whole history of memories that are gone for good; return how many steps."""
         delete = history.delete().where(history.c.owner == scope.user, history.c.memory == sa.bindparam("gone"))

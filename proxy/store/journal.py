@@ -304,6 +304,12 @@ class Journal:
 
         return await self._db.query(select)
 
+    async def drop_contents(self, scope: Scope) -> int:
+        """Drop the contents of an owner's finished rows; the rows stay, so that a replay still adds nothing."""
+        is_done = (journal.c.owner == scope.user) & (journal.c.stage == sa.literal_column("2"))
+        update = journal.update().where(is_done).values(payload=None, plan=None)
+        return await self._db.submit(lambda connection: connection.execute(update).rowcount)
+
     async def prune(self, *, before: datetime) -> int:
         """Drop the contents of rows done before then; the rows stay, so that a replay still adds nothing."""
         is_old = (journal.c.stage == sa.literal_column("2")) & journal.c.payload.is_not(None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -42,6 +42,27 @@ class Receipts:
             NotFound: If there is none of this id in view.
         """
         return await self._db.query(lambda connection: _find(scope, connection, receipt))
+
+    async def all(self, scope: Scope) -> list[dict[str, Any]]:
+        """Return the bodies of all receipts in view, oldest first."""
+        mine = receipts.c.owner == scope.user, receipts.c.agent.in_({"", scope.agent})
+        query = sa.select(receipts.c.body).where(*mine).order_by(receipts.c.created_ms, receipts.c.id)
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        return [dict(row.body) for row in rows]
+
+    async def blank_queries(self, scope: Scope, says: Callable[[str], bool]) -> int:
+        """Delete the query of each receipt of the owner for which ``says`` is true; return how many."""
+        mine = receipts.c.owner == scope.user
+
+        def blank(connection: sa.Connection) -> int:
+            rows = connection.execute(sa.select(receipts.c.id, receipts.c.body).where(mine)).all()
+            found = [row for row in rows if says(str(row.body.get("query") or ""))]
+            for row in found:
+                values = {"body": {**row.body, "query": ""}}
+                connection.execute(receipts.update().where(mine, receipts.c.id == row.id).values(**values))
+            return len(found)
+
+        return await self._db.submit(blank)
 
     async def annotate(
         self,

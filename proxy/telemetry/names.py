@@ -19,7 +19,8 @@ _SEGMENTS = frozenset(
         "jobs", "messages", "models", "moderations", "realtime", "rerank", "responses", "search", "speech",
         "transcriptions", "translations", "uploads", "variations", "vector_stores", "videos",
         "agents", "chunks", "documents", "end", "erase", "export", "forget", "history", "import", "memories",
-        "receipts", "restore", "reviews", "sessions", "state", "tasks", "thumbnail",
+        "link", "pin", "receipts", "restore", "reviews", "sessions", "state", "tasks", "thumbnail", "undo", "unlink",
+        "unpin", "usage", "openapi.json",
     }
 )  # fmt: skip
 

@@ -26,7 +26,30 @@ _NOT_UP = HOP_BY_HOP | {"host", "content-length", "cookie", "expect"}
 # Where clients put their key: OpenAI's, Anthropic's, Azure's and Gemini's way.
 KEY_HEADERS = frozenset({"authorization", "x-api-key", "api-key", "x-goog-api-key"})
 
-_OURS = "x-memory-"
+# What tells a memory, or says of a front end's users, and what a proxy in front adds about them: never a provider's.
+_PRIVATE = (
+    "x-memory-",
+    "x-openwebui-",
+    "x-librechat-",
+    "x-sm-",
+    "x-supermemory-",
+    "x-forwarded-",
+    "x-original-forwarded-",
+    "x-auth-request-",
+    "x-authentik-",
+    "x-pomerium-",
+    "x-vouch-",
+    "x-webauth-",
+    "x-goog-authenticated-user-",
+    "x-ms-client-principal",
+    "x-amzn-oidc-",
+    "cf-access-",
+    "tailscale-user-",
+    "remote-",
+)
+_PRIVATE_WHOLE = frozenset(
+    {"forwarded", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip", "fly-client-ip", "x-remote-user"}
+)
 
 # What the standard library decodes once a reply is whole; and what can be read while it streams by.
 READABLE_WHOLE = frozenset({"gzip", "deflate", "identity"})
@@ -56,7 +79,7 @@ def upward(
     has_key = False
     for name, value in given:
         lower = name.lower()
-        if lower in dropped or lower.startswith(_OURS):
+        if lower in dropped or lower in _PRIVATE_WHOLE or lower.startswith(_PRIVATE):
             continue
         if lower in KEY_HEADERS and (api_key is not None or not forwards_auth):
             if api_key is not None and not has_key:

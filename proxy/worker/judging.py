@@ -12,18 +12,17 @@ import structlog
 from proxy.errors import ProxyError
 from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.learn.decide import Limits, Planner
-from proxy.memory.learn.endings import Ending
+from proxy.memory.learn.endings import Ending, judged_ending
 from proxy.memory.learn.gather import neighbours, rows_holding
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.statements import Sentence, own_sentences
-from proxy.memory.learn.targets import Older
+from proxy.memory.learn.targets import Older, is_open_to
 from proxy.memory.model.judge import Judgement
 from proxy.memory.plan.changes import FORGOTTEN, Change, is_ending, undo_changes
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.costs import Cost
 from proxy.store.journal_rows import Item
-from proxy.text.terms import holds, shared, terms_in
 from proxy.types import Memory, Said, Scope, Turn
 
 _log = structlog.get_logger(__name__)
@@ -122,15 +121,20 @@ def judged(
     ended = [current[older[at].id] for at in judgement.targets if older[at].id in current]
     planner = Planner(turn, past, now, Limits())
     for row in ended:
-        if row.status == "active":
-            planner.close_judged(
-                _ending(row, found, judgement), _said(turn)[-1], [Older(row.text, row.quote or row.text, row, None)]
-            )
+        ending = guarded(row.text, found, judgement.words)
+        if row.status == "active" and ending is not None:
+            planner.close_judged(ending, _said(turn)[-1], [Older(row.text, row.quote or row.text, row, None)])
     changes = planner.changes()
     shown = {row.id for row in older} - {row.id for row in ended}
     for batch in _batches(turn, past.memories, shown):
         changes += undo_changes(batch, past.memories, now)
     return changes
+
+
+def guarded(text: str, found: Sequence[Sentence], words: Sequence[str]) -> Ending | None:
+    """Return the ending of a statement that a judge names, None where the guards of the built-in engine forbid it."""
+    ending = judged_ending(text, words, found)
+    return ending if ending is not None and is_open_to(text, ending) else None
 
 
 def _batches(turn: Turn, memories: Sequence[Memory], spared: set[str]) -> list[str]:
@@ -145,15 +149,6 @@ def _batches(turn: Turn, memories: Sequence[Memory], spared: set[str]) -> list[s
     ]
     closed = {row.id: [one.id for one in memories if one.batch == row.id] for row in mine}
     return [batch for batch, ids in closed.items() if ids and spared.issuperset(ids)]
-
-
-def _ending(row: Memory, found: Sequence[Sentence], judgement: Judgement) -> Ending:
-    """Return the ending that the judge found, at the sentence that has most in common with the statement."""
-    words = [word for word in judgement.words if all(holds(row.text, term) for term in terms_in(f"- {word}"))]
-    terms = tuple(term for word in words for term in terms_in(f"- {word}")) or tuple(terms_in(f"- {row.text}"))[:1]
-    named = [sentence for sentence in found if any(holds(sentence.text, term) for term in terms)]
-    sentence = max(named or found, key=lambda one: shared(one.text, row.text))
-    return Ending("end", sentence, sentence.text, terms)
 
 
 def _said(turn: Turn) -> list[Said]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import structlog
 
 from proxy.errors import ProxyError
+from proxy.memory.lifecycle.review import expired_changes
 from proxy.process import heap
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
@@ -101,8 +102,14 @@ class Schedule:
         async with self._services.leases.held(scope):
             if await self._services.book.fill_in(scope):
                 self._services.written.add(scope)  # there may be more
+            await self._expire_reviews(scope)
             await self._services.store.maintain(scope)
             await self._services.store.flush(scope)
+
+    async def _expire_reviews(self, scope: Scope) -> None:
+        days, now = self._services.settings.memory.review_days, self._services.clock.now()
+        rows = await self._services.store.marked(scope)
+        await self._services.book.apply(scope, expired_changes(rows, now, days))
 
     async def _prune(self) -> None:
         services = self._services

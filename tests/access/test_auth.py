@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import json
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.access.auth import Hasher, Identity, passthrough_identity, scope_of, session_name
+from proxy.access import auth
+from proxy.access.auth import Hasher, Identity, passthrough_identity, session_name
+from proxy.access.person import is_unfilled
+from proxy.errors import NamesNobody
 from proxy.settings.serving import AuthSettings
+from proxy.types import Scope
 
 HASHER = Hasher(b"secret")
 SETTINGS = AuthSettings()
+
+
+NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)
+JWT_SECRET = "front-end"
+
+
+def scope_of(
+    identity: Identity, headers: dict[str, str], body: dict[str, Any], hasher: Hasher, settings: AuthSettings = SETTINGS
+) -> Scope:
+    return auth.scope_of(identity, headers, auth.person_of(identity, headers, body, settings, NOW), hasher)
 
 
 def identified(key: str, host: str = "127.0.0.1") -> Identity:
@@ -25,7 +45,7 @@ def test_parts_of_a_digest_cannot_run_into_each_other(a: str, b: str, c: str, d:
         assert HASHER.digest("kind", a, b) != HASHER.digest("kind", c, d)
 
 
-@given(st.text(min_size=1), st.text(min_size=1))
+@given(st.text(min_size=1), st.text(min_size=1).filter(lambda name: not is_unfilled(name)))
 def test_users_of_different_keys_are_different_whatever_they_are_called(key: str, user: str) -> None:
     mine, other = (
         Identity(key, HASHER.digest("tenant", "key", key)),
@@ -87,3 +107,97 @@ def test_the_secret_is_made_once_and_is_nobody_elses_to_read(tmp_path: Path) -> 
     assert first.digest("x", "y") == again.digest("x", "y")
     assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
     assert [path.name for path in tmp_path.iterdir()] == ["secret.key"]
+
+
+UNFILLED = [
+    "{{USER_ID}}",
+    "u-{{USER_ID}}",
+    "${USER_ID}",
+    "$USER_ID",
+    "%USER_ID%",
+    "<user-id>",
+    "{user}",
+    "%7B%7Bid%7D%7D",
+]
+NOTHING = ["undefined", "null", "None", "nil", "NaN", "[object Object]", "(null)"]
+
+
+@pytest.mark.parametrize("name", [*UNFILLED, *NOTHING])
+def test_a_template_that_was_not_filled_in_names_nobody(name: str) -> None:
+    me = identified("sk-anna")
+    for headers, body in (
+        ({"x-memory-user": name}, {}),
+        ({"x-openwebui-user-id": name}, {}),
+        ({"x-sm-user-id": name}, {}),
+        ({}, {"user": name}),
+        ({}, {"metadata": {"user_id": name}}),
+    ):
+        with pytest.raises(NamesNobody):
+            scope_of(me, headers, body, HASHER)
+    assert session_name({"x-memory-session": name, "x-openwebui-chat-id": "c"}, {}) == "c"
+    assert scope_of(me, {"x-memory-agent": name}, {}, HASHER) == scope_of(me, {}, {}, HASHER)
+
+
+@pytest.mark.parametrize("name", ["ana", "Null Island", "a$b", "100%", "<ana@example.org>", "用户", "-", "🦊"])
+def test_other_names_are_people(name: str) -> None:
+    me = identified("sk-anna")
+    assert scope_of(me, {"x-memory-user": name}, {}, HASHER) != scope_of(me, {}, {}, HASHER)
+
+
+def jwt(secret: str = JWT_SECRET, algorithm: str = "HS256", **claims: Any) -> str:
+    told = {"sub": "ana", "iss": "open-webui", "exp": NOW.timestamp() + 300, **claims}
+    signed = ".".join(
+        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+        for part in ({"alg": algorithm, "typ": "JWT"}, told)
+    )
+    signature = hmac.digest(secret.encode(), signed.encode(), hashlib.sha256)
+    return f"{signed}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
+
+
+def test_a_signed_user_is_the_same_as_a_named_one() -> None:
+    me, settings = identified("sk-anna"), AuthSettings(openwebui_jwt_secret=JWT_SECRET)
+    signed = scope_of(me, {"x-openwebui-user-jwt": jwt()}, {}, HASHER, settings)
+    assert signed == scope_of(me, {"x-openwebui-user-id": "ana"}, {}, HASHER)
+    other = {"x-openwebui-user-jwt": jwt(), "x-memory-user": "ben"}
+    assert scope_of(me, other, {}, HASHER, settings) == scope_of(me, {"x-memory-user": "ben"}, {}, HASHER)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        jwt("other"),
+        jwt(algorithm="none"),
+        jwt(iss="somebody"),
+        jwt(exp=NOW.timestamp() - 120),
+        jwt(sub=""),
+        jwt(sub=7),
+        jwt(exp="soon"),
+        jwt()[:-2],
+        jwt().rpartition(".")[0] + ".",
+        "a.b",
+        "é.é.é",
+        "",
+    ],
+)
+def test_a_signature_that_does_not_hold_names_nobody(token: str) -> None:
+    settings = AuthSettings(openwebui_jwt_secret=JWT_SECRET)
+    with pytest.raises(NamesNobody):
+        scope_of(
+            identified("sk-anna"), {"x-openwebui-user-jwt": token, "x-openwebui-user-id": "ana"}, {}, HASHER, settings
+        )
+
+
+def test_unsigned_users_of_a_front_end_that_signs_name_nobody() -> None:
+    settings = AuthSettings(openwebui_jwt_secret=JWT_SECRET)
+    with pytest.raises(NamesNobody):
+        scope_of(identified("sk-anna"), {"x-openwebui-user-id": "ana"}, {}, HASHER, settings)
+    with pytest.raises(NamesNobody):
+        scope_of(identified("sk-anna"), {"x-openwebui-user-jwt": jwt()}, {}, HASHER)
+
+
+def test_a_device_of_a_persons_own_key_is_that_person() -> None:
+    body = {"metadata": {"user_id": "d", "device_user": "d"}}
+    me = identified("sk-anna")
+    assert scope_of(me, {}, body, HASHER) == scope_of(me, {}, {}, HASHER)
+    ours = Identity("k", "t" * 32, own="key_1")
+    assert scope_of(ours, {}, body, HASHER) == scope_of(ours, {}, {"user": "d"}, HASHER)

@@ -16,7 +16,7 @@ from tests.talking import Speaker
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 @pytest.mark.parametrize(
     "path",
-    ["/import", "/erase?verify=true", "/export", "/tasks", "/reviews/r1", "/agents", "/Import", "/%69mport"],
+    ["/import", "/erase?verify=true", "/export", "/tasks", "/tasks/t1", "/agents", "/Import", "/%69mport"],
 )  # fmt: skip
 def test_what_is_meant_for_memory_never_goes_to_the_provider(
     alice: Speaker, upstream: FakeProvider, method: str, path: str
@@ -87,7 +87,8 @@ def test_keys_of_ours_may_ask_for_what_leaves_nothing_behind(
 ) -> None:
     with tenants.http(made_key(tenants)) as http:
         assert http.request(method, path, content=b'{"model": "m"}').status_code == 200
-    assert (upstream.last.method, upstream.last.target) == (method, f"/v1{path}")
+    asked = "GET" if path == "/models" else method  # a list whose body is left out
+    assert (upstream.last.method, upstream.last.target) == (asked, f"/v1{path}")
 
 
 def test_the_operator_may_share_the_account(tmp_path: Path, provider: FakeProvider) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from proxy.memory.inject.blocks import OPEN
 from tests.fakes.provider import FakeProvider
-from tests.talking import Speaker
+from tests.talking import Speaker, outcome
 
 TOLD = {
     "es": [
@@ -80,3 +80,19 @@ def test_what_concerns_nobody_gets_no_memory_and_ones_own_questions_do(
     question, answer = ASKED[code]
     assert answer in recalled(question)
     assert [text for text in CONCERNS_NOBODY[code] if recalled(text)] == []
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "Come up with a name for a chat group of people in the city I live in.",
+        "Write search queries with which I find plumbers in the city where I live.",
+        'Generate a JSON object with the city I live in under the key "city".',
+        "Give me a short title for a talk about the city I live in.",
+    ],
+)
+def test_wishes_that_look_like_a_clients_errands_get_memory(alice: Speaker, upstream: FakeProvider, wish: str) -> None:
+    alice.tell("I use Shram and Magnet as productivity tools.")
+    alice.tell("I live in Rotterdam.")
+    assert outcome(alice.say(wish, x_memory_mode="read"))["outcome"] == "used"
+    assert "Rotterdam" in upstream.last.json["messages"][-1]["content"]

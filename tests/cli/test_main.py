@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from proxy.cli.main import app, banner
+from proxy.cli import preflight
+from proxy.cli.main import app
+from proxy.cli.preflight import require_space
+from proxy.cli.start import banner
 from proxy.errors import ConfigError
 from proxy.settings.load import environment, load_settings
 
@@ -32,14 +37,103 @@ def test_a_json_log_holds_nothing_else_from_its_first_line_on(tmp_path: Path) ->
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        command = [sys.executable, "-m", "proxy", "serve", "--port", port, "--data-dir", str(tmp_path)]
-        variables = {**environment(), "THROUGHLINE_TELEMETRY__LOG_FORMAT": "json"}
-        ended = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+        ended = run("serve", "--port", port, "--data-dir", str(tmp_path), THROUGHLINE_TELEMETRY__LOG_FORMAT="json")
     lines: list[dict[str, Any]] = [json.loads(line) for line in ended.stderr.splitlines()]
-    assert ended.returncode != 0
+    assert (ended.returncode, ended.stdout, len(lines)) == (2, "", 1)
+    assert (lines[0]["event"], lines[0]["level"]) == ("start refused", "error")
+    assert port in lines[0]["reason"]
+
+
+def run(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own."""
+    command = [sys.executable, "-m", "proxy", *words]
+    return subprocess.run(command, env={**environment(), **variables}, capture_output=True, text=True, check=False)
+
+
+def refused(*words: str, **variables: str) -> str:
+    """Return the one message of a start that is refused."""
+    ended = run("serve", "--port", "0", *words, **variables)
+    assert ended.returncode == 2, ended.stderr
     assert ended.stdout == ""
-    assert (lines[0]["event"], lines[0]["base_url"]) == ("serving", f"http://127.0.0.1:{port}/v1")
-    assert [line["level"] for line in lines if line.get("logger") == "uvicorn.error"] == ["error"]
+    assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.splitlines()) <= 6
+    return ended.stderr
+
+
+def test_a_taken_port_is_named_with_the_mend(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        said = refused("--port", port, "--data-dir", str(tmp_path / "data"))
+    assert port in said
+    assert "--port" in said
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("server:\n  cors_origins: [a, b\nmemory:\n  enabled: true\n", ["line 3"]),
+        ("server:\n  port: 1\n host: x\n", ["line 3"]),
+        ("- server\n", ["line 1"]),
+        ("server:\n  prot: 9000\n", ["server.prot", "line 2", "server.port"]),
+        ("sever:\n  port: 9000\n", ["sever", "line 1"]),
+        ("memory:\n  enabled: true\nserver:\n  workers: many\n", ["server.workers", "line 4", "integer"]),
+        ("upstream:\n  url: 127.0.0.1:9999/v1\n", ["upstream.url", "line 2", "http://"]),
+        ("memory:\n  summary_base_url: my server\n", ["summary_base_url", "line 2", "http://"]),
+        ("model_list:\n  - litellm_params:\n      model: openai/gpt-4o\n", ["model_name"]),
+        (
+            "model_list:\n  - model_name: a\n    litellm_params: {model: openai/a, api_base: here}\n",
+            ["api_base", "http://"],
+        ),
+    ],
+)
+def test_a_wrong_file_is_named_with_its_line(tmp_path: Path, text: str, said: list[str]) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(text)
+    message = refused("--config", str(path), "--data-dir", str(tmp_path))
+    assert all(part in message for part in (*said, *(["config.yaml"] if "model" not in text else []))), message
+
+
+def test_a_wrong_variable_or_flag_is_named(tmp_path: Path) -> None:
+    assert "THROUGHLINE_SERVER__PORT" in refused(THROUGHLINE_SERVER__PROT="1")
+    assert "THROUGHLINE_SERVER__WORKERS" in refused(THROUGHLINE_SERVER__WORKERS="many")
+    assert "--upstream" in refused("--upstream", "my provider")
+    assert "OPENAI_BASE_URL" in refused("--data-dir", str(tmp_path), OPENAI_BASE_URL="here/v1")
+    assert "is a folder" in refused("--config", str(tmp_path))
+    assert "--host" in refused("--host", "203.0.113.1", THROUGHLINE_SERVER__ALLOW_INSECURE_BIND="true")
+
+
+def test_data_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "throughline.db")) as database:
+        database.executescript("CREATE TABLE meta (version INTEGER NOT NULL); INSERT INTO meta VALUES (9999);")
+    said = refused("--data-dir", str(tmp_path))
+    assert "newer version" in said
+    assert str(tmp_path) in said
+
+
+def test_a_full_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = load_settings(flags={"server": {"data_dir": tmp_path}})
+    require_space(settings)
+    monkeypatch.setattr(preflight, "MIN_FREE_BYTES", 2**62)
+    with pytest.raises(ConfigError, match=r"full.*--data-dir"):
+        require_space(settings)
+
+
+def test_the_version_is_shown() -> None:
+    ended = run("--version")
+    assert ended.returncode == 0
+    assert re.fullmatch(r"throughline \d+\.\d+\S*\n", ended.stdout)
+
+
+def test_help_imports_no_part_of_the_house() -> None:
+    words = "import sys; from proxy.cli.main import main; sys.argv = ['throughline', '--help']\n"
+    words += "try: main()\nexcept SystemExit: print(*(name for name in sys.modules if name.startswith('proxy.')))"
+    ended = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert all(name in ended.stdout for name in ("serve", "check", "keys", "ingest", "mcp", "eval"))
+    imported = set(ended.stdout.splitlines()[-1].split())
+    assert imported == {"proxy.cli", "proxy.cli.main", "proxy.errors"}
 
 
 @pytest.mark.parametrize("words", [["serve"], ["keys", "create"], ["worker"]])

@@ -323,3 +323,27 @@ def test_an_edited_history_is_a_branch_and_no_duplicate(alice: Speaker) -> None:
     said = [episode["text"] for episode in alice.all_episodes() if episode["role"] == "user"]
     assert sorted(said) == sorted([FACTS[1], FACTS[2], FACTS[3]])
     assert alice.texts() == {FACTS[1], FACTS[2], FACTS[3]}
+
+
+def test_outcomes_sent_as_messages_of_the_user_get_no_further_blocks(knowing: Speaker, upstream: FakeProvider) -> None:
+    opening = [user(f"<task>\n{QUESTIONS[0]}\n</task>"), assistant("<read_file>\n<path>a</path>\n</read_file>")]
+    knowing.post(opening[:1])
+    first = upstream.last.json["messages"]
+    knowing.post([*opening, user("[read_file for 'a'] Result:\nI use Jenkins.")])
+    second = upstream.last.json["messages"]
+    assert second[0] == first[0]
+    assert "<memory" in first[0]["content"]
+    assert second[-1]["content"] == "[read_file for 'a'] Result:\nI use Jenkins."
+
+
+def test_what_stood_on_earlier_turns_stays_when_recall_is_late(
+    knowing: Speaker, upstream: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knowing.post([user(QUESTIONS[0])])
+    first = upstream.last.json["messages"]
+    assert "<memory" in first[0]["content"]
+    services = knowing.server.services
+    monkeypatch.setattr(services.settings.memory, "deadline_ms", 0)
+    response = knowing.post([user(QUESTIONS[0]), assistant("Shram."), user("And which else?")])
+    assert outcome(response)["outcome"] == "degraded"
+    assert upstream.last.json["messages"][0] == first[0]

@@ -307,7 +307,7 @@ def test_an_agent_that_puts_its_session_into_the_users_name_is_one_user(alice: C
         return {"user_id": json.dumps({"device_id": "d", "account_uuid": "acc-1", "session_id": session})}
 
     first = alice.post(FACT, metadata=metadata("s-1"))
-    alice.server.wait_learned(alice.key, x_memory_user="acc-1")
+    alice.server.wait_learned(alice.key)
     second = alice.post(QUESTION, metadata=metadata("s-2"))
     assert outcome(second)["outcome"] == "used"
     assert (first.headers["x-memory-session"], second.headers["x-memory-session"]) == ("s-1", "s-2")

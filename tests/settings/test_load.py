@@ -43,7 +43,10 @@ def test_flags_win_over_environment_over_file(tmp_path: Path, monkeypatch: pytes
 def test_unknown_setting_in_file_is_refused_by_name(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("memory: {budget: 5}\n")
-    with pytest.raises(ConfigError, match=r"memory\.budget: there is no such setting"):
+    with pytest.raises(
+        ConfigError,
+        match=r"memory\.budget \(.*line 1\): there is no such setting \(did you mean .memory.budget_tokens.\?\)",
+    ):
         load_settings(file)
 
 

@@ -42,14 +42,12 @@ def test_rows_13_14_what_goes_up():
     assert names(upward(CLIENT, api_key=None)) == [
         "Authorization",
         "Content-Type",
-        "X-OpenWebUI-User-Id",
         "OpenAI-Organization",
         "OpenAI-Project",
         "X-Client-Request-Id",
         "Idempotency-Key",
         "X-Stainless-Lang",
         "User-Agent",
-        "X-Forwarded-For",
         "Accept-Encoding",
     ]
 

@@ -29,7 +29,7 @@ def test_row_66_realtime_is_answered_cleanly(wire: Wire) -> None:
     upgrade = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13"),
                ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="), ("Authorization", f"Bearer {KEY}")]  # fmt: skip
     with Wiretap(wire.server.origin, "GET", "/v1/realtime?model=gpt-realtime", upgrade) as tap:
-        assert tap.until(b"}}").startswith(b"HTTP/1.1 400")
+        assert tap.until(b"}}").startswith(b"HTTP/1.1 426")
         error = orjson.loads(tap.ended())["error"]
     assert (error["type"], "WebSocket" in error["message"]) == ("invalid_request_error", True)
     assert not [seen for seen in wire.provider.seen if "realtime" in seen.path]

@@ -155,7 +155,7 @@ def test_row_12_compressed_body_is_accepted(wire: Wire, coding: str) -> None:
 
 
 def test_row_12_unknown_coding_is_415(wire: Wire) -> None:
-    answer = wire.send(b"\x28\xb5\x2f\xfd", content_encoding="zstd")
+    answer = wire.send(b"snappy", content_encoding="snappy")
     assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (415, "unsupported_encoding")
 
 

@@ -1,4 +1,4 @@
-"""Wire fidelity is a list of 80 rows, and each has a test of its name."""
+"""Wire fidelity is a list of rows, and each has a test of its name."""
 
 from __future__ import annotations
 
@@ -20,13 +20,17 @@ ROWS = {
     range(67, 70): "sizes, silence, many at once",
     range(70, 77): "with memory: retries, failures, order, validity, usage",
     range(77, 81): "shutdown, number texts, HTTP/1.1, nothing leaks",
+    range(81, 84): "clients: upgrades, compressed bodies, compaction",
+    range(88, 93): "clients: errands, wrappers, private headers, unfilled names, HEAD",
+    range(94, 95): "clients: spellings of the base URL",
+    range(97, 98): "clients: what is refused for memory goes up without it",
 }
 
 
 def test_every_row_has_a_test_of_its_name() -> None:
     named = {row for path in HERE.glob("test_*.py") for name in _tests(path) for row in _rows(name)}
-    assert sorted(named) == list(range(1, 81))
-    assert sorted(row for rows in ROWS for row in rows) == list(range(1, 81))
+    assert sorted(named) == sorted(row for rows in ROWS for row in rows)
+    assert named >= set(range(1, 81))
 
 
 def _tests(path: Path) -> list[str]:

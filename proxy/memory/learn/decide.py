@@ -118,6 +118,8 @@ class Planner:
         older = self._older(said)
         if ending.kind == "slot":
             return self._replace_slot(ending, said, older)
+        if ending.kind == "forget":  # the same request made before is no target
+            older = [one for one in older if plain(one.text) != plain(ending.sentence.text)]
         hits = targets(ending, older)
         if ending.kind == "forget" and not hits.certain and not hits.likely:
             names = tuple(term for term in terms_in(ending.sentence.text) if term.is_name)
@@ -143,10 +145,13 @@ class Planner:
 
     def resume(self, terms: Sequence[Term]) -> None:
         """Bring back what ended before and is said to hold again; what was asked to be forgotten stays away."""
+        named = frozenset[str]().union(*(term.forms for term in terms))
+        endings = {ending.id: ending for ending in self.past.endings()}
         for row in list(self._rows.values()):
-            is_back = (
-                row.status == "closed" and row.batch and not row.metadata.get(FORGOTTEN) and holds(row.text, terms[0])
-            )
+            if row.status != "closed" or row.batch not in endings or row.metadata.get(FORGOTTEN) or is_ending(row):
+                continue
+            ended = endings[row.batch].metadata.get(TERMS, ())
+            is_back = not named.isdisjoint(ended[0][1]) if ended else holds(row.text, terms[0])
             if is_back and row.valid_to is not None and row.valid_to < self.turn.at:
                 for change in undo_changes(row.batch, self._rows.values(), self._now):
                     self._put(change.action, change.memory, "stated again")
@@ -234,12 +239,20 @@ class Planner:
             terms += more
             known = {id(one) for one in found}
             found += [one for one in older if id(one) not in known and any(holds(one.text, term) for term in more)]
+        if not hits.certain and self._is_declined(found):
+            return
         self.hiding.append(ending)
         own = [row for row in self.past.own if row.message == said.id]
         hides = spans_of(own, frozenset((plain(ending.sentence.text),)))
         names = [term for term in terms if term.is_name] or terms[:1]
         hides += _holding([row for row in self.past.own if row.by == "assistant"], names[:1])
         self.forget(found, terms, said, hides=hides, is_certain=bool(hits.certain), any_of=ending.everything)
+
+    def _is_declined(self, found: Sequence[Older]) -> bool:
+        """Return whether a person declined to forget all of these sentences before."""
+        texts = {plain(one.sentence) for one in found}
+        declined = [row for row in self.past.memories if row.metadata.get(PROPOSES) and row.status == "archived"]
+        return any(texts <= set(row.metadata.get(TEXTS, ())) for row in declined)
 
     def forget(
         self,

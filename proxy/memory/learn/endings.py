@@ -11,7 +11,7 @@ from proxy.memory.learn.statements import Sentence, speaks_of_self
 from proxy.text.languages import Language, languages_in, matches, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
-from proxy.text.terms import Term, forms_of, holds, terms_in
+from proxy.text.terms import Term, forms_of, holds, shared, terms_in
 from proxy.text.words import HAS_CJK, Span, flat, words
 
 EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget"]
@@ -20,10 +20,12 @@ MAX_ENDINGS = 8  # of one message
 MAX_TERMS = 6
 MAX_CUE_WORDS = 3
 MIN_REST_WORDS = 3
+_SLACK = 2  # characters, a comma and a blank, between polite words and what follows
 MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
 _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
 _PLAIN_REGIONS = 2  # behind and before a cue
+_ATTRIBUTIVE = ("的", "着", "得")  # "我住在的那个小区" names a place by living there
 _COMMA = re.compile(r"[,;:，；：。]")
 
 
@@ -80,6 +82,31 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
     return made[:MAX_ENDINGS]
 
 
+def judged_ending(text: str, words_named: Sequence[str], found: Sequence[Sentence]) -> Ending | None:
+    """Return the ending of a statement that a judge found; None where the message speaks so that nothing ends.
+
+    Args:
+        text: The older statement.
+        words_named: Words that the judge copied from it.
+        found: Sentences of the message.
+    """
+    named = [terms_in(f"- {word}") for word in words_named]
+    terms = tuple(term for one in named if all(holds(text, term) for term in one) for term in one)
+    terms = terms or tuple(terms_in(f"- {text}"))[:1]
+    spans = [(one, *span) for one in found for span in clauses(one.text)]
+    if not terms or not spans:
+        return None
+    sure = [span for span in spans if holds(span[0].text[span[1] : span[2]], terms[0])]
+    one, start, end = max(sure or spans, key=lambda span: shared(span[0].text[span[1] : span[2]], text))
+    part, low = one.text[start:end], one.low[start:end]
+    is_request = any(tongue.has("erase", low) or any(tongue.find("forget", low)) for tongue in languages_in(low))
+    if sure and not is_request and _is_void(one, part, low):
+        return None
+    at = next((word.start for word in words(low) if word.text in terms[0].forms), len(low))
+    subject = next(iter([_subject(tongue, part, low, at) for tongue in languages_in(low)]), ()) if sure else ()
+    return Ending("end", one, part, terms, subject)
+
+
 def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
     """Return what the sentences say holds again: "I started using Magnet again"."""
     made = []
@@ -108,7 +135,12 @@ def slot_of(text: str) -> list[tuple[str, str]]:
                 continue
             if not one.words["single"].isdisjoint(key):
                 found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
-    return [(name, value) for name, value in found if value]
+    return [(name, value) for name, value in found if value and not _is_no_value(value)]
+
+
+def _is_no_value(value: str) -> bool:
+    """Return whether what stands at the place of a value asks or describes: "my job is what I love"."""
+    return value.startswith(_ATTRIBUTIVE) or value.split(maxsplit=1)[0] in listed("ask")
 
 
 def _is_of_other(text: str, low: str, start: int) -> bool:
@@ -147,10 +179,13 @@ def _value(text: str) -> str:
 
 def _request(one: Sentence, part: str, low: str) -> Ending | None:
     """Return a request to forget; it opens its clause, politeness aside."""
+    if any(tongue.has("later", low) for tongue in languages_in(low)):
+        return None
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
         for match in tongue.find("forget", low):
-            if match.start() > opening:
+            before = {word.text for word in words(low[: match.start()])}
+            if match.start() > opening or not before.isdisjoint(listed("first")):  # "I don't remember the name"
                 continue
             start, end = match.start("old"), len(low)
             first = next((found.start() for found in _COMMA.finditer(low, start)), end)
@@ -167,6 +202,8 @@ def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:
     for tongue in languages_in(low):
         found = list(tongue.find("erase", low))
         if not found or tongue.has("unforgotten", low) or not tongue.has("remembered", one.low):
+            continue
+        if _third(low[: found[0].start()]):
             continue
         blank = _blanked(part, [match.span() for match in (*found, *tongue.find("remembered", low))])
         whole = terms_in(_blanked_sentence(tongue, one))
@@ -186,7 +223,8 @@ def _blanked(text: str, spans: Sequence[Span]) -> str:
 
 def _blanked_sentence(tongue: Language, one: Sentence) -> str:
     cues = (*tongue.find("erase", one.low), *tongue.find("remembered", one.low))
-    return _blanked(one.text, [match.span() for match in cues if "\n" not in match[0] and _is_plain(match)])
+    spans = [match.span() for match in cues if "\n" not in match[0] and _is_plain(match)]
+    return _blanked(one.text, [(0, _polite_end(tongue, one.low) - _SLACK), *spans])
 
 
 def _is_plain(match: re.Match[str]) -> bool:
@@ -199,10 +237,10 @@ def _polite_end(tongue: Language, low: str) -> int:
     at = len(low) - len(low.lstrip(" \"'-—*•"))
     while True:
         match = next(
-            (found for found in tongue.find("polite", low) if found.start() <= at + 2 and found.end() > at), None
+            (found for found in tongue.find("polite", low) if found.start() <= at + _SLACK and found.end() > at), None
         )
         if match is None:
-            return at + 2
+            return at + _SLACK
         at = match.end()
 
 

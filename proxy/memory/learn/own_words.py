@@ -1,4 +1,4 @@
-"""Which parts of a message the user wrote, and which requests are a front end's own errands."""
+"""Return the spans of what a user wrote that are statements of the user's own: no quotations, no material, no code."""
 
 from __future__ import annotations
 
@@ -57,34 +57,6 @@ _FIRST_PERSON = re.compile(
     r"\b(?:I|I'm|my|me|we|our|ich|mein\w*|mir|mich|wir|yo|mi|mis|me|nosotr[oa]s|я|мне|меня|мой|моя|мо[её]|мы|у нас)\b|[我咱]",
     re.IGNORECASE,
 )
-
-_UTILITY = re.compile(
-    r"""
-      \#{2,}\s*Task:\s.{0,400}?(?:title|tags?|follow-?up|quer(?:y|ies)|autocomplet|emoji|suggest|summar|categor|prompt)
-    | (?:generate|create|provide|write|give|suggest|come\ up\ with|reply\ with)\b[^.\n]{0,60}?
-      (?:\d\s?(?:-|to|–|or)\s?\d|short|concise|brief|four\ to\ five|few|less|single)[^.\n]{0,60}?\b(?:title|topic|headline|emoji|name)\b[^\n]{0,120}?
-      (?:conversation|chat|dialog\w*|discussion|thread|message|user|exchange)
-    | \btitle\s(?:for|of|summari[sz]ing)\s(?:the|this|our|a)\s(?:conversation|chat|dialog\w*|discussion|thread)
-    | given\s(?:the|a|this)\s(?:following\s)?(?:chat|conversation)\s?(?:history)?[^.]{0,120}?(?:standalone|rephrase|reformulate|search\squer)
-    | (?:formulate|rephrase|rewrite)[^.\n]{0,80}?(?:standalone|stand-alone|self-contained)\s(?:question|query)
-    | you\sare\san?\sauto-?complet
-    | (?:generate|suggest)\s[^.\n]{0,40}?(?:follow-?up|search)\s(?:questions?|quer(?:y|ies)|prompts?)
-    | (?:总结|概括|生成|返回)[^。\n]{0,40}(?:标题|主题|话题)
-    | (?:将|把)[^。\n]{0,20}(?:会话|对话|聊天)[^。\n]{0,20}(?:标题|主题)
-    | <chat_history>.*?</chat_history>
-    """,
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
-)
-_UTILITY_WINDOW = 6000
-
-
-def is_utility_call(messages_text: str) -> bool:
-    """Whether the request is a front end's errand (title, tags, follow-ups, query rewriting), not the user's words.
-
-    Args:
-        messages_text: The instructions of the request: its system message and its last user message.
-    """
-    return _UTILITY.search(messages_text[:_UTILITY_WINDOW]) is not None
 
 
 def user_spans(text: str) -> list[Span]:

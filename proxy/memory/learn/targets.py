@@ -62,8 +62,7 @@ def targets(ending: Ending, older: Sequence[Older]) -> Targets:
     first = next((term for term in ending.terms if term.is_name), ending.terms[0])
     if first not in known:
         return Targets()
-    found = [one for one in older if _is_named(one.text, first, known) and holds_all(one.text, ending.subject)]
-    found = [one for one in found if _is_same_subject(one.text, ending) and not _is_guarded(one.text, ending)]
+    found = [one for one in older if _is_named(one.text, first, known) and is_open_to(one.text, ending)]
     found = _nearest(found, ending)
     if len({plain(one.sentence) for one in found}) > (MAX_NAMED if first.is_name else MAX_UNNAMED):
         return Targets()
@@ -127,6 +126,11 @@ def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:
     return sum(holds(text, term) for term in known) >= MIN_SHARE * len(known)
 
 
+def is_open_to(text: str, ending: Ending) -> bool:
+    """Return whether a statement is of whom the ending speaks, and not dangerous to forget unless that is named."""
+    return holds_all(text, ending.subject) and _is_same_subject(text, ending) and not _is_guarded(text, ending)
+
+
 def _is_same_subject(text: str, ending: Ending) -> bool:
     """Return whether a sentence speaks of whom the ending speaks: not of another person, unless the ending names them."""
     if ending.subject:
@@ -154,6 +158,6 @@ def _other_subject(clause: str) -> str:
 
 
 def _is_guarded(text: str, ending: Ending) -> bool:
-    """Return whether a sentence is dangerous to forget and the ending does not speak of that."""
-    low, clause = flat(text), flat(ending.clause)
-    return any(one.has("danger", low) and not one.has("danger", clause) for one in languages_in(low))
+    """Return whether what is dangerous to forget would go with a sentence, and the ending does not speak of that."""
+    low, said = flat(text), flat(f"{ending.clause} {' '.join(remains(text, ending.terms)) if ending.terms else ''}")
+    return any(one.has("danger", low) and not one.has("danger", said) for one in languages_in(low))

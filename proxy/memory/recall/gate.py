@@ -34,8 +34,9 @@ _HANDFUL = 24  # texts
 _BRIEF = 160  # characters of a question
 
 _OF_ONESELF = re.compile(
-    r"\b(?:my|mine|(?:did|am|was|have) i|(?:where|what|which|who|when)\b.{0,40}\bdo i|remind me|"
-    r"mein\w*|mich|mir|mis?|mí[oa]s?|mon|ma|mes|мо(?:й|я|е|ё|и|ю|его|ему|ей|их|им|ими|ём|ем)|меня|мне)\b|(?<![给帮跟让])我|私の|僕の|내|나의",
+    r"\b(?:my|mine|(?:did|am|was|have) i|where i (?:live|work)|(?:where|what|which|who|when)\b.{0,40}\bdo i|"
+    r"remind me|mein\w*|mich|mir|mis?|mí[oa]s?|mon|ma|mes|мо(?:й|я|е|ё|и|ю|его|ему|ей|их|им|ими|ём|ем)|меня|мне)\b"
+    r"|(?<![给帮跟让])我|私の|僕の|내|나의",
     re.IGNORECASE,
 )
 

@@ -18,7 +18,7 @@ from proxy.memory.recall.evidence import weigh
 from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
 from proxy.memory.recall.gate import OF_ONESELF, Evidence, Verdict, admit, asks_of_oneself, is_handful
 from proxy.memory.recall.names import called
-from proxy.memory.recall.query import Query
+from proxy.memory.recall.query import Query, is_of_oneself
 from proxy.memory.recall.rank import best, fuse, newest_first, priors
 from proxy.memory.recall.statements import ended_hits, fact_hit, is_overview, overview, with_links
 from proxy.memory.recall.turns import (
@@ -181,13 +181,35 @@ async def recall(
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
-    passed = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if speaks])
+    found, speaking = _vouched(found, verdict.passed, carried if is_of_oneself(query.text) else {})
+    passed = _merged([one for one, speaks in zip(found, speaking, strict=True) if speaks])
     passed = [replace(hit, stands_for=carried[hit.id]) if hit.id in carried else hit for hit in passed]
-    silent = _merged([one for one, speaks in zip(found, verdict.passed, strict=True) if not speaks])
+    silent = _merged([one for one, speaks in zip(found, speaking, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
     rest = sorted((hit for one in found for hit in one.rest), key=lambda hit: -hit.score)
     considered = (passed[limit:] + silent + rest)[:limit]
     return Recalled(passed[:limit], considered, verdict.admitted, verdict.reason, timings_ms)
+
+
+def _vouched(
+    found: Sequence[Found], passed: Sequence[bool], carried: Mapping[str, tuple[str, ...]]
+) -> tuple[list[Found], list[bool]]:
+    """Return the sources and whether each speaks; a silent one gives the turns that stand for admitted memories."""
+    if not any(speaks and one.evidence.brief for one, speaks in zip(found, passed, strict=True)):
+        return list(found), list(passed)
+    split: list[tuple[Found, bool]] = []
+    for one, speaks in zip(found, passed, strict=True):
+        is_asked = not speaks and not one.evidence.brief
+        standing = [hit for hit in one.hits if hit.id in carried] if is_asked else []
+        if standing:
+            others = [hit for hit in one.hits if hit.id not in carried]
+            split += [
+                (replace(one, hits=standing, rest=[], leads=0), True),
+                (replace(one, hits=others, leads=0), False),
+            ]
+        else:
+            split.append((one, speaks))
+    return [one for one, _ in split], [speaks for _, speaks in split]
 
 
 def _carried(found: Sequence[Found], turns: TurnShelf | None, withheld: Collection[str]) -> dict[str, tuple[str, ...]]:

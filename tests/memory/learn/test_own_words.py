@@ -1,10 +1,10 @@
-"""Only what the author states counts: no code, no quotations, no material, no errands of front ends."""
+"""Only what the author states counts: no code, no quotations, no material."""
 
 from __future__ import annotations
 
 import pytest
 
-from proxy.memory.learn.own_words import is_utility_call, user_spans
+from proxy.memory.learn.own_words import user_spans
 
 
 def own(text: str) -> str:
@@ -45,34 +45,3 @@ def test_spans_are_offsets_in_order() -> None:
     spans = user_spans(text)
     assert spans == sorted(spans)
     assert all(0 <= start < end <= len(text) for start, end in spans)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.",
-        "### Task:\nGenerate 1-3 broad tags categorizing the main themes of the chat history",
-        "### Task:\nSuggest 3-5 relevant follow-up questions",
-        "### Task:\nAnalyze the chat history to determine the necessity of generating search queries",
-        "Provide a concise, 5-word-or-less title for the conversation, using title case.",
-        "Please generate a four to five word title summarizing our conversation.",
-        "Given the following conversation and a follow up question, rephrase it to be a standalone question.",
-        "使用四到五个字直接返回这句话的简要主题，总结对话标题",
-        "你是一名擅长会话的助理，你需要将用户的会话总结为 10 个字以内的标题",
-    ],
-)
-def test_errands_of_front_ends_are_known(text: str) -> None:
-    assert is_utility_call(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Can you write a title for my novel?",
-        "I have three tasks today: call mum, buy milk",
-        "Summarize the meeting",
-        "你好",
-    ],
-)
-def test_what_people_ask_is_no_errand(text: str) -> None:
-    assert not is_utility_call(text)

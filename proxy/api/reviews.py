@@ -1,0 +1,171 @@
+"""``/v1/reviews``: changes of memory that wait for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from proxy.api.caller import Caller, Parts
+from proxy.api.shapes import listing, memory_shape
+from proxy.api.writing import write
+from proxy.clock import iso
+from proxy.errors import InvalidRequest, NotFound
+from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
+from proxy.memory.lifecycle.review import (
+    Decision,
+    State,
+    approve_changes,
+    concerned,
+    decline_changes,
+    expired,
+    expired_changes,
+    reviews_in,
+    state_of,
+)
+from proxy.memory.plan.changes import PROPOSES, Change, hides_of
+from proxy.services import Services
+from proxy.text.secrets import redact
+from proxy.text.segment import sentences
+from proxy.types import Episode, Memory, Scope
+
+router = APIRouter(prefix="/v1/reviews")
+
+_DONE: dict[Decision, State] = {"approve": "approved", "decline": "declined", "edit": "edited"}
+
+
+class DecisionBody(BaseModel):
+    """Body of ``POST /v1/reviews/{id}``."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"decision": "edit", "text": "the flat in Leeds"}]}
+    )
+
+    decision: Decision
+    text: Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(redact)] | None = None
+
+
+@router.get("")
+async def list_reviews(
+    scope: Caller,
+    services: Parts,
+    status: Literal["open", "approved", "declined", "edited", "expired", "all"] = "open",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    after: str = "",
+) -> dict[str, Any]:
+    """Return a page of reviews, newest first."""
+    rows = await _rows(services, scope)
+    found = reviews_in(rows)
+    if after:
+        last = _one(found, after, "after")
+        found = [row for row in found if (row.created_at, row.id) < (last.created_at, last.id)]
+    found = [row for row in found if status in ("all", state_of(row))]
+    shown = [await _shape(services, scope, row, rows) for row in found[:limit]]
+    return listing(shown, has_more=len(found) > limit)
+
+
+@router.get("/{review_id}")
+async def get_review(review_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return one review, decided or not."""
+    rows = await _rows(services, scope)
+    return await _shape(services, scope, _one(reviews_in(rows), review_id), rows)
+
+
+@router.post("/{review_id}")
+async def decide(review_id: str, scope: Caller, services: Parts, body: DecisionBody) -> dict[str, Any]:
+    """Approve, decline or edit a proposed change; the same decision again changes nothing.
+
+    ``edit`` takes ``text``, what to forget in place of what was proposed.
+    """
+    rows = await _rows(services, scope)
+    review = _one(reviews_in(rows), review_id)
+    if (body.decision == "edit") != (body.text is not None):
+        raise InvalidRequest("`text` says what to forget where `decision` is `edit`; send it there only.", param="text")
+    if state_of(review) == "open":
+        await _write(services, scope, review, body, rows)
+    elif state_of(review) != _DONE[body.decision]:
+        raise InvalidRequest(
+            f"This review is {state_of(review)} already. Take it back by `POST /v1/memories/undo` with its id as "
+            "`batch`, or change the memory itself.",
+            param="decision",
+        )
+    rows = await _rows(services, scope)
+    return await _shape(services, scope, _one(reviews_in(rows), review_id), rows)
+
+
+async def _write(services: Services, scope: Scope, review: Memory, body: DecisionBody, rows: Sequence[Memory]) -> None:
+    now = services.clock.now()
+    request = Request(body.text or "")
+    past = await past_of(services.index, scope, request, rows) if body.text else None
+
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        current = next((row for row in reviews_in(rows) if row.id == review.id), None)
+        if current is None or state_of(current) != "open":
+            return []
+        if body.decision == "approve":
+            return approve_changes(current, rows, now)
+        declined = decline_changes(current, rows, now, decision=body.decision)
+        if past is None:
+            return declined
+        after = {row.id: row for row in rows} | {change.memory.id: change.memory for change in declined}
+        closing = forget_changes(scope, request, replace(past, memories=list(after.values())), now)
+        if not closing:
+            raise InvalidRequest(
+                "No memory and no sentence holds the words of `text`. Send words that stand in them, or decline.",
+                param="text",
+            )
+        return [*declined, *closing]
+
+    await write(services, scope, plan)
+
+
+async def _rows(services: Services, scope: Scope) -> list[Memory]:
+    """Return the memories in view, after what waited too long is decided."""
+    now, days = services.clock.now(), services.settings.memory.review_days
+    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    if not any(expired(rows, now, days)):
+        return rows
+    await write(services, scope, lambda rows: expired_changes(rows, now, days))
+    return [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+
+
+def _one(found: Iterable[Memory], review_id: str, param: str = "id") -> Memory:
+    for row in found:
+        if row.id == review_id:
+            return row
+    raise NotFound(f"There is no review {review_id[:80]!r}.", param=param)
+
+
+async def _shape(services: Services, scope: Scope, review: Memory, rows: Sequence[Memory]) -> dict[str, Any]:
+    state, days = state_of(review), services.settings.memory.review_days
+    ends = review.created_at + timedelta(days=days) if days and state == "open" else None
+    episodes = await services.store.episodes(scope, session=review.session) if review.session else []
+    asked = [row for row in episodes if row.turn in review.turns and row.role == "user" and scope.sees(row.agent)]
+    return {
+        "id": review.id,
+        "object": "review",
+        "status": state,
+        "change": review.metadata[PROPOSES],
+        "memories": [memory_shape(row) for row in concerned(review, rows)],
+        "sentence": _sentence(review, asked),
+        "turn": next(iter(review.turns), None),
+        "session": review.session or None,
+        "created_at": iso(review.created_at),
+        "decided_at": iso(review.updated_at) if state != "open" else None,
+        "expires_at": iso(ends) if ends else None,
+    }
+
+
+def _sentence(review: Memory, asked: Sequence[Episode]) -> str | None:
+    """Return the sentence that caused a review: the withheld one of its message, else the whole message."""
+    spans = {row: (start, end) for row, start, end in hides_of(review)}
+    for row in asked:
+        if row.id in spans:
+            start, end = spans[row.id]
+            return row.text[start:end]
+    texts = [row.text for row in asked]
+    return next((text for text in texts if len(list(sentences(text))) == 1), texts[-1] if texts else None)

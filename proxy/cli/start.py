@@ -1,0 +1,176 @@
+"""Starts a server: settings, port, folder and versions are looked at before anything heavy is imported."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from proxy.cli.preflight import bound, refuse_newer_data, refuse_unusable_addresses, require_space
+from proxy.errors import ConfigError, ProxyError
+from proxy.settings.load import (
+    Settings,
+    environment,
+    export_settings,
+    load_settings,
+    make_data_dir,
+    quiet_libraries,
+    share_metrics,
+)
+from proxy.telemetry import configure_logging
+
+_log = structlog.get_logger(__name__)
+
+
+def start(config: Path | None, flags: Mapping[str, Any]) -> None:
+    """Serve until the process is told to stop.
+
+    Raises:
+        ConfigError: If something stops the start; the message says what, where and how to mend it.
+        SystemExit: If it stops later; or where the log is JSON, which then holds the message.
+    """
+    settings = load_settings(config, flags)
+    configure_logging(settings.telemetry)
+    try:
+        listening = _prepared(settings, config)
+    except ProxyError as error:
+        if settings.telemetry.log_format != "json":
+            raise
+        _log.error("start refused", reason=str(error))
+        raise SystemExit(2) from error
+    _serve(settings, listening)
+
+
+def look_at(config: Path | None, flags: Mapping[str, Any]) -> bool:
+    """Print what works and how to mend what does not; return whether all of it does."""
+    from proxy.cli.check import diagnose  # noqa: PLC0415 - imports every part of the house
+
+    settings = load_settings(config, flags)
+    configure_logging(settings.telemetry)
+    findings = asyncio.run(diagnose(settings))
+    for finding in findings:
+        print(finding.line())
+    return all(finding.is_fine for finding in findings)
+
+
+def work(config: Path | None, flags: Mapping[str, Any]) -> None:
+    """Learn in the background until the process is told to stop."""
+    settings = load_settings(config, flags)
+    configure_logging(settings.telemetry)
+    make_data_dir(settings)
+    require_space(settings)
+    refuse_newer_data(settings)
+    from proxy.app import work as working  # noqa: PLC0415 - a second of CPU that a refused start need not wait for
+
+    asyncio.run(working(settings))
+
+
+def _prepared(settings: Settings, config: Path | None) -> socket.socket:
+    """Return the bound socket of a server that nothing known beforehand keeps from starting."""
+    listening = bound(settings.server.host, settings.server.port)
+    try:
+        refuse_unusable_addresses(settings)
+        make_data_dir(settings)
+        require_space(settings)
+        refuse_newer_data(settings)
+    except ConfigError:
+        listening.close()
+        raise
+    settings.server.port = listening.getsockname()[1]
+    quiet_libraries()
+    export_settings(settings, config)
+    if settings.server.workers > 1 and settings.telemetry.metrics:
+        share_metrics(settings.server.data_dir / "metrics")
+    return listening
+
+
+def _serve(settings: Settings, listening: socket.socket) -> None:
+    import uvicorn  # noqa: PLC0415 - needed by a server alone
+    from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
+
+    from proxy.process.http import HttpProtocol  # noqa: PLC0415
+
+    _announce(settings)
+    server = settings.server
+    config = uvicorn.Config(
+        "proxy.app:from_environment",
+        factory=True,
+        host=server.host,
+        port=server.port,
+        workers=server.workers,
+        loop="uvloop",
+        http=HttpProtocol,
+        log_config=None,
+        access_log=False,
+        date_header=False,
+        server_header=False,
+        timeout_graceful_shutdown=round(server.graceful_shutdown_s),
+        timeout_keep_alive=75,
+    )
+    serving = uvicorn.Server(config)
+    try:
+        if server.workers > 1:
+            Multiprocess(config, sockets=[listening]).run()
+        else:
+            serving.run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass
+    if server.workers == 1 and not serving.started:
+        raise SystemExit(2)
+
+
+def banner(settings: Settings) -> str:
+    """Return what is said at start: where, what is on, and a line to try."""
+    rows = _parts(settings)
+    lines = "\n".join(f"  {name:<10} {value}" for name, value in rows.items())
+    is_demo = rows["provider"].startswith("none")
+    model = "demo" if is_demo else "MODEL"
+    if settings.auth.mode == "keys":
+        key, where_from = "$KEY", " with a key that `throughline keys create` made"
+    else:
+        key, where_from = ("no-key" if is_demo else "$YOUR_PROVIDER_KEY"), ""
+    return (
+        f"Throughline: memory for any LLM client by changing one line, base_url.\n\n{lines}\n\nTry it{where_from}:\n"
+        f'  curl {rows["base URL"]}/chat/completions -H "Authorization: Bearer {key}" '
+        "-H 'Content-Type: application/json' \\\n"
+        f'    -d \'{{"model": "{model}", "messages": [{{"role": "user", "content": "I use Shram and Magnet as '
+        "productivity tools\"}]}'\n"
+    )
+
+
+def _announce(settings: Settings) -> None:
+    """Say at start what runs here: to a reader in a terminal, or as one line of the log where that is JSON."""
+    if settings.telemetry.log_format == "json":
+        parts = {name.replace(" ", "_").lower(): value for name, value in _parts(settings).items()}
+        _log.info("serving", **parts)
+    else:
+        print(banner(settings), flush=True)
+
+
+def _parts(settings: Settings) -> dict[str, str]:
+    memory = settings.memory
+    variables = [
+        name
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+        if environment().get(name)
+    ]
+    provider = settings.upstream.url or (
+        f"{len(settings.model_list)} models of the config" if settings.model_list else ""
+    )
+    provider = provider or (f"by {', '.join(variables)}" if variables else "none: the offline model `demo` answers")
+    extractor = memory.extractor if memory.extractor != "auto" else (memory.extraction_model or "built in")
+    server = settings.server
+    host = "127.0.0.1" if server.host in ("0.0.0.0", "::") else server.host  # noqa: S104 - compared only
+    return {
+        "base URL": f"http://{host}:{server.port}/v1",
+        "data": str(server.data_dir.resolve()),
+        "provider": provider,
+        "memory": "on" if memory.enabled else "off",
+        "embedder": "built in (all-MiniLM-L6-v2)" if settings.embedder.model == "builtin" else settings.embedder.model,
+        "extractor": "built in" if extractor == "builtin" else extractor,
+        "keys": "clients bring their provider's key" if settings.auth.mode == "passthrough" else "keys of this server",
+    }

@@ -1,0 +1,169 @@
+"""What of each message of a request its user wrote: the one place that learning, episodes and the query read. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from proxy.dialects.base import ChatRequest, Message
+from proxy.dialects.own_words import is_observation, is_of_client, is_slotted, own_spans, tag_slots
+from proxy.dialects.wrappers import pattern
+from proxy.text.fence import without_blocks
+
+MAX_NOTED = 200  # characters of a reply that takes note of what a client made up
+MIN_MADE_UP = 400  # characters of a turn of one line that a client may have made up
+MAX_INSTRUCTION = 4_000  # characters of each instruction that are read
+
+_NAME_OF_PERSON = re.compile(
+    r"user|human|person|customer|client|admin|me\Z|nutzer|usuario|utilisateur|用户", re.IGNORECASE
+)
+_LAST_ELEMENT = re.compile(r"</([\w:.-]{1,60})>\s*\Z")
+_CALL_WORDS = re.compile(
+    r"tool|function|call|invoke|exec|action|command|bash|shell|search|read|write|edit|_", re.IGNORECASE
+)
+_CALL_LINE = re.compile(
+    r"^[ \t*]*(?:Action(?: Input)?|Acción|Aktion|Действие|行动|动作)[ \t*]*[:：]", re.MULTILINE | re.IGNORECASE
+)
+_CALL_JSON = re.compile(
+    r"\A\s*(?:```(?:json)?\s*)?\{\s*\"(?:action|tool|tool_name|function|name|command)\"\s*:.*\}\s*(?:```)?\s*\Z",
+    re.DOTALL,
+)
+_STEP = re.compile(
+    r"\A[ \t*#]*(?:DISCUSSION|THOUGHT|Thought|Reasoning|PLAN|Gedanke|Pensamiento|Мысль|思考)\b", re.IGNORECASE
+)
+_FENCE_AT_END = re.compile(r"\n[ \t]*```[ \t]*\Z")
+_OPENING_ELEMENT = re.compile(r"<[A-Za-z]|[\[{]")
+
+
+class Authored:
+    """The users' own words in the messages of one request, found as they are asked for."""
+
+    def __init__(self, request: ChatRequest) -> None:
+        self._messages = request.messages
+        self._instructions = instructions(request)
+        self._texts: dict[int, str] = {}
+        self._foreign: frozenset[int] | None = None
+
+    def text(self, index: int) -> str:
+        """Return what the user wrote in a message, "" where nothing; of another role, what the message says."""
+        if index not in self._texts:
+            message = self._messages[index]
+            is_user = message.role == "user"
+            self._texts[index] = self._own(index, message) if is_user else without_blocks(message.text)
+        return self._texts[index]
+
+    def _own(self, index: int, message: Message) -> str:
+        if index in self.foreign:
+            return ""
+        before = self._messages[index - 1] if index else None
+        texts = [part.text for part in message.parts if part.text]
+        return own_text(texts, is_outcome=before is not None and before.role == "assistant" and is_call(before.text))
+
+    @property
+    def foreign(self) -> frozenset[int]:
+        """Indexes of the user messages that the client, or another agent, made up."""
+        if self._foreign is None:
+            self._foreign = frozenset({*self._openings(), *self._named(), *self._of_side_task()})
+        return self._foreign
+
+    def _openings(self) -> list[int]:
+        """Return the turns at the start that a made-up reply of one line takes note of."""
+        spoken = [one for one in self._messages if one.role in ("user", "assistant", "tool")]
+        found: list[int] = []
+        last = max((one.index for one in spoken if one.role == "user"), default=-1)
+        for turn, reply in zip(spoken[::2], spoken[1::2], strict=False):
+            if turn.role != "user" or reply.role != "assistant" or turn.index == last or not is_noted(reply.text):
+                break
+            if "\n" not in turn.text.strip() and len(turn.text) < MIN_MADE_UP:
+                break
+            found.append(turn.index)
+        return found
+
+    def _named(self) -> list[int]:
+        """Return the messages of other names than the user's, where there are several names."""
+        users = [one for one in self._messages if one.role == "user"]
+        names = list(dict.fromkeys(one.name for one in users if one.name))
+        if len(names) < 2:
+            return []
+        own = {name for name in names if _NAME_OF_PERSON.search(name)} or {names[0]}
+        return [one.index for one in users if one.name and one.name not in own]
+
+    def _of_side_task(self) -> list[int]:
+        """Return the last turn, where an agent's side task reads a conversation."""
+        users = [one.index for one in self._messages if one.role == "user"]
+        has_history = any(one.role == "assistant" for one in self._messages)
+        return users[-1:] if has_history and any(map(is_side_task, self._instructions)) else []
+
+
+def own_text(texts: Sequence[str], *, is_outcome: bool = False) -> str:
+    """Return what the user wrote in the text parts of one message.
+
+    Args:
+        texts: Of the parts, in order.
+        is_outcome: The message answers a call that the assistant wrote as text.
+    """
+    said: list[str] = []
+    texts = [without_blocks(text) for text in texts]
+    slotted = any(map(is_slotted, texts))
+    for text in texts:
+        is_outcome = is_outcome or is_observation(text)
+        find = tag_slots if is_outcome or slotted else own_spans
+        said += [text[start:end] for start, end in ([] if find is own_spans and is_of_client(text) else find(text))]
+    return "\n".join(said)
+
+
+def is_call(text: str) -> bool:
+    """Return whether an assistant's turn ends in a call of a tool that is written as text."""
+    tail = text[-2_000:]
+    element = _LAST_ELEMENT.search(tail)
+    if element is not None and _is_call_tag(element[1], tail[: element.start()]):
+        return True
+    lines = tail.rstrip().splitlines()[-6:]
+    if any(_CALL_LINE.match(line) for line in lines) or _CALL_JSON.match(text[:4_000]):
+        return True
+    return bool(_FENCE_AT_END.search(tail) and _STEP.match(text))
+
+
+def is_noted(text: str) -> bool:
+    """Return whether a reply is one line that only takes note."""
+    stripped = text.strip()
+    return len(stripped) <= MAX_NOTED and "\n" not in stripped and _noted().match(stripped) is not None
+
+
+def is_side_task(instruction: str) -> bool:
+    """Return whether a system message makes the model a side task of an agent, as its extractor of memories."""
+    return _side().search(instruction) is not None
+
+
+def instructions(request: ChatRequest) -> list[str]:
+    """Return the system messages of a request by blocks, whatever its wire, each cut to what is read of it."""
+    body: Mapping[str, Any] = request.body
+    found = [body.get("instructions"), *_blocks(body.get("system"))]
+    found += [part.text for one in request.messages if one.role in ("system", "developer") for part in one.parts]
+    return [one[:MAX_INSTRUCTION] for one in found if isinstance(one, str) and one.strip()]
+
+
+def _blocks(system: object) -> list[object]:
+    if isinstance(system, list):
+        return [block.get("text") for block in system if isinstance(block, Mapping)]
+    return [system]
+
+
+def _is_call_tag(name: str, before: str) -> bool:
+    opening = before.rfind(f"<{name}")
+    inner = before[opening + len(name) + 1 :] if opening >= 0 else ""
+    return _CALL_WORDS.search(name) is not None or (
+        bool(inner) and _OPENING_ELEMENT.search(inner.partition(">")[2]) is not None
+    )
+
+
+@cache
+def _noted() -> re.Pattern[str]:
+    return pattern("heads", "noted", around=r"\A{}")
+
+
+@cache
+def _side() -> re.Pattern[str]:
+    return pattern("heads", "side", around=r"{}")

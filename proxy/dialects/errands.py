@@ -1,0 +1,200 @@
+"""Recognises requests that a client makes for itself: titles, tags, follow-ups, rewritten queries, summaries. Pure.
+
+Judged on the whole request by signs of several kinds; one sign alone never makes an errand, since people ask for titles
+and summaries too. The signs are data: ``wrappers/errands.toml``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from proxy.dialects.authored import instructions, is_side_task
+from proxy.dialects.base import ChatRequest, Message
+from proxy.dialects.own_words import is_observation, is_slotted, speaks_in_first_person
+from proxy.dialects.wrappers import pattern
+from proxy.text.fence import without_blocks
+
+MAX_FUNCTION = 2_500  # characters of a system message that asks for one product; an assistant's own is longer
+MAX_OPENING, MAX_SENTENCES = 600, 3  # characters and sentences of it that say what the model is
+MAX_HEAD, MAX_TAIL = 4_000, 2_000  # characters of a user message in which an instruction stands
+MAX_FEW_TOKENS = 20  # of a reply that is a title or a word
+MAX_KEYS = 2  # of a structured reply
+MAX_PROBE_WORDS = 2
+
+_SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_CLASS_HEADERS = {"x-claude-code-request-class": "main"}  # every other value is no turn of the user's
+_TASK_HEADERS = ("x-openai-subagent",)
+_COMPACTION = "compaction_trigger"
+_TURNS = frozenset({"user", "assistant"})
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The signs of an errand that a request has.
+
+    Attributes:
+        asks: The last user messages ask for something about the conversation, and not in the first person.
+        is_function: A system message makes the model a function or asks for such a thing.
+        is_exact: Nothing but the product may be answered.
+        has_material: The last user message holds a transcript or a diff.
+        is_short: The reply may have a few tokens only.
+        has_role: The last user message gives the model a part to play.
+        has_faint_material: The last user message holds something labelled or in tags.
+        is_probe: Nothing but a word is sent, and a token is asked for.
+        is_alone: No conversation before it, no tools beside it.
+    """
+
+    asks: bool = False
+    is_function: bool = False
+    is_exact: bool = False
+    has_material: bool = False
+    is_short: bool = False
+    has_role: bool = False
+    has_faint_material: bool = False
+    is_probe: bool = False
+    is_alone: bool = False
+
+    @property
+    def make_errand(self) -> bool:
+        """Whether the signs, together, make the request an errand."""
+        if self.is_probe:
+            return True
+        if self.has_material and self.is_exact and self.is_alone:
+            return True
+        others = self.is_exact + self.has_material + self.is_short
+        if self.asks and (others or self.is_function or self.has_role):
+            return True
+        return self.is_function and (others + self.has_faint_material) > 0
+
+
+def is_errand(request: ChatRequest, headers: Mapping[str, str]) -> bool:
+    """Return whether a request is a client's own.
+
+    Args:
+        request: As read.
+        headers: By lower-case name.
+    """
+    if any(headers.get(name, main).strip().lower() != main for name, main in _CLASS_HEADERS.items()):
+        return True
+    if any(headers.get(name, "").strip() for name in _TASK_HEADERS):
+        return True
+    if any(message.role == _COMPACTION for message in request.messages[-3:]):
+        return True
+    return signs(request).make_errand
+
+
+def signs(request: ChatRequest) -> Signs:
+    """Return the signs of an errand that a request has."""
+    asked = _last_run(request.messages)
+    texts = [without_blocks(message.text) for message in asked]
+    last = texts[-1] if texts else ""
+    head = _head("\n".join(texts))
+    has_history = any(message.role == "assistant" for message in request.messages)
+    own_system = instructions(request)
+    systems = [] if _has_tools(request.body) or any(map(is_side_task, own_system)) else own_system
+    is_readable = not (is_slotted(last) or is_observation(last))
+    asks = is_readable and _asks(head)
+    has_material = is_readable and _has_material(last)
+    is_function = any(_is_function(one) for one in systems)
+    if has_history and is_function and not (asks or has_material):
+        is_function = False  # a conversation goes on: the system message is its tone
+    exact_in = [head, *(systems if is_function else ())]
+    return Signs(
+        asks=asks,
+        is_function=is_function,
+        is_exact=_keys(request.body) in range(1, MAX_KEYS + 1) or any(_sign("only").search(one) for one in exact_in),
+        has_material=has_material,
+        is_short=0 < _limit(request.body) <= MAX_FEW_TOKENS,
+        has_role=_sign("role").search(head) is not None,
+        has_faint_material=_sign("faint").search(last[:MAX_HEAD]) is not None,
+        is_probe=_limit(request.body) == 1 and not has_history and 0 < len(last.split()) <= MAX_PROBE_WORDS,
+        is_alone=not has_history and not _has_tools(request.body),
+    )
+
+
+def _last_run(messages: Sequence[Message]) -> list[Message]:
+    """Return the user messages behind the last one of the assistant."""
+    run: list[Message] = []
+    for message in reversed(messages):
+        if message.role == "user":
+            run.append(message)
+        elif message.role in ("assistant", "tool", "function"):
+            break
+    return run[::-1]
+
+
+def _head(text: str) -> str:
+    return text if len(text) <= MAX_HEAD + MAX_TAIL else f"{text[:MAX_HEAD]}\n{text[-MAX_TAIL:]}"
+
+
+def _asks(text: str, *, whole: bool = False) -> bool:
+    """Return whether a sentence, or the text as a whole, asks for a product about the talk, and not for its author."""
+    for sentence in [text] if whole else _SENTENCES.split(text):
+        if not sentence or (not whole and (_is_spoken(sentence) or speaks_in_first_person(sentence))):
+            continue
+        if _sign("product").search(sentence) and _sign("talk").search(sentence):
+            return True
+    return False
+
+
+def _is_spoken(line: str) -> bool:
+    return _speakers("speaker").match(line) is not None or _speakers("answerer").match(line) is not None
+
+
+def _has_material(text: str) -> bool:
+    lines = _head(text)
+    if _sign("material").search(lines):
+        return True
+    return _speakers("speaker").search(lines) is not None and _speakers("answerer").search(lines) is not None
+
+
+def _is_function(system: str) -> bool:
+    """Return whether a system message makes the model a function, by its first sentences."""
+    opening = " ".join(_SENTENCES.split(system[:MAX_OPENING].strip())[:MAX_SENTENCES])
+    is_brief = len(system) <= MAX_FUNCTION
+    return _sign("function").search(opening) is not None or (is_brief and _asks(opening, whole=True))
+
+
+def _has_tools(body: Mapping[str, Any]) -> bool:
+    return bool(body.get("tools") or body.get("functions"))
+
+
+def _limit(body: Mapping[str, Any]) -> int:
+    limits = [body.get(name) for name in _LIMITS]
+    return next((limit for limit in limits if isinstance(limit, int)), 0)
+
+
+def _keys(body: Mapping[str, Any]) -> int:
+    """Return how many keys a structured reply has, 0 where none is asked for."""
+    text, output = body.get("text"), body.get("output_config")
+    forms = [body.get("response_format"), body.get("output_format")]
+    forms += [one.get("format") for one in (text, output) if isinstance(one, Mapping)]
+    for form in forms:
+        if not isinstance(form, Mapping):
+            continue
+        named = form.get("json_schema")
+        schema = named.get("schema") if isinstance(named, Mapping) else form.get("schema")
+        properties = schema.get("properties") if isinstance(schema, Mapping) else None
+        if isinstance(properties, Mapping):
+            return len(properties)
+    return 0
+
+
+@cache
+def _sign(name: str) -> re.Pattern[str]:
+    return pattern("signs", name, file="errands")
+
+
+@cache
+def _speakers(name: str) -> re.Pattern[str]:
+    return pattern(
+        "signs",
+        name,
+        file="errands",
+        around=r"^[ \t#*>_-]*\b{}\b(?:[ \t*_]*(?:\d+|\([^)\n]{{0,40}}\)))?(?:[ \t*_]*[:：]|[ \t]*$)",
+    )

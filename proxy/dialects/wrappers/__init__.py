@@ -1,0 +1,65 @@
+"""Wrappers of clients around the user's words and signs of their own requests, as data: a new client is a new line.
+
+``wrapped`` and ``errands`` are the two tables, compiled at first use. Imports: nothing of the house.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_A-Za-z]+")
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """Return a TOML table of this folder."""
+    return tomllib.loads(resources.files(__name__).joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+@cache
+def words(section: str, name: str) -> frozenset[str]:
+    """Return a list of words of ``wrapped.toml``; each stands by itself between blanks."""
+    return frozenset(table("wrapped")[section][name].split())
+
+
+@cache
+def pattern(section: str, name: str, *, around: str = "{}", file: str = "wrapped") -> re.Pattern[str]:
+    """Return the alternatives of a list of regular expressions, in upper or lower case.
+
+    Args:
+        section: Of the table.
+        name: Of the list.
+        around: What stands around the alternatives, which come as one group.
+        file: The table.
+    """
+    listed: list[str] = table(file)[section][name]
+    return re.compile(around.format(f"(?:{'|'.join(listed)})"), re.IGNORECASE | re.MULTILINE)
+
+
+@cache
+def is_slot(tag: str) -> bool:
+    """Return whether a tag, by its words, holds what the user wrote.
+
+    >>> is_slot("user_query"), is_slot("userRequest"), is_slot("user_info"), is_slot("tool_input")
+    (True, True, False, False)
+    """
+    if tag.casefold() in words("tags", "exact"):
+        return True
+    found = [word.casefold() for word in WORD.findall(tag)]
+    said, whose = words("tags", "said"), words("tags", "whose")
+    return bool(found) and found[-1] in said and all(word in said or word in whose for word in found)
+
+
+def is_text(tag: str) -> bool:
+    """Return whether a tag only sets text, as HTML does inside of a sentence."""
+    return tag.casefold() in words("tags", "html")
+
+
+def is_material(tag: str) -> bool:
+    """Return whether a tag, by one of its words, holds material wherever on a line it stands."""
+    return any(word.casefold() in words("tags", "material") for word in WORD.findall(tag))

@@ -1,0 +1,81 @@
+"""Choose which memories a list shows, now or as of a time in the past. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from proxy.memory.plan.changes import is_ending
+from proxy.store.history import Entry
+from proxy.types import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Filters of a list; "" takes everything.
+
+    Attributes:
+        source: ``api``, ``import``, ``turn`` or ``document`` with all ids of it, or one whole source.
+        as_of: Lists what held then, whatever its status is now; ``status`` is not asked then.
+    """
+
+    kind: str = ""
+    status: str = "active"
+    project: str = ""
+    agent: str = ""
+    source: str = ""
+    as_of: datetime | None = None
+
+
+def chosen(rows: Sequence[Memory], steps: Mapping[str, Sequence[Entry]], wanted: Wanted, now: datetime) -> list[Memory]:
+    """Return the memories that ``wanted`` asks for, newest first; as of a time, each as it was worded then."""
+    if wanted.project:  # no memory belongs to a project
+        return []
+    found = [row for row in rows if not is_ending(row)]
+    if wanted.as_of is not None:
+        moment = wanted.as_of
+        found = [then for row in found if (then := as_it_was(row, steps.get(row.id, ()), moment)) is not None]
+    elif wanted.status != "all":
+        found = [row for row in found if row.status == wanted.status and not _is_over(row, now)]
+    found = [row for row in found if _fits(row, wanted)]
+    return sorted(found, key=place, reverse=True)
+
+
+def place(row: Memory) -> tuple[datetime, str]:
+    """Return the place of a memory in a list; it never changes, so that pages are stable."""
+    return row.created_at, row.id
+
+
+def as_it_was(row: Memory, steps: Sequence[Entry], moment: datetime) -> Memory | None:
+    """Return a memory as it was at ``moment``, None where it did not hold.
+
+    Endings count from when they were said, restorations and edits from when they were made.
+    """
+    if row.status == "quarantined" or moment < row.valid_from:
+        return None
+    holds, was_active = row.valid_to is None or moment < row.valid_to, True
+    if steps:
+        holds = True
+    for step in steps:
+        is_active = step.after.status == "active"
+        if is_active != was_active:
+            at = step.at if is_active else min(step.after.valid_to or step.at, step.at)
+            holds = is_active if at <= moment else holds
+        was_active = is_active
+    worded = next((step.before for step in steps if step.action == "edit" and step.at > moment and step.before), row)
+    expires_at = worded.expires_at
+    if not holds or (expires_at is not None and expires_at <= moment):
+        return None
+    return replace(row, text=worded.text, quote=worded.quote, kind=worded.kind, object=worded.object)
+
+
+def _is_over(row: Memory, now: datetime) -> bool:
+    return row.status == "active" and row.expires_at is not None and row.expires_at <= now
+
+
+def _fits(row: Memory, wanted: Wanted) -> bool:
+    is_kind = not wanted.kind or row.kind == wanted.kind
+    is_agent = not wanted.agent or row.agent == wanted.agent
+    is_source = not wanted.source or wanted.source in (row.source, row.source.partition(":")[0])
+    return is_kind and is_agent and is_source

@@ -1,0 +1,108 @@
+"""Destroy the words of one memory in every store: no undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from proxy.memory.changes.book import Book
+from proxy.memory.conversations.episode import mended
+from proxy.memory.conversations.running import Segment, without
+from proxy.memory.index.cache import IndexCache
+from proxy.memory.plan.changes import TERMS, TEXTS, is_ending
+from proxy.store.compactions import Compactions
+from proxy.store.history import History
+from proxy.store.journal import Journal
+from proxy.store.ledger import Ledger
+from proxy.store.receipts import Receipts
+from proxy.store.uses import Uses
+from proxy.text.segment import sentences
+from proxy.text.terms import plain
+from proxy.types import Memory, Scope
+
+BLANK = "…"  # in place of a sentence, padded to its length: offsets of other sentences stay
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Every store that holds words of a memory."""
+
+    index: IndexCache
+    book: Book
+    history: History
+    journal: Journal
+    ledger: Ledger
+    compactions: Compactions
+    receipts: Receipts
+    uses: Uses
+
+
+async def purge(stores: Stores, scope: Scope, memory: Memory, now: datetime) -> None:
+    """Destroy a memory, its history and every sentence that says it; the caller holds the owner's lease.
+
+    What learning has still to read is not here: wait until ``pending_turns`` is 0 where that matters.
+    """
+    texts = frozenset(known for text in (memory.text, memory.quote) if (known := plain(text)))
+    store = stores.index.store
+    rows = [row for row in await store.memories(scope) if row.id != memory.id]
+    told = await store.episodes(scope)
+    changed = [replace(row, text=text) for row in told if (text := blanked(row.text, texts)) != row.text]
+    await stores.book.keep(scope, changed)
+    see = _seer(texts)
+    await stores.book.sum_up(scope, mended(rows, see, now))
+    others = [clean for row in rows if (clean := _clean(row, memory, texts)) != row]
+    await stores.book.sum_up(scope, others)
+    await stores.compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
+    gone = [memory.id, *(row.id for row in others)]
+    await stores.history.purge(scope, gone)
+    await stores.uses.remove(scope, [memory.id])
+    await stores.ledger.drop_memories(scope, [*gone, *(row.id for row in changed)])
+    await stores.ledger.drop_text(scope, lambda text: _says(text, texts))
+    await stores.receipts.blank_queries(scope, lambda text: _says(text, texts))
+    await stores.journal.drop_contents(scope)
+    await store.remove_memories(scope, [memory.id])
+    await store.purge(scope)
+    stores.index.forget(scope)
+
+
+def blanked(text: str, texts: frozenset[str]) -> str:
+    """Return a text with the sentences among ``texts``, folded, blanked; as long as before.
+
+    >>> blanked("Hello. I play chess.", frozenset({plain("I play chess.")}))
+    'Hello. …            '
+    """
+    for start, end in sentences(text):
+        if plain(text[start:end]) in texts:
+            text = text[:start] + BLANK.ljust(end - start) + text[end:]
+    return text
+
+
+def _seer(texts: frozenset[str]) -> Callable[[str], str | None]:
+    def see(text: str) -> str | None:
+        return None if _says(text, texts) else text
+
+    return see
+
+
+def _says(text: str, texts: frozenset[str]) -> bool:
+    whole = plain(text)
+    return any(one in whole for one in texts)
+
+
+def _clean(row: Memory, gone: Memory, texts: frozenset[str]) -> Memory:
+    """Return another memory or an ending without the words and the id of the purged one."""
+    row = replace(row, earlier=_other(row.earlier, gone.id), later=_other(row.later, gone.id))
+    if is_ending(row):
+        kept = [text for text in row.metadata.get(TEXTS, ()) if text not in texts]
+        if len(kept) == len(row.metadata.get(TEXTS, ())) and gone.batch != row.id:
+            return row
+        terms = row.metadata.get(TERMS, ()) if kept else []
+        return replace(row, text="", quote="", metadata={**row.metadata, TEXTS: kept, TERMS: terms})
+    if row.quote and _says(row.quote, texts):
+        row = replace(row, quote=row.text)
+    return replace(row, context="", context_by="") if row.context and _says(row.context, texts) else row
+
+
+def _other(ids: Sequence[str], gone: str) -> tuple[str, ...]:
+    return tuple(id_ for id_ in ids if id_ != gone)

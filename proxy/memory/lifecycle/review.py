@@ -1,0 +1,78 @@
+"""Changes that wait for a person: list, decide, expire. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from proxy.memory.plan.changes import DECISION, PROPOSED, PROPOSES, Change, is_ending, undo_changes
+from proxy.types import Memory
+
+Decision = Literal["approve", "decline", "edit"]
+State = Literal["open", "approved", "declined", "edited", "expired"]
+
+_STATES: dict[str, State] = {"approve": "approved", "decline": "declined", "edit": "edited", "expire": "expired"}
+
+
+def reviews_in(memories: Iterable[Memory]) -> list[Memory]:
+    """Return the rows that propose a change, decided ones included, newest first."""
+    found = [row for row in memories if row.metadata.get(PROPOSES)]
+    return sorted(found, key=lambda row: (row.created_at, row.id), reverse=True)
+
+
+def state_of(review: Memory) -> State:
+    """Return where a review stands; one whose batch was undone is declined."""
+    if review.status == "archived" and review.metadata.get(DECISION) != "edit":
+        return "declined"
+    return _STATES.get(str(review.metadata.get(DECISION, "")), "open")
+
+
+def concerned(review: Memory, memories: Iterable[Memory]) -> list[Memory]:
+    """Return the memories that the proposed change would close, as they are now."""
+    ids = review.metadata.get(PROPOSED, ()) if state_of(review) != "open" else ()
+    return [row for row in memories if not is_ending(row) and (row.batch == review.id or row.id in ids)]
+
+
+def approve_changes(
+    review: Memory, memories: Sequence[Memory], now: datetime, *, decision: str = "approve"
+) -> list[Change]:
+    """Return the changes that close what a review proposes; ``undo`` takes them back."""
+    changes = [
+        Change("close", replace(row, status="closed", updated_at=now), row, "", decision)
+        for row in memories
+        if row.batch == review.id and row.status == "review" and not is_ending(row)
+    ]
+    decided = _decided(review, memories, decision, now)
+    return [*changes, Change("close", replace(decided, status="closed", valid_to=now), review, "", decision)]
+
+
+def decline_changes(
+    review: Memory, memories: Sequence[Memory], now: datetime, *, decision: str = "decline"
+) -> list[Change]:
+    """Return the changes that bring everything back that a review withholds."""
+    changes = [replace(change, reason=decision) for change in undo_changes(review.id, memories, now)]
+    decided = replace(_decided(review, memories, decision, now), status="archived")
+    return [replace(one, memory=decided) if one.memory.id == review.id else one for one in changes]
+
+
+def expired_changes(memories: Sequence[Memory], now: datetime, days: float) -> list[Change]:
+    """Return the changes that approve requests to forget that nobody decided in time: withheld stays withheld."""
+    return [
+        change
+        for row in expired(memories, now, days)
+        for change in approve_changes(row, memories, now, decision="expire")
+    ]
+
+
+def expired(memories: Iterable[Memory], now: datetime, days: float) -> Iterator[Memory]:
+    """Yield the open reviews older than ``days``; none where it is 0."""
+    for row in reviews_in(memories) if days else ():
+        if state_of(row) == "open" and row.created_at + timedelta(days=days) <= now:
+            yield row
+
+
+def _decided(review: Memory, memories: Iterable[Memory], decision: str, now: datetime) -> Memory:
+    ids = sorted(row.id for row in concerned(review, memories))
+    return replace(review, updated_at=now, metadata={**review.metadata, DECISION: decision, PROPOSED: ids})

@@ -1,0 +1,83 @@
+"""Sum receipts up to what was used, by day or by model. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+# Costs of receipts that are spent on calls of memory's own models.
+CALLS = ("extraction", "captions", "summaries")
+
+
+def usage_by(receipts: Iterable[Mapping[str, Any]], by: Literal["day", "model"]) -> list[dict[str, Any]]:
+    """Return one entry a day, newest first, or one a model by name; each with its models.
+
+    Tokens are the provider's count where it gave one. ``saved`` was left out by compaction.
+    """
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for receipt in receipts:
+        model = str(receipt.get("model") or "")
+        name = str(receipt["created_at"])[:10] if by == "day" else model
+        _add(found.setdefault(name, {}).setdefault(model, _empty()), receipt)
+    entries = []
+    for name in sorted(found, reverse=by == "day"):
+        models = found[name]
+        whole = _empty()
+        for one in models.values():
+            for key, value in one.items():
+                whole[key] = round(whole[key] + value, 9)
+        entry = {"object": "usage", by: name, **whole}
+        if by == "day":
+            entry["models"] = [{"model": model, **models[model]} for model in sorted(models)]
+        entries.append(entry)
+    return entries
+
+
+def _empty() -> dict[str, Any]:
+    return {
+        "requests": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "cached_tokens": 0,
+        "injected_tokens": 0,
+        "saved_tokens": 0,
+        "memory_calls": 0,
+        "memory_tokens": 0,
+        "memory_usd": 0.0,
+    }
+
+
+def _add(entry: dict[str, Any], receipt: Mapping[str, Any]) -> None:
+    costs = receipt.get("costs") or {}
+    used = receipt.get("usage") or {}
+    entry["requests"] += 1
+    for key in ("input_tokens", "output_tokens", "cached_tokens"):
+        entry[key] += used.get(key, 0)
+    for kind in ("injected", "saved"):
+        entry[f"{kind}_tokens"] += (costs.get(kind) or {}).get("tokens", 0)
+    spent = [costs[kind] for kind in CALLS if kind in costs]
+    entry["memory_calls"] += len(spent)
+    entry["memory_tokens"] += sum(one["tokens"] for one in spent)
+    entry["memory_usd"] = round(entry["memory_usd"] + sum(one["usd"] for one in spent), 9)
+
+
+def counted(usage: Mapping[str, Any] | None) -> dict[str, int]:
+    """Return a provider's count of tokens under one set of names, whichever wire it came on.
+
+    >>> counted({"prompt_tokens": 12, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 8}})
+    {'input_tokens': 12, 'output_tokens': 3, 'cached_tokens': 8}
+    """
+    if not usage:
+        return {}
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
+    read = _whole(usage.get("cache_read_input_tokens"))
+    written = _whole(usage.get("cache_creation_input_tokens"))
+    return {  # Anthropic counts what comes from its cache apart
+        "input_tokens": _whole(usage.get("prompt_tokens", usage.get("input_tokens"))) + read + written,
+        "output_tokens": _whole(usage.get("completion_tokens", usage.get("output_tokens"))),
+        "cached_tokens": read or _whole(details.get("cached_tokens") if isinstance(details, Mapping) else 0),
+    }
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0

@@ -1,0 +1,87 @@
+"""``/openapi.json``: it describes our own paths, and each of its examples works."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import httpx
+
+from tests.api.test_memories import create
+from tests.api.test_reviews import uncertain
+from tests.media.made import png
+from tests.running import Running
+from tests.talking import Message, Speaker, speaking
+
+CHAT = {"/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/models", "/v1/embeddings"}
+
+
+def described(server: Running) -> Message:
+    response = httpx.get(f"{server.origin}/openapi.json")
+    assert response.status_code == 200
+    return dict(response.json())
+
+
+def made(speaker: Speaker) -> dict[str, str]:
+    """Make one of each noun, and return ids by the name of the parameter."""
+    review = uncertain(speaker)["id"]
+    told = speaker.tell("I have a cat called Minka")
+    memory = create(speaker, "I play the clavichord")["id"]
+    document = speaker.http.post("/documents", files={"file": ("notes.md", b"# Tides\n\nHigh at noon.")}).json()["id"]
+    image = speaker.http.post("/documents", files={"file": ("sea.png", png(64, 64))}).json()["id"]
+    speaker.wait()
+    return {
+        "memory_id": memory,
+        "review_id": review,
+        "session_id": told.headers["x-memory-session"],
+        "receipt_id": told.headers["x-memory-receipt"],
+        "document_id": document,
+        "image_id": image,
+    }
+
+
+def run(speaker: Speaker, sample: str, operation: Message, ids: dict[str, str]) -> httpx.Response:
+    """Send what a curl line sends, with ids of things that are there and this speaker's key."""
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "path":
+            sample = sample.replace(parameter["example"], ids[parameter["name"]])
+    words = shlex.split(sample)
+    method = words[words.index("-X") + 1] if "-X" in words else "GET"
+    url = next(word for word in words if word.startswith("http://")).removeprefix("http://127.0.0.1:8787")
+    options: dict[str, Any] = {}
+    if "-d" in words:
+        body = json.loads(words[words.index("-d") + 1])
+        if "id" in body or "ids" in body:
+            other = create(speaker, "I play the clavichord on Sundays")["id"]
+            body = {"id": other} if "id" in body else {"ids": [other]}
+        if "batch" in body:
+            gone = create(speaker, "I play chess")["id"]
+            body = {"batch": speaker.http.post("/memories/forget", json={"ids": [gone]}).json()["batch"]}
+        options["json"] = body
+    if "-F" in words:
+        options["files"] = {"file": ("notes.md", b"Low tide at six.")}
+    return speaker.http.request(method, f"{speaker.server.origin}{url}", **options)
+
+
+def test_every_example_works_on_a_running_server(server: Running) -> None:
+    document = described(server)
+    paths = document["paths"]
+    assert CHAT.isdisjoint(paths)
+    assert {"/v1/memories", "/v1/reviews", "/v1/usage", "/v1/memories/{memory_id}/pin"} <= paths.keys()
+    with speaking(server) as alice:
+        ids = made(alice)
+        operations = [(path, method, one) for path, found in paths.items() for method, one in found.items()]
+        operations.sort(key=lambda each: (each[1] == "delete", each[0]))  # what is deleted is not there afterwards
+        for path, method, operation in operations:
+            (sample,) = operation["x-codeSamples"]
+            response = run(alice, sample["source"], operation, ids)
+            assert response.status_code == 200, (method, path, response.text)
+            assert "4XX" in operation["responses"]
+
+
+def test_every_body_has_an_example(server: Running) -> None:
+    for path, operations in described(server)["paths"].items():
+        for method, operation in operations.items():
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                assert content.get("example"), (method, path)

@@ -1,0 +1,134 @@
+"""Requests that clients make for themselves are known by several signs; people's wishes are not taken for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from proxy.dialects import chat, messages, responses
+from proxy.dialects.errands import is_errand
+
+OWN = "I work as a radiographer and my dog is called Biscuit."
+TALK = [{"role": "user", "content": OWN}, {"role": "assistant", "content": "Nice."}]
+TRANSCRIPT = f"User: {OWN}\nAssistant: Nice."
+
+
+def errand(user: str, system: str = "", history: list[dict[str, str]] | None = None, **more: Any) -> bool:
+    first = [{"role": "system", "content": system}] if system else []
+    body = {"model": "m", "messages": [*first, *(history or []), {"role": "user", "content": user}], **more}
+    return is_errand(chat.read(orjson.dumps(body)), {})
+
+
+@pytest.mark.parametrize(
+    ("user", "system"),
+    [
+        (
+            f'### Task:\nWrite a 3-5 word title.\n### Output:\nJSON: {{ "title": "" }}\n<chat_history>\n{TRANSCRIPT}\n</chat_history>',
+            "",
+        ),
+        (f"Provide a concise, 5-word-or-less title for the conversation. Only return the title.\n\n{TRANSCRIPT}", ""),
+        (
+            f"Erstelle einen kurzen Titel für dieses Gespräch. Antworte nur mit dem Titel.\n\nNutzer: {OWN}\nAssistent: Schön.",
+            "",
+        ),
+        (
+            f"Génère un titre court pour cette conversation, sans guillemets.\n\nUtilisateur : {OWN}\nAssistant : Bien.",
+            "",
+        ),
+        (
+            f"{TRANSCRIPT}\n\nRewrite the last user question as a self-contained search query. Output the query only.",
+            "",
+        ),
+        (
+            f"From this conversation make the follow up a standalone question.\nHuman: a\nAssistant: b\nFollow Up Input: {OWN}",
+            "",
+        ),
+        (f"Rate the assistant's answer from 1 to 5. Answer with the number only.\n\n{TRANSCRIPT}", ""),
+        ("Write a branch name for the following diff. Return just the name.\ndiff --git a/x b/x\n+x", ""),
+        (
+            "Given the following... please reply with a title for the chat, no additional text or explanation.\n\n"
+            + OWN,
+            "",
+        ),
+        (OWN, "You are a title generator. You output ONLY a thread title."),
+        (OWN, "Du bist ein Titelgenerator. Gib nur den Titel der Unterhaltung aus, höchstens 5 Wörter."),
+        (OWN, "Classify the user's message: billing, tech, other. Respond with the label only."),
+        (OWN, 'You are a router. Return JSON {"agent": "..."}.'),
+        (TRANSCRIPT, 'Extract facts about the user from this conversation. Return JSON with the key "facts".'),
+    ],
+)
+def test_errands_are_known(user: str, system: str) -> None:
+    assert errand(user, system)
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "Name this chat in 2-4 words. Output only the name.",
+        "Придумай короткий заголовок для этого диалога. Выведи только заголовок.",
+        "Genera tres preguntas de seguimiento para el usuario. Responde solo con un array JSON.",
+        "会話のタイトルを10文字以内で生成してください。説明不要。",
+        "请根据上述对话生成三个用户可能会追问的问题,只返回JSON数组",
+        "Your task is to create a detailed summary of the conversation so far, with the user's requests in mind.",
+        "You are performing a checkpoint. Write a handoff summary for another model.",
+    ],
+)
+def test_errands_behind_a_conversation_are_known(user: str) -> None:
+    assert errand(user, history=TALK)
+    assert errand(user, history=TALK, tools=[{"type": "function", "function": {"name": "f"}}])
+
+
+@pytest.mark.parametrize(
+    ("user", "system"),
+    [
+        ("Where do I live? Answer with the city only.", ""),
+        ("Give me three titles for my novel, only the titles", ""),
+        ("Write a title for a talk on productivity tools. Only the title.", ""),
+        ("Rewrite my bio in 50 words, no explanations: I am a radiographer", ""),
+        ("You are an expert copywriter. Write 3 headlines for a bakery in the city where I live.", ""),
+        ("### Task\nWrite a summary of the novel Dune.\n### Output\nOnly bullet points", ""),
+        ("Gib mir nur einen kurzen Titel für meinen Blog über meine Werkzeuge", ""),
+        ("Придумай название для моего чата, только название", ""),
+        ("给我的读书群起个名字,只要名字", ""),
+        ("What was the topic of the last chat? One word only.", ""),
+        ("Where do I live?", "You are a helpful assistant. Use the conversation history. Only answer in English."),
+        ("Where do I live?", "Answer with at most 20 words."),
+        ("Where do I live?", "You are a support agent. Answer the user's query only from the context. Do not explain."),
+        ("Can you write a title for my novel?", ""),
+        ("I have three tasks today: call mum, buy milk", ""),
+        ("Summarize the meeting", ""),
+    ],
+)
+def test_wishes_of_people_are_none(user: str, system: str) -> None:
+    assert not errand(user, system)
+    assert not errand(user, system, TALK)
+
+
+@pytest.mark.parametrize("more", [{"max_tokens": 5}, {"response_format": {"type": "json_object"}}])
+def test_one_sign_alone_makes_none(more: dict[str, Any]) -> None:
+    assert not errand("Which city do I live in?", **more)
+
+
+def test_a_structured_reply_of_one_key_is_one_sign() -> None:
+    form = {"type": "json_schema", "json_schema": {"schema": {"properties": {"title": {}}}}}
+    assert not errand("Which city do I live in?", response_format=form)
+    assert errand(f"Find a title for the chat.\n{TRANSCRIPT}", response_format=form)
+
+
+def test_a_probe_of_one_token_is_one() -> None:
+    body = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "quota"}]}
+    assert is_errand(messages.read(orjson.dumps(body)), {})
+
+
+def test_headers_of_coding_agents_name_their_errands() -> None:
+    request = chat.read(orjson.dumps({"model": "m", "messages": TALK[:1]}))
+    assert not is_errand(request, {"x-claude-code-request-class": "main"})
+    assert is_errand(request, {"x-claude-code-request-class": "compaction"})
+    assert is_errand(request, {"x-openai-subagent": "compact"})
+
+
+def test_a_trigger_of_compaction_is_one() -> None:
+    items = [{"role": "user", "content": OWN}, {"type": "compaction_trigger"}]
+    assert is_errand(responses.read(orjson.dumps({"model": "m", "input": items})), {})
