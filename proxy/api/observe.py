@@ -12,6 +12,7 @@ from proxy.services import Services
 from proxy.telemetry import metrics
 from proxy.telemetry.access import Fields
 from proxy.telemetry.names import Names
+from proxy.text.secrets import redact_name
 from proxy.upstream import model_map
 
 _log = structlog.get_logger(__name__)
@@ -42,9 +43,12 @@ def _model(passage: Passage, services: Services) -> str:
     return _models.label(
         name,
         lambda: (
-            (passage.status < 400 and bool(passage.tries))
-            or name in services.routes.models()
-            or model_map.facts(name) is not model_map.UNKNOWN
+            redact_name(name) == name  # a client may send its key for a model, and a provider take it
+            and (
+                (passage.status < 400 and bool(passage.tries))
+                or name in services.routes.models()
+                or model_map.facts(name) is not model_map.UNKNOWN
+            )
         ),
     )
 

@@ -10,6 +10,7 @@ from proxy.pipeline.exchange import Exchange
 from proxy.telemetry.names import provider_name, word
 from proxy.telemetry.spans import Operation, Span, Value, nested
 from proxy.telemetry.timings import Step
+from proxy.text.secrets import redact_name
 from proxy.upstream.failover import Attempt
 
 _HASH_DIGITS = 12
@@ -111,7 +112,8 @@ def _reply_attributes(passage: Passage) -> dict[str, Value]:
 
 def _response_model(passage: Passage) -> dict[str, Value]:
     reply = passage.exchange.reply if passage.exchange is not None else None
-    return _if("gen_ai.response.model", word(reply.model)) if reply is not None else {}
+    name = word(reply.model) if reply is not None else ""
+    return _if("gen_ai.response.model", name if redact_name(name) == name else "")
 
 
 def _server_attributes(passage: Passage) -> dict[str, Value]:

@@ -22,7 +22,7 @@ from proxy.store.costs import shown as costs_shown
 from proxy.store.journal import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link
-from proxy.text.secrets import redact
+from proxy.text.secrets import redact, redact_answer, redact_name
 from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
 
 _MOST_TEXT = 200_000  # characters of one message that are kept
@@ -125,7 +125,8 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         fresh = list(dropwhile(lambda point: point.role == "assistant", fresh))  # kept when it was given
     said = []
     for point in fresh:
-        text = redact(exchange.said(point.index)[:_MOST_TEXT]).strip()
+        asked = exchange.messages[point.index - 1].text if point.index else ""
+        text = redact_answer(exchange.said(point.index)[:_MOST_TEXT], asked).strip()
         if point.role in ("user", "assistant") and text:
             live = point.index == last_user and exchange.first_new <= last_user
             id_ = message_id(scope.session, point.hash)
@@ -138,7 +139,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         messages=tuple(said),
         reply=redact(reply.text[:_MOST_TEXT]) if reply else "",
         finish=finish,
-        model=reply.model if reply and reply.model else exchange.model,
+        model=redact_name(reply.model if reply and reply.model else exchange.model),
         at=exchange.moment.astimezone(UTC),
         offset_minutes=offset_of(exchange.moment),
         reply_id=message_id(scope.session, reply_hash(links[-1].hash)),
@@ -158,7 +159,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
     return {
         "id": exchange.receipt_id,
         "mode": exchange.mode,
-        "model": exchange.model,
+        "model": redact_name(exchange.model),
         "created_at": iso(exchange.moment),
         "finish": finish,
         "query": redact(exchange.query_text),

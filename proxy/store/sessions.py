@@ -14,6 +14,7 @@ from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
 from proxy.store.sql import Database
 from proxy.store.tables import chain, compactions, ledger, metadata, replies, sessions
+from proxy.text.secrets import redact_name
 from proxy.types import Scope
 
 _SIZES = (8, 32, 128)  # lengths of IN lists: few statements to compile; shorter lists repeat their last value
@@ -117,7 +118,7 @@ class Sessions:
             "owner": scope.user,
             "id": scope.session,
             "agent": scope.agent,
-            "name": name,
+            "name": redact_name(name),  # it is found by the hash of what the client sent
             "name_hash": _name_hash(name),
             "created_ms": now_ms,
             "last_ms": now_ms,
@@ -164,7 +165,7 @@ class Sessions:
 
     async def named(self, scope: Scope, name: str) -> str | None:
         """Return the id of the conversation that the client calls ``name``, the latest if there are several."""
-        values = {"owner": scope.user, "agent": scope.agent, "name": name, "name_hash": _name_hash(name)}
+        values = {"owner": scope.user, "agent": scope.agent, "name": redact_name(name), "name_hash": _name_hash(name)}
         return await self._db.query(lambda connection: connection.execute(_NAMED, values).scalar())
 
     async def page(self, scope: Scope, *, after: str = "", limit: int = 20) -> tuple[list[Session], bool]:

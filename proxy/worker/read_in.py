@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from proxy.errors import ProxyError
-from proxy.media.base import MediaRefused
+from proxy.media.base import Content, MediaRefused
 from proxy.media.chunk import chunks, outline
 from proxy.media.image import distance
 from proxy.media.read import note_of_silence, read_document, read_image, read_text_of_image, sniff_file
@@ -23,6 +23,7 @@ from proxy.services import Services
 from proxy.settings.media import MediaSettings
 from proxy.store.costs import Cost
 from proxy.store.media import Reading, Shown
+from proxy.text.secrets import redact
 from proxy.text.tokens import count
 from proxy.types import Chunk, Document, Image
 from proxy.worker.abstracts import sum_up
@@ -74,7 +75,8 @@ async def _document(services: Services, reading: Reading, item: Document, progre
     settings = services.settings.media
     async with services.blobs.file(reading.scope, item.sha256) as path:
         sniffed = await sniff_file(path, item.name, item.media_type)
-        content = await read_document(path, sniffed, settings, progress.parsed)
+        found = await read_document(path, sniffed, settings, progress.parsed)
+    content = await in_thread("cpu", _clean, found)
     pieces = await in_thread("cpu", chunks, content)
     outlined = (await in_thread("cpu", outline, content))[:_MOST_OUTLINE]
     said = await in_thread("cpu", digest, [page.text for page in content.pages])
@@ -113,6 +115,13 @@ async def _document(services: Services, reading: Reading, item: Document, progre
     return done
 
 
+def _clean(content: Content) -> Content:
+    """Return a document's text without secrets, page by page: nothing made of it holds one; the file stays as it is."""
+    pages = tuple(replace(page, text=redact(page.text), label=redact(page.label)) for page in content.pages)
+    notes = tuple(map(redact, content.notes))
+    return replace(content, pages=pages, title=redact(content.title), notes=notes)
+
+
 async def _image(services: Services, reading: Reading, item: Image, progress: _Progress) -> Shown:
     settings, scope = services.settings.media, reading.scope
     async with services.blobs.file(scope, item.sha256) as path:
@@ -125,7 +134,7 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
             phash=picture.phash,
             taken_at=_zoned(picture.taken_at),
             colours=picture.colours,
-            camera=picture.camera,
+            camera=redact(picture.camera),
             place=picture.place,
         )
         await services.blobs.put(scope, picture.thumbnail, f"{item.sha256}.webp")
@@ -147,7 +156,8 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
 async def _lettered(known: Image, path: Path, settings: MediaSettings) -> Image:
     """Return an image with the text in it; without any, or where it cannot be read, that is said."""
     try:
-        text = (await read_text_of_image(path, settings))[:_MOST_OCR]
+        found = (await read_text_of_image(path, settings))[:_MOST_OCR]
+        text = await in_thread("cpu", redact, found)
     except MediaRefused as refused:
         if refused.reason in _OF_SERVER:
             raise
@@ -195,7 +205,8 @@ async def _captioned(services: Services, reading: Reading, image: Image, thumbna
     await services.costs.add(reading.scope, [Cost("captions", described.tokens, described.cost_usd)])
     if (caption := described.caption) is None:
         return image
-    return replace(image, caption=caption.text, objects=caption.objects, captioned_by=captioner.model)
+    objects = tuple(map(redact, caption.objects))
+    return replace(image, caption=redact(caption.text), objects=objects, captioned_by=captioner.model)
 
 
 async def _same(services: Services, reading: Reading, image: Image) -> Image | None:

@@ -15,6 +15,7 @@ from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.media import MediaKind, Reading, Shown
 from proxy.telemetry import JOBS
+from proxy.text.secrets import redact
 from proxy.worker.read_in import Gone, read_in
 
 _log = structlog.get_logger(__name__)
@@ -116,7 +117,7 @@ async def attempt(services: Services, reading: Reading) -> Shown | None:
 
 async def _fail(services: Services, reading: Reading, reason: str, error: str) -> None:
     def edit(item: Shown) -> Shown:
-        return replace(item, status="failed", reason=reason, error=error, fraction=1.0)
+        return replace(item, status="failed", reason=reason, error=redact(error), fraction=1.0)
 
     JOBS.labels("read", "refused").inc()
     _log.info("a file is not read", reason=reason)

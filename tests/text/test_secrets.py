@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.text.secrets import REDACTED, redact
+from proxy.text.secrets import REDACTED, redact, redact_answer, redact_name
+from tests.text import said
 
 
 def _token(prefix: str, length: int) -> str:
@@ -80,9 +82,85 @@ def test_ordinary_sentences_stay(text: str) -> None:
     assert redact(text) == text
 
 
+def test_every_phrasing_of_the_set_is_redacted() -> None:
+    assert len(said.SECRETS) >= 200
+    left = [(text, secret) for text, secrets in said.SECRETS for secret in secrets if secret in redact(text)]
+    assert left == []
+
+
+def test_ordinary_messages_of_the_set_stay() -> None:
+    assert len(said.ORDINARY) >= 500
+    changed = [text for text in said.ORDINARY if redact(text) != text]
+    assert len(changed) <= len(said.ORDINARY) // 100, changed
+
+
+@pytest.mark.parametrize("secret", said.SHAPES)
+@pytest.mark.parametrize("text", said.FRAMES)
+def test_shapes_and_phrasings_combine(text: str, secret: str) -> None:
+    assert secret not in redact(text.format(secret))
+
+
+def test_ordinary_messages_side_by_side_stay() -> None:
+    """A message does not become a secret by what the next one says."""
+    pairs = [f"{one}\n\n{other}" for one, other in pairwise(said.ORDINARY) if not one.endswith((":", "="))]
+    changed = [pair for pair in pairs if redact(pair) != pair]
+    assert len(changed) <= len(pairs) * 3 // 100, changed
+
+
+def test_an_answer_to_the_question_for_a_password_is_redacted() -> None:
+    asked = "Sure, I can note it.\nWhat is your wifi password?"
+    assert redact_answer("Tannenbaum77", asked) == REDACTED
+    assert redact_answer("It's Tannenbaum77, thanks", asked) == f"It's {REDACTED}, thanks"
+    assert redact_answer("Tannenbaum77", "What is the room called?") == "Tannenbaum77"
+
+
+@pytest.mark.parametrize("name", ["9f8e7d6c5b4a39281706f5e4d3c2b1a0", "chat-2024-05-01", "gpt-4o-mini-2024-07-18"])
+def test_names_that_are_merely_random_stay(name: str) -> None:
+    assert redact_name(name) == name
+
+
+@pytest.mark.parametrize("name", [_token("sk-proj-", 60), "my password is hunter2!x", "redis://:pw12@host"])
+def test_names_that_hold_a_secret_are_redacted(name: str) -> None:
+    assert REDACTED in redact_name(name)
+
+
+@given(st.sampled_from(said.ORDINARY), st.sampled_from(said.SECRETS), st.sampled_from(["\n\n", "\n"]))
+@settings(max_examples=150, deadline=None)
+def test_secrets_go_whatever_stands_before_them(before: str, case: tuple[str, list[str]], joint: str) -> None:
+    text, secrets = case
+    out = redact(f"{before}{joint}{text}")
+    left = [secret for secret in secrets if secret in out and secret not in before and len(secret) >= 3]
+    assert [secret for secret in left if not said.is_explained(before, secret)] == []
+
+
+_BITS = [
+    *"\n:=.,\"' -",
+    " is ",
+    "password",
+    " my ",
+    "PIN",
+    "token",
+    "hunter2!x",
+    "Zwiebel-91",
+    "4831",
+    " user ",
+    "密码",
+    "=a1b2c3",
+    "://",
+    "@",
+]
+
+
 @given(st.text(max_size=300))
 @settings(max_examples=200, deadline=None)
 def test_redacting_twice_is_redacting_once(text: str) -> None:
+    once = redact(text)
+    assert redact(once) == once
+
+
+@given(st.lists(st.sampled_from(_BITS), max_size=14).map("".join))
+@settings(max_examples=400, deadline=None)
+def test_redacting_twice_is_redacting_once_near_cues(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
 

@@ -17,6 +17,7 @@ from proxy.settings.media import MediaSettings
 from proxy.store.blobs import Blobs
 from proxy.store.files import Files, Upload
 from proxy.store.media import Media, Shown
+from proxy.text.secrets import redact_name
 from proxy.types import Document, Image, Scope
 
 FILE_ID = "file-thr"  # how ids of uploads that only we have begin
@@ -146,9 +147,12 @@ def _nameless(parcel: Parcel, sniffed: Sniffed) -> str:
 
 
 def _named(name: str) -> str:
-    """Return a file's name without folders and without what is not printed."""
+    """Return a file's name without folders, without what is not printed, and without secrets."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    return " ".join("".join(char if char.isprintable() else " " for char in last).split())[:_MOST_NAME]
+    printed = "".join(char if char.isprintable() else " " for char in last)
+    named = " ".join(printed.split())[:_MOST_NAME]
+    stem, dot, ending = named.rpartition(".")  # "hunter22.txt" looks like a file, "hunter22" like a password
+    return redact_name(f"{redact_name(stem)}{dot}{ending}")
 
 
 def _head(data: bytes) -> bytes:
