@@ -116,14 +116,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE sessions ADD COLUMN is_pruned BOOLEAN",
         "CREATE INDEX sessions_whole ON sessions (arrived_ms) WHERE is_pruned IS NULL",
     ),
-    (
-        """CREATE TABLE jobs (
-            owner TEXT NOT NULL, id TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL, kind TEXT NOT NULL,
-            status TEXT NOT NULL, created_ms BIGINT NOT NULL, due_ms BIGINT NOT NULL, holder TEXT NOT NULL,
-            until_ms BIGINT NOT NULL, attempts INTEGER NOT NULL, body {blob} NOT NULL,
-            PRIMARY KEY (owner, id))""",
-        "CREATE INDEX jobs_due ON jobs (due_ms) WHERE status IN ('queued', 'running')",
-    ),
 )
 
 _WORDS = {

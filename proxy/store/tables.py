@@ -189,19 +189,3 @@ files = sa.Table(
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("is_forwarded", sa.Boolean, nullable=False),
 )
-jobs = sa.Table(
-    "jobs",
-    metadata,
-    sa.Column("owner", sa.Text, primary_key=True),
-    sa.Column("id", Text, primary_key=True),
-    sa.Column("tenant", sa.Text, nullable=False),
-    sa.Column("agent", sa.Text, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("status", sa.Text, nullable=False),
-    sa.Column("created_ms", sa.BigInteger, nullable=False),
-    sa.Column("due_ms", sa.BigInteger, nullable=False),
-    sa.Column("holder", sa.Text, nullable=False),
-    sa.Column("until_ms", sa.BigInteger, nullable=False),
-    sa.Column("attempts", sa.Integer, nullable=False),
-    sa.Column("body", Json, nullable=False),
-)

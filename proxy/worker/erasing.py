@@ -20,7 +20,7 @@ async def erase_scope(services: Services, scope: Scope, *, verify: bool) -> dict
     return await shielded(_erase_scope(services, scope, verify=verify), "erase")
 
 
-def keeping_of(services: Services) -> Keeping:
+def _keeping_of(services: Services) -> Keeping:
     """Return the parts of a bag that keep a user's data."""
     return Keeping(
         services.store,
@@ -29,23 +29,14 @@ def keeping_of(services: Services) -> Keeping:
         services.blobs,
         services.leases,
         services.uses,
-        None if services.is_ephemeral else services.spool,
     )
 
 
-async def proof_of(services: Services, scope: Scope, wanted: set[bytes]) -> dict[str, Any]:
-    """Make what was deleted leave the SQL files, and return what a search of the data folder finds of it."""
-    is_scrubbed = await scrub(services.database)
-    services.needs_scrub |= not is_scrubbed
-    proof = await prove(services.database, services.settings.server.data_dir, scope, wanted)
-    return {**proof, "scrubbed": is_scrubbed}
-
-
 async def _erase_scope(services: Services, scope: Scope, *, verify: bool) -> dict[str, Any]:
-    done = await erase(keeping_of(services), scope, verify=verify)
+    done = await erase(_keeping_of(services), scope, verify=verify)
     in_memory = Erasing()
     if services.ephemeral is not None:
-        in_memory = await erase(keeping_of(services.ephemeral), scope, verify=False)
+        in_memory = await erase(_keeping_of(services.ephemeral), scope, verify=False)
     for part in services.both():
         _forget(part, scope)
     is_scrubbed = await scrub(services.database)

@@ -11,7 +11,6 @@ import pytest
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.files import Files, Upload
 from proxy.store.history import History
-from proxy.store.jobs import Jobs
 from proxy.store.journal import Journal
 from proxy.store.leases import Leases
 from proxy.store.media import Media
@@ -48,7 +47,6 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         shown = Document(f"doc_{n}{word}", word, "text/plain", n, sha256, NOW, scope.agent, outline=text)
         await Media(db).add(scope, shown)
         await Files(db).add(scope, Upload(f"file-{n}{word}", shown.id, word, "user_data", n, NOW, agent=scope.agent))
-        await Jobs(db).add(scope, f"job_{n}{word}", "import", {"name": text}, now=NOW)
         uses.note(scope, [memory.id], now=NOW)
         if n % 20 == 19:
             await uses.flush()

@@ -20,7 +20,6 @@ OPERATOR_WIDE = {
     "Journal.prune": "retention by age, the same for all, returns a count",
     "Journal.to_judge": "the judge serves whichever owners are due, and gets each row's scope with it",
     "Erasure.holds": "tells whether anybody's rows still hold some bytes, so that others' words are no left-overs",
-    "Jobs.claim": "the worker runs whichever owner's job is due, and gets that owner's scope with it",
     "Media.blobs": "names of bytes in use, so that what a dead process left can be swept",
     "Media.claim": "the worker serves whichever owner has something to read, and gets that owner's scope with it",
     "Sessions.idle": "conversations end by the clock whoever owns them; it gets each one's scope",

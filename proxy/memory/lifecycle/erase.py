@@ -17,7 +17,6 @@ from proxy.store.erase import Erasure
 from proxy.store.leases import Leases
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS
-from proxy.store.spool import Spool
 from proxy.store.sql import Database
 from proxy.store.uses import Uses
 from proxy.types import Scope
@@ -33,11 +32,7 @@ _OWNER = re.compile(r"(?:^|_)([0-9a-f]{32})(?:_g\d+\.lance)?$")
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """The parts that keep a user's data, the lasting ones or those in memory.
-
-    Attributes:
-        spool: Files waiting to be imported; None where there are none.
-    """
+    """The parts that keep a user's data, the lasting ones or those in memory."""
 
     store: Rows
     index: IndexCache
@@ -45,7 +40,6 @@ class Keeping:
     blobs: Blobs
     leases: Leases
     uses: Uses
-    spool: Spool | None = None
 
 
 @dataclass(slots=True)
@@ -116,8 +110,6 @@ async def _erase_user(parts: Keeping, scope: Scope, done: Erasing) -> None:
     parts.uses.forget(scope)
     await parts.store.drop_owner(scope)
     await parts.blobs.drop_owner(scope)
-    if parts.spool is not None:
-        done.counts["imports"] = {"files": await parts.spool.drop_owner(scope)}
 
 
 async def _erase_agent(parts: Keeping, scope: Scope, done: Erasing) -> None:
