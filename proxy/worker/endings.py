@@ -57,7 +57,7 @@ async def roll_up(services: Services, scope: Scope) -> int:
         for level in ("day", "week"):
             rows = [row for row in await services.store.memories(scope) if row.status == "active"]
             found = await in_thread("learn", rolled_up, scope, rows, level, services.clock.now(), count)
-            await services.book.sum_up(scope, found)
+            await services.book.rewrite(scope, found)
             written += found
     return len(written)
 
@@ -97,7 +97,7 @@ async def _write_up(services: Services, scope: Scope, session: Session, text: st
         "learn", lambda: summarised(owner, scope.session, said, facts, now, count, see=see, text=text)
     )
     if written is not None:
-        await services.book.sum_up(scope, [written])
+        await services.book.rewrite(scope, [written])
     return written is not None
 
 

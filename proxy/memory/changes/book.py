@@ -48,27 +48,16 @@ class Book:
         """
         if not changes:
             return
-        latest = {change.memory.id: change.memory for change in changes}
-        texts = {row.id: dense_text(row) for row in latest.values() if not is_ending(row)}
-        vectors = {**dict.fromkeys(latest), **await self._vectors(texts)}
-        new_as_of = await self._index.lacks(scope, "memories", latest)
-        written = await self._store.put_memories(
-            scope, list(latest.values()), vectors, self._embedder.model, new_as_of=new_as_of
-        )
-        self._index.take_in(scope, "memories", written)
+        await self._put_memories(scope, {change.memory.id: change.memory for change in changes})
         await self._history.append(scope, changes)
         await self._forget_in_conversations(scope, changes)
         for change in changes:
             LEARNED.labels(change.action).inc()
 
-    async def sum_up(self, scope: Scope, summaries: Sequence[Memory]) -> None:
-        """Store summaries over those of the same id; they are made from turns that are kept, and have no history."""
-        if not summaries:
-            return
-        vectors = await self._vectors({row.id: dense_text(row) for row in summaries})
-        new_as_of = await self._index.lacks(scope, "memories", [row.id for row in summaries])
-        written = await self._store.put_memories(scope, summaries, vectors, self._embedder.model, new_as_of=new_as_of)
-        self._index.take_in(scope, "memories", written)
+    async def rewrite(self, scope: Scope, rows: Sequence[Memory]) -> None:
+        """Store rows over those of the same id, without history: summaries, or rows from which words were destroyed."""
+        if rows:
+            await self._put_memories(scope, {row.id: row for row in rows})
 
     async def keep(self, scope: Scope, episodes: Sequence[Episode]) -> None:
         """Store what was said."""
@@ -130,6 +119,16 @@ class Book:
         await self._write_episodes(scope, rows, vectors)
         return _all_there(found)
 
+    async def _put_memories(self, scope: Scope, rows: Mapping[str, Memory]) -> None:
+        """Store memories with their vectors; endings have none, as nothing finds them."""
+        texts = {id_: dense_text(row) for id_, row in rows.items() if not is_ending(row)}
+        vectors = {**dict.fromkeys(rows), **await self._vectors(texts)}
+        new_as_of = await self._index.lacks(scope, "memories", rows)
+        written = await self._store.put_memories(
+            scope, list(rows.values()), vectors, self._embedder.model, new_as_of=new_as_of
+        )
+        self._index.take_in(scope, "memories", written)
+
     async def _write_episodes(
         self, scope: Scope, rows: Sequence[Episode], vectors: Mapping[str, tuple[Vector | None, Vector | None] | None]
     ) -> None:
@@ -161,7 +160,7 @@ class Book:
         """Take withheld sentences out of running summaries and of those of conversations, days and weeks."""
         await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
         rows = await self._store.memories(scope)
-        await self.sum_up(scope, await in_thread("learn", mended, rows, see, now))
+        await self.rewrite(scope, await in_thread("learn", mended, rows, see, now))
 
 
 def _long_before(episodes: Sequence[Episode]) -> list[Episode]:

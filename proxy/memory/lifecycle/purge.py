@@ -50,9 +50,9 @@ async def purge(stores: Stores, scope: Scope, memory: Memory, now: datetime) -> 
     changed = [replace(row, text=text) for row in told if (text := blanked(row.text, texts)) != row.text]
     await stores.book.keep(scope, changed)
     see = _seer(texts)
-    await stores.book.sum_up(scope, mended(rows, see, now))
-    others = [clean for row in rows if (clean := _clean(row, memory, texts)) != row]
-    await stores.book.sum_up(scope, others)
+    after = {row.id: row for row in (*rows, *mended(rows, see, now))}
+    others = [clean for row in rows if (clean := _clean(after[row.id], memory, texts)) != row]
+    await stores.book.rewrite(scope, others)
     await stores.compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
     gone = [memory.id, *(row.id for row in others)]
     await stores.history.purge(scope, gone)
