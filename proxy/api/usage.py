@@ -8,6 +8,7 @@ from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
 from proxy.memory.lifecycle.usage import usage_by
+from proxy.process.threads import in_thread
 
 router = APIRouter(prefix="/v1/usage")
 
@@ -16,5 +17,5 @@ router = APIRouter(prefix="/v1/usage")
 async def usage(scope: Caller, services: Parts, by: Literal["day", "model"] = "day") -> dict[str, Any]:
     """Return what requests and memory used, newest day first; days older than ``store.receipts_days`` are gone."""
     bodies = [body for part in services.both() for body in await part.receipts.all(scope)]
-    data = usage_by(bodies, by)
+    data = await in_thread("cpu", usage_by, bodies, by)
     return {"object": "list", "by": by, "data": data, "has_more": False}
