@@ -48,8 +48,9 @@ async def identify(exchange: Exchange, services: Services) -> None:
     exchange.budget = _budget(headers, services)
     exchange.names_budget = bool(headers.get("x-memory-budget", "").strip())
     exchange.now = named_time(headers, may_name=exchange.identity.may_name) or exchange.now
+    person = ""
     try:
-        person_of(exchange.identity, headers, request.body, services.settings.auth, services.clock.now())
+        person = person_of(exchange.identity, headers, request.body, services.settings.auth, services.clock.now())
     except NamesNobody:
         exchange.identity = replace(exchange.identity, tenant="", reason="no-identity")
     if not exchange.identity.tenant or exchange.mode == "off":
@@ -57,7 +58,7 @@ async def identify(exchange: Exchange, services: Services) -> None:
     if await _is_errand(exchange, request):
         exchange.mode, exchange.off_reason = "off", "errand"
         return
-    exchange.scope = scope_for(exchange.identity, headers, request.body, services)
+    exchange.scope = _scope(exchange.identity, headers, person, services)
     exchange.session_name = session_name(headers, request.body, request.conversation)
     if exchange.session_name:
         exchange.named_session = named_session(exchange.scope, exchange.session_name)
@@ -106,6 +107,11 @@ def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str,
         InvalidHeader: If an id is longer than any id may be.
         NamesNobody: If the request names its user by a template that was not filled in, or a signature that fails.
     """
+    person = person_of(identity, headers, body, services.settings.auth, services.clock.now())
+    return _scope(identity, headers, person, services)
+
+
+def _scope(identity: Identity, headers: Mapping[str, str], person: str, services: Services) -> Scope:
     for name in ("x-memory-user", "x-memory-session", "x-memory-agent"):
         if len(headers.get(name, "")) > _MAX_HEADER:
             raise InvalidHeader(f"The header {name} has {len(headers[name])} characters; the limit is {_MAX_HEADER}.")
@@ -116,7 +122,6 @@ def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str,
         )
     if not identity.may_name and not identity.user and named:
         raise Forbidden("This key may not name users. Leave X-Memory-User out, or have the operator allow it.")
-    person = person_of(identity, headers, body, services.settings.auth, services.clock.now())
     return scope_of(identity, headers, person, services.hasher)
 
 
