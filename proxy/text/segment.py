@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from proxy.text.languages import languages_in, words_for
+from proxy.text.languages import language, languages_in, words_for
 from proxy.text.languages import words as listed
 from proxy.text.lexical import tongue
 from proxy.text.words import CJK, HAS_CJK, Span, Word, flat, words
@@ -19,7 +19,6 @@ MIN_CLAUSE_WORDS = 3  # "Ana and I" is a subject, no clause
 MAX_ITEMS = 12
 _ABBREVIATION = 12  # characters before a full stop that an abbreviation may take
 _READ = 200  # characters that tell a sentence's language
-_NO_DOT = ("en", "es", "ru", "zh")  # languages that write no full stop behind an ordinal
 
 _END = re.compile(rf"[.!?…]{{1,8}}+[\"'»”)\]]{{0,3}}(?=\s|$|[{CJK}])" r"|[。！？]{1,8}+[”」』）]{0,3}|\n+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])([^\W\d_]{1,8}(?:\.[^\W\d_]{1,3})?)\.$")
@@ -56,7 +55,8 @@ def _is_inside(sentence: str, after: str) -> bool:
     """Return whether a full stop ends an abbreviation, an initial or an ordinal rather than a sentence."""
     before = sentence[-_ABBREVIATION:]
     if _ORDINAL.search(before):  # "am 3. Mai", but "size 40. My feet …"
-        return after[1:2].isupper() and tongue(sentence) not in _NO_DOT
+        code = tongue(sentence)
+        return after[1:2].isupper() and (not code or "." in language(code).words.get("ordinal_mark", ()))
     match = _ABBREVIATED.search(before)
     if match is None:
         return False

@@ -25,7 +25,6 @@ MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
 _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
 _PLAIN_REGIONS = 2  # behind and before a cue
-_ATTRIBUTIVE = ("的", "着", "得")  # "我住在的那个小区" names a place by living there
 _COMMA = re.compile(r"[,;:，；：。]")
 
 
@@ -140,7 +139,7 @@ def slot_of(text: str) -> list[tuple[str, str]]:
 
 def _is_no_value(value: str) -> bool:
     """Return whether what stands at the place of a value asks or describes: "my job is what I love"."""
-    return value.startswith(_ATTRIBUTIVE) or value.split(maxsplit=1)[0] in listed("ask")
+    return value.startswith(tuple(listed("attributive"))) or value.split(maxsplit=1)[0] in listed("ask")
 
 
 def _is_of_other(text: str, low: str, start: int) -> bool:
