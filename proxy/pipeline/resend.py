@@ -9,7 +9,7 @@ from proxy.upstream.base import UpstreamResponse, WholeResponse
 from proxy.upstream.headers import find
 
 REASON = "refused"
-MAX_ERROR_BYTES = 256 * 1024
+MAX_READ = 256 * 1024  # bytes of a refusal that is no JSON
 
 _STATUSES = frozenset({400, 413, 422})
 # Causes that a block of memory may have: the window, and the content.
@@ -28,23 +28,17 @@ async def is_refused_for_memory(exchange: Exchange, response: UpstreamResponse) 
     is_changed = exchange.upstream_body is not exchange.resolved_body
     if response.status not in _STATUSES or not is_changed or exchange.compaction is not None or exchange.continues:
         return False, response
-    pieces, size = [], 0
     try:
-        async for piece in response.chunks():
-            pieces.append(piece)
-            size += len(piece)
-            if size > MAX_ERROR_BYTES:
-                break
+        body = b"".join([piece async for piece in response.chunks()])
     finally:
         await response.aclose()
-    body = b"".join(pieces)
     accumulator = exchange.dialect.accumulator()
     accumulator.feed(body)
     headers = response.headers
     error = accumulator.result(
         content_type=find(headers, "content-type") or "", content_encoding=find(headers, "content-encoding") or ""
     ).error
-    told = str(error).lower() if error is not None else body[:MAX_ERROR_BYTES].decode("utf-8", "replace").lower()
+    told = str(error).lower() if error is not None else body[:MAX_READ].decode("utf-8", "replace").lower()
     return any(cause in told for cause in _CAUSES), WholeResponse(response.status, headers, body)
 
 
