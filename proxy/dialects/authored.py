@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from proxy.dialects.base import ChatRequest, Message
@@ -12,6 +12,7 @@ from proxy.dialects.own_words import is_observation, is_of_client, is_slotted, o
 from proxy.dialects.wrappers import pattern
 from proxy.text.fence import without_blocks
 
+MAX_KNOWN = 2_000  # characters of a message whose own words are remembered for a while
 MAX_NOTED = 200  # characters of a reply that takes note of what a client made up
 MIN_MADE_UP = 400  # characters of a turn of one line that a client may have made up
 MAX_INSTRUCTION = 4_000  # characters of each instruction that are read
@@ -58,8 +59,10 @@ class Authored:
         if index in self.foreign:
             return ""
         before = self._messages[index - 1] if index else None
-        texts = [part.text for part in message.parts if part.text]
-        return own_text(texts, is_outcome=before is not None and before.role == "assistant" and is_call(before.text))
+        texts = tuple(part.text for part in message.parts if part.text)
+        is_outcome = before is not None and before.role == "assistant" and is_call(before.text)
+        find = _known_text if sum(map(len, texts)) <= MAX_KNOWN else own_text
+        return find(texts, is_outcome=is_outcome)
 
     @property
     def foreign(self) -> frozenset[int]:
@@ -112,6 +115,12 @@ def own_text(texts: Sequence[str], *, is_outcome: bool = False) -> str:
         find = tag_slots if is_outcome or slotted else own_spans
         said += [text[start:end] for start, end in ([] if find is own_spans and is_of_client(text) else find(text))]
     return "\n".join(said)
+
+
+@lru_cache(maxsize=1_024)
+def _known_text(texts: tuple[str, ...], *, is_outcome: bool) -> str:
+    """Return the same as ``own_text``: clients send a conversation again with each turn."""
+    return own_text(texts, is_outcome=is_outcome)
 
 
 def is_call(text: str) -> bool:
