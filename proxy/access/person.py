@@ -1,4 +1,4 @@
-"""Which person a request names, in one order of sources; a name that a client did not fill in names nobody."""
+"""Find the person that a request names, in one order of sources; a name that a client did not fill in names nobody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of each message of a request its user wrote: the one place that learning, episodes and the query read. Pure."""
+"""Find what the user wrote in each message of a request; learning, episodes and the query read nothing else. Pure."""
 
 from __future__ import annotations
 

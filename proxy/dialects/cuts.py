@@ -47,7 +47,7 @@ _DIFF_LINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What stands between an opening and its end, both included.
+    """A part of a text from an opening to its end, both included.
 
     Attributes:
         start, end: Of all of it.

@@ -61,7 +61,7 @@ class Signs:
 
     @property
     def make_errand(self) -> bool:
-        """Whether the signs, together, make the request an errand."""
+        """The signs together make the request an errand."""
         if self.is_probe:
             return True
         if self.has_material and self.is_exact and self.is_alone:

@@ -35,7 +35,7 @@ _IN_QUOTES = re.compile(r"\s*(?:\"{3}|\'{3}|`{3})\s*(.*?)\s*(?:\"{3}|\'{3}|`{3})
 _QUOTED = re.compile(r"\A\s*(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|'([^'\n]+)')\s*\Z")
 _LEAD = re.compile(r"\s*[^.!?。！？\n:：]{1,200}[:：](?=\s*\S)")
 _SENTENCE = re.compile(r"(?:\A|(?<=[.!?。！？\n]))[^.!?。！？\n]{1,400}[:：][ \t]*\Z")
-_FIRST_PERSON = re.compile(
+FIRST_PERSON = re.compile(
     r"\b(?:I|I['’]\w+|my|me|mine|we|our|(?-i:us)|ich|mein\w*|mir|mich|wir|unser\w*|yo|mis?|me|nosotr[oa]s|nuestr\w+|je|j['’]\w+|mon|ma|mes|nous|notre"
     r"|eu|meus?|minhas?|nós|я|мне|меня|мо[йяиеё]\w*|мы|нас|наш\w*)\b|[我咱俺私僕]|저|나는|내",
     re.IGNORECASE,
@@ -81,7 +81,7 @@ def is_of_client(text: str) -> bool:
 
 def speaks_in_first_person(text: str) -> bool:
     """Return whether a text speaks of its author."""
-    return _FIRST_PERSON.search(text) is not None
+    return FIRST_PERSON.search(text) is not None
 
 
 def _inside(text: str, cut: Cut) -> list[Span]:

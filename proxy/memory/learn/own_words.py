@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from proxy.dialects.own_words import FIRST_PERSON
 from proxy.text.words import HAS_CJK, WORD, Span
 
 _BLOCKS = re.compile(
@@ -53,10 +54,6 @@ _LONGEST_NAME = 12  # characters
 _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
 _LONG_PARAGRAPH = 1200  # characters; a chat turn is rarely one paragraph of this size
 _PARAGRAPH = re.compile(r"[^\n]+(?:\n(?!\s*\n)[^\n]+)*")
-_FIRST_PERSON = re.compile(
-    r"\b(?:I|I'm|my|me|we|our|ich|mein\w*|mir|mich|wir|yo|mi|mis|me|nosotr[oa]s|я|мне|меня|мой|моя|мо[её]|мы|у нас)\b|[我咱]",
-    re.IGNORECASE,
-)
 
 
 def user_spans(text: str) -> list[Span]:
@@ -96,7 +93,7 @@ def _is_speech(match: re.Match[str]) -> bool:
 def _is_pasted(paragraph: str) -> bool:
     if len(paragraph) < _LONG_PARAGRAPH:
         return False
-    return len(_FIRST_PERSON.findall(paragraph)) * 250 < len(paragraph)
+    return len(FIRST_PERSON.findall(paragraph)) * 250 < len(paragraph)
 
 
 def _complement(gaps: list[Span], length: int) -> list[Span]:

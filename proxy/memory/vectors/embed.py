@@ -59,7 +59,7 @@ class Embedder(Protocol):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether a text has the same vector as a question and as a passage."""
+        """A text has the same vector as a question and as a passage."""
 
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         """Return an L2-normalised row for each text, in order.
@@ -183,7 +183,7 @@ class LiteLLMEmbedder:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether the provider is not told what a text is for."""
+        """The provider is not told what a text is for."""
         return self._name.partition("/")[0] not in _INPUT_TYPES
 
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:

@@ -1,4 +1,4 @@
-"""How a word is bound to a cue: as its value, in one sentence with it, or near it; pure."""
+"""Tell how closely a word is bound to a cue: as its value, in one sentence with it, or near it. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_list_gap(gap: str) -> bool:
 
 
 class Bond(IntEnum):
-    """How near a word is to a cue."""
+    """Closeness of a word to a cue."""
 
     NONE = 0
     NEAR = 1
