@@ -214,11 +214,14 @@ def _refuse_unsafe_bind(settings: Settings) -> None:
     )
 
 
+_OF_COMMANDS = ("DATA", "LIVE", "URL", "API_KEY", "USER")  # variables that eval, the tests and mcp read themselves
+
+
 def _refuse_unknown_variables() -> None:
     known = {"CONFIG", *(f"{section}__{field}".upper() for section, field, _ in every_setting()), "MODEL_LIST"}
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX)
-        if variable.startswith(ENV_PREFIX) and name.upper() not in known and name not in ("DATA", "LIVE"):
+        if variable.startswith(ENV_PREFIX) and name.upper() not in known and name not in _OF_COMMANDS:
             near = get_close_matches(name.upper(), known, 1, 0.7)
             hint = f"; did you mean {ENV_PREFIX}{near[0]}?" if near else "."
             raise ConfigError(

@@ -56,6 +56,14 @@ def test_unknown_variable_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) ->
         load_settings()
 
 
+@pytest.mark.parametrize("variable", ["THROUGHLINE_URL", "THROUGHLINE_API_KEY", "THROUGHLINE_USER"])
+def test_variables_of_the_mcp_command_may_be_set_for_a_server_too(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "x")
+    load_settings()
+
+
 def test_missing_file_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.yaml"):
         load_settings(tmp_path / "nowhere.yaml")
