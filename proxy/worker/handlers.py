@@ -12,7 +12,6 @@ from datetime import timedelta
 from proxy.clock import to_ms
 from proxy.memory.changes.journalled import changes_from_json, changes_to_json
 from proxy.memory.conversations.transcript import episodes_of
-from proxy.memory.learn.decide import Limits
 from proxy.memory.learn.gather import gather
 from proxy.memory.learn.learn import learn, read
 from proxy.memory.plan.changes import Change, is_ending
@@ -107,8 +106,8 @@ async def _changes(services: Services, item: Item) -> list[Change]:
     assert turn is not None
     readings = await in_thread("learn", read, turn)
     past = await gather(services.index, turn, readings, episodes_of(turn))
-    limits = Limits(services.settings.memory.max_closed_per_turn)
-    return await in_thread("learn", learn, turn, readings, past, services.clock.now(), limits)
+    most = services.settings.memory.max_closed_per_turn
+    return await in_thread("learn", learn, turn, readings, past, services.clock.now(), most)
 
 
 async def _still_meant(services: Services, scope: Scope, changes: Sequence[Change]) -> list[Change]:

@@ -11,7 +11,7 @@ import structlog
 
 from proxy.errors import ProxyError
 from proxy.memory.conversations.transcript import episodes_of
-from proxy.memory.learn.decide import Limits, Planner
+from proxy.memory.learn.decide import Planner
 from proxy.memory.learn.endings import Ending, judged_ending
 from proxy.memory.learn.gather import neighbours, rows_holding
 from proxy.memory.learn.past import Past, Row
@@ -119,11 +119,11 @@ def judged(
     """Return what a judgement changes: statements closed, and closings of the engine taken back."""
     current = {row.id: row for row in past.memories}
     ended = [current[older[at].id] for at in judgement.targets if older[at].id in current]
-    planner = Planner(turn, past, now, Limits())
+    planner = Planner(turn, past, now)
     for row in ended:
         ending = guarded(row.text, found, judgement.words)
         if row.status == "active" and ending is not None:
-            planner.close_judged(ending, _said(turn)[-1], [Older(row.text, row.quote or row.text, row, None)])
+            planner.close(ending, _said(turn)[-1], [Older(row.text, row.quote or row.text, row, None)])
     changes = planner.changes()
     shown = {row.id for row in older} - {row.id for row in ended}
     for batch in _batches(turn, past.memories, shown):

@@ -3,55 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from proxy.memory.learn.endings import Ending, same_slot, slot_of
-from proxy.memory.learn.past import Hide, Past, Row, spans_of
+from proxy.memory.learn.endings import Ending
+from proxy.memory.learn.past import Hide, Past, Row, holding, spans_of
+from proxy.memory.learn.records import ending_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
-from proxy.memory.learn.statements import Statement, kind_of, speaks_of_self
-from proxy.memory.learn.targets import Older, Targets, is_heavy, names_beside, targets
+from proxy.memory.learn.slots import overlap, same_slot, slot_of
+from proxy.memory.learn.statements import Statement, speaks_of_self
+from proxy.memory.learn.targets import Older, Targets, is_linked, names_beside, older_sentences, targets
 from proxy.memory.plan.changes import (
     APART,
-    ENDING,
     FORGOTTEN,
     HIDES,
-    PROFILE,
     PROPOSES,
-    REMAINS,
     SLOT,
     TERMS,
     TEXTS,
     Action,
     Change,
     is_ending,
-    memory_id,
     undo_changes,
 )
-from proxy.text.dates import dates_in, expiry_of
-from proxy.text.lexical import tongue
 from proxy.text.segment import sentences
-from proxy.text.terms import Term, holds, plain, shared, terms_in
+from proxy.text.terms import Term, holds, plain, terms_in
 from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
 
 MAX_CLOSED = 12  # memories that one turn may close; what goes beyond waits for review
-MAX_CARRIED = 400  # characters of a message that is shown whole for a statement in it
-CONFIDENCE = 0.8  # of a statement said once
 GROWTH = 0.5  # of what is missing to certainty, each time it is said again
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Caps of one turn.
-
-    Attributes:
-        max_closed: Memories that one turn may close.
-    """
-
-    max_closed: int = MAX_CLOSED
 
 
 class Planner:
@@ -61,11 +44,11 @@ class Planner:
         turn: The turn; its time is the time of its statements.
         past: What was stored before.
         now: Time of the decision.
-        dates: Resolved dates of a statement, as shown beside it.
+        max_closed: Memories that the turn may close.
     """
 
-    def __init__(self, turn: Turn, past: Past, now: datetime, limits: Limits | None = None) -> None:
-        self.turn, self.past, self._now, self._limits = turn, past, now, limits or Limits()
+    def __init__(self, turn: Turn, past: Past, now: datetime, max_closed: int = MAX_CLOSED) -> None:
+        self.turn, self.past, self._now, self._max_closed = turn, past, now, max_closed
         self._before = {memory.id: memory for memory in past.memories}
         self._rows = dict(self._before)
         self._changes: dict[str, Change] = {}
@@ -102,7 +85,7 @@ class Planner:
             if self.turn.id not in row.turns:
                 self._reinforce(row)
             return self._rows[row.id]
-        fresh = self._memory(one, said, is_apart=is_apart)
+        fresh = statement_row(self.turn, self._now, one, said, is_apart=is_apart)
         stored = self._rows.get(fresh.id)
         if stored is not None and (self.turn.id in stored.turns or not said.live):
             return None
@@ -115,7 +98,7 @@ class Planner:
         """Close, link or leave for review what an ending names; return whether it named anything."""
         if ending.kind == "meant":
             return False  # linked once its statement is added
-        older = self._older(said)
+        older = older_sentences(self.turn, self.past, self.active, said)
         if ending.kind == "slot":
             return self._replace_slot(ending, said, older)
         if ending.kind == "forget":  # the same request made before is no target
@@ -129,18 +112,18 @@ class Planner:
         if ending.kind == "forget":
             self._forget(ending, said, older, hits)
             return True
-        light = [one for one in hits.certain if not _is_linked(one, ending, older)]
-        if not light or self._closed + len(light) > self._limits.max_closed:
+        light = [one for one in hits.certain if not is_linked(one, ending, older)]
+        if not light or self._closed + len(light) > self._max_closed:
             return False
-        self._close(ending, said, light)
+        self.close(ending, said, light)
         return True
 
     def heavy(self, ending: Ending, said: Said) -> list[Memory]:
         """Return the memories that an ending names and that are not closed for it, but linked."""
         if ending.kind in ("meant", "slot", "forget"):
             return []
-        older = self._older(said)
-        found = [one for one in targets(ending, older).certain if _is_linked(one, ending, older)]
+        older = older_sentences(self.turn, self.past, self.active, said)
+        found = [one for one in targets(ending, older).certain if is_linked(one, ending, older)]
         return [one.memory for one in found if one.memory is not None]
 
     def resume(self, terms: Sequence[Term]) -> None:
@@ -155,10 +138,6 @@ class Planner:
             if is_back and row.valid_to is not None and row.valid_to < self.turn.at:
                 for change in undo_changes(row.batch, self._rows.values(), self._now):
                     self._put(change.action, change.memory, "stated again")
-
-    def close_judged(self, ending: Ending, said: Said, hits: Sequence[Older]) -> None:
-        """Close what a judge found to be ended."""
-        self._close(ending, said, hits)
 
     def link(self, fresh: Memory, older: Memory) -> None:
         """Show two statements on one entry, the newer last."""
@@ -182,7 +161,7 @@ class Planner:
         for ending in self.past.endings():
             if names := self._names_gone(ending):
                 said_again = [row for row in rows if row.by == "assistant" or not ending.metadata.get(FORGOTTEN)]
-                self._withhold(self._rows[ending.id], _holding(said_again, names))
+                self._withhold(self._rows[ending.id], holding(said_again, names))
 
     def _is_gone(self, text: str) -> bool:
         """Return whether a text names what ended."""
@@ -209,24 +188,27 @@ class Planner:
         """Close what an edited message said before: its old branch no longer counts."""
         texts = frozenset(plain(row.text[a:b]) for row in edited for a, b in sentences(row.text))
         closing = [row for row in self.active if row.message in {old.message for old in edited}]
-        ending = self._ending_row(said, "", [], spans_of(edited, texts), texts, is_forgotten=False)
+        ending = ending_row(self.turn, self._now, said, "", [], spans_of(edited, texts), texts, is_forgotten=False)
         for row in closing:
             self._put("close", self._ended(row, ending.id), "edited")
         self._put("close", ending, "edited")
 
-    def _close(self, ending: Ending, said: Said, hits: Sequence[Older]) -> None:
+    def close(self, ending: Ending, said: Said, hits: Sequence[Older]) -> None:
+        """Close sentences that an ending names, and withhold them wherever they are quoted."""
         texts = frozenset(plain(one.sentence) for one in hits)
         names = [term for term in ending.terms if term.is_name][:1]
         exempt = {plain(row.quote or row.text) for row in self.active} - texts
         rows = self.past.rows
         hides = spans_of(rows, texts)
-        hides += [hide for hide in _holding(rows, names) if plain(_at(rows, hide)) not in exempt] if names else []
+        hides += [hide for hide in holding(rows, names) if plain(_at(rows, hide)) not in exempt] if names else []
         own = [row for row in self.past.own if row.message == said.id or row.by == "assistant"]
         if ending.hides_itself([one.text for one in hits]):
             self.hiding.append(ending)
             hides += spans_of(own, frozenset((plain(ending.sentence.text),)))
-            hides += _holding([row for row in own if row.by == "assistant"], ending.terms[:1])
-        row = self._ending_row(said, ending.clause, ending.terms, hides, texts, is_forgotten=False, found=hits)
+            hides += holding([row for row in own if row.by == "assistant"], ending.terms[:1])
+        row = ending_row(
+            self.turn, self._now, said, ending.clause, ending.terms, hides, texts, is_forgotten=False, found=hits
+        )
         self._retire(hits, ending.terms, row, ending.kind)
         self._put("close", row, ending.kind)
 
@@ -245,7 +227,7 @@ class Planner:
         own = [row for row in self.past.own if row.message == said.id]
         hides = spans_of(own, frozenset((plain(ending.sentence.text),)))
         names = [term for term in terms if term.is_name] or terms[:1]
-        hides += _holding([row for row in self.past.own if row.by == "assistant"], names[:1])
+        hides += holding([row for row in self.past.own if row.by == "assistant"], names[:1])
         self.forget(found, terms, said, hides=hides, is_certain=bool(hits.certain), any_of=ending.everything)
 
     def _is_declined(self, found: Sequence[Older]) -> bool:
@@ -276,8 +258,8 @@ class Planner:
         """
         texts = frozenset(plain(one.sentence) for one in found)
         names = [term for term in terms if term.is_name] or list(terms[:1])
-        hides = [*hides, *spans_of(self.past.rows, texts), *_holding(self.past.rows, names, any_of=any_of)]
-        row = self._ending_row(said, "", terms, hides, texts, is_forgotten=True, found=found)
+        hides = [*hides, *spans_of(self.past.rows, texts), *holding(self.past.rows, names, any_of=any_of)]
+        row = ending_row(self.turn, self._now, said, "", terms, hides, texts, is_forgotten=True, found=found)
         if not is_certain:
             row = replace(row, status="review", valid_to=None, metadata={**row.metadata, PROPOSES: "forget"})
         self._retire(found, terms, row, "forget")
@@ -299,7 +281,7 @@ class Planner:
             for text in remains(one.text, terms) if terms else ():
                 if plain(text) not in seen:
                     seen.add(plain(text))
-                    self._put("add", self._remaining(one, text, row.id), "remains")
+                    self._put("add", remaining_row(self.turn, self._now, one, text, row.id), "remains")
 
     def _set_apart(self, texts: frozenset[str]) -> None:
         """Show the other statements of withheld sentences by themselves, as their turns no longer say them."""
@@ -308,42 +290,6 @@ class Planner:
                 apart = replace(row, metadata={**row.metadata, APART: True}, updated_at=self._now)
                 changed = self._changes.get(row.id)
                 self._put(changed.action if changed else "edit", apart, changed.reason if changed else "apart")
-
-    def _remaining(self, one: Older, text: str, batch: str) -> Memory:
-        """Return a memory of what still holds of an older sentence, with its source and time."""
-        old = one.memory
-        if old is not None:
-            id_ = memory_id(self.turn.scope, old.message or old.id, "", "", text)
-            return replace(
-                old,
-                id=id_,
-                text=text,
-                status="active",
-                valid_to=None,
-                updated_at=self._now,
-                batch="",
-                later=(),
-                metadata={**old.metadata, REMAINS: batch},
-                earlier=(),
-            )
-        found = one.row
-        assert found is not None
-        return Memory(
-            id=memory_id(self.turn.scope, found.message, "", "", text),
-            kind=kind_of(flat(text)),
-            text=text,
-            created_at=self._now,
-            updated_at=self._now,
-            valid_from=found.at,
-            quote=one.sentence,
-            source=f"turn:{found.turn}",
-            confidence=CONFIDENCE,
-            agent=self.turn.scope.agent,
-            session=found.session,
-            turns=(found.turn,),
-            message=found.message,
-            metadata={REMAINS: batch},
-        )
 
     def _replace_slot(self, ending: Ending, said: Said, older: Sequence[Older]) -> bool:
         """Close the statement whose place a new value takes: "I live in X now" against "I live in Y"."""
@@ -354,36 +300,20 @@ class Planner:
                 continue
             slots = (one.memory.metadata.get(SLOT) if one.memory else None) or slot_of(one.text)
             for known, held in slots:
-                if same_slot(str(known), name) and plain(str(held)) != plain(value) and not _overlaps(str(held), value):
+                if same_slot(str(known), name) and plain(str(held)) != plain(value) and not overlap(str(held), value):
                     found.append(one)
                     break
-        if not found or not said.live or self._closed + len(found) > self._limits.max_closed:
+        if not found or not said.live or self._closed + len(found) > self._max_closed:
             return False
         texts = frozenset(plain(one.sentence) for one in found)
         hides = spans_of(self.past.rows, texts)
-        row = self._ending_row(said, ending.clause, [], hides, texts, is_forgotten=False, found=found)
+        row = ending_row(self.turn, self._now, said, ending.clause, [], hides, texts, is_forgotten=False, found=found)
         for one in found:
             if one.memory is not None:
                 self._put("close", self._ended(one.memory, row.id), "replaced")
                 self._closed += 1
         self._put("close", row, "replaced")
         return True
-
-    def _older(self, said: Said) -> list[Older]:
-        """Return the sentences that an ending in ``said`` may reach, as memories or as sentences of earlier turns."""
-        found = [Older(row.text, row.quote or row.text, row, None) for row in self.active if row.kind != "summary"]
-        known = {plain(one.sentence) for one in found}
-        session = self.turn.scope.session
-        for row in self.past.rows:
-            if row.by != "user" or row.message == said.id or (not said.live and row.session != session):
-                continue
-            for start, end in sentences(row.text):
-                text = row.text[start:end]
-                if plain(text) not in known:
-                    found.append(Older(text, text, None, row))
-        if not said.live:
-            found = [one for one in found if one.memory is None or one.memory.session == session]
-        return found
 
     def _reinforce(self, row: Memory) -> None:
         self._put(
@@ -396,76 +326,6 @@ class Planner:
                 updated_at=self._now,
             ),
             "said again",
-        )
-
-    def _memory(self, one: Statement, said: Said, *, is_apart: bool) -> Memory:
-        scope, code = self.turn.scope, tongue(one.sentence.text)
-        metadata: dict[str, Any] = {PROFILE: True} if one.is_profile else {}
-        if len(said.text) > MAX_CARRIED or is_apart:
-            metadata[APART] = True
-        return Memory(
-            id=memory_id(scope, said.id, "", "", one.text),
-            kind=one.kind,
-            text=one.text,
-            created_at=self._now,
-            updated_at=self._now,
-            valid_from=self.turn.at,
-            quote=one.sentence.text,
-            source=f"turn:{self.turn.id}",
-            confidence=CONFIDENCE,
-            agent=scope.agent,
-            session=scope.session,
-            turns=(self.turn.id,),
-            context=one.context,
-            context_by=one.by,  # type: ignore[arg-type]
-            dates=dates_in(one.text, self.turn.local_at, code),
-            expires_at=expiry_of(one.text, self.turn.local_at, code),
-            offset_minutes=self.turn.offset_minutes,
-            message=said.id,
-            start=one.sentence.start,
-            end=one.sentence.end,
-            metadata=metadata,
-        )
-
-    def _ending_row(
-        self,
-        said: Said,
-        text: str,
-        terms: Sequence[Term],
-        hides: Sequence[Hide],
-        texts: frozenset[str],
-        *,
-        is_forgotten: bool,
-        found: Sequence[Older] = (),
-    ) -> Memory:
-        """Return the record of an ending; it is common to all agents where what it ended was."""
-        scope, at = self.turn.scope, self.turn.at
-        is_common = any(one.memory is not None and not one.memory.agent for one in found)
-        key = text or " ".join(term.text for term in terms) or " ".join(sorted(texts))
-        batch = "end_" + memory_id(scope, said.id, "ending", "", key).removeprefix("mem_")
-        metadata = {
-            ENDING: batch,
-            HIDES: [list(hide) for hide in dict.fromkeys(hides)],
-            TEXTS: sorted(texts),
-            TERMS: [[term.text, sorted(term.forms), term.is_name] for term in terms],
-            FORGOTTEN: is_forgotten,
-        }
-        return Memory(
-            id=batch,
-            kind="fact",
-            text=text,
-            created_at=self._now,
-            updated_at=self._now,
-            valid_from=at,
-            valid_to=at,
-            status="closed",
-            quote=text,
-            source=f"turn:{self.turn.id}",
-            agent="" if is_common else scope.agent,
-            session=scope.session,
-            turns=(self.turn.id,),
-            message=said.id,
-            metadata=metadata,
         )
 
     def _withhold(self, ending: Memory, hides: Iterable[Hide]) -> None:
@@ -485,34 +345,5 @@ class Planner:
         self._changes[memory.id] = Change(action, memory, self._before.get(memory.id), self.turn.id, reason)
 
 
-def _is_linked(one: Older, ending: Ending, older: Sequence[Older]) -> bool:
-    """Return whether a sentence must stay beside what ends it: it says much besides, or the correction needs it.
-
-    "It should be 790, not 740" says nothing without "My rent is 740".
-    """
-    if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
-        return True
-    return is_heavy(one, ending.terms, older)
-
-
-def _holding(rows: Iterable[Row], terms: Sequence[Term], *, any_of: bool = False) -> list[Hide]:
-    """Return the sentences of ``rows`` that hold the terms."""
-    if not terms:
-        return []
-    check = any if any_of else all
-    return [
-        (row.id, start, end)
-        for row in rows
-        for start, end in sentences(row.text)
-        if check(holds(row.text[start:end], term) for term in terms)
-    ]
-
-
 def _at(rows: Sequence[Row], hide: Hide) -> str:
     return next((row.text[hide[1] : hide[2]] for row in rows if row.id == hide[0]), "")
-
-
-def _overlaps(left: str, right: str) -> bool:
-    """Return whether one value is said with more or fewer words than the other: "Leeds", "Leeds near the canal"."""
-    ours, theirs = set(plain(left).split()), set(plain(right).split())
-    return ours <= theirs or theirs <= ours

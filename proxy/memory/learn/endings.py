@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from proxy.memory.learn.slots import COMMA, slot_of
 from proxy.memory.learn.statements import Sentence, speaks_of_self
-from proxy.text.languages import Language, languages_in, matches, words_for
+from proxy.text.languages import Language, languages_in, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
 from proxy.text.terms import Term, forms_of, holds, shared, terms_in
@@ -21,11 +22,9 @@ MAX_TERMS = 6
 MAX_CUE_WORDS = 3
 MIN_REST_WORDS = 3
 _SLACK = 2  # characters, a comma and a blank, between polite words and what follows
-MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
 _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
 _PLAIN_REGIONS = 2  # behind and before a cue
-_COMMA = re.compile(r"[,;:，；：。]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,64 +117,6 @@ def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
     return [terms for terms in made if terms]
 
 
-def slot_of(text: str) -> list[tuple[str, str]]:
-    """Return the slots that a statement fills, as name and value: ``home``, ``job``, ``en:shoe size`` and so on."""
-    low = flat(text)
-    if any(word.text in listed("also") for word in words(low)):
-        return []
-    found = []
-    for one in languages_in(low):
-        for name, phrases in one.slots.items():
-            held = [match for match in matches(phrases, low) if not _is_of_other(text, low, match.start())]
-            found += [(name, _value(match["new"])) for match in held]
-        for match in matches(one.single, low):
-            key = _key(match["key"])
-            if len(key) > MAX_KEY_WORDS or not listed("first").isdisjoint(key):
-                continue
-            if not one.words["single"].isdisjoint(key):
-                found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
-    return [(name, value) for name, value in found if value and not _is_no_value(value)]
-
-
-def _is_no_value(value: str) -> bool:
-    """Return whether what stands at the place of a value asks or describes: "my job is what I love"."""
-    return value.startswith(tuple(listed("attributive"))) or value.split(maxsplit=1)[0] in listed("ask")
-
-
-def _is_of_other(text: str, low: str, start: int) -> bool:
-    """Return whether the clause opens with a subject other than the user: "Соседи" before "переехали в Самару"."""
-    begin = max((found.end() for found in _COMMA.finditer(low, 0, start)), default=0)
-    before = [word.text for word in words(low[begin:start])]
-    if not before or HAS_CJK.search(low) or speaks_of_self(low[begin:start]) or before[0] in listed("time"):
-        return False
-    return any(before[0] in term.forms for term in terms_in(text, begin, start))
-
-
-def same_slot(left: str, right: str) -> bool:
-    """Return whether two slot names mean the same: equal, or the words of one within those of the other."""
-    if left == right:
-        return True
-    ours, theirs = set(left.rsplit(":", maxsplit=1)[-1].split()), set(right.rsplit(":", maxsplit=1)[-1].split())
-    return ":" in left and ":" in right and (ours <= theirs or theirs <= ours)
-
-
-def _key(text: str) -> list[str]:
-    """Return the telling words of "my favourite film of all time": up to a preposition, without articles."""
-    found = [word.text for word in words(text)]
-    end = next((at for at, word in enumerate(found) if at and word in listed("preposition")), len(found))
-    return [word for word in found[:end] if word not in listed("article")]
-
-
-def _value(text: str) -> str:
-    found = [word.text for word in words(text) if word.text not in listed("article")]
-    kept: list[str] = []
-    for word in found:
-        if kept and (word in listed("time") or word in listed("but") or word in listed("preposition")):
-            break
-        kept.append(word)
-    return " ".join(kept)
-
-
 def _request(one: Sentence, part: str, low: str) -> Ending | None:
     """Return a request to forget; it opens its clause, politeness aside."""
     if any(tongue.has("later", low) for tongue in languages_in(low)):
@@ -187,7 +128,7 @@ def _request(one: Sentence, part: str, low: str) -> Ending | None:
             if match.start() > opening or not before.isdisjoint(listed("first")):  # "I don't remember the name"
                 continue
             start, end = match.start("old"), len(low)
-            first = next((found.start() for found in _COMMA.finditer(low, start)), end)
+            first = next((found.start() for found in COMMA.finditer(low, start)), end)
             is_list = any(word.text in listed("and") for word in words(low[start:]))
             terms = _cut(terms_in(part, start, end if is_list else first) or terms_in(part, start, end))
             everything = tongue.has("everything", low[match.start() : match.start("old")])
@@ -270,7 +211,7 @@ def _correction(one: Sentence) -> Ending | None:
     for tongue in languages_in(one.low):
         for match in tongue.find("correct", one.low):
             names_both = "new" in match.re.groupindex and match["new"] and match["old"]
-            if names_both and _COMMA.search(match[0]) and not one.is_question:
+            if names_both and COMMA.search(match[0]) and not one.is_question:
                 start = max(begin for begin, _ in clauses(one.text) if begin <= match.start())
                 return _naming(tongue, one, one.text[start:], one.low[start:])
     return None
@@ -303,14 +244,14 @@ def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | Non
 
 def _named(tongue: Language, part: str, low: str, match: re.Match[str]) -> tuple[list[Term], tuple[Term, ...]]:
     """Return what a plain cue ends: the words inside it, else those behind it, else those before it."""
-    left = max((found.end() for found in _COMMA.finditer(low, 0, match.start())), default=0)
-    right = next((found.start() for found in _COMMA.finditer(low, match.end())), len(low))
+    left = max((found.end() for found in COMMA.finditer(low, 0, match.start())), default=0)
+    right = next((found.start() for found in COMMA.finditer(low, match.end())), len(low))
     regions: list[Span] = [(match.end(), right), (left, match.start())]
     if "gap" in match.re.groupindex and match["gap"]:
         start, end = match.span("gap")
         at_end = match.end("gap") == match.end()  # a gap behind the cue ends at a comma, one inside it may be a list
         regions.insert(
-            0, (start, next((found.start() for found in _COMMA.finditer(low, start, end)), end) if at_end else end)
+            0, (start, next((found.start() for found in COMMA.finditer(low, start, end)), end) if at_end else end)
         )
     for at, (start, end) in enumerate(regions):
         if terms := _cut(terms_in(part, start, end)):

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from proxy.memory.learn.decide import Limits, Planner
-from proxy.memory.learn.endings import Ending, endings, resumed, slot_of
+from proxy.memory.learn.decide import MAX_CLOSED, Planner
+from proxy.memory.learn.endings import Ending, endings, resumed
 from proxy.memory.learn.past import Past
+from proxy.memory.learn.slots import slot_of
 from proxy.memory.learn.statements import (
     Sentence,
     Statement,
@@ -51,10 +52,10 @@ def read(turn: Turn) -> list[Read]:
 
 
 def learn(
-    turn: Turn, readings: Sequence[Read], past: Past, now: datetime, limits: Limits | None = None
+    turn: Turn, readings: Sequence[Read], past: Past, now: datetime, max_closed: int = MAX_CLOSED
 ) -> list[Change]:
     """Return what a turn changes; applying the changes and asking again gives nothing."""
-    planner = Planner(turn, past, now, limits)
+    planner = Planner(turn, past, now, max_closed)
     reply = ""
     for one in readings:
         reply = _reply_before(one.said, turn, past)

@@ -9,7 +9,7 @@ from datetime import datetime
 from proxy.memory.learn.statements import Sentence
 from proxy.memory.plan.changes import TEXTS, is_ending
 from proxy.text.segment import sentences
-from proxy.text.terms import plain
+from proxy.text.terms import Term, holds, plain
 from proxy.types import Episode, Memory, Role
 
 Hide = tuple[str, int, int]
@@ -95,4 +95,17 @@ def spans_of(rows: Iterable[Row], texts: frozenset[str]) -> list[Hide]:
         for row in rows
         for start, end in sentences(row.text)
         if plain(row.text[start:end]) in texts
+    ]
+
+
+def holding(rows: Iterable[Row], terms: Sequence[Term], *, any_of: bool = False) -> list[Hide]:
+    """Return the sentences of ``rows`` that hold the terms."""
+    if not terms:
+        return []
+    check = any if any_of else all
+    return [
+        (row.id, start, end)
+        for row in rows
+        for start, end in sentences(row.text)
+        if check(holds(row.text[start:end], term) for term in terms)
     ]

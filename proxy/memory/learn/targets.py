@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proxy.memory.learn.endings import Ending
-from proxy.memory.learn.past import Row
+from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
+from proxy.memory.learn.slots import slot_of
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
-from proxy.text.segment import clauses
-from proxy.text.terms import Term, holds, holds_all, plain, terms_in
+from proxy.text.segment import clauses, sentences
+from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
 from proxy.text.words import HAS_CJK, flat, words
-from proxy.types import Memory
+from proxy.types import Memory, Said, Turn
 
 MIN_SHARE = 0.5  # of an ending's known terms that a target holds, the first among them
 MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not a thing
@@ -45,6 +46,22 @@ class Targets:
     certain: list[Older] = field(default_factory=list)
     likely: list[Older] = field(default_factory=list)
     terms: tuple[Term, ...] = ()
+
+
+def older_sentences(turn: Turn, past: Past, active: Sequence[Memory], said: Said) -> list[Older]:
+    """Return the sentences that an ending in ``said`` may reach, as memories or as sentences of earlier turns."""
+    found = [Older(row.text, row.quote or row.text, row, None) for row in active if row.kind != "summary"]
+    known = {plain(one.sentence) for one in found}
+    for row in past.rows:
+        if row.by != "user" or row.message == said.id or (not said.live and row.session != turn.scope.session):
+            continue
+        for start, end in sentences(row.text):
+            text = row.text[start:end]
+            if plain(text) not in known:
+                found.append(Older(text, text, None, row))
+    if said.live:
+        return found
+    return [one for one in found if one.memory is None or one.memory.session == turn.scope.session]
 
 
 def targets(ending: Ending, older: Sequence[Older]) -> Targets:
@@ -86,6 +103,16 @@ def is_heavy(one: Older, terms: Sequence[Term], older: Sequence[Older]) -> bool:
         return False
     rest = [other.text for other in older if plain(other.text) != plain(one.text)]
     return sum(not any(holds(text, term) for text in rest) for term in others) >= MIN_HEAVY
+
+
+def is_linked(one: Older, ending: Ending, older: Sequence[Older]) -> bool:
+    """Return whether a sentence must stay beside what ends it: it says much besides, or the correction needs it.
+
+    "It should be 790, not 740" says nothing without "My rent is 740".
+    """
+    if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
+        return True
+    return is_heavy(one, ending.terms, older)
 
 
 def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.learn.decide import Limits, Planner
+from proxy.memory.learn.decide import Planner
 from proxy.memory.learn.gather import rows_holding
 from proxy.memory.learn.past import Past
 from proxy.memory.learn.targets import Older
@@ -54,7 +54,7 @@ def forget_changes(scope: Scope, request: Request, past: Past, now: datetime) ->
         return []
     said = Said(f"api_{secrets.token_hex(12)}", "user", "")
     turn = Turn(said.id, scope, (said,), "", "complete", "", now)
-    planner = Planner(turn, past, now, Limits(MAX_CLOSED))
+    planner = Planner(turn, past, now, MAX_CLOSED)
     planner.forget(found, terms, said)
     return planner.changes()
 

@@ -1,0 +1,132 @@
+"""Rows that a turn adds: of a statement, of what remains of one, and of an ending. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from proxy.memory.learn.past import Hide
+from proxy.memory.learn.statements import Statement, kind_of
+from proxy.memory.learn.targets import Older
+from proxy.memory.plan.changes import APART, ENDING, FORGOTTEN, HIDES, PROFILE, REMAINS, TERMS, TEXTS, memory_id
+from proxy.text.dates import dates_in, expiry_of
+from proxy.text.lexical import tongue
+from proxy.text.terms import Term
+from proxy.text.words import flat
+from proxy.types import Memory, Said, Turn
+
+MAX_CARRIED = 400  # characters of a message that is shown whole for a statement in it
+CONFIDENCE = 0.8  # of a statement said once
+
+
+def statement_row(turn: Turn, now: datetime, one: Statement, said: Said, *, is_apart: bool) -> Memory:
+    """Return the memory of a statement; ``is_apart`` where its message does not show it."""
+    scope, code = turn.scope, tongue(one.sentence.text)
+    metadata: dict[str, Any] = {PROFILE: True} if one.is_profile else {}
+    if len(said.text) > MAX_CARRIED or is_apart:
+        metadata[APART] = True
+    return Memory(
+        id=memory_id(scope, said.id, "", "", one.text),
+        kind=one.kind,
+        text=one.text,
+        created_at=now,
+        updated_at=now,
+        valid_from=turn.at,
+        quote=one.sentence.text,
+        source=f"turn:{turn.id}",
+        confidence=CONFIDENCE,
+        agent=scope.agent,
+        session=scope.session,
+        turns=(turn.id,),
+        context=one.context,
+        context_by=one.by,  # type: ignore[arg-type]
+        dates=dates_in(one.text, turn.local_at, code),
+        expires_at=expiry_of(one.text, turn.local_at, code),
+        offset_minutes=turn.offset_minutes,
+        message=said.id,
+        start=one.sentence.start,
+        end=one.sentence.end,
+        metadata=metadata,
+    )
+
+
+def remaining_row(turn: Turn, now: datetime, one: Older, text: str, batch: str) -> Memory:
+    """Return a memory of what still holds of an older sentence, with its source and time."""
+    old = one.memory
+    if old is not None:
+        id_ = memory_id(turn.scope, old.message or old.id, "", "", text)
+        return replace(
+            old,
+            id=id_,
+            text=text,
+            status="active",
+            valid_to=None,
+            updated_at=now,
+            batch="",
+            later=(),
+            metadata={**old.metadata, REMAINS: batch},
+            earlier=(),
+        )
+    found = one.row
+    assert found is not None
+    return Memory(
+        id=memory_id(turn.scope, found.message, "", "", text),
+        kind=kind_of(flat(text)),
+        text=text,
+        created_at=now,
+        updated_at=now,
+        valid_from=found.at,
+        quote=one.sentence,
+        source=f"turn:{found.turn}",
+        confidence=CONFIDENCE,
+        agent=turn.scope.agent,
+        session=found.session,
+        turns=(found.turn,),
+        message=found.message,
+        metadata={REMAINS: batch},
+    )
+
+
+def ending_row(
+    turn: Turn,
+    now: datetime,
+    said: Said,
+    text: str,
+    terms: Sequence[Term],
+    hides: Sequence[Hide],
+    texts: frozenset[str],
+    *,
+    is_forgotten: bool,
+    found: Sequence[Older] = (),
+) -> Memory:
+    """Return the record of an ending; it is common to all agents where what it ended was."""
+    scope, at = turn.scope, turn.at
+    is_common = any(one.memory is not None and not one.memory.agent for one in found)
+    key = text or " ".join(term.text for term in terms) or " ".join(sorted(texts))
+    batch = "end_" + memory_id(scope, said.id, "ending", "", key).removeprefix("mem_")
+    metadata = {
+        ENDING: batch,
+        HIDES: [list(hide) for hide in dict.fromkeys(hides)],
+        TEXTS: sorted(texts),
+        TERMS: [[term.text, sorted(term.forms), term.is_name] for term in terms],
+        FORGOTTEN: is_forgotten,
+    }
+    return Memory(
+        id=batch,
+        kind="fact",
+        text=text,
+        created_at=now,
+        updated_at=now,
+        valid_from=at,
+        valid_to=at,
+        status="closed",
+        quote=text,
+        source=f"turn:{turn.id}",
+        agent="" if is_common else scope.agent,
+        session=scope.session,
+        turns=(turn.id,),
+        message=said.id,
+        metadata=metadata,
+    )

@@ -1,0 +1,78 @@
+"""Slots, of which each holds one value at a time: home, job, "my shoe size"; and what stands in them. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from proxy.memory.learn.statements import speaks_of_self
+from proxy.text.languages import languages_in, matches
+from proxy.text.languages import words as listed
+from proxy.text.terms import plain, terms_in
+from proxy.text.words import HAS_CJK, flat, words
+
+MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
+COMMA = re.compile(r"[,;:，；：。]")
+
+
+def slot_of(text: str) -> list[tuple[str, str]]:
+    """Return the slots that a statement fills, as name and value: ``home``, ``job``, ``en:shoe size`` and so on."""
+    low = flat(text)
+    if any(word.text in listed("also") for word in words(low)):
+        return []
+    found = []
+    for one in languages_in(low):
+        for name, phrases in one.slots.items():
+            held = [match for match in matches(phrases, low) if not _is_of_other(text, low, match.start())]
+            found += [(name, _value(match["new"])) for match in held]
+        for match in matches(one.single, low):
+            key = _key(match["key"])
+            if len(key) > MAX_KEY_WORDS or not listed("first").isdisjoint(key):
+                continue
+            if not one.words["single"].isdisjoint(key):
+                found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
+    return [(name, value) for name, value in found if value and not _is_no_value(value)]
+
+
+def _is_no_value(value: str) -> bool:
+    """Return whether what stands at the place of a value asks or describes: "my job is what I love"."""
+    return value.startswith(tuple(listed("attributive"))) or value.split(maxsplit=1)[0] in listed("ask")
+
+
+def _is_of_other(text: str, low: str, start: int) -> bool:
+    """Return whether the clause opens with a subject other than the user: "Соседи" before "переехали в Самару"."""
+    begin = max((found.end() for found in COMMA.finditer(low, 0, start)), default=0)
+    before = [word.text for word in words(low[begin:start])]
+    if not before or HAS_CJK.search(low) or speaks_of_self(low[begin:start]) or before[0] in listed("time"):
+        return False
+    return any(before[0] in term.forms for term in terms_in(text, begin, start))
+
+
+def same_slot(left: str, right: str) -> bool:
+    """Return whether two slot names mean the same: equal, or the words of one within those of the other."""
+    if left == right:
+        return True
+    ours, theirs = set(left.rsplit(":", maxsplit=1)[-1].split()), set(right.rsplit(":", maxsplit=1)[-1].split())
+    return ":" in left and ":" in right and (ours <= theirs or theirs <= ours)
+
+
+def _key(text: str) -> list[str]:
+    """Return the telling words of "my favourite film of all time": up to a preposition, without articles."""
+    found = [word.text for word in words(text)]
+    end = next((at for at, word in enumerate(found) if at and word in listed("preposition")), len(found))
+    return [word for word in found[:end] if word not in listed("article")]
+
+
+def _value(text: str) -> str:
+    found = [word.text for word in words(text) if word.text not in listed("article")]
+    kept: list[str] = []
+    for word in found:
+        if kept and (word in listed("time") or word in listed("but") or word in listed("preposition")):
+            break
+        kept.append(word)
+    return " ".join(kept)
+
+
+def overlap(left: str, right: str) -> bool:
+    """Return whether one value is said with more or fewer words than the other: "Leeds", "Leeds near the canal"."""
+    ours, theirs = set(plain(left).split()), set(plain(right).split())
+    return ours <= theirs or theirs <= ours
