@@ -5,7 +5,21 @@ from __future__ import annotations
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from proxy.api import errors, links, memories, openapi, ops, receipts, reviews, sessions, shown, state, transfer, usage
+from proxy.api import (
+    errors,
+    forgetting,
+    links,
+    memories,
+    openapi,
+    ops,
+    receipts,
+    reviews,
+    sessions,
+    shown,
+    state,
+    transfer,
+    usage,
+)
 from proxy.api.chat import Completions
 from proxy.api.cors import Cors
 from proxy.api.edge import Edge
@@ -37,7 +51,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (links, openapi, reviews, usage):
+    for module in (forgetting, links, openapi, reviews, usage):
         app.include_router(module.router)
     passthrough = Passthrough(services)
     for path in ("/v1/models", "/v1/models/{name:path}"):

@@ -22,7 +22,7 @@ from proxy.memory.lifecycle.forget import Request, forget_changes, past_of, rest
 from proxy.memory.lifecycle.listing import Wanted, chosen, place
 from proxy.memory.lifecycle.lookup import find
 from proxy.memory.lifecycle.stated import stated
-from proxy.memory.plan.changes import INTERNAL, Change, edit_memory, is_ending, undo_changes
+from proxy.memory.plan.changes import INTERNAL, Change, edit_memory, is_ending
 from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
 from proxy.text.secrets import redact, redact_values
@@ -73,21 +73,6 @@ class SearchBody(_Body):
     limit: int = Field(10, ge=1, le=200)
     sources: list[Source] | None = None
     as_of: AwareDatetime | None = None
-
-
-class ForgetBody(_Body):
-    """What ``POST /v1/memories/forget`` takes."""
-
-    text: _Text | None = None
-    query: _Text | None = None
-    ids: list[str] | None = Field(None, max_length=1000)
-    dry_run: bool = False
-
-
-class UndoBody(_Body):
-    """What ``POST /v1/memories/undo`` takes."""
-
-    batch: str = Field(max_length=100)
 
 
 @router.get("")
@@ -161,48 +146,6 @@ async def search_memories(scope: Caller, services: Parts, body: SearchBody) -> d
     """Return what fits a query, ranked, whether or not it would be injected."""
     hits = await _search(services, scope, body.query, limit=body.limit, sources=body.sources, as_of=body.as_of)
     return listing([hit_shape(hit) for hit in hits])
-
-
-@router.post("/forget")
-async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, Any]:
-    """Close everything that a text, a query or ids name; with ``dry_run``, only say what would go."""
-    given = [name for name in ("text", "query", "ids") if getattr(body, name)]
-    if len(given) != 1:
-        raise InvalidRequest("Send exactly one of `text`, `query` and `ids` to say what to forget.", param="text")
-    request = Request(body.text or body.query or "", body.ids or ())
-    now = services.clock.now()
-    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
-    past = await past_of(services.index, scope, request, rows)
-
-    def plan(rows: list[Memory]) -> Sequence[Change]:
-        return forget_changes(scope, request, replace(past, memories=rows), now)
-
-    changes = await in_thread("cpu", plan, rows) if body.dry_run else await write(services, scope, plan)
-    batch = next((change.memory.id for change in changes if is_ending(change.memory)), None)
-    closed = [memory_shape(change.before or change.memory) for change in changes if _is_told(change, "closed")]
-    review = [memory_shape(change.before or change.memory) for change in changes if _is_told(change, "review")]
-    return {
-        "object": "memory.forget",
-        "batch": None if body.dry_run else batch,
-        "dry_run": body.dry_run,
-        "closed": closed,
-        "review": review,
-    }
-
-
-@router.post("/undo")
-async def undo(scope: Caller, services: Parts, body: UndoBody) -> dict[str, Any]:
-    """Take one batch of endings back: its memories hold again, its sentences are shown again."""
-    now = services.clock.now()
-    changes = await write(services, scope, lambda rows: undo_changes(body.batch, rows, now))
-    if not changes:
-        raise NotFound(f"There is no batch {body.batch[:80]!r} to undo.", param="batch")
-    restored = [memory_shape(change.memory) for change in changes if change.action == "restore"]
-    return {"object": "memory.undo", "batch": body.batch, "restored": restored}
-
-
-def _is_told(change: Change, status: str) -> bool:
-    return change.memory.status == status and not is_ending(change.memory)
 
 
 @router.get("/{memory_id}")

@@ -1,0 +1,85 @@
+"""``/v1/memories/forget`` and ``undo``: end what is named everywhere, and take it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from proxy.api.caller import Caller, Parts
+from proxy.api.shapes import memory_shape
+from proxy.api.writing import write
+from proxy.errors import InvalidRequest, NotFound
+from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
+from proxy.memory.plan.changes import Change, is_ending, undo_changes
+from proxy.process.threads import in_thread
+from proxy.text.secrets import redact
+from proxy.types import Memory
+
+router = APIRouter(prefix="/v1/memories")
+
+_Text = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(redact)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ForgetBody(_Body):
+    """What ``POST /v1/memories/forget`` takes."""
+
+    text: _Text | None = None
+    query: _Text | None = None
+    ids: list[str] | None = Field(None, max_length=1000)
+    dry_run: bool = False
+
+
+class UndoBody(_Body):
+    """What ``POST /v1/memories/undo`` takes."""
+
+    batch: str = Field(max_length=100)
+
+
+@router.post("/forget")
+async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, Any]:
+    """Close everything that a text, a query or ids name; with ``dry_run``, only say what would go."""
+    given = [name for name in ("text", "query", "ids") if getattr(body, name)]
+    if len(given) != 1:
+        raise InvalidRequest("Send exactly one of `text`, `query` and `ids` to say what to forget.", param="text")
+    request = Request(body.text or body.query or "", body.ids or ())
+    now = services.clock.now()
+    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    past = await past_of(services.index, scope, request, rows)
+
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        return forget_changes(scope, request, replace(past, memories=rows), now)
+
+    changes = await in_thread("cpu", plan, rows) if body.dry_run else await write(services, scope, plan)
+    batch = next((change.memory.id for change in changes if is_ending(change.memory)), None)
+    closed = [memory_shape(change.before or change.memory) for change in changes if _is_told(change, "closed")]
+    review = [memory_shape(change.before or change.memory) for change in changes if _is_told(change, "review")]
+    return {
+        "object": "memory.forget",
+        "batch": None if body.dry_run else batch,
+        "dry_run": body.dry_run,
+        "closed": closed,
+        "review": review,
+    }
+
+
+@router.post("/undo")
+async def undo(scope: Caller, services: Parts, body: UndoBody) -> dict[str, Any]:
+    """Take one batch of endings back: its memories hold again, its sentences are shown again."""
+    now = services.clock.now()
+    changes = await write(services, scope, lambda rows: undo_changes(body.batch, rows, now))
+    if not changes:
+        raise NotFound(f"There is no batch {body.batch[:80]!r} to undo.", param="batch")
+    restored = [memory_shape(change.memory) for change in changes if change.action == "restore"]
+    return {"object": "memory.undo", "batch": body.batch, "restored": restored}
+
+
+def _is_told(change: Change, status: str) -> bool:
+    return change.memory.status == status and not is_ending(change.memory)
