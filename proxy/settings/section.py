@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 
 from proxy.settings.explain import is_web_address
 
-_WEB_ADDRESSES = ("url", "hub_url", "otlp_endpoint")
+_WEB_ADDRESSES = ("url", "hub_url", "base_url", "otlp_endpoint")
 
 
 class Section(BaseModel):
@@ -21,7 +21,7 @@ class Section(BaseModel):
     def _is_reachable(cls, value: Any, info: ValidationInfo) -> Any:
         """Refuse an address of a web server that is none."""
         name = info.field_name or ""
-        is_address = name in _WEB_ADDRESSES or name.endswith("base_url")
+        is_address = name in _WEB_ADDRESSES or name.endswith("_base_url")
         if is_address and isinstance(value, str) and not is_web_address(value):
             raise ValueError(f"{value!r} is no URL: it begins with http:// or https:// and names a host")
         return value
