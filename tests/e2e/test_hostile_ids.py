@@ -30,15 +30,22 @@ HOSTILE = {
     "combining": "Zoe\u0308",
     "percent": "%00%2e%2e%2f",
     "json": '{"a": ["b"]}',
-    "template": "${7*7}{{7*7}}<script>alert(1)</script>",
     "long": "x" * 10_000,
     "dots": "..",
     "number": "0",
-    "null": "null",
     "end": "x/end",
 }
 
-IN_PATHS = {**HOSTILE, "nul": "a\x00b", "newline": "a\r\nX-Evil: 1", "surrogate": "\udcff", "id": "mem_" + "0" * 24}
+UNFILLED = {"template": "${7*7}{{7*7}}<script>alert(1)</script>", "null": "null", "variable": "%USER%"}
+
+IN_PATHS = {
+    **HOSTILE,
+    **UNFILLED,
+    "nul": "a\x00b",
+    "newline": "a\r\nX-Evil: 1",
+    "surrogate": "\udcff",
+    "id": "mem_" + "0" * 24,
+}
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
@@ -60,6 +67,13 @@ def test_hostile_user_session_and_agent_have_a_memory_of_their_own(
     for other in ({}, {"x_memory_user": hostile + "2"}, {"x_memory_user": "%"}):
         assert call(server, "GET", "/v1/memories", key=key, **other)[1]["data"] == []
         assert call(server, "GET", f"/v1/sessions/{quote(hostile, safe='')}", key=key, **other)[0].status == 404
+
+
+@pytest.mark.parametrize("unfilled", UNFILLED.values(), ids=UNFILLED)
+def test_a_name_that_was_not_filled_in_has_no_memory(server: Running, upstream: FakeProvider, unfilled: str) -> None:
+    upstream.script(answer_anything)
+    answer, _ = call(server, "POST", CHAT, chat("I use Shram"), key=new_key(), x_memory_user=unfilled)
+    assert (answer.status, answer.header("x-memory")) == (200, "off; n=0; tokens=0; reason=no-identity")
 
 
 @pytest.mark.parametrize("hostile", IN_PATHS.values(), ids=IN_PATHS)
@@ -128,7 +142,9 @@ def test_bad_queries_are_400(server: Running, query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [*HOSTILE.values(), "a\x00b", "\ud83d lone", "x" * 20_000], ids=[*HOSTILE, "nul", "surrogate", "longest"]
+    "text",
+    [*HOSTILE.values(), *UNFILLED.values(), "a\x00b", "\ud83d lone", "x" * 20_000],
+    ids=[*HOSTILE, *UNFILLED, "nul", "surrogate", "longest"],
 )
 def test_hostile_texts_are_stored_found_and_forgotten(server: Running, text: str) -> None:
     key = new_key()
