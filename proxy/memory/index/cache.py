@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from proxy.memory.index.index import ChunkShelf, FactShelf, Shelf, TurnShelf
+from proxy.memory.index.index import ChunkShelf, FactShelf, TurnShelf
+from proxy.memory.index.shelf import Shelf
 from proxy.memory.index.sketches import Sketches
 from proxy.memory.plan.changes import is_ending
 from proxy.process.threads import in_thread, spawn

@@ -3,192 +3,24 @@
 from __future__ import annotations
 
 import bisect
-import threading
 from collections import defaultdict
-from collections.abc import Collection, KeysView, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Generic, TypeVar, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proxy.clock import to_ms
 from proxy.memory.index.column import Column
-from proxy.memory.index.postings import Lines, Mask, Neighbours, Postings, Scores
+from proxy.memory.index.postings import Mask, Neighbours, Scores
+from proxy.memory.index.shelf import Shelf
 from proxy.memory.plan.changes import FORGOTTEN, is_ending
-from proxy.store.lance_search import Candidates
-from proxy.store.schema import CHUNKS, EPISODES, MEMORIES, Batch, Vector
+from proxy.store.schema import CHUNKS, EPISODES, MEMORIES, Vector
 from proxy.text.filenames import name_terms
 from proxy.types import Chunk, Episode, Memory, Scope
 
-T = TypeVar("T", Memory, Episode, Chunk)
 _NEVER = np.iinfo(np.int64).max
-_FEW_LINES = 20
-_BEYOND, _ABOVE_MEDIAN = 0.85, 0.06  # a quantile of cosines, and how far it is above the median of one language's
-_BYTES_PER_ITEM = 1200  # of a value with its strings, about
-
-
-class Shelf(Generic[T]):
-    """Rows of one owner and noun, ready to be searched; grows line by line and never renumbers.
-
-    Args:
-        vectors: Names of the vector columns.
-        dimension: Their length.
-        model: Only vectors of this embedding model count.
-    """
-
-    def __init__(self, vectors: Sequence[str], dimension: int, model: str) -> None:
-        self.lock = threading.Lock()  # held while rows come in and while a search looks at several columns
-        self.items: list[T] = []
-        self.stamp = 0
-        self._given: Mapping[str, float] | None = None  # scores by words, of the rows found for one query
-        self.model = model
-        self.postings = Postings()
-        self._line_of: dict[str, int] = {}
-        self._agents: dict[str, int] = {"": 0}
-        self._alive = Column(np.bool_)
-        self._agent = Column(np.int32)
-        self._time = Column(np.int64)
-        self._vectors = {name: Column(np.float32, dimension) for name in vectors}
-        self._has_vector = Column(np.bool_)
-
-    def __len__(self) -> int:
-        return len(self._line_of)
-
-    @property
-    def size_bytes(self) -> int:
-        """About how much memory this takes."""
-        columns = (self._alive, self._agent, self._time, self._has_vector, *self._vectors.values())
-        return (
-            sum(column.size_bytes for column in columns) + self.postings.size_bytes + _BYTES_PER_ITEM * len(self.items)
-        )
-
-    @property
-    def waste(self) -> float:
-        """The share of lines that are dead; a shelf with much of it should be built anew."""
-        return 1 - len(self) / len(self.items) if self.items else 0.0
-
-    @property
-    def ids(self) -> KeysView[str]:
-        """The ids of all living rows."""
-        return self._line_of.keys()
-
-    @property
-    def times(self) -> NDArray[np.int64]:
-        """Event time of each line, in milliseconds since the epoch."""
-        return self._time.values
-
-    def put(self, batch: Batch[T]) -> None:
-        """Add rows, over those of the same id."""
-        with self.lock:
-            self._put(batch)
-
-    def hold(self, found: Candidates[T]) -> None:
-        """Take the rows that the store found for one query; their words were scored by the store."""
-        self.put(found.rows)
-        self._given = found.words
-
-    def drop(self, ids: Collection[str]) -> None:
-        """Take rows out; unknown ids are ignored."""
-        with self.lock:
-            self._drop(ids)
-
-    def _put(self, batch: Batch[T]) -> None:
-        first = len(self.items)
-        current = np.array([model == self.model for model in batch.models], dtype=np.bool_)
-        self._alive.extend(np.ones(len(current), dtype=np.bool_))
-        self._agent.extend([self._agents.setdefault(item.agent, len(self._agents)) for item in batch.items])
-        self._time.extend([to_ms(_moment(item)) for item in batch.items])
-        self._has_vector.extend(current)
-        for name, column in self._vectors.items():
-            column.extend(batch.vectors[name] * current[:, np.newaxis] if len(current) else ())
-        self.items.extend(batch.items)
-        self._extended(batch.items)
-        self.postings.extend(batch.tokens)
-        for line, item in enumerate(batch.items, start=first):
-            self._drop([item.id])
-            self._line_of[item.id] = line
-            self._added(item, line)
-        self.stamp = max(self.stamp, batch.stamp)
-
-    def _drop(self, ids: Collection[str]) -> None:
-        for gone in ids:
-            line = self._line_of.pop(gone, None)
-            if line is not None:
-                self._alive.values[line] = False
-                self._removed(line)
-
-    def living(self) -> list[T]:
-        """Return all living rows, the oldest line first."""
-        with self.lock:
-            return [self.items[line] for line in sorted(self._line_of.values())]
-
-    def line(self, item_id: str) -> int | None:
-        """Return the line of a living row."""
-        return self._line_of.get(item_id)
-
-    def seen_by(self, scope: Scope) -> Mask:
-        """Return the living lines that ``scope`` may see."""
-        sees = np.array([scope.sees(agent) for agent in self._agents], dtype=np.bool_)  # by their numbers
-        mask: Mask = self._alive.values & sees[self._agent.values]
-        return mask
-
-    def lexical(self, weights: dict[str, float], mask: Mask) -> Scores:
-        """Return the BM25 score of every line."""
-        if self._given is not None:
-            return self._scattered(self._given, mask)
-        return self.postings.bm25(weights, mask)
-
-    def dense(self, vector: Vector | None, mask: Mask, name: str = "vector") -> Scores:
-        """Return the cosine of every line with ``vector``; NaN where either has none or the line is masked."""
-        cosines = np.full(len(self.items), np.nan, dtype=np.float32)
-        lines = np.flatnonzero(mask & self._has_vector.values)
-        if vector is not None and len(lines):
-            matrix = self._vectors[name].values
-            unit = np.asarray(vector, dtype=np.float32) / max(float(np.linalg.norm(vector)), 1e-12)
-            cosines[lines] = (matrix @ unit)[lines] if len(lines) > len(matrix) // 4 else matrix[lines] @ unit
-        return cosines
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether only rows that may answer one query are on it."""
-        return self._given is not None
-
-    def typical(self, cosines: Scores) -> tuple[float, float]:
-        """Return the median of all cosines, and the cosine of what is merely in the language of the query.
-
-        Half of what is said may be in another language, replies above all, so that these are two numbers. Both are 0
-        where only the cosines of the best are known.
-        """
-        known = cosines[~np.isnan(cosines)]
-        count = len(known)
-        if self._given is not None or count < _FEW_LINES:
-            return 0.0, 0.0
-        low, high, beyond = (count - 1) // 2, count // 2, int(_BEYOND * (count - 1))
-        ordered = np.partition(known, (low, high, beyond))  # numpy's median loads a module of 0.6 MB
-        return float(ordered[low] + ordered[high]) / 2, float(ordered[beyond]) - _ABOVE_MEDIAN
-
-    def vectors(self, lines: Lines, name: str = "vector") -> Vector:
-        """Return the vectors of ``lines``; a line of zeros where one is pending."""
-        return self._vectors[name].values[lines]
-
-    def _scattered(self, given: Mapping[str, float], mask: Mask) -> Scores:
-        """Return given scores by line."""
-        scores = np.zeros(len(self.items), dtype=np.float32)
-        for item_id, score in given.items():
-            line = self._line_of.get(item_id)
-            if line is not None and mask[line]:
-                scores[line] = score
-        return scores
-
-    def _extended(self, items: Sequence[T]) -> None:
-        """Let a kind of shelf note what else it needs of new lines."""
-
-    def _added(self, item: T, line: int) -> None:
-        """Let a kind of shelf put a new line into its place, once earlier lines of that id are gone."""
-
-    def _removed(self, line: int) -> None:
-        """Let a kind of shelf undo what ``_added`` did."""
 
 
 class FactShelf(Shelf[Memory]):
@@ -354,7 +186,3 @@ def _is_ended(item: Memory) -> bool:
 def _end(item: Memory) -> int:
     lasting = item.valid_to is None or (item.kind == "event" and item.status == "active")  # events stay true
     return _NEVER if lasting else to_ms(cast("datetime", item.valid_to))
-
-
-def _moment(item: Memory | Episode | Chunk) -> datetime:
-    return item.valid_from if isinstance(item, Memory) else item.at

@@ -11,8 +11,9 @@ import numpy as np
 
 from proxy.errors import ProxyError
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.index.index import FactShelf, Shelf
+from proxy.memory.index.index import FactShelf
 from proxy.memory.index.postings import Mask
+from proxy.memory.index.shelf import Shelf
 from proxy.memory.learn.endings import resumed
 from proxy.memory.learn.learn import Read
 from proxy.memory.learn.past import Past, Row

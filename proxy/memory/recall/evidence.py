@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from proxy.memory.index.index import Shelf
 from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.index.shelf import Shelf
 from proxy.memory.recall.gate import Evidence
 from proxy.memory.recall.rank import best
 from proxy.types import Chunk, Episode, Memory

@@ -9,8 +9,8 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from proxy.clock import to_ms
-from proxy.memory.index.index import Shelf
 from proxy.memory.index.postings import Scores
+from proxy.memory.index.shelf import Shelf
 from proxy.memory.recall.evidence import AnyShelf
 from proxy.memory.recall.framing import matter
 from proxy.memory.recall.gate import Evidence
