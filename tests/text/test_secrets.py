@@ -6,7 +6,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proxy.text.secrets import REDACTED, redact, redact_answer, redact_name
@@ -125,6 +125,9 @@ def test_names_that_hold_a_secret_are_redacted(name: str) -> None:
 
 
 @given(st.sampled_from(said.ORDINARY), st.sampled_from(said.SECRETS), st.sampled_from(["\n\n", "\n"]))
+@example(
+    "max_tokens=4096, temperature=0.7", ("4 2 4 2 4 2 4 2 4 2 4 2 4 2 4 2", ["4 2 4 2 4 2 4 2 4 2 4 2 4 2 4 2"]), "\n\n"
+)
 @settings(max_examples=150, deadline=None)
 def test_secrets_go_whatever_stands_before_them(before: str, case: tuple[str, list[str]], joint: str) -> None:
     text, secrets = case

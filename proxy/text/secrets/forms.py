@@ -249,18 +249,15 @@ def _cards(text: str) -> Iterator[Span]:
 
 def _cards_in(text: str, groups: list[Span]) -> Iterator[Span]:
     sizes = [end - start for start, end in groups]
-    if len(groups) > 4 and sum(sizes) <= 19 and max(sizes) <= 2:
-        windows = [(0, len(groups))]  # 4 2 4 2 … or 42 42 …
-    else:
-        windows = []
-        for at, size in enumerate(sizes):
-            if 13 <= size <= 19:
-                windows.append((at, at + 1))
-            elif size == 4:
-                if sizes[at + 1 : at + 3] in ([4, 4], [6, 5], [6, 4]) or sizes[at + 1 : at + 2] == [6]:
-                    windows += [(at, at + many) for many in (5, 4, 3)]
-            elif size in (8, 6):
-                windows.append((at, at + 2))
+    windows = _spelled(text, groups, sizes)
+    for at, size in enumerate(sizes):
+        if 13 <= size <= 19:
+            windows.append((at, at + 1))
+        elif size == 4:
+            if sizes[at + 1 : at + 3] in ([4, 4], [6, 5], [6, 4]) or sizes[at + 1 : at + 2] == [6]:
+                windows += [(at, at + many) for many in (5, 4, 3)]
+        elif size in (8, 6):
+            windows.append((at, at + 2))
     for first, last in windows:
         chosen = groups[first:last]
         digits = "".join(text[start:end] for start, end in chosen)
@@ -268,6 +265,21 @@ def _cards_in(text: str, groups: list[Span]) -> Iterator[Span]:
             continue
         if len(chosen) == last - first and 13 <= len(digits) <= 19 and _ISSUER.match(digits) and _luhn(digits):
             yield chosen[0][0], chosen[-1][1]
+
+
+def _spelled(text: str, groups: list[Span], sizes: list[int]) -> list[Span]:
+    """Return the stretches of numbers of one or two digits, each parted alike, as 4 2 4 2 or 42-42."""
+    windows: list[Span] = []
+    first, parted = 0, ""
+    for at in range(1, len(groups) + 1):
+        mark = text[groups[at - 1][1] : groups[at][0]] if at < len(groups) and sizes[at] <= 2 else None
+        if mark is not None and sizes[at - 1] <= 2 and (at - 1 == first or mark == parted):
+            parted = mark
+            continue
+        if at - first > 4:
+            windows.append((first, at))
+        first, parted = (at - 1 if mark is not None and sizes[at - 1] <= 2 else at), mark or ""
+    return windows
 
 
 def _is_of_list(text: str, groups: list[Span], first: int, last: int) -> bool:
