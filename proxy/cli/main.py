@@ -13,7 +13,8 @@ import typer
 import uvicorn
 from typer.core import TyperGroup
 
-from proxy.errors import ConfigError, ProxyError
+from proxy.clock import Clock
+from proxy.errors import ConfigError, ProxyError, StoreUnavailable
 from proxy.settings.load import (
     Settings,
     environment,
@@ -76,6 +77,7 @@ def serve(
     configure_logging(settings.telemetry)
     quiet_libraries()
     make_data_dir(settings)
+    _look_at_stores(settings)
     export_settings(settings, config)
     server = settings.server
     if server.workers > 1 and settings.telemetry.metrics:
@@ -119,7 +121,27 @@ def worker(config: Config = None, data_dir: DataDir = None) -> None:
 
     settings = load_settings(config, {"server": {"data_dir": data_dir}})
     configure_logging(settings.telemetry)
+    make_data_dir(settings)
+    _look_at_stores(settings)
     asyncio.run(work(settings))
+
+
+def _look_at_stores(settings: Settings) -> None:
+    """Open the stores of the data folder once before anything listens.
+
+    Raises:
+        ConfigError: If one is damaged, cannot be used, or belongs to another folder.
+    """
+    from proxy.access.folder import open_folder  # noqa: PLC0415 - the commands for keys need not wait for it
+
+    async def look() -> None:
+        folder = await open_folder(settings, Clock(), looks_closely=True)
+        await folder.database.close()
+
+    try:
+        asyncio.run(look())
+    except StoreUnavailable as error:
+        raise ConfigError(str(error)) from error
 
 
 def main() -> None:
