@@ -75,8 +75,7 @@ async def _matched(settings: Settings, database: Database, clock: Clock) -> Hash
     if not settings.store.database_url:  # a database elsewhere may serve several folders, one for each machine
         _refuse_mixture(written)
     if own is None and not has_rows and (holding or beside):
-        await Incidents(database).note(FOLDER, Incident("database", LOSS, lost=None, at=clock.now()))
-        _log.error(LOSS, mend="put a backup of throughline.db in its place, or `throughline check --repair`")
+        await _note_loss(database, clock)
     folder = (own or next(iter(beside.values()), None) or Stamp(stamps.new_folder(), "")).folder
     stamp = Stamp(folder, check)
     if own != stamp:
@@ -85,6 +84,13 @@ async def _matched(settings: Settings, database: Database, clock: Clock) -> Hash
         if beside.get(name) != stamp:
             await in_thread("load", stamps.write_beside, data_dir, name, stamp)
     return hasher
+
+
+async def _note_loss(database: Database, clock: Clock) -> None:
+    incidents = Incidents(database)
+    if not any(known.part == "database" for known in await incidents.unseen()):  # a repair has said so already
+        await incidents.note(FOLDER, Incident("database", LOSS, lost=None, at=clock.now()))
+        _log.error(LOSS, mend="put a backup of throughline.db in its place, or `throughline check --repair`")
 
 
 def _refuse_mixture(written: dict[str, Stamp]) -> None:

@@ -101,13 +101,20 @@ def serve(
 
 
 @app.command()
-def check(config: Config = None, data_dir: DataDir = None, upstream: Upstream = None) -> None:
+def check(
+    config: Config = None,
+    data_dir: DataDir = None,
+    upstream: Upstream = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend damaged stores; nothing is deleted. Stop the server before.")
+    ] = False,
+) -> None:
     """Check the configuration, the stores, the embedder and the providers, and say how to mend what fails."""
     from proxy.cli.check import diagnose  # noqa: PLC0415 - imports every part of the house
 
     settings = load_settings(config, {"server": {"data_dir": data_dir}, "upstream": {"url": upstream}})
     configure_logging(settings.telemetry)
-    findings = asyncio.run(diagnose(settings))
+    findings = asyncio.run(diagnose(settings, repairs=repair))
     for finding in findings:
         print(finding.line())
     if any(not finding.is_fine for finding in findings):

@@ -196,7 +196,12 @@ class SqliteEngine:
 
 
 def check_file(path: Path, budget_s: float | None) -> list[str]:
-    """Return what SQLite finds damaged in a file, a few lines at most; nothing where the time is over before."""
+    """Return what SQLite finds damaged in a file, a few lines at most; nothing where the time is over before.
+
+    A file that is missing or empty is no damaged one.
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return []
     until = time.monotonic() + budget_s if budget_s is not None else None
     try:
         with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_S)) as connection:

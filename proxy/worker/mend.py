@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
+import sqlalchemy as sa
 import structlog
 
 from proxy.clock import to_ms
@@ -15,7 +17,8 @@ from proxy.store.incidents import Incident
 from proxy.store.lance import LanceStore
 from proxy.store.lance_damage import SetAside
 from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun
-from proxy.types import Chunk, Image, Memory, Scope
+from proxy.store.sessions import Session
+from proxy.types import Chunk, Episode, Image, Memory, Scope
 from proxy.worker.read_in import image_chunks
 
 _log = structlog.get_logger(__name__)
@@ -60,10 +63,16 @@ async def mend(services: Services, scope: Scope, *, is_thorough: bool = False) -
     return done
 
 
-async def restore(services: Services, scope: Scope, noun: Noun) -> int:
+async def restore(services: Services, scope: Scope, noun: Noun, *, writes: bool = True) -> int:
     """Write the rows that a table lacks and that are kept elsewhere; return how many.
 
     Passages are read again from the files, in the background.
+
+    Args:
+        services: Lasting ones.
+        scope: Whose.
+        noun: Which table.
+        writes: Whether to write them; else they are counted only.
     """
     store, model = services.store, services.embedder.model
     if noun == "memories":
@@ -72,20 +81,54 @@ async def restore(services: Services, scope: Scope, noun: Noun) -> int:
         lacking = [
             row for row in latest if row.id not in stored or to_ms(stored[row.id].updated_at) < to_ms(row.updated_at)
         ]
-        for at in range(0, len(lacking), _AT_A_TIME):
+        for at in range(0, len(lacking) if writes else 0, _AT_A_TIME):
             await store.put_memories(scope, lacking[at : at + _AT_A_TIME], {}, model)
         return len(lacking)
     present = set(await store.ids(scope, noun))
     if noun == "episodes":
         told = [episode for turn in await services.journal.told(scope) for episode in episodes_of(turn)]
         missing = [episode for episode in told if episode.id not in present]
-        for at in range(0, len(missing), _AT_A_TIME):
+        for at in range(0, len(missing) if writes else 0, _AT_A_TIME):
             await store.put_episodes(scope, missing[at : at + _AT_A_TIME], {}, model)
         return len(missing)
-    return await _restore_passages(services, scope, present)
+    return await _restore_passages(services, scope, present, writes=writes)
 
 
-async def _restore_passages(services: Services, scope: Scope, present: set[str]) -> int:
+async def restore_sessions(services: Services, scope: Scope) -> int:
+    """List the conversations again of which turns are kept but no row, as after the database was lost; return how many.
+
+    What the client calls them is lost, and so is by what they are recognised: going on with one begins a new one.
+    """
+    said: dict[tuple[str, str], list[Episode]] = {}
+    for row in await services.store.episodes(scope):
+        said.setdefault((row.session, row.agent), []).append(row)
+    known: set[str] = set()
+    for agent in {agent for _, agent in said}:
+        known |= {one.id for one in await _known(services, replace(scope, agent=agent))}
+    lacking = {key: rows for key, rows in said.items() if key[0] not in known}
+    now = services.clock.now()
+
+    def write(connection: sa.Connection) -> None:
+        for (session, agent), rows in lacking.items():
+            whose, turns = replace(scope, agent=agent, session=session), len({row.turn for row in rows})
+            for at, count in ((rows[0].at, turns), (rows[-1].at, 0)):
+                services.sessions.touch(whose, connection, name="", turns=count, now=at, arrived=now)
+
+    if lacking:
+        await services.database.submit(write)
+    return len(lacking)
+
+
+async def _known(services: Services, scope: Scope) -> list[Session]:
+    found: list[Session] = []
+    has_more = True
+    while has_more:
+        page, has_more = await services.sessions.page(scope, after=found[-1].id if found else "", limit=1000)
+        found += page
+    return found
+
+
+async def _restore_passages(services: Services, scope: Scope, present: set[str], *, writes: bool) -> int:
     """Write the missing passages of images, and have the documents read again of which some are missing."""
     counts = Counter(id_.partition(".")[0] for id_ in present)
     lacking: list[Chunk] = []
@@ -95,10 +138,11 @@ async def _restore_passages(services: Services, scope: Scope, present: set[str])
             lacking += [row for row in image_chunks(item) if row.id not in present]
         elif counts[item.id] < item.chunks:
             again += item.chunks - counts[item.id]
-            await services.media.read_again(scope, item.id, now=services.clock.now())
-    if lacking:
+            if writes and not item.reason:  # else its bytes are gone, and its passages with them
+                await services.media.read_again(scope, item.id, now=services.clock.now())
+    if lacking and writes:
         await services.store.put_chunks(scope, lacking, {}, services.embedder.model)
-    if again:
+    if again and writes:
         services.arrived.set()
     return len(lacking) + again
 

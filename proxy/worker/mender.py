@@ -12,7 +12,7 @@ from proxy.services import Services
 from proxy.store.lance import LanceStore
 from proxy.store.stamps import expected_tables
 from proxy.types import Scope
-from proxy.worker.mend import mend
+from proxy.worker.mend import mend, restore_sessions
 
 _log = structlog.get_logger(__name__)
 _LOOK_S = 1.5  # of reading, before the server says that it is ready
@@ -59,6 +59,8 @@ class Mender:
             missing = sorted({owner for _, owner in expected - await store.damage.names()})
             for owner in dict.fromkeys((*found, *missing)):
                 await self._mend(owner)
+            if any(incident.part == "database" for incident in await self._services.incidents.unseen()):
+                await self._relist(sorted({owner for _, owner in await store.damage.names()}))
         except Exception as error:  # noqa: BLE001 - a mender that ends would leave everybody's damage as it is
             _log.error("the tables could not be looked over", error=type(error).__name__)
         self._services.looked_over.set()
@@ -70,6 +72,15 @@ class Mender:
                 owner = next(iter(self._suspects))
                 del self._suspects[owner]
                 await self._mend(owner)
+
+    async def _relist(self, owners: list[str]) -> None:
+        """List conversations again whose rows were lost with the database."""
+        count = 0
+        for owner in owners:
+            async with self._services.leases.held(Scope("", owner)):
+                count += await restore_sessions(self._services, Scope("", owner))
+        if count:
+            _log.info("conversations were listed again", count=count)
 
     async def _mend(self, owner: str) -> None:
         scope = Scope("", owner)
