@@ -66,6 +66,12 @@ class _Heavy:
     book: Book
 
 
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 @dataclass(slots=True)
 class Services:
     """Everything that a request or a job may use."""
@@ -103,6 +109,7 @@ class Services:
     arrived: asyncio.Event = field(default_factory=asyncio.Event)  # something to be read
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     warmed: asyncio.Event = field(default_factory=asyncio.Event)
+    is_whole: asyncio.Event = field(default_factory=_set)  # not while tables that could not be read are looked at
     looked_over: asyncio.Event = field(default_factory=asyncio.Event)  # the tables, for damage at the start
     is_embedder_warm: bool = False
     is_draining: bool = False

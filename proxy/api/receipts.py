@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
+from proxy.api.patient import PatientRoute
 from proxy.errors import NotFound, StoreUnavailable
 from proxy.memory.recall.chunk_source import title
 from proxy.services import Services
@@ -15,7 +16,7 @@ from proxy.types import Scope
 
 _SHOWN = ("chunk", "image")
 
-router = APIRouter(prefix="/v1/receipts")
+router = APIRouter(prefix="/v1/receipts", route_class=PatientRoute)
 
 
 @router.get("/{receipt_id}")

@@ -7,9 +7,10 @@ from typing import Any
 from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
+from proxy.api.patient import PatientRoute
 from proxy.store.costs import shown
 
-router = APIRouter(prefix="/v1/state")
+router = APIRouter(prefix="/v1/state", route_class=PatientRoute)
 
 
 @router.get("")

@@ -72,6 +72,11 @@ class Incidents:
         """Return what the operator has not seen yet, the newest first."""
         return await self._unseen(sa.true())
 
+    async def happened(self, part: str) -> bool:
+        """Whether a part of the whole folder was ever damaged, seen or not."""
+        query = sa.select(incidents.c.seq).where(incidents.c.owner == FOLDER.user, incidents.c.part == part).limit(1)
+        return await self._db.query(lambda connection: connection.execute(query).first()) is not None
+
     async def see(self, *, now: datetime) -> int:
         """Note that the operator has seen everything; return how many incidents were news."""
         update = incidents.update().where(incidents.c.seen_ms.is_(None)).values(seen_ms=to_ms(now))

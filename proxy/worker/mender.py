@@ -45,6 +45,7 @@ class Mender:
         """Have an owner's tables looked at: they could not be read or written."""
         if self._pauses.get(owner, 0.0) <= self._services.clock.monotonic():
             self._suspects[owner] = None
+            self._services.is_whole.clear()
             self._news.set()
 
     async def _run(self) -> None:
@@ -72,6 +73,7 @@ class Mender:
                 owner = next(iter(self._suspects))
                 del self._suspects[owner]
                 await self._mend(owner)
+            self._services.is_whole.set()
 
     async def _relist(self, owners: list[str]) -> None:
         """List conversations again whose rows were lost with the database."""

@@ -77,8 +77,8 @@ class Reader:
     async def _sweep(self) -> None:
         """Delete bytes that no row names: a process died between the two."""
         try:
-            if any(incident.part == "database" for incident in await self._services.incidents.unseen()):
-                return  # no row names them because the rows are lost
+            if await self._services.incidents.happened("database"):
+                return  # no row names them because the rows are lost; they may be all that is left
             known = await self._services.media.blobs()
             if gone := await in_thread("load", self._services.blobs.sweep, known):
                 _log.info("left-over files were deleted", files=gone)

@@ -14,6 +14,7 @@ from proxy.store import keys
 from proxy.types import Scope
 
 OPERATOR_WIDE = {
+    "Incidents.happened": "whether the database was ever lost, so that files without rows are not swept",
     "Incidents.see": "the operator has seen what was damaged, returns a count",
     "Incidents.unseen": "what was damaged, for the operator: names of parts and counts, no content",
     "Journal.claim": "the worker serves whichever owner has due work, and gets that owner's scope with it",
