@@ -63,8 +63,7 @@ class Damage:
 
         Every table is looked at from outside; those changed last are read as well, for as long as the budget lasts.
         """
-        names = await in_thread("load", self._names)
-        found = {owner for _, owner, path in names if await in_thread("load", flaw_outside, path)}
+        names, found = await in_thread("load", self._seen_outside)
         until = time.monotonic() + budget_s
         for noun, owner, _ in names:
             if time.monotonic() > until:
@@ -123,6 +122,11 @@ class Damage:
             place = str(target)
         return place
 
+    def _seen_outside(self) -> tuple[list[tuple[Noun, str, Path]], set[str]]:
+        """Return every table, and the owners of those that show a flaw from outside."""
+        names = self._names()
+        return names, {owner for _, owner, path in names if flaw_outside(path)}
+
     def _names(self) -> list[tuple[Noun, str, Path]]:
         """Return every table, those changed last first."""
         found: list[tuple[float, Noun, str, Path]] = []
@@ -138,16 +142,15 @@ class Damage:
         """Return what is wrong with a table, "" for nothing; reads all of it."""
         layout = LAYOUTS[noun]
         try:
-            with guarded(f"read {noun}"):
-                self._tables.forget(noun, owner)
-                if (table := await self._tables.open(noun, filters.owner(owner))) is None:
+            async with self._tables.snapshot(noun, filters.owner(owner)) as table:  # a handle that no request uses
+                if table is None:
                     return "no version of it is left"
-                async for batch in await table.query().to_batches(max_batch_length=_STRETCH):
-                    if not all(await in_thread("cpu", _sound, layout, batch)):
-                        return "rows hold what was never written"
+                with guarded(f"read {noun}"):
+                    async for batch in await table.query().to_batches(max_batch_length=_STRETCH):
+                        if not all(await in_thread("cpu", _sound, layout, batch)):
+                            return "rows hold what was never written"
         except StoreUnavailable as error:
-            self._tables.forget(noun, owner)
-            return f"it cannot be read: {_first_line(error.__cause__)}"
+            return f"it cannot be read: {type(error.__cause__).__name__}"
         return ""
 
     async def _salvaged(self, noun: Noun, owner: str) -> tuple[int | None, Batch[Any]]:
@@ -295,8 +298,3 @@ def _is_record(record: Any, id_: str) -> bool:
         return bool(orjson.loads(record)["id"] == id_)
     except (ValueError, TypeError, KeyError):
         return False
-
-
-def _first_line(error: BaseException | None) -> str:
-    """Return the kind of an error; its words may quote paths and are left to the log."""
-    return type(error).__name__

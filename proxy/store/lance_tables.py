@@ -109,8 +109,9 @@ class Tables:
     @contextlib.asynccontextmanager
     async def snapshot(self, noun: Noun, owner: str) -> AsyncIterator[AsyncTable | None]:
         """Give a handle of the caller's own, which stays at the version that is the newest now."""
-        name, _ = self.revision(noun, owner)
-        table = await (await self._connection(owner)).open_table(name) if name else None
+        with guarded(f"open {noun}"):
+            name, _ = self.revision(noun, owner)
+            table = await (await self._connection(owner)).open_table(name) if name else None
         try:
             yield table
         finally:

@@ -74,10 +74,14 @@ def read_beside(data_dir: Path) -> dict[str, Stamp]:
 
 
 def write_beside(data_dir: Path, name: str, stamp: Stamp) -> None:
-    """Write a folder's stamp over any other; where the folder cannot be written, its store says so when it opens."""
+    """Write a folder's stamp over any other; where the folder cannot be written, its store says so when it opens.
+
+    The folder of files is made with the first of them; it gets its stamp at the next start.
+    """
     folder = data_dir / name
     with contextlib.suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if name == STAMPED[0]:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = folder / f".{_FILE}.{secrets.token_hex(4)}"
         draft.write_text(json.dumps({"folder": stamp.folder, "secret": stamp.secret}))
         os.replace(draft, folder / _FILE)

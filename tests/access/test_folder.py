@@ -38,8 +38,9 @@ async def write(folder: Path) -> None:
     found = await open_folder(settings_of(folder), ManualClock(NOW))
     await Journal(found.database).record(ANNA, make_record(ANNA, "1"))
     await found.database.close()
-    (folder / "blobs" / ANNA.user).mkdir()
+    (folder / "blobs" / ANNA.user).mkdir(parents=True)
     (folder / "blobs" / ANNA.user / "0").write_bytes(b"shown")
+    await opened(folder)
 
 
 @pytest.mark.parametrize("way", WAYS)
