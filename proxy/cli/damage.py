@@ -111,6 +111,9 @@ async def _tables(services: Services, scope: Scope, *, repairs: bool) -> AsyncIt
                 )
             elif lacking := await restore(services, scope, noun, writes=False):
                 yield Damage(noun, f"{user}: {lacking} rows are missing. {_REPAIR} puts them back.")
+        if "episodes" not in flaws and (count := await restore_sessions(services, scope, writes=False)):
+            what = f"{count} conversations are in no row: the newest part of the database was lost"
+            yield Damage("database", f"{user}: {what}. {_REPAIR} lists them again.")
     except ProxyError as error:
         yield Damage("store", f"{user}: {error}")
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
@@ -116,8 +117,9 @@ def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = 
         settings = _FromFile(**_given(flags or {}), config_folder=path.resolve().parent if path is not None else None)
     except ValidationError as error:
         raise ConfigError(_explain(error)) from error
-    except (ValueError, TypeError, OSError) as error:
-        raise ConfigError(f"The configuration cannot be read: {error}") from error
+    except (ValueError, TypeError, OSError, yaml.YAMLError) as error:
+        where = f"The config file {str(path)!r}" if path is not None else "The configuration"
+        raise ConfigError(f"{where} cannot be read: {error}") from error
     _refuse_unsafe_bind(settings)
     return settings
 

@@ -94,10 +94,11 @@ async def restore(services: Services, scope: Scope, noun: Noun, *, writes: bool 
     return await _restore_passages(services, scope, present, writes=writes)
 
 
-async def restore_sessions(services: Services, scope: Scope) -> int:
+async def restore_sessions(services: Services, scope: Scope, *, writes: bool = True) -> int:
     """List the conversations again of which turns are kept but no row, as after the database was lost; return how many.
 
     What the client calls them is lost, and so is by what they are recognised: going on with one begins a new one.
+    Without ``writes`` they are counted only.
     """
     said: dict[tuple[str, str], list[Episode]] = {}
     for row in await services.store.episodes(scope):
@@ -114,7 +115,7 @@ async def restore_sessions(services: Services, scope: Scope) -> int:
             for at, count in ((rows[0].at, turns), (rows[-1].at, 0)):
                 services.sessions.touch(whose, connection, name="", turns=count, now=at, arrived=now)
 
-    if lacking:
+    if lacking and writes:
         await services.database.submit(write)
     return len(lacking)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -164,6 +165,15 @@ def test_check_puts_back_what_a_table_lacks(folder: Path, provider: FakeProvider
     assert checked(folder, provider, "--repair")[0] == 0
     with Running(folder, upstream=provider.base_url) as server, speaking(server, KEY) as speaker:
         assert speaker.texts() == {*BOTH, "I live in Oslo"}
+
+
+def test_check_finds_conversations_that_the_database_has_lost(folder: Path, provider: FakeProvider) -> None:
+    with sqlite3.connect(folder / "throughline.db") as connection:
+        connection.execute("DELETE FROM sessions")
+    code, lines = checked(folder, provider)
+    assert (code, [line.split()[1] for line in lines]) == (1, ["database"])
+    assert checked(folder, provider, "--repair")[0] == 0
+    assert checked(folder, provider) == (0, [])
 
 
 @pytest.mark.parametrize("files", ["throughline.db", "secret.key"])
