@@ -20,6 +20,7 @@ from proxy.settings.load import Settings, load_settings
 from proxy.telemetry import configure_logging
 from proxy.worker.judging import Judging
 from proxy.worker.loop import Worker
+from proxy.worker.mender import Mender
 from proxy.worker.reader import Reader
 from proxy.worker.schedule import Schedule
 
@@ -47,7 +48,8 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
         warming = spawn(_warm(services, owns_process=owns_process), "warm")
         # What lives in memory is this process's own: no other one can learn from it.
         working = [part for part in services.both() if settings.worker.enabled or part.is_ephemeral]
-        workers: list[Worker | Reader | Judging] = [
+        workers: list[Worker | Reader | Judging | Mender] = [
+            Mender(services),
             *map(Worker, working),
             *map(Reader, working),
             *map(Judging, working),
@@ -101,7 +103,12 @@ async def work(settings: Settings) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     warming = spawn(services.warm(), "warm")
-    workers: list[Worker | Reader | Judging] = [Worker(services), Reader(services), Judging(services)]
+    workers: list[Worker | Reader | Judging | Mender] = [
+        Mender(services),
+        Worker(services),
+        Reader(services),
+        Judging(services),
+    ]
     schedule = Schedule(services)
     for worker in workers:
         worker.start()
@@ -111,7 +118,9 @@ async def work(settings: Settings) -> None:
     await drain_all(services, workers, schedule)
 
 
-async def drain_all(services: Services, workers: Sequence[Worker | Reader | Judging], schedule: Schedule) -> None:
+async def drain_all(
+    services: Services, workers: Sequence[Worker | Reader | Judging | Mender], schedule: Schedule
+) -> None:
     """Let running work end, then close; what is left stays in the journal."""
     await schedule.stop()
     for worker in workers:

@@ -9,7 +9,8 @@ ProxyError
 ├── Unauthorized (401)
 ├── Forbidden (403)
 ├── NotFound (404)
-│   └── ModelNotFound
+│   ├── ModelNotFound
+│   └── ContentDamaged
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
 ├── UpgradeRequired (426)
@@ -21,6 +22,7 @@ ProxyError
 ├── MediaRefused (400, in proxy.media.base)
 ├── EmbeddingFailed (503, in proxy.memory.vectors.embed)
 └── ConfigError (500, never over HTTP: refused at start)
+    └── StoreDamaged
 """
 
 from __future__ import annotations
@@ -100,6 +102,12 @@ class ModelNotFound(NotFound):
     code = "model_not_found"
 
 
+class ContentDamaged(NotFound):
+    """The bytes of a file are not those that were kept."""
+
+    code = "content_damaged"
+
+
 class BodyTooLarge(ProxyError):
     """The request body exceeds ``server.max_body_bytes``."""
 
@@ -152,3 +160,9 @@ class ConfigError(ProxyError):
     """The settings cannot work; raised at start, with the mend."""
 
     code = "config_error"
+
+
+class StoreDamaged(ConfigError):
+    """A store of ours is damaged in a way that only a person can mend."""
+
+    code = "store_damaged"

@@ -13,6 +13,7 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
+from proxy.api.patient import PatientRoute
 from proxy.api.shapes import hit_shape, listing, memory_shape, used
 from proxy.api.writing import destroy, write
 from proxy.clock import iso, parse_time
@@ -28,7 +29,7 @@ from proxy.services import Services
 from proxy.text.secrets import redact, redact_values
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
 
-router = APIRouter(prefix="/v1/memories")
+router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
 
 _Query = Annotated[str, Field(min_length=1, max_length=20_000)]
 _Text = Annotated[_Query, AfterValidator(redact)]  # what is stored, or looked for among what is

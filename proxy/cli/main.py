@@ -102,11 +102,18 @@ def serve(
 
 
 @app.command()
-def check(config: Config = None, data_dir: DataDir = None, upstream: Upstream = None) -> None:
+def check(
+    config: Config = None,
+    data_dir: DataDir = None,
+    upstream: Upstream = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend damaged stores; nothing is deleted. Stop the server before.")
+    ] = False,
+) -> None:
     """Check the configuration, the stores, the embedder and the providers, and say how to mend what fails."""
     from proxy.cli.start import look_at  # noqa: PLC0415 - reads settings
 
-    if not look_at(config, {"server": {"data_dir": data_dir}, "upstream": {"url": upstream}}):
+    if not look_at(config, {"server": {"data_dir": data_dir}, "upstream": {"url": upstream}}, repairs=repair):
         raise typer.Exit(1)
 
 

@@ -163,7 +163,7 @@ class Journal:
                 self._put_off.execute(connection, values)
             return is_news
 
-        return await self._db.submit(write)
+        return await self._db.submit_said(write)
 
     async def change(self, scope: Scope, change: str, payload: Any, *, now: datetime, due: datetime) -> bool:
         """Journal a change asked for by API under an id of its own; False if that id is known already."""
@@ -292,6 +292,12 @@ class Journal:
         )
         update = journal.update().where(is_held).values(stage=TO_INDEX, attempts=0, due_ms=to_ms(now), done_ms=None)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
+
+    async def told(self, scope: Scope) -> list[Turn]:
+        """Return every indexed turn of the owner that the journal still holds, in order."""
+        is_indexed = (journal.c.stage != TO_INDEX) & (journal.c.kind != "change") & journal.c.payload.is_not(None)
+        items = await self._db.query(lambda connection: items_of(connection, scope.user, which=is_indexed))
+        return [item.turn for item in items if item.turn is not None]
 
     async def depth(self) -> dict[str, int]:
         """Return how many rows of all owners wait at ``index`` and at ``learn``, and how many are ``dead``."""

@@ -116,6 +116,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE sessions ADD COLUMN is_pruned BOOLEAN",
         "CREATE INDEX sessions_whole ON sessions (arrived_ms) WHERE is_pruned IS NULL",
     ),
+    (
+        "CREATE TABLE stamps (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+        """CREATE TABLE incidents (
+            seq {serial}, owner TEXT NOT NULL, part TEXT NOT NULL, text TEXT NOT NULL, place TEXT NOT NULL,
+            restored INTEGER NOT NULL, lost INTEGER, at_ms BIGINT NOT NULL, seen_ms BIGINT)""",
+        "CREATE INDEX incidents_owner ON incidents (owner)",
+    ),
 )
 
 _WORDS = {

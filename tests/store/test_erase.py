@@ -11,12 +11,13 @@ import pytest
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.files import Files, Upload
 from proxy.store.history import History
+from proxy.store.incidents import Incident, Incidents
 from proxy.store.journal import Journal
 from proxy.store.leases import Leases
 from proxy.store.media import Media
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
-from proxy.store.tables import keys, leases, metadata
+from proxy.store.tables import keys, leases, metadata, stamps
 from proxy.store.uses import Uses
 from proxy.types import Document, Memory, Scope
 from tests.store.sql_rows import NOW, make_record, make_scope
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.anyio
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 TURNS = 200
-OPERATOR_TABLES = {keys}  # whom a key stands for is the operator's data, revoked apart
+OPERATOR_TABLES = {keys, stamps}  # whom a key stands for is the operator's data, revoked apart
 
 
 async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int = 0) -> None:
@@ -48,6 +49,7 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await Media(db).add(scope, shown)
         await Files(db).add(scope, Upload(f"file-{n}{word}", shown.id, word, "user_data", n, NOW, agent=scope.agent))
         uses.note(scope, [memory.id], now=NOW)
+        await Incidents(db).note(scope, Incident("memories", text, NOW, place=word))
         if n % 20 == 19:
             await uses.flush()
             seqs = [item.seq for item in await journal.items(scope)]
