@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -25,6 +24,7 @@ from proxy.api.asgi import (
 )
 from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import Passage, note_refusal, passage_of
+from proxy.api.paths import settled
 from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.dialects import chat
 from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
@@ -71,9 +71,6 @@ _STATELESS = frozenset(
 )
 
 _BYTES_A_TOKEN = 4  # about, until the provider has counted them
-
-# The provider's other paths are none of the client's business where the key is the operator's.
-_CLIMBS = re.compile(r"(?:^|/|%2f)(?:\.|%2e){1,2}(?:/|%2f|$)", re.IGNORECASE)
 
 
 class _Asked:
@@ -131,8 +128,7 @@ class Passthrough:
             admission.ticket.close()
 
     async def _serve(self, asked: _Asked, admission: Admission, receive: Receive, send: Send) -> None:
-        if _CLIMBS.search(asked.path):
-            raise NotFound("There is nothing at a path with dot segments.")
+        segments = settled(asked.path)
         _refuse_ours(asked.method, asked.path)
         if (find(asked.headers, "upgrade") or "").lower() == "websocket":
             raise InvalidRequest(
