@@ -8,7 +8,9 @@ ProxyError
 ├── Unauthorized (401)
 ├── Forbidden (403)
 ├── NotFound (404)
-│   └── ModelNotFound
+│   ├── ModelNotFound
+│   └── NotHandedOut
+│       └── ReplyNotHandedOut
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
 ├── RateLimited (429)
@@ -90,6 +92,16 @@ class ModelNotFound(NotFound):
     """No route serves the model."""
 
     code = "model_not_found"
+
+
+class NotHandedOut(NotFound):
+    """The request names an object of the provider's that was not handed out in its scope."""
+
+
+class ReplyNotHandedOut(NotHandedOut):
+    """The same of a reply that it continues."""
+
+    code = "previous_response_not_found"
 
 
 class BodyTooLarge(ProxyError):

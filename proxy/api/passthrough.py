@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -22,18 +22,24 @@ from proxy.api.asgi import (
     until_hang_up,
     watched,
 )
+from proxy.api.coding import plain
 from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import Passage, note_refusal, passage_of
 from proxy.api.paths import settled
+from proxy.api.uploads import fields_of, is_form
 from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
-from proxy.dialects import chat
+from proxy.dialects import chat, objects
+from proxy.dialects.objects import Reference
 from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
+from proxy.pipeline.account import is_shared, named_in, refuse_strange
 from proxy.pipeline.admission import Admission, admit, permitted
 from proxy.pipeline.affinity import opening_of
+from proxy.pipeline.handing import Handing, noted
+from proxy.pipeline.identify import scope_for
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.failover import Make, Plan, Try
-from proxy.upstream.headers import client_key, find
+from proxy.upstream.headers import by_name, client_key, find
 from proxy.upstream.messages import speaks_messages
 
 _WITH_MODEL = (
@@ -83,7 +89,7 @@ class _Asked:
         self.query = scope["query_string"].decode("latin-1")
         self.headers = headers
         self.body = body
-        fields = _fields(body) if path in _WITH_MODEL else {}
+        self.fields = fields = _fields(body) if path in _WITH_MODEL else {}
         model = fields.get("model")
         self.model = model if isinstance(model, str) else ""
         self.is_stream = fields.get("stream") is True
@@ -130,6 +136,7 @@ class Passthrough:
     async def _serve(self, asked: _Asked, admission: Admission, receive: Receive, send: Send) -> None:
         segments = settled(asked.path)
         _refuse_ours(asked.method, asked.path)
+        handing = await self._guard(asked, segments, admission)
         if (find(asked.headers, "upgrade") or "").lower() == "websocket":
             raise InvalidRequest(
                 "WebSocket connections, which the Realtime API needs, are not passed on here. Connect to the provider."
@@ -138,12 +145,9 @@ class Passthrough:
         admission.ticket.reserve(tokens=asked.tokens, is_stream=asked.is_stream)
         if plan is None:
             raise _unserved(asked.method, asked.path)
-        self._refuse_account(asked.method, asked.path)
-        readable = admission.ticket.counts_tokens
-        await until_hang_up(
-            receive,
-            lambda: self._relay(plan, lambda target: asked.request(target, readable=readable), send, asked.passage),
-        )
+        readable = admission.ticket.counts_tokens or handing is not None
+        make: Make = lambda target: asked.request(target, readable=readable)  # noqa: E731 - has a type of its own
+        await until_hang_up(receive, lambda: self._relay(plan, make, send, asked.passage, handing))
 
     def _plan(self, asked: _Asked) -> Plan | None:
         """Return where a request goes: by the model that it names, where that is a server of OpenAI's wire."""
@@ -169,19 +173,34 @@ class Passthrough:
         target = None if model else routes.anthropic(key)
         return Plan((Try(target),)) if target is not None else None
 
-    def _refuse_account(self, method: str, path: str) -> None:
-        """Keep tenants out of each other's files, batches and replies, which all stand in the operator's account."""
-        auth = self._services.settings.auth
-        if auth.mode != "keys" or auth.share_provider_account:
-            return
-        if _is_list(method, path) or (method == "POST" and path in _STATELESS):
-            return
+    async def _guard(self, asked: _Asked, segments: Sequence[str], admission: Admission) -> Handing | None:
+        """Keep tenants out of each other's files, batches and replies, which all stand in the operator's account.
+
+        Returns:
+            What notes the ids that the reply hands out, where the path is below an object of the caller's own.
+
+        Raises:
+            NotHandedOut: If something is named that was not handed out in the caller's scope.
+            Forbidden: If the path is about the account as a whole.
+        """
+        services = self._services
+        if not is_shared(services.settings):
+            return None
+        is_list = _is_list(asked.method, asked.path)
+        below = [] if is_list else objects.in_path(segments)
+        named = [*below, *objects.in_query(asked.query), *await _named_in(asked, admission.body_bytes)]
+        scope = scope_for(admission.identity, by_name(asked.headers), asked.fields, services)
+        await refuse_strange(scope, named, services)
+        if is_list or (asked.method == "POST" and asked.path in _STATELESS):
+            return None
+        if below:
+            return Handing(scope, "below")
         raise Forbidden(
-            f"{method} /v1{path[:120]} reaches into the provider account that all keys of this server share. "
-            "Its operator may allow it with auth.share_provider_account: true."
+            f"{asked.method} /v1{asked.path[:120]} reaches into the provider account that all keys of this server "
+            "share. Its operator may allow it with auth.share_provider_account: true."
         )
 
-    async def _relay(self, plan: Plan, make: Make, send: Send, passage: Passage) -> None:
+    async def _relay(self, plan: Plan, make: Make, send: Send, passage: Passage, handing: Handing | None) -> None:
         started = False
         try:
             _, response = await self._services.routes.send(plan, make, passage.attempts)
@@ -193,8 +212,9 @@ class Passthrough:
                     [*headers, *([] if find(headers, "x-memory") else [("X-Memory", "off; n=0; tokens=0")])],
                 )
                 started = True
+                chunks = response.chunks() if handing is None else noted(response, handing, self._services)
                 async with Heartbeat(send, headers, self._services.settings.server.heartbeat_s) as body:
-                    async for chunk in response.chunks():
+                    async for chunk in chunks:
                         await body.chunk(chunk)
                 await send_end(send)
             finally:
@@ -202,6 +222,17 @@ class Passthrough:
         except ProxyError:
             if not started:
                 raise
+
+
+async def _named_in(asked: _Asked, limit: int) -> list[Reference]:
+    """Return what a body names, unpacked as its provider would: JSON, else the fields of a form."""
+    body, headers = plain(asked.body, asked.headers, limit=limit)
+    kind = (find(headers, "content-type") or "").lower()
+    if is_form(headers):
+        return objects.in_fields(await fields_of(body, headers))
+    if kind.startswith("application/x-www-form-urlencoded"):
+        return objects.in_query(body.decode("latin-1"))
+    return await named_in(body)
 
 
 def _unserved(method: str, path: str) -> NotFound:

@@ -116,6 +116,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE sessions ADD COLUMN is_pruned BOOLEAN",
         "CREATE INDEX sessions_whole ON sessions (arrived_ms) WHERE is_pruned IS NULL",
     ),
+    (
+        """CREATE TABLE handed (
+            owner TEXT NOT NULL, agent TEXT NOT NULL, id_hash TEXT NOT NULL, at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, agent, id_hash)) {clustered}""",
+        "CREATE INDEX handed_at ON handed (at_ms)",
+    ),
 )
 
 _WORDS = {

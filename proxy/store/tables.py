@@ -189,3 +189,11 @@ files = sa.Table(
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("is_forwarded", sa.Boolean, nullable=False),
 )
+handed = sa.Table(
+    "handed",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("agent", sa.Text, primary_key=True),
+    sa.Column("id_hash", sa.Text, primary_key=True),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+)

@@ -14,6 +14,7 @@ from proxy.store import keys
 from proxy.types import Scope
 
 OPERATOR_WIDE = {
+    "Handed.prune": "retention by age, the same for all, returns a count",
     "Journal.claim": "the worker serves whichever owner has due work, and gets that owner's scope with it",
     "Journal.depth": "counts for the operator's metrics, no content",
     "Journal.revive_all": "a new start gives every owner's dead rows another chance, returns a count",
