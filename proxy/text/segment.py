@@ -10,12 +10,16 @@ from typing import NamedTuple
 
 from proxy.text.languages import languages_in, words_for
 from proxy.text.languages import words as listed
+from proxy.text.lexical import tongue
 from proxy.text.words import CJK, HAS_CJK, Span, Word, flat, words
 
 MAX_CHARACTERS = 8_000  # of one text; what follows is one sentence more
 MAX_ITEM_WORDS = 6
 MIN_CLAUSE_WORDS = 3  # "Ana and I" is a subject, no clause
 MAX_ITEMS = 12
+_ABBREVIATION = 12  # characters before a full stop that an abbreviation may take
+_READ = 200  # characters that tell a sentence's language
+_NO_DOT = ("en", "es", "ru", "zh")  # languages that write no full stop behind an ordinal
 
 _END = re.compile(rf"[.!?…]{{1,8}}+[\"'»”)\]]{{0,3}}(?=\s|$|[{CJK}])" r"|[。！？]{1,8}+[”」』）]{0,3}|\n+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])([^\W\d_]{1,8}(?:\.[^\W\d_]{1,3})?)\.$")
@@ -30,7 +34,7 @@ def sentences(text: str) -> tuple[Span, ...]:
     found: list[Span] = []
     start = 0
     for match in _END.finditer(text, 0, MAX_CHARACTERS):
-        if match[0] == "." and _is_inside(text[max(0, match.end() - 12) : match.end()], text[match.end() :][:2]):
+        if match[0] == "." and _is_inside(text[max(start, match.end() - _READ) : match.end()], text[match.end() :][:2]):
             continue
         _keep(found, text, start, match.end())
         start = match.end()
@@ -48,10 +52,11 @@ def _keep(found: list[Span], text: str, start: int, end: int) -> None:
         found[-1] = (found[-1][0], stop)
 
 
-def _is_inside(before: str, after: str) -> bool:
+def _is_inside(sentence: str, after: str) -> bool:
     """Return whether a full stop ends an abbreviation, an initial or an ordinal rather than a sentence."""
-    if _ORDINAL.search(before):
-        return after[1:2].isalpha() and after[1:2].isupper()
+    before = sentence[-_ABBREVIATION:]
+    if _ORDINAL.search(before):  # "am 3. Mai", but "size 40. My feet …"
+        return after[1:2].isupper() and tongue(sentence) not in _NO_DOT
     match = _ABBREVIATED.search(before)
     if match is None:
         return False
@@ -184,6 +189,7 @@ class Separator(NamedTuple):
     before: int
     after: int
     is_final: bool
+    is_double: bool = False  # a comma and an "and", which no list of two has
 
 
 def _separators(text: str, found: Sequence[Word]) -> list[Separator]:
@@ -194,7 +200,7 @@ def _separators(text: str, found: Sequence[Word]) -> list[Separator]:
         between = text[left.end : right.start]
         is_comma = between.strip() in (",", "、", "，", "&", "/")
         if right.text in ands and at + 2 < len(found) and (between.isspace() or is_comma or not between):
-            made.append(Separator(at + 1, at + 2, is_final=True))
+            made.append(Separator(at + 1, at + 2, is_final=True, is_double=is_comma))
         elif is_comma and left.text not in ands:
             made.append(Separator(at + 1, at + 1, is_final=between.strip() == "、"))
     return made
@@ -207,7 +213,7 @@ def _is_item(found: Sequence[Word], start: int, end: int) -> bool:
 
 
 def _list_of(text: str, found: Sequence[Word], run: Sequence[Separator]) -> Items | None:
-    if not run or not run[-1].is_final or len(run) >= MAX_ITEMS:
+    if not run or not run[-1].is_final or len(run) >= MAX_ITEMS or (len(run) == 1 and run[0].is_double):
         return None
     middle = [(run[at].after, run[at + 1].before) for at in range(len(run) - 1)]
     last = _last_item(text, found, run[-1].after, is_alone=not middle)

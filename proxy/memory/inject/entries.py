@@ -10,10 +10,12 @@ from typing import Literal
 
 from proxy.memory.inject.tuning import LAYOUT, Layout
 from proxy.text import fence
+from proxy.text.terms import terms_in
 from proxy.types import Hit, Source
 
 Section = Literal["documents", "images", "summaries", "tasks", "assistant", "user"]
 
+MAX_IDLE = 40  # characters of a reply that may say nothing
 MIN_CONFIDENCE = 0.5  # below it an entry is marked as uncertain
 _SECTIONS: dict[Source, Section] = {
     "chunk": "documents",
@@ -93,6 +95,12 @@ class Entry:
         """Return day and text of each statement of the line, linked ones included."""
         linked = (one for hit in self.hits for one in members(hit) if one is not hit)
         return frozenset([self.statement, *((_day(one), plain(one.text)) for one in linked)])
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Return whether the line would tell nothing: no visible text, or a reply like "Noted, thanks"."""
+        is_short = self.section == "assistant" and len(self.text) <= MAX_IDLE
+        return not self.text.strip() or (is_short and not self.hits[0].context and not terms_in(self.text))
 
     @property
     def day(self) -> str:
@@ -184,9 +192,8 @@ class Entry:
     def _date(self, layout: Layout) -> str:
         hit = self.hits[0]
         undated = _UNDATED_TURN if hit.source == "episode" and hit.when is None else ""
-        speaker = "assistant" if self.section == "assistant" and layout.names_assistant else ""
-        words = [_day(hit) or undated if layout.dated else "", speaker]
-        return f"{' '.join(filter(None, words))}: " if any(words) else ""
+        date = _day(hit) or undated if layout.dated else ""
+        return f"{date}: " if date else ""
 
 
 def gather(entries: Sequence[Entry], hit: Hit) -> tuple[Entry, list[Entry]]:

@@ -13,14 +13,13 @@ class Layout:
         newest_last: Entries of a section are ordered oldest first.
         user_last: The user's statements are the last section, nearest to the end; else the first.
         dated: Entries begin with their date.
-        names_assistant: Each line of the assistant says so, not only the heading of its section.
+        grouped: Turns of one day stand below one line with its date.
     """
 
     newest_last: bool = True
     user_last: bool = True
     dated: bool = True
     grouped: bool = True
-    names_assistant: bool = True
 
 
 # Measured with a 1.5B model, 24 questions on three told lives, the same turns each time: 17 right with a list behind

@@ -143,10 +143,13 @@ class Planner:
 
     def resume(self, terms: Sequence[Term]) -> None:
         """Bring back what ended before and is said to hold again; what was asked to be forgotten stays away."""
+        named = frozenset[str]().union(*(term.forms for term in terms))
+        endings = {ending.id: ending for ending in self.past.endings()}
         for row in list(self._rows.values()):
-            is_back = (
-                row.status == "closed" and row.batch and not row.metadata.get(FORGOTTEN) and holds(row.text, terms[0])
-            )
+            if row.status != "closed" or row.batch not in endings or row.metadata.get(FORGOTTEN) or is_ending(row):
+                continue
+            ended = endings[row.batch].metadata.get(TERMS, ())
+            is_back = not named.isdisjoint(ended[0][1]) if ended else holds(row.text, terms[0])
             if is_back and row.valid_to is not None and row.valid_to < self.turn.at:
                 for change in undo_changes(row.batch, self._rows.values(), self._now):
                     self._put(change.action, change.memory, "stated again")

@@ -20,6 +20,7 @@ MAX_ENDINGS = 8  # of one message
 MAX_TERMS = 6
 MAX_CUE_WORDS = 3
 MIN_REST_WORDS = 3
+_SLACK = 2  # characters, a comma and a blank, between polite words and what follows
 MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
 _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
@@ -186,7 +187,8 @@ def _blanked(text: str, spans: Sequence[Span]) -> str:
 
 def _blanked_sentence(tongue: Language, one: Sentence) -> str:
     cues = (*tongue.find("erase", one.low), *tongue.find("remembered", one.low))
-    return _blanked(one.text, [match.span() for match in cues if "\n" not in match[0] and _is_plain(match)])
+    spans = [match.span() for match in cues if "\n" not in match[0] and _is_plain(match)]
+    return _blanked(one.text, [(0, _polite_end(tongue, one.low) - _SLACK), *spans])
 
 
 def _is_plain(match: re.Match[str]) -> bool:
@@ -199,10 +201,10 @@ def _polite_end(tongue: Language, low: str) -> int:
     at = len(low) - len(low.lstrip(" \"'-—*•"))
     while True:
         match = next(
-            (found for found in tongue.find("polite", low) if found.start() <= at + 2 and found.end() > at), None
+            (found for found in tongue.find("polite", low) if found.start() <= at + _SLACK and found.end() > at), None
         )
         if match is None:
-            return at + 2
+            return at + _SLACK
         at = match.end()
 
 

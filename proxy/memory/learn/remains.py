@@ -18,12 +18,12 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
     stays. Every result is a subsequence of the words of ``text``.
     """
     term = terms[0]
-    spans = clauses(text)
-    parts = [text[a:b] for a, b in spans]
-    cut = [_without_item(part, term) if holds(part, term) else part for part in parts]
-    if all(part is not None for part in cut):
-        whole = _joined(text, spans, [part or "" for part in cut])
-        return [whole] if whole != text else []
+    for spans in (clauses(text), phrases(text)):
+        parts = [text[a:b] for a, b in spans]
+        cut = [_without_item(part, term) if holds(part, term) else part for part in parts]
+        if all(part is not None for part in cut):
+            whole = _joined(text, spans, [part or "" for part in cut])
+            return [whole] if whole != text else []
     runs: list[tuple[int, int]] = []
     for start, end in phrases(text):
         if holds(text[start:end], term):
@@ -32,7 +32,7 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
             runs[-1] = (min(runs[-1][0], start) if runs[-1][0] < runs[-1][1] else start, end)
         else:
             runs.append((start, end))
-    return [part for a, b in runs if _is_whole(part := text[a:b].strip())]
+    return [part for a, b in runs if _is_whole(part := _told(text[a:b]))]
 
 
 def _without_item(clause: str, term: Term) -> str | None:
@@ -52,6 +52,16 @@ def _joined(text: str, spans: Sequence[tuple[int, int]], parts: Sequence[str]) -
         made += [text[at:start], part]
         at = end
     return "".join([*made, text[at:]]).strip()
+
+
+def _told(run: str) -> str:
+    """Return the clauses at the front of ``run`` that ask nothing."""
+    end = 0
+    for a, b in clauses(run):
+        if is_question(run[a:b], flat(run[a:b])):
+            break
+        end = b
+    return run[:end].strip()
 
 
 def _is_whole(part: str) -> bool:

@@ -83,6 +83,12 @@ def is_passing(text: str, low: str) -> bool:
     return speaks_to or _has("passing", low)
 
 
+def _is_all_passing(one: Sentence) -> bool:
+    """Return whether no clause in which the author speaks of themselves says more than the moment."""
+    told = [(a, b) for a, b in clauses(one.text) if speaks_of_self(one.low[a:b]) and not is_request(one.low[a:b])]
+    return all(is_passing(one.text[a:b], one.low[a:b]) for a, b in told or [(0, len(one.text))])
+
+
 def is_told_as_fiction(text: str) -> bool:
     """Return whether a message opens a story or a role."""
     return _has("fiction", flat(text[:400]))
@@ -187,7 +193,7 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
         return not _has("once", one.low)
     if is_request(one.low) and not _names_self(one.low):
         return False
-    if is_passing(one.text, one.low):
+    if _is_all_passing(one):
         return False
     if speaks_of_self(one.low):
         return len(opening) > 1 or HAS_CJK.search(one.text) is not None

@@ -57,6 +57,10 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """Length of a vector."""
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether a text has the same vector as a question and as a passage."""
+
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         """Return an L2-normalised row for each text, in order.
 
@@ -85,6 +89,7 @@ class EmbeddedEmbedder:
 
     model = MODEL
     dimension = DIMENSION
+    is_symmetric = True
 
     def __init__(
         self,
@@ -176,6 +181,11 @@ class LiteLLMEmbedder:
             raise EmbeddingFailed(f"The dimension of {self._name!r} is not known yet; set `embedder.dimension`.")
         return self._dimension
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the provider is not told what a text is for."""
+        return self._name.partition("/")[0] not in _INPUT_TYPES
+
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         """Ask the provider, with as few requests as it takes, one after the other."""
         sent = [text[:_REQUEST_CHARACTERS].encode("utf-8", "replace").decode().strip() or _BLANK for text in texts]
@@ -263,6 +273,11 @@ class CachedEmbedder:
         return self._inner.dimension
 
     @property
+    def is_symmetric(self) -> bool:
+        """That of the embedder within."""
+        return self._inner.is_symmetric
+
+    @property
     def size_bytes(self) -> int:
         """Memory taken now, about."""
         return self._size_bytes
@@ -293,8 +308,8 @@ class CachedEmbedder:
         await self._inner.close()
 
     def _key(self, text: str, purpose: Purpose) -> bytes:
-        # By purpose too: some models embed a question differently from what answers it.
-        stamp = f"{self.model}\0{purpose}\0".encode()
+        # What is asked is often what is kept right after: where a model makes no difference, it is embedded once.
+        stamp = f"{self.model}\0{'' if self._inner.is_symmetric else purpose}\0".encode()
         return hashlib.sha256(stamp + text.encode("utf-8", "surrogatepass")).digest()
 
     def _recall(self, key: bytes) -> bytes | None:

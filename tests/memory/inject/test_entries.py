@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,10 +74,14 @@ def test_uncertain_statements_say_so() -> None:
     assert line(fact("f", "likes rain", confidence=0.2)).endswith(": likes rain [uncertain]")
 
 
-def test_lines_of_the_assistant_name_it() -> None:
-    reply = turn("t", "Take an orange bag.", role="assistant")
-    assert line(reply) == "- 2026-05-01 assistant: Take an orange bag."
-    assert line(reply, names_assistant=False) == "- 2026-05-01: Take an orange bag."
+@pytest.mark.parametrize("reply", ["OK.", "Sure!", "好的。", "\u200b"])
+def test_replies_that_say_nothing_are_empty(reply: str) -> None:
+    assert Entry((turn("t", reply, role="assistant"),)).is_empty
+
+
+@pytest.mark.parametrize("reply", ["Paris.", "42.", "Take an orange bag."])
+def test_short_answers_are_not_empty(reply: str) -> None:
+    assert not Entry((turn("t", reply, role="assistant"),)).is_empty
 
 
 def test_an_undated_message_is_of_this_conversation() -> None:

@@ -23,6 +23,26 @@ def test_names_in_a_list_become_statements() -> None:
     assert world.active == ["I use Shram as productivity tools.", "I use Magnet as productivity tools."]
 
 
+def test_two_clauses_joined_by_a_comma_and_an_and_are_no_list() -> None:
+    world = told("Mi prima me llama Chispita, y en el trabajo me dicen Nacho.")
+    assert world.active == ["Mi prima me llama Chispita, y en el trabajo me dicen Nacho."]
+
+
+@pytest.mark.parametrize(
+    ("message", "statements"),
+    [
+        ("I wear size 40. My feet are broad.", ["I wear size 40.", "My feet are broad."]),
+        ("Wir heiraten am 3. Mai in Köln.", ["Wir heiraten am 3. Mai in Köln."]),
+        ("By the way, I moved to the day shift.", ["By the way, I moved to the day shift."]),
+        ("I love how you explain things, I'm a nurse.", ["I love how you explain things, I'm a nurse."]),
+        ("Danke, das hat mir geholfen.", []),
+        ("Please help me, I don't understand it.", []),
+    ],
+)
+def test_statements_of_a_message(message: str, statements: list[str]) -> None:
+    assert told(message).active == statements
+
+
 def test_an_ended_item_leaves_its_siblings() -> None:
     world = told("I use Shram and Magnet as productivity tools.", "I don't use Magnet anymore.")
     assert world.active == ["I use Shram as productivity tools."]

@@ -36,8 +36,9 @@ class BagOfWords:
 
     model, dimension = "bag-of-words/64", 64
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_symmetric: bool = False) -> None:
         self.asked: list[str] = []
+        self.is_symmetric = is_symmetric
 
     async def embed(self, texts: Sequence[str], *, purpose: Purpose) -> Vectors:
         self.asked += texts
@@ -158,6 +159,15 @@ async def test_question_and_passage_are_remembered_apart():
     await cached.embed(["tea"], purpose="query")
     await cached.embed(["tea"], purpose="passage")
     assert inner.asked == ["tea", "tea"]
+
+
+async def test_question_and_passage_of_a_symmetric_model_are_one():
+    inner = BagOfWords(is_symmetric=True)
+    cached = CachedEmbedder(inner, 2**20)
+    asked = await cached.embed(["tea"], purpose="query")
+    kept = await cached.embed(["tea"], purpose="passage")
+    assert inner.asked == ["tea"]
+    assert np.array_equal(asked, kept)
 
 
 async def test_half_an_emoji_can_be_remembered():
