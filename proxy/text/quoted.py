@@ -10,7 +10,7 @@ from proxy.text.words import Span
 _HINT = re.compile(r"[>＞`~<\n:：]|\"{3}|'{3}|“{2}|\[quote", re.IGNORECASE)
 _LINE = re.compile(r"[^\n\r\v\f\x85\u2028\u2029]*+(?:\r\n|[\n\r\v\f\x85\u2028\u2029]|\Z)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_MARKED = re.compile(r"[ \t]*[>＞|┃│▌]")
+_MARKED = re.compile(r"[ \t]*[>＞┃▌]")
 _TRIPLE = re.compile(r"\"{3}|'{3}|“{3}|”{3}")
 _TAG = re.compile(
     r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,60})(?:\s[^<>]{0,400})?>|\[(?P<end>/?)quote\b[^\]\n]{0,80}\]",
@@ -73,6 +73,15 @@ def marked(text: str, quoted: Sequence[str] = ()) -> str:
             shown += [text[at:start], head, f"[quoted: {_balanced(body)}]", tail]
             at = end
     return "".join([*shown, text[at:]])
+
+
+def within(whole: str, piece: str) -> tuple[str, ...]:
+    """Return the parts of a piece of a message that are quoted there, as the whole message shows."""
+    at = whole.find(piece)
+    if at < 0:
+        return ()
+    cut = ((max(start, at), min(end, at + len(piece))) for start, end in quoted_spans(whole))
+    return tuple(whole[start:end] for start, end in cut if start < end)
 
 
 def _found(text: str, part: str) -> Iterator[Span]:
