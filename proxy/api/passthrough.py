@@ -27,8 +27,8 @@ from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import Passage, note_refusal, passage_of
 from proxy.api.paths import settled
 from proxy.api.uploads import fields_of, is_form
-from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
-from proxy.dialects import chat, objects
+from proxy.api.wires import REQUEST_ID, is_anthropics, refuse
+from proxy.dialects import chat, messages, objects
 from proxy.dialects.objects import Reference
 from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
 from proxy.pipeline.account import is_shared, named_in, refuse_strange
@@ -119,7 +119,7 @@ class Passthrough:
             admission = await admit(headers, self._services, counts=not _is_list(scope["method"], path))
         except ProxyError as error:
             note_refusal(scope, error)
-            await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
+            await refuse(send, error, messages if is_anthropics(scope) else chat, scope.get(REQUEST_ID, ""))
             return
         receive = limited(scope, receive, admission.body_bytes, admission.limit_name)
         send = watched(send, admission.ticket)
@@ -129,7 +129,7 @@ class Passthrough:
             return
         except ProxyError as error:
             note_refusal(scope, error)
-            await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
+            await refuse(send, error, messages if is_anthropics(scope) else chat, scope.get(REQUEST_ID, ""))
         finally:
             admission.ticket.close()
 

@@ -46,7 +46,7 @@ _HINT = re.compile(
         (
             '"(?:' + "|".join(map(re.escape, {*_FIELDS, *_OBJECTS, "id"})) + r')"\s*:',
             rf'"\s*(?:{_PREFIXES})',
-            r"\\u00|\\/",
+            r"\\u00[2-7]|\\/",
         )
     ).encode()
 )

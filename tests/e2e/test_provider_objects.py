@@ -141,6 +141,16 @@ def test_paths_of_objects_of_others_are_404(bert: httpx.Client, account: FakePro
     assert not account.seen
 
 
+def test_a_client_of_anthropics_is_refused_in_the_shape_of_its_wire(bert: httpx.Client, account: FakeProvider) -> None:
+    answer = bert.get("/files/file_of_anna/content", headers={"anthropic-version": "2023-06-01"})
+    assert (answer.status_code, answer.json()["type"], answer.json()["error"]["type"]) == (
+        404,
+        "error",
+        "not_found_error",
+    )
+    assert not account.seen
+
+
 def test_a_packed_body_and_a_form_are_looked_into(bert: httpx.Client, account: FakeProvider) -> None:
     packed = gzip.compress(orjson.dumps({"model": "m", "images": [{"file_id": "file-of-anna"}]}))
     sent = {"content-encoding": "gzip", "content-type": "application/json"}

@@ -43,7 +43,7 @@ def of_content(name: str, content: Content) -> str:
         text = _data(pages[0].text)
     else:
         text = "\n\n".join(
-            f"[Page {page.number}{f', {fence.line(page.label)}' if page.label else ''}]\n{_data(page.text)}"
+            f"[Page {page.number}{f', {_label(page.label)}' if page.label else ''}]\n{_data(page.text)}"
             for page in pages
         )
     return f"[File {_name(name)}]\n{text}\n[End of file]"
@@ -67,7 +67,7 @@ def of_parts(document: Document, chunks: Sequence[Chunk], budget: int) -> str:
             left -= tokens
             chosen.append(chunk)
     passages = "\n\n".join(
-        f"[{fence.line(title(one))}]\n{_data(one.text)}" for one in sorted(chosen, key=lambda one: one.seq)
+        f"[{_label(title(one))}]\n{_data(one.text)}" for one in sorted(chosen, key=lambda one: one.seq)
     )
     return (
         f"[File {_name(document.name)}: {document.pages} pages, about {document.tokens} tokens, which do not fit into "
@@ -78,11 +78,15 @@ def of_parts(document: Document, chunks: Sequence[Chunk], budget: int) -> str:
 
 def of_refusal(name: str, why: str) -> str:
     """Return what is said of a file that cannot be read."""
-    return f"[File {_name(name)} could not be read: {fence.line(why)}]"
+    return f"[File {_name(name)} could not be read: {_label(why)}]"
 
 
 def _name(name: str) -> str:
-    return repr(fence.line(name))
+    return repr(_label(name))
+
+
+def _label(text: str) -> str:
+    return _FRAME.sub("[ ", fence.line(text))
 
 
 def _data(text: str) -> str:
