@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 import orjson
 
+from proxy.api import forms
 from proxy.api.asgi import (
     ClientGone,
     Headers,
@@ -49,10 +50,12 @@ _WITH_MODEL = (
     "/responses/compact",
     "/responses/input_tokens",
     "/images/generations",
+    "/images/edits",
     "/audio/speech",
     "/rerank",
     "/messages/count_tokens",
 )
+_WITH_FORM = ("/audio/transcriptions", "/audio/translations", "/images/edits", "/images/variations")
 
 # What is said to our memory must not go to a provider because the method is wrong, or because we cannot take it yet.
 _OURS = frozenset({"documents", "memories", "receipts", "sessions", "state"})
@@ -91,7 +94,8 @@ class _Asked:
         self.body = body
         self.fields = fields = _fields(body) if path in _WITH_MODEL else {}
         model = fields.get("model")
-        self.model = model if isinstance(model, str) else ""
+        self.form = (find(headers, "content-type") or "") if path in _WITH_FORM and is_form(headers) else ""
+        self.model = forms.model_of(body, self.form) if self.form else model if isinstance(model, str) else ""
         self.is_stream = fields.get("stream") is True
         self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
         self.passage = passage_of(scope)
@@ -101,7 +105,8 @@ class _Asked:
         """Return what a target is sent: the same to each, but for the name of the model."""
         body = self.body
         if self.model and target.model is not None and target.model != self.model:
-            body = chat.replace_model(body, target.model)
+            form, name = self.form, target.model
+            body = forms.with_model(body, form, name) if form else chat.replace_model(body, name)
         return UpstreamRequest(self.method, self.path, self.query, self.headers, body, self.is_stream, readable)
 
 
