@@ -10,6 +10,7 @@ from proxy.api.chat import Completions
 from proxy.api.cors import Cors
 from proxy.api.edge import Edge
 from proxy.api.files import Files
+from proxy.api.mcp.endpoint import Endpoint
 from proxy.api.models import Models
 from proxy.api.passthrough import Passthrough
 from proxy.dialects import chat, messages, responses
@@ -41,4 +42,5 @@ def install(app: FastAPI, services: Services) -> None:
         app.router.routes.append(Route(path, Models(services, passthrough), methods=["GET"]))
     for path in ("/v1/files", "/v1/files/{rest:path}"):
         app.router.routes.append(Route(path, Files(services, passthrough), methods=_METHODS))
+    app.router.routes.append(Route("/mcp", Endpoint(app, services), methods=["GET", "POST", "DELETE"]))
     app.router.routes.append(Route("/v1/{path:path}", passthrough, methods=_METHODS))

@@ -18,7 +18,7 @@ from proxy.telemetry.metrics import IN_FLIGHT
 from proxy.upstream.headers import find
 
 _log = structlog.get_logger(__name__)
-_OURS = ("/healthz", "/readyz", "/health/", "/metrics")
+_OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp")
 _SLASHES = re.compile(r"/{2,}")
 
 

@@ -25,7 +25,12 @@ from proxy.settings.load import (
 )
 from proxy.telemetry import configure_logging
 
-_ELSEWHERE = {"keys": "proxy.cli.keys", "ingest": "proxy.cli.ingest", "eval": "proxy.evals.command"}
+_ELSEWHERE = {
+    "keys": "proxy.cli.keys",
+    "ingest": "proxy.cli.ingest",
+    "mcp": "proxy.cli.mcp",
+    "eval": "proxy.evals.command",
+}
 
 
 class _Commands(TyperGroup):

@@ -196,8 +196,9 @@ class Entry:
     def _date(self, layout: Layout) -> str:
         hit = self.hits[0]
         undated = _UNDATED_TURN if hit.source == "episode" and hit.when is None else ""
-        date = _day(hit) or undated if layout.dated else ""
-        return f"{date}: " if date else ""
+        speaker = "assistant" if self.section == "assistant" else ""  # a heading alone is overlooked
+        words = [_day(hit) or undated if layout.dated else "", speaker]
+        return f"{' '.join(filter(None, words))}: " if any(words) else ""
 
 
 def gather(entries: Sequence[Entry], hit: Hit) -> tuple[Entry, list[Entry]]:

@@ -12,6 +12,7 @@ from proxy.memory.learn.past import Past
 from proxy.memory.learn.statements import (
     Sentence,
     Statement,
+    is_passing,
     is_request,
     is_told_as_fiction,
     own_sentences,
@@ -74,9 +75,13 @@ def _learn_message(planner: Planner, one: Read, reply: str) -> None:
             continue
         added = planner.state(statement, one.said)
         kept += [added] if added is not None else []
+    stated = {memory.start for memory in kept}
     for sentence in one.found:
         if sentence.start in hiding:
             kept += _remaining(planner, one, sentence, applied)
+        elif sentence.start not in stated and _changes(planner, one, sentence):
+            added = planner.state(Statement(sentence.text, sentence), one.said)
+            kept += [added] if added is not None else []
     for memory in kept:
         _link(planner, memory, one)
     for ending in one.endings:
@@ -124,16 +129,28 @@ def _link(planner: Planner, fresh: Memory, one: Read) -> None:
         if before:
             planner.link(fresh, max(before, key=lambda row: (row.valid_from, row.start)))
         return
+    if best := _changed(planner, one, fresh.text, low):
+        planner.link(fresh, best)
+
+
+def _changes(planner: Planner, one: Read, sentence: Sentence) -> bool:
+    """Return whether a sentence that does not speak of its author changes what they told of a thing of theirs."""
+    low = sentence.low
+    is_plain = not (sentence.is_question or is_request(low) or is_passing(sentence.text, low))
+    return is_plain and one.said.live and _changed(planner, one, sentence.text, low) is not None
+
+
+def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
+    """Return the older statement that a text with a cue of change is most about, None where there is none."""
     if not any(tongue.has("now", low) for tongue in languages_in(low)):
-        return
+        return None
     ranked = [
-        (shared(fresh.text, row.text), row.valid_from, row.id, row)
+        (shared(text, row.text), row.valid_from, row.id, row)
         for row in planner.active
-        if row.id != fresh.id and row.message != one.said.id and not row.later
+        if row.message != one.said.id and not row.later
     ]
     best = max(ranked, default=None)
-    if best is not None and best[0] >= MIN_LINK_TERMS:
-        planner.link(fresh, best[3])
+    return best[3] if best is not None and best[0] >= MIN_LINK_TERMS else None
 
 
 def _edited(planner: Planner, said: Said, past: Past) -> None:

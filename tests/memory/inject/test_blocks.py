@@ -147,7 +147,7 @@ def test_sections_end_with_the_users_own_words() -> None:
         "- 2026-05-01: Renew the passport.",
         "[the assistant said]",
         "2026-05-01:",
-        "- A fine name for a cat.",
+        "- assistant: A fine name for a cat.",
         "[the user said]",
         "2026-05-01:",
         "- I play chess.",
@@ -190,7 +190,7 @@ def test_the_frame_says_which_of_two_lines_holds() -> None:
 def test_pieces_of_a_message_share_a_line() -> None:
     pieces = [Hit("episode", f"m.{n}", f"piece {n}", 1 - n / 100, 0, NOW, "ses_a", "assistant", seq=1) for n in (2, 1)]
     block = query_block([*pieces, Hit("episode", "m", "piece 0", 0.1, 0, NOW, "ses_a", "assistant", seq=1)], 600, count)
-    assert "2026-05-01:\n- piece 0 piece 1 piece 2\n" in block.text
+    assert "2026-05-01:\n- assistant: piece 0 piece 1 piece 2\n" in block.text
     assert block.ids == ("m.2", "m.1", "m")
     assert all(hit.tokens for hit in block.hits)
 

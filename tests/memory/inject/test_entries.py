@@ -74,6 +74,11 @@ def test_uncertain_statements_say_so() -> None:
     assert line(fact("f", "likes rain", confidence=0.2)).endswith(": likes rain [uncertain]")
 
 
+def test_lines_of_the_assistant_name_it() -> None:
+    reply = turn("t", "Take an orange bag.", role="assistant")
+    assert line(reply) == "- 2026-05-01 assistant: Take an orange bag."
+
+
 @pytest.mark.parametrize("reply", ["OK.", "Sure!", "好的。", "\u200b"])
 def test_replies_that_say_nothing_are_empty(reply: str) -> None:
     assert Entry((turn("t", reply, role="assistant"),)).is_empty

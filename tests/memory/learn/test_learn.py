@@ -43,6 +43,18 @@ def test_statements_of_a_message(message: str, statements: list[str]) -> None:
     assert told(message).active == statements
 
 
+def test_what_changes_a_thing_of_the_users_is_linked_to_it() -> None:
+    world = told("Our staging server is called heron.", "heron was shut down, the new staging server is called stork.")
+    old, new = (next(row for row in world.memories.values() if name in row.text) for name in ("Our", "stork"))
+    assert old.later == (new.id,)
+
+
+def test_news_of_something_else_is_not_kept() -> None:
+    assert told("Our staging server is called heron.", "The new bridge is closed.").active == [
+        "Our staging server is called heron."
+    ]
+
+
 def test_an_ended_item_leaves_its_siblings() -> None:
     world = told("I use Shram and Magnet as productivity tools.", "I don't use Magnet anymore.")
     assert world.active == ["I use Shram as productivity tools."]

@@ -1,0 +1,50 @@
+"""``throughline mcp``: the memory of a running server for MCP clients that start a command and speak over stdio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+from proxy.errors import ConfigError
+
+app = typer.Typer(add_completion=False)
+
+_TIMEOUT_S = 30.0
+
+
+@app.command()
+def mcp(
+    url: Annotated[
+        str, typer.Option(envvar="THROUGHLINE_URL", help="A running Throughline.")
+    ] = "http://127.0.0.1:8787",
+    key: Annotated[
+        str, typer.Option(envvar="THROUGHLINE_API_KEY", help="The key that the chat uses; a placeholder on loopback.")
+    ] = "no-key",
+    user: Annotated[str, typer.Option(envvar="THROUGHLINE_USER", help="Whose memory, where the key may say so.")] = "",
+    project: Annotated[str, typer.Option(help="Project whose memories are seen beside the general ones.")] = "",
+) -> None:
+    """Serve recall, remember, forget, undo and list_memories to an MCP client over stdio."""
+    from proxy.api.mcp.tools import memory_server  # noqa: PLC0415 - half a second that no other command needs
+
+    named = {"x-memory-user": user, "x-memory-project": project}
+    headers = {"authorization": f"Bearer {key}", **{name: value for name, value in named.items() if value}}
+    base_url = httpx.URL(url.rstrip("/").removesuffix("/v1"))
+    if base_url.scheme not in ("http", "https"):
+        raise ConfigError(f"--url is {url!r}; it must begin with http:// or https://.")
+    api = httpx.AsyncClient(base_url=base_url, headers=headers, timeout=_TIMEOUT_S)
+
+    async def ask(
+        method: str, path: str, body: dict[str, Any] | None, own: Mapping[str, str]
+    ) -> tuple[int, dict[str, Any]]:
+        try:
+            answer = await api.request(method, path, json=body, headers=own)
+            return answer.status_code, answer.json()
+        except (httpx.HTTPError, ValueError) as error:
+            told = f"There is no Throughline at {base_url}: {error}. Start it with `throughline serve`."
+            return httpx.codes.BAD_GATEWAY, {"error": {"message": told}}
+
+    memory_server(ask, version("throughline")).run("stdio")

@@ -1,0 +1,118 @@
+"""The memory as an MCP server, asked by the SDK's own client over HTTP and over stdio."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.running import Running
+from tests.talking import FACT, MAGNET, SHRAM, Speaker, speaking
+
+pytestmark = pytest.mark.anyio
+
+TOOLS = {"recall", "remember", "forget", "undo", "list_memories"}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@asynccontextmanager
+async def client_of(speaker: Speaker) -> AsyncIterator[Client]:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {speaker.key}"}) as http:
+        transport = streamable_http_client(f"{speaker.server.origin}/mcp", http_client=http)
+        async with Client(transport) as client:
+            yield client
+
+
+async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def test_tools_say_whether_they_change_anything(alice: Speaker) -> None:
+    async with client_of(alice) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) == TOOLS
+    reading = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
+    assert reading == {"recall", "list_memories"}
+    assert tools["forget"].annotations is not None
+    assert tools["forget"].annotations.destructive_hint
+
+
+async def test_what_was_said_in_a_chat_is_recalled(alice: Speaker) -> None:
+    alice.tell(FACT)
+    async with client_of(alice) as client:
+        found = await ask(client, "recall", query="Which productivity tools do I use?")
+    assert any("Shram" in hit["text"] for hit in found["results"])
+
+
+async def test_what_is_remembered_is_used_in_a_chat(alice: Speaker) -> None:
+    async with client_of(alice) as client:
+        made = await ask(client, "remember", text="I play the bassoon.")
+    assert alice.texts() == {"I play the bassoon."}
+    assert made["object"] == "memory"
+
+
+async def test_forgetting_is_shown_first_done_then_and_undone(alice: Speaker) -> None:
+    alice.tell(FACT)
+    async with client_of(alice) as client:
+        shown = await ask(client, "forget", text="Magnet")
+        assert shown["batch"] is None
+        assert alice.texts() == {SHRAM, MAGNET}
+        done = await ask(client, "forget", ids=[memory["id"] for memory in shown["closed"]], dry_run=False)
+        assert alice.texts() == {SHRAM}
+        await ask(client, "undo", batch=done["batch"])
+    assert alice.texts() == {SHRAM, MAGNET}
+
+
+async def test_another_key_sees_nothing(alice: Speaker, server: Running) -> None:
+    alice.tell(FACT)
+    with speaking(server) as bert:
+        async with client_of(bert) as client:
+            assert (await ask(client, "list_memories"))["data"] == []
+            assert (await ask(client, "recall", query="Shram"))["results"] == []
+
+
+async def test_errors_are_told_in_the_words_of_the_api(alice: Speaker) -> None:
+    async with client_of(alice) as client:
+        result = await client.call_tool("undo", {"batch": "end_none"})
+    assert result.is_error
+    assert "There is no batch" in str(result.content)
+
+
+def test_without_a_key_nobody_is_let_in(server: Running) -> None:
+    answer = httpx.post(f"{server.origin}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    assert answer.status_code == 401
+    assert "key" in answer.json()["error"]["message"]
+
+
+async def test_stdio_serves_the_memory_of_a_running_server(alice: Speaker) -> None:
+    alice.tell(FACT)
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "proxy", "mcp", "--url", alice.server.base_url],
+        env={"THROUGHLINE_API_KEY": alice.key},
+    )
+    async with Client(stdio_client(command)) as client:
+        listed = await ask(client, "list_memories")
+    assert {memory["text"] for memory in listed["data"]} == {SHRAM, MAGNET}
+
+
+async def test_stdio_without_a_server_says_what_to_start() -> None:
+    command = StdioServerParameters(command=sys.executable, args=["-m", "proxy", "mcp", "--url", "http://127.0.0.1:9"])
+    async with Client(stdio_client(command)) as client:
+        result = await client.call_tool("recall", {"query": "tea"})
+    assert result.is_error
+    assert "throughline serve" in str(result.content)
