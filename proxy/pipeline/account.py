@@ -63,11 +63,9 @@ async def refuse_strange(scope: Scope, named: Sequence[Reference], services: Ser
     for part in services.both():
         missing = await part.handed.missing(scope, list(left), now=services.clock.now()) if left else []
         left = {id_: left[id_] for id_ in missing}
-        for id_, one in list(left.items()):
-            if await _is_kept(scope, one, part):
-                del left[id_]
-    if left:
-        raise _refusal(next(one for one in named if one.id in left))
+    for one in (one for one in named if one.id in left):
+        if not any([await _is_kept(scope, one, part) for part in services.both()]):
+            raise _refusal(one)
 
 
 async def _is_kept(scope: Scope, one: Reference, part: Services) -> bool:
@@ -84,13 +82,14 @@ async def _is_kept(scope: Scope, one: Reference, part: Services) -> bool:
 
 
 def _refusal(one: Reference) -> NotHandedOut:
+    param = one.param.encode("utf-8", "replace").decode()[:80] or None
     if one.param == "previous_response_id":
         return ReplyNotHandedOut(
             f"Previous response with id {one.id[:80]!r} not found: it was not given to this key and user here. "
             "Send the conversation in `input`.",
-            param=one.param,
+            param=param,
         )
     mend = " Send the item itself, without `id`." if one.kind == "item" else ""
     return NotHandedOut(
-        f"No such {one.kind}: {one.id[:80]!r} was not given to this key and user here.{mend}", param=one.param or None
+        f"No such {one.kind}: {one.id[:80]!r} was not given to this key and user here.{mend}", param=param
     )

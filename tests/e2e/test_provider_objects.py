@@ -151,6 +151,24 @@ def test_a_client_of_anthropics_is_refused_in_the_shape_of_its_wire(bert: httpx.
     assert not account.seen
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"model": "m", "messages": [], "x\\ud800_id": "file-of-anna"}', b'{"model": "m", "messages": [], "file_id": "\\ud800"}',
+        b'{"model": "m", "messages": [], "file_id": "%s"}' % (b"x" * 100_000), b'{"model": "m", "messages": [], "file_id": "\\u0000"}',
+        b'{"model": "m", "messages": [], "n": 1e999, "file_ids": [%s]}' % b",".join(b'"f%d"' % n for n in range(12_000)),
+        b'{"model": "m", "messages": [], "big": %s, "id": "file-of-anna"}' % (b"9" * 5000),
+    ],
+)  # fmt: skip
+def test_odd_ids_are_refused_in_shape(bert: httpx.Client, account: FakeProvider, raw: bytes) -> None:
+    for path in ("/chat/completions", "/images/edits"):
+        answer = bert.post(path, content=raw, headers={"content-type": "application/json"})
+        assert answer.status_code in (400, 404)
+        assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
+        assert len(answer.text) < 1000
+    assert not account.seen
+
+
 def test_a_packed_body_and_a_form_are_looked_into(bert: httpx.Client, account: FakeProvider) -> None:
     packed = gzip.compress(orjson.dumps({"model": "m", "images": [{"file_id": "file-of-anna"}]}))
     sent = {"content-encoding": "gzip", "content-type": "application/json"}
