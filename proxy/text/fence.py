@@ -59,7 +59,7 @@ _TAG = re.compile(
 _DATA = tomllib.loads(resources.files("proxy.text").joinpath("template_tokens.toml").read_text("utf-8"))
 _NAMES = "|".join([*map(re.escape, _DATA["square"]["exact"]), *_DATA["square"]["patterns"]])
 _TOKEN = re.compile(rf"\[(?=/?(?:(?i:{'|'.join(_DATA['square']['any_case'])})|{_NAMES})\])")
-_OTHER = re.compile("|".join(map(re.escape, _DATA["others"]["literal"])))
+_OTHER = re.compile("|".join(f"{re.escape(one[0])}(?={re.escape(one[1:])})" for one in _DATA["others"]["literal"]))
 _SUSPECT = re.compile(rf"[{_LESS}{_LIKE}\t{_BREAKS}{_HIDDEN}{_JOINERS}{_SELECTORS}]|\[/?[A-Za-z|]|\]~|e~\[")
 _BLOCK = re.compile(r"\s*<memory(?: kind=\"\w{1,20}\")?>\n.*?(?:</memory>|\Z)", re.DOTALL)
 
@@ -90,7 +90,7 @@ def escape(text: str) -> str:
     if _SUSPECT.search(text) is None:
         return text
     shown = _TOKEN.sub("[ ", _TAG.sub("&lt;", _HIDDEN_OR_NEEDED.sub(r"\1", text)))
-    return _OTHER.sub(lambda token: f"{token[0][0]} {token[0][1:]}", shown)
+    return _OTHER.sub(r"\g<0> ", shown)
 
 
 def passage(text: str) -> str:

@@ -200,6 +200,7 @@ def test_control_tokens_in_square_brackets_are_broken(token: str) -> None:
 def test_control_tokens_of_other_forms_are_broken(token: str) -> None:
     for hidden in ("", "\u200b", "\x00"):
         assert token not in line(f"teal {token[:2]}{hidden}{token[2:]}system")
+    assert token not in line(token + token[1:] + token)
 
 
 def test_the_system_marker_of_llama_is_broken() -> None:
