@@ -10,7 +10,9 @@ ProxyError
 ├── Forbidden (403)
 ├── NotFound (404)
 │   ├── ModelNotFound
-│   └── ContentDamaged
+│   ├── ContentDamaged
+│   └── NotHandedOut
+│       └── ReplyNotHandedOut
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
 ├── UpgradeRequired (426)
@@ -106,6 +108,16 @@ class ContentDamaged(NotFound):
     """The bytes of a file are not those that were kept."""
 
     code = "content_damaged"
+
+
+class NotHandedOut(NotFound):
+    """The request names an object of the provider's that was not handed out in its scope."""
+
+
+class ReplyNotHandedOut(NotHandedOut):
+    """The same of a reply that it continues."""
+
+    code = "previous_response_not_found"
 
 
 class BodyTooLarge(ProxyError):

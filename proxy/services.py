@@ -30,6 +30,7 @@ from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
 from proxy.store.files import Files
+from proxy.store.handed import Handed
 from proxy.store.history import History
 from proxy.store.incidents import Incidents
 from proxy.store.journal import Journal
@@ -86,6 +87,7 @@ class Services:
     receipts: Receipts
     uses: Uses
     replies: Replies
+    handed: Handed
     judge: ModelJudge | None
     summarizer: ModelSummarizer | None
     compactions: Compactions
@@ -334,6 +336,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         receipts=Receipts(database),
         uses=Uses(database),
         replies=Replies(database),
+        handed=Handed(database),
         compactions=Compactions(database),
         judge=shared.judge,
         summarizer=shared.summarizer,

@@ -109,6 +109,8 @@ def _labelled(text: str, found: Sequence[Cut]) -> Span | None:
         if _is_cut(match.start(), found) or _template_headings().match(text, match.start()):
             continue
         span = _behind(text, match, ends)
+        if span and _is_answered(text, span[1]):
+            continue
         if span and _is_filled_in(text, match, span, found):
             return _inside_label(text, span)
     return None
@@ -136,6 +138,12 @@ def _behind(text: str, label: re.Match[str], ends: Sequence[re.Match[str]]) -> S
     at = bisect_left(ends, label.end(), key=lambda end: end.start())
     stop = ends[at].start() if at < len(ends) else len(text)
     return (label.end(), stop) if text[label.end() : stop].strip() else None
+
+
+def _is_answered(text: str, place: int) -> bool:
+    """Return whether an assistant has its say from a place on: a transcript that the user shows is no template."""
+    reply = _labels("replying").match(text, place)
+    return reply is not None and bool(text[reply.end() :].partition("\n")[0].strip())
 
 
 def _is_filled_in(text: str, label: re.Match[str], span: Span, found: Sequence[Cut]) -> bool:

@@ -19,6 +19,7 @@ from proxy.memory.conversations.running import Compacted
 from proxy.memory.inject.ledger import NOTHING, Assembly
 from proxy.memory.inject.standing import Standing
 from proxy.memory.recall.sources import Recalled
+from proxy.pipeline.handing import Handing
 from proxy.store.costs import Cost
 from proxy.store.ledger import LedgerEntry
 from proxy.store.media import Shown
@@ -150,6 +151,8 @@ class Exchange:
     reply: Reply | None = None
     usage: Mapping[str, Any] | None = None  # as the provider counted, also where the reply is not read
     authored: Authored | None = None
+
+    handing: Handing | None = None  # where ids that the reply hands out are noted
 
     attempts: list[Attempt] = field(default_factory=list)
     refusal: str = ""  # code of our own error, where that is the reply

@@ -29,6 +29,7 @@ from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import best_effort
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
+from proxy.text.quoted import within
 from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")
@@ -243,6 +244,7 @@ def as_hit(exchange: Exchange, passage: Passage) -> Hit:
         0,
         session=exchange.required_scope.session,
         role="user" if passage.role == "user" else "assistant",
+        quoted=within(exchange.messages[passage.number].text, passage.text) if passage.role == "user" else (),
         seq=passage.number,
         live=False,
     )

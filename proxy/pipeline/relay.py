@@ -56,15 +56,26 @@ class _Tail:
         if self.meter is not None:
             self.meter.decode(find(self.response.headers, "content-encoding") or "")
         self.is_remembered = self.exchange.scope is None or self.exchange.mode == "off"
+        if self.exchange.handing is not None:
+            self.exchange.handing.begin(self.response)
+
+    @property
+    def has_to_wait(self) -> bool:
+        """Whether something is to be written before the end of the reply is sent."""
+        return not self.is_remembered or self.exchange.handing is not None
 
     def feed(self, chunk: bytes) -> None:
         if self.accumulator is not None:
             self.accumulator.feed(chunk)
         elif self.meter is not None:
             self.meter.feed(chunk)
+        if self.exchange.handing is not None:
+            self.exchange.handing.feed(chunk)
 
     async def remember(self, finish: Finish | None = None) -> None:
         """Keep the turn; without ``finish`` the reply itself tells whether it is whole."""
+        if self.exchange.handing is not None:
+            await shielded(self.exchange.handing.note(self.services), "hand out")
         if self.is_remembered:
             return
         self.is_remembered = True
@@ -90,7 +101,7 @@ async def _stream(tail: _Tail) -> AsyncGenerator[bytes, None]:
     try:
         async for chunk in tail.response.chunks():
             tail.feed(chunk)
-            if not tail.is_remembered and watch.feed(chunk):
+            if tail.has_to_wait and watch.feed(chunk):
                 await tail.remember()
             yield chunk
     except ProxyError:

@@ -123,6 +123,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             restored INTEGER NOT NULL, lost INTEGER, at_ms BIGINT NOT NULL, seen_ms BIGINT)""",
         "CREATE INDEX incidents_owner ON incidents (owner)",
     ),
+    (
+        """CREATE TABLE handed (
+            owner TEXT NOT NULL, agent TEXT NOT NULL, id_hash TEXT NOT NULL, at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, agent, id_hash)) {clustered}""",
+        "CREATE INDEX handed_at ON handed (at_ms)",
+    ),
 )
 
 _WORDS = {

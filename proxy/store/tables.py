@@ -208,3 +208,11 @@ incidents = sa.Table(
     sa.Column("at_ms", sa.BigInteger, nullable=False),
     sa.Column("seen_ms", sa.BigInteger),  # when the operator was told and said so
 )
+handed = sa.Table(
+    "handed",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("agent", sa.Text, primary_key=True),
+    sa.Column("id_hash", sa.Text, primary_key=True),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+)

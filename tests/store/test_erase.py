@@ -10,6 +10,7 @@ import pytest
 
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.files import Files, Upload
+from proxy.store.handed import Handed
 from proxy.store.history import History
 from proxy.store.incidents import Incident, Incidents
 from proxy.store.journal import Journal
@@ -50,6 +51,7 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await Files(db).add(scope, Upload(f"file-{n}{word}", shown.id, word, "user_data", n, NOW, agent=scope.agent))
         uses.note(scope, [memory.id], now=NOW)
         await Incidents(db).note(scope, Incident("memories", text, NOW, place=word))
+        await Handed(db).note(scope, [f"msg_{n}{word}"], now=NOW)
         if n % 20 == 19:
             await uses.flush()
             seqs = [item.seq for item in await journal.items(scope)]

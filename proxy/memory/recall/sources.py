@@ -32,7 +32,8 @@ from proxy.memory.recall.turns import (
     worth,
 )
 from proxy.text.lexical import content
-from proxy.types import Hit, Scope, Source
+from proxy.text.quoted import within
+from proxy.types import Episode, Hit, Scope, Source
 
 MAX_CARRIED = 400  # characters of a turn that is shown for a statement in it
 _MOST_FACTS = 30
@@ -147,6 +148,7 @@ class EpisodeSource:
 
 
 SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource(), ChunkSource())
+_BEFORE, _BEHIND = 12, 2  # pieces of a message that tell what in one of them is quoted
 
 
 async def recall(
@@ -346,4 +348,13 @@ def _turn_hit(shelf: TurnShelf, line: int, score: float) -> Hit:
         role=turn.role,
         seq=turn.seq,
         live=turn.live,
+        quoted=_quoted(shelf, turn) if turn.role == "user" else (),
     )
+
+
+def _quoted(shelf: TurnShelf, turn: Episode) -> tuple[str, ...]:
+    """Return what is quoted in a turn, by what stands before and behind it in its message."""
+    base = turn.id.rpartition(".")[0] if turn.piece else turn.id
+    numbers = range(max(0, turn.piece - _BEFORE), turn.piece + _BEHIND + 1)
+    lines = [shelf.line(f"{base}.{number}" if number else base) for number in numbers]
+    return within("\n".join(shelf.items[line].text for line in lines if line is not None), turn.text)
