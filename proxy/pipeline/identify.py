@@ -16,13 +16,12 @@ from proxy.memory.learn.own_words import is_utility_call
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
-from proxy.process.threads import in_thread
+from proxy.pipeline.policy import beside_loop
 from proxy.services import Services
 from proxy.types import Mode, Scope
 from proxy.upstream.failover import Plan, Try
 from proxy.upstream.headers import client_key
 
-LARGE_BYTES = 500_000
 _MAX_HEADER = 16_384
 
 # English is about four characters a token; an image has been seen to cost some hundreds.
@@ -81,9 +80,7 @@ def _estimate(request: ChatRequest) -> int:
 
 async def _read(exchange: Exchange) -> ChatRequest:
     """Parse the body, a large one beside the event loop."""
-    if len(exchange.body) < LARGE_BYTES:
-        return exchange.dialect.read(exchange.body)
-    return await in_thread("cpu", exchange.dialect.read, exchange.body)
+    return await beside_loop(exchange.body, exchange.dialect.read, exchange.body)
 
 
 def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str, object], services: Services) -> Scope:

@@ -54,7 +54,7 @@ _TOKEN = re.compile(
     r"|g?MASK|s?MASK|CLS|SEP|PAD|UNK|BOS|EOS)\])"
 )
 _SUSPECT = re.compile(rf"[{_LESS}\t{_BREAKS}{_HIDDEN}{_JOINERS}{_SELECTORS}]|\[/?[A-Za-z]")
-_BLOCK = re.compile(r"\s*<memory(?: kind=\"\w{1,20}\")?>\n.*?(?:</memory>|\Z)", re.DOTALL)
+_BLOCK = re.compile(r"(?<!\s)\s*+<memory(?: kind=\"\w{1,20}\")?>\n.*?(?:</memory>|\Z)", re.DOTALL)
 
 
 def line(text: str) -> str:

@@ -9,7 +9,9 @@ from datetime import datetime
 from proxy.memory.learn.decide import Limits, Planner
 from proxy.memory.learn.endings import Ending, endings, resumed, slot_of
 from proxy.memory.learn.past import Past
+from proxy.memory.learn.patience import Patience
 from proxy.memory.learn.statements import (
+    MAX_CHARACTERS,
     Sentence,
     Statement,
     is_request,
@@ -21,10 +23,12 @@ from proxy.memory.plan.changes import SLOT, Change
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
-from proxy.text.terms import plain, shared
+from proxy.text.terms import Term, plain, shared
 from proxy.text.words import flat, words
 from proxy.types import Memory, Said, Turn
 
+MAX_CAME_ALONG = 300  # user messages of one history that are read for statements, the newest ones
+MAX_CHARACTERS_ALONG = 64_000  # of these messages together
 MIN_EDIT_SHARE = 0.5  # of the words of an edited message that stay; less is another message
 MIN_PIECE_WORDS = 3  # of a clause that stays when another of its sentence ended something
 MIN_LINK_TERMS = 2  # telling words that a change shares with what it changes
@@ -32,44 +36,83 @@ MIN_LINK_TERMS = 2  # telling words that a change shares with what it changes
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A user message as read: its sentences and endings."""
+    """A user message as read: its sentences and endings.
+
+    Attributes:
+        resumed: What it says holds again, by its terms.
+        stated: Its statements, without what the reply before it adds.
+    """
 
     said: Said
     found: tuple[Sentence, ...]
     endings: tuple[Ending, ...]
+    resumed: tuple[tuple[Term, ...], ...] = ()
+    stated: tuple[str, ...] = ()
 
 
 def read(turn: Turn) -> list[Read]:
-    """Return what the user wrote in a turn, message by message."""
+    """Return what the user wrote in a turn, message by message.
+
+    Of a history that came along only its newest messages are read: it may be of any length, and is found as episodes.
+    Each of them costs some milliseconds; run this beside the event loop.
+
+    Raises:
+        TookTooLong: If there is more to read than may be.
+    """
     made = []
-    for said in turn.messages:
-        if said.role == "user":
-            found = () if is_told_as_fiction(said.text) else tuple(own_sentences(said.text))
-            made.append(Read(said, found, tuple(endings(found))))
+    patience = Patience()
+    for said in _worth_reading(turn):
+        patience.check()
+        found = () if is_told_as_fiction(said.text) else tuple(own_sentences(said.text))
+        stated = tuple(statement.text for statement in statements(found))
+        made.append(Read(said, found, tuple(endings(found)), tuple(resumed(found)), stated))
     return made
+
+
+def _worth_reading(turn: Turn) -> list[Said]:
+    """Return the user's messages, without the older part of a long history that came along with the last one."""
+    chosen: list[Said] = []
+    characters = 0
+    for said in reversed([said for said in turn.messages if said.role == "user"]):
+        size = min(len(said.text), MAX_CHARACTERS)
+        if not said.live and (len(chosen) >= MAX_CAME_ALONG or characters + size > MAX_CHARACTERS_ALONG):
+            break
+        chosen.append(said)
+        characters += 0 if said.live else size
+    return chosen[::-1]
 
 
 def learn(
     turn: Turn, readings: Sequence[Read], past: Past, now: datetime, limits: Limits | None = None
 ) -> list[Change]:
-    """Return what a turn changes; applying the changes and asking again gives nothing."""
+    """Return what a turn changes; applying the changes and asking again gives nothing.
+
+    Raises:
+        TookTooLong: If it takes longer than it may.
+    """
     planner = Planner(turn, past, now, limits)
+    patience = Patience()
     reply = ""
     for one in readings:
         reply = _reply_before(one.said, turn, past)
         _edited(planner, one.said, past)
-        _learn_message(planner, one, reply)
+        _learn_message(planner, one, reply, patience)
     planner.withhold_replays([row for row in past.own if row.by == "assistant" or not row.live])
     return planner.changes()
 
 
-def _learn_message(planner: Planner, one: Read, reply: str) -> None:
-    for terms in resumed(one.found) if one.said.live else ():
+def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) -> None:
+    for terms in one.resumed if one.said.live else ():
+        patience.check()
         planner.resume(terms)
-    applied = [ending for ending in one.endings if planner.end(ending, one.said)]
+    applied = []
+    for ending in one.endings:
+        patience.check()
+        applied += [ending] if planner.end(ending, one.said) else []
     hiding = {ending.sentence.start for ending in planner.hiding if ending in one.endings}
     kept: list[Memory] = []
     for statement in statements(one.found, reply=reply):
+        patience.check()
         if statement.sentence.start in hiding:
             continue
         added = planner.state(statement, one.said)
@@ -78,6 +121,7 @@ def _learn_message(planner: Planner, one: Read, reply: str) -> None:
         if sentence.start in hiding:
             kept += _remaining(planner, one, sentence, applied)
     for memory in kept:
+        patience.check()
         _link(planner, memory, one)
     for ending in one.endings:
         if ending not in applied:

@@ -46,13 +46,13 @@ _QUOTES = re.compile(
     r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
 )
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
-_TITLE_RU = re.compile(r"[А-ЯЁ][а-яё]+(?: [А-ЯЁа-яё]+)*\Z")  # without a mark
+_TITLE_RU = re.compile(r"\A[А-ЯЁ][а-яё]++(?: [А-ЯЁа-яё]++)*+\Z")  # without a mark
 _SAYS = re.compile(r":\s*\Z")
 _LONGEST_TITLE = 4  # words
 _LONGEST_NAME = 12  # characters
 _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
 _LONG_PARAGRAPH = 1200  # characters; a chat turn is rarely one paragraph of this size
-_PARAGRAPH = re.compile(r"[^\n]+(?:\n(?!\s*\n)[^\n]+)*")
+_PARAGRAPH = re.compile(r"[^\n]++(?:\n(?![^\S\n]*+\n)[^\n]++)*+")
 _FIRST_PERSON = re.compile(
     r"\b(?:I|I'm|my|me|we|our|ich|mein\w*|mir|mich|wir|yo|mi|mis|me|nosotr[oa]s|я|мне|меня|мой|моя|мо[её]|мы|у нас)\b|[我咱]",
     re.IGNORECASE,
@@ -60,7 +60,7 @@ _FIRST_PERSON = re.compile(
 
 _UTILITY = re.compile(
     r"""
-      \#{2,}\s*Task:\s.{0,400}?(?:title|tags?|follow-?up|quer(?:y|ies)|autocomplet|emoji|suggest|summar|categor|prompt)
+      \#{2}\s*+Task:\s.{0,400}?(?:title|tags?|follow-?up|quer(?:y|ies)|autocomplet|emoji|suggest|summar|categor|prompt)
     | (?:generate|create|provide|write|give|suggest|come\ up\ with|reply\ with)\b[^.\n]{0,60}?
       (?:\d\s?(?:-|to|–|or)\s?\d|short|concise|brief|four\ to\ five|few|less|single)[^.\n]{0,60}?\b(?:title|topic|headline|emoji|name)\b[^\n]{0,120}?
       (?:conversation|chat|dialog\w*|discussion|thread|message|user|exchange)
@@ -71,7 +71,7 @@ _UTILITY = re.compile(
     | (?:generate|suggest)\s[^.\n]{0,40}?(?:follow-?up|search)\s(?:questions?|quer(?:y|ies)|prompts?)
     | (?:总结|概括|生成|返回)[^。\n]{0,40}(?:标题|主题|话题)
     | (?:将|把)[^。\n]{0,20}(?:会话|对话|聊天)[^。\n]{0,20}(?:标题|主题)
-    | <chat_history>.*?</chat_history>
+    | <chat_history>(?:(?!<chat_history>).)*?</chat_history>
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
