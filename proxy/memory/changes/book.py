@@ -179,7 +179,7 @@ def _long_before(episodes: Sequence[Episode]) -> list[Episode]:
 
 def _newest(said: Sequence[Episode]) -> int:
     """Return how many of a turn's episodes, from the last, are embedded at once; one in any case."""
-    sizes = itertools.accumulate(len(dense_text(one)) for one in reversed(said[-_AT_ONCE:]))
+    sizes = itertools.accumulate(len(one.text) for one in reversed(said[-_AT_ONCE:]))
     return max(1, sum(size <= _AT_ONCE_CHARACTERS for size in sizes))
 
 

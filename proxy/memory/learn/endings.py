@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from proxy.memory.learn.statements import Sentence, speaks_of_self
+from proxy.memory.learn.statements import MAX_SENTENCE, Sentence, speaks_of_self
 from proxy.text.languages import Language, languages_in, matches, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
@@ -95,7 +95,7 @@ def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
 def slot_of(text: str) -> list[tuple[str, str]]:
     """Return the slots that a statement fills, as name and value: ``home``, ``job``, ``en:shoe size`` and so on."""
     low = flat(text)
-    if any(word.text in listed("also") for word in words(low)):
+    if len(text) > MAX_SENTENCE or any(word.text in listed("also") for word in words(low)):
         return []
     found = []
     for one in languages_in(low):
