@@ -9,7 +9,8 @@ from proxy.dialects.objects import Reference
 from proxy.errors import NotFound, NotHandedOut, ReplyNotHandedOut
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.handing import Handing
-from proxy.pipeline.identify import LARGE_BYTES, scope_for
+from proxy.pipeline.identify import scope_for
+from proxy.pipeline.policy import LARGE_BYTES
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.settings.load import Settings

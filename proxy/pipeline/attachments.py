@@ -19,9 +19,9 @@ from proxy.media.read import read_document, sniff_file
 from proxy.memory.library import standin
 from proxy.memory.recall.query import Query, widen
 from proxy.pipeline.exchange import Attached, Exchange, Taker
-from proxy.pipeline.identify import LARGE_BYTES, scope_for
+from proxy.pipeline.identify import scope_for
 from proxy.pipeline.keeping import decoded, take
-from proxy.pipeline.policy import best_effort
+from proxy.pipeline.policy import LARGE_BYTES, best_effort
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.blobs import digest

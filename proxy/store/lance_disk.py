@@ -15,7 +15,7 @@ from proxy.store.schema import NOUNS, Noun
 
 T = TypeVar("T")
 
-_TABLE = re.compile(r"(?P<noun>[a-z]+)_(?P<owner>[0-9a-f]{32})_g(?P<generation>\d+)\.lance")
+_TABLE = re.compile(r"\A(?P<noun>[a-z]++)_(?P<owner>[0-9a-f]{32})_g(?P<generation>\d+)\.lance")
 _MANIFEST = ".manifest"
 _MAGIC = b"LANC"  # the last four bytes of every complete manifest
 QUARANTINE = "_quarantine"  # of one table: its broken versions

@@ -61,7 +61,7 @@ _NAMES = "|".join([*map(re.escape, _DATA["square"]["exact"]), *_DATA["square"]["
 _TOKEN = re.compile(rf"\[(?=/?(?:(?i:{'|'.join(_DATA['square']['any_case'])})|{_NAMES})\])")
 _OTHER = re.compile("|".join(f"{re.escape(one[0])}(?={re.escape(one[1:])})" for one in _DATA["others"]["literal"]))
 _SUSPECT = re.compile(rf"[{_LESS}{_LIKE}\t{_BREAKS}{_HIDDEN}{_JOINERS}{_SELECTORS}]|\[/?[A-Za-z|]|\]~|e~\[")
-_BLOCK = re.compile(r"\s*<memory(?: kind=\"\w{1,20}\")?>\n.*?(?:</memory>|\Z)", re.DOTALL)
+_BLOCK = re.compile(r"(?<!\s)\s*+<memory(?: kind=\"\w{1,20}\")?>\n.*?(?:</memory>|\Z)", re.DOTALL)
 
 
 def line(text: str) -> str:

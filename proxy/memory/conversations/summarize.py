@@ -22,7 +22,7 @@ Count = Callable[[str], int]
 _SENTENCE = re.compile(r"(?:[^.!?。！？؟…\n]|[.!?…](?=[^\s\"'”»)]))+[.!?。！？؟…]*[\"'”»）)」]*")
 _WORD = re.compile(r"[^\W_]+")
 _ENTITY = re.compile(r"(?<=[\w,;:()\"'-] )[A-ZÀ-ÞА-Я][\w-]+|\d[\d.,:%€$£]*\d|\d")
-_BLOCK = re.compile(r"```.*?(?:```|\Z)|<memory[^>]*>.*?(?:</memory>|\Z)", re.DOTALL)
+_BLOCK = re.compile(r"```.*?(?:```|\Z)|<memory[^<>]*+>.*?(?:</memory>|\Z)", re.DOTALL)
 _MOST_CHARACTERS = 100_000  # looked at of one part of a conversation; of longer ones, a share of each message
 _LEAST_HEAD = 160
 _LONGEST = 300  # characters of a sentence that are shown

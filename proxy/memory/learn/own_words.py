@@ -39,7 +39,7 @@ _QUOTES = re.compile(
     r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
 )
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
-_TITLE_RU = re.compile(r"[А-ЯЁ][а-яё]+(?: [А-ЯЁа-яё]+)*\Z")  # without a mark
+_TITLE_RU = re.compile(r"\A[А-ЯЁ][а-яё]++(?: [А-ЯЁа-яё]++)*+\Z")  # without a mark
 _SAYS = re.compile(r":\s*\Z")
 _LONGEST_TITLE = 4  # words
 _LONGEST_NAME = 12  # characters
