@@ -8,7 +8,7 @@ from proxy.errors import InvalidRequest
 
 _BOUNDARY = re.compile(r';\s*boundary=(?:"((?:[^"\\]|\\.)+)"|([^\s;]+))', re.IGNORECASE)
 _PART = re.compile(
-    rb"[ \t]*\r\n(?:[^\r\n]+\r\n)*?"
+    rb"(?<![ \t])[ \t]*+\r\n(?:[^\r\n]++\r\n)*?"
     rb'content-disposition:[^\r\n]*?;[ \t]*name=(?:"model"|model)[ \t]*(?:;[^\r\n]*)?\r\n'
     rb"(?:[^\r\n]+\r\n)*\r\n(?P<value>[^\r\n]*)(?=\r\n--)",
     re.IGNORECASE,

@@ -34,7 +34,7 @@ _TEXT, _WHOLE = frozenset(_DATA["own"]["text"]), frozenset(_DATA["own"]["whole"]
 _ID_FIELDS = frozenset({"id", "ids", *_DATA["own"]["cursors"]})
 _CALLS = frozenset(_DATA["own"]["calls"])
 _PREFIXES = "|".join(re.escape(form) for form in sorted(_FORMS, key=len, reverse=True))
-_FORM = re.compile(rf"\s*(?P<form>{_PREFIXES})(?P<rest>\S+)\s*")
+_FORM = re.compile(rf"(?<!\s)\s*+(?P<form>{_PREFIXES})(?P<rest>\S++)\s*+")
 _PLAIN_ID = re.compile(r"[\w.:-]+")
 _SHORT = 6  # a word as short as this behind a form is an id in fields of ids only
 _LISTS_OF_ITEMS = frozenset({"input", "items"})

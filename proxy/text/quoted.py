@@ -9,8 +9,8 @@ from proxy.text.words import Span
 
 _HINT = re.compile(r"[>＞`~<\n:：]|\"{3}|'{3}|“{2}|\[quote", re.IGNORECASE)
 _LINE = re.compile(r"[^\n\r\v\f\x85\u2028\u2029]*+(?:\r\n|[\n\r\v\f\x85\u2028\u2029]|\Z)")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_MARKED = re.compile(r"[ \t]*[>＞┃▌]")
+_FENCE = re.compile(r"(?<![ \t])[ \t]*+(`{3,}|~{3,})")
+_MARKED = re.compile(r"(?<![ \t])[ \t]*+[>＞┃▌]")
 _TRIPLE = re.compile(r"\"{3}|'{3}|“{3}|”{3}")
 _TAG = re.compile(
     r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]{0,60})(?:\s[^<>]{0,400})?>|\[(?P<end>/?)quote\b[^\]\n]{0,80}\]",
@@ -23,15 +23,15 @@ _OPEN_ENDED = re.compile(
 )
 # From such a line on everything is somebody else's.
 _FORWARDED = re.compile(
-    r"[ \t]*-{2,40}\s{0,9}(?:Original|Forwarded|Ursprüngliche|Weitergeleitete|Mensaje|Message d|Исходное|Пересланное"
+    r"(?<![ \t])[ \t]*+-{2,40}\s{0,9}(?:Original|Forwarded|Ursprüngliche|Weitergeleitete|Mensaje|Message d|Исходное|Пересланное"
     r"|原始|转发)"
     r"|(?:On|Am|El|Le|Em|В|在)\b.{6,160}(?:wrote|schrieb|escribió|a écrit|escreveu|пишет|написала?|写道)"
     r"\s{0,9}.{0,60}[:：]$"
-    r"|[ \t]*(?:Subject|Betreff|Asunto|Objet|Assunto|Тема|主题)[ \t]?[:：]"
+    r"|(?<![ \t])[ \t]*+(?:Subject|Betreff|Asunto|Objet|Assunto|Тема|主题)[ \t]?[:：]"
 )
 # What plays a part of a conversation, up to the next empty line.
 _PART = re.compile(
-    r"[ \t]*[*_#\[(]{0,4}(?:user|human|assistant|chatgpt|claude|nutzer|usuario|utilisateur|пользователь|用户|助手)"
+    r"(?<![ \t])[ \t]*+[*_#\[(]{0,4}(?:user|human|assistant|chatgpt|claude|nutzer|usuario|utilisateur|пользователь|用户|助手)"
     r"[*_\])]{0,4}[ \t]?[:：]",
     re.IGNORECASE,
 )

@@ -13,6 +13,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import proxy
+from proxy.dialects import authored, errands, own_words, wrappers
 from proxy.text.dates import _language as dates_of
 from proxy.text.languages import Phrase, codes, language
 
@@ -55,6 +56,24 @@ def of_languages() -> Patterns:
                 found[f"{code}.{name}.{number}"] = phrase.pattern
         if (dates := dates_of(code)) is not None:
             found[f"{code}.past"], found[f"{code}.not_past"] = dates.past, dates.not_past
+    return found
+
+
+@cache
+def of_wrappers() -> Patterns:
+    """Return the patterns that the tables of wrappers make, inside of whatever their users put around a list."""
+    around = {
+        value
+        for module in (own_words, errands, authored)
+        for value in vars(module).values()
+        if isinstance(value, str) and "{}" in value
+    }
+    found: Patterns = {}
+    for file in ("wrapped", "errands"):
+        for section, lists in wrappers.table(file).items():
+            for name in (name for name, listed in lists.items() if isinstance(listed, list)):
+                for number, one in enumerate(["{}", *sorted(around)]):
+                    found[f"{section}.{name}.{number}"] = wrappers.pattern(section, name, around=one, file=file)
     return found
 
 

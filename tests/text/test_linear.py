@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.text.patterns import of_languages, of_modules
+from tests.text.patterns import of_languages, of_modules, of_wrappers
 from tests.text.runs import Run, runs_for, slow_on
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -24,6 +24,15 @@ def test_patterns_of_languages_are_linear() -> None:
     assert not slow, _told(slow)
 
 
+def test_patterns_of_wrappers_are_linear() -> None:
+    runs = [
+        Run("", unit)
+        for unit in ("7", "a", " ", "a ", "a.", "# ", "*", "[", "中", "\n", "- ", "is ", "<a>", "question ")
+    ]
+    slow = {name: found for name, pattern in of_wrappers().items() if (found := slow_on(pattern, runs))}
+    assert not slow, _told(slow)
+
+
 @pytest.mark.parametrize("written", [r"\s+$", r"(\d+)\.", r"<a[^>]*>", r"x.*y", r"#+[ ]*t"])
 def test_the_runs_find_what_is_not_linear(written: str) -> None:
     pattern = re.compile(written, re.DOTALL)
@@ -32,7 +41,7 @@ def test_the_runs_find_what_is_not_linear(written: str) -> None:
 
 def test_patterns_are_found_wherever_they_are_kept() -> None:
     names = set(of_modules())
-    assert {"proxy.text.segment._END", "proxy.text.secrets._CARD", "proxy.media.chunk._SENTENCE_END"} <= names
+    assert {"proxy.text.segment._END", "proxy.text.quoted._TAG", "proxy.media.chunk._SENTENCE_END"} <= names
     assert len(of_languages()) > 3_000
 
 
