@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ class Pool(aiohttp.TCPConnector):
     def __init__(self, keepalive_s: float) -> None:
         kept = {"keepalive_timeout": keepalive_s} if keepalive_s else {"force_close": True}
         super().__init__(limit=0, ttl_dns_cache=60, **kept)
-        self._factory = partial(Handler, self._loop)
+        self._factory: Callable[[], Handler] = partial(Handler, self._loop)  # type: ignore[assignment]
 
     async def connect(
         self,
