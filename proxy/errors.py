@@ -9,6 +9,7 @@ ProxyError
 ├── Forbidden (403)
 ├── NotFound (404)
 │   └── ModelNotFound
+├── RequestTimeout (408)
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
 ├── RateLimited (429)
@@ -90,6 +91,12 @@ class ModelNotFound(NotFound):
     """No route serves the model."""
 
     code = "model_not_found"
+
+
+class RequestTimeout(ProxyError):
+    """The client did not send its request to the end in time."""
+
+    status, type, code = 408, "invalid_request_error", "request_timeout"
 
 
 class BodyTooLarge(ProxyError):

@@ -14,6 +14,7 @@ import uvicorn
 from typer.core import TyperGroup
 
 from proxy.errors import ConfigError, ProxyError
+from proxy.process.connection import Connection
 from proxy.settings.load import (
     Settings,
     environment,
@@ -88,7 +89,7 @@ def serve(
         port=server.port,
         workers=server.workers,
         loop="uvloop",
-        http="httptools",
+        http=Connection,
         log_config=None,
         access_log=False,
         date_header=False,
