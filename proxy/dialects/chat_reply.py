@@ -43,6 +43,10 @@ class _Folded:
         self._has_ended = isinstance(whole, dict) and bool(whole.get("choices"))
         self._add(whole, "message")
 
+    @property
+    def is_full(self) -> bool:
+        return self._text.is_full
+
     def reply(self, *, is_whole: bool) -> Reply:
         ended = self._has_ended or self._finish_reason is not None
         return Reply(

@@ -66,6 +66,10 @@ class _Folded:
         self._add_message(body)
         self._has_ended = isinstance(body.get("content"), list)
 
+    @property
+    def is_full(self) -> bool:
+        return any(block["text"].is_full for block in self._blocks.values())
+
     def reply(self, *, is_whole: bool) -> Reply:
         ended = self._has_ended or self._stop_reason is not None
         calls = [block for block in self._blocks.values() if block["type"] == "tool_use"]

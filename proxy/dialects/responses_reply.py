@@ -72,6 +72,10 @@ class _Folded:
         self._add_response(body)
         self._status = string(body.get("status")) or ("completed" if isinstance(body.get("output"), list) else "")
 
+    @property
+    def is_full(self) -> bool:
+        return any(item.is_full for item in self._items.values())
+
     def reply(self, *, is_whole: bool) -> Reply:
         items = [self._items[place] for place in sorted(self._items, key=_order)]
         details = self._response.get("incomplete_details")
@@ -123,6 +127,10 @@ class _Item:
     @property
     def is_call(self) -> bool:
         return self._head.get("type") in ("function_call", "custom_tool_call")
+
+    @property
+    def is_full(self) -> bool:
+        return any(text.is_full for text in self._texts.values())
 
     def set(self, raw: object) -> None:
         """Take an item as it stands; what it does not say (yet) is kept as it came in pieces."""

@@ -78,6 +78,43 @@ def test_a_long_stream_needs_little_room(dialect):
     assert said.startswith("0-1-2-")
 
 
+@WIRES
+def test_the_end_of_a_long_stream_is_seen(dialect):
+    accumulator = dialect.accumulator()
+    accumulator.feed(start_of(dialect))
+    for number in range(3000):
+        accumulator.feed(piece_of(dialect, f"{number} {WORD}"))
+    for piece in end_of(dialect):
+        accumulator.feed(piece)
+    reply = accumulator.result(**EVENTS)
+    assert reply.complete
+    assert reply.usage
+    assert len(reply.text) == _MAX_TEXT_CHARS
+
+
+def end_of(dialect: Dialect) -> list[bytes]:
+    usage = {"input_tokens": 3, "output_tokens": 4}
+    if dialect is chat:
+        done = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+        return [done, event({"choices": [], "usage": usage}), b"data: [DONE]\n\n"]
+    if dialect is messages:
+        end = event({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage})
+        return [event({"type": "content_block_stop", "index": 0}), end, event({"type": "message_stop"})]
+    text = {"type": "output_text", "text": "x" * 300_000}
+    whole = {"status": "completed", "usage": usage, "output": [{"type": "message", "content": [text]}]}
+    return [event({"type": "response.completed", "response": whole})]
+
+
+@pytest.mark.parametrize("seam", [b"\n", b"\r\n", b"\r"], ids=["lf", "crlf", "cr"])
+def test_line_ends_do_not_matter(seam):
+    pieces = [piece_of(chat, f"{number} {WORD}") for number in range(3000)]
+    accumulator = chat.accumulator()
+    for piece in [*pieces, *end_of(chat)]:
+        accumulator.feed(piece.replace(b"\n", seam))
+    reply = accumulator.result(**EVENTS)
+    assert (reply.complete, len(reply.text)) == (True, _MAX_TEXT_CHARS)
+
+
 def test_one_event_may_be_larger_than_a_step():
     image = "x" * (5 * _STEP_BYTES)
     stream = event({"choices": [{"index": 0, "delta": {"content": "a", "image": image}}]}) + b"data: [DONE]\n\n"
