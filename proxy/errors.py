@@ -12,6 +12,7 @@ ProxyError
 ├── RequestTimeout (408)
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
+├── HeadTooLarge (431)
 ├── RateLimited (429)
 ├── UpstreamUnreachable (502)
 ├── UpstreamTimeout (504)
@@ -109,6 +110,12 @@ class UnsupportedEncoding(ProxyError):
     """The request body is compressed in a way that we cannot read."""
 
     status, type, code = 415, "invalid_request_error", "unsupported_encoding"
+
+
+class HeadTooLarge(ProxyError):
+    """The request's headers are larger than they may be."""
+
+    status, type, code = 431, "invalid_request_error", "headers_too_large"
 
 
 class RateLimited(ProxyError):

@@ -10,11 +10,12 @@ from typing import Any
 import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from proxy.errors import InvalidRequest, ProxyError, RequestTimeout
+from proxy.errors import HeadTooLarge, InvalidRequest, ProxyError, RequestTimeout
 
 REQUEST_TIMEOUT = "throughline.request_timeout_s"  # where the application leaves the setting in its lifespan's state
 _REQUEST_TIMEOUT_S = 60.0
 
+MAX_HEAD_BYTES = 256 * 1024  # nginx takes 32 kB, uvicorn's other parser 64 kB
 MIN_BODY_BYTES = 512  # that a body must have grown by within the timeout; Apache's least is 500 bytes a second
 MAX_DROPPED_BYTES = 256 * 2**20  # of a refused body are read on, so that its client finds the answer
 MAX_STALL_S = 300.0  # a client that reads nothing for so long is gone; nginx gives up after 60 s
@@ -22,7 +23,7 @@ MAX_STALL_S = 300.0  # a client that reads nothing for so long is gone; nginx gi
 # Linux lets it grow to 4 MB a connection, which a client that reads nothing fills with a reply; it doubles what is set.
 _SEND_BUFFER_BYTES = 128 * 1024
 
-_REASONS = {400: b"Bad Request", 408: b"Request Timeout"}
+_REASONS = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Request Header Fields Too Large"}
 
 
 class Connection(HttpToolsProtocol):
@@ -46,6 +47,7 @@ class Connection(HttpToolsProtocol):
         self._stall: asyncio.TimerHandle | None = None
         self._is_body = False
         self._drops = False
+        self._head_bytes = 0
         self._body_bytes = 0
         self._grown_from = 0
         self._was_paused = False
@@ -65,9 +67,15 @@ class Connection(HttpToolsProtocol):
             if self._body_bytes > MAX_DROPPED_BYTES:
                 self._end()
             return
-        if self._timer is None and not self._is_body:
+        if self._is_body:
+            super().data_received(data)
+            return
+        if self._timer is None:
             self._await_head()
+        self._head_bytes += len(data)
         super().data_received(data)
+        if self._head_bytes > MAX_HEAD_BYTES and not self._is_body:
+            self._refuse(HeadTooLarge(f"The request's head has more than {MAX_HEAD_BYTES} bytes. Send fewer headers."))
 
     def handle_websocket_upgrade(self) -> None:
         """Leave the connection to another protocol."""
@@ -81,7 +89,7 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Start the request, and the clock of its body."""
         self._stop()
-        self._is_body, self._body_bytes, self._grown_from = True, 0, 0
+        self._is_body, self._head_bytes, self._body_bytes, self._grown_from = True, 0, 0, 0
         super().on_headers_complete()
         self._await_body()
 
