@@ -147,6 +147,7 @@ class Passthrough:
         await until_hang_up(
             receive,
             lambda: self._relay(plan, lambda target: asked.request(target, readable=readable), send, asked.passage),
+            admission.ticket.close,
         )
 
     def _plan(self, asked: _Asked) -> Plan | None:
