@@ -19,6 +19,7 @@ from proxy.settings.load import (
     Settings,
     environment,
     export_settings,
+    keep_private,
     load_settings,
     make_data_dir,
     quiet_libraries,
@@ -125,6 +126,7 @@ def worker(config: Config = None, data_dir: DataDir = None) -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is one paragraph, not a traceback."""
+    keep_private()
     try:
         app()
     except ConfigError as error:
