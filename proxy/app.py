@@ -6,7 +6,7 @@ import asyncio
 import gc
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from proxy.api import install, wrap
 from proxy.clock import Clock
 from proxy.process import heap
+from proxy.process.connection import REQUEST_TIMEOUT
 from proxy.process.threads import drain, in_thread, spawn
 from proxy.services import Services, open_services
 from proxy.settings.load import Settings, load_settings
@@ -42,7 +43,7 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
         heap.share_arenas()
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, object]]:
         services = await open_services(settings, clock=clock)
         install(app, services)
         warming = spawn(_warm(services, owns_process=owns_process), "warm")
@@ -59,7 +60,7 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
             worker.start()
         schedule.start()
         try:
-            yield
+            yield {REQUEST_TIMEOUT: settings.server.request_timeout_s}
         finally:
             services.is_draining = True
             warming.cancel()

@@ -13,9 +13,11 @@ ProxyError
 │   ├── ContentDamaged
 │   └── NotHandedOut
 │       └── ReplyNotHandedOut
+├── RequestTimeout (408)
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
 ├── UpgradeRequired (426)
+├── HeadTooLarge (431)
 ├── RateLimited (429)
 ├── UpstreamUnreachable (502)
 ├── UpstreamTimeout (504)
@@ -120,6 +122,12 @@ class ReplyNotHandedOut(NotHandedOut):
     code = "previous_response_not_found"
 
 
+class RequestTimeout(ProxyError):
+    """The client did not send its request to the end in time."""
+
+    status, type, code = 408, "invalid_request_error", "request_timeout"
+
+
 class BodyTooLarge(ProxyError):
     """The request body exceeds ``server.max_body_bytes``."""
 
@@ -136,6 +144,12 @@ class UpgradeRequired(ProxyError):
     """The client asks for a WebSocket; what is served here is HTTP."""
 
     status, type, code = 426, "invalid_request_error", "upgrade_required"
+
+
+class HeadTooLarge(ProxyError):
+    """The request's headers are larger than they may be."""
+
+    status, type, code = 431, "invalid_request_error", "headers_too_large"
 
 
 class RateLimited(ProxyError):

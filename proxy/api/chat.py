@@ -70,7 +70,7 @@ class Completions:
         except ProxyError as error:
             await self._refuse(exchange, send, error)
             return
-        await until_hang_up(receive, lambda: self._answer(exchange, send))
+        await until_hang_up(receive, lambda: self._answer(exchange, send), exchange.ticket.close)
 
     async def _answer(self, exchange: Exchange, send: Send) -> None:
         try:

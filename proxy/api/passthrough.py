@@ -148,7 +148,9 @@ class Passthrough:
             raise _unserved(asked.method, asked.path)
         readable = admission.ticket.counts_tokens or handing is not None
         make: Make = lambda target: asked.request(target, readable=readable)  # noqa: E731 - has a type of its own
-        await until_hang_up(receive, lambda: self._relay(plan, make, send, asked.passage, handing))
+        await until_hang_up(
+            receive, lambda: self._relay(plan, make, send, asked.passage, handing), admission.ticket.close
+        )
 
     def _plan(self, asked: _Asked) -> Plan | None:
         """Return where a request goes: by the model that it names, where that is a server of OpenAI's wire."""

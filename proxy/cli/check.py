@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from proxy.cli.damage import look_at_database, look_at_stores
 from proxy.errors import ConfigError, ProxyError
 from proxy.services import Services, open_services
-from proxy.settings.load import Settings, environment, make_data_dir
+from proxy.settings.load import Settings, environment, make_data_dir, readers
 from proxy.telemetry.otel import MEND, is_installed, is_wanted
 from proxy.upstream.base import UpstreamRequest
 
@@ -70,7 +70,10 @@ def _data_dir(settings: Settings) -> Finding:
         make_data_dir(settings)
     except ConfigError as error:
         return Finding("data", is_fine=False, text=str(error))
-    return Finding("data", is_fine=True, text=str(settings.server.data_dir.resolve()))
+    folder = settings.server.data_dir.resolve()
+    mode = readers(folder)
+    loose = f" (mode {mode}: other users of this machine may look into it; chmod 700 {str(folder)!r})" if mode else ""
+    return Finding("data", is_fine=True, text=f"{folder}{loose}")
 
 
 def _telemetry(settings: Settings) -> list[Finding]:

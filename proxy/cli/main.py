@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -127,6 +128,7 @@ def worker(config: Config = None, data_dir: DataDir = None) -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is one paragraph, not a traceback."""
+    os.umask(0o077)  # what this process makes is for its own user's eyes
     try:
         app()
     except ConfigError as error:

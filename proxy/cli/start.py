@@ -119,7 +119,7 @@ def _serve(settings: Settings, listening: socket.socket) -> None:
     import uvicorn  # noqa: PLC0415 - needed by a server alone
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
-    from proxy.process.http import HttpProtocol  # noqa: PLC0415
+    from proxy.process.connection import Connection  # noqa: PLC0415
 
     _announce(settings)
     server = settings.server
@@ -130,7 +130,7 @@ def _serve(settings: Settings, listening: socket.socket) -> None:
         port=server.port,
         workers=server.workers,
         loop="uvloop",
-        http=HttpProtocol,
+        http=Connection,
         log_config=None,
         access_log=False,
         date_header=False,

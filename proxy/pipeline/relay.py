@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
@@ -92,6 +93,7 @@ class _Tail:
 
     async def close(self) -> None:
         await self.response.aclose()
+        await asyncio.sleep(0)  # of many clients that hang up at once, every provider is let go before a turn is kept
         self.exchange.usage = self.meter.usage() if self.meter is not None else self.exchange.usage
         await self.remember("upstream_error" if self.has_broken else "client_closed")
 

@@ -23,16 +23,16 @@ _OPEN_ENDED = re.compile(
 )
 # From such a line on everything is somebody else's.
 _FORWARDED = re.compile(
-    r"(?<![ \t])[ \t]*+-{2,40}\s{0,9}(?:Original|Forwarded|Ursprüngliche|Weitergeleitete|Mensaje|Message d|Исходное|Пересланное"
-    r"|原始|转发)"
+    r"(?<![ \t])[ \t]*+-{2,40}\s{0,9}(?:Original|Forwarded|Ursprüngliche|Weitergeleitete|Mensaje|Message d|Исходное"
+    r"|Пересланное|原始|转发)"
     r"|(?:On|Am|El|Le|Em|В|在)\b.{6,160}(?:wrote|schrieb|escribió|a écrit|escreveu|пишет|написала?|写道)"
     r"\s{0,9}.{0,60}[:：]$"
     r"|(?<![ \t])[ \t]*+(?:Subject|Betreff|Asunto|Objet|Assunto|Тема|主题)[ \t]?[:：]"
 )
 # What plays a part of a conversation, up to the next empty line.
 _PART = re.compile(
-    r"(?<![ \t])[ \t]*+[*_#\[(]{0,4}(?:user|human|assistant|chatgpt|claude|nutzer|usuario|utilisateur|пользователь|用户|助手)"
-    r"[*_\])]{0,4}[ \t]?[:：]",
+    r"(?<![ \t])[ \t]*+[*_#\[(]{0,4}(?:user|human|assistant|chatgpt|claude|nutzer|usuario|utilisateur|пользователь|用户"
+    r"|助手)[*_\])]{0,4}[ \t]?[:：]",
     re.IGNORECASE,
 )
 _INTRODUCES = re.compile(r"[:：][*_ \t]*$")
