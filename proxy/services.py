@@ -26,6 +26,7 @@ from proxy.memory.vectors.embed import CachedEmbedder, Embedder
 from proxy.process.precedence import Precedence
 from proxy.process.threads import in_thread
 from proxy.settings.load import Settings, environment, make_data_dir, quiet_libraries
+from proxy.store.bindings import Bindings
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
@@ -84,6 +85,7 @@ class Services:
     journal: Journal
     sessions: Sessions
     ledger: Ledger
+    bindings: Bindings
     receipts: Receipts
     uses: Uses
     replies: Replies
@@ -333,6 +335,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         journal=Journal(database, debounce_s=memory.builtin_debounce_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),
         ledger=Ledger(database),
+        bindings=Bindings(database),
         receipts=Receipts(database),
         uses=Uses(database),
         replies=Replies(database),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote
 
@@ -25,18 +26,21 @@ from proxy.api.asgi import (
 )
 from proxy.api.coding import plain
 from proxy.api.heartbeat import Heartbeat
-from proxy.api.passage import Passage, note_refusal, passage_of
+from proxy.api.passage import note_refusal, passage_of
 from proxy.api.paths import settled
 from proxy.api.uploads import fields_of, is_form
 from proxy.api.wires import REQUEST_ID, is_anthropics, refuse
 from proxy.dialects import chat, messages, objects
 from proxy.dialects.objects import Reference
-from proxy.errors import Forbidden, NotFound, ProxyError
+from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
 from proxy.pipeline.account import is_shared, named_in, refuse_strange
 from proxy.pipeline.admission import Admission, admit, permitted
 from proxy.pipeline.affinity import opening_of
+from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.handing import Handing, noted
 from proxy.pipeline.identify import scope_for
+from proxy.pipeline.prefix import as_sent
+from proxy.pipeline.replay import counted
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.failover import Make, Plan, Try
@@ -55,6 +59,7 @@ _WITH_MODEL = (
     "/rerank",
     "/messages/count_tokens",
 )
+_COUNTS = "/messages/count_tokens"
 _WITH_FORM = ("/audio/transcriptions", "/audio/translations", "/images/edits", "/images/variations")
 
 # What is said to our memory must not go to a provider because the method is wrong, or because we cannot take it yet.
@@ -100,6 +105,7 @@ class _Asked:
         self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
         self.passage = passage_of(scope)
         self.passage.model = self.model
+        self.memory = "off; n=0; tokens=0"  # as the header says it
 
     async def request(self, target: Target, *, readable: bool) -> UpstreamRequest:
         """Return what a target is sent: the same to each, but for the name of the model."""
@@ -147,10 +153,20 @@ class Passthrough:
         if plan is None:
             raise _unserved(asked.method, asked.path)
         readable = admission.ticket.counts_tokens or handing is not None
+        if asked.method == "POST" and asked.path == _COUNTS:
+            await self._count_memory(asked, admission)
         make: Make = lambda target: asked.request(target, readable=readable)  # noqa: E731 - has a type of its own
-        await until_hang_up(
-            receive, lambda: self._relay(plan, make, send, asked.passage, handing), admission.ticket.close
-        )
+        await until_hang_up(receive, lambda: self._relay(plan, make, send, asked, handing), admission.ticket.close)
+
+    async def _count_memory(self, asked: _Asked, admission: Admission) -> None:
+        """Put into a request to count tokens what memory would put into the request that it is about."""
+        body, headers = plain(asked.body, asked.headers, limit=admission.body_bytes)
+        exchange = Exchange("POST", asked.path, asked.query, headers, body, messages)
+        exchange.identity = admission.identity
+        with suppress(InvalidRequest):  # what is wrong with it is for its provider to say
+            await counted(exchange, self._services)
+            asked.body, asked.headers = as_sent(exchange, exchange.upstream_body)
+            asked.memory = str(exchange.memories())
 
     def _plan(self, asked: _Asked) -> Plan | None:
         """Return where a request goes: by the model that it names, where that is a server of OpenAI's wire."""
@@ -203,16 +219,16 @@ class Passthrough:
             "share. Its operator may allow it with auth.share_provider_account: true."
         )
 
-    async def _relay(self, plan: Plan, make: Make, send: Send, passage: Passage, handing: Handing | None) -> None:
+    async def _relay(self, plan: Plan, make: Make, send: Send, asked: _Asked, handing: Handing | None) -> None:
         started = False
         try:
-            _, response = await self._services.routes.send(plan, make, passage.attempts)
+            _, response = await self._services.routes.send(plan, make, asked.passage.attempts)
             try:
                 headers = list(response.headers)
                 await send_head(
                     send,
                     response.status,
-                    [*headers, *([] if find(headers, "x-memory") else [("X-Memory", "off; n=0; tokens=0")])],
+                    [*headers, *([] if find(headers, "x-memory") else [("X-Memory", asked.memory)])],
                 )
                 started = True
                 chunks = response.chunks() if handing is None else noted(response, handing, self._services)

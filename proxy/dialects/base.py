@@ -39,6 +39,8 @@ class Message:
         tool_calls: As parsed; not to be changed.
         tool_call_id: Of a tool's result.
         is_insertable: Whether text can be appended to its content.
+        signature: Of its last thought that its provider binds to what stood before it, "" where it has none.
+        is_list: Its content is a list of blocks; read where that makes a difference to what is appended.
     """
 
     index: int
@@ -48,6 +50,8 @@ class Message:
     tool_calls: tuple[Mapping[str, Any], ...] = ()
     tool_call_id: str = ""
     is_insertable: bool = False
+    signature: str = ""
+    is_list: bool = False
 
     @property
     def text(self) -> str:
@@ -68,6 +72,7 @@ class ChatRequest:
         continues: The provider's id of an earlier reply: it keeps what was said up to it, and only what is new is here.
         conversation: The provider's id of a conversation that it keeps; only what is new is here.
         is_kept: The provider keeps this exchange: a later request may continue it by the reply's id.
+        binds: Its reply may hold thoughts that are bound to what stands in the request.
     """
 
     model: str
@@ -81,14 +86,23 @@ class ChatRequest:
     continues: str = ""
     conversation: str = ""
     is_kept: bool = False
+    binds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Text to be appended to the content of a message."""
+    """Text to be appended to the content of a message.
+
+    Args:
+        message_index: Of the request's messages.
+        text: What to append.
+        apart: Whether it stood as a block of its own when it was new, however the client writes the message now; None:
+            as the message is written.
+    """
 
     message_index: int
     text: str
+    apart: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +119,7 @@ class Reply:
         complete: The reply came to its end and is no error.
         error: The error object, in the body or in the middle of the stream.
         id: As the provider names the reply.
+        signatures: Of its thoughts that are bound to what stood before them.
     """
 
     text: str = ""
@@ -116,6 +131,7 @@ class Reply:
     complete: bool = False
     error: Any = None
     id: str = ""
+    signatures: tuple[str, ...] = ()
 
 
 class Accumulator(Protocol):

@@ -11,6 +11,7 @@ from proxy.dialects import condense as condensing
 from proxy.dialects import splice
 from proxy.dialects.attachments import MESSAGES
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
+from proxy.dialects.binding import signed
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string
 from proxy.dialects.messages_names import named
 from proxy.dialects.messages_reply import ReplyAccumulator
@@ -72,6 +73,7 @@ def read(body: bytes) -> ChatRequest:
         user=string(names.get("user_id")) or None,
         metadata=names,
         body={**parsed, "metadata": names} if names else parsed,
+        binds=True,
     )
 
 
@@ -79,19 +81,27 @@ def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
     """Return the body with each text appended to the content of its message; every other byte stays.
 
     A string grows before its closing quote, a list of blocks gets one further text block behind the last, so that what
-    a ``cache_control`` mark covers stays as it is and tool results stay in front. Where any of the messages is missing
-    or says nothing itself, nothing is inserted and ``body`` itself comes back.
+    a ``cache_control`` mark covers stays as it is and tool results stay in front. Clients turn a string into a list of
+    one block while its message is the last, and back: an insertion stays in the form in which it was new. Where any of
+    the messages is missing or says nothing itself, nothing is inserted and ``body`` itself comes back.
     """
     texts: dict[int, str] = {}
+    apart: dict[int, bool | None] = {}
     for insertion in insertions:
         texts[insertion.message_index] = texts.get(insertion.message_index, "") + insertion.text
+        apart.setdefault(insertion.message_index, insertion.apart)
     if not any(texts.values()):
         return body
     try:
         text = body.decode()
         contents = Contents(texts)
         contents.find(text)
-        edits = [_growth(text, contents.found[index], added) for index, added in texts.items() if added]
+        edits = [
+            edit
+            for index, added in texts.items()
+            if added
+            for edit in _growth(text, contents.found[index], added, apart=apart[index])
+        ]
     except (ValueError, LookupError, RecursionError):
         return body
     return splice.apply(body, text, edits)
@@ -127,6 +137,7 @@ def _message(index: int, raw: object) -> Message:
     results = [part for part in parts if part.kind == "tool_result"]
     is_step = bool(results) and not any(part.text.strip() for part in parts)
     role = string(raw.get("role"))
+    signatures = signed(raw)
     return Message(
         index=index,
         role="tool" if role == "user" and is_step else role,
@@ -134,6 +145,8 @@ def _message(index: int, raw: object) -> Message:
         tool_calls=tuple(part.data for part in parts if part.kind == "tool_use"),
         tool_call_id=string(results[0].data.get("tool_use_id")) if results else "",
         is_insertable=isinstance(content, str | list) and bool(content) and not is_step,
+        signature=signatures[-1] if signatures else "",
+        is_list=isinstance(content, list),
     )
 
 
@@ -170,13 +183,41 @@ def _unmarked(raw: Mapping[str, Any]) -> dict[str, Any]:
     return block
 
 
-def _growth(text: str, content: Span | None, added: str) -> Edit:
-    """Return the edit that appends a text to a content; one that says nothing is refused up there, and stays so."""
+def _growth(text: str, content: Span | None, added: str, *, apart: bool | None) -> list[Edit]:
+    """Return the edits that append a text to a content; one that says nothing is refused up there, and stays so."""
     if content is None or text[content.start] not in '"[':
         raise ValueError("no content that can grow")
     at = content.end - 1
     if not text[content.start + 1 : at].strip(" \t\n\r"):
         raise ValueError("an empty content")
+    block = f'{{"type":"text","text":{splice.quoted(added)}}}'
     if text[content.start] == '"':
-        return Edit(at, at, splice.quoted(added)[1:-1])
-    return Edit(at, at, f',{{"type":"text","text":{splice.quoted(added)}}}')
+        if apart:
+            opening = Edit(content.start, content.start, '[{"type":"text","text":')
+            return [opening, Edit(content.end, content.end, f"}},{block}]")]
+        return [Edit(at, at, splice.quoted(added)[1:-1])]
+    alone = _only_text(text, content) if apart is False else None
+    if alone is not None:
+        return [Edit(alone.end - 1, alone.end - 1, splice.quoted(added)[1:-1])]
+    return [Edit(at, at, f",{block}")]
+
+
+def _only_text(text: str, content: Span) -> Span | None:
+    """Return where the text of a list's one block stands; None where the list has others, or the block no text."""
+    found: list[Span | None] = []
+
+    def on_block(_: int, at: int) -> int | None:
+        found.append(None)
+        if text[at] != "{":
+            return None
+
+        def on_member(key: str, start: int) -> int:
+            end = splice.value_end(text, start)
+            if key == "text" and text[start] == '"':
+                found[-1] = Span(start, end)
+            return end
+
+        return splice.walk_object(text, at, on_member)
+
+    splice.walk_array(text, content.start, on_block)
+    return found[0] if len(found) == 1 else None

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from proxy.dialects.base import Reply
+from proxy.dialects.binding import signature_of
 from proxy.dialects.body import string
 from proxy.dialects.copying import MAX_BYTES, parsed
 from proxy.dialects.folding import Folding, Text
@@ -82,6 +83,7 @@ class _Folded:
             complete=ended and is_whole and self._error is None,
             error=self._error,
             id=self._id,
+            signatures=tuple(one for block in self._blocks.values() if (one := str(block["signature"]))),
         )
 
     def _add_message(self, message: object) -> None:
@@ -103,6 +105,7 @@ class _Folded:
                 "text": _begun(block.get("text")),
                 "input": block.get("input"),
                 "json": Text(),
+                "signature": _begun(signature_of(block)),
             }
 
     def _add_delta(self, place: object, delta: object) -> None:
@@ -113,6 +116,8 @@ class _Folded:
             block["text"].add(string(delta.get("text")))
         elif delta.get("type") == "input_json_delta":
             block["json"].add(string(delta.get("partial_json")))
+        elif delta.get("type") == "signature_delta":
+            block["signature"].add(string(delta.get("signature")))
 
     def _add_end(self, delta: object, usage: object) -> None:
         if isinstance(delta, dict):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect
+from dataclasses import replace
 
 from proxy.dialects.base import Insertion
 from proxy.memory.inject.blocks import profile_block
+from proxy.memory.inject.ledger import Assembly, Replies
 from proxy.memory.inject.ledger import assemble as lay_out
 from proxy.pipeline.compact import summary_text
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import LARGE_BYTES, best_effort
 from proxy.process.threads import in_thread
 from proxy.settings.memory import MemorySettings
+from proxy.store.bindings import signature_hash
 from proxy.text.tokens import count
 
 
@@ -30,17 +33,38 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
         )
         points = exchange.standing_points
         hits, opening = exchange.hits, exchange.opening
-        assembly = lay_out(points, exchange.ledger, profile, hits, budget, count, exchange.kept, opening)
-        exchange.assembly = assembly
+        replies = bound_replies(exchange)
+        assembly = lay_out(points, exchange.ledger, profile, hits, budget, count, exchange.kept, opening, replies)
+        exchange.assembly = assembly = _formed(assembly, exchange)
         if exchange.mode == "observe" or not assembly.additions:
             return
         gone = sorted(exchange.dropped)
-        insertions = [Insertion(one.index - bisect(gone, one.index), one.text) for one in assembly.additions]
+        insertions = [Insertion(one.index - bisect(gone, one.index), one.text, one.apart) for one in assembly.additions]
         body = exchange.upstream_body
         if len(body) < LARGE_BYTES:
             exchange.upstream_body = exchange.dialect.insert(body, insertions)
         else:
             exchange.upstream_body = await in_thread("cpu", exchange.dialect.insert, body, insertions)
+
+
+def bound_replies(exchange: Exchange) -> Replies:
+    """Return the replies of a request that are bound to what stands before them."""
+    last, user, following = -1, -1, dict[int, str]()
+    for point in exchange.standing_points:
+        signature = exchange.messages[point.index].signature
+        if point.role == "user":
+            user = point.index
+        elif signature:
+            last = point.index
+            following.setdefault(user, signature_hash(signature))
+    return Replies(last, following)
+
+
+def _formed(assembly: Assembly, exchange: Exchange) -> Assembly:
+    """Note in which form each message came to which something new is appended."""
+    forms = {point.hash: exchange.messages[point.index].is_list for point in exchange.points}
+    entries = [replace(one, apart=forms[one.anchor]) for one in assembly.entries]
+    return replace(assembly, entries=tuple(entries))
 
 
 async def _leave_out(exchange: Exchange) -> None:

@@ -20,6 +20,7 @@ from proxy.memory.inject.ledger import NOTHING, Assembly
 from proxy.memory.inject.standing import Standing
 from proxy.memory.recall.sources import Recalled
 from proxy.pipeline.handing import Handing
+from proxy.store.bindings import Binding
 from proxy.store.costs import Cost
 from proxy.store.ledger import LedgerEntry
 from proxy.store.media import Shown
@@ -32,7 +33,9 @@ from proxy.upstream.headers import by_name
 
 Outcome = Literal["used", "none", "off", "degraded"]
 # What is worst for the user first: a turn that is not kept, then memory that is not there, then memory less well found.
-_WORST_FIRST = ("journal", "store", "memory", "assemble", "deadline", "attachments", "compaction", "embedder", "tool")
+_WORST_FIRST = (
+    "journal", "store", "memory", "assemble", "deadline", "attachments", "compaction", "prefix", "embedder", "tool",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,21 @@ class Taker:
     sees: bool
     reads: bool
     window: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The last thought of a request that its provider binds to what stood before it.
+
+    Args:
+        signature: Its own.
+        known: What it is bound to, where it was given here.
+        is_ours: Where it is not known: whether memory may have lost what stood before it.
+    """
+
+    signature: str
+    known: Binding | None = None
+    is_ours: bool = False
 
 
 @dataclass(slots=True)
@@ -102,6 +120,7 @@ class Exchange:
     identity: Identity = field(default_factory=lambda: Identity(""))  # from here: before the body is read
     ticket: Ticket = UNLIMITED
     scope: Scope | None = None
+    replayed: Scope | None = None  # of a request that is no turn of a conversation whose earlier blocks it needs
     mode: Mode = "off"
     off_reason: str = ""  # why memory is off, where neither the client nor its key says so
     now: datetime | None = None  # time of the turn: X-Memory-Time at its own offset where given, else UTC
@@ -126,6 +145,9 @@ class Exchange:
     is_located: bool = False  # by what the store knows
     named_session: str = ""  # our id of the conversation that the client named
     ledger: Sequence[LedgerEntry] = ()
+    bound: Bound | None = None
+    drops_thoughts: bool = False  # the provider is asked to drop thoughts for what memory changed before them
+    keeps_thoughts: bool = False  # it does not know that wish
     compaction: Compacted | None = None  # what of a long history is left out
     standing: Standing | None = None
     profile: Sequence[Memory] | None = None  # None: not known
@@ -231,8 +253,8 @@ class Exchange:
 
     @property
     def listens(self) -> bool:
-        """Whether the reply is read: to learn from the turn, or for the name under which it can be continued."""
-        names = self.request is not None and self.request.is_kept
+        """Whether the reply is read: to learn from the turn, or for how it can be continued."""
+        names = self.request is not None and (self.request.is_kept or self.request.binds)
         return self.learns or (names and self.scope is not None and self.mode == "read")
 
     @property

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from proxy.errors import UpstreamTimeout, UpstreamUnreachable
 from proxy.pipeline.exchange import Exchange
-from proxy.pipeline.resend import is_refused_for_memory, take_back
+from proxy.pipeline.prefix import as_sent, protect
+from proxy.pipeline.resend import what_to_change
 from proxy.pipeline.stand_in import adopt, fitted
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse
@@ -23,14 +24,16 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
     """
 
     async def make(target: Target) -> UpstreamRequest:
-        return request_for(exchange, target, await fitted(exchange, services, target))
+        body = await fitted(exchange, services, target)
+        await protect(exchange, body)
+        return request_for(exchange, target, body)
 
     with exchange.timings.step("upstream"):
         exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.attempts)
         adopt(exchange, exchange.target)
-        is_refused, response = await is_refused_for_memory(exchange, response)
-        if is_refused:
-            take_back(exchange)
+        change, response = await what_to_change(exchange, response)
+        if change is not None:
+            change(exchange)
             with suppress(UpstreamUnreachable, UpstreamTimeout):  # the first refusal is an answer
                 exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.attempts)
                 adopt(exchange, exchange.target)
@@ -50,11 +53,12 @@ def request_for(exchange: Exchange, target: Target, body: bytes) -> UpstreamRequ
     """Return what a target is sent: the body under the name that the model has there."""
     if target.model is not None and target.model != exchange.model:
         body = exchange.dialect.replace_model(body, target.model)
+    body, headers = as_sent(exchange, body)
     return UpstreamRequest(
         exchange.method,
         exchange.path,
         exchange.query,
-        exchange.headers,
+        headers,
         body,
         stream=exchange.streams,
         readable=exchange.listens or exchange.ticket.counts_tokens or exchange.handing is not None,

@@ -15,10 +15,12 @@ from proxy.pipeline.forward import forward
 from proxy.pipeline.identify import identify
 from proxy.pipeline.keeping import keep_beside
 from proxy.pipeline.offer import offer, resume
+from proxy.pipeline.prefix import look_up
 from proxy.pipeline.recall import recall
 from proxy.pipeline.recall_tool import Answering
 from proxy.pipeline.relay import is_stream, relay
 from proxy.pipeline.remember import remember
+from proxy.pipeline.replay import replay
 from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.upstream.base import UpstreamResponse
@@ -66,10 +68,13 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
         await attach(exchange, services)
         if exchange.scope is not None and exchange.mode != "off":
             await recall(exchange, services)
+            await look_up(exchange, services)
             await assemble(exchange, services.settings.memory)
             keep_beside(exchange, services)
             resume(exchange)
             offer(exchange)
+        else:
+            await replay(exchange, services)
     response = await _sent(exchange, services)
     if exchange.offers_recall:
         response = Answering(exchange, services, response)

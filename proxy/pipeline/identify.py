@@ -37,12 +37,28 @@ async def identify(exchange: Exchange, services: Services) -> None:
         ModelNotFound: If no route serves the model, or not for this key.
         RateLimited: If the key has no tokens or no stream left.
     """
-    headers = exchange.header_map
-    exchange.now = services.clock.now()
-    request = exchange.request = await _read(exchange)
+    request = exchange.request = await read(exchange)
     exchange.plan = permitted(exchange.identity, request.model, lambda: _plan(request, exchange, services))
     exchange.ticket.reserve(tokens=_estimate(request), is_stream=request.stream)
     exchange.target = exchange.plan.first
+    await recognise(exchange, services)
+
+
+async def read(exchange: Exchange) -> ChatRequest:
+    """Parse the body, a large one beside the event loop."""
+    return await beside_loop(exchange.body, exchange.dialect.read, exchange.body)
+
+
+async def recognise(exchange: Exchange, services: Services) -> None:
+    """Fill in whose memory a request that was read is about, and what memory may do for it.
+
+    Raises:
+        InvalidHeader: If a header of ours has a value that means nothing.
+        Forbidden: If the key may not name the user that the request names.
+    """
+    headers, request = exchange.header_map, exchange.request
+    assert request is not None
+    exchange.now = services.clock.now()
     exchange.mode = requested_mode(headers, services)
     exchange.budget = _budget(headers, services)
     exchange.names_budget = bool(headers.get("x-memory-budget", "").strip())
@@ -54,14 +70,18 @@ async def identify(exchange: Exchange, services: Services) -> None:
         exchange.identity = replace(exchange.identity, tenant="", reason="no-identity")
     if not exchange.identity.tenant or exchange.mode == "off":
         return
-    if await _is_errand(exchange, request):
+    is_errand = await _is_errand(exchange, request)
+    if is_errand:
         exchange.mode, exchange.off_reason = "off", "errand"
-        return
+        if not any(message.signature for message in request.messages):
+            return
     exchange.scope = _scope(exchange.identity, headers, person, services)
     exchange.session_name = session_name(headers, request.body, request.conversation)
     if exchange.session_name:
         exchange.named_session = named_session(exchange.scope, exchange.session_name)
         exchange.scope = replace(exchange.scope, session=exchange.named_session)
+    if is_errand:  # its history is refused without the blocks that stood in it
+        exchange.replayed, exchange.scope = exchange.scope, None
 
 
 async def _is_errand(exchange: Exchange, request: ChatRequest) -> bool:
@@ -87,11 +107,6 @@ def _estimate(request: ChatRequest) -> int:
     """Return about how many tokens a request has, until its provider has counted them."""
     parts = [part for message in request.messages for part in message.parts]
     return sum(len(part.text) // _CHARACTERS_A_TOKEN if part.text else _TOKENS_A_PART for part in parts)
-
-
-async def _read(exchange: Exchange) -> ChatRequest:
-    """Parse the body, a large one beside the event loop."""
-    return await beside_loop(exchange.body, exchange.dialect.read, exchange.body)
 
 
 def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str, object], services: Services) -> Scope:

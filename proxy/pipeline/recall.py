@@ -28,6 +28,7 @@ from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
+from proxy.telemetry import DEGRADED
 from proxy.text.quoted import within
 from proxy.types import Episode, Hit, Scope
 
@@ -48,33 +49,43 @@ async def recall(exchange: Exchange, services: Services) -> None:
     deadline_s = services.settings.memory.deadline_ms / 1000
     clock = asyncio.get_running_loop().time
     until = clock() + deadline_s
-    with exchange.timings.step("recall"), best_effort(exchange, "memory"):
-        async with asyncio.timeout_at(until):
-            with best_effort(exchange, "store"):
-                await locate(exchange, services)
-    if not exchange.is_located:
-        place_by(exchange, services, ())
+    await put_back(exchange, services, until)
     left_s = until - clock()
-    await _read_ledger(exchange, services, left_s)
     await compact(exchange, services)
     passages = await _in_left_out(exchange, deadline_s)
     if exchange.reads and left_s > 0:
         with exchange.timings.step("recall"), best_effort(exchange, "memory"):
             async with asyncio.timeout(left_s):
                 await _look_up(exchange, services, exchange.required_scope, left_s, passages)
+    elif exchange.reads and "deadline" not in exchange.reasons:
+        exchange.degrade("deadline")
+        DEGRADED.labels("deadline").inc()
 
 
-async def _read_ledger(exchange: Exchange, services: Services, left_s: float) -> None:
-    """Fill in what earlier turns of the conversation carry; a late recall may add nothing, but takes nothing away.
+async def put_back(exchange: Exchange, services: Services, until: float) -> None:
+    """Fill in the conversation and what its earlier turns carry: a late recall may add nothing, but takes nothing away.
 
     Providers that bind a reply to what stood before it refuse a history from which a block is gone.
+
+    Args:
+        exchange: With its messages named.
+        services: Where conversations are known.
+        until: Time of the loop until which a request without a history waits.
     """
     has_history = any(message.role == "assistant" for message in exchange.messages)
-    if not exchange.reads or (left_s <= 0 and not has_history):
+    if has_history:
+        until = asyncio.get_running_loop().time() + LEDGER_DEADLINE_S
+    with exchange.timings.step("recall"), best_effort(exchange, "memory"):
+        async with asyncio.timeout_at(until):
+            with best_effort(exchange, "store"):
+                await locate(exchange, services)
+    if not exchange.is_located:
+        place_by(exchange, services, ())
+    if not exchange.reads:
         return
     scope = exchange.required_scope
     with exchange.timings.step("recall"), best_effort(exchange, "store"):
-        async with asyncio.timeout(LEDGER_DEADLINE_S if has_history else left_s):
+        async with asyncio.timeout_at(until):
             exchange.ledger = await services.ledger.read(scope, scope.session)
 
 

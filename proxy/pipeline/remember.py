@@ -18,6 +18,7 @@ from proxy.pipeline.keeping import settle
 from proxy.pipeline.meter import costs_of
 from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import beside_loop, best_effort
+from proxy.pipeline.prefix import bindings_of, entries_of
 from proxy.services import Services
 from proxy.store.costs import shown as costs_shown
 from proxy.store.journal import Record
@@ -81,7 +82,7 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
     return Record(
         turn=turn,
         links=[Link(point.hash, offset + point.index, learned) for point in new_links] if answered else [],
-        ledger=exchange.assembly.entries if answered else (),
+        ledger=entries_of(exchange) if answered else (),
         receipt=_receipt(exchange, finish),
         session_name=exchange.session_name,
         now=now,
@@ -92,6 +93,7 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
         reply=_kept(exchange) if answered and finish == "complete" else None,
         compaction=to_store(exchange) if answered else None,
         costs=exchange.costs if answered else (),
+        bindings=bindings_of(exchange) if answered else (),
     )
 
 
@@ -171,6 +173,7 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         "timings": {name: round(ms, 3) for name, ms in exchange.timings.ms.items()},
         "degraded": list(exchange.reasons),
         **({"compaction": summary_of(exchange)} if exchange.compaction else {}),
+        **({"thoughts": "dropped"} if exchange.drops_thoughts else {}),
         **({"recall_calls": exchange.recalls} if exchange.offers_recall else {}),
         "usage": counted(exchange.reply.usage if exchange.reply else None),
         "costs": costs_shown(exchange.costs),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from proxy.memory.inject.ledger import NOTHING
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.prefix import is_to_mend, mend
 from proxy.telemetry import DEGRADED
 from proxy.upstream.base import UpstreamResponse, WholeResponse
 from proxy.upstream.headers import find
@@ -20,14 +23,18 @@ _CAUSES = (
 )  # fmt: skip
 
 
-async def is_refused_for_memory(exchange: Exchange, response: UpstreamResponse) -> tuple[bool, UpstreamResponse]:
-    """Return whether a reply refuses what memory added, and the reply, whole where it had to be read.
+async def what_to_change(
+    exchange: Exchange, response: UpstreamResponse
+) -> tuple[Callable[[Exchange], None] | None, UpstreamResponse]:
+    """Return what makes another request of one that was refused for what memory did, and the reply.
 
-    Nothing is said of requests whose history gave way to a summary: as the client wrote them they fit even less.
+    The reply is whole where it had to be read. A request whose history gave way to a summary is not made the client's
+    own again: as the client wrote it, it fits even less.
     """
     is_changed = exchange.upstream_body is not exchange.resolved_body
-    if response.status not in _STATUSES or not is_changed or exchange.compaction is not None or exchange.continues:
-        return False, response
+    may_take_back = is_changed and exchange.compaction is None and not exchange.continues
+    if response.status not in _STATUSES or not (may_take_back or exchange.bound is not None):
+        return None, response
     try:
         body = b"".join([piece async for piece in response.chunks()])
     finally:
@@ -39,7 +46,10 @@ async def is_refused_for_memory(exchange: Exchange, response: UpstreamResponse) 
         content_type=find(headers, "content-type") or "", content_encoding=find(headers, "content-encoding") or ""
     ).error
     told = str(error).lower() if error is not None else body[:MAX_READ].decode("utf-8", "replace").lower()
-    return any(cause in told for cause in _CAUSES), WholeResponse(response.status, headers, body)
+    whole = WholeResponse(response.status, headers, body)
+    if is_to_mend(exchange, told):
+        return mend, whole
+    return take_back if may_take_back and any(cause in told for cause in _CAUSES) else None, whole
 
 
 def take_back(exchange: Exchange) -> None:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from proxy.clock import to_ms
 from proxy.store import codec
+from proxy.store.bindings import Binding, Bindings
 from proxy.store.compactions import Compaction, Compactions
 from proxy.store.costs import Cost, Costs
 from proxy.store.journal_queue import ANY_DUE, LAST_DUE, PUT_OFF, QUEUE_UP, lease_statement
@@ -68,6 +69,7 @@ class Record:
         reply: Of a provider that keeps it, so that a later request may continue it.
         compaction: What it leaves out of its conversation from now on.
         costs: What memory put into the request, and what it saved.
+        bindings: Signed thoughts, and what they are bound to.
         is_visit: Whether the conversation is to be known from now on; else only the receipt is kept.
     """
 
@@ -84,6 +86,7 @@ class Record:
     reply: Kept | None = None
     compaction: Compaction | None = None
     costs: Sequence[Cost] = ()
+    bindings: Sequence[Binding] = ()
 
 
 class Journal:
@@ -105,6 +108,7 @@ class Journal:
         self._replies = Replies(db)
         self._compactions = Compactions(db)
         self._costs = Costs(db)
+        self._bindings = Bindings(db)
         insert = db.insert(journal)
         # A reply that broke off is completed by the client's retry; anything else that is known already adds nothing.
         completed = insert.on_conflict_do_update(
@@ -156,6 +160,7 @@ class Journal:
                 if record.reply is not None:
                     self._replies.put(scope, connection, record.reply, now=record.now)
                 self._costs.put(scope, connection, record.costs)
+                self._bindings.put(scope, connection, record.bindings, now=record.now)
                 if record.compaction is not None:
                     self._compactions.put(scope, connection, record.compaction, now=record.now)
             if record.receipt is not None:

@@ -19,16 +19,19 @@ class LedgerEntry:
     """One injected text.
 
     Args:
-        anchor: Chain hash of the message at which it stands.
+        anchor: Chain hash of the message at which it stands, or ``signature_hash`` of the reply that followed it,
+            where another text stood there before another reply.
         kind: ``profile`` and ``opening`` on the first user message, ``block`` on any.
         text: What was injected, byte for byte.
         memory_ids: The memories and episodes that it shows.
+        apart: Whether it stood as a part of its own behind those of the message; None: not known.
     """
 
     anchor: str
     kind: Literal["profile", "opening", "block"]
     text: str
     memory_ids: tuple[str, ...]
+    apart: bool | None = None
 
 
 class Ledger:
@@ -39,7 +42,7 @@ class Ledger:
         insert = db.insert(ledger)
         put = insert.on_conflict_do_update(
             index_elements=["owner", "session", "anchor", "kind"],
-            set_={"text": insert.excluded.text, "memory_ids": insert.excluded.memory_ids},
+            set_={name: insert.excluded[name] for name in ("text", "memory_ids", "apart")},
         )
         self._put = db.prepare(put, columns=ledger.c.keys())
         self._read = db.prepare(_READ)
@@ -54,6 +57,7 @@ class Ledger:
                 "kind": entry.kind,
                 "text": entry.text,
                 "memory_ids": entry.memory_ids,
+                "apart": None if entry.apart is None else int(entry.apart),
             }
             for entry in entries
         ]
@@ -63,7 +67,10 @@ class Ledger:
         """Return everything injected in a conversation, in no particular order."""
         values = {"owner": scope.user, "session": session}
         rows = await self._db.query(lambda connection: self._read.fetch(connection, values))
-        return [LedgerEntry(anchor, kind, text, tuple(ids)) for anchor, kind, text, ids in rows]
+        return [
+            LedgerEntry(anchor, kind, text, tuple(ids), None if apart is None else bool(apart))
+            for anchor, kind, text, ids, apart in rows
+        ]
 
     async def drop_memories(self, scope: Scope, ids: Collection[str]) -> int:
         """Drop the entries, of all conversations of the owner, that show any of these memories; return how many."""
@@ -93,7 +100,7 @@ def _matching(
     ]
 
 
-_READ = sa.select(ledger.c.anchor, ledger.c.kind, ledger.c.text, ledger.c.memory_ids).where(
+_READ = sa.select(ledger.c.anchor, ledger.c.kind, ledger.c.text, ledger.c.memory_ids, ledger.c.apart).where(
     ledger.c.owner == sa.bindparam("owner"), ledger.c.session == sa.bindparam("session")
 )
 _ALL = sa.select(ledger.c.session, ledger.c.anchor, ledger.c.kind, ledger.c.text, ledger.c.memory_ids).where(

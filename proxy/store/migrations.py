@@ -129,6 +129,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (owner, agent, id_hash)) {clustered}""",
         "CREATE INDEX handed_at ON handed (at_ms)",
     ),
+    (
+        """CREATE TABLE bindings (
+            owner TEXT NOT NULL, signature TEXT NOT NULL, session TEXT NOT NULL, client TEXT NOT NULL,
+            sent TEXT NOT NULL, is_dropped INTEGER NOT NULL, at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, signature)) {clustered}""",
+        "CREATE INDEX bindings_session ON bindings (owner, session)",
+        "ALTER TABLE ledger ADD COLUMN apart INTEGER",
+    ),
 )
 
 _WORDS = {

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
 from proxy.store.sql import Database
-from proxy.store.tables import chain, compactions, ledger, metadata, replies, sessions
+from proxy.store.tables import bindings, chain, compactions, ledger, metadata, replies, sessions
 from proxy.text.secrets import redact_name
 from proxy.types import Scope
 
@@ -292,7 +292,7 @@ _IDLE = (
 )
 
 
-_CONTINUED = (chain, ledger, compactions, replies)
+_CONTINUED = (chain, ledger, bindings, compactions, replies)
 _UNUSED = (
     sa.select(sessions.c.owner, sessions.c.id)
     .where(sessions.c.is_pruned.is_(None), sessions.c.arrived_ms < sa.bindparam("before"))

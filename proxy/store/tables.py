@@ -43,6 +43,7 @@ ledger = sa.Table(
     sa.Column("kind", sa.Text, primary_key=True),
     sa.Column("text", Text, nullable=False),
     sa.Column("memory_ids", Json, nullable=False),
+    sa.Column("apart", sa.Integer),  # whether it stood as a part of its own; null: not known
 )
 compactions = sa.Table(
     "compactions",
@@ -80,6 +81,17 @@ replies = sa.Table(
     sa.Column("deployment", Text, nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
     sa.Column("inside", Json),  # where look-ups stand in it: the provider's id of its end, ids of open calls
+)
+bindings = sa.Table(
+    "bindings",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("signature", sa.Text, primary_key=True),
+    sa.Column("session", Text, nullable=False),
+    sa.Column("client", sa.Text, nullable=False),
+    sa.Column("sent", sa.Text, nullable=False),
+    sa.Column("is_dropped", sa.Integer, nullable=False),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
 )
 receipts = sa.Table(
     "receipts",

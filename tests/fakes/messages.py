@@ -30,25 +30,27 @@ class Said:
         calls: ``{"id", "name", "input"}`` of tools, behind the text.
         thought: A signed thinking block before it.
         pieces: In how many deltas a text comes.
+        signature: Of the thinking block.
     """
 
     text: str = "All right."
     calls: Sequence[Mapping[str, Any]] = ()
     thought: str = ""
     pieces: int = 3
+    signature: str = "EqQBCgIYAhIM1gbcDa9GJwZA2b3h"
 
     @property
     def blocks(self) -> list[dict[str, Any]]:
         made: list[dict[str, Any]] = []
         if self.thought:
-            made.append({"type": "thinking", "thinking": self.thought, "signature": "EqQBCgIYAhIM1gbcDa9GJwZA2b3h"})
+            made.append({"type": "thinking", "thinking": self.thought, "signature": self.signature})
         if self.text:
             made.append({"type": "text", "text": self.text})
         return [*made, *({"type": "tool_use", **call} for call in self.calls)]
 
 
-def reply(said: Said, asked: Mapping[str, Any]) -> Reply:
-    """The reply to a request, streamed if asked, with the headers that Anthropic sends."""
+def reply(said: Said, asked: Mapping[str, Any], **more: Any) -> Reply:
+    """The reply to a request, streamed if asked, with the headers that Anthropic sends and more members."""
     name = f"msg_{next(_numbers):08x}"
     usage = {
         "input_tokens": 12,
@@ -66,6 +68,7 @@ def reply(said: Said, asked: Mapping[str, Any]) -> Reply:
         "stop_reason": "tool_use" if said.calls else "end_turn",
         "stop_sequence": None,
         "usage": usage,
+        **more,
     }
     named = (("request-id", f"req_{name}"), *LIMITS)
     if not asked.get("stream"):

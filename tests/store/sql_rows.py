@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from proxy.store.bindings import Binding
 from proxy.store.compactions import Compaction
 from proxy.store.costs import Cost
 from proxy.store.journal import Record
@@ -60,6 +61,7 @@ def make_record(
             f"anchor_{turn}", f"hash_{turn}", (), ({"first": 0, "last": 0, "lines": [], "hints": [], "text": "said"},)
         ),
         costs=(Cost("injected", 3, 0.5),),
+        bindings=(Binding(_hex(f"signature_{turn}"), _hex("client"), _hex("sent")),),
         reply=Kept(f"resp_{turn}", "", "0" * 64, 2, (f"hash_{turn}",)),
     )
 

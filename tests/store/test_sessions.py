@@ -122,6 +122,7 @@ async def test_deleting_takes_everything_of_the_conversation_and_nothing_else(
         "sessions": 1,
         "chain": 1,
         "ledger": 1,
+        "bindings": 1,
         "compactions": 1,
         "costs": 1,
         "receipts": 1,

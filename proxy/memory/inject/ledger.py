@@ -2,14 +2,16 @@
 
 The profile, and what the last conversations were about, are chosen once per conversation and stay on its first user
 message. The block for a question goes on the last user message. What earlier messages carried is put back byte for
-byte, and only entries that no earlier message carries are added. Everything is appended to user messages: chat
+byte, and only entries that no earlier message carries are added; before a reply that its provider binds to what stood
+there, nothing is. Everything is appended to user messages: chat
 templates of several model families refuse a second system message or one in another place than the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from proxy.memory.conversations.chain import Point
 from proxy.memory.inject.blocks import EMPTY, Block, opening_block, query_block
@@ -21,10 +23,27 @@ from proxy.types import Hit
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """Text to append to the content of one message."""
+    """Text to append to the content of one message; ``apart`` as of a ledger entry."""
 
     index: int
     text: str
+    apart: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """Replies of a request that their provider binds to every word before them.
+
+    Args:
+        last: Index of the last one; -1: there is none.
+        following: Names of them (``signature_hash``) by the index of the user message that they follow.
+    """
+
+    last: int = -1
+    following: Mapping[int, str] = field(default_factory=dict)
+
+
+UNBOUND = Replies()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +83,7 @@ def assemble(
     count: Count,
     kept: Sequence[LedgerEntry] = (),
     opening: Sequence[Hit] = (),
+    replies: Replies = UNBOUND,
 ) -> Assembly:
     """Place the profile, the blocks of earlier turns and a fresh block for the last user message.
 
@@ -78,31 +98,33 @@ def assemble(
         count: Counts tokens.
         kept: What earlier requests carried of a conversation that the provider keeps: it stands there already.
         opening: Summaries of the last conversations, where this one begins.
+        replies: Replies that are bound to what stands before them: nothing new may be put there.
     """
     users = [point for point in points if point.role == "user"]
     kept_ids = frozenset(id_ for entry in kept for id_ in entry.memory_ids)
     shown_kept = sum(_count(entry.text) for entry in kept)
     if not users:
         return replace(NOTHING, carried=kept_ids, kept=kept_ids, shown_kept=shown_kept)
-    stored = {(entry.anchor, entry.kind): entry for entry in ledger}
-    first, last = users[0], users[-1]
-    in_tool_loop = points[-1].role in ("tool", "function")
-    frozen = stored.get((first.hash, "profile"))
+    stored = _Stored({(entry.anchor, entry.kind): entry for entry in ledger}, replies)
+    last = users[-1]
+    free = [point for point in users if point.index > replies.last]
+    home = next((point for point in users if stored.at(point, "profile")), free[0] if free else None)
+    frozen = stored.at(home, "profile")
     entries: list[LedgerEntry] = []
     fresh: list[Hit] = []
-    if frozen is None and any(entry.kind == "profile" for entry in kept):
-        frozen = LedgerEntry(first.hash, "profile", "", ())
-    if frozen is None:
+    if frozen is None and home is not None and not any(entry.kind == "profile" for entry in kept):
         chosen = profile or EMPTY
-        frozen = LedgerEntry(first.hash, "profile", chosen.text, chosen.ids)
+        frozen = LedgerEntry(home.hash, "profile", chosen.text, chosen.ids)
         entries += [frozen] if profile is not None else []
         fresh += chosen.hits
         budget -= chosen.tokens
-    opened = stored.get((first.hash, "opening"), LedgerEntry(first.hash, "opening", "", ()))
-    texts = {point.index: entry for point in users[:-1] if (entry := stored.get((point.hash, "block")))}
+    frozen = frozen or _blank("profile")
+    opened = stored.at(home, "opening") or _blank("opening")
+    texts = {point.index: entry for point in users[:-1] if (entry := stored.at(point, "block"))}
     carried = kept_ids.union(*(entry.memory_ids for entry in (frozen, opened, *texts.values())))
-    current = stored.get((last.hash, "block")) if in_tool_loop else None
-    if current is None:
+    is_bound = last.index <= replies.last
+    current = stored.at(last, "block") if is_bound or points[-1].role in ("tool", "function") else None
+    if current is None and not is_bound:
         profile_lines = _lines_of(frozen.text)
         fresh_hits = [one for hit in hits if (one := unsaid(hit, carried)) and not _is_line(one, profile_lines)]
         block = query_block(fresh_hits, budget, count) if hits else EMPTY
@@ -110,18 +132,39 @@ def assemble(
         entries.append(current)
         fresh += block.hits
         budget -= block.tokens
-    if opening and not opened.text:
+    current = current or _blank("block")
+    if opening and not opened.text and home is not None and home.index > replies.last:
         summaries = [hit for hit in opening if hit.id not in carried.union(current.memory_ids)]
         begins = opening_block(summaries, budget, count)
-        opened = LedgerEntry(first.hash, "opening", begins.text, begins.ids)
+        opened = LedgerEntry(home.hash, "opening", begins.text, begins.ids)
         entries.append(opened)
         fresh += begins.hits
     texts[last.index] = current
-    placed = [(first.index, frozen), (first.index, opened), *sorted(texts.items())]
-    additions = [Addition(index, entry.text) for index, entry in placed if entry.text]
+    at_home = [(home.index, frozen), (home.index, opened)] if home is not None else []
+    placed = [*at_home, *sorted(texts.items())]
+    additions = [Addition(index, entry.text, entry.apart) for index, entry in placed if entry.text]
     tokens = sum(count(addition.text) for addition in additions)
     shown = sum(_count(addition.text) for addition in additions)
     return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens, kept_ids, shown, shown_kept)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What was injected earlier, by place and kind."""
+
+    entries: Mapping[tuple[str, str], LedgerEntry]
+    replies: Replies
+
+    def at(self, point: Point | None, kind: str) -> LedgerEntry | None:
+        """Return what stands at a message, before the reply that follows it there."""
+        if point is None:
+            return None
+        reply = self.replies.following.get(point.index, "")
+        return self.entries.get((reply, kind)) or self.entries.get((point.hash, kind))
+
+
+def _blank(kind: Literal["profile", "opening", "block"]) -> LedgerEntry:
+    return LedgerEntry("", kind, "", ())
 
 
 def _count(block: str) -> int:
