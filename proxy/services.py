@@ -33,6 +33,7 @@ from proxy.store.files import Files
 from proxy.store.handed import Handed
 from proxy.store.history import History
 from proxy.store.incidents import Incidents
+from proxy.store.jobs import Jobs
 from proxy.store.journal import Journal
 from proxy.store.keys import Keys
 from proxy.store.lance import LanceStore
@@ -43,6 +44,7 @@ from proxy.store.ram import RamStore, Rows
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
+from proxy.store.spool import Spool
 from proxy.store.sql import Database, FailedWrite
 from proxy.store.uses import Uses
 from proxy.telemetry.access import AccessLog, open_access_log
@@ -104,11 +106,14 @@ class Services:
     files: Files
     blobs: Blobs
     library: Library
+    jobs: Jobs
+    spool: Spool
     captioner: Captioner | None = None
     tracing: Tracing | None = None
     access: AccessLog | None = None
     fetch: Fetch = fetch  # from public addresses only; tests, whose servers are on this machine, put another in
     arrived: asyncio.Event = field(default_factory=asyncio.Event)  # something to be read
+    asked: asyncio.Event = field(default_factory=asyncio.Event)  # for a job
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     warmed: asyncio.Event = field(default_factory=asyncio.Event)
     is_whole: asyncio.Event = field(default_factory=_set)  # not while tables that could not be read are looked at
@@ -330,6 +335,8 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         files=files,
         blobs=blobs,
         library=Library(media, files, blobs, shared.settings.media),
+        jobs=Jobs(database),
+        spool=Spool(shared.settings.server.data_dir / "imports"),
         journal=Journal(database, debounce_s=memory.builtin_debounce_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),
         ledger=Ledger(database),

@@ -26,6 +26,7 @@ _GUARDS = [
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"frame-ancestors 'none'"),
 ]
+_MAX_IMPORT = 4 * 2**30  # bytes; it goes to the disk as it arrives
 _SLASHES = re.compile(r"/{2,}")
 
 
@@ -66,11 +67,13 @@ class Edge:
         services = scope["app"].state.services
         if services.tracing is not None:
             passage.traceparent = find(headers_of(scope), "traceparent") or ""
-        limit = services.settings.server.max_body_bytes
+        limit, name = services.settings.server.max_body_bytes, "server.max_body_bytes"
+        if raw == "/v1/import":
+            limit, name = _MAX_IMPORT, ""
         IN_FLIGHT.inc()
         try:
             _refuse_websocket(scope)
-            await self._app(scope, limited(scope, receive, limit), guarded)
+            await self._app(scope, limited(scope, receive, limit, name), guarded)
         except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
             shaped = _shaped(error)
             if not started:

@@ -11,6 +11,7 @@ from fastapi.openapi.utils import get_openapi
 router = APIRouter()
 
 MEMORY, SESSION, REVIEW = "mem_0123456789abcdef01234567", "ses_0123456789abcdef01234567", "end_0123456789abcdef01234567"
+JOB = "job_0123456789abcdef01234567"
 
 # Bodies of operations that take one. A test sends each of them to a running server.
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
@@ -23,8 +24,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/memories/{memory_id}/unlink"): {"id": MEMORY},
     ("post", "/v1/reviews/{review_id}"): {"decision": "approve"},
 }
-FORMS = {("post", "/v1/documents"): "file=@notes.md"}
-_IDS = {"memory_id": MEMORY, "session_id": SESSION, "review_id": REVIEW}
+FORMS = {("post", "/v1/documents"): "file=@notes.md", ("post", "/v1/import"): "file=@memories.txt"}
+_IDS = {"memory_id": MEMORY, "session_id": SESSION, "review_id": REVIEW, "job_id": JOB}
 _ERROR = {
     "description": "What is wrong, and how to mend it.",
     "content": {

@@ -10,6 +10,7 @@ from typing import Any
 from proxy.clock import iso
 from proxy.memory.plan.changes import INTERNAL
 from proxy.store.files import Upload
+from proxy.store.jobs import Job
 from proxy.store.media import Shown
 from proxy.store.sessions import Session
 from proxy.store.uses import Use
@@ -27,6 +28,23 @@ def listing(data: Sequence[dict[str, Any]], *, has_more: bool = False) -> dict[s
         "first_id": ids[0] if ids else None,
         "last_id": ids[-1] if ids else None,
         "has_more": has_more,
+    }
+
+
+def job_shape(job: Job) -> dict[str, Any]:
+    """Return a job as the API shows it."""
+    return {
+        "id": job.id,
+        "object": "job",
+        "kind": job.kind,
+        "status": job.status,
+        "format": job.format or None,
+        "progress": {"done": job.done, "total": job.total or None},
+        "counts": dict(job.counts),
+        "notes": list(job.notes),
+        "error": job.error or None,
+        "created_at": iso(job.created_at),
+        "finished_at": iso(job.finished_at) if job.finished_at else None,
     }
 
 

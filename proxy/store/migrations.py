@@ -129,6 +129,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (owner, agent, id_hash)) {clustered}""",
         "CREATE INDEX handed_at ON handed (at_ms)",
     ),
+    (
+        """CREATE TABLE jobs (
+            owner TEXT NOT NULL, id TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL, status TEXT NOT NULL,
+            created_ms BIGINT NOT NULL, holder TEXT NOT NULL, until_ms BIGINT NOT NULL, attempts INTEGER NOT NULL,
+            body {blob} NOT NULL,
+            PRIMARY KEY (owner, id))""",
+        "CREATE INDEX jobs_open ON jobs (created_ms) WHERE status IN ('queued', 'running')",
+    ),
 )
 
 _WORDS = {

@@ -216,3 +216,17 @@ handed = sa.Table(
     sa.Column("id_hash", sa.Text, primary_key=True),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
 )
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),  # queued, running, done, failed
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("until_ms", sa.BigInteger, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("body", Json, nullable=False),
+)

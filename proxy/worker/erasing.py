@@ -29,6 +29,7 @@ def _keeping_of(services: Services) -> Keeping:
         services.blobs,
         services.leases,
         services.uses,
+        services.spool if not services.is_ephemeral else None,
     )
 
 

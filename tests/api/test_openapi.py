@@ -30,8 +30,10 @@ def made(speaker: Speaker) -> dict[str, str]:
     memory = create(speaker, "I play the clavichord")["id"]
     document = speaker.http.post("/documents", files={"file": ("notes.md", b"# Tides\n\nHigh at noon.")}).json()["id"]
     image = speaker.http.post("/documents", files={"file": ("sea.png", png(64, 64))}).json()["id"]
+    job = speaker.http.post("/import", content=b"- I play the viol").json()["id"]
     speaker.wait()
     return {
+        "job_id": job,
         "memory_id": memory,
         "review_id": review,
         "session_id": told.headers["x-memory-session"],

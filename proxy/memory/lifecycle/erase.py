@@ -17,6 +17,7 @@ from proxy.store.erase import Erasure
 from proxy.store.leases import Leases
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS
+from proxy.store.spool import Spool
 from proxy.store.sql import Database
 from proxy.store.uses import Uses
 from proxy.types import Scope
@@ -40,6 +41,7 @@ class Keeping:
     blobs: Blobs
     leases: Leases
     uses: Uses
+    spool: Spool | None = None
 
 
 @dataclass(slots=True)
@@ -110,6 +112,8 @@ async def _erase_user(parts: Keeping, scope: Scope, done: Erasing) -> None:
     parts.uses.forget(scope)
     await parts.store.drop_owner(scope)
     await parts.blobs.drop_owner(scope)
+    if parts.spool is not None:
+        await parts.spool.drop_owner(scope)
 
 
 async def _erase_agent(parts: Keeping, scope: Scope, done: Erasing) -> None:
