@@ -320,6 +320,12 @@ class Journal:
 
         return await self._db.query(select)
 
+    async def owners(self) -> list[Scope]:
+        """Return everybody of whom anything was ever journalled, for the operator's own commands."""
+        query = sa.select(journal.c.tenant, journal.c.owner).distinct().order_by(journal.c.owner)
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        return [Scope(row.tenant, row.owner) for row in rows]
+
     async def drop_contents(self, scope: Scope) -> int:
         """Drop the contents of an owner's finished rows; the rows stay, so that a replay still adds nothing."""
         is_done = (journal.c.owner == scope.user) & (journal.c.stage == sa.literal_column("2"))

@@ -33,7 +33,9 @@ from proxy.types import Scope
 
 _log = structlog.get_logger(__name__)
 T = TypeVar("T")
-LEASE_S = 60.0
+LEASE_S = 15.0  # after which another process goes on where a killed one was
+BEAT_S = 4.0
+WAIT_S = 60.0  # for somebody else who writes for the same user
 POLL_S = 2.0
 MAX_ATTEMPTS = 5
 MAX_NOTES = 200  # of single entries that a job tells
@@ -93,7 +95,7 @@ class Importer:
     async def _do(self, job: Job) -> None:
         services = self._services
         try:
-            job = await _Import(services, job, self._holder).run()
+            job = await _held(_Import(services, job, self._holder))
             job = replace(job, status="done", finished_at=services.clock.now())
         except (InvalidRequest, OSError) as error:
             kept = await services.jobs.get(job.scope, job.id)
@@ -109,6 +111,17 @@ class Importer:
         _log.info("import ended", status=job.status, format=job.format, entries=job.done, tenant=job.scope.tenant[:8])
         await services.jobs.note(job, self._holder, now=services.clock.now(), lease_s=LEASE_S)
         await services.spool.remove(job.scope, job.id)
+
+
+async def _held(work: _Import) -> Job:
+    """Do a job, and go on holding it meanwhile."""
+    running: asyncio.Task[Job] = spawn(work.run(), "import")
+    try:
+        while not (await asyncio.wait({running}, timeout=BEAT_S))[0]:
+            await work.hold()
+        return running.result()
+    finally:
+        running.cancel()
 
 
 class _Lost(Exception):
@@ -147,7 +160,7 @@ class _Import:
         places = places_of(services)
         lines = islice(ours.lines(path), self._job.done, None)
         while batch := await in_thread("load", _taken, lines, ours.BATCH):
-            async with services.leases.held(scope, wait_s=LEASE_S):
+            async with services.leases.held(scope, wait_s=WAIT_S):
                 added, notes = await ours.restore(places, scope, manifest, batch)
             await self._advance(len(batch), added, notes)
         services.note_shown(scope)
@@ -172,7 +185,7 @@ class _Import:
         """Add statements as memories, without those that are known."""
         services, scope = self._services, self._job.scope
         now = services.clock.now()
-        async with services.leases.held(scope, wait_s=LEASE_S):
+        async with services.leases.held(scope, wait_s=WAIT_S):
             known = {(row.text, row.agent) for row in await services.store.memories(scope)}
             changes = []
             for number, one in enumerate(told, self._job.done + 1):
@@ -231,7 +244,6 @@ class _Import:
         while (await self._services.journal.tally(self._job.scope))[0] > most:
             self._services.wake.set()
             await asyncio.sleep(_PATIENCE_S)
-            await self._hold()
 
     async def _advance(self, entries: int, added: Mapping[str, int], notes: list[str]) -> None:
         job = self._job
@@ -241,9 +253,10 @@ class _Import:
 
     async def _note(self, job: Job) -> None:
         self._job = job
-        await self._hold()
+        await self.hold()
 
-    async def _hold(self) -> None:
+    async def hold(self) -> None:
+        """Keep how far it is, and go on holding it."""
         now = self._services.clock.now()
         if not await self._services.jobs.note(self._job, self._holder, now=now, lease_s=LEASE_S):
             raise _Lost

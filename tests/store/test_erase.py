@@ -13,6 +13,7 @@ from proxy.store.files import Files, Upload
 from proxy.store.handed import Handed
 from proxy.store.history import History
 from proxy.store.incidents import Incident, Incidents
+from proxy.store.jobs import Job, Jobs
 from proxy.store.journal import Journal
 from proxy.store.leases import Leases
 from proxy.store.media import Media
@@ -51,6 +52,7 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await Files(db).add(scope, Upload(f"file-{n}{word}", shown.id, word, "user_data", n, NOW, agent=scope.agent))
         uses.note(scope, [memory.id], now=NOW)
         await Incidents(db).note(scope, Incident("memories", text, NOW, place=word))
+        await Jobs(db).add(scope, Job(f"job_{n}{word}", scope, NOW, notes=(text,)))
         await Handed(db).note(scope, [f"msg_{n}{word}"], now=NOW)
         if n % 20 == 19:
             await uses.flush()
