@@ -24,7 +24,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/reviews/{review_id}"): {"decision": "approve"},
 }
 FORMS = {("post", "/v1/documents"): "file=@notes.md"}
-_IDS = {"memory_id": MEMORY, "session_id": SESSION, "review_id": REVIEW}
+PROJECT = "0123456789abcdef0123456789abcdef"
+_IDS = {"memory_id": MEMORY, "session_id": SESSION, "review_id": REVIEW, "project_id": PROJECT}
 _ERROR = {
     "description": "What is wrong, and how to mend it.",
     "content": {

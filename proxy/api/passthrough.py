@@ -49,8 +49,13 @@ _WITH_MODEL = (
 )
 
 # What is said to our memory must not go to a provider because the method is wrong, or because we cannot take it yet.
-_OURS = frozenset({"documents", "erase", "memories", "receipts", "reviews", "sessions", "state", "usage"})
-_OURS_LATER = frozenset({"agents", "export", "import", "tasks"})
+_OURS = frozenset(
+    {
+        *("agents", "documents", "erase", "memories", "projects", "quarantine", "receipts", "reviews", "sessions"),
+        *("state", "tasks", "usage"),
+    }
+)
+_OURS_LATER = frozenset({"export", "import"})
 _IMAGE_MODELS = frozenset({"generations", "edits", "variations"})
 
 # What leaves nothing in the account that asks; the rest of it is not for every key that the operator hands out.

@@ -36,7 +36,7 @@ async def get_session(session_id: str, scope: Caller, services: Parts) -> dict[s
     """Return a conversation with what was said in it."""
     part, session = await _found(services, scope, session_id)
     episodes = await part.store.episodes(scope, session=session.id)
-    messages = [episode_shape(episode) for episode in episodes if scope.sees(episode.agent)]
+    messages = [episode_shape(episode) for episode in episodes if scope.owns(episode.agent)]
     costs = shown(await part.costs.read(scope, session.id))
     return {**session_shape(session), "costs": costs, "messages": messages}
 

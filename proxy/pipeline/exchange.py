@@ -105,6 +105,7 @@ class Exchange:
     budget: int = 0
     names_budget: bool = False  # the client said how much
     session_name: str = ""
+    project_name: str = ""  # by header, or the folder that a coding agent works in
     plan: Plan | None = None
     target: Target | None = None  # the first of the plan, then the one that answered
 

@@ -43,6 +43,9 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             await settle(exchange)
             if not exchange.is_located:  # too slow before the first token; here it can be waited for
                 await locate(exchange, services)
+            if exchange.project_name and exchange.learns:
+                name = redact_name(exchange.project_name)
+                await services.projects.note(exchange.scope, name, now=services.clock.now())
             if services.is_ephemeral:
                 services.last_used[exchange.scope] = services.clock.monotonic()
             exchange.costs = costs_of(exchange, services)

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
+from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import media
 from proxy.types import Document, Image, Scope
@@ -78,7 +79,7 @@ class Media:
         Raises:
             NotFound: If there is none of this id, and kind, in view.
         """
-        where = [*_seen(scope), media.c.id == media_id, *([media.c.kind == kind] if kind else [])]
+        where = [*_owned(scope), media.c.id == media_id, *([media.c.kind == kind] if kind else [])]
         query = sa.select(media.c.kind, media.c.body).where(*where)
         row = await self._db.query(lambda connection: connection.execute(query).first())
         if row is None:
@@ -165,7 +166,7 @@ class Media:
 
     async def waiting(self, scope: Scope) -> list[Shown]:
         """Return what is in view and not read yet."""
-        query = sa.select(media.c.kind, media.c.body).where(*_seen(scope), media.c.status == "processing")
+        query = sa.select(media.c.kind, media.c.body).where(*_owned(scope), media.c.status == "processing")
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_decoded(row) for row in rows]
 
@@ -205,7 +206,11 @@ def kind_of(item: Shown) -> MediaKind:
 
 
 def _seen(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
-    return media.c.owner == scope.user, media.c.agent.in_({"", scope.agent})
+    return media.c.owner == scope.user, media.c.agent.in_(scope.partitions)
+
+
+def _owned(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
+    return media.c.owner == scope.user, owned(scope, media.c.agent)
 
 
 def _encoded(item: Shown) -> dict[str, Any]:

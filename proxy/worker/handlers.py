@@ -14,6 +14,7 @@ from proxy.memory.changes.journalled import changes_from_json, changes_to_json
 from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.learn.gather import gather
 from proxy.memory.learn.learn import learn, read
+from proxy.memory.lifecycle.projects import settled
 from proxy.memory.plan.changes import Change, is_ending
 from proxy.process.threads import in_thread
 from proxy.services import Services
@@ -107,7 +108,8 @@ async def _changes(services: Services, item: Item) -> list[Change]:
     readings = await in_thread("learn", read, turn)
     past = await gather(services.index, turn, readings, episodes_of(turn))
     most = services.settings.memory.max_closed_per_turn
-    return await in_thread("learn", learn, turn, readings, past, services.clock.now(), most)
+    changes = await in_thread("learn", learn, turn, readings, past, services.clock.now(), most)
+    return await in_thread("learn", settled, changes) if turn.scope.project else changes
 
 
 async def _still_meant(services: Services, scope: Scope, changes: Sequence[Change]) -> list[Change]:

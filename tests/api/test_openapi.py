@@ -31,7 +31,9 @@ def made(speaker: Speaker) -> dict[str, str]:
     document = speaker.http.post("/documents", files={"file": ("notes.md", b"# Tides\n\nHigh at noon.")}).json()["id"]
     image = speaker.http.post("/documents", files={"file": ("sea.png", png(64, 64))}).json()["id"]
     speaker.wait()
+    speaker.http.post("/memories", json={"text": "The mascot is an otter", "project": "zoo"})
     return {
+        "project_id": "zoo",
         "memory_id": memory,
         "review_id": review,
         "session_id": told.headers["x-memory-session"],

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from proxy.store.agents import Agent, Agents
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.files import Files, Upload
 from proxy.store.history import History
 from proxy.store.journal import Journal
 from proxy.store.leases import Leases
 from proxy.store.media import Media
+from proxy.store.projects import Projects
+from proxy.store.quarantine import Apart, Quarantine
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.store.tables import keys, leases, metadata
@@ -48,6 +51,10 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await Media(db).add(scope, shown)
         await Files(db).add(scope, Upload(f"file-{n}{word}", shown.id, word, "user_data", n, NOW, agent=scope.agent))
         uses.note(scope, [memory.id], now=NOW)
+        project = replace(scope, agent=f".{sha256[:32]}")
+        await Projects(db).note(project, text, now=NOW)
+        await Agents(db).put(scope, Agent(sha256[:32], text, (word,), is_private=True, created_at=NOW))
+        await Quarantine(db).add(scope, Apart(f"qua_{n}{word}", "document", shown.id, text, "user", NOW))
         if n % 20 == 19:
             await uses.flush()
             seqs = [item.seq for item in await journal.items(scope)]
