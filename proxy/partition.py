@@ -35,28 +35,28 @@ def without_project(name: str) -> str:
     return partition(agent, "", apart)
 
 
-def visible(name: str, session: str = "") -> tuple[str, ...]:
+def visible(name: str, *inside: str) -> tuple[str, ...]:
     """Return the partitions whose rows are seen from one: it, and what is common to it and others.
 
     Args:
         name: The partition of who asks.
-        session: The conversation in which it is asked; what is apart with it is seen.
+        inside: Ids of the conversation and the files in which it is asked; what is apart with them is seen.
 
     >>> visible("a.p")
     ('', '.p', 'a', 'a.p')
     """
     agent, project, _ = parts(name)
-    sets = ({"", agent}, {"", project}, {"", session})
+    sets = ({"", agent}, {"", project}, {"", *inside})
     return tuple(sorted({partition(*one) for one in product(*sets)}))
 
 
-def sees(name: str, other: str, session: str = "") -> bool:
+def sees(name: str, other: str, *inside: str) -> bool:
     """Return whether rows of partition ``other`` are seen from partition ``name``; as ``visible``, for one."""
     if other in ("", name):
         return True
     agent, project, apart = parts(other)
     mine, its, _ = parts(name)
-    return agent in ("", mine) and project in ("", its) and apart in ("", session)
+    return agent in ("", mine) and project in ("", its) and apart in ("", *inside)
 
 
 def owns(name: str, other: str) -> bool:

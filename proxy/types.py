@@ -33,16 +33,18 @@ class Scope:
         agent: Partition of the user's memory (``proxy.partition``): 32 hex digits for an agent or app of the user, and
             for a project; "" for the user at large.
         session: Our id of the conversation (``ses_`` + 24 hex digits), "" where none is meant.
+        inside: Ids of attached files, in which what is in quarantine with them is seen.
     """
 
     tenant: str
     user: str
     agent: str = ""
     session: str = ""
+    inside: tuple[str, ...] = ()
 
     def sees(self, agent: str) -> bool:
         """Whether a row of this partition may be shown here: one's own, or the user's common ones."""
-        return sees(self.agent, agent, self.session)
+        return sees(self.agent, agent, self.session, *self.inside)
 
     def owns(self, agent: str) -> bool:
         """Whether a row of this partition may be read and changed by its id."""

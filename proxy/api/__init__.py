@@ -13,6 +13,7 @@ from proxy.api import (
     openapi,
     ops,
     projects,
+    quarantine,
     receipts,
     reviews,
     sessions,
@@ -52,7 +53,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (forgetting, links, openapi, projects, reviews, usage):
+    for module in (forgetting, links, openapi, projects, quarantine, reviews, usage):
         app.include_router(module.router)
     passthrough = Passthrough(services)
     for path in ("/v1/models", "/v1/models/{name:path}"):

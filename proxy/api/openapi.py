@@ -21,11 +21,18 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/memories/undo"): {"batch": REVIEW},
     ("post", "/v1/memories/{memory_id}/link"): {"ids": [MEMORY]},
     ("post", "/v1/memories/{memory_id}/unlink"): {"id": MEMORY},
+    ("post", "/v1/quarantine"): {"memory": MEMORY, "reason": "told in jest"},
     ("post", "/v1/reviews/{review_id}"): {"decision": "approve"},
 }
 FORMS = {("post", "/v1/documents"): "file=@notes.md"}
 PROJECT = "0123456789abcdef0123456789abcdef"
-_IDS = {"memory_id": MEMORY, "session_id": SESSION, "review_id": REVIEW, "project_id": PROJECT}
+_IDS = {
+    "memory_id": MEMORY,
+    "session_id": SESSION,
+    "review_id": REVIEW,
+    "project_id": PROJECT,
+    "entry_id": "qua_0123456789abcdef01234567",
+}
 _ERROR = {
     "description": "What is wrong, and how to mend it.",
     "content": {

@@ -64,7 +64,9 @@ async def recall(exchange: Exchange, services: Services) -> None:
     if exchange.reads and left_s > 0:
         with exchange.timings.step("recall"), best_effort(exchange, "memory"):
             async with asyncio.timeout(left_s):
-                await _look_up(exchange, services, exchange.required_scope, left_s, passages)
+                files = tuple(one.item.id for one in exchange.attached if one.item is not None)
+                scope = replace(exchange.required_scope, inside=files)
+                await _look_up(exchange, services, scope, left_s, passages)
 
 
 async def _read_ledger(exchange: Exchange, services: Services, left_s: float) -> None:

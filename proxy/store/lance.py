@@ -440,7 +440,7 @@ class LanceStore:
 
 def _seen(scope: Scope) -> str:
     """Return the filter for rows that the scope sees."""
-    return filters.any_of("agent", visible(scope.agent, scope.session if filters.is_id(scope.session) else ""))
+    return filters.any_of("agent", visible(scope.agent, *filter(filters.is_id, (scope.session, *scope.inside))))
 
 
 def _of_status(status: Status) -> str:

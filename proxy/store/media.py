@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
@@ -93,9 +93,15 @@ class Media:
         return None if row is None else _decoded(row)
 
     async def page(
-        self, scope: Scope, kind: MediaKind, *, after: str = "", limit: int | None = 50
+        self,
+        scope: Scope,
+        kind: MediaKind,
+        *,
+        after: str = "",
+        limit: int | None = 50,
+        without: Collection[str] = (),
     ) -> tuple[list[Shown], bool]:
-        """Return what is in view of one kind, newest first, and whether there is more.
+        """Return what is in view of one kind, newest first, those ``without`` aside, and whether there is more.
 
         Raises:
             NotFound: If there is no ``after`` to continue behind.
@@ -103,7 +109,7 @@ class Media:
         query = sa.select(media.c.kind, media.c.body).where(*_seen(scope), media.c.kind == kind)
         query = query.order_by(media.c.created_ms.desc(), media.c.id.desc())
         rows = await self._db.query(lambda connection: connection.execute(query).all())
-        items = [_decoded(row) for row in rows]
+        items = [item for row in rows if (item := _decoded(row)).id not in without]
         if after:
             place = next((at for at, item in enumerate(items) if item.id == after), None)
             if place is None:

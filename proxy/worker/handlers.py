@@ -15,6 +15,7 @@ from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.learn.gather import gather
 from proxy.memory.learn.learn import learn, read
 from proxy.memory.lifecycle.projects import settled
+from proxy.memory.lifecycle.quarantine import apart_changes, apart_episodes
 from proxy.memory.plan.changes import Change, is_ending
 from proxy.process.threads import in_thread
 from proxy.services import Services
@@ -67,7 +68,8 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> Non
     """Store what was said, all in one write; where that fails one after the other, to find the one at fault."""
     try:
         with watched(services, "index", items) as tally, blaming(*items):
-            episodes = [episode for item in items if item.turn for episode in episodes_of(item.turn)]
+            said = [episode for item in items if item.turn for episode in episodes_of(item.turn)]
+            episodes = apart_episodes(said, await services.quarantine.targets(scope))
             await services.book.keep(scope, episodes)
             tally["episodes"] = len(episodes)
             for item in items:
@@ -109,6 +111,8 @@ async def _changes(services: Services, item: Item) -> list[Change]:
     past = await gather(services.index, turn, readings, episodes_of(turn))
     most = services.settings.memory.max_closed_per_turn
     changes = await in_thread("learn", learn, turn, readings, past, services.clock.now(), most)
+    if turn.scope.session in await services.quarantine.targets(turn.scope):
+        changes = apart_changes(changes)
     return await in_thread("learn", settled, changes) if turn.scope.project else changes
 
 
@@ -134,7 +138,8 @@ async def _carry_out(services: Services, item: Item, changes: Sequence[Change]) 
         told = {name: [_told(change) for change in shown if change.action in of] for name, of in _TOLD.items()}
         await services.receipts.annotate(item.scope, item.turn.receipt, told=told)
     now = services.clock.now()
-    if services.judge is not None and any(said.role == "user" for said in item.turn.messages):
+    is_apart = item.scope.session in await services.quarantine.targets(item.scope)
+    if services.judge is not None and not is_apart and any(said.role == "user" for said in item.turn.messages):
         due = now + timedelta(seconds=services.settings.memory.model_debounce_s)
         await services.journal.hand_over(item.scope, [item.seq], due=due)
     else:
