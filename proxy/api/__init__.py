@@ -19,6 +19,7 @@ from proxy.api import (
     sessions,
     shown,
     state,
+    tasks,
     transfer,
     usage,
 )
@@ -53,7 +54,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (forgetting, links, openapi, projects, quarantine, reviews, usage):
+    for module in (forgetting, links, openapi, projects, quarantine, reviews, tasks, usage):
         app.include_router(module.router)
     passthrough = Passthrough(services)
     for path in ("/v1/models", "/v1/models/{name:path}"):

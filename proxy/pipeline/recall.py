@@ -18,6 +18,7 @@ from proxy.memory.conversations.leftout import search as search_left_out
 from proxy.memory.conversations.summarize import Utterance
 from proxy.memory.conversations.transcript import as_pieces
 from proxy.memory.inject.standing import Standing, standing
+from proxy.memory.lifecycle.tasks import dates_of, open_tasks, told
 from proxy.memory.recall.gate import is_personal
 from proxy.memory.recall.query import Query, widen
 from proxy.memory.recall.sources import recall as search
@@ -146,6 +147,7 @@ async def _look_up(
             stated = " ".join(" ".join([*said, *whole, *answers]).casefold().split())
             unsaid = [hit for hit in visible if not _is_stated(hit, stated)]
             exchange.hits = _without_own(unsaid, exchange)
+            exchange.hits = _with_tasks(exchange, stands)
         exchange.opening = await _opening(exchange, services, stands)
 
 
@@ -250,11 +252,25 @@ def as_hit(exchange: Exchange, passage: Passage) -> Hit:
     )
 
 
+def _with_tasks(exchange: Exchange, stands: Standing) -> list[Hit]:
+    """Return the hits with tasks that matter whatever was found, and with the due date of every task."""
+    tasks = {row.id: dates_of(row, task) for row, task in open_tasks(stands.tasks)}
+    hits = [replace(hit, dates=tasks[hit.id]) if hit.id in tasks else hit for hit in exchange.hits]
+    more = told(stands.tasks, exchange.query_text, exchange.moment, is_first=_is_first(exchange))
+    known = {hit.id for hit in hits}
+    return [*(hit for hit in more if hit.id not in known), *hits]
+
+
+def _is_first(exchange: Exchange) -> bool:
+    """Return whether a conversation begins with this request."""
+    is_alone = sum(point.links for point in exchange.points) == 1 and exchange.thread is None
+    return is_alone and not exchange.continues
+
+
 async def _opening(exchange: Exchange, services: Services, stands: Standing) -> list[Hit]:
     """Return what the last conversations were about, where a new one begins."""
     most = services.settings.memory.opening_summaries
-    is_first = sum(point.links for point in exchange.points) == 1 and exchange.thread is None
-    if not most or not is_first or exchange.continues:
+    if not most or not _is_first(exchange):
         return []
     scope = exchange.required_scope
     rows = [row for row in await services.index.marked(scope) if scope.sees(row.agent)]

@@ -128,7 +128,7 @@ class Skimmed:
 # belongs in every prompt.
 MARKS = (
     '"status":"closed"', '"status":"superseded"', '"status":"retracted"', '"status":"review"', '"status":"quarantined"',
-    '"ending":"', '"slot":', '"profile":true', '"pinned":true',
+    '"ending":"', '"slot":', '"profile":true', '"pinned":true', '"task":',
 )  # fmt: skip
 ENDINGS = "end_"  # how ids of rows begin that record endings and are no memories
 NO_ROWS: Batch[Any] = Batch([], [], {}, [], 0)

@@ -13,15 +13,16 @@ from proxy.clock import to_ms
 from proxy.memory.changes.journalled import changes_from_json, changes_to_json
 from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.learn.gather import gather
-from proxy.memory.learn.learn import learn, read
+from proxy.memory.learn.learn import Read, learn, read
 from proxy.memory.lifecycle.projects import settled
 from proxy.memory.lifecycle.quarantine import apart_changes, apart_episodes
+from proxy.memory.lifecycle.task_cues import with_tasks
 from proxy.memory.plan.changes import Change, is_ending
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.journal_rows import TO_INDEX, TO_LEARN, Claim, Item
 from proxy.telemetry.metrics import JOBS, LEARN_LAG_SECONDS
-from proxy.types import Memory, Scope
+from proxy.types import Memory, Scope, Turn
 from proxy.worker.faults import WorkFailed, blaming
 from proxy.worker.watch import watched
 
@@ -111,9 +112,18 @@ async def _changes(services: Services, item: Item) -> list[Change]:
     past = await gather(services.index, turn, readings, episodes_of(turn))
     most = services.settings.memory.max_closed_per_turn
     changes = await in_thread("learn", learn, turn, readings, past, services.clock.now(), most)
+    changes = await _with_tasks(services, turn, readings, changes)
     if turn.scope.session in await services.quarantine.targets(turn.scope):
         changes = apart_changes(changes)
     return await in_thread("learn", settled, changes) if turn.scope.project else changes
+
+
+async def _with_tasks(
+    services: Services, turn: Turn, readings: Sequence[Read], changes: Sequence[Change]
+) -> list[Change]:
+    """Return what a turn changes, with the tasks that it states and ends."""
+    rows = [row for row in await services.index.marked(turn.scope) if turn.scope.sees(row.agent)]
+    return await in_thread("learn", with_tasks, turn, readings, rows, changes, services.clock.now())
 
 
 async def _still_meant(services: Services, scope: Scope, changes: Sequence[Change]) -> list[Change]:

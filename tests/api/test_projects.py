@@ -134,12 +134,13 @@ def test_no_read_of_one_shows_the_other(
         for speaker, mark, where in zip(speakers, marks, (own, theirs, own), strict=True):
             speaker.tell(f"We deploy the {noun} with {where} under the name {mark}")
             speaker.http.post("/memories", json={"text": f"The {noun} is called {mark}"})
+            speaker.http.post("/tasks", json={"title": f"renew the certificate of {mark}"})
         for speaker, mark in zip(speakers, marks, strict=True):
             others = [one for one in marks if one != mark]
             reply = speaker.say(f"Under which name do we deploy the {noun}?")
             shown = [
                 sent(upstream),
-                *(str(speaker.get(path)) for path in ("/memories", "/sessions", "/projects")),
+                *(str(speaker.get(path)) for path in ("/memories", "/sessions", "/projects", "/tasks", "/quarantine")),
                 str(speaker.memories(project="*", status="all")),
                 str(speaker.memories(query=f"name of the {noun}")),
                 str(speaker.receipt(reply)),

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.plan.changes import PROFILE, is_ending
+from proxy.memory.plan.changes import PROFILE, TASK, is_ending
 from proxy.memory.visibility.visibility import Withheld
 from proxy.store.ledger import LedgerEntry
 from proxy.types import Hit, Memory, Scope
@@ -18,11 +18,12 @@ from proxy.types import Hit, Memory, Scope
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The profile's memories (expiry not yet checked), withheld spans and closed ids of one scope."""
+    """The profile's memories (expiry not yet checked), withheld spans, closed ids and tasks of one scope."""
 
     profile: tuple[Memory, ...]
     withheld: Withheld
     closed_ids: frozenset[str]
+    tasks: tuple[Memory, ...] = ()
 
     def seen(self, hit: Hit) -> Hit | None:
         """Return the hit without withheld sentences; None where nothing is left."""
@@ -70,7 +71,8 @@ def _collect(scope: Scope, memories: Sequence[Memory]) -> Standing:
     rows = [row for row in memories if scope.sees(row.agent)]
     profile = [row for row in rows if row.status == "active" and is_profile(row)]
     closed_ids = frozenset(row.id for row in rows if row.status != "active" and not is_ending(row))
-    return Standing(tuple(profile), Withheld.of(rows), closed_ids)
+    tasks = tuple(row for row in rows if row.status == "active" and TASK in row.metadata)
+    return Standing(tuple(profile), Withheld.of(rows), closed_ids, tasks)
 
 
 def is_profile(memory: Memory) -> bool:

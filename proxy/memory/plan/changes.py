@@ -20,12 +20,13 @@ FORGOTTEN = "forgotten"  # of an ending: asked for by a request to forget; never
 SLOT = "slot"  # metadata of a memory that fills a slot with one value at a time
 APART = "apart"  # metadata of a memory that is shown by itself: its message is long, or its sentence withheld
 REMAINS = "remains"  # metadata of a memory that keeps what still held of a closed one: the batch
+TASK = "task"  # metadata of a task: title, due date, priority, status and so on
 WAS = "was"  # metadata of what is in quarantine: status or text before
 PROPOSES = "proposes"  # metadata of a row in review: what is proposed
 DECISION = "decision"  # of a row that proposed something: what was decided
 PROPOSED = "proposed"  # of a decided one: ids of the memories it was about
 INTERNAL = frozenset(
-    (ENDING, HIDES, TEXTS, TERMS, FORGOTTEN, SLOT, REMAINS, PROFILE, APART, WAS, PROPOSES, DECISION, PROPOSED)
+    (ENDING, HIDES, TEXTS, TERMS, FORGOTTEN, SLOT, REMAINS, PROFILE, APART, TASK, WAS, PROPOSES, DECISION, PROPOSED)
 )
 
 Action = Literal["add", "reinforce", "close", "link", "review", "restore", "edit", "archive", "quarantine", "release"]
