@@ -6,7 +6,7 @@ import asyncio
 import gc
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -14,12 +14,14 @@ from fastapi import FastAPI
 from proxy.api import install, wrap
 from proxy.clock import Clock
 from proxy.process import heap
+from proxy.process.connection import REQUEST_TIMEOUT
 from proxy.process.threads import drain, in_thread, spawn
 from proxy.services import Services, open_services
 from proxy.settings.load import Settings, load_settings
 from proxy.telemetry import configure_logging
 from proxy.worker.judging import Judging
 from proxy.worker.loop import Worker
+from proxy.worker.mender import Mender
 from proxy.worker.reader import Reader
 from proxy.worker.schedule import Schedule
 
@@ -41,13 +43,14 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
         heap.share_arenas()
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, object]]:
         services = await open_services(settings, clock=clock)
         install(app, services)
         warming = spawn(_warm(services, owns_process=owns_process), "warm")
         # What lives in memory is this process's own: no other one can learn from it.
         working = [part for part in services.both() if settings.worker.enabled or part.is_ephemeral]
-        workers: list[Worker | Reader | Judging] = [
+        workers: list[Worker | Reader | Judging | Mender] = [
+            Mender(services),
             *map(Worker, working),
             *map(Reader, working),
             *map(Judging, working),
@@ -57,7 +60,7 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
             worker.start()
         schedule.start()
         try:
-            yield
+            yield {REQUEST_TIMEOUT: settings.server.request_timeout_s}
         finally:
             services.is_draining = True
             warming.cancel()
@@ -101,7 +104,12 @@ async def work(settings: Settings) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     warming = spawn(services.warm(), "warm")
-    workers: list[Worker | Reader | Judging] = [Worker(services), Reader(services), Judging(services)]
+    workers: list[Worker | Reader | Judging | Mender] = [
+        Mender(services),
+        Worker(services),
+        Reader(services),
+        Judging(services),
+    ]
     schedule = Schedule(services)
     for worker in workers:
         worker.start()
@@ -111,7 +119,9 @@ async def work(settings: Settings) -> None:
     await drain_all(services, workers, schedule)
 
 
-async def drain_all(services: Services, workers: Sequence[Worker | Reader | Judging], schedule: Schedule) -> None:
+async def drain_all(
+    services: Services, workers: Sequence[Worker | Reader | Judging | Mender], schedule: Schedule
+) -> None:
     """Let running work end, then close; what is left stays in the journal."""
     await schedule.stop()
     for worker in workers:

@@ -9,10 +9,15 @@ ProxyError
 ├── Unauthorized (401)
 ├── Forbidden (403)
 ├── NotFound (404)
-│   └── ModelNotFound
+│   ├── ModelNotFound
+│   ├── ContentDamaged
+│   └── NotHandedOut
+│       └── ReplyNotHandedOut
+├── RequestTimeout (408)
 ├── BodyTooLarge (413)
 ├── UnsupportedEncoding (415)
 ├── UpgradeRequired (426)
+├── HeadTooLarge (431)
 ├── RateLimited (429)
 ├── UpstreamUnreachable (502)
 ├── UpstreamTimeout (504)
@@ -21,6 +26,7 @@ ProxyError
 ├── MediaRefused (400, in proxy.media.base)
 ├── EmbeddingFailed (503, in proxy.memory.vectors.embed)
 └── ConfigError (500, never over HTTP: refused at start)
+    └── StoreDamaged
 """
 
 from __future__ import annotations
@@ -100,6 +106,28 @@ class ModelNotFound(NotFound):
     code = "model_not_found"
 
 
+class ContentDamaged(NotFound):
+    """The bytes of a file are not those that were kept."""
+
+    code = "content_damaged"
+
+
+class NotHandedOut(NotFound):
+    """The request names an object of the provider's that was not handed out in its scope."""
+
+
+class ReplyNotHandedOut(NotHandedOut):
+    """The same of a reply that it continues."""
+
+    code = "previous_response_not_found"
+
+
+class RequestTimeout(ProxyError):
+    """The client did not send its request to the end in time."""
+
+    status, type, code = 408, "invalid_request_error", "request_timeout"
+
+
 class BodyTooLarge(ProxyError):
     """The request body exceeds ``server.max_body_bytes``."""
 
@@ -116,6 +144,12 @@ class UpgradeRequired(ProxyError):
     """The client asks for a WebSocket; what is served here is HTTP."""
 
     status, type, code = 426, "invalid_request_error", "upgrade_required"
+
+
+class HeadTooLarge(ProxyError):
+    """The request's headers are larger than they may be."""
+
+    status, type, code = 431, "invalid_request_error", "headers_too_large"
 
 
 class RateLimited(ProxyError):
@@ -152,3 +186,9 @@ class ConfigError(ProxyError):
     """The settings cannot work; raised at start, with the mend."""
 
     code = "config_error"
+
+
+class StoreDamaged(ConfigError):
+    """A store of ours is damaged in a way that only a person can mend."""
+
+    code = "store_damaged"

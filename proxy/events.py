@@ -39,6 +39,11 @@ class EventSplitter:
         self._data: list[bytes] = []
         self._name = b""
 
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of an event that is not whole yet."""
+        return len(self._rest) + sum(map(len, self._data))
+
     def feed(self, chunk: bytes) -> list[Event]:
         """Return the events that a further piece completes."""
         buffer = self._rest + chunk

@@ -35,6 +35,12 @@ def without_project(name: str) -> str:
     return partition(agent, "", apart)
 
 
+def settled(name: str) -> str:
+    """Return the partition without what sets it apart."""
+    agent, project, _ = parts(name)
+    return partition(agent, project)
+
+
 def visible(name: str, *inside: str) -> tuple[str, ...]:
     """Return the partitions whose rows are seen from one: it, and what is common to it and others.
 

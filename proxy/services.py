@@ -9,6 +9,7 @@ import structlog
 
 from proxy import chosen
 from proxy.access.auth import Hasher
+from proxy.access.folder import open_folder
 from proxy.access.limits import Limits
 from proxy.clock import Clock
 from proxy.errors import ProxyError, StoreUnavailable
@@ -30,7 +31,9 @@ from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
 from proxy.store.files import Files
+from proxy.store.handed import Handed
 from proxy.store.history import History
+from proxy.store.incidents import Incidents
 from proxy.store.journal import Journal
 from proxy.store.keys import Keys
 from proxy.store.lance import LanceStore
@@ -43,7 +46,7 @@ from proxy.store.ram import RamStore, Rows
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
-from proxy.store.sql import Database
+from proxy.store.sql import Database, FailedWrite
 from proxy.store.uses import Uses
 from proxy.telemetry.access import AccessLog, open_access_log
 from proxy.telemetry.metrics import CACHE_BYTES, JOURNAL_TURNS, READY
@@ -67,6 +70,12 @@ class _Heavy:
     book: Book
 
 
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 @dataclass(slots=True)
 class Services:
     """Everything that a request or a job may use."""
@@ -84,11 +93,13 @@ class Services:
     agents: Agents
     quarantine: Quarantine
     replies: Replies
+    handed: Handed
     judge: ModelJudge | None
     summarizer: ModelSummarizer | None
     compactions: Compactions
     costs: Costs
     history: History
+    incidents: Incidents
     keys: Keys
     leases: Leases
     embedder: Embedder
@@ -106,6 +117,8 @@ class Services:
     arrived: asyncio.Event = field(default_factory=asyncio.Event)  # something to be read
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     warmed: asyncio.Event = field(default_factory=asyncio.Event)
+    is_whole: asyncio.Event = field(default_factory=_set)  # not while tables that could not be read are looked at
+    looked_over: asyncio.Event = field(default_factory=asyncio.Event)  # the tables, for damage at the start
     is_embedder_warm: bool = False
     is_draining: bool = False
     needs_scrub: bool = False  # whether deleted rows are still to leave the SQL files
@@ -133,8 +146,15 @@ class Services:
 
     @property
     def is_ready(self) -> bool:
-        """Whether store and embedder are warm."""
-        return self._heavy is not None and self.is_embedder_warm
+        """Whether store and embedder are warm, and damaged tables that were found at the start are mended."""
+        return self._heavy is not None and self.is_embedder_warm and self.looked_over.is_set()
+
+    def failed_writes(self) -> dict[str, FailedWrite]:
+        """Return the last write that failed, of each store that has not been written since."""
+        found = {"journal": self.database.failed_write}
+        if self._heavy is not None and isinstance(self._heavy.store, LanceStore):
+            found["store"] = self._heavy.store.failed_write
+        return {part: failed for part, failed in found.items() if failed is not None}
 
     def note_written(self, scope: Scope) -> None:
         """Wake the worker: there is a new turn of this owner."""
@@ -247,7 +267,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
     """Open the journal and everything else that is quick; ``Services.warm`` does the rest.
 
     Raises:
-        ConfigError: If a setting cannot work.
+        ConfigError: If a setting cannot work, or the stores of the data folder do not belong together.
         StoreUnavailable: If the journal cannot be opened.
     """
     quiet_libraries()
@@ -257,10 +277,11 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
     clock = clock or Clock()
     routes = chosen.routes(settings, clock)
     precedence = Precedence()
+    folder = await open_folder(settings, clock)
     shared = _Shared(
         settings,
         clock,
-        Hasher.load(settings.auth, settings.server.data_dir),
+        folder.hasher,
         chosen.embedder(settings, precedence),
         precedence,
         select_judge(settings.memory, environment(), connect),
@@ -271,10 +292,10 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         open_access_log(settings.telemetry),
         captioner(settings.media, environment()),
     )
-    database = await Database.open(settings.database_url, synchronous=settings.store.synchronous)
-    lasting = _assemble(shared, database, DiskBlobs(settings.server.data_dir / "blobs"))
+    lasting = _assemble(shared, folder.database, DiskBlobs(settings.server.data_dir / "blobs"))
     lasting.ephemeral = _assemble(shared, await Database.open("sqlite://"), RamBlobs())
     lasting.ephemeral.use_store(RamStore(shared.embedder.dimension))
+    lasting.ephemeral.looked_over.set()
     return lasting
 
 
@@ -324,11 +345,13 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         agents=Agents(database),
         quarantine=Quarantine(database),
         replies=Replies(database),
+        handed=Handed(database),
         compactions=Compactions(database),
         judge=shared.judge,
         summarizer=shared.summarizer,
         costs=Costs(database),
         history=History(database),
+        incidents=Incidents(database),
         keys=Keys(database),
         leases=Leases(database, shared.clock),
     )

@@ -287,6 +287,7 @@ class Hit:
         then: Linked newer statements, oldest first; rendered on the same entry, after this one.
         ended_by: Statement that ended this one, where something closed is shown at all.
         stands_for: Ids of memories in whose place this turn is shown.
+        quoted: Parts of a user's message that are not the user's words, as the whole message shows.
     """
 
     source: Source
@@ -309,6 +310,7 @@ class Hit:
     message: str = ""
     is_carried: bool = False
     stands_for: tuple[str, ...] = ()
+    quoted: tuple[str, ...] = ()
     then: tuple[Hit, ...] = ()
     ended_by: Hit | None = None
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from proxy.settings.load import environment
 from tests.fakes.provider import FakeProvider
 from tests.wire.rawhttp import send
 
@@ -18,13 +19,18 @@ _START_S = 120.0  # it imports everything anew
 
 
 @contextmanager
-def process(data_dir: Path, provider: FakeProvider) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Run the command itself, on a free port."""
+def process(data_dir: Path, provider: FakeProvider, **variables: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Run the command itself, on a free port; ``variables`` are settings in its environment."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data_dir)]
-    running = subprocess.Popen([*command, "--upstream", provider.base_url], stdout=subprocess.DEVNULL)
+    running = subprocess.Popen(
+        [*command, "--upstream", provider.base_url],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**environment(), **variables},
+    )
     try:
         wait_until(lambda: is_ready(f"http://127.0.0.1:{port}"))
         yield running, f"http://127.0.0.1:{port}"

@@ -19,7 +19,7 @@ from openai import DefaultHttpxClient, OpenAI
 
 from proxy.app import create_app
 from proxy.clock import Clock
-from proxy.process.http import HttpProtocol
+from proxy.process.connection import Connection
 from proxy.services import Services
 from proxy.settings.load import Settings, load_settings
 
@@ -62,7 +62,7 @@ class Running:
         self.base_url = f"{self.origin}/v1"
         config = uvicorn.Config(
             self._app,
-            http=HttpProtocol,
+            http=Connection,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,

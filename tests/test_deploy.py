@@ -62,6 +62,19 @@ def test_what_is_uninstalled_is_what_only_development_needs() -> None:
     assert {name for module in running for name in of_module[module]} & gone == set()
 
 
+def test_the_container_has_no_rights_that_it_does_not_need() -> None:
+    users = re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE)
+    assert users
+    assert users[-1] not in ("root", "0")
+    assert "--uid 10001" in DOCKERFILE
+    assert "install -d -m 700" in DOCKERFILE
+    assert SERVICE["read_only"] is True
+    assert SERVICE["cap_drop"] == ["ALL"]
+    assert SERVICE["security_opt"] == ["no-new-privileges:true"]
+    assert "privileged" not in SERVICE
+    assert all(port.startswith("127.0.0.1:") for port in SERVICE["ports"])
+
+
 def test_a_stop_leaves_running_replies_their_time() -> None:
     assert int(SERVICE["stop_grace_period"].removesuffix("s")) > Settings().server.graceful_shutdown_s
 

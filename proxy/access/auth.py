@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from proxy.settings.load import is_loopback
 from proxy.settings.serving import AuthSettings
 from proxy.types import UNSAID, Allowance, Scope
 
+SECRET_FILE = "secret.key"  # noqa: S105 - the name of a file
 _SESSION_HEADERS = ("x-openwebui-chat-id", "x-sm-conversation-id")
 
 
@@ -58,6 +60,15 @@ class Identity:
         return not self.models or any(fnmatchcase(model, pattern) for pattern in self.models)
 
 
+def other_secret(found: str) -> str:
+    """Return what is said where the secret is not the one that a folder was written with, and how to mend it."""
+    return (
+        f"this folder was written with another secret; restore {SECRET_FILE} ({found}). Nobody's memory is found "
+        "without the right one: bring it back from a backup (or auth.secret, where that was set), or start with "
+        "another folder: --data-dir."
+    )
+
+
 class Hasher:
     """Keyed hashes of keys and user ids, so that neither stands on disk."""
 
@@ -65,17 +76,25 @@ class Hasher:
         self._secret = secret
 
     @classmethod
-    def load(cls, settings: AuthSettings, data_dir: Path) -> Hasher:
+    def load(cls, settings: AuthSettings, data_dir: Path, *, may_make: bool = True) -> Hasher:
         """Take the secret from the settings, else from the data folder, where it is made once.
 
+        Args:
+            settings: May name the secret.
+            data_dir: Holds ``secret.key`` otherwise.
+            may_make: Whether a missing or empty file is made anew; not where data was written with it.
+
         Raises:
-            ConfigError: If the file exists and is not readable.
+            ConfigError: If the file is not readable, or is missing or empty and may not be made.
         """
         if settings.secret is not None:
             return cls(settings.secret.get_secret_value().encode())
-        path = data_dir / "secret.key"
+        path = data_dir / SECRET_FILE
         try:
-            if not path.exists():
+            is_there = path.exists() and bool(path.read_bytes().strip())
+            if not is_there and not may_make:
+                raise ConfigError(other_secret(f"{str(path)!r} is {'empty' if path.exists() else 'missing'}"))
+            if not is_there:
                 _write_once(path, secrets.token_hex(32))
             return cls(path.read_bytes().strip())
         except OSError as error:
@@ -186,11 +205,15 @@ def _write_once(path: Path, text: str) -> None:
     """Several processes may start at once: the first one's secret stands."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    draft.touch(mode=0o600)
-    draft.write_text(text)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(descriptor)  # a power loss must not leave it empty: what was written with it would be lost
     try:
         path.hardlink_to(draft)
     except FileExistsError:
-        return
+        if not path.read_bytes().strip():
+            draft.replace(path)
     finally:
-        draft.unlink()
+        draft.unlink(missing_ok=True)

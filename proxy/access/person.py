@@ -25,7 +25,7 @@ DEVICE = "device_user"  # of metadata: the ``user_id`` there is a coding agent's
 _OPEN_WEBUI_ID = "x-openwebui-user-id"
 # A template that nothing was put into, in whole or in part, and the words of languages for nothing.
 _TEMPLATE = re.compile(
-    r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>|\$\{[^}]*\}|#\{[^}]*\}|\[\[.*?\]\]"
+    r"\{\{.{0,200}?\}\}|\{%.{0,200}?%\}|<%.{0,200}?%>|\$\{[^}]{0,200}\}|#\{[^}]{0,200}\}|\[\[.{0,200}?\]\]"
     r"|\A\W*(?:\$[A-Za-z_][\w.]*|%_*[A-Za-z][\w.]*%|<[A-Za-z_][\w .-]*>|\{[A-Za-z_][\w.]*\}|__[A-Z][A-Z_]*__)\W*\Z",
     re.DOTALL,
 )

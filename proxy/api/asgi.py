@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
-import anyio
 import orjson
 from starlette.exceptions import HTTPException
 
 from proxy.access.limits import UNLIMITED, Ticket
 from proxy.errors import BodyTooLarge, ProxyError
+from proxy.process.threads import spawn
 from proxy.upstream.headers import find
 
 Scope = MutableMapping[str, Any]
@@ -89,21 +90,40 @@ async def body_chunks(receive: Receive) -> AsyncIterator[bytes]:
             return
 
 
-async def until_hang_up(receive: Receive, work: Callable[[], Awaitable[None]]) -> None:
-    """Run ``work``; cancel it as soon as the client hangs up. What it raises comes out as it is."""
+async def until_hang_up(
+    receive: Receive, work: Callable[[], Awaitable[None]], gone: Callable[[], None] | None = None
+) -> None:
+    """Run ``work``; cancel it as soon as the client hangs up, and return. What it raises comes out as it is.
+
+    The task itself is cancelled, not a scope of anyio: that one is delivered while the task waits, and a provider that
+    floods leaves no such moment (tests/e2e/test_slow_clients.py).
+
+    Args:
+        receive: Where the hang-up comes from; the body has been read.
+        work: To be run.
+        gone: Called at once when the client has hung up, before what is left to do.
+    """
+    task = asyncio.current_task()
+    assert task is not None
+    has_gone = False
+
+    async def watch() -> None:
+        nonlocal has_gone
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        has_gone = True
+        if gone is not None:
+            gone()
+        task.cancel()
+
+    watching = spawn(watch(), "watch for a hang-up")
     try:
-        async with anyio.create_task_group() as group:
-
-            async def watch() -> None:
-                while (await receive())["type"] != "http.disconnect":
-                    pass
-                group.cancel_scope.cancel()
-
-            group.start_soon(watch)
-            await work()
-            group.cancel_scope.cancel()
-    except ExceptionGroup as wrapped:
-        raise wrapped.exceptions[0] from None
+        await work()
+    except asyncio.CancelledError:
+        if not has_gone or task.uncancel():
+            raise
+    finally:
+        watching.cancel()
 
 
 def watched(send: Send, ticket: Ticket) -> Send:

@@ -26,7 +26,9 @@ from proxy.errors import ProxyError
 from proxy.pipeline.admission import admit
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.handle import Answer, handle
+from proxy.process.threads import in_thread
 from proxy.services import Services
+from proxy.upstream.headers import find
 
 _log = structlog.get_logger(__name__)
 
@@ -59,13 +61,16 @@ class Completions:
 
     async def _serve(self, exchange: Exchange, receive: Receive, send: Send, limit: int) -> None:
         try:
-            exchange.body, exchange.headers = plain(await read_body(receive), list(exchange.headers), limit=limit)
+            body, headers = await read_body(receive), list(exchange.headers)
+            if find(headers, "content-encoding") is not None:  # beside the loop: 50 kB may become 50 MB
+                body, headers = await in_thread("cpu", plain, body, headers, limit=limit)
+            exchange.body, exchange.headers = body, headers
         except ClientGone:
             return
         except ProxyError as error:
             await self._refuse(exchange, send, error)
             return
-        await until_hang_up(receive, lambda: self._answer(exchange, send))
+        await until_hang_up(receive, lambda: self._answer(exchange, send), exchange.ticket.close)
 
     async def _answer(self, exchange: Exchange, send: Send) -> None:
         try:

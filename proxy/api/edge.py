@@ -1,4 +1,4 @@
-"""The outermost layer: canonical paths, a request id on every response, and errors in the shape of the wire."""
+"""The outermost layer: canonical paths, ids of requests, guards on our own responses, errors in the wire's shape."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ from proxy.upstream.headers import find
 
 _log = structlog.get_logger(__name__)
 _OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp", "/openapi.json")
+_OF_MEMORY = b"x-memory"  # on whatever comes from a provider, whose headers stay as they are
+# On whatever is answered here: it may show memory, which belongs into no cache, no frame and no other type.
+_GUARDS = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+]
 _SLASHES = re.compile(r"/{2,}")
 
 
@@ -36,12 +43,14 @@ class Edge:
         request_id = f"req_{secrets.token_hex(12)}"
         started = False
 
-        async def named(message: Message) -> None:
+        async def guarded(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                if not any(name == b"x-request-id" for name, _ in message["headers"]):
-                    message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                named = {name.lower() for name, _ in message["headers"]}
+                added = [] if _OF_MEMORY in named else _GUARDS
+                added = [(b"x-request-id", request_id.encode()), *added]
+                message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in named)]
             passage.see(message)
             await send(message)
 
@@ -61,12 +70,12 @@ class Edge:
         IN_FLIGHT.inc()
         try:
             _refuse_websocket(scope)
-            await self._app(scope, limited(scope, receive, limit), named)
+            await self._app(scope, limited(scope, receive, limit), guarded)
         except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
             shaped = _shaped(error)
             if not started:
                 note_refusal(scope, shaped)
-                await refuse(named, shaped, wire_of(scope), request_id)
+                await refuse(guarded, shaped, wire_of(scope), request_id)
         finally:
             IN_FLIGHT.dec()
             observe(passage, services)

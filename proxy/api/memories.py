@@ -14,6 +14,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from proxy.access.auth import project_id
 from proxy.api.caller import Caller, Parts
+from proxy.api.patient import PatientRoute
 from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
 from proxy.api.writing import destroy, write
 from proxy.clock import iso, parse_time
@@ -31,7 +32,7 @@ from proxy.services import Services
 from proxy.text.secrets import redact, redact_values
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
 
-router = APIRouter(prefix="/v1/memories")
+router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
 
 _MEMORIES: tuple[Source, ...] = ("fact", "task", "summary")
 _Query = Annotated[str, Field(min_length=1, max_length=20_000)]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from proxy.api.caller import services_of
+from proxy.clock import iso
+from proxy.errors import StoreUnavailable
 from proxy.telemetry.metrics import METRICS_CONTENT_TYPE, metrics_page
 
 router = APIRouter()
@@ -25,11 +29,23 @@ async def live() -> dict[str, str]:
 @router.get("/health/readiness")
 @router.head("/health/readiness", include_in_schema=False)
 async def ready(request: Request) -> JSONResponse:
-    """Say whether store and embedder are warm: then the first question is answered with memory."""
+    """Say whether store and embedder are warm, whether turns can be kept, and what was found damaged."""
     services = services_of(request)
-    parts = {"store": services.warmed.is_set(), "embedder": services.is_embedder_warm}
-    is_ready = services.is_ready and not services.is_draining
-    body = {"status": "ready" if is_ready else "draining" if services.is_draining else "warming", **parts}
+    await services.database.probe()
+    failed = services.failed_writes()
+    can_keep = "journal" not in failed
+    parts = {"store": services.looked_over.is_set(), "embedder": services.is_embedder_warm, "journal": can_keep}
+    is_ready = services.is_ready and can_keep and not services.is_draining
+    status = "ready" if is_ready else "draining" if services.is_draining else "warming" if can_keep else "unwritable"
+    body: dict[str, Any] = {"status": status, **parts}
+    if failed:
+        body["failed_writes"] = {part: {"at": iso(one.at), "error": one.error} for part, one in failed.items()}
+    try:
+        if incidents := await services.incidents.unseen():
+            body["damage"] = [incident.shown() for incident in incidents]
+    except StoreUnavailable as error:
+        body |= {"journal": False, "status": "unreadable", "error": str(error)}
+        is_ready = False
     return JSONResponse(body, status_code=200 if is_ready else 503)
 
 

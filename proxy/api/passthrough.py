@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 import orjson
 
+from proxy.api import forms
 from proxy.api.asgi import (
     ClientGone,
     Headers,
@@ -23,17 +23,24 @@ from proxy.api.asgi import (
     until_hang_up,
     watched,
 )
+from proxy.api.coding import plain
 from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import Passage, note_refusal, passage_of
-from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
-from proxy.dialects import chat
+from proxy.api.paths import settled
+from proxy.api.uploads import fields_of, is_form
+from proxy.api.wires import REQUEST_ID, is_anthropics, refuse
+from proxy.dialects import chat, messages, objects
+from proxy.dialects.objects import Reference
 from proxy.errors import Forbidden, NotFound, ProxyError
+from proxy.pipeline.account import is_shared, named_in, refuse_strange
 from proxy.pipeline.admission import Admission, admit, permitted
 from proxy.pipeline.affinity import opening_of
+from proxy.pipeline.handing import Handing, noted
+from proxy.pipeline.identify import scope_for
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.failover import Make, Plan, Try
-from proxy.upstream.headers import client_key, find
+from proxy.upstream.headers import by_name, client_key, find
 from proxy.upstream.messages import speaks_messages
 
 _WITH_MODEL = (
@@ -43,10 +50,12 @@ _WITH_MODEL = (
     "/responses/compact",
     "/responses/input_tokens",
     "/images/generations",
+    "/images/edits",
     "/audio/speech",
     "/rerank",
     "/messages/count_tokens",
 )
+_WITH_FORM = ("/audio/transcriptions", "/audio/translations", "/images/edits", "/images/variations")
 
 # What is said to our memory must not go to a provider because the method is wrong, or because we cannot take it yet.
 _OURS = frozenset(
@@ -77,9 +86,6 @@ _STATELESS = frozenset(
 
 _BYTES_A_TOKEN = 4  # about, until the provider has counted them
 
-# The provider's other paths are none of the client's business where the key is the operator's.
-_CLIMBS = re.compile(r"(?:^|/|%2f)(?:\.|%2e){1,2}(?:/|%2f|$)", re.IGNORECASE)
-
 
 class _Asked:
     """A request as it came, and what of its body matters here."""
@@ -91,9 +97,10 @@ class _Asked:
         self.query = scope["query_string"].decode("latin-1")
         self.headers = headers
         self.body = body
-        fields = _fields(body) if path in _WITH_MODEL else {}
+        self.fields = fields = _fields(body) if path in _WITH_MODEL else {}
         model = fields.get("model")
-        self.model = model if isinstance(model, str) else ""
+        self.form = (find(headers, "content-type") or "") if path in _WITH_FORM and is_form(headers) else ""
+        self.model = forms.model_of(body, self.form) if self.form else model if isinstance(model, str) else ""
         self.is_stream = fields.get("stream") is True
         self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
         self.passage = passage_of(scope)
@@ -103,7 +110,8 @@ class _Asked:
         """Return what a target is sent: the same to each, but for the name of the model."""
         body = self.body
         if self.model and target.model is not None and target.model != self.model:
-            body = chat.replace_model(body, target.model)
+            form, name = self.form, target.model
+            body = forms.with_model(body, form, name) if form else chat.replace_model(body, name)
         return UpstreamRequest(self.method, self.path, self.query, self.headers, body, self.is_stream, readable)
 
 
@@ -121,7 +129,7 @@ class Passthrough:
             admission = await admit(headers, self._services, counts=not _is_list(scope["method"], path))
         except ProxyError as error:
             note_refusal(scope, error)
-            await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
+            await refuse(send, error, messages if is_anthropics(scope) else chat, scope.get(REQUEST_ID, ""))
             return
         receive = limited(scope, receive, admission.body_bytes, admission.limit_name)
         send = watched(send, admission.ticket)
@@ -131,23 +139,22 @@ class Passthrough:
             return
         except ProxyError as error:
             note_refusal(scope, error)
-            await refuse(send, error, wire_of(scope), scope.get(REQUEST_ID, ""))
+            await refuse(send, error, messages if is_anthropics(scope) else chat, scope.get(REQUEST_ID, ""))
         finally:
             admission.ticket.close()
 
     async def _serve(self, asked: _Asked, admission: Admission, receive: Receive, send: Send) -> None:
-        if _CLIMBS.search(asked.path):
-            raise NotFound("There is nothing at a path with dot segments.")
+        segments = settled(asked.path)
         _refuse_ours(asked.method, asked.path)
+        handing = await self._guard(asked, segments, admission)
         plan = permitted(admission.identity, asked.model, lambda: self._plan(asked))
         admission.ticket.reserve(tokens=asked.tokens, is_stream=asked.is_stream)
         if plan is None:
             raise _unserved(asked.method, asked.path)
-        self._refuse_account(asked.method, asked.path)
-        readable = admission.ticket.counts_tokens
+        readable = admission.ticket.counts_tokens or handing is not None
+        make: Make = lambda target: asked.request(target, readable=readable)  # noqa: E731 - has a type of its own
         await until_hang_up(
-            receive,
-            lambda: self._relay(plan, lambda target: asked.request(target, readable=readable), send, asked.passage),
+            receive, lambda: self._relay(plan, make, send, asked.passage, handing), admission.ticket.close
         )
 
     def _plan(self, asked: _Asked) -> Plan | None:
@@ -174,19 +181,34 @@ class Passthrough:
         target = None if model else routes.anthropic(key)
         return Plan((Try(target),)) if target is not None else None
 
-    def _refuse_account(self, method: str, path: str) -> None:
-        """Keep tenants out of each other's files, batches and replies, which all stand in the operator's account."""
-        auth = self._services.settings.auth
-        if auth.mode != "keys" or auth.share_provider_account:
-            return
-        if _is_list(method, path) or (method == "POST" and path in _STATELESS):
-            return
+    async def _guard(self, asked: _Asked, segments: Sequence[str], admission: Admission) -> Handing | None:
+        """Keep tenants out of each other's files, batches and replies, which all stand in the operator's account.
+
+        Returns:
+            What notes the ids that the reply hands out, where the path is below an object of the caller's own.
+
+        Raises:
+            NotHandedOut: If something is named that was not handed out in the caller's scope.
+            Forbidden: If the path is about the account as a whole.
+        """
+        services = self._services
+        if not is_shared(services.settings):
+            return None
+        is_list = _is_list(asked.method, asked.path)
+        below = [] if is_list else objects.in_path(segments)
+        named = [*below, *objects.in_query(asked.query), *await _named_in(asked, admission.body_bytes)]
+        scope = scope_for(admission.identity, by_name(asked.headers), asked.fields, services)
+        await refuse_strange(scope, named, services)
+        if is_list or (asked.method == "POST" and asked.path in _STATELESS):
+            return None
+        if below:
+            return Handing(scope, "below")
         raise Forbidden(
-            f"{method} /v1{path[:120]} reaches into the provider account that all keys of this server share. "
-            "Its operator may allow it with auth.share_provider_account: true."
+            f"{asked.method} /v1{asked.path[:120]} reaches into the provider account that all keys of this server "
+            "share. Its operator may allow it with auth.share_provider_account: true."
         )
 
-    async def _relay(self, plan: Plan, make: Make, send: Send, passage: Passage) -> None:
+    async def _relay(self, plan: Plan, make: Make, send: Send, passage: Passage, handing: Handing | None) -> None:
         started = False
         try:
             _, response = await self._services.routes.send(plan, make, passage.attempts)
@@ -198,8 +220,9 @@ class Passthrough:
                     [*headers, *([] if find(headers, "x-memory") else [("X-Memory", "off; n=0; tokens=0")])],
                 )
                 started = True
+                chunks = response.chunks() if handing is None else noted(response, handing, self._services)
                 async with Heartbeat(send, headers, self._services.settings.server.heartbeat_s) as body:
-                    async for chunk in response.chunks():
+                    async for chunk in chunks:
                         await body.chunk(chunk)
                 await send_end(send)
             finally:
@@ -207,6 +230,17 @@ class Passthrough:
         except ProxyError:
             if not started:
                 raise
+
+
+async def _named_in(asked: _Asked, limit: int) -> list[Reference]:
+    """Return what a body names, unpacked as its provider would: JSON, else the fields of a form."""
+    body, headers = plain(asked.body, asked.headers, limit=limit)
+    kind = (find(headers, "content-type") or "").lower()
+    if is_form(headers):
+        return objects.in_fields(await fields_of(body, headers))
+    if kind.startswith("application/x-www-form-urlencoded"):
+        return objects.in_query(body.decode("latin-1"))
+    return await named_in(body)
 
 
 def _unserved(method: str, path: str) -> NotFound:

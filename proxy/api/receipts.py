@@ -9,7 +9,8 @@ from typing import Any
 from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
-from proxy.errors import NotFound
+from proxy.api.patient import PatientRoute
+from proxy.errors import NotFound, StoreUnavailable
 from proxy.memory.recall.chunk_source import title
 from proxy.partition import parts
 from proxy.services import Services
@@ -17,7 +18,7 @@ from proxy.types import Scope
 
 _SHOWN = ("chunk", "image")
 
-router = APIRouter(prefix="/v1/receipts")
+router = APIRouter(prefix="/v1/receipts", route_class=PatientRoute)
 
 
 @router.get("/{receipt_id}")
@@ -27,8 +28,9 @@ async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[s
     texts: dict[str, str] = {}
     where = replace(scope, session=body.get("session", ""))  # what is in quarantine is seen inside of itself alone
     for part in services.both():
-        texts |= await _texts(part, where)
-        texts |= await _shown(part, where, [entry["id"] for entry in _ranked(body) if entry["source"] in _SHOWN])
+        with suppress(StoreUnavailable):  # the reasons why memory failed are wanted just then
+            texts |= await _texts(part, where)
+            texts |= await _shown(part, where, [entry["id"] for entry in _ranked(body) if entry["source"] in _SHOWN])
     for name in ("injected", "considered"):
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
     for name in ("learned", "closed", "linked", "review"):
@@ -37,10 +39,15 @@ async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[s
 
 
 async def _found(services: Services, scope: Scope, receipt_id: str) -> dict[str, Any]:
+    outage: StoreUnavailable | None = None
     for part in services.both():
-        with suppress(NotFound):
+        try:
             return await part.receipts.get(scope, receipt_id)
-    raise NotFound(f"There is no receipt {receipt_id[:80]!r}.", param="id")
+        except StoreUnavailable as error:
+            outage = error
+        except NotFound:
+            continue
+    raise outage or NotFound(f"There is no receipt {receipt_id[:80]!r}.", param="id")
 
 
 def _ranked(body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from proxy.api.caller import Caller, Parts
+from proxy.api.patient import PatientRoute
 from proxy.api.shapes import episode_shape, listing, session_shape
 from proxy.errors import NotFound
 from proxy.process.threads import shielded
@@ -19,7 +20,7 @@ from proxy.types import Scope
 from proxy.worker.endings import end_conversation, forget_summaries
 from proxy.worker.sweep import forget_conversation
 
-router = APIRouter(prefix="/v1/sessions")
+router = APIRouter(prefix="/v1/sessions", route_class=PatientRoute)
 
 
 @router.get("")

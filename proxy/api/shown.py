@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from proxy.api.asgi import headers_of, read_body
 from proxy.api.caller import Caller, Parts
+from proxy.api.patient import PatientRoute
 from proxy.api.shapes import chunk_shape, listing, shown_shape
 from proxy.api.uploads import placed, read_form, take_in
 from proxy.errors import NotFound
@@ -17,7 +18,7 @@ from proxy.store.media import MediaKind, Shown
 from proxy.types import Document, Scope
 from proxy.worker.discard import discard
 
-router = APIRouter(prefix="/v1")
+router = APIRouter(prefix="/v1", route_class=PatientRoute)
 
 _INERT = {"x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'"}
 _Limit = Annotated[int, Query(ge=1, le=1000)]

@@ -7,9 +7,10 @@ from typing import Any
 from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
+from proxy.api.patient import PatientRoute
 from proxy.store.costs import shown
 
-router = APIRouter(prefix="/v1/state")
+router = APIRouter(prefix="/v1/state", route_class=PatientRoute)
 
 
 @router.get("")
@@ -19,6 +20,7 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
     pending, dead = await services.journal.tally(scope)
     ephemeral = (await services.ephemeral.journal.tally(scope))[0] if services.ephemeral is not None else 0
     unread = [item for part in services.both() for item in await part.media.waiting(scope)]
+    damage = [incident.shown() for incident in await services.incidents.of(scope)]
     told = sum(item.source == "chat" for item in unread)  # a turn is not all there before what came with it is read
     return {
         "object": "state",
@@ -32,4 +34,5 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
         "embedder": services.embedder.model,
         "extractor": "model" if services.judge is not None else "builtin",
         "pending_judgements": await services.journal.unjudged(scope),
+        **({"damage": damage} if damage else {}),
     }

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from starlette.datastructures import Headers, UploadFile
+from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from proxy.access.auth import session_name
@@ -45,15 +45,9 @@ async def read_form(body: bytes, headers: Iterable[tuple[str, str]]) -> Form:
         InvalidRequest: If it is none, or has no ``file``.
     """
     headers = list(headers)
-    raw = Headers(raw=[(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers])
     if not is_form(headers):
         raise InvalidRequest("Send the file as multipart/form-data, in a part named `file`.", param="file")
-    parser = MultiPartParser(raw, _once(body), max_files=_MOST_PARTS, max_fields=_MOST_PARTS, max_part_size=_MOST_FIELD)
-    parser.spool_max_size = len(body) + 1
-    try:
-        form = await parser.parse()
-    except (MultiPartException, KeyError, ValueError) as error:
-        raise InvalidRequest(f"The form cannot be read: {error}.", param="file") from error
+    form = await _parsed(body, headers)
     try:
         file, purpose = form.get("file"), form.get("purpose")
         data = await file.read() if isinstance(file, UploadFile) else b""
@@ -62,6 +56,29 @@ async def read_form(body: bytes, headers: Iterable[tuple[str, str]]) -> Form:
     if not isinstance(file, UploadFile):
         raise InvalidRequest("There is no part named `file` in the form.", param="file")
     return Form(data, file.filename or "", file.content_type or "", purpose if isinstance(purpose, str) else "")
+
+
+async def fields_of(body: bytes, headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the fields of a ``multipart/form-data`` body that are no files.
+
+    Raises:
+        InvalidRequest: If it is none.
+    """
+    form = await _parsed(body, headers)
+    try:
+        return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
+    finally:
+        await form.close()
+
+
+async def _parsed(body: bytes, headers: Iterable[tuple[str, str]]) -> FormData:
+    raw = Headers(raw=[(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers])
+    parser = MultiPartParser(raw, _once(body), max_files=_MOST_PARTS, max_fields=_MOST_PARTS, max_part_size=_MOST_FIELD)
+    parser.spool_max_size = len(body) + 1
+    try:
+        return await parser.parse()
+    except (MultiPartException, KeyError, ValueError) as error:
+        raise InvalidRequest(f"The form cannot be read: {error}.", param="file") from error
 
 
 def placed(scope: Scope, headers: Iterable[tuple[str, str]], services: Services) -> tuple[Scope, Services]:

@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from proxy.cli.damage import look_at_database, look_at_stores
 from proxy.errors import ConfigError, ProxyError
 from proxy.services import Services, open_services
-from proxy.settings.load import Settings, environment, make_data_dir
+from proxy.settings.load import Settings, environment, make_data_dir, readers
 from proxy.telemetry.otel import MEND, is_installed, is_wanted
 from proxy.upstream.base import UpstreamRequest
 
@@ -24,25 +25,39 @@ class Finding:
     name: str
     is_fine: bool
     text: str
+    mark: str = ""  # in place of ``ok``
 
     def line(self) -> str:
         """Return it as a line for a terminal."""
-        return f"{'ok  ' if self.is_fine else 'FAIL'}  {self.name:<10} {self.text}"
+        return f"{(self.mark or 'ok') if self.is_fine else 'FAIL':<4}  {self.name:<10} {self.text}"
 
 
-async def diagnose(settings: Settings) -> list[Finding]:
-    """Try every part of the house the way a request would."""
+async def diagnose(settings: Settings, *, repairs: bool = False) -> list[Finding]:
+    """Try every part of the house the way a request would, and look for damage in every store.
+
+    Args:
+        settings: Of the server.
+        repairs: Mend what can be mended; the server should not run meanwhile.
+    """
     findings = [_data_dir(settings), *_telemetry(settings)]
     if not findings[0].is_fine:
+        return findings
+    found = await look_at_database(settings, repairs=repairs)
+    findings += [Finding("database", not one.is_damage, one.text, one.mark) for one in found]
+    if any(one.is_damage for one in found):
         return findings
     try:
         services = await open_services(settings)
     except ProxyError as error:
-        return [*findings, Finding("journal", is_fine=False, text=str(error))]
+        return [*findings, Finding("folder", is_fine=False, text=str(error))]
     try:
         findings.append(Finding("journal", is_fine=True, text=await _journal(services)))
         findings.append(await _attempt("embedder", lambda: _embedder(services)))
-        findings.append(await _attempt("store", lambda: _store(services)))
+        store = await _attempt("store", lambda: _store(services))
+        findings.append(store)
+        if store.is_fine:
+            looked = await look_at_stores(services, repairs=repairs)
+            findings += [Finding(one.part, not one.is_damage, one.text, one.mark) for one in looked]
         findings.append(_extractor(services))
         findings += await _providers(services)
     finally:
@@ -55,7 +70,10 @@ def _data_dir(settings: Settings) -> Finding:
         make_data_dir(settings)
     except ConfigError as error:
         return Finding("data", is_fine=False, text=str(error))
-    return Finding("data", is_fine=True, text=str(settings.server.data_dir.resolve()))
+    folder = settings.server.data_dir.resolve()
+    mode = readers(folder)
+    loose = f" (mode {mode}: other users of this machine may look into it; chmod 700 {str(folder)!r})" if mode else ""
+    return Finding("data", is_fine=True, text=f"{folder}{loose}")
 
 
 def _telemetry(settings: Settings) -> list[Finding]:
@@ -85,6 +103,7 @@ async def _journal(services: Services) -> str:
 
 async def _embedder(services: Services) -> str:
     await services.embedder.warm()
+    services.is_embedder_warm = True  # rows that are restored get their vectors at once
     vectors = await services.embedder.embed(["Is anybody there?"], purpose="query")
     wanted = services.settings.embedder.dimension
     if vectors.shape[1] != wanted:
@@ -97,10 +116,7 @@ async def _embedder(services: Services) -> str:
 
 async def _store(services: Services) -> str:
     await services.open_store()
-    health = await services.store.verify()
-    if health.broken:
-        raise ProxyError(f"{len(health.broken)} of {health.tables} tables have a broken newest version")
-    return f"{health.tables} tables"
+    return f"{(await services.store.verify()).tables} tables"
 
 
 def _extractor(services: Services) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -102,11 +103,18 @@ def serve(
 
 
 @app.command()
-def check(config: Config = None, data_dir: DataDir = None, upstream: Upstream = None) -> None:
+def check(
+    config: Config = None,
+    data_dir: DataDir = None,
+    upstream: Upstream = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend damaged stores; nothing is deleted. Stop the server before.")
+    ] = False,
+) -> None:
     """Check the configuration, the stores, the embedder and the providers, and say how to mend what fails."""
     from proxy.cli.start import look_at  # noqa: PLC0415 - reads settings
 
-    if not look_at(config, {"server": {"data_dir": data_dir}, "upstream": {"url": upstream}}):
+    if not look_at(config, {"server": {"data_dir": data_dir}, "upstream": {"url": upstream}}, repairs=repair):
         raise typer.Exit(1)
 
 
@@ -120,6 +128,7 @@ def worker(config: Config = None, data_dir: DataDir = None) -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is one paragraph, not a traceback."""
+    os.umask(0o077)  # what this process makes is for its own user's eyes
     try:
         app()
     except ConfigError as error:

@@ -11,7 +11,8 @@ from typing import Any
 import structlog
 
 from proxy.cli.preflight import bound, refuse_newer_data, refuse_unusable_addresses, require_space
-from proxy.errors import ConfigError, ProxyError
+from proxy.clock import Clock
+from proxy.errors import ConfigError, ProxyError, StoreUnavailable
 from proxy.settings.load import (
     Settings,
     environment,
@@ -45,13 +46,19 @@ def start(config: Path | None, flags: Mapping[str, Any]) -> None:
     _serve(settings, listening)
 
 
-def look_at(config: Path | None, flags: Mapping[str, Any]) -> bool:
-    """Print what works and how to mend what does not; return whether all of it does."""
+def look_at(config: Path | None, flags: Mapping[str, Any], *, repairs: bool = False) -> bool:
+    """Print what works and how to mend what does not; return whether all of it does.
+
+    Args:
+        config: YAML file.
+        flags: Of the command line.
+        repairs: Mend damaged stores; the server should not run meanwhile.
+    """
     from proxy.cli.check import diagnose  # noqa: PLC0415 - imports every part of the house
 
     settings = load_settings(config, flags)
     configure_logging(settings.telemetry)
-    findings = asyncio.run(diagnose(settings))
+    findings = asyncio.run(diagnose(settings, repairs=repairs))
     for finding in findings:
         print(finding.line())
     return all(finding.is_fine for finding in findings)
@@ -64,6 +71,7 @@ def work(config: Path | None, flags: Mapping[str, Any]) -> None:
     make_data_dir(settings)
     require_space(settings)
     refuse_newer_data(settings)
+    _refuse_damage(settings)
     from proxy.app import work as working  # noqa: PLC0415 - a second of CPU that a refused start need not wait for
 
     asyncio.run(working(settings))
@@ -77,6 +85,7 @@ def _prepared(settings: Settings, config: Path | None) -> socket.socket:
         make_data_dir(settings)
         require_space(settings)
         refuse_newer_data(settings)
+        _refuse_damage(settings)
     except ConfigError:
         listening.close()
         raise
@@ -88,11 +97,29 @@ def _prepared(settings: Settings, config: Path | None) -> socket.socket:
     return listening
 
 
+def _refuse_damage(settings: Settings) -> None:
+    """Open the stores of the data folder once before anything is answered.
+
+    Raises:
+        ConfigError: If one is damaged, cannot be used, or belongs to another folder.
+    """
+    from proxy.access.folder import open_folder  # noqa: PLC0415 - imports the database's library
+
+    async def look() -> None:
+        folder = await open_folder(settings, Clock(), looks_closely=True)
+        await folder.database.close()
+
+    try:
+        asyncio.run(look())
+    except StoreUnavailable as error:
+        raise ConfigError(str(error)) from error
+
+
 def _serve(settings: Settings, listening: socket.socket) -> None:
     import uvicorn  # noqa: PLC0415 - needed by a server alone
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
-    from proxy.process.http import HttpProtocol  # noqa: PLC0415
+    from proxy.process.connection import Connection  # noqa: PLC0415
 
     _announce(settings)
     server = settings.server
@@ -103,7 +130,7 @@ def _serve(settings: Settings, listening: socket.socket) -> None:
         port=server.port,
         workers=server.workers,
         loop="uvloop",
-        http=HttpProtocol,
+        http=Connection,
         log_config=None,
         access_log=False,
         date_header=False,

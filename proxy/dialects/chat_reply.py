@@ -5,38 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proxy.dialects import sse
 from proxy.dialects.base import Reply
-from proxy.dialects.copying import Copy, is_stream, parsed
+from proxy.dialects.copying import MAX_BYTES, parsed
+from proxy.dialects.folding import Folding, Text
+from proxy.events import Event
 
 
-class ReplyAccumulator(Copy):
-    """Copies a reply aside while it passes and reads it afterwards; never raises."""
+class ReplyAccumulator(Folding):
+    """Copies a reply aside while it passes and reads it; never raises."""
 
-    def result(self, *, content_type: str = "", content_encoding: str = "") -> Reply:
-        """Return the reply as far as it came.
-
-        Args:
-            content_type: Of the response; without one, the bytes are looked at.
-            content_encoding: Of the response; others than gzip and deflate give an empty, incomplete reply.
-        """
-        body = self.decoded(content_encoding)
-        folded = _Folded()
-        if is_stream(body, content_type):
-            for event in sse.split(body):
-                folded.add_event(event.data)
-        else:
-            folded.add_body(body)
-        return folded.reply(is_whole=self.is_whole)
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        super().__init__(_Folded(), max_bytes)
 
 
 class _Folded:
     """The state of one reply while its pieces are folded in; every piece may be anything."""
 
     def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._refusals: list[str] = []
-        self._calls: dict[object, dict[str, Any]] = {}
+        self._text = Text()
+        self._refusal = Text()
+        self._calls: dict[object, _Call] = {}
         self._finish_reason: str | None = None
         self._usage: Mapping[str, Any] | None = None
         self._model = ""
@@ -44,24 +32,28 @@ class _Folded:
         self._error: Any = None
         self._has_ended = False
 
-    def add_event(self, data: bytes) -> None:
-        if data.strip() == b"[DONE]":
+    def add_event(self, event: Event) -> None:
+        if event.data.strip() == b"[DONE]":
             self._has_ended = True
             return
-        self._add(parsed(data), "delta")
+        self._add(parsed(event.data), "delta")
 
     def add_body(self, body: bytes) -> None:
         whole = parsed(body)
         self._has_ended = isinstance(whole, dict) and bool(whole.get("choices"))
         self._add(whole, "message")
 
+    @property
+    def is_full(self) -> bool:
+        return self._text.is_full
+
     def reply(self, *, is_whole: bool) -> Reply:
         ended = self._has_ended or self._finish_reason is not None
         return Reply(
-            text="".join(self._texts),
-            tool_calls=tuple(self._calls.values()),
+            text=str(self._text),
+            tool_calls=tuple(call.shown() for call in self._calls.values()),
             finish_reason=self._finish_reason,
-            refusal="".join(self._refusals),
+            refusal=str(self._refusal),
             usage=self._usage,
             model=self._model,
             complete=ended and is_whole and self._error is None,
@@ -90,9 +82,9 @@ class _Folded:
         said = choice.get(key)
         if not isinstance(said, dict):
             return
-        self._texts.append(_text(said.get("content")))
+        self._text.add(_text(said.get("content")))
         if isinstance(said.get("refusal"), str):
-            self._refusals.append(said["refusal"])
+            self._refusal.add(said["refusal"])
         calls = said.get("tool_calls")
         for place, call in enumerate(calls if isinstance(calls, list) else ()):
             self._add_call(call, place if key == "message" else None)
@@ -105,13 +97,25 @@ class _Folded:
         if place is None:
             index = call.get("index")
             place = index if isinstance(index, int) else len(self._calls) if call.get("id") else len(self._calls) - 1
-        kept = self._calls.setdefault(place, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
-        if isinstance(call.get("id"), str):
-            kept["id"] = kept["id"] or call["id"]
+        kept = self._calls.setdefault(place, _Call())
+        kept.id = kept.id or _string(call.get("id"))
         function = call.get("function")
         if isinstance(function, dict):
-            kept["function"]["name"] += _string(function.get("name"))
-            kept["function"]["arguments"] += _string(function.get("arguments"))
+            kept.name.add(_string(function.get("name")))
+            kept.arguments.add(_string(function.get("arguments")))
+
+
+class _Call:
+    """One tool call."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.name = Text()
+        self.arguments = Text()
+
+    def shown(self) -> dict[str, Any]:
+        function = {"name": str(self.name), "arguments": str(self.arguments)}
+        return {"id": self.id, "type": "function", "function": function}
 
 
 def _text(content: object) -> str:

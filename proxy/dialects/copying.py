@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-_MAX_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _CODINGS = {"gzip": _GZIP_OR_ZLIB, "x-gzip": _GZIP_OR_ZLIB, "deflate": _GZIP_OR_ZLIB}
 
@@ -20,7 +20,7 @@ class Copy:
         max_bytes: What is beyond is not copied, and the reply counts as incomplete.
     """
 
-    def __init__(self, max_bytes: int = _MAX_BYTES) -> None:
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._chunks: list[bytes] = []
         self._room = max_bytes
         self._max_bytes = max_bytes
@@ -37,7 +37,7 @@ class Copy:
 
     def decoded(self, content_encoding: str) -> bytes:
         """Return the bytes, unpacked; none where they are packed in another way than gzip and deflate."""
-        return _decoded(b"".join(self._chunks), content_encoding, self._max_bytes)
+        return unpacked(b"".join(self._chunks), content_encoding, self._max_bytes)
 
 
 def is_stream(body: bytes, content_type: str) -> bool:
@@ -59,7 +59,8 @@ def parsed(data: bytes) -> Any:
             return None
 
 
-def _decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
+def unpacked(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
+    """Return a body unpacked; nothing where it is packed in another way than gzip and deflate."""
     coding = content_encoding.strip().lower()
     if coding in ("", "identity"):
         return body

@@ -7,30 +7,18 @@ from typing import Any
 
 import orjson
 
-from proxy.dialects import sse
 from proxy.dialects.base import Reply
 from proxy.dialects.body import string
-from proxy.dialects.copying import Copy, is_stream, parsed
+from proxy.dialects.copying import MAX_BYTES, parsed
+from proxy.dialects.folding import Folding, Text
+from proxy.events import Event
 
 
-class ReplyAccumulator(Copy):
-    """Copies a reply aside while it passes and reads it afterwards; never raises."""
+class ReplyAccumulator(Folding):
+    """Copies a reply aside while it passes and reads it; never raises."""
 
-    def result(self, *, content_type: str = "", content_encoding: str = "") -> Reply:
-        """Return the reply as far as it came.
-
-        Args:
-            content_type: Of the response; without one, the bytes are looked at.
-            content_encoding: Of the response; others than gzip and deflate give an empty, incomplete reply.
-        """
-        body = self.decoded(content_encoding)
-        folded = _Folded()
-        if is_stream(body, content_type):
-            for event in sse.split(body):
-                folded.add_event(parsed(event.data))
-        else:
-            folded.add_body(parsed(body))
-        return folded.reply(is_whole=self.is_whole)
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        super().__init__(_Folded(), max_bytes)
 
 
 class _Folded:
@@ -45,9 +33,12 @@ class _Folded:
         self._error: Any = None
         self._has_ended = False
 
-    def add_event(self, event: object) -> None:
-        if not isinstance(event, dict):
-            return
+    def add_event(self, event: Event) -> None:
+        said = parsed(event.data)
+        if isinstance(said, dict):
+            self._add(said)
+
+    def _add(self, event: dict[str, Any]) -> None:
         kind = event.get("type")
         if kind == "message_start":
             # A provider that starts anew in the middle of a stream means what comes then.
@@ -64,13 +55,20 @@ class _Folded:
         elif kind == "error" or event.get("error") is not None:
             self._error = event.get("error") or event
 
-    def add_body(self, body: object) -> None:
-        if not isinstance(body, dict):
-            return
+    def add_body(self, body: bytes) -> None:
+        said = parsed(body)
+        if isinstance(said, dict):
+            self._add_whole(said)
+
+    def _add_whole(self, body: dict[str, Any]) -> None:
         if body.get("error") is not None or body.get("type") == "error":
             self._error = body.get("error") or body
         self._add_message(body)
         self._has_ended = isinstance(body.get("content"), list)
+
+    @property
+    def is_full(self) -> bool:
+        return any(block["text"].is_full for block in self._blocks.values())
 
     def reply(self, *, is_whole: bool) -> Reply:
         ended = self._has_ended or self._stop_reason is not None
@@ -102,9 +100,9 @@ class _Folded:
                 "type": string(block.get("type")),
                 "id": string(block.get("id")),
                 "name": string(block.get("name")),
-                "texts": [string(block.get("text"))],
+                "text": _begun(block.get("text")),
                 "input": block.get("input"),
-                "json": [],
+                "json": Text(),
             }
 
     def _add_delta(self, place: object, delta: object) -> None:
@@ -112,9 +110,9 @@ class _Folded:
         if block is None or not isinstance(delta, dict):
             return
         if delta.get("type") == "text_delta":
-            block["texts"].append(string(delta.get("text")))
+            block["text"].add(string(delta.get("text")))
         elif delta.get("type") == "input_json_delta":
-            block["json"].append(string(delta.get("partial_json")))
+            block["json"].add(string(delta.get("partial_json")))
 
     def _add_end(self, delta: object, usage: object) -> None:
         if isinstance(delta, dict):
@@ -128,11 +126,16 @@ class _Folded:
         was_text = True
         for block in self._blocks.values():
             is_text = block["type"] == "text"
-            if is_text and any(block["texts"]):
-                pieces += ["\n\n"] if pieces and not was_text else []
-                pieces += block["texts"]
+            if is_text and (text := str(block["text"])):
+                pieces += ["\n\n", text] if pieces and not was_text else [text]
             was_text = is_text
         return "".join(pieces)
+
+
+def _begun(text: object) -> Text:
+    begun = Text()
+    begun.add(string(text))
+    return begun
 
 
 def _place(event: Mapping[str, Any], otherwise: int) -> object:
@@ -141,7 +144,7 @@ def _place(event: Mapping[str, Any], otherwise: int) -> object:
 
 
 def _call(block: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = "".join(block["json"]) or _dumped(block["input"])
+    arguments = str(block["json"]) or _dumped(block["input"])
     return {"id": block["id"], "type": "function", "function": {"name": block["name"], "arguments": arguments}}
 
 

@@ -31,9 +31,9 @@ _INSTRUCTS = re.compile(
 )
 _ANY_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]", re.MULTILINE)
 _SECTION = re.compile(r"^[ \t]*#{1,6}[ \t]+[^\n]{1,60}[:：][ \t]*$", re.MULTILINE)
-_IN_QUOTES = re.compile(r"\s*(?:\"{3}|\'{3}|`{3})\s*(.*?)\s*(?:\"{3}|\'{3}|`{3})\s*", re.DOTALL)
+_IN_QUOTES = re.compile(r"(?:\"{3}|\'{3}|`{3})(.*?)(?:\"{3}|\'{3}|`{3})", re.DOTALL)
 _QUOTED = re.compile(r"\A\s*(?:\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|'([^'\n]+)')\s*\Z")
-_LEAD = re.compile(r"\s*[^.!?。！？\n:：]{1,200}[:：](?=\s*\S)")
+_LEAD = re.compile(r"[^.!?。！？\n:：]{1,200}[:：](?=\s*\S)")
 _SENTENCE = re.compile(r"(?:\A|(?<=[.!?。！？\n]))[^.!?。！？\n]{1,400}[:：][ \t]*\Z")
 FIRST_PERSON = re.compile(
     r"\b(?:I|I['’]\w+|my|me|mine|we|our|(?-i:us)|ich|mein\w*|mir|mich|wir|unser\w*|yo|mis?|me|nosotr[oa]s|nuestr\w+|je|j['’]\w+|mon|ma|mes|nous|notre"
@@ -109,6 +109,8 @@ def _labelled(text: str, found: Sequence[Cut]) -> Span | None:
         if _is_cut(match.start(), found) or _template_headings().match(text, match.start()):
             continue
         span = _behind(text, match, ends)
+        if span and _is_answered(text, span[1]):
+            continue
         if span and _is_filled_in(text, match, span, found):
             return _inside_label(text, span)
     return None
@@ -120,7 +122,7 @@ def _inside_label(text: str, span: Span) -> Span:
     section = _SECTION.search(text, start, stop) or _template_headings().search(text, start, stop)
     if section is not None and text[start : section.start()].strip():
         stop = section.start()
-    quoted = _IN_QUOTES.match(text, start, stop)
+    quoted = _IN_QUOTES.match(text, stop - len(text[start:stop].lstrip()), stop)
     if quoted is not None:
         return quoted.span(1)
     stop = start + len(text[start:stop].rstrip())
@@ -136,6 +138,12 @@ def _behind(text: str, label: re.Match[str], ends: Sequence[re.Match[str]]) -> S
     at = bisect_left(ends, label.end(), key=lambda end: end.start())
     stop = ends[at].start() if at < len(ends) else len(text)
     return (label.end(), stop) if text[label.end() : stop].strip() else None
+
+
+def _is_answered(text: str, place: int) -> bool:
+    """Return whether an assistant has its say from a place on: a transcript that the user shows is no template."""
+    reply = _labels("replying").match(text, place)
+    return reply is not None and bool(text[reply.end() :].partition("\n")[0].strip())
 
 
 def _is_filled_in(text: str, label: re.Match[str], span: Span, found: Sequence[Cut]) -> bool:
@@ -165,7 +173,7 @@ def _untemplated(text: str, left: Sequence[Span], found: Sequence[Cut]) -> list[
     for a, b in left:
         start, stop = a, b
         is_before = last_start >= b
-        lead = None if is_before else _LEAD.match(text, a, b)
+        lead = None if is_before else _LEAD.match(text, b - len(text[a:b].lstrip()), b)
         if lead is not None and _INSTRUCTS.search(lead[0]) and not speaks_in_first_person(lead[0]):
             start = lead.end()
         heading = _template_headings().search(text, a, b)

@@ -9,7 +9,9 @@ from typing import Any
 from proxy.dialects import sse
 from proxy.dialects.base import Reply
 from proxy.dialects.body import string
-from proxy.dialects.copying import Copy, is_stream, parsed
+from proxy.dialects.copying import MAX_BYTES, parsed
+from proxy.dialects.folding import Folding, Text
+from proxy.events import Event
 
 HINTS = (b"response.completed", b"response.incomplete", b"response.failed", b"response.cancelled", b"error")
 _ENDS = rb"response\.(?:completed|incomplete|failed|cancelled)"
@@ -28,24 +30,11 @@ _TERMINAL = frozenset({"response.completed", "response.incomplete", "response.fa
 _ANSWERED = frozenset({"completed", "incomplete", "queued", "in_progress"})
 
 
-class ReplyAccumulator(Copy):
-    """Copies a reply aside while it passes and reads it afterwards; never raises."""
+class ReplyAccumulator(Folding):
+    """Copies a reply aside while it passes and reads it; never raises."""
 
-    def result(self, *, content_type: str = "", content_encoding: str = "") -> Reply:
-        """Return the reply as far as it came.
-
-        Args:
-            content_type: Of the response; without one, the bytes are looked at.
-            content_encoding: Of the response; others than gzip and deflate give an empty, incomplete reply.
-        """
-        body = self.decoded(content_encoding)
-        folded = _Folded()
-        if is_stream(body, content_type):
-            for event in sse.split(body):
-                folded.add_event(parsed(event.data))
-        else:
-            folded.add_body(parsed(body))
-        return folded.reply(is_whole=self.is_whole)
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        super().__init__(_Folded(), max_bytes)
 
 
 class _Folded:
@@ -57,9 +46,12 @@ class _Folded:
         self._status = ""
         self._error: Any = None
 
-    def add_event(self, event: object) -> None:
-        if not isinstance(event, dict):
-            return
+    def add_event(self, event: Event) -> None:
+        said = parsed(event.data)
+        if isinstance(said, dict):
+            self._add(said)
+
+    def _add(self, event: dict[str, Any]) -> None:
         kind = string(event.get("type"))
         response = event.get("response")
         if isinstance(response, dict):
@@ -71,11 +63,18 @@ class _Folded:
         elif kind.startswith("response."):
             self._add_piece(kind, event)
 
-    def add_body(self, body: object) -> None:
-        if not isinstance(body, dict):
-            return
+    def add_body(self, body: bytes) -> None:
+        said = parsed(body)
+        if isinstance(said, dict):
+            self._add_whole(said)
+
+    def _add_whole(self, body: dict[str, Any]) -> None:
         self._add_response(body)
         self._status = string(body.get("status")) or ("completed" if isinstance(body.get("output"), list) else "")
+
+    @property
+    def is_full(self) -> bool:
+        return any(item.is_full for item in self._items.values())
 
     def reply(self, *, is_whole: bool) -> Reply:
         items = [self._items[place] for place in sorted(self._items, key=_order)]
@@ -121,20 +120,24 @@ class _Item:
     """One item of the output."""
 
     def __init__(self) -> None:
-        self._texts: dict[tuple[str, int], str] = {}
+        self._texts: dict[tuple[str, int], Text] = {}
         self._head: Mapping[str, Any] = {}
-        self._arguments = ""
+        self._arguments = Text()
 
     @property
     def is_call(self) -> bool:
         return self._head.get("type") in ("function_call", "custom_tool_call")
+
+    @property
+    def is_full(self) -> bool:
+        return any(text.is_full for text in self._texts.values())
 
     def set(self, raw: object) -> None:
         """Take an item as it stands; what it does not say (yet) is kept as it came in pieces."""
         if not isinstance(raw, dict):
             return
         self._head = raw
-        self._arguments = string(raw.get("arguments", raw.get("input"))) or self._arguments
+        self.add_arguments(string(raw.get("arguments", raw.get("input"))), is_whole=True)
         content = raw.get("content") if raw.get("type") == "message" else None
         for place, part in enumerate(content if isinstance(content, list) else ()):
             if isinstance(part, dict) and part.get("type") in ("output_text", "refusal"):
@@ -142,19 +145,26 @@ class _Item:
                 self.add(kind, place, string(part.get("text" if kind == "output_text" else kind)), is_whole=True)
 
     def add(self, kind: str, place: object, said: str, *, is_whole: bool) -> None:
-        key = (kind, place if isinstance(place, int) else 0)
-        before = self._texts.get(key, "")
-        self._texts[key] = (said or before) if is_whole else before + said
+        text = self._texts.setdefault((kind, place if isinstance(place, int) else 0), Text())
+        _take(text, said, is_whole=is_whole)
 
     def add_arguments(self, said: str, *, is_whole: bool) -> None:
-        self._arguments = (said or self._arguments) if is_whole else self._arguments + said
+        _take(self._arguments, said, is_whole=is_whole)
 
     def text(self, kind: str) -> str:
-        return "".join(said for (one, _), said in sorted(self._texts.items()) if one == kind)
+        return "".join(str(self._texts[key]) for key in sorted(self._texts) if key[0] == kind)
 
     def call(self) -> dict[str, Any]:
-        function = {"name": string(self._head.get("name")), "arguments": self._arguments}
+        function = {"name": string(self._head.get("name")), "arguments": str(self._arguments)}
         return {"id": string(self._head.get("call_id")), "type": "function", "function": function}
+
+
+def _take(text: Text, said: str, *, is_whole: bool) -> None:
+    """Add a piece; a text that comes whole at the end says again what came in pieces, or nothing."""
+    if not is_whole:
+        text.add(said)
+    elif said:
+        text.become(said)
 
 
 def _order(place: object) -> int:

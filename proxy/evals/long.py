@@ -25,7 +25,7 @@ _PLANTED, _NATURAL, _FEW = 20, 20, 8
 _GROWN = 20  # windows; a longer conversation grows over many requests
 _STEPS = 20
 _TURNS = (20, 200)
-_STEP = re.compile(r"(\w+);dur=([\d.]+)")
+_STEP = re.compile(r"(?<!\w)(\w++);dur=([\d.]++)")
 _OURS = ("compact", "condense", "leftout", "recall", "assemble", "identify")
 
 

@@ -21,7 +21,7 @@ _EARLY = 0.6  # of the target: enough to end a passage before a paragraph that w
 _SENTENCE_END = re.compile(
     r"""(?<!\n\d\.)(?<!\n\d\d\.)(?<![\s.][A-Z]\.)(?<!\bSt\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bDr\.)(?<!\bcf\.)"""
     r"""(?<=[.!?…])["'”’»)\]]*\s+"""
-    r"""|(?<=[。！？；])["'”’」』）]*\s*|\n(?=\s*(?:[-*•·–]|\d{1,3}[.)])\s)"""
+    r"""|(?<=[。！？；])["'”’」』）]*\s*|\n(?=[^\S\n]*+(?:[-*•·–]|\d{1,3}[.)])\s)"""
 )
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _ENDED = re.compile(r"""[.!?…。！？:;]["'”’»)\]]*\s*\Z""")

@@ -31,7 +31,7 @@ _HTML = re.compile(rb"(?i)<!doctype\s+html|<html[\s>]|<(?:head|body|title|articl
 _MAIL = re.compile(
     rb"(?im)^(?:from|to|subject|date|received|return-path|message-id|mime-version|delivered-to|content-type):[ \t]"
 )
-_HEADER_LINE = re.compile(rb"(?:[!-9;-~]+:|[ \t]|From )")
+_HEADER_LINE = re.compile(rb"\A(?:[!-9;-~]++:|[ \t]|From )")
 _CONTROLS: Final = bytes(sorted({*range(32), 127} - {*b"\t\n\r\f\b\x1b"}))
 _MAX_CONTROLS = 0.005
 _PROBE = 65_536

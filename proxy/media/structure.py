@@ -9,15 +9,15 @@ from typing import Literal
 
 BlockKind = Literal["text", "table", "code"]
 
-_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*?)[ \t#]*$")
+_HEADING = re.compile(r"(#{1,6})[ \t]++(\S(?:[^\n \t#]++|[ \t#]++(?!$))*+)[ \t#]*+$")
 _CHAPTER = re.compile(
     r"(?i:(book|part|teil|buch|partie|livre|parte|libro|часть|том)|chapter|kapitel|chapitre|cap[ií]tulo|capitolo|глава)"
     r"[ \t]+(?:[IVXLCDM]{1,8}|\d{1,3}|[A-ZÀ-ÝА-Я][\w-]{2,14})\b[.:]?(?:[ \t]+\S.{0,60})?$"
     r"|(?:第[一二三四五六七八九十百\d]{1,5}[章回部卷])"
 )
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
-_ROW = re.compile(r"\s*\|.*\|\s*$")
-_RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*$")
+_ROW = re.compile(r"\A\s*+\|.*\|\s*$")
+_RULE = re.compile(r"\A\s*+\|(?:\s*+:?-++:?\s*+\|)++\s*+$")
 
 
 @dataclass(frozen=True, slots=True)

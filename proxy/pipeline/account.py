@@ -1,36 +1,96 @@
-"""Step 1b: what a provider keeps in the operator's account is open only to those who put it there; fails closed."""
+"""Step 1b: what stands in the operator's account is open only to those to whom it was handed; fails closed."""
 
 from __future__ import annotations
 
-from proxy.errors import Forbidden, PreviousReplyNotFound
+from collections.abc import Sequence
+
+from proxy.dialects import objects
+from proxy.dialects.objects import Reference
+from proxy.errors import NotFound, NotHandedOut, ReplyNotHandedOut
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.handing import Handing
 from proxy.pipeline.identify import scope_for
+from proxy.pipeline.policy import LARGE_BYTES
+from proxy.process.threads import in_thread
 from proxy.services import Services
+from proxy.settings.load import Settings
+from proxy.types import Scope
+
+_MOST_NAMED = 10_000  # ids in one request
+
+
+def is_shared(settings: Settings) -> bool:
+    """Whether all keys use one account of the provider's, and are to be kept apart in it."""
+    return settings.auth.mode == "keys" and not settings.auth.share_provider_account
 
 
 async def guard_account(exchange: Exchange, services: Services) -> None:
-    """Let a request continue only replies given in its own scope, where all keys share one account of the provider's.
+    """Let a request name only what was handed out in its own scope, and have noted what it is handed.
 
     Raises:
-        PreviousReplyNotFound: If it continues a reply that was not given in its scope.
-        Forbidden: If it names a conversation of the provider's.
+        NotHandedOut: If it names another one, at any depth of its body or in its query.
         StoreUnavailable: If that cannot be found out.
     """
-    request, auth = exchange.request, services.settings.auth
-    if request is None or not exchange.continues or auth.mode != "keys" or auth.share_provider_account:
+    request = exchange.request
+    if request is None or not is_shared(services.settings):
         return
-    mend = "Its operator may allow it with auth.share_provider_account: true."
-    if request.conversation:
-        raise Forbidden(
-            f"A `conversation` stands in the provider account that all keys of this server share. {mend}",
-            param="conversation",
-        )
     scope = exchange.scope or scope_for(exchange.identity, exchange.header_map, request.body, services)
+    named = [*await named_in(exchange.body), *objects.in_query(exchange.query)]
+    await refuse_strange(scope, named, services)
+    exchange.handing = Handing(scope, exchange.path.strip("/").partition("/")[0])
+
+
+async def named_in(body: bytes) -> list[Reference]:
+    """Return what a JSON body names; a large one is read beside the event loop.
+
+    Raises:
+        InvalidRequest: If it is no JSON.
+    """
+    if len(body) < LARGE_BYTES:
+        return objects.in_body(body)
+    return await in_thread("cpu", objects.in_body, body)
+
+
+async def refuse_strange(scope: Scope, named: Sequence[Reference], services: Services) -> None:
+    """Let pass only objects that were handed out in a scope.
+
+    Raises:
+        NotHandedOut: If one was not: it answers like one that never existed.
+        StoreUnavailable: If that cannot be found out.
+    """
+    left = {one.id: one for one in reversed(named)}
+    if len(left) > _MOST_NAMED:
+        raise NotHandedOut(f"The request names more than {_MOST_NAMED} objects of the provider.")
     for part in services.both():
-        if await part.replies.thread(scope, request.continues) is not None:
-            return
-    raise PreviousReplyNotFound(
-        f"Previous response with id {request.continues[:80]!r} not found: it was not given to this key here, or with "
-        "memory off. Send the conversation in `input`.",
-        param="previous_response_id",
+        missing = await part.handed.missing(scope, list(left), now=services.clock.now()) if left else []
+        left = {id_: left[id_] for id_ in missing}
+    for one in (one for one in named if one.id in left):
+        if not any([await _is_kept(scope, one, part) for part in services.both()]):
+            raise _refusal(one)
+
+
+async def _is_kept(scope: Scope, one: Reference, part: Services) -> bool:
+    """Whether an object is one of those that are noted elsewhere: a reply that can be continued, or an upload."""
+    if one.kind == "response":
+        return await part.replies.thread(scope, one.id) is not None
+    if one.kind != "file":
+        return False
+    try:
+        await part.files.get(scope, one.id)
+    except NotFound:
+        return False
+    return True
+
+
+def _refusal(one: Reference) -> NotHandedOut:
+    param = one.param.encode("utf-8", "replace").decode()[:80] or None
+    if one.param == "previous_response_id":
+        return ReplyNotHandedOut(
+            f"Previous response with id {one.id[:80]!r} not found: it was not given to this key and user here. "
+            "Send the conversation in `input`.",
+            param=param,
+        )
+    mend = " Send the item itself, without `id`." if one.kind == "item" else ""
+    return NotHandedOut(
+        f"No such {one.kind}: {one.id[:80]!r} was not given to this key and user here.{mend}", param=param
     )

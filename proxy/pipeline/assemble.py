@@ -9,8 +9,7 @@ from proxy.memory.inject.blocks import profile_block
 from proxy.memory.inject.ledger import assemble as lay_out
 from proxy.pipeline.compact import summary_text
 from proxy.pipeline.exchange import Exchange
-from proxy.pipeline.identify import LARGE_BYTES
-from proxy.pipeline.policy import best_effort
+from proxy.pipeline.policy import LARGE_BYTES, best_effort
 from proxy.process.threads import in_thread
 from proxy.settings.memory import MemorySettings
 from proxy.text.tokens import count

@@ -13,15 +13,15 @@ from typing import Any
 
 from proxy.dialects.attachments import Attachment
 from proxy.dialects.part_places import Place
-from proxy.errors import NotFound, ProxyError
+from proxy.errors import ContentDamaged, NotFound, ProxyError
 from proxy.media.base import MediaRefused
 from proxy.media.read import read_document, sniff_file
 from proxy.memory.library import standin
 from proxy.memory.recall.query import Query, widen
 from proxy.pipeline.exchange import Attached, Exchange, Taker
-from proxy.pipeline.identify import LARGE_BYTES, scope_for
+from proxy.pipeline.identify import scope_for
 from proxy.pipeline.keeping import decoded, take
-from proxy.pipeline.policy import best_effort
+from proxy.pipeline.policy import LARGE_BYTES, best_effort
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.blobs import digest
@@ -195,7 +195,11 @@ class _Desk:
         if isinstance(item, Document) and self._is_too_large(item):
             return await self._outlined(one, part, item)
         if takes_it and is_plain:
-            data = await part.blobs.get(self._scope, item.sha256)
+            try:
+                data = await part.blobs.get(self._scope, item.sha256)
+            except NotFound as error:
+                one.action, one.reason = "refused", _why(error)
+                return self._wire.text_part(standin.of_refusal(item.name, str(error)), attachment)
             encoded = await in_thread("cpu", lambda: base64.b64encode(data).decode())
             one.action = "data"
             return self._wire.data_part(attachment, encoded, item.media_type, item.name)
@@ -214,7 +218,7 @@ class _Desk:
             self._exchange.degrade("attachments")
             return ""
         except (MediaRefused, NotFound) as error:
-            one.action, one.reason = "refused", getattr(error, "reason", "missing")
+            one.action, one.reason = "refused", _why(error)
             return standin.of_refusal(item.name, str(error))
         one.item, one.action = image, "described"
         if image.status == "failed":
@@ -289,3 +293,10 @@ class _Desk:
             await asyncio.sleep(_POLL_S)
             item = await part.media.get(self._scope, item.id)
         return item
+
+
+def _why(error: MediaRefused | NotFound) -> str:
+    """Return in a word why something kept cannot be given to the model."""
+    if isinstance(error, MediaRefused):
+        return error.reason
+    return "damaged" if isinstance(error, ContentDamaged) else "missing"

@@ -19,6 +19,7 @@ from proxy.memory.conversations.running import Compacted
 from proxy.memory.inject.ledger import NOTHING, Assembly
 from proxy.memory.inject.standing import Standing
 from proxy.memory.recall.sources import Recalled
+from proxy.pipeline.handing import Handing
 from proxy.store.costs import Cost
 from proxy.store.ledger import LedgerEntry
 from proxy.store.media import Shown
@@ -30,6 +31,8 @@ from proxy.upstream.failover import Attempt, Plan
 from proxy.upstream.headers import by_name
 
 Outcome = Literal["used", "none", "off", "degraded"]
+# What is worst for the user first: a turn that is not kept, then memory that is not there, then memory less well found.
+_WORST_FIRST = ("journal", "store", "memory", "assemble", "deadline", "attachments", "compaction", "embedder", "tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +153,11 @@ class Exchange:
     usage: Mapping[str, Any] | None = None  # as the provider counted, also where the reply is not read
     authored: Authored | None = None
 
+    handing: Handing | None = None  # where ids that the reply hands out are noted
+
     attempts: list[Attempt] = field(default_factory=list)
     refusal: str = ""  # code of our own error, where that is the reply
-    reasons: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)  # why memory is degraded, the worst first
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -248,6 +253,7 @@ class Exchange:
         """Note that something of memory is missing from this request."""
         if reason not in self.reasons:
             self.reasons.append(reason)
+            self.reasons.sort(key=_badness)
 
     def memories(self) -> Memories:
         """Return what memory did for this request."""
@@ -280,3 +286,7 @@ class Exchange:
         if name and len(name) <= 256 and name.isascii() and name.isprintable():
             return name
         return self.scope.session if self.scope else ""
+
+
+def _badness(reason: str) -> int:
+    return _WORST_FIRST.index(reason) if reason in _WORST_FIRST else len(_WORST_FIRST)

@@ -57,5 +57,5 @@ def request_for(exchange: Exchange, target: Target, body: bytes) -> UpstreamRequ
         exchange.headers,
         body,
         stream=exchange.streams,
-        readable=exchange.listens or exchange.ticket.counts_tokens,
+        readable=exchange.listens or exchange.ticket.counts_tokens or exchange.handing is not None,
     )

@@ -19,13 +19,12 @@ from proxy.partition import partition, parts
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
-from proxy.process.threads import in_thread
+from proxy.pipeline.policy import beside_loop
 from proxy.services import Services
 from proxy.types import Mode, Scope
 from proxy.upstream.failover import Plan, Try
 from proxy.upstream.headers import client_key
 
-LARGE_BYTES = 500_000
 _MAX_HEADER = 16_384
 
 # English is about four characters a token; an image has been seen to cost some hundreds.
@@ -74,9 +73,7 @@ async def identify(exchange: Exchange, services: Services) -> None:
 
 async def _folder(exchange: Exchange, request: ChatRequest) -> str:
     """Return the working folder that the client tells of, sought beside the event loop where the body is large."""
-    if len(exchange.body) < LARGE_BYTES:
-        return working_folder(request)
-    return await in_thread("cpu", working_folder, request)
+    return await beside_loop(exchange.body, working_folder, request)
 
 
 def in_project(scope: Scope, name: str, services: Services) -> Scope:
@@ -104,9 +101,7 @@ async def settled(scope: Scope, services: Services) -> Scope:
 
 async def _is_errand(exchange: Exchange, request: ChatRequest) -> bool:
     """Return whether the request is a client's own, judged beside the event loop where it is large."""
-    if len(exchange.body) < LARGE_BYTES:
-        return is_errand(request, exchange.header_map)
-    return await in_thread("cpu", is_errand, request, exchange.header_map)
+    return await beside_loop(exchange.body, is_errand, request, exchange.header_map)
 
 
 def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:
@@ -131,9 +126,7 @@ def _estimate(request: ChatRequest) -> int:
 
 async def _read(exchange: Exchange) -> ChatRequest:
     """Parse the body, a large one beside the event loop."""
-    if len(exchange.body) < LARGE_BYTES:
-        return exchange.dialect.read(exchange.body)
-    return await in_thread("cpu", exchange.dialect.read, exchange.body)
+    return await beside_loop(exchange.body, exchange.dialect.read, exchange.body)
 
 
 def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str, object], services: Services) -> Scope:

@@ -1,17 +1,31 @@
-"""The one blind except: memory may fail, the chat goes on and says so."""
+"""Rules for every step: the one blind except (memory may fail, the chat goes on and says so), and large bodies."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
 
 import structlog
 
 from proxy.pipeline.exchange import Exchange
+from proxy.process.threads import in_thread
 from proxy.telemetry import DEGRADED
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LARGE_BYTES = 500_000  # of a body; what is done with all of it would hold up other requests
+
 _log = structlog.get_logger(__name__)
+
+
+async def beside_loop(body: bytes, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call what takes as long as the request is large; in a thread where that is long."""
+    if len(body) < LARGE_BYTES:
+        return function(*args, **kwargs)
+    return await in_thread("cpu", function, *args, **kwargs)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from proxy.memory.conversations.episode import latest
 from proxy.memory.conversations.leftout import HEAD_CHARACTERS, HEADS, Passage, is_relevant
 from proxy.memory.conversations.leftout import search as search_left_out
 from proxy.memory.conversations.summarize import Utterance
-from proxy.memory.conversations.transcript import as_pieces
+from proxy.memory.conversations.transcript import MOST_CHARACTERS, as_pieces
 from proxy.memory.inject.standing import Standing, standing
 from proxy.memory.lifecycle.tasks import dates_of, open_tasks, told
 from proxy.memory.recall.gate import is_personal
@@ -25,11 +25,11 @@ from proxy.memory.recall.sources import recall as search
 from proxy.memory.vectors.embed import EmbeddingFailed
 from proxy.pipeline.compact import compact
 from proxy.pipeline.exchange import Exchange
-from proxy.pipeline.identify import LARGE_BYTES
 from proxy.pipeline.placement import locate, name_points, place_by
-from proxy.pipeline.policy import best_effort
+from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
+from proxy.text.quoted import within
 from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")
@@ -45,10 +45,7 @@ _MOST_KEPT = 200  # turns of a conversation that the provider keeps
 async def recall(exchange: Exchange, services: Services) -> None:
     """Fill in the conversation and, where the mode reads, what was recalled."""
     with best_effort(exchange, "memory"):
-        if len(exchange.body) < LARGE_BYTES:
-            name_points(exchange)
-        else:
-            await in_thread("cpu", name_points, exchange)
+        await beside_loop(exchange.body, name_points, exchange)
     deadline_s = services.settings.memory.deadline_ms / 1000
     clock = asyncio.get_running_loop().time
     until = clock() + deadline_s
@@ -119,7 +116,7 @@ async def _look_up(
         None,
         exchange.moment,
         session=scope.session,
-        exclude_texts=_as_stored([*said, *whole], answers),
+        exclude_texts=await beside_loop(exchange.body, _as_stored, [*said, *whole], answers),
         patience_s=deadline_s * _PASSAGES_SHARE,
     )
     embedding = spawn(_embedded(exchange, services, query, deadline_s), "embed")
@@ -144,8 +141,7 @@ async def _look_up(
             )
             found = _merged(exchange.recalled.hits, left_out)
             visible = seen(stands, found)
-            stated = " ".join(" ".join([*said, *whole, *answers]).casefold().split())
-            unsaid = [hit for hit in visible if not _is_stated(hit, stated)]
+            unsaid = await beside_loop(exchange.body, _unsaid, visible, [*said, *whole, *answers])
             exchange.hits = _without_own(unsaid, exchange)
             exchange.hits = _with_tasks(exchange, stands)
         exchange.opening = await _opening(exchange, services, stands)
@@ -199,11 +195,16 @@ async def _embedded(
 
 def _as_stored(said: Sequence[str], answers: Sequence[str]) -> tuple[str, ...]:
     """Return the messages whole and in the pieces in which they would be stored."""
-    return tuple(piece for text in (*said, *answers) for piece in (text, *as_pieces(text)))
+    return tuple(piece for text in (*said, *answers) for piece in (text, *as_pieces(text[:MOST_CHARACTERS])))
+
+
+def _unsaid(hits: Sequence[Hit], said: Sequence[str]) -> list[Hit]:
+    """Return the hits that the messages do not say already: a fact by its quote or text, an old turn word for word."""
+    stated = " ".join(" ".join(said).casefold().split())
+    return [hit for hit in hits if not _is_stated(hit, stated)]
 
 
 def _is_stated(hit: Hit, stated: str) -> bool:
-    """Whether the messages say it already: a fact by its quote or text, an old turn word for word."""
     texts = [hit.text, hit.quote] if hit.source == "fact" else [hit.text]
     return any(text and " ".join(text.casefold().split()) in stated for text in texts)
 
@@ -247,6 +248,7 @@ def as_hit(exchange: Exchange, passage: Passage) -> Hit:
         0,
         session=exchange.required_scope.session,
         role="user" if passage.role == "user" else "assistant",
+        quoted=within(exchange.messages[passage.number].text, passage.text) if passage.role == "user" else (),
         seq=passage.number,
         live=False,
     )

@@ -21,6 +21,8 @@ from proxy.pipeline.policy import best_effort
 from proxy.pipeline.recall import as_hit, seen
 from proxy.process.threads import in_thread
 from proxy.services import Services
+from proxy.text import fence
+from proxy.text.quoted import marked
 from proxy.text.secrets import redact
 from proxy.text.tokens import count
 from proxy.upstream.base import UpstreamCut, UpstreamResponse
@@ -149,12 +151,17 @@ async def _messages(exchange: Exchange, services: Services, named: str) -> str:
         if one is None or one.role not in ("user", "assistant", "tool") or not one.text:
             continue
         text = stands.still_true(redact(one.text[: 4 * left]))
-        line = f"#{number} {one.role}: {text if text is not None else _ENDED}"
+        line = f"#{number} {one.role}: {_ENDED if text is None else _shown(text, one.role)}"
         left -= count(line)
         if left < 0:
             break
         lines.append(line)
     return "\n".join(lines)
+
+
+def _shown(text: str, role: str) -> str:
+    """Return a message as an entry of its own, with what the user quoted in it in brackets that say so."""
+    return fence.item(marked(text) if role == "user" else text)
 
 
 async def _found(exchange: Exchange, services: Services, text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
@@ -56,15 +57,26 @@ class _Tail:
         if self.meter is not None:
             self.meter.decode(find(self.response.headers, "content-encoding") or "")
         self.is_remembered = self.exchange.scope is None or self.exchange.mode == "off"
+        if self.exchange.handing is not None:
+            self.exchange.handing.begin(self.response)
+
+    @property
+    def has_to_wait(self) -> bool:
+        """Whether something is to be written before the end of the reply is sent."""
+        return not self.is_remembered or self.exchange.handing is not None
 
     def feed(self, chunk: bytes) -> None:
         if self.accumulator is not None:
             self.accumulator.feed(chunk)
         elif self.meter is not None:
             self.meter.feed(chunk)
+        if self.exchange.handing is not None:
+            self.exchange.handing.feed(chunk)
 
     async def remember(self, finish: Finish | None = None) -> None:
         """Keep the turn; without ``finish`` the reply itself tells whether it is whole."""
+        if self.exchange.handing is not None:
+            await shielded(self.exchange.handing.note(self.services), "hand out")
         if self.is_remembered:
             return
         self.is_remembered = True
@@ -81,6 +93,7 @@ class _Tail:
 
     async def close(self) -> None:
         await self.response.aclose()
+        await asyncio.sleep(0)  # of many clients that hang up at once, every provider is let go before a turn is kept
         self.exchange.usage = self.meter.usage() if self.meter is not None else self.exchange.usage
         await self.remember("upstream_error" if self.has_broken else "client_closed")
 
@@ -90,7 +103,7 @@ async def _stream(tail: _Tail) -> AsyncGenerator[bytes, None]:
     try:
         async for chunk in tail.response.chunks():
             tail.feed(chunk)
-            if not tail.is_remembered and watch.feed(chunk):
+            if tail.has_to_wait and watch.feed(chunk):
                 await tail.remember()
             yield chunk
     except ProxyError:

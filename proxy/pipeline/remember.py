@@ -9,6 +9,7 @@ from typing import Any
 
 from proxy.clock import iso
 from proxy.memory.conversations.chain import message_id, reply_hash, turn_id
+from proxy.memory.conversations.transcript import MOST_CHARACTERS
 from proxy.memory.inject.entries import members
 from proxy.memory.lifecycle.usage import counted
 from proxy.pipeline.compact import summary_of, to_store
@@ -16,7 +17,7 @@ from proxy.pipeline.exchange import Attached, Exchange
 from proxy.pipeline.keeping import settle
 from proxy.pipeline.meter import costs_of
 from proxy.pipeline.placement import locate
-from proxy.pipeline.policy import best_effort
+from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.services import Services
 from proxy.store.costs import shown as costs_shown
 from proxy.store.journal import Record
@@ -25,7 +26,6 @@ from proxy.store.sessions import Link
 from proxy.text.secrets import redact, redact_answer, redact_name
 from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
 
-_MOST_TEXT = 200_000  # characters of one message that are kept
 _MOST_CONSIDERED = 30
 _MOST_WAIT_S = 2.0
 _OF_MEMORIES = frozenset({"fact", "summary", "task"})  # what else is injected has no uses to be counted
@@ -46,10 +46,12 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             if exchange.project_name and exchange.learns:
                 name = redact_name(exchange.project_name)
                 await services.projects.note(exchange.scope, name, now=services.clock.now())
-            if services.is_ephemeral:
-                services.last_used[exchange.scope] = services.clock.monotonic()
-            exchange.costs = costs_of(exchange, services)
-            is_new = await services.journal.record(exchange.scope, _record(exchange, services, finish, status))
+        if services.is_ephemeral:
+            services.last_used[exchange.scope] = services.clock.monotonic()
+        exchange.costs = costs_of(exchange, services)
+        record = await beside_loop(exchange.body, _record, exchange, services, finish, status)
+        async with asyncio.timeout(_MOST_WAIT_S):
+            is_new = await services.journal.record(exchange.scope, record)
         if is_new:
             services.note_written(exchange.scope)
         if exchange.learns and status < 400 and exchange.upstream_body is not exchange.resolved_body:
@@ -129,7 +131,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
     said = []
     for point in fresh:
         asked = exchange.messages[point.index - 1].text if point.index else ""
-        text = redact_answer(exchange.said(point.index)[:_MOST_TEXT], asked).strip()
+        text = redact_answer(exchange.said(point.index)[:MOST_CHARACTERS], asked).strip()
         if point.role in ("user", "assistant") and text:
             live = point.index == last_user and exchange.first_new <= last_user
             id_ = message_id(scope.session, point.hash)
@@ -140,7 +142,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         id=turn_id(scope.session, links[-1].hash),
         scope=scope,
         messages=tuple(said),
-        reply=redact(reply.text[:_MOST_TEXT]) if reply else "",
+        reply=redact(reply.text[:MOST_CHARACTERS]) if reply else "",
         finish=finish,
         model=redact_name(reply.model if reply and reply.model else exchange.model),
         at=exchange.moment.astimezone(UTC),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,9 @@ from proxy.settings.serving import AuthSettings, LimitsSettings, ServerSettings,
 from proxy.types import Allowance
 
 CONFIG_ENV = "THROUGHLINE_CONFIG"
+_OTHERS = 0o077
+_DATABASE = "throughline.db"
+_KEPT = (_DATABASE, f"{_DATABASE}-wal", f"{_DATABASE}-shm", "secret.key", "lance", "blobs", "models", "metrics")
 _METRICS_ENV = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -90,7 +95,7 @@ class Settings(BaseSettings):
     @property
     def database_url(self) -> str:
         """The journal's URL, SQLite in the data folder unless set."""
-        return self.store.database_url or f"sqlite:///{(self.server.data_dir / 'throughline.db').resolve()}"
+        return self.store.database_url or f"sqlite:///{(self.server.data_dir / _DATABASE).resolve()}"
 
 
 def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = None) -> Settings:
@@ -140,6 +145,22 @@ def make_data_dir(settings: Settings) -> None:
             f"The data folder {str(folder)!r} cannot be written by user {os.getuid()}. Give it to that user "
             f"(chown {os.getuid()}), or name another one: --data-dir, or {ENV_PREFIX}SERVER__DATA_DIR."
         )
+    for name in _KEPT:
+        _close_to_others(folder / name)
+
+
+def readers(folder: Path) -> str:
+    """Return who else may look into a folder, as its mode; empty where nobody may."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    return f"{mode:o}" if mode & _OTHERS else ""
+
+
+def _close_to_others(path: Path) -> None:
+    """Take a file or folder that an earlier version or a loose umask left readable from everybody but its owner."""
+    with suppress(OSError):  # there is none, or it is another user's
+        mode = stat.S_IMODE(path.lstat().st_mode)
+        if mode & _OTHERS and not path.is_symlink():
+            path.chmod(mode & ~_OTHERS)
 
 
 def environment() -> Mapping[str, str]:

@@ -27,6 +27,9 @@ class ServerSettings(Section):
         description="Allow another address than loopback in `passthrough` mode.",
     )
     max_body_bytes: int = Field(64 * 2**20, ge=1024, description="Largest request body accepted, in bytes.")
+    request_timeout_s: float = Field(
+        60.0, gt=0, description="Seconds for a request's head to arrive whole, and for its body to make progress."
+    )
     graceful_shutdown_s: float = Field(30.0, ge=0, description="Seconds that running replies get to end at shutdown.")
     heartbeat_s: float = Field(
         0.0, ge=0, description="Seconds of silence in a stream before a `: comment` line of ours; 0: none, ever."

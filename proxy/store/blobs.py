@@ -14,12 +14,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from proxy.errors import NotFound, StoreUnavailable
+from proxy.errors import ContentDamaged, NotFound, StoreUnavailable
 from proxy.process.threads import in_thread
 from proxy.store.filters import owner
 from proxy.types import Scope
 
 _NAME = re.compile(r"[0-9a-f]{64}(?:\.webp)?")
+_DIGEST = 64  # letters of a name that is the digest of the bytes
+_QUARANTINE = "quarantine"
+_DAMAGED = "The content was damaged on the disk of the server and cannot be given out. Upload it again."
 _DRAFT = ".draft-"
 _LEFTOVER_AGE_S = 3600.0
 
@@ -48,21 +51,27 @@ class DiskBlobs:
 
         Raises:
             NotFound: If there is none of this name.
+            ContentDamaged: If it is not what was put here.
         """
         try:
-            return await in_thread("load", self._path(scope, name).read_bytes)
+            data = await in_thread("load", self._path(scope, name).read_bytes)
         except OSError as error:
             raise NotFound("The content is not there any more.") from error
+        if len(name) == _DIGEST and await in_thread("cpu", digest, data) != name:
+            raise ContentDamaged(_DAMAGED)
+        return data
 
     async def remove(self, scope: Scope, name: str) -> None:
         """Delete a blob and what was made of it."""
-        for path in (self._path(scope, name), self._path(scope, f"{name}.webp")):
+        aside = self._folder / _QUARANTINE / owner(scope.user) / name
+        for path in (self._path(scope, name), self._path(scope, f"{name}.webp"), aside):
             with contextlib.suppress(FileNotFoundError):
                 await in_thread("load", path.unlink)
 
     async def drop_owner(self, scope: Scope) -> None:
         """Delete everything of the owner."""
-        await in_thread("load", shutil.rmtree, self._of(scope), ignore_errors=True)
+        for folder in (self._of(scope), self._folder / _QUARANTINE / owner(scope.user)):
+            await in_thread("load", shutil.rmtree, folder, ignore_errors=True)
 
     async def usage(self, scope: Scope) -> tuple[int, int]:
         """Return how many files the owner has, thumbnails included, and their bytes."""
@@ -79,11 +88,30 @@ class DiskBlobs:
 
         Raises:
             NotFound: If there is none of this name.
+            ContentDamaged: If it is not what was put here.
         """
         path = self._path(scope, name)
         if not path.is_file():
             raise NotFound("The content is not there any more.")
+        if len(name) == _DIGEST and not await in_thread("load", _is_whole, path):
+            raise ContentDamaged(_DAMAGED)
         yield path
+
+    async def flaw(self, scope: Scope, name: str) -> str:
+        """Return what is wrong with a blob: ``missing``, ``altered``, or "" for nothing."""
+        path = self._path(scope, name)
+        if not path.is_file():
+            return "missing"
+        return "" if await in_thread("load", _is_whole, path) else "altered"
+
+    async def set_aside(self, scope: Scope, name: str) -> str:
+        """Move a blob that was altered into the quarantine folder; return where it lies now, "" if it is gone."""
+        path, quarantine = self._path(scope, name), self._folder / _QUARANTINE / owner(scope.user)
+        if not path.is_file():
+            return ""
+        quarantine.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.replace(quarantine / name)
+        return str(quarantine / name)
 
     def sweep(self, known: Mapping[str, Collection[str]]) -> int:
         """Delete what no row names, as it is left when a process dies between the two; return how much.
@@ -92,7 +120,7 @@ class DiskBlobs:
             known: By owner, the names that are in use.
         """
         old, gone = time.time() - _LEFTOVER_AGE_S, 0
-        for path in self._folder.glob("*/*"):
+        for path in (one for one in self._folder.glob("*/*") if one.is_file()):
             in_use = path.name.removesuffix(".webp") in known.get(path.parent.name, ())
             if not in_use and path.stat().st_mtime < old:
                 path.unlink(missing_ok=True)
@@ -100,7 +128,7 @@ class DiskBlobs:
         return gone
 
     def _write(self, path: Path, data: bytes) -> None:
-        if path.exists():
+        if path.exists() and (len(path.name) != _DIGEST or _is_whole(path)):
             os.utime(path)  # fresh again: not to be swept before its row is there
             return
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -178,6 +206,15 @@ class RamBlobs:
 
 
 Blobs: TypeAlias = "DiskBlobs | RamBlobs"
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a file can be read and holds the bytes that it is named after."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == path.name
+    except OSError:
+        return False
 
 
 def digest(data: bytes) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sqlite3
+import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +22,8 @@ T = TypeVar("T")
 Synchronous = Literal["normal", "full"]
 
 _BUSY_S = 30.0
+_STEPS = 20_000  # of SQLite's machine between two looks at the clock
+_MOST_FOUND = 5
 _READERS = 4
 
 
@@ -45,6 +49,9 @@ class Engine(Protocol):
 
     async def scrub(self) -> bool:
         """Make deleted bytes leave the disk; False if readers stood in the way."""
+
+    async def examine(self, budget_s: float | None) -> list[str]:
+        """Read through the database, for so long at most; return what is damaged."""
 
     async def close(self) -> None:
         """Close every connection."""
@@ -132,6 +139,12 @@ class SqliteEngine:
         async with self._write_lock:
             return await asyncio.get_running_loop().run_in_executor(self._write_pool, self._scrub)
 
+    async def examine(self, budget_s: float | None) -> list[str]:
+        """Check every page, and without a budget every index as well; what takes longer counts as whole."""
+        if self._path is None:
+            return []
+        return await asyncio.get_running_loop().run_in_executor(self._read_pool, check_file, self._path, budget_s)
+
     async def close(self) -> None:
         """Close the connections where they live and end the threads."""
         async with self._write_lock:
@@ -180,6 +193,31 @@ class SqliteEngine:
             return not busy
         finally:
             connection.close()
+
+
+def check_file(path: Path, budget_s: float | None) -> list[str]:
+    """Return what SQLite finds damaged in a file, a few lines at most; nothing where the time is over before.
+
+    A file that is missing or empty is no damaged one.
+    """
+    if not path.is_file() or not path.stat().st_size:
+        return []
+    until = time.monotonic() + budget_s if budget_s is not None else None
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_S)) as connection:
+            if until is not None:
+                connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+            check = "integrity_check" if until is None else "quick_check"
+            rows = connection.execute(f"PRAGMA {check}({_MOST_FOUND})").fetchall()
+    except sqlite3.DatabaseError as error:
+        return [str(error)] if is_damage(error) else []
+    return [] if rows == [("ok",)] else [str(row[0]).splitlines()[0] for row in rows]
+
+
+def is_damage(error: BaseException | None) -> bool:
+    """Whether SQLite raised this because the file is no database, or not a whole one."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:

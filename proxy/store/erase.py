@@ -130,4 +130,6 @@ def _of_agent(table: sa.Table, scope: Scope, talks: Sequence[str], memories: Seq
     """Return the condition for rows of one agent: by its name, its conversations or its memories."""
     if "agent" in table.c:
         return covered(scope, table.c.agent)
-    return uses.c.memory.in_(memories) if table is uses else table.c.session.in_(talks)
+    if table is uses:
+        return uses.c.memory.in_(memories)
+    return table.c.session.in_(talks) if "session" in table.c else sa.false()  # of all the user's agents

@@ -89,6 +89,13 @@ class History:
             found.setdefault(row.memory, []).append(_entry(row))
         return found
 
+    async def latest(self, scope: Scope) -> list[Memory]:
+        """Return every memory of the owner, of all agents, as its last step left it."""
+        last = sa.select(sa.func.max(history.c.seq)).where(history.c.owner == scope.user).group_by(history.c.memory)
+        query = sa.select(history.c.after).where(history.c.seq.in_(last)).order_by(history.c.seq)
+        rows = await self._db.query(lambda connection: connection.execute(query).scalars().all())
+        return [memory for row in rows if (memory := _readable(row)) is not None]
+
     async def purge(self, scope: Scope, memories: Collection[str]) -> int:
         """Delete the whole history of memories that are gone for good; return how many steps."""
         delete = history.delete().where(history.c.owner == scope.user, history.c.memory == sa.bindparam("gone"))
@@ -124,3 +131,10 @@ def _entry(row: sa.Row[Any]) -> Entry:
     before = None if row.before is None else codec.memory_from_json(row.before)
     after = codec.memory_from_json(row.after)
     return Entry(row.memory, row.action, row.reason, row.turn, from_ms(row.at_ms), before, after)
+
+
+def _readable(after: bytes) -> Memory | None:
+    try:
+        return codec.memory_from_json(after)
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return None

@@ -15,15 +15,18 @@ from proxy.store.compactions import Compaction, Compactions
 from proxy.store.costs import Cost, Costs
 from proxy.store.journal_queue import ANY_DUE, LAST_DUE, PUT_OFF, QUEUE_UP, lease_statement
 from proxy.store.journal_rows import (
+    BEGUN,
     BURIED,
     DEAD,
     DONE,
     NEW_COLUMNS,
     OPEN,
     PARTIAL,
+    STALLED,
     TO_INDEX,
     TO_JUDGE,
     TO_LEARN,
+    TOO_SLOW,
     UNJUDGED,
     WHOLE,
     Claim,
@@ -164,7 +167,7 @@ class Journal:
                 self._put_off.execute(connection, values)
             return is_news
 
-        return await self._db.submit(write)
+        return await self._db.submit_said(write)
 
     async def change(self, scope: Scope, change: str, payload: Any, *, now: datetime, due: datetime) -> bool:
         """Journal a change asked for by API under an id of its own; False if that id is known already."""
@@ -213,9 +216,14 @@ class Journal:
 
         return await self._db.query(select)
 
+    async def begin(self, scope: Scope, seqs: Sequence[int]) -> None:
+        """Note that an attempt begins; one that never ended, as its process was killed, is counted now."""
+        was_begun = sa.case((journal.c.error == BEGUN, 1), else_=0)
+        await self._update(scope, seqs, {"attempts": journal.c.attempts + was_begun, "error": BEGUN})
+
     async def plan(self, scope: Scope, seqs: Sequence[int], plan: Any) -> None:
         """Keep with the rows what is about to be done (any JSON), so that a crash in the middle repeats the same."""
-        await self._update(scope, seqs, {"plan": plan})
+        await self._update(scope, seqs, {"plan": plan, "error": ""})
 
     async def advance(self, scope: Scope, seqs: Sequence[int], *, stage: Stage, due: datetime) -> None:
         """Move rows to their next stage, with their attempts counted anew."""
@@ -279,11 +287,13 @@ class Journal:
     async def revive_all(self, *, now: datetime) -> int:
         """Start all owners' dead rows again from the first stage; for a new start, which may have mended the cause.
 
+        What stalled learning stays as it is: it would stall the new start.
+
         Returns:
             How many.
         """
         values = {"stage": TO_INDEX, "attempts": 0, "due_ms": to_ms(now), "error": ""}
-        update = journal.update().where(BURIED).values(values)
+        update = journal.update().where(BURIED, journal.c.error.not_in((STALLED, TOO_SLOW))).values(values)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
 
     async def replay(self, scope: Scope, *, now: datetime) -> int:
@@ -293,6 +303,12 @@ class Journal:
         )
         update = journal.update().where(is_held).values(stage=TO_INDEX, attempts=0, due_ms=to_ms(now), done_ms=None)
         return await self._db.submit(lambda connection: connection.execute(update).rowcount)
+
+    async def told(self, scope: Scope) -> list[Turn]:
+        """Return every indexed turn of the owner that the journal still holds, in order."""
+        is_indexed = (journal.c.stage != TO_INDEX) & (journal.c.kind != "change") & journal.c.payload.is_not(None)
+        items = await self._db.query(lambda connection: items_of(connection, scope.user, which=is_indexed))
+        return [item.turn for item in items if item.turn is not None]
 
     async def depth(self) -> dict[str, int]:
         """Return how many rows of all owners wait at ``index`` and at ``learn``, and how many are ``dead``."""

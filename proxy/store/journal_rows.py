@@ -22,6 +22,8 @@ TO_JUDGE: Stage = 3  # learned; waits for the model's second look
 DEAD: Stage = 9
 
 _UNREADABLE = "unreadable"
+BEGUN = "begun"  # an attempt is under way, or the process ended in the middle of it
+STALLED, TOO_SLOW = "stalled", "too_slow"  # given up for good: a new start would stand still as well
 
 _log = structlog.get_logger(__name__)
 

@@ -10,12 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from proxy.clock import Clock
+from proxy.errors import StoreUnavailable
 from proxy.partition import covers, visible
 from proxy.process.threads import in_thread, shielded
 from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
 from proxy.store import lance_upkeep as upkeep
 from proxy.store.codec import FORMER_STATUSES
+from proxy.store.lance_damage import Damage
 from proxy.store.lance_import import import_lancedb
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
@@ -41,6 +44,7 @@ from proxy.store.schema import (
     from_arrow,
     to_arrow,
 )
+from proxy.store.sql import FailedWrite
 from proxy.types import STATUSES, Chunk, Episode, Memory, Scope, Status
 
 Result = TypeVar("Result")
@@ -65,6 +69,8 @@ class LanceStore:
         self._index_above_rows = index_above_rows
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
         self._flushed_at: dict[str, float] = {}
+        self.failed_write: FailedWrite | None = None
+        self.damage = Damage(tables, self._lock)
 
     @classmethod
     async def open(
@@ -141,7 +147,7 @@ class LanceStore:
             new_as_of: Revision at which the table had none of the ids; spares looking for them.
         """
         given = {key: (vector,) for key, vector in vectors.items()}
-        return await shielded(self._put(MEMORIES, scope, memories, given, model, new_as_of), "put memories")
+        return await shielded(self._told(MEMORIES, scope, memories, given, model, new_as_of), "put memories")
 
     async def remove_memories(self, scope: Scope, ids: Collection[str]) -> None:
         """Delete memories; their bytes leave the disk with ``purge``."""
@@ -174,7 +180,7 @@ class LanceStore:
             new_as_of: As for memories.
         """
         given = {key: pair or (None, None) for key, pair in vectors.items()}
-        return await shielded(self._put(EPISODES, scope, episodes, given, model, new_as_of), "put episodes")
+        return await shielded(self._told(EPISODES, scope, episodes, given, model, new_as_of), "put episodes")
 
     async def remove_episodes(self, scope: Scope, *, session: str) -> None:
         """Delete a conversation's turns; their bytes leave the disk with ``purge``."""
@@ -195,7 +201,7 @@ class LanceStore:
     ) -> Written[Chunk] | None:
         """Write passages in one commit, over those of the same id; as for memories."""
         given = {key: (vector,) for key, vector in vectors.items()}
-        return await shielded(self._put(CHUNKS, scope, chunks, given, model, None), "put chunks")
+        return await shielded(self._told(CHUNKS, scope, chunks, given, model, None), "put chunks")
 
     async def remove_chunks(self, scope: Scope, ids: Collection[str]) -> None:
         """Delete passages; their bytes leave the disk with ``purge``."""
@@ -370,6 +376,17 @@ class LanceStore:
             if found.num_rows < _MANY_ROWS:
                 return from_arrow(layout, found, dimension=self.dimension)
             return await in_thread("cpu", from_arrow, layout, found, dimension=self.dimension)
+
+    async def _told(self, layout: Layout[T], scope: Scope, *what: Any) -> Written[T] | None:
+        """Write, and keep in mind whether that fails."""
+        try:
+            written = await self._put(layout, scope, *what)
+        except StoreUnavailable as error:
+            self.failed_write = FailedWrite(Clock().now(), str(error))
+            self._tables.on_failure(scope.user)
+            raise
+        self.failed_write = None
+        return written
 
     async def _put(
         self,

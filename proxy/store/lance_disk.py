@@ -15,10 +15,11 @@ from proxy.store.schema import NOUNS, Noun
 
 T = TypeVar("T")
 
-_TABLE = re.compile(r"(?P<noun>[a-z]+)_(?P<owner>[0-9a-f]{32})_g(?P<generation>\d+)\.lance")
+_TABLE = re.compile(r"\A(?P<noun>[a-z]++)_(?P<owner>[0-9a-f]{32})_g(?P<generation>\d+)\.lance")
 _MANIFEST = ".manifest"
 _MAGIC = b"LANC"  # the last four bytes of every complete manifest
-QUARANTINE = "_quarantine"
+QUARANTINE = "_quarantine"  # of one table: its broken versions
+SET_ASIDE = "quarantine"  # of the store: whole tables that are damaged
 VERSIONS = "_versions"
 ROW_FILES = "rows_"  # how the name starts that a file for rows has for a moment
 _MOST_FOLDERS = 8192
@@ -119,25 +120,26 @@ def is_complete(manifest: Path) -> bool:
 
 
 def set_aside_broken_heads(table: Path) -> list[str]:
-    """Move incomplete newest manifests out of the way, so that the version before them opens; return their names."""
-    moved: list[str] = []
-    while (name := head(table)) and not is_complete(table / VERSIONS / name):
-        moved += set_aside_head(table)
-    return moved
+    """Move incomplete newest manifests out of the way, so that the version before them opens; return their names.
+
+    Where no manifest is complete, all stay: such a table is set aside as a whole.
+    """
+    versions = table / VERSIONS
+    names = sorted(name for name in os.listdir(versions) if name.endswith(_MANIFEST)) if versions.is_dir() else []
+    first = next((at for at, name in enumerate(names) if is_complete(versions / name)), 0)
+    for name in names[:first]:
+        (table / QUARANTINE).mkdir(exist_ok=True)
+        (versions / name).replace(table / QUARANTINE / name)
+    if first:
+        (versions / "latest_version_hint.json").unlink(missing_ok=True)
+    return names[:first]
 
 
-def set_aside_head(table: Path) -> list[str]:
-    """Move the newest manifest into the table's quarantine folder; return its name in a list, for lists of them."""
-    name = head(table)
+def set_aside_head(table: Path) -> None:
+    """Move the newest manifest out of the way, so that the version before it is the newest."""
     (table / QUARANTINE).mkdir(exist_ok=True)
-    (table / VERSIONS / name).replace(table / QUARANTINE / name)
+    (table / VERSIONS / head(table)).replace(table / QUARANTINE / head(table))
     (table / VERSIONS / "latest_version_hint.json").unlink(missing_ok=True)
-    return [name]
-
-
-def has_empty_files(table: Path) -> bool:
-    """Whether some data or deletion file of the table is empty, which only a power loss does."""
-    return any(file.stat().st_size == 0 for folder in ("data", "_deletions") for file in (table / folder).glob("*"))
 
 
 def has_deletions(table: Path) -> bool:
@@ -157,6 +159,11 @@ def remove_table(table: Path) -> None:
     """Delete a table's folder with everything in it."""
     if table.exists():
         shutil.rmtree(table)
+
+
+def set_aside_tables(root: Path, owner: str) -> list[Path]:
+    """Return the damaged tables of an owner that were set aside."""
+    return sorted((root / SET_ASIDE).glob(f"*_{owner}_g*.lance"))
 
 
 def sweep(root: Path, *, older_than: float) -> int:

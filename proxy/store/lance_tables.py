@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -52,6 +52,7 @@ class Tables:
         self._session = session
         self._connections: dict[str, AsyncConnection] = {}
         self._handles: OrderedDict[tuple[Noun, str], _Handle] = OrderedDict()
+        self.on_failure: Callable[[str], None] = lambda owner: None  # hears of owners whose tables could not be read
         self._heads = disk.Watched(disk.newest_manifest, "")
         self._shards = disk.Watched[Sequence[str]](list, ())
 
@@ -77,6 +78,8 @@ class Tables:
             return None
         handle = self._handles.get((noun, owner))
         if handle is None:
+            if not disk.is_complete(self.shard(owner) / f"{name}.lance" / disk.VERSIONS / head):
+                raise StoreUnavailable(f"the newest version of a table of {noun} is cut; `throughline check` says more")
             connection = await self._connection(owner)
             handle = self._keep(noun, owner, _Handle(name, await connection.open_table(name), head))
         elif handle.head != head:
@@ -92,20 +95,23 @@ class Tables:
         Raises:
             StoreUnavailable: Whatever went wrong.
         """
-        with guarded(f"open {noun}"):
-            table = await self.open(noun, filters.owner(owner))
         try:
+            with guarded(f"open {noun}"):
+                table = await self.open(noun, filters.owner(owner))
             with guarded(f"read {noun}"):
                 yield table
-        except Exception:
+        except Exception as error:
             self.forget(noun, owner)
+            if isinstance(error, StoreUnavailable):
+                self.on_failure(owner)
             raise
 
     @contextlib.asynccontextmanager
     async def snapshot(self, noun: Noun, owner: str) -> AsyncIterator[AsyncTable | None]:
         """Give a handle of the caller's own, which stays at the version that is the newest now."""
-        name, _ = self.revision(noun, owner)
-        table = await (await self._connection(owner)).open_table(name) if name else None
+        with guarded(f"open {noun}"):
+            name, _ = self.revision(noun, owner)
+            table = await (await self._connection(owner)).open_table(name) if name else None
         try:
             yield table
         finally:
@@ -154,7 +160,7 @@ class Tables:
         shard = self.shard(owner)
         for name in disk.table_names(shard, owner):
             await self._destroy(owner, name)
-        for path in shard.glob(f"new_*_{owner}_g*.lance"):
+        for path in (*shard.glob(f"new_*_{owner}_g*.lance"), *disk.set_aside_tables(self.folder, owner)):
             await in_thread("load", disk.remove_table, path)
 
     async def rehearse(self) -> None:
@@ -227,9 +233,9 @@ def guarded(action: str) -> Iterator[None]:
         yield
     except ProxyError:
         raise
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # its native part panics with a class of its own
         message = f"could not {action} ({type(error).__name__}); `throughline check` says more"
-        raise StoreUnavailable(message) from error
+        raise StoreUnavailable(message, headers={"Retry-After": "1"}) from error
 
 
 def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.Table:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import structlog
 
-from proxy.errors import StoreUnavailable
 from proxy.store import lance_disk as disk
 from proxy.store import lance_search
 from proxy.store.lance_tables import Tables, guarded
@@ -27,7 +26,9 @@ class StoreHealth:
 
 
 async def purge(tables: Tables, owner: str) -> None:
-    """Make deleted and overwritten rows leave the disk."""
+    """Make deleted and overwritten rows leave the disk, with damaged tables of the owner that hold them as well."""
+    for table in disk.set_aside_tables(tables.folder, owner):
+        disk.remove_table(table)
     for noun in NOUNS:
         with guarded(f"purge {noun}"):
             if (path := tables.path(noun, owner)) is None:
@@ -51,8 +52,8 @@ async def maintain(tables: Tables, owner: str, *, index_above_rows: int) -> None
 
 
 async def heal(tables: Tables, owner: str) -> list[str]:
-    """Set aside newest versions that a power loss broke, and return their names."""
-    return [name for noun in NOUNS for name in await _healed(tables, noun, owner)]
+    """Set aside newest versions that a power loss cut, where there is an earlier one, and return their names."""
+    return [name for noun in NOUNS for name in _healed(tables, noun, owner)]
 
 
 def examine(folder: Path) -> StoreHealth:
@@ -66,27 +67,13 @@ def examine(folder: Path) -> StoreHealth:
     return StoreHealth(len(tables), tuple(sorted(broken)))
 
 
-async def _healed(tables: Tables, noun: Noun, owner: str) -> list[str]:
+def _healed(tables: Tables, noun: Noun, owner: str) -> list[str]:
     with guarded(f"heal {noun}"):
         moved: list[str] = []
         for name in disk.table_names(tables.shard(owner), owner, noun):
             tables.forget(noun, owner)
-            folder = tables.shard(owner) / f"{name}.lance"
-            moved += disk.set_aside_broken_heads(folder)
-            while disk.has_empty_files(folder) and not await _is_readable(tables, noun, owner):
-                moved += disk.set_aside_head(folder)
+            heads = disk.set_aside_broken_heads(tables.shard(owner) / f"{name}.lance")
+            moved += [f"{name}/{head}" for head in heads]
         if moved:
             _log.warning("broken table versions set aside", noun=noun, count=len(moved))
         return moved
-
-
-async def _is_readable(tables: Tables, noun: Noun, owner: str) -> bool:
-    """Whether the newest version can be read to its end."""
-    tables.forget(noun, owner)
-    try:
-        with guarded("read a table"):
-            if (table := await tables.open(noun, owner)) is not None:
-                await table.query().to_arrow()
-    except StoreUnavailable:
-        return False
-    return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
@@ -175,6 +175,26 @@ class Media:
         query = sa.select(media.c.kind, media.c.body).where(*_owned(scope), media.c.status == "processing")
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_decoded(row) for row in rows]
+
+    async def read(self, scope: Scope) -> list[Shown]:
+        """Return what of the owner is read, of all agents."""
+        query = sa.select(media.c.kind, media.c.body).where(media.c.owner == scope.user, media.c.status == "ready")
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        return [_decoded(row) for row in rows]
+
+    async def read_again(self, scope: Scope, media_id: str, *, now: datetime) -> None:
+        """Have something read once more, because what was made of it is gone."""
+
+        def edit(connection: sa.Connection) -> None:
+            where = (media.c.owner == scope.user, media.c.id == media_id)
+            row = connection.execute(sa.select(media.c.kind, media.c.body).where(*where)).first()
+            if row is not None:
+                item = replace(_decoded(row), status="processing", fraction=0.0)
+                values = {"holder": "", "until_ms": 0, "due_ms": to_ms(now), "attempts": 0}
+                again = media.update().where(*where).values(body=_encoded(item), status=item.status, **values)
+                connection.execute(again)
+
+        await self._db.submit(edit)
 
     async def blobs(self) -> dict[str, set[str]]:
         """Return the names of the bytes in use, by owner."""

@@ -117,6 +117,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX sessions_whole ON sessions (arrived_ms) WHERE is_pruned IS NULL",
     ),
     (
+        "CREATE TABLE stamps (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+        """CREATE TABLE incidents (
+            seq {serial}, owner TEXT NOT NULL, part TEXT NOT NULL, text TEXT NOT NULL, place TEXT NOT NULL,
+            restored INTEGER NOT NULL, lost INTEGER, at_ms BIGINT NOT NULL, seen_ms BIGINT)""",
+        "CREATE INDEX incidents_owner ON incidents (owner)",
+    ),
+    (
+        """CREATE TABLE handed (
+            owner TEXT NOT NULL, agent TEXT NOT NULL, id_hash TEXT NOT NULL, at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, agent, id_hash)) {clustered}""",
+        "CREATE INDEX handed_at ON handed (at_ms)",
+    ),
+    (
         """CREATE TABLE projects (
             owner TEXT NOT NULL, id TEXT NOT NULL, agent TEXT NOT NULL, name TEXT NOT NULL, created_ms BIGINT NOT NULL,
             last_ms BIGINT NOT NULL,

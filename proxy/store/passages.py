@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from proxy.text.prose import is_prose
 from proxy.types import Chunk, Episode, Memory
 
 _MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
 _WORD_BREAK = re.compile(r"[_.\-\s]+")
+_HEAD_OF_DATA = 120  # characters of a dump, a log or encoded bytes
 _CENTRE, _SIDE = 500, 250  # characters: embedders cut long texts, and the middle must not be what is cut
 
 
@@ -34,7 +36,12 @@ def dense_text(thing: Memory | Episode | Chunk) -> str:
     if isinstance(thing, Chunk):
         where = thing.heading or thing.name
         return f"{where}: {thing.text}" if where else thing.text
-    return thing.text if isinstance(thing, Memory) else f"{day(thing.local_at)}, {thing.role}: {thing.text}"
+    return thing.text if isinstance(thing, Memory) else f"{day(thing.local_at)}, {thing.role}: {_telling(thing.text)}"
+
+
+def _telling(text: str) -> str:
+    """Return what of an episode is worth embedding: all of it, or the head of data, of which more says nothing more."""
+    return text if is_prose(text) else text[:_HEAD_OF_DATA]
 
 
 def trail_texts(episodes: Sequence[Episode]) -> dict[str, str]:
@@ -61,5 +68,5 @@ def trail_texts(episodes: Sequence[Episode]) -> dict[str, str]:
 
 def _parts(trail: Sequence[Episode]) -> list[str]:
     """Return what of each of two or three turns stands in a window: its middle turn in full, of the others an end."""
-    middle, last = trail[-2].text[:_CENTRE], trail[-1].text[:_SIDE]
-    return [*(one.text[-_SIDE:] for one in trail[:-2]), middle, last]
+    middle, last = _telling(trail[-2].text)[:_CENTRE], _telling(trail[-1].text)[:_SIDE]
+    return [*(_telling(one.text)[-_SIDE:] for one in trail[:-2]), middle, last]

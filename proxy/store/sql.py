@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import sqlite3
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
-from proxy.errors import ProxyError, StoreUnavailable
+from proxy.clock import Clock
+from proxy.errors import ProxyError, StoreDamaged, StoreUnavailable
 from proxy.process.threads import spawn
 from proxy.store import migrations
-from proxy.store.engine import Engine, Synchronous, open_engine
+from proxy.store.engine import Engine, Synchronous, is_damage, open_engine
 from proxy.store.prepared import Prepared
+from proxy.store.tables import stamps
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], Any]
 
 _BATCH = 256
 _OUTAGES = (sa.exc.OperationalError, sa.exc.InterfaceError, sa.exc.TimeoutError, OSError)
+_PROBE_EVERY_S, _PROBE_S = 5.0, 1.0
+_PROBE_BYTES = 16_384  # as much as a turn needs: a disk may have room for a few bytes more and no turn
+
+
+@dataclass(frozen=True, slots=True)
+class FailedWrite:
+    """A write that failed, and was the last."""
+
+    at: datetime
+    error: str
 
 
 class Database:
@@ -31,6 +46,8 @@ class Database:
         self._queue: list[tuple[Work, asyncio.Future[Any]]] = []
         self._drainer: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._probed_s = 0.0
+        self.failed_write: FailedWrite | None = None
 
     @classmethod
     async def open(cls, url: str, *, synchronous: Synchronous = "normal") -> Database:
@@ -42,6 +59,7 @@ class Database:
 
         Raises:
             ConfigError: If the URL names no database of ours, or one that a newer version of ours made.
+            StoreDamaged: If it is no database, or not a whole one.
             StoreUnavailable: If it cannot be opened.
         """
         engine = open_engine(url, synchronous=synchronous)
@@ -54,8 +72,38 @@ class Database:
             raise
         except (sa.exc.SQLAlchemyError, sqlite3.Error, OSError) as error:
             await engine.close()
-            raise StoreUnavailable(f"the database cannot be opened: {type(error).__name__}") from error
+            cause = getattr(error, "orig", None) or error
+            if is_damage(cause):
+                raise _damaged(str(cause)) from error
+            raise StoreUnavailable(
+                f"the database cannot be opened ({cause}). Mend what keeps it from being read and written: its "
+                "permissions, the disk, or store.database_url."
+            ) from error
         return database
+
+    async def examine(self, *, budget_s: float | None = None) -> None:
+        """Read through the database, for so long at most where a budget is given.
+
+        Raises:
+            StoreDamaged: If something in it is damaged.
+        """
+        if found := await self._engine.examine(budget_s):
+            raise _damaged(found[0])
+
+    async def probe(self) -> None:
+        """A while after a failed write try another one, so that it is known when there is room again."""
+        if self.failed_write is None or Clock().monotonic() - self._probed_s < _PROBE_EVERY_S:
+            return
+        self._probed_s = Clock().monotonic()
+        insert = self.insert(stamps)
+        put = insert.on_conflict_do_update(index_elements=["name"], set_={"value": insert.excluded.value})
+        row = {"name": "probe", "value": secrets.token_hex(_PROBE_BYTES // 2)}
+        try:
+            async with asyncio.timeout(_PROBE_S):
+                await self.submit(lambda connection: connection.execute(put, row).close())
+        except (StoreUnavailable, TimeoutError):
+            return
+        self.failed_write = None
 
     async def query(self, work: Callable[[sa.Connection], T]) -> T:
         """Run ``work`` in one read transaction and return its result.
@@ -68,7 +116,7 @@ class Database:
         """
         try:
             return await self._engine.run(work)
-        except _OUTAGES as error:
+        except (*_OUTAGES, sa.exc.DatabaseError) as error:
             raise _unavailable(error) from error
 
     async def submit(self, work: Callable[[sa.Connection], T]) -> T:
@@ -90,6 +138,17 @@ class Database:
         if self._drainer is None:
             self._drainer = spawn(self._drain(), "sql commit")
         return await future
+
+    async def submit_said(self, work: Callable[[sa.Connection], T]) -> T:
+        """As ``submit``, for what somebody said: whether the last of it could be written is kept in mind."""
+        try:
+            result = await self.submit(work)
+        except (StoreUnavailable, asyncio.CancelledError) as error:
+            why = str(error) or "the database did not take it in time"
+            self.failed_write, self._probed_s = FailedWrite(Clock().now(), why), Clock().monotonic()
+            raise
+        self.failed_write = None
+        return result
 
     def insert(self, table: sa.Table) -> sqlite.Insert:
         """Return an INSERT that knows ON CONFLICT, whichever engine it is."""
@@ -150,8 +209,19 @@ def _run_one(connection: sa.Connection, work: Work) -> tuple[Any, Exception | No
 
 
 def _unavailable(error: Exception) -> Exception:
-    if not isinstance(error, _OUTAGES):
+    cause = getattr(error, "orig", None) or error
+    if is_damage(cause):
+        failure = StoreUnavailable("the database is damaged; `throughline check` tells more and how to mend it")
+    elif isinstance(error, _OUTAGES):
+        failure = StoreUnavailable(f"the database cannot be used right now: {type(error).__name__}")
+    else:
         return error
-    failure = StoreUnavailable(f"the database cannot be used right now: {type(error).__name__}")
     failure.__cause__ = error
     return failure
+
+
+def _damaged(found: str) -> StoreDamaged:
+    return StoreDamaged(
+        f"the database throughline.db is damaged ({found}). Put a backup in its place, or run `throughline check "
+        "--repair`: it sets the file aside, takes over what can still be read, and says what was lost."
+    )

@@ -189,6 +189,33 @@ files = sa.Table(
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("is_forwarded", sa.Boolean, nullable=False),
 )
+stamps = sa.Table(
+    "stamps",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)
+incidents = sa.Table(
+    "incidents",
+    metadata,
+    sa.Column("seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),  # "" where the whole folder is meant
+    sa.Column("part", sa.Text, nullable=False),
+    sa.Column("text", Text, nullable=False),
+    sa.Column("place", Text, nullable=False),  # where what was set aside lies, "" for nowhere
+    sa.Column("restored", sa.Integer, nullable=False),
+    sa.Column("lost", sa.Integer),  # null: cannot be counted
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+    sa.Column("seen_ms", sa.BigInteger),  # when the operator was told and said so
+)
+handed = sa.Table(
+    "handed",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("agent", sa.Text, primary_key=True),
+    sa.Column("id_hash", sa.Text, primary_key=True),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+)
 projects = sa.Table(
     "projects",
     metadata,

@@ -217,7 +217,8 @@ def _phrases(templates: Sequence[str], slots: Mapping[str, Slot]) -> Phrases:
 
 def _wildcards(words: str) -> re.Pattern[str]:
     """Return a pattern of whole words, in which ``*`` stands for any letters."""
-    return re.compile("|".join(re.escape(word).replace(r"\*", r"\w*") for word in words.split())) if words else _NEVER
+    listed = "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words.split())
+    return re.compile(rf"\A(?:{listed})") if listed else _NEVER
 
 
 def _templates(raw: Mapping[str, Any]) -> Iterator[tuple[Meaning, str]]:

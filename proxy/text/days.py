@@ -23,7 +23,7 @@ from proxy.text.phrases import Match
 WEEK, DAYS_OF_MONTH = 7, 31
 MAX_DAYS_AHEAD = 305  # "20 November" said on the 26th may be the one six days ago as well as next year's
 
-_NUMERIC = re.compile(r"(\d+)([./])(\d+)(?:[./](\d+)|\.)?")
+_NUMERIC = re.compile(r"\A(\d++)([./])(\d++)(?:[./](\d++)|\.)?")
 _Values = Mapping[str, Any]
 
 

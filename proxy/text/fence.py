@@ -6,12 +6,15 @@ Every line that is put into a request goes through ``line`` or ``lines``, whatev
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable
+from importlib import resources
 
 OPEN, CLOSE = "<memory", "</memory>"
 Count = Callable[[str], int]
 
 _BREAKS = "\n\r\v\f\x1c-\x1e\x85\u2028\u2029"  # those of ``str.splitlines``
+_BREAK = re.compile(f"\r\n|[{_BREAKS}]")
 _HIDDEN = (
     "\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\ud800-\udfff"  # controls, halves of a pair
     "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0"  # soft hyphen, joiner of graphemes, fillers
@@ -21,6 +24,8 @@ _HIDDEN = (
 _JOINERS = "\u200c\u200d"
 _SELECTORS = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _LESS = "<\uff1c\ufe64\u2039"
+# Others look like it as well, but open words of their own: titles in Chinese, vectors, letters of two scripts.
+_LIKE = "\u02c2\u1438\u16b2\u226e\u2329\u276c\u276e\u2770\u27e8\u27ea\u2993\u29fc\u3008\u300a\ufe3d\ufe3f\U0001d236"
 
 # Invisible characters that ordinary text needs: joiners of emoji and of scripts that shape their letters, one
 # selector after what it selects, and the three flags that are spelt with tags (England, Scotland, Wales).
@@ -42,19 +47,21 @@ _SKIPPED = (
     "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
     "\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001345f"
 )
+_SLASHES = "/\u2044\u2215\u29f8\uff0f"
 _TAG = re.compile(
-    f"[{_LESS}]"
-    rf"(?=[{_SKIPPED}]*+(?:[/!?\u2044\u2215\u29f8\uff01\uff0f\uff1f]|[^\W\d_])"
-    "|[|\uff5c\uffe8])"  # ``<|im_start|>`` and, of other models, the same with a wide bar
+    f"[{_LESS}](?:"
+    rf"(?=[{_SKIPPED}]*+(?:[{_SLASHES}!?\uff01\uff1f]|[^\W\d_]))"
+    "|(?=[|\uff5c\uffe8])"  # ``<|im_start|>`` and, of other models, the same with a wide bar
+    r"|(?=\[[^\W\d_]|_{1,4}[^\W\d_]|0x[0-9A-Fa-f]{2}>)"  # ``<[begin]>``, ``<__media__>``, ``<_user>``, ``<0x0A>``
+    rf")|[{_LIKE}](?=[{_SKIPPED}]*+(?:[{_SLASHES}]|(?i:memory)\b))"
 )
-# Control tokens in brackets (Llama 2, Mistral, GLM, BERT); those in ``<...>`` are tags.
-_TOKEN = re.compile(
-    r"\[(?=/?(?:(?i:INST)|SYSTEM_PROMPT|MODEL_SETTINGS|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|ARGS|CALL_ID|THINK"
-    r"|IMG(?:_BREAK|_END)?|AUDIO|BEGIN_AUDIO|PREFIX|MIDDLE|SUFFIX|CONTROL_\d+|REFERENCE_\w+"
-    r"|g?MASK|s?MASK|CLS|SEP|PAD|UNK|BOS|EOS)\])"
-)
-_SUSPECT = re.compile(rf"[{_LESS}\t{_BREAKS}{_HIDDEN}{_JOINERS}{_SELECTORS}]|\[/?[A-Za-z]")
-_BLOCK = re.compile(r"\s*<memory(?: kind=\"\w{1,20}\")?>\n.*?(?:</memory>|\Z)", re.DOTALL)
+# Control tokens that stand in no angle brackets are data.
+_DATA = tomllib.loads(resources.files("proxy.text").joinpath("template_tokens.toml").read_text("utf-8"))
+_NAMES = "|".join([*map(re.escape, _DATA["square"]["exact"]), *_DATA["square"]["patterns"]])
+_TOKEN = re.compile(rf"\[(?=/?(?:(?i:{'|'.join(_DATA['square']['any_case'])})|{_NAMES})\])")
+_OTHER = re.compile("|".join(f"{re.escape(one[0])}(?={re.escape(one[1:])})" for one in _DATA["others"]["literal"]))
+_SUSPECT = re.compile(rf"[{_LESS}{_LIKE}\t{_BREAKS}{_HIDDEN}{_JOINERS}{_SELECTORS}]|\[/?[A-Za-z|]|\]~|e~\[")
+_BLOCK = re.compile(r"(?<!\s)\s*+<memory(?: kind=\"\w{1,20}\")?>\n.*?(?:</memory>|\Z)", re.DOTALL)
 
 
 def line(text: str) -> str:
@@ -82,7 +89,18 @@ def escape(text: str) -> str:
     """Neutralise tags and control tokens and drop invisible characters; line breaks stay."""
     if _SUSPECT.search(text) is None:
         return text
-    return _TOKEN.sub("[ ", _TAG.sub("&lt;", _HIDDEN_OR_NEEDED.sub(r"\1", text)))
+    shown = _TOKEN.sub("[ ", _TAG.sub("&lt;", _HIDDEN_OR_NEEDED.sub(r"\1", text)))
+    return _OTHER.sub(r"\g<0> ", shown)
+
+
+def passage(text: str) -> str:
+    """Return a text of several lines, each as by ``line``; empty lines, tabs and indentation stay."""
+    return _BREAK.sub("\n", escape(text))
+
+
+def item(text: str) -> str:
+    """Return a text of several lines as one entry of a list: all lines behind the first are indented."""
+    return "\n  ".join(lines(text))
 
 
 def without_blocks(text: str) -> str:

@@ -23,7 +23,7 @@ _READ = 200  # characters that tell a sentence's language
 _END = re.compile(rf"[.!?…]{{1,8}}+[\"'»”)\]]{{0,3}}(?=\s|$|[{CJK}])" r"|[。！？]{1,8}+[”」』）]{0,3}|\n+")
 _ABBREVIATED = re.compile(r"(?:^|[\s(])([^\W\d_]{1,8}(?:\.[^\W\d_]{1,3})?)\.$")
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
-_COMMA = re.compile(r"\s*[,，、]\s*(?!\d)")
+_COMMA = re.compile(r"(?:(?<!\s)\s++)?[,，、]\s*(?!\d)")
 _STRONG = re.compile(r"\s*[;；：]\s*|:\s+|\s+[-–—]{1,2}\s+|——|，|,\s+|\s*[()（）]\s*|\s+")
 
 

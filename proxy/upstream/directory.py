@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,20 +14,21 @@ from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.model_list import Entry, Route
 from proxy.upstream.providers import Provider
 
+_ADDRESS = re.compile(r"//|[?#%\\\x00-\x1f\x7f]|(?:^|/)\.{1,2}(?:/|$)|(?:^|/)https?:", re.IGNORECASE)
+
 
 class Directory:
     """Names to routes.
 
     A name is looked for in this order: the list's exact names, its patterns, the one server for everything,
-    ``provider/model`` and well-known names that the environment (or the client's key) serves, whatever else
-    ``OPENAI_BASE_URL`` may know.
+    ``provider/model`` and well-known names of providers that the environment names, whatever else
+    ``OPENAI_BASE_URL`` may know. Nothing else is a route: neither a prefix nor a client's key opens one.
 
     Args:
         listed: Entries of the list, in its order.
         aliases: Other names of models, as LiteLLM's ``model_group_alias``.
         everything: Where all goes that the list does not name.
         environ: Holds providers' keys and base URLs.
-        brings_keys: Whether a client's key may be a provider's.
     """
 
     def __init__(
@@ -36,7 +38,6 @@ class Directory:
         aliases: Mapping[str, object],
         everything: Route | None,
         environ: Mapping[str, str],
-        brings_keys: bool,
     ) -> None:
         self._exact = _by_name(entry for entry in listed if not entry.is_pattern)
         self._fixed = {entry.deployment: _route_of(entry, entry.name) for entry in listed if not entry.is_pattern}
@@ -46,43 +47,36 @@ class Directory:
         self._aliases = aliases
         self._everything = everything
         self._environ = environ
-        self._brings_keys = brings_keys
 
-    def routes(self, model: str, client_key: str | None, key: Callable[[], str]) -> list[Route]:
+    def routes(self, model: str, key: Callable[[], str]) -> list[Route]:
         """Return the ways to a model, best first, none where nothing serves it.
 
         Args:
             model: As the client wrote it.
-            client_key: The client's own key.
             key: Tells what decides between several deployments; asked only then.
         """
         name = target_of(self._aliases.get(model)) or model
         group = self._listed(name)
         if group:
             in_turn = group if len(group) == 1 else entries.in_turn(group, key())
-            found = (self._fixed.get(entry.deployment) or _route_of(entry, name) for entry in in_turn)
+            found = (self._fixed.get(entry.deployment) or _open(_route_of(entry, name)) for entry in in_turn)
             return [route for route in found if route is not None]
-        route = (
-            self._everything
-            or self._by_prefix(name, client_key)
-            or self._by_bare_name(name, client_key)
-            or self._redirected(name)
-        )
+        route = self._everything or _open(self._by_prefix(name) or self._by_bare_name(name)) or self._redirected(name)
         return [] if route is None else [route if name == model or route.model else replace(route, model=name)]
 
     def default(self) -> Route | None:
         """Return the way for paths without a model (files, batches, the list of models); None: nowhere."""
         openai = _openai()
         route = self._everything or self._only_server()
-        if route is None and self._is_in_environment(openai):
+        if route is None and openai.is_named(self._environ):
             route = Route(openai, None, openai.base_from(self._environ), openai.key_from(self._environ))
         return route
 
-    def anthropic(self, client_key: str | None) -> Route | None:
+    def anthropic(self) -> Route | None:
         """Return the way for paths of Anthropic's API without a model; None: nowhere."""
         known = providers.provider("anthropic") or providers.unlisted("anthropic")
         route = self._everything or self._only_server_of(known)
-        if route is None and (self._is_in_environment(known) or self._brings(known, client_key)):
+        if route is None and known.is_named(self._environ):
             route = Route(known, None, known.base_from(self._environ), known.key_from(self._environ))
         return route
 
@@ -102,7 +96,7 @@ class Directory:
         listed = [found for entry in self._patterns.values() if (found := self._source(entry[0])) is not None]
         if self._everything is not None:
             return [*listed, Source(self._everything)]
-        served = [known for known in providers.known() if self._is_in_environment(known) and not known.is_ambient]
+        served = [known for known in providers.known() if known.is_named(self._environ) and not known.is_ambient]
         return [*listed, *(self._of_environment(known) for known in served)]
 
     def _source(self, entry: Entry) -> Source | None:
@@ -121,7 +115,7 @@ class Directory:
 
     def providers(self) -> list[str]:
         """Return the names of the providers that the environment serves."""
-        return [known.name for known in providers.known() if self._is_in_environment(known)]
+        return [known.name for known in providers.known() if known.is_named(self._environ)]
 
     @property
     def is_empty(self) -> bool:
@@ -135,7 +129,7 @@ class Directory:
             return exact
         return next((group for group in self._patterns.values() if group[0].matches(model)), ())
 
-    def _by_prefix(self, model: str, client_key: str | None) -> Route | None:
+    def _by_prefix(self, model: str) -> Route | None:
         prefix, slash, rest = model.partition("/")
         if not slash or not rest:
             return None
@@ -143,19 +137,13 @@ class Directory:
         # What stands behind OPENAI_BASE_URL (vLLM, a gateway) may itself have names like openai/gpt-oss-20b.
         if known.name == "openai" and known.is_redirected(self._environ):
             return None
-        if known.wire == "openai" and not known.base_from(self._environ):
-            return None
-        if not known.is_local and not self._brings(known, client_key) and known.key_from(self._environ) is None:
+        if not known.is_named(self._environ) or (known.wire == "openai" and not known.base_from(self._environ)):
             return None
         return entries.from_environment(known, rest, self._environ)
 
-    def _by_bare_name(self, model: str, client_key: str | None) -> Route | None:
+    def _by_bare_name(self, model: str) -> Route | None:
         known = providers.of_bare_name(model)
-        if known is None:
-            return None
-        # Keys of OpenAI's form are those of many other servers too.
-        brings_own = known.name != "openai" and self._brings(known, client_key)
-        if not brings_own and not self._is_in_environment(known):
+        if known is None or not known.is_named(self._environ):
             return None
         return entries.from_environment(known, model, self._environ)
 
@@ -164,14 +152,6 @@ class Directory:
         if model == DEMO_MODEL or not openai.is_redirected(self._environ):
             return None
         return entries.from_environment(openai, model, self._environ)
-
-    def _brings(self, known: Provider, client_key: str | None) -> bool:
-        """Whether the client comes with a key of this provider's."""
-        return client_key is not None and self._brings_keys and known.has_form(client_key)
-
-    def _is_in_environment(self, known: Provider) -> bool:
-        takes_bytes = known.wire == "openai" or known.name == "anthropic"
-        return known.key_from(self._environ) is not None or (takes_bytes and known.is_redirected(self._environ))
 
     def _only_server(self) -> Route | None:
         """Return a route to the one OpenAI-wire server that the whole list names, if it is one."""
@@ -203,6 +183,16 @@ def _route_of(entry: Entry, name: str) -> Route | None:
         return entry.route(name)
     except ConfigError:
         return None
+
+
+def _open(route: Route | None) -> Route | None:
+    """Return a route by a client's name for a model; None where that name is an address in disguise.
+
+    LiteLLM writes names into URLs, and takes some of them for one, with the route's key.
+    """
+    if route is None or route.provider.wire == "openai" or _ADDRESS.search(route.model or "") is None:
+        return route
+    return None
 
 
 def _one_server(routes: Sequence[Route]) -> Route | None:

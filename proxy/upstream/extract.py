@@ -18,23 +18,27 @@ _UNKNOWN = (
 _KNOWN = LABEL + "From what I was sent:\n"
 _MAX_LINES = 8
 
-_BLOCK = re.compile(r"<(\w*memor\w*)\b[^>]*>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
-_TAG_ONLY = re.compile(r"\s*</?[^>]*>\s*")
+_BLOCK = re.compile(  # up to the next block at most: many that are never closed stay linear
+    r"<((?=\w*memor)\w++)[^>]*+>((?:(?!<\w*memor).)*?)</\1\s*+>", re.IGNORECASE | re.DOTALL
+)
+_TAG_ONLY = re.compile(r"\A\s*+</?[^>]*+>\s*+")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 _QUESTION = re.compile(
-    r"\s*(?:what|which|who|whom|whose|where|when|why|how|do|does|did|is|are|am|was|were|can|could|will|would|should"
+    r"\A\s*+(?:what|which|who|whom|whose|where|when|why|how|do|does|did|is|are|am|was|were|can|could|will|would|should"
     r"|have|has|tell me|list|name|show|remind|summari[sz]e|was|welche[rsn]?|wer|wo|wann|wie|warum|qu[eé]|cu[aá]l(?:es)?"
     r"|qui[eé]n|d[oó]nde|cu[aá]ndo|c[oó]mo|что|как\w*|кто|где|когда|почему|сколько)\b",
     re.IGNORECASE,
 )
 _CJK_QUESTION = re.compile(r"什么|哪|谁|吗|怎|几|多少")
-_ABOUT_ME = re.compile(r"\b(?:know|remember|learned)\b.*\b(?:me|my)\b", re.IGNORECASE)
+_ABOUT_ME = re.compile(
+    r"\b(?:know|remember|learned)\b(?:(?!\b(?:know|remember|learned)\b).)*?\b(?:me|my)\b", re.IGNORECASE
+)
 _ENDED = re.compile(
     r"\b(?:(?:do(?:es)?n['’]?t|do(?:es)? not|no longer|not|never)\s+\w+|stopped\s+\w+|quit|gave up|switched from"
     r"|forget(?: about| that)?)\s+(?P<what>[^.!?,;\n]+)",
     re.IGNORECASE,
 )
-_ENTRY = re.compile(r"\s*(?:[-*•]|\d+[.)]|user:)\s+", re.IGNORECASE)
+_ENTRY = re.compile(r"\A\s*+(?:[-*•]|\d++[.)]|user:)\s++", re.IGNORECASE)
 
 
 def answer(messages: Sequence[Mapping[str, Any]]) -> str:

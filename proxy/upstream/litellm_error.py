@@ -13,9 +13,9 @@ from proxy.errors import ProxyError, UpstreamTimeout, UpstreamUnreachable
 from proxy.upstream.litellm_reply import provider_headers
 
 _PREFIX = re.compile(
-    r"^(?:litellm\.)?\w*(?:Error|Exception|Timeout|Policy)\w*:\s*(?:\w+ ?(?:Exception|Error)?\s*-\s*)?"
+    r"^(?:litellm\.)?(?=\w*(?:Error|Exception|Timeout|Policy))\w++:\s*(?:\w+ ?(?:Exception|Error)?\s*-\s*)?"
 )
-_JSON = re.compile(r"[\[{].*[\]}]", re.DOTALL)
+_JSON = re.compile(r"\A[^\[{]*+([\[{].*[\]}])", re.DOTALL)
 _CODES = {
     "ContextWindowExceededError": "context_length_exceeded",
     "ContentPolicyViolationError": "content_policy_violation",
@@ -113,7 +113,7 @@ def _inner(text: str) -> dict[str, Any]:
     if match is None:
         return {}
     try:
-        found = orjson.loads(match[0])
+        found = orjson.loads(match[1])
     except orjson.JSONDecodeError:
         return {}
     if isinstance(found, list):

@@ -17,7 +17,7 @@ from proxy.upstream.messages_blocks import Parts, as_text, parts_of, results_of
 
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 _COPIED = ("temperature", "top_p", "stream")
-_REASONS = re.compile(r"(?:.*/)?(?:o\d|gpt-(?:[5-9]|oss)|grok-[34])")
+_REASONS = re.compile(r"\A(?:.*/)?(?:o\d|gpt-(?:[5-9]|oss)|grok-[34])")
 _EFFORT_NAMES = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 _EFFORTS = ((4096, "high"), (2048, "medium"), (0, "low"))
 

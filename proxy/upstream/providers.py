@@ -43,6 +43,10 @@ class Provider:
         """Whether a key looks like one of this provider's; never so where it has no form of its own."""
         return self.key_form is not None and self.key_form.fullmatch(key) is not None
 
+    def is_strange(self, key: str) -> bool:
+        """Whether a key bears the mark of another provider, so that it was never meant for this one."""
+        return _MARKED.match(key) is not None and not self.has_form(key)
+
     def key_from(self, environ: Mapping[str, str]) -> str | None:
         """Return the key that stands in the environment."""
         return next((environ[name] for name in self.key_variables if environ.get(name)), None)
@@ -55,6 +59,10 @@ class Provider:
     def normal(self, base_url: str) -> str:
         """Return a base URL as this provider's wire has it."""
         return normal_base(base_url) if self.wire == "openai" else base_url.strip().rstrip("/")
+
+    def is_named(self, environ: Mapping[str, str]) -> bool:
+        """Whether the environment opens the way to it: by its key, or by a base URL to send clients' keys to."""
+        return self.key_from(environ) is not None or any(environ.get(name) for name in self.base_variables)
 
     def is_redirected(self, environ: Mapping[str, str]) -> bool:
         """Whether the environment names another server than the provider's own."""
@@ -111,6 +119,10 @@ def _is_here(url: str, port: int) -> bool:
         return False
 
 
+# How keys begin that can be of one provider only.
+_MARKED = re.compile(
+    r"AIza|csk-|fw_|ghp_|github_pat_|gsk_|hf_|nvapi-|pplx-|r8_|sk-(?:admin|ant|or|proj|svcacct)-|tgp_v1_|xai-"
+)
 _BARE_NAMES = [
     (
         "openai",

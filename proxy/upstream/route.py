@@ -13,10 +13,10 @@ from proxy.clock import Clock
 from proxy.errors import ModelNotFound
 from proxy.settings.providers import RouterSettings
 from proxy.upstream import model_list as entries
-from proxy.upstream import model_map
+from proxy.upstream import model_map, providers
 from proxy.upstream.affinity import NO_CONVERSATION, Affinities, Conversation
 from proxy.upstream.base import Target, Upstream, UpstreamResponse
-from proxy.upstream.catalogue import Model, ask, model
+from proxy.upstream.catalogue import Model, Source, ask, model
 from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.directory import Directory, target_of
 from proxy.upstream.failover import Attempt, Make, Plan, Try, send, tries_of
@@ -96,7 +96,6 @@ class Routes:
             if upstream_url
             else None,
             environ=environ,
-            brings_keys=auth_mode == "passthrough",
         )
         targets = Targets(
             auth_mode=auth_mode,
@@ -161,7 +160,7 @@ class Routes:
 
     def anthropic(self, client_key: str | None) -> Target | None:
         """Return where paths of Anthropic's API without a model go; None: nowhere."""
-        route = self._directory.anthropic(client_key)
+        route = self._directory.anthropic()
         if route is None:
             return None
         return self._over_messages(Try(self._targets.of(route, client_key))).target
@@ -190,7 +189,7 @@ class Routes:
             headers: The client's, in which that key may go to a provider.
         """
         sources = self._directory.sources()
-        asked = [ask(source, self._targets.of(source.route, client_key), headers) for source in sources]
+        asked = [ask(source, self._asked(source, client_key, alone=len(sources) == 1), headers) for source in sources]
         own = [model(name) for name in self._directory.names()]
         found = [one for models in (own, *await asyncio.gather(*asked)) for one in models]
         return list({str(one["id"]): one for one in reversed(found)}.values())[::-1]
@@ -200,7 +199,7 @@ class Routes:
 
         The window is the smallest of its deployments'; prices and sight are the named one's, else the first one's.
         """
-        routes = self._directory.routes(model, None, lambda: "")
+        routes = self._directory.routes(model, lambda: "")
         routes.sort(key=lambda route: not route.deployment or route.deployment != deployment)
         known = [_facts(route, model) for route in routes] or [model_map.facts(model)]
         windows = [one.context_window for one in known if one.context_window is not None]
@@ -236,12 +235,18 @@ class Routes:
         """Return the tries for a model, maybe another than the client asked for; none where no route serves it."""
         targets = [
             replace(self._targets.of(_renamed(route, model, asked), client_key), serves=model)
-            for route in self._directory.routes(model, client_key, key)
+            for route in self._directory.routes(model, key)
         ]
         if not targets and model == DEMO_MODEL:
             targets = [self._targets.demo()]
         router = self._router
         return list(tries_of(targets, num_retries=router.num_retries, retry_after_s=router.retry_after))
+
+    def _asked(self, source: Source, client_key: str | None, *, alone: bool) -> Target:
+        """Return where a provider is asked for its models; of several, each gets only a key of its own form."""
+        known, target = source.route.provider, self._targets.of(source.route, client_key)
+        is_meant = alone or providers.provider(known.name) is None or known.has_form(client_key or "")
+        return target if is_meant else replace(target, forwards_auth=False)
 
     def _over_messages(self, step: Try) -> Try:
         if self._directory.is_everything(step.target.base_url):

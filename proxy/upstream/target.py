@@ -92,7 +92,17 @@ class Targets:
         is_theirs = client_key not in self._placeholder_keys and route.provider.has_form(client_key)
         if route.api_key is not None and not is_theirs:
             return route.api_key, False
-        return None, True
+        return None, not _is_misled(route, client_key)
+
+
+def _is_misled(route: Route, client_key: str) -> bool:
+    """Whether a client's key is that of another provider than the one to whose own servers the route leads.
+
+    What stands behind another address (a gateway) may well take keys of any form.
+    """
+    known = route.provider
+    is_own = not route.base_url or known.is_local or known.owns(route.base_url)
+    return is_own and known.is_strange(client_key)
 
 
 def _seconds(value: object) -> float | None:

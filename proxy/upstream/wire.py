@@ -6,17 +6,21 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import aiohttp
+import structlog
 from yarl import URL
 
 from proxy.errors import UpstreamTimeout, UpstreamUnreachable
 from proxy.upstream import headers as crossing
 from proxy.upstream.base import ClientGaveUp, Target, UpstreamCut, UpstreamRequest
+from proxy.upstream.connections import Pool, using
 from proxy.upstream.patience import Patience, patience
+
+_log = structlog.get_logger(__name__)
 
 _INVENTED = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
 
-# Plain-text servers on one's own machine (uvicorn: 5 s) close idle connections early; a POST into such a
-# closing connection fails and must not be repeated. Providers behind TLS keep them for minutes.
+# Plain-text servers on one's own machine (uvicorn: 5 s) close idle connections early; a request into such a closing
+# connection costs a second one. Providers behind TLS keep them for minutes.
 _KEEPALIVE_S = {False: 4.0, True: 30.0}
 
 _PIECE_BYTES = 256 * 1024
@@ -27,10 +31,13 @@ class WireUpstream:
     """One pool of connections for all OpenAI-wire providers."""
 
     def __init__(self) -> None:
-        self._sessions: dict[bool, aiohttp.ClientSession] = {}
+        self._sessions: dict[float, aiohttp.ClientSession] = {}
 
     async def send(self, request: UpstreamRequest, target: Target) -> WireResponse:
         """Send a request and return when the head of the reply is there.
+
+        A request on a used connection that ends without a byte of a reply is sent once more, on a new connection: the
+        provider had closed the used one. Nothing else is ever sent twice.
 
         Raises:
             UpstreamUnreachable: If there is no connection, or an HTML error page at its other end.
@@ -39,16 +46,7 @@ class WireUpstream:
         url, bounds = _url(request, target), patience(request, target)
         try:
             async with asyncio.timeout(bounds.head_s):
-                reply = await self._session(secure=url.scheme == "https").request(
-                    request.method,
-                    url,
-                    headers=_headers(request, target),
-                    data=_body(request),
-                    allow_redirects=False,
-                    timeout=aiohttp.ClientTimeout(
-                        total=None, sock_connect=target.connect_timeout_s, sock_read=bounds.silence_s
-                    ),
-                )
+                reply = await self._reply(request, target, url, bounds)
         except TimeoutError as error:
             raise _timed_out(error, url, target, bounds) from error
         except (aiohttp.ClientError, OSError) as error:
@@ -65,11 +63,38 @@ class WireUpstream:
         for session in sessions:
             await session.close()
 
-    def _session(self, *, secure: bool) -> aiohttp.ClientSession:
-        session = self._sessions.get(secure)
+    async def _reply(
+        self, request: UpstreamRequest, target: Target, url: URL, bounds: Patience
+    ) -> aiohttp.ClientResponse:
+        keepalive_s = _KEEPALIVE_S[url.scheme == "https"]
+        with using() as use:
+            try:
+                return await self._sent(keepalive_s, request, target, url, bounds)
+            except (aiohttp.ClientError, OSError) as error:
+                if not use.was_stale(error) or not isinstance(request.body, bytes):
+                    raise
+        _log.info("the provider had closed a used connection, sending on a new one", provider=target.provider)
+        return await self._sent(0.0, request, target, url, bounds)
+
+    async def _sent(
+        self, keepalive_s: float, request: UpstreamRequest, target: Target, url: URL, bounds: Patience
+    ) -> aiohttp.ClientResponse:
+        return await self._session(keepalive_s).request(
+            request.method,
+            url,
+            headers=_headers(request, target),
+            data=_body(request),
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(
+                total=None, sock_connect=target.connect_timeout_s, sock_read=bounds.silence_s
+            ),
+        )
+
+    def _session(self, keepalive_s: float) -> aiohttp.ClientSession:
+        session = self._sessions.get(keepalive_s)
         if session is None:
-            session = self._sessions[secure] = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEPALIVE_S[secure], ttl_dns_cache=60),
+            session = self._sessions[keepalive_s] = aiohttp.ClientSession(
+                connector=Pool(keepalive_s),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 skip_auto_headers=_INVENTED,

@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 
+import structlog
+
 from proxy.clock import to_ms
 from proxy.memory.changes.journalled import changes_from_json, changes_to_json
 from proxy.memory.conversations.transcript import episodes_of
@@ -18,14 +20,16 @@ from proxy.memory.lifecycle.projects import settled
 from proxy.memory.lifecycle.quarantine import apart_changes, apart_episodes
 from proxy.memory.lifecycle.task_cues import with_tasks
 from proxy.memory.plan.changes import Change, is_ending
+from proxy.process.patience import MOST_CPU_S, TookTooLong
 from proxy.process.threads import in_thread
 from proxy.services import Services
-from proxy.store.journal_rows import TO_INDEX, TO_LEARN, Claim, Item
+from proxy.store.journal_rows import BEGUN, STALLED, TO_INDEX, TO_LEARN, TOO_SLOW, Claim, Item
 from proxy.telemetry.metrics import JOBS, LEARN_LAG_SECONDS
 from proxy.types import Memory, Scope, Turn
 from proxy.worker.faults import WorkFailed, blaming
 from proxy.worker.watch import watched
 
+_log = structlog.get_logger(__name__)
 _TOLD: dict[str, tuple[str, ...]] = {
     "learned": ("add", "reinforce", "restore"),
     "closed": ("close",),
@@ -65,11 +69,35 @@ async def _finish_begun(services: Services, scope: Scope) -> None:
                 await _carry_out(services, item, changes)
 
 
+async def _begun(services: Services, scope: Scope, items: Sequence[Item]) -> list[Item]:
+    """Note that these items are begun, and return them; without those that stalled an attempt too often.
+
+    It is written down before anything is done: what stands still, or takes the process down, cannot count itself.
+    """
+    most = services.settings.worker.max_attempts
+    stalled = [item for item in items if item.error == BEGUN and item.attempts + 1 >= most]
+    if stalled:
+        _log.error("turns were set aside: each stalled every attempt", turns=len(stalled))
+        await services.journal.bury(scope, [item.seq for item in stalled], STALLED)
+    left = [item for item in items if item not in stalled]
+    if left:
+        await services.journal.begin(scope, [item.seq for item in left])
+    return left
+
+
 async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> None:
     """Store what was said, all in one write; where that fails one after the other, to find the one at fault."""
+    if len(items) > 1 and any(item.error == BEGUN for item in items):
+        for item in items:
+            await _index(services, scope, [item])
+        return
+    items = await _begun(services, scope, items)
+    if not items:
+        return
     try:
         with watched(services, "index", items) as tally, blaming(*items):
-            said = [episode for item in items if item.turn for episode in episodes_of(item.turn)]
+            turns = [item.turn for item in items if item.turn]
+            said = await in_thread("learn", lambda: [one for turn in turns for one in episodes_of(turn)])
             episodes = apart_episodes(said, await services.quarantine.targets(scope))
             await services.book.keep(scope, episodes)
             tally["episodes"] = len(episodes)
@@ -98,7 +126,14 @@ async def _learn(services: Services, scope: Scope) -> None:
     await services.precedence.give_way()
     for item in items:
         with watched(services, "learn", [item]) as tally, blaming(item):
-            changes = await _changes(services, item)
+            if not await _begun(services, scope, [item]):
+                continue
+            try:
+                changes = await _changes(services, item)
+            except TookTooLong:
+                _log.error("a turn is kept and found, but not learned from: it took too long", seconds=MOST_CPU_S)
+                await services.journal.bury(scope, [item.seq], TOO_SLOW)
+                continue
             await services.journal.plan(scope, [item.seq], changes_to_json(changes))
             await _carry_out(services, item, changes)
             tally.update(change.action for change in changes)
@@ -109,7 +144,8 @@ async def _changes(services: Services, item: Item) -> list[Change]:
     turn = item.turn
     assert turn is not None
     readings = await in_thread("learn", read, turn)
-    past = await gather(services.index, turn, readings, episodes_of(turn))
+    own = await in_thread("learn", episodes_of, turn)
+    past = await gather(services.index, turn, readings, own)
     most = services.settings.memory.max_closed_per_turn
     changes = await in_thread("learn", learn, turn, readings, past, services.clock.now(), most)
     changes = await _with_tasks(services, turn, readings, changes)

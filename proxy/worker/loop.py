@@ -19,6 +19,7 @@ from proxy.telemetry import JOBS
 from proxy.types import Scope
 from proxy.worker.faults import WorkFailed
 from proxy.worker.handlers import work_off
+from proxy.worker.mend import mend
 
 _log = structlog.get_logger(__name__)
 _LONGEST_OUTAGE_PAUSE_S = 60.0
@@ -116,7 +117,7 @@ class Worker:
             await work_off(self._services, claim)
         except Exception as error:  # noqa: BLE001 - a job that fails in whatever way is retried, then set aside
             if isinstance(error, StoreUnavailable):
-                await self._heal(claim)
+                await self._mend(claim)
             await self._put_off(claim, error)
         else:
             self._outages.pop(claim.scope.user, None)
@@ -127,15 +128,12 @@ class Worker:
         except ProxyError as error:
             _log.warning("a lease could not be released, it will run out", error=error.code)
 
-    async def _heal(self, claim: Claim) -> None:
-        """Set aside what a power loss broke in the owner's tables, and do again what the journal still holds."""
+    async def _mend(self, claim: Claim) -> None:
+        """Mend the owner's tables, where it is damage that keeps the work from being done."""
         try:
-            broken = await self._services.store.heal(claim.scope)
-            if broken:
-                turns = await self._services.journal.replay(claim.scope, now=self._services.clock.now())
-                _log.warning("broken table versions were set aside", versions=len(broken), replayed=turns)
+            await mend(self._services, claim.scope)
         except ProxyError as error:
-            _log.warning("a table cannot be healed", error=error.code)
+            _log.warning("a table cannot be mended now", error=error.code)
 
     async def _put_off(self, claim: Claim, error: Exception) -> None:
         failed = error.seqs if isinstance(error, WorkFailed) else None

@@ -179,7 +179,7 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
     elif services.captioner is not None:
         known = await _captioned(services, reading, known, picture.thumbnail)
     agent = await _partition(services, reading, [words_of(known)])
-    rows = [replace(row, agent=agent, session=item.session, taken_at=known.taken_at) for row in image_chunks(known)]
+    rows = [replace(row, agent=agent) for row in image_chunks(known)]
     await _store(services, reading, rows, progress)
     done = await _finish(services, reading, known)
     await _resettle(services, reading, rows)
@@ -201,8 +201,9 @@ async def _lettered(known: Image, path: Path, settings: MediaSettings) -> Image:
 def image_chunks(image: Image) -> list[Chunk]:
     """Return what is recalled of an image: one passage, or several where much is written in it."""
     pieces = _pieces(words_of(image).splitlines())
+    of, whose = (image.id, image.name), {"agent": image.agent, "session": image.session, "taken_at": image.taken_at}
     return [
-        Chunk(image.id if not seq else f"{image.id}.{seq}", "image", image.id, image.name, piece, image.created_at, seq)
+        Chunk(image.id if not seq else f"{image.id}.{seq}", "image", *of, piece, image.created_at, seq, **whose)  # type: ignore[arg-type]
         for seq, piece in enumerate(pieces)
     ]
 

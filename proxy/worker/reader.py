@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import structlog
 
-from proxy.errors import NotFound, ProxyError
+from proxy.errors import ContentDamaged, NotFound, ProxyError
 from proxy.media.base import MediaRefused
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
@@ -78,6 +78,8 @@ class Reader:
     async def _sweep(self) -> None:
         """Delete bytes that no row names: a process died between the two."""
         try:
+            if await self._services.incidents.happened("database"):
+                return  # no row names them because the rows are lost; they may be all that is left
             known = await self._services.media.blobs()
             if gone := await in_thread("load", self._services.blobs.sweep, known):
                 _log.info("left-over files were deleted", files=gone)
@@ -96,7 +98,7 @@ async def attempt(services: Services, reading: Reading) -> Shown | None:
     except Gone:
         return None
     except NotFound as gone:
-        await _fail(services, reading, "missing", str(gone))
+        await _fail(services, reading, "damaged" if isinstance(gone, ContentDamaged) else "missing", str(gone))
         return None
     except MediaRefused as refused:
         if refused.reason in _NOT_ITS_FAULT:

@@ -118,3 +118,4 @@ class Schedule:
         await services.receipts.prune(before=now - timedelta(days=services.settings.store.receipts_days))
         unused = now - timedelta(days=services.settings.store.conversations_days)
         await services.sessions.prune(before=unused, limit=_MOST_PRUNED)
+        await services.handed.prune(before=unused)

@@ -54,11 +54,9 @@ def tenants(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProv
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/files/f1"), ("GET", "/files/f1/content"), ("POST", "/files"), ("DELETE", "/files/f1"),
-        ("GET", "/batches"), ("POST", "/batches"), ("GET", "/responses/r1"), ("POST", "/responses/r1/cancel"),
-        ("GET", "/chat/completions"), ("GET", "/chat/completions/c1/messages"), ("POST", "/chat/completions/c1"),
-        ("GET", "/vector_stores"), ("GET", "/fine_tuning/jobs"), ("GET", "/something/new"),
-        ("DELETE", "/models/ft:mine"), ("GET", "/embeddings"), ("GET", "/modelsx"),
+        ("POST", "/files"), ("GET", "/batches"), ("POST", "/batches"), ("GET", "/chat/completions"),
+        ("GET", "/vector_stores"), ("GET", "/fine_tuning/jobs"), ("GET", "/something/new"), ("POST", "/conversations"),
+        ("DELETE", "/models/ft:mine"), ("GET", "/embeddings"), ("GET", "/modelsx"), ("POST", "/responses/compact"),
         ("POST", "/audio/voices"), ("POST", "/images/generations/g1"),
     ],
 )  # fmt: skip

@@ -33,7 +33,12 @@ def test_health_and_readiness_need_no_key(server: Running) -> None:
     for path in ("/healthz", "/health/liveliness"):
         assert httpx.get(server.origin + path).json() == {"status": "ok"}
     for path in ("/readyz", "/health/readiness"):
-        assert httpx.get(server.origin + path).json() == {"status": "ready", "store": True, "embedder": True}
+        assert httpx.get(server.origin + path).json() == {
+            "status": "ready",
+            "store": True,
+            "embedder": True,
+            "journal": True,
+        }
 
 
 def test_metrics_count_without_a_word_of_content(server: Running, alice: Speaker) -> None:

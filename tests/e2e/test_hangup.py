@@ -122,7 +122,7 @@ def test_hang_up_on_a_regeneration_keeps_the_whole_reply(alice: Speaker, upstrea
     "cut", [Reply([b"data: {}\n\n"], headers=replies.SSE_HEADERS, framing="chunked", cut=True), Raw()]
 )
 def test_provider_that_breaks_off_is_no_complete_turn(alice: Speaker, upstream: FakeProvider, cut: Any) -> None:
-    upstream.then(cut)
+    upstream.script(lambda _: cut)  # each time: on a used connection it is asked once more
     with tap(alice, FACT) as connection:
         received = connection.rest() if isinstance(cut, Reply) else connection.until(b"}}")
     assert finish_of(alice, received) == "upstream_error"

@@ -174,6 +174,14 @@ class _Connection(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._transport: asyncio.Transport | None = None
         self._number = 0
+        self._is_writable = asyncio.Event()
+        self._is_writable.set()
+
+    def pause_writing(self) -> None:
+        self._is_writable.clear()
+
+    def resume_writing(self) -> None:
+        self._is_writable.set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -237,7 +245,9 @@ class _Connection(asyncio.Protocol):
         for piece in pieces:
             if isinstance(piece, Gate):
                 await piece.passed()
-            elif framing == "chunked":
+                continue
+            await self._is_writable.wait()
+            if framing == "chunked":
                 if piece:
                     self._write(b"%x\r\n%s\r\n" % (len(piece), piece))
             else:

@@ -12,8 +12,10 @@ import structlog
 
 from tests.conformance import tools
 from tests.fakes.provider import FakeProvider
-from tests.fuzz.run import Findings, fuzz, sturdy
+from tests.fuzz.fields import BODIES, every_field
+from tests.fuzz.run import Findings, ask_all, fuzz, sturdy
 from tests.fuzz.spec import fuzz_spec
+from tests.fuzz.tenancy import play
 from tests.running import Running
 from tests.talking import BOTH, FACT, speaking
 
@@ -29,6 +31,7 @@ def main() -> int:
     parser.add_argument(
         "--spec-examples", type=int, default=8, help="Of the specification, for each operation; 0: none."
     )
+    parser.add_argument("--histories", type=int, default=200, help="Of several scopes at once.")
     given = parser.parse_args()
     logged: Counter[str] = Counter()
     provider = FakeProvider().start()
@@ -37,7 +40,9 @@ def main() -> int:
         structlog.configure(processors=[lambda _, method, event: _kept(logged, method, event)])
         sent, complaint = _by_spec(server, given.spec_examples)
         print(f"{sent} requests by the specification", flush=True)
-        findings, started = Findings(), time.monotonic()
+        findings, started = _by_field(server), time.monotonic()
+        play(server, given.histories, first_seed=given.seed)
+        print(f"{given.histories} histories of several scopes", flush=True)
         while (left := given.requests - sent - findings.statuses.total() - len(findings.failures)) > 0:
             findings += fuzz(server.origin, min(left, _ROUND), first_seed=given.seed + findings.statuses.total())
             provider.seen.clear()
@@ -58,6 +63,16 @@ def _by_spec(server: Running, examples: int) -> tuple[int, str]:
         return 0, ""
     tools.install()
     return fuzz_spec(server.base_url, examples)
+
+
+def _by_field(server: Running) -> Findings:
+    findings = Findings()
+    for name in BODIES:
+        with server.http("sk-fuzz-fields") as http:
+            memory = http.post("/memories", json={"text": f"I know {name}"}).json()["id"]
+        findings += ask_all(server.origin, every_field(name, memory))
+    print(f"{findings.statuses.total()} requests with another value in a field", flush=True)
+    return findings
 
 
 def _kept(logged: Counter[str], method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
+import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -24,13 +27,22 @@ class Findings:
 
     def take(self, request: Request, answer: Answer) -> None:
         self.statuses[answer.status] += 1
-        if answer.status >= 500:
+        if answer.status >= 500 or (answer.status >= 400 and request.method != "HEAD" and not _is_in_shape(answer)):
             self.failures.append((request, f"{answer.status} {answer.body[:200]!r}"))
 
     def __iadd__(self, other: Findings) -> Findings:
         self.statuses += other.statuses
         self.failures += other.failures
         return self
+
+
+def _is_in_shape(answer: Answer) -> bool:
+    """Whether an error is one that the SDKs can read."""
+    try:
+        found = json.loads(answer.body)["error"]
+        return isinstance(found["message"], str) and isinstance(found["type"], str)
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def sturdy(seen: Seen) -> Reply:
@@ -54,6 +66,17 @@ def ask(origin: str, request: Request) -> Answer:
     return send(origin, request.method, request.target, request.headers, request.body)
 
 
+def ask_all(origin: str, asked: Iterable[Request]) -> Findings:
+    """Send these requests."""
+    findings = Findings()
+    for request in asked:
+        try:
+            findings.take(request, ask(origin, request))
+        except (OSError, http.client.HTTPException) as error:
+            findings.failures.append((request, repr(error)))
+    return findings
+
+
 def fuzz(origin: str, count: int, *, first_seed: int = 0) -> Findings:
     """Send so many requests; the same ones for the same seed."""
     findings = Findings()
@@ -70,7 +93,7 @@ def fuzz(origin: str, count: int, *, first_seed: int = 0) -> Findings:
     def one(request: Request) -> None:
         try:
             findings.take(request, ask(origin, request))
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             findings.failures.append((request, repr(error)))
 
     one()

@@ -11,7 +11,9 @@ import pytest
 from proxy.store.agents import Agent, Agents
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.files import Files, Upload
+from proxy.store.handed import Handed
 from proxy.store.history import History
+from proxy.store.incidents import Incident, Incidents
 from proxy.store.journal import Journal
 from proxy.store.leases import Leases
 from proxy.store.media import Media
@@ -19,7 +21,7 @@ from proxy.store.projects import Projects
 from proxy.store.quarantine import Apart, Quarantine
 from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
-from proxy.store.tables import keys, leases, metadata
+from proxy.store.tables import keys, leases, metadata, stamps
 from proxy.store.uses import Uses
 from proxy.types import Document, Memory, Scope
 from tests.store.sql_rows import NOW, make_record, make_scope
@@ -29,7 +31,7 @@ pytestmark = pytest.mark.anyio
 
 ANNA, BEN = make_scope("anna"), make_scope("ben")
 TURNS = 200
-OPERATOR_TABLES = {keys}  # whom a key stands for is the operator's data, revoked apart
+OPERATOR_TABLES = {keys, stamps}  # whom a key stands for is the operator's data, revoked apart
 
 
 async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int = 0) -> None:
@@ -55,6 +57,8 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await Projects(db).note(project, text, now=NOW)
         await Agents(db).put(scope, Agent(sha256[:32], text, (word,), is_private=True, created_at=NOW))
         await Quarantine(db).add(scope, Apart(f"qua_{n}{word}", "document", shown.id, text, "user", NOW))
+        await Incidents(db).note(scope, Incident("memories", text, NOW, place=word))
+        await Handed(db).note(scope, [f"msg_{n}{word}"], now=NOW)
         if n % 20 == 19:
             await uses.flush()
             seqs = [item.seq for item in await journal.items(scope)]

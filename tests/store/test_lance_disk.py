@@ -61,20 +61,6 @@ async def test_a_broken_newest_version_is_set_aside(store, tmp_path, content):
     assert (await fresh.verify()).broken == ()
 
 
-async def test_a_version_whose_data_was_lost_is_set_aside(store, tmp_path):
-    await store.put_memories(ANNE, [fact(1)], {}, "m")
-    before = set((tmp_path / "lance" / "aa").rglob("data/*"))
-    await store.put_memories(ANNE, [fact(2)], {}, "m")
-    [lost] = set((tmp_path / "lance" / "aa").rglob("data/*")) - before
-    lost.write_bytes(b"")
-    fresh = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
-    assert len(await fresh.heal(ANNE)) == 1
-    assert [memory.id for memory in await fresh.memories(ANNE)] == [fact(1).id]
-    await fresh.put_memories(ANNE, [fact(2)], {}, "m")
-    assert await fresh.heal(ANNE) == []
-    assert (await fresh.counts(ANNE))["memories"] == 2
-
-
 async def test_a_new_dimension_rebuilds_the_table_and_leaves_vectors_pending(store, tmp_path):
     await store.put_memories(ANNE, [fact(1)], {fact(1).id: vector(1)}, "m")
     wider = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION * 2)

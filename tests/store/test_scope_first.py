@@ -14,6 +14,10 @@ from proxy.store import keys
 from proxy.types import Scope
 
 OPERATOR_WIDE = {
+    "Incidents.happened": "whether the database was ever lost, so that files without rows are not swept",
+    "Incidents.see": "the operator has seen what was damaged, returns a count",
+    "Incidents.unseen": "what was damaged, for the operator: names of parts and counts, no content",
+    "Handed.prune": "retention by age, the same for all, returns a count",
     "Journal.claim": "the worker serves whichever owner has due work, and gets that owner's scope with it",
     "Journal.depth": "counts for the operator's metrics, no content",
     "Journal.revive_all": "a new start gives every owner's dead rows another chance, returns a count",

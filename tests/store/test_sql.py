@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from proxy.errors import ConfigError, StoreUnavailable
+from proxy.errors import ConfigError, StoreDamaged, StoreUnavailable
 from proxy.store.sql import Database
 
 pytestmark = pytest.mark.anyio
@@ -131,7 +131,7 @@ def test_postgres_without_its_extra_is_explained(missing: str) -> None:
 
 async def test_an_unusable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "sql.db").write_bytes(b"no database, but long enough to be taken for one" * 100)
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreDamaged, match="check --repair"):
         await Database.open(f"sqlite:///{tmp_path}/sql.db")
 
 

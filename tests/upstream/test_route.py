@@ -119,21 +119,49 @@ def test_an_empty_variable_is_no_key():
         routes({"OPENAI_API_KEY": ""}).resolve("gpt-4o", None)
 
 
-def test_a_clients_own_key_of_the_providers_form_opens_the_prefix():
-    fresh = routes()
-    assert fresh.resolve("groq/llama", "gsk_client").forwards_auth
-    with pytest.raises(ModelNotFound):
-        fresh.resolve("groq/llama", "sk-proj-openai")
-    with pytest.raises(ModelNotFound):
-        routes(auth_mode="keys").resolve("groq/llama", "gsk_client")
+PREFIXED = ["groq/llama", "anthropic/claude-x", "gemini/g", "ollama/llava", "lm_studio/x", "llamafile/x", "hosted_vllm/org/m",
+            "bedrock/x", "huggingface/https://h.test/x", "newcomer/m", "openai/gpt-4o", "gpt-4o", "claude-x"]  # fmt: skip
 
 
-def test_own_servers_need_no_key():
-    assert place(routes().resolve("ollama/llama3", "ollama")) == ("ollama", "http://localhost:11434/v1", "llama3")
-    vllm = routes({"HOSTED_VLLM_API_BASE": "http://gpu:8000"})
-    assert place(vllm.resolve("hosted_vllm/org/m", None)) == ("hosted_vllm", "http://gpu:8000/v1", "org/m")
-    with pytest.raises(ModelNotFound):
-        routes().resolve("hosted_vllm/org/m", None)
+@pytest.mark.parametrize("client_key", ["gsk_client", "sk-ant-client", "sk-proj-client", "ollama", None])
+@pytest.mark.parametrize("auth_mode", ["passthrough", "keys"])
+@pytest.mark.parametrize("model", PREFIXED)
+def test_neither_a_prefix_nor_a_clients_key_opens_a_route(model, auth_mode, client_key):
+    listing = [listed("m", "openai/real", api_base="http://h:1/v1")]
+    for made in (routes(auth_mode=auth_mode), routes(auth_mode=auth_mode, model_list=listing)):
+        with pytest.raises(ModelNotFound):
+            made.resolve(model, client_key)
+        assert made.anthropic(client_key) is None
+
+
+@pytest.mark.parametrize(
+    ("environ", "model", "base_url"),
+    [
+        ({"OLLAMA_API_BASE": "http://localhost:11434"}, "ollama/llama3", "http://localhost:11434/v1"),
+        ({"LM_STUDIO_API_BASE": "http://gpu:1234"}, "lm_studio/m", "http://gpu:1234/v1"),
+        ({"HOSTED_VLLM_API_BASE": "http://gpu:8000"}, "hosted_vllm/org/m", "http://gpu:8000/v1"),
+        ({"OPENAI_BASE_URL": OPENAI}, "gpt-4o", OPENAI),
+        ({"GROQ_API_BASE": "https://api.groq.com/openai/v1"}, "groq/m", "https://api.groq.com/openai/v1"),
+    ],
+)
+def test_a_base_url_in_the_environment_opens_the_way_to_its_provider(environ, model, base_url):
+    target = routes(environ).resolve(model, "any")
+    assert (target.base_url, target.api_key) == (base_url, None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["https://h.test/x", "http://h.test", "HTTPS:/h.test", "//h.test/x", "../files/f", "a/../b", "x?y=z", "x#y", "x%2fy",
+     "x\\y", "x\r\ny", ".", "x/.."],
+)  # fmt: skip
+def test_a_name_that_is_an_address_goes_nowhere_through_litellm(name):
+    environ = {"HF_TOKEN": "hf_1", "GEMINI_API_KEY": "k"}
+    for made in (routes(environ), routes(environ, model_list=[listed("*", "*")])):
+        for prefix in ("huggingface", "gemini"):
+            with pytest.raises(ModelNotFound):
+                made.resolve(f"{prefix}/{name}", "EMPTY")
+    exact = routes(environ, model_list=[listed("tgi", "huggingface/https://own.test/x")])
+    assert exact.resolve("tgi", "EMPTY").model == "huggingface/https://own.test/x"
 
 
 def test_another_openai_base_url_takes_every_name_as_written():
@@ -249,6 +277,29 @@ def test_keys_in_passthrough(route_key, client_key, expected):
     assert sent_key(target, client_key) == expected
 
 
+@pytest.mark.parametrize(
+    ("model", "client_key", "is_sent"),
+    [
+        ("groq/m", "gsk_client", True),
+        ("groq/m", "sk-some-new-form", True),
+        ("groq/m", "sk-proj-client", False),
+        ("groq/m", "sk-ant-client", False),
+        ("openai/m", "sk-proj-client", True),
+        ("openai/m", "gsk_client", False),
+        ("openai/m", "hf_client", False),
+        ("anthropic/m", "AIza" + "x" * 35, False),
+        ("gemini/m", "sk-or-client", False),
+        ("ollama/m", "sk-proj-client", False),
+        ("ollama/m", "anything", True),
+    ],
+)
+def test_a_clients_key_goes_to_no_other_provider_than_it_is_of(model, client_key, is_sent):
+    target = routes(model_list=[listed("m", model)]).resolve("m", client_key)
+    assert (sent_key(target, client_key) == client_key) == is_sent
+    behind = routes(model_list=[listed("m", model, api_base="http://gateway:1")]).resolve("m", client_key)
+    assert (sent_key(behind, client_key) == client_key) == (is_sent or not model.startswith("ollama"))
+
+
 @pytest.mark.parametrize("given", [{}, {"api_key": "sk-route"}])
 def test_credentials_that_are_no_key_are_not_taken_away(given):
     model_list = [listed("m", "openai/x", **given)]
@@ -296,8 +347,12 @@ def over_messages(made: Routes, model: str, client_key: str | None = None) -> Ta
 
 
 @pytest.mark.parametrize("model", ["claude-x", "anthropic/claude-x"])
-def test_anthropic_gets_its_own_wire_where_the_environment_or_the_client_has_a_key(model):
-    for made, key in ((routes({"ANTHROPIC_API_KEY": "sk-ant-1"}), "EMPTY"), (routes(), "sk-ant-mine")):
+def test_anthropic_gets_its_own_wire_where_the_environment_names_it(model):
+    by_key, by_url = (
+        routes({"ANTHROPIC_API_KEY": "sk-ant-1"}),
+        routes({"ANTHROPIC_BASE_URL": "https://api.anthropic.com"}),
+    )
+    for made, key in ((by_key, "EMPTY"), (by_key, "sk-ant-mine"), (by_url, "sk-ant-mine")):
         target = over_messages(made, model, key)
         assert (target.upstream, *place(target)) == (made.wire, "anthropic", CLAUDE, "claude-x")
         assert target.key_header == "x-api-key"

@@ -54,7 +54,7 @@ def test_row_70_sdk_retry_adds_nothing(learning: Wire, status: int) -> None:
 
 
 def test_row_70_retry_after_a_broken_connection_adds_nothing(learning: Wire) -> None:
-    learning.provider.then(replies.Raw(abort=True))
+    learning.provider.then(replies.Raw(abort=True), replies.Raw(abort=True))  # one may be mended on a new connection
     learning.openai.with_options(max_retries=2).chat.completions.create(**ask(FACT))
     assert state(learning) == {"turns": [1], "episodes": 2, "memories": 2}
 
@@ -241,9 +241,10 @@ def test_row_80_no_content_in_logs_metrics_and_errors(
     with Running(tmp_path, upstream=provider.base_url) as server:
         wire = Wire(server, provider, memory="full", user=user)
         for reply in (whole, cut, replies.error(500, answered), replies.html(502), Reply([b"no"]), replies.Raw()):
-            provider.then(reply)
+            provider.script(lambda _, reply=reply: reply)
             with suppress(IncompleteRead):
                 wire.send(body, **named)
+        provider.script(None)
         mine = [wire.send(b'{"model": "m", "messages": [' + said.encode(), **named).body]
         mine.append(wire.send(body, x_memory_budget="lots", **named).body)
         for break_it in (lambda: _replace(server, "embedder", Stuck(hangs=False)),

@@ -195,9 +195,7 @@ async def test_nothing_is_written_under_a_lost_lease(services: Services, disk: D
     await say(services, ANNA, "1")
     pass_by(services, 60)
     async with asyncio.timeout(10), working(services):
-        while not disk.entered.is_set():
-            pass_by(services, 1)
-            await asyncio.sleep(0.005)
+        await disk.entered.wait()
         later = NOW + timedelta(days=1)
         assert await services.leases.acquire(ANNA, "other", 3600, later)
         await disk.left.wait()
@@ -224,3 +222,53 @@ async def test_work_of_one_owner_that_takes_long_holds_up_no_other(services: Ser
         pass_by(services, 1)
         await until(is_indexed)
         disk.gate.set()
+
+
+async def test_an_attempt_is_counted_before_it_begins(services: Services) -> None:
+    """A process that is killed while it learns cannot count: what stands in the journal then counts for it."""
+    await say(services, ANNA, "1")
+    await say(services, ANNA, "2")
+    first, _ = await services.journal.items(ANNA)
+    for _ in range(services.settings.worker.max_attempts):
+        await services.journal.begin(ANNA, [first.seq])
+
+    async def is_done() -> bool:
+        pass_by(services, 1)
+        return await services.journal.depth() == {"index": 0, "learn": 0, "dead": 1}
+
+    for _ in range(2):  # and a new start leaves it alone
+        async with working(services):
+            await until(is_done)
+    (dead,) = await services.journal.dead(ANNA)
+    assert (dead.id, dead.error) == ("turn_1", "stalled")
+
+
+async def test_an_attempt_that_came_to_its_end_counts_for_nothing(services: Services) -> None:
+    await say(services, ANNA, "1")
+    (item,) = await services.journal.items(ANNA)
+    await services.journal.begin(ANNA, [item.seq])
+
+    async def is_done() -> bool:
+        pass_by(services, 1)
+        return not await services.journal.items(ANNA)
+
+    async with working(services):
+        await until(is_done)
+    assert await services.journal.depth() == {"index": 0, "learn": 0, "dead": 0}
+    assert len(await services.store.memories(ANNA)) == 1
+
+
+async def test_a_turn_that_takes_too_long_is_kept_without_being_learned(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proxy.process.patience.MOST_CPU_S", -1.0)
+    await say(services, ANNA, "1")
+
+    async def is_done() -> bool:
+        pass_by(services, 1)
+        return await services.journal.depth() == {"index": 0, "learn": 0, "dead": 1}
+
+    async with working(services):
+        await until(is_done)
+    assert await services.store.memories(ANNA) == []
+    assert len(await services.store.episodes(ANNA)) > 0

@@ -13,6 +13,9 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
+from proxy.text import fence
+from proxy.text.quoted import marked
+
 MAX_LISTED = 100
 _ERROR = 400
 _INSTRUCTIONS = (
@@ -46,7 +49,7 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
         body = _given(query=query, limit=limit, as_of=as_of)
         found = await _answer(ask, context, "POST", "/v1/memories/search", body, project)
         kept = ("source", "id", "text", "when", "score")
-        return {"results": [{name: hit.get(name) for name in kept} for hit in found["data"]]}
+        return {"results": [_rendered({name: _shown(hit).get(name) for name in kept}) for hit in found["data"]]}
 
     @server.tool(title="Remember", annotations=_WRITE)
     async def remember(
@@ -54,7 +57,7 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
     ) -> dict[str, Any]:
         """Keep one statement in the user's own words; said again, it is the same memory."""
         body = _given(text=text, pinned=pinned, expires_at=expires_at)
-        return await _answer(ask, context, "POST", "/v1/memories", body, project)
+        return await _told(ask, context, "POST", "/v1/memories", body, project)
 
     @server.tool(title="Forget", annotations=_END)
     async def forget(
@@ -67,12 +70,12 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
     ) -> dict[str, Any]:
         """Forget what one of text, query and ids names; only shows what would go unless ``dry_run`` is false."""
         body = _given(text=text, query=query, ids=ids, dry_run=dry_run)
-        return await _answer(ask, context, "POST", "/v1/memories/forget", body, project)
+        return await _told(ask, context, "POST", "/v1/memories/forget", body, project)
 
     @server.tool(title="Undo", annotations=_WRITE)
     async def undo(batch: str, context: Context) -> dict[str, Any]:
         """Take back a batch that ``forget`` returned."""
-        return await _answer(ask, context, "POST", "/v1/memories/undo", {"batch": batch})
+        return await _told(ask, context, "POST", "/v1/memories/undo", {"batch": batch})
 
     @server.tool(title="List memories", annotations=_READ)
     async def list_memories(
@@ -84,9 +87,16 @@ def memory_server(ask: Ask, version: str) -> MCPServer:
     ) -> dict[str, Any]:
         """List what is remembered, newest first, or best first for a query; ``after`` continues behind an id."""
         asked = urlencode(_given(query=query, limit=max(1, min(limit, MAX_LISTED)), after=after))
-        return await _answer(ask, context, "GET", f"/v1/memories?{asked}", None, project)
+        return await _told(ask, context, "GET", f"/v1/memories?{asked}", None, project)
 
     return server
+
+
+async def _told(
+    ask: Ask, context: Context, method: str, path: str, body: dict[str, Any] | None, project: str | None = None
+) -> dict[str, Any]:
+    answer = await _answer(ask, context, method, path, body, project)
+    return {name: _rendered(value) for name, value in answer.items()}
 
 
 async def _answer(
@@ -99,6 +109,21 @@ async def _answer(
     if status >= _ERROR:
         raise ToolError(str(answer.get("error", {}).get("message") or f"The memory answered with status {status}."))
     return answer
+
+
+def _shown(hit: dict[str, Any]) -> dict[str, Any]:
+    """Return a hit with what the user quoted in a message in brackets that say so."""
+    is_users = hit.get("source") == "episode" and hit.get("role") == "user"
+    return {**hit, "text": marked(str(hit.get("text") or ""))} if is_users else hit
+
+
+def _rendered(value: Any) -> Any:
+    """Return what a model is to read: each text on its line, with no tag and no control token in it."""
+    if isinstance(value, str):
+        return fence.line(value)
+    if isinstance(value, list):
+        return [_rendered(one) for one in value]
+    return {name: _rendered(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 def _given(**values: object) -> dict[str, Any]:

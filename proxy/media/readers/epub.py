@@ -18,7 +18,7 @@ from proxy.media.readers.xml import parsed
 
 _CONTAINER = "META-INF/container.xml"
 _HEADING = re.compile(r"^#{1,6}\s+(.+)", re.MULTILINE)
-_HEAD = re.compile(r"(?is)^.*?<body[^>]*>|</body>.*$")
+_HEAD = re.compile(r"(?is)^.*?<body[^<>]*+>|</body>.*$")
 
 
 def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], None]) -> Content:

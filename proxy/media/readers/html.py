@@ -17,7 +17,7 @@ _ARTICLE_WORDS = 150  # a shorter page has nothing to be told apart
 _TAG = re.compile(r"</?su[bp]>")
 _ESCAPED = re.compile(r"\\([\[\]*_#`<>.()+\-!|~])")
 _STARS = re.compile(r"(\*{1,3})(?=\S)([^*]{1,400}?)(?<=\S)\1")
-_WRAPPED = re.compile(r"[ \t]*\n[ \t]{3,}(?=[^\s|*+#\d-])")  # source lines that go on, not items of lists
+_WRAPPED = re.compile(r"(?<![ \t])[ \t]*+\n[ \t]{3,}+(?=[^\s|*+#\d-])")  # source lines that go on, not items of lists
 _WORD = re.compile(r"\w+")
 _HIDDEN = "script|style|noscript|template|svg|head|iframe|object|canvas"
 

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 _SPACE = re.compile(r"\s+")
-_IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
+_IMAGE = re.compile(  # neither part reaches into another image: many that are never closed stay linear
+    r"!\[([^\]!]*+(?:!(?!\[)[^\]!]*+)*+)\]\([^)!]*+(?:!(?!\[)[^)!]*+)*+\)"
+)
 
 
 def table(rows: Iterable[Sequence[object]]) -> str:

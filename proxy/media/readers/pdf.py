@@ -21,7 +21,7 @@ _LEAST_RULES = 6
 _MAX_TABLE_PAGES = 60
 _MAX_MARKS = 5000
 _NO_TITLE = re.compile(
-    r"(?i)\(?(?:anonymous|untitled|microsoft word - .*|.*\.(?:docx?|jpe?g|png|tiff?|indd|tex|dvi|pdf))\)?"
+    r"(?i)\A\(?(?:anonymous|untitled|microsoft word - .*|.*\.(?:docx?|jpe?g|png|tiff?|indd|tex|dvi|pdf))\)?"
 )
 _BROKEN_WORD = re.compile(f"{BROKEN}(?=[A-Z])")
 

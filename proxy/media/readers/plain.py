@@ -12,7 +12,7 @@ from proxy.media.limits import Limits
 
 _UNWANTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\ufffe\uffff\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
-_TRAILING = re.compile(r"[ \t\u00a0]+$", re.MULTILINE)
+_TRAILING = re.compile(r"(?<![ \t\u00a0])[ \t\u00a0]++$", re.MULTILINE)
 _SHORT_BYTES = 300
 _FEW = 0.25
 _WESTERN = frozenset("àáâãäåæçèéêëìíîïñòóôõöøœùúûüýÿßÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØŒÙÚÛÜÝŸ«»“”„‘’‚–—…€£§°©®¿¡·•\xa0")

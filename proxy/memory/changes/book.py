@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -28,7 +29,8 @@ K = TypeVar("K", str, tuple[str, str])
 
 _log = structlog.get_logger(__name__)
 _BATCH = 64
-_AT_ONCE = 64  # messages of one turn that are embedded as they are stored
+_AT_ONCE = 64  # messages of one turn that are embedded as they are stored …
+_AT_ONCE_CHARACTERS = 6_000  # … as long as they have no more than this together; it takes 40 ms a thousand
 _TRAIL = 2  # turns before a new one that its window reaches
 
 
@@ -68,7 +70,7 @@ class Book:
         for session in {episode.session for episode in episodes}:
             stored = await self._index.said(scope, session)
             before += [row for row in stored if row.id not in new][-_TRAIL:]
-        trails = trail_texts([*before, *episodes])
+        trails = await in_thread("learn", trail_texts, [*before, *episodes])
         if later := _long_before(episodes):
             await self._write_episodes(scope, later, {})
         left = {episode.id for episode in later}
@@ -164,14 +166,20 @@ class Book:
 
 
 def _long_before(episodes: Sequence[Episode]) -> list[Episode]:
-    """Return the older part of a long history that came along with a turn.
+    """Return the older part of a long history that came along with a turn, or of a very long message.
 
     It is found by words until there is time to embed it. Turns that wait for each other, however many, are not meant.
     """
     by_turn: dict[str, list[Episode]] = {}
     for episode in episodes:
         by_turn.setdefault(episode.turn, []).append(episode)
-    return [episode for said in by_turn.values() for episode in said[:-_AT_ONCE]]
+    return [episode for said in by_turn.values() for episode in said[: len(said) - _newest(said)]]
+
+
+def _newest(said: Sequence[Episode]) -> int:
+    """Return how many of a turn's episodes, from the last, are embedded at once; one in any case."""
+    sizes = itertools.accumulate(len(one.text) for one in reversed(said[-_AT_ONCE:]))
+    return max(1, sum(size <= _AT_ONCE_CHARACTERS for size in sizes))
 
 
 def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:

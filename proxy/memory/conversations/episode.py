@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import Any, Literal
 
 from proxy.clock import iso
-from proxy.memory.conversations.summarize import Count, Utterance, extract, sampled
+from proxy.memory.conversations.summarize import QUOTING, Count, Utterance, extract, sampled
 from proxy.memory.plan.changes import memory_id
 from proxy.text.secrets import redact
-from proxy.types import Episode, Memory, Scope, local, offset_of
+from proxy.types import Episode, Memory, Role, Scope, local, offset_of
 
 LEVEL, SOURCES = "level", "sources"  # metadata: of what it is a summary, and the ids of what was summarised
 Level = Literal["conversation", "day", "week"]
@@ -23,6 +24,7 @@ _MOST_FACTS = 5
 _MANY = 4  # summaries of one day, or of one week, that a roll-up stands for
 _MOST_TURNS = 200
 _KEY_FACTS = "Key facts: "
+_QUOTED = f"{QUOTING.capitalize()}: "
 
 See = Callable[[str], str | None]
 
@@ -60,13 +62,9 @@ def summarised(
     if sum(one.role == "user" and one.piece == 0 for one in episodes) < _LEAST_TURNS:
         return None
     seen = [replace(one, text=shown) for one in episodes if (shown := see(redact(one.text)))]
-    said = [Utterance(at, one.role, one.text) for at, one in enumerate(seen)]
+    said = [Utterance(at, role, whole) for at, (role, whole) in enumerate(_messages(seen))]
     lines = [] if text else extract(sampled(said), _MOST_TOKENS, count, most=_MOST_SENTENCES)
-    parts = (
-        [shown]
-        if text and (shown := see(text))
-        else [f"{'User' if line.role == 'user' else 'Assistant'}: {line.text}" for line in lines]
-    )
+    parts = [shown] if text and (shown := see(text)) else [f"{line.role.capitalize()}: {line.text}" for line in lines]
     key = [shown for one in facts if (shown := see(one.text))][:_MOST_FACTS]
     parts += [_KEY_FACTS + " ".join(key)] if key else []
     if not parts:
@@ -105,7 +103,7 @@ def rolled_up(scope: Scope, memories: Sequence[Memory], level: Level, now: datet
             Utterance(at, "user", line.partition(": ")[2] or line)
             for at, row in enumerate(rows)
             for line in row.text.splitlines()
-            if not line.startswith(_KEY_FACTS)
+            if not line.startswith((_KEY_FACTS, _QUOTED))
         ]
         text = "\n".join(line.text for line in extract(said, _MOST_TOKENS, count, most=_MOST_SENTENCES))
         if text:
@@ -141,6 +139,12 @@ def mended(memories: Sequence[Memory], see: See, now: datetime) -> list[Memory]:
             text = "\n".join(left)
             changed.append(replace(one, text=text, updated_at=now, status="active" if text else "archived"))
     return changed
+
+
+def _messages(episodes: Sequence[Episode]) -> list[tuple[Role, str]]:
+    """Return the messages whole: what is quoted in a piece of one may be told by another piece."""
+    together = groupby(episodes, key=lambda one: (one.turn, one.seq, one.role))
+    return [(role, "\n".join(piece.text for piece in pieces)) for (_, _, role), pieces in together]
 
 
 def _period(moment: datetime, level: Level) -> str:

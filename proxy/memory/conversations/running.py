@@ -8,7 +8,7 @@ from typing import Any
 
 from proxy.memory.conversations.compaction import Plan
 from proxy.memory.conversations.summarize import Extract, Utterance, extract, sampled, topics
-from proxy.text.fence import CLOSE, Count, escape
+from proxy.text.fence import CLOSE, Count, line
 from proxy.text.secrets import redact
 
 OPEN = '<memory kind="summary">'
@@ -140,10 +140,10 @@ def _clean(said: Sequence[Utterance]) -> list[Utterance]:
 
 def _shown(one: Segment, see: See) -> list[str]:
     seen = without(one, see)
-    shown = [f"#{hint.first}-#{hint.last}: {', '.join(map(escape, hint.terms))}".rstrip(": ") for hint in seen.hints]
+    shown = [f"#{hint.first}-#{hint.last}: {', '.join(map(line, hint.terms))}".rstrip(": ") for hint in seen.hints]
     if seen.text:
-        return [*shown, escape(seen.text)]
-    return [*shown, *(f"#{line.number} {line.role}: {escape(line.text)}" for line in seen.lines)]
+        return [*shown, line(seen.text)]
+    return [*shown, *(f"#{one.number} {one.role}: {line(one.text)}" for one in seen.lines)]
 
 
 def _weight(one: Segment, count: Count) -> int:

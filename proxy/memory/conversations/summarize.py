@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from proxy.text.quoted import quoted_spans
 from proxy.text.words import HAS_CJK
 
 Count = Callable[[str], int]
@@ -21,7 +22,7 @@ Count = Callable[[str], int]
 _SENTENCE = re.compile(r"(?:[^.!?。！？؟…\n]|[.!?…](?=[^\s\"'”»)]))+[.!?。！？؟…]*[\"'”»）)」]*")
 _WORD = re.compile(r"[^\W_]+")
 _ENTITY = re.compile(r"(?<=[\w,;:()\"'-] )[A-ZÀ-ÞА-Я][\w-]+|\d[\d.,:%€$£]*\d|\d")
-_BLOCK = re.compile(r"```.*?(?:```|\Z)|<memory[^>]*>.*?(?:</memory>|\Z)", re.DOTALL)
+_BLOCK = re.compile(r"```.*?(?:```|\Z)|<memory[^<>]*+>.*?(?:</memory>|\Z)", re.DOTALL)
 _MOST_CHARACTERS = 100_000  # looked at of one part of a conversation; of longer ones, a share of each message
 _LEAST_HEAD = 160
 _LONGEST = 300  # characters of a sentence that are shown
@@ -31,6 +32,8 @@ _REPEATED = 0.75  # of the words, and a sentence is not said again
 _MOST_CANDIDATES = 400
 _COMMON = 0.25  # a word in more sentences than this says nothing
 _TOPICS = 6
+
+QUOTING = "user, quoting"  # the role of a sentence that is not the user's own words
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Extract:
 
     Args:
         number: Of its message.
-        role: Who said it.
+        role: Who said it; ``QUOTING`` where it is quoted in what the user said.
         text: As it was said, shortened where it is very long.
         rank: 0 for the one that says most.
     """
@@ -62,6 +65,7 @@ class Extract:
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     utterance: Utterance
+    role: str
     text: str
     words: frozenset[str]
     place: int
@@ -97,7 +101,7 @@ def extract(said: Sequence[Utterance], most_tokens: int, count: Count, *, most: 
             left -= tokens
             covered.update(sentence.words)
             chosen.append(sentence)
-    ranked = [Extract(one.utterance.number, one.utterance.role, one.text, rank) for rank, one in enumerate(chosen)]
+    ranked = [Extract(one.utterance.number, one.role, one.text, rank) for rank, one in enumerate(chosen)]
     return sorted(ranked, key=lambda one: (one.number, one.rank))
 
 
@@ -143,14 +147,19 @@ def terms(text: str) -> list[str]:
 def _sentences(said: Iterable[Utterance]) -> Iterable[_Sentence]:
     for one in said:
         text = _BLOCK.sub("\n", one.text) if "```" in one.text or "<memory" in one.text else one.text
+        quoted = iter(quoted_spans(text) if one.role == "user" else ())
+        span = next(quoted, None)
         for place, match in enumerate(_SENTENCE.finditer(text)):
+            while span is not None and span[1] <= match.start():
+                span = next(quoted, None)
             sentence = " ".join(match[0].split())
             if len(sentence) < _SHORTEST and not HAS_CJK.search(sentence):
                 continue
             shown = sentence if len(sentence) <= _LONGEST else sentence[:_LONGEST].rsplit(" ", 1)[0] + " …"
             words = frozenset(word.casefold() for word in terms(shown))
             if words:
-                yield _Sentence(one, shown, words, place)
+                role = QUOTING if span is not None and span[0] < match.end() else one.role
+                yield _Sentence(one, role, shown, words, place)
 
 
 def _score(sentence: _Sentence, centre: dict[str, float]) -> float:

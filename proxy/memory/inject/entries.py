@@ -10,6 +10,7 @@ from typing import Literal
 
 from proxy.memory.inject.tuning import LAYOUT, Layout
 from proxy.text import fence
+from proxy.text.quoted import marked
 from proxy.text.terms import terms_in
 from proxy.types import Hit, Source
 
@@ -44,12 +45,15 @@ class Entry:
     def text(self) -> str:
         """Return the text as rendered, without date, context and marks; "" where nothing visible is in it."""
         if self.is_file:
-            return "\n  ".join(line for hit in self.hits for line in fence.lines(hit.text))
-        text, before = self.hits[0].text, self.hits[0]
-        for hit in self.hits[1:]:
-            text += (" " if _piece(hit) == _piece(before) + 1 else " … ") + hit.text
-            before = hit
-        return fence.line(text)
+            return fence.item("\n".join(hit.text for hit in self.hits))
+        return fence.line(_together(self.hits, [hit.text for hit in self.hits]))
+
+    @cached_property
+    def shown(self) -> str:
+        """Return ``text`` with what the user quoted in it in brackets that say so."""
+        if not self.message or self.section != "user":
+            return self.text
+        return fence.line(_together(self.hits, [_marked(hit) for hit in self.hits]))
 
     @cached_property
     def plain(self) -> str:
@@ -144,7 +148,7 @@ class Entry:
         if self.is_file:
             date = f" ({_day(hit)})" if hit.when and layout.dated else ""
             return f"- {fence.line(f'{hit.title}{date}')}: {self.text}"
-        told = self._date(layout) + _annotated(self.text, self.dates, self.context, self.hits)
+        told = self._date(layout) + _annotated(self.shown, self.dates, self.context, self.hits)
         for later in (one for member in self.hits for one in member.then):
             told += f"{_joint(told)}then {_dated(later, layout)}"
         ended_by = next((member.ended_by for member in self.hits if member.ended_by), None)
@@ -237,12 +241,27 @@ def members(hit: Hit) -> Iterator[Hit]:
 
 def statement(hit: Hit) -> str:
     """Return the text of a hit with its resolved dates, its context and its mark of doubt, as one line."""
-    return _annotated(fence.line(hit.text), hit.dates, hit if hit.context else None, (hit,))
+    return _annotated(fence.line(_marked(hit)), hit.dates, hit if hit.context else None, (hit,))
 
 
 def plain(text: str) -> str:
     """Return a text as it is compared with others: rendered, case folded, blanks as one, without a final full stop."""
     return " ".join(fence.line(text).casefold().split()).rstrip(".!")
+
+
+def _marked(hit: Hit) -> str:
+    """Return the text of a hit; in a message of the user's with what is quoted there in brackets that say so."""
+    is_users = hit.source == "episode" and hit.role == "user"
+    return marked(hit.text, hit.quoted) if is_users else hit.text
+
+
+def _together(hits: Sequence[Hit], texts: Sequence[str]) -> str:
+    """Return the pieces of a message as one text."""
+    text, before = texts[0], hits[0]
+    for hit, more in zip(hits[1:], texts[1:], strict=True):
+        text += (" " if _piece(hit) == _piece(before) + 1 else " … ") + more
+        before = hit
+    return text
 
 
 def _annotated(text: str, dates: str, context: Hit | None, hits: Sequence[Hit]) -> str:

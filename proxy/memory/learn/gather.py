@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TypeVar
@@ -14,13 +14,12 @@ from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf
 from proxy.memory.index.postings import Mask
 from proxy.memory.index.shelf import Shelf
-from proxy.memory.learn.endings import resumed
 from proxy.memory.learn.learn import Read
 from proxy.memory.learn.past import Past, Row
-from proxy.memory.learn.statements import statements
 from proxy.memory.model.judge import MAX_OLDER
 from proxy.memory.plan.changes import SLOT, is_ending
 from proxy.memory.vectors.embed import Embedder
+from proxy.process.threads import in_thread
 from proxy.store.schema import Vector
 from proxy.text.lexical import weights
 from proxy.types import Chunk, Episode, Memory, Scope, Turn
@@ -46,18 +45,11 @@ class _Words:
 
 
 async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: Sequence[Episode]) -> Past:
-    """Return what a turn may concern.
-
-    Args:
-        index: Of the user.
-        turn: The turn.
-        readings: Its messages as read.
-        own: Its messages as stored.
-    """
+    """Return what a turn may concern, of all that its user's index holds; ``own`` are its messages as stored."""
     scope = turn.scope
     named = [" ".join(term.text for term in ending.terms) for one in readings for ending in one.endings]
     named += [ending.sentence.text for one in readings for ending in one.endings if ending.kind == "forget"]
-    named += [" ".join(term.text for term in terms) for one in readings for terms in resumed(one.found)]
+    named += [" ".join(term.text for term in terms) for one in readings for terms in one.resumed]
     is_corrected = any(ending.kind == "meant" for one in readings for ending in one.endings)
     said = await index.said(scope, scope.session) if is_corrected else []
     before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
@@ -73,17 +65,13 @@ async def _memories(
 ) -> list[Memory]:
     texts = [(text, MAX_MEMORIES) for text in named]
     for one in readings:
-        texts += [(statement.text, MAX_SAME) for statement in statements(one.found)]
+        texts += [(text, MAX_SAME) for text in one.stated]
     texts += [(text, MAX_SAME) for text in corrected]
     everything = "\n".join(text for text, _ in texts)
     shelf = await index.facts(scope, _Words(everything or " "))
-    found: dict[str, Memory] = {}
-    with shelf.lock:
-        mask = shelf.seen_by(scope)
-        for text, limit in texts:
-            found |= {row.id: row for row in _best(shelf, text, mask, limit)}
-        for quote in {row.quote for row in found.values() if row.quote != row.text} if named else ():
-            found |= {row.id: row for row in _best(shelf, quote, mask, MAX_SIBLINGS)}
+    found = await in_thread("learn", _search, shelf, scope, texts)
+    quotes = {row.quote for row in found.values() if row.quote != row.text} if named else ()
+    found |= await in_thread("learn", _search, shelf, scope, [(quote, MAX_SIBLINGS) for quote in quotes])
     marked = await index.marked(scope)
     found |= {row.id: row for row in marked if scope.sees(row.agent) and (is_ending(row) or row.metadata.get(SLOT))}
     for row in list(found.values()):
@@ -105,17 +93,12 @@ async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) ->
     """Return stored turns and summaries that share telling words with any of ``named``, oldest first."""
     if not named:
         return []
-    found: dict[str, Episode] = {}
-    shelf = await index.turns(scope, _Words("\n".join(named)))
-    with shelf.lock:
-        mask = shelf.seen_by(scope)
-        for text in named:
-            found |= {row.id: row for row in _best(shelf, text, mask, MAX_ROWS)}
+    wanted = [(text, MAX_ROWS) for text in named]
+    turns = await index.turns(scope, _Words("\n".join(named)))
+    found = await in_thread("learn", _search, turns, scope, wanted)
     facts = await index.facts(scope, _Words("\n".join(named)))
-    with facts.lock:
-        sums = facts.seen_by(scope) & facts.sums_up
-        summaries = [row for text in named for row in _best(facts, text, sums, MAX_ROWS)]
-    rows = [*map(Row.of, found.values()), *_summaries(summaries)]
+    summaries = await in_thread("learn", _search, facts, scope, wanted, lambda: facts.sums_up)
+    rows = [*map(Row.of, found.values()), *_summaries(summaries.values())]
     return sorted(rows, key=_place)
 
 
@@ -146,19 +129,28 @@ def _place(row: Row) -> tuple[datetime, int]:
 
 
 def _summaries(found: Iterable[Memory]) -> list[Row]:
-    return [
-        Row(row.id, row.text, "summary", row.valid_from, row.session)
-        for row in {row.id: row for row in found}.values()
-        if row.status == "active"
-    ]
+    return [Row(row.id, row.text, "summary", row.valid_from, row.session) for row in found if row.status == "active"]
 
 
-def _best(shelf: Shelf[T], text: str, mask: Mask, limit: int) -> list[T]:
-    scores = shelf.lexical(weights(text), mask)
-    lines = np.flatnonzero(scores > 0)
-    if len(lines) > limit:
-        lines = lines[np.argsort(-scores[lines], kind="stable")[:limit]]
-    return [shelf.items[int(line)] for line in lines]
+def _search(
+    shelf: Shelf[T], scope: Scope, wanted: Sequence[tuple[str, int]], among: Callable[[], Mask] | None = None
+) -> dict[str, T]:
+    """Return by id the rows that share words with any of some texts, of each text so many at most, best first.
+
+    A long message asks for hundreds of texts: the shelf is held for one at a time, as requests search it too.
+    """
+    found: dict[str, T] = {}
+    for text, limit in wanted:
+        terms = weights(text)
+        with shelf.lock:
+            mask = shelf.seen_by(scope) & among() if among is not None else shelf.seen_by(scope)
+            scores = shelf.lexical(terms, mask)
+            lines = np.flatnonzero(scores > 0)
+            if len(lines) > limit:
+                lines = lines[np.argsort(-scores[lines], kind="stable")[:limit]]
+            rows = [shelf.items[int(line)] for line in lines]
+        found |= {row.id: row for row in rows}
+    return found
 
 
 def _by_id(shelf: FactShelf, id_: str) -> Memory | None:

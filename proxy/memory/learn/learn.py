@@ -11,6 +11,7 @@ from proxy.memory.learn.endings import Ending, endings, resumed
 from proxy.memory.learn.past import Past
 from proxy.memory.learn.slots import slot_of
 from proxy.memory.learn.statements import (
+    MAX_CHARACTERS,
     Sentence,
     Statement,
     is_passing,
@@ -20,13 +21,16 @@ from proxy.memory.learn.statements import (
     statements,
 )
 from proxy.memory.plan.changes import SLOT, Change
+from proxy.process.patience import Patience
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
-from proxy.text.terms import plain, shared
+from proxy.text.terms import Term, plain, shared
 from proxy.text.words import flat, words
 from proxy.types import Memory, Said, Turn
 
+MAX_CAME_ALONG = 300  # user messages of one history that are read for statements, the newest ones
+MAX_CHARACTERS_ALONG = 64_000  # of these messages together
 MIN_EDIT_SHARE = 0.5  # of the words of an edited message that stay; less is another message
 MIN_PIECE_WORDS = 3  # of a clause that stays when another of its sentence ended something
 MIN_LINK_TERMS = 2  # telling words that a change shares with what it changes
@@ -34,44 +38,71 @@ MIN_LINK_TERMS = 2  # telling words that a change shares with what it changes
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A user message as read: its sentences and endings."""
+    """A user message as read: its sentences and endings, what it says holds again, and its statements by themselves."""
 
     said: Said
     found: tuple[Sentence, ...]
     endings: tuple[Ending, ...]
+    resumed: tuple[tuple[Term, ...], ...] = ()
+    stated: tuple[str, ...] = ()
 
 
 def read(turn: Turn) -> list[Read]:
-    """Return what the user wrote in a turn, message by message."""
+    """Return what the user wrote in a turn, message by message.
+
+    Of a history that came along only its newest messages are read: it may be of any length, and is found as episodes.
+    Each of them costs some milliseconds; run this beside the event loop.
+
+    Raises:
+        TookTooLong: If there is more to read than may be.
+    """
     made = []
-    for said in turn.messages:
-        if said.role == "user":
-            found = () if is_told_as_fiction(said.text) else tuple(own_sentences(said.text))
-            made.append(Read(said, found, tuple(endings(found))))
+    for said in Patience().each(_worth_reading(turn)):
+        found = () if is_told_as_fiction(said.text) else tuple(own_sentences(said.text))
+        stated = tuple(statement.text for statement in statements(found))
+        made.append(Read(said, found, tuple(endings(found)), tuple(resumed(found)), stated))
     return made
+
+
+def _worth_reading(turn: Turn) -> list[Said]:
+    """Return the user's messages, without the older part of a long history that came along with the last one."""
+    chosen: list[Said] = []
+    characters = 0
+    for said in reversed([said for said in turn.messages if said.role == "user"]):
+        size = min(len(said.text), MAX_CHARACTERS)
+        if not said.live and (len(chosen) >= MAX_CAME_ALONG or characters + size > MAX_CHARACTERS_ALONG):
+            break
+        chosen.append(said)
+        characters += 0 if said.live else size
+    return chosen[::-1]
 
 
 def learn(
     turn: Turn, readings: Sequence[Read], past: Past, now: datetime, max_closed: int = MAX_CLOSED
 ) -> list[Change]:
-    """Return what a turn changes; applying the changes and asking again gives nothing."""
+    """Return what a turn changes; applying the changes and asking again gives nothing.
+
+    Raises:
+        TookTooLong: If it takes longer than it may.
+    """
     planner = Planner(turn, past, now, max_closed)
+    patience = Patience()
     reply = ""
     for one in readings:
         reply = _reply_before(one.said, turn, past)
         _edited(planner, one.said, past)
-        _learn_message(planner, one, reply)
+        _learn_message(planner, one, reply, patience)
     planner.withhold_replays([row for row in past.own if row.by == "assistant" or not row.live])
     return planner.changes()
 
 
-def _learn_message(planner: Planner, one: Read, reply: str) -> None:
-    for terms in resumed(one.found) if one.said.live else ():
+def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) -> None:
+    for terms in patience.each(one.resumed if one.said.live else ()):
         planner.resume(terms)
-    applied = [ending for ending in one.endings if planner.end(ending, one.said)]
+    applied = [ending for ending in patience.each(one.endings) if planner.end(ending, one.said)]
     hiding = {ending.sentence.start for ending in planner.hiding if ending in one.endings}
     kept: list[Memory] = []
-    for statement in statements(one.found, reply=reply):
+    for statement in patience.each(statements(one.found, reply=reply)):
         if statement.sentence.start in hiding:
             continue
         added = planner.state(statement, one.said)
@@ -83,7 +114,7 @@ def _learn_message(planner: Planner, one: Read, reply: str) -> None:
         elif sentence.start not in stated and _changes(planner, one, sentence):
             added = planner.state(Statement(sentence.text, sentence), one.said)
             kept += [added] if added is not None else []
-    for memory in kept:
+    for memory in patience.each(kept):
         _link(planner, memory, one)
     for ending in one.endings:
         if ending not in applied:

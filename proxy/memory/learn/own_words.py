@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import re
 
-from proxy.dialects.own_words import FIRST_PERSON
+from proxy.text.quoted import quoted_spans
 from proxy.text.words import HAS_CJK, WORD, Span
 
 _BLOCKS = re.compile(
     r"""
-      ^[ \t]*(?P<fence>`{3,}|~{3,}).*?(?:^[ \t]*(?P=fence)|\Z)       # code, closed or not
-    | ^[ \t]*>.*?$                                                   # quoted lines
-    | <(?P<tag>memory[\w-]*|context|documents?|file|attachments?|sources?|transcript|e?mail|article|
-        quote|blockquote|details|pasted[\w-]*|tool_[\w-]+|search_results?)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)
-    | \"{3}.*?(?:\"{3}|\Z)
-    | ^-{2,}\s*(?:Original|Forwarded|Ursprüngliche|Mensaje|Исходное|Пересланное|原始).*\Z
-    | ^(?:On|Am|El|В|在)[^\n]{6,120}(?:wrote|schrieb|escribió|пишет|написал[аи]?|写道)\s*[^\n]{0,60}[:：]\s*$.*\Z
-    | ^(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
-    | ^(?:From|Von|De|От|发件人)[ \t]?[:：][^\n]+\n(?:[^\n]{0,200}\n){0,4}?(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
+      ^(?:From|Von|De|От|发件人)[ \t]?[:：][^\n]+\n(?:[^\n]{0,200}\n){0,4}?(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
     | ^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|Traceback\s|File\s"|at\s[\w.$]+\(|[{}\[\]<|$]
         |(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b|[\w.]+(?:Error|Exception):|>>>\s|\#!|(?:import|from)\s[\w.]+\s*(?:import|$))[^\n]*$
     | ^[ \t]*(?:def|class|function|const|let|var|return|print|public|private|static|void|int|SELECT|INSERT|UPDATE|CREATE|ALTER|\#include|@\w+)\b[^\n]*[(){};=][^\n]*$
@@ -47,13 +39,11 @@ _QUOTES = re.compile(
     r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
 )
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
-_TITLE_RU = re.compile(r"[А-ЯЁ][а-яё]+(?: [А-ЯЁа-яё]+)*\Z")  # without a mark
+_TITLE_RU = re.compile(r"\A[А-ЯЁ][а-яё]++(?: [А-ЯЁа-яё]++)*+\Z")  # without a mark
 _SAYS = re.compile(r":\s*\Z")
 _LONGEST_TITLE = 4  # words
 _LONGEST_NAME = 12  # characters
 _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
-_LONG_PARAGRAPH = 1200  # characters; a chat turn is rarely one paragraph of this size
-_PARAGRAPH = re.compile(r"[^\n]+(?:\n(?!\s*\n)[^\n]+)*")
 
 
 def user_spans(text: str) -> list[Span]:
@@ -62,15 +52,13 @@ def user_spans(text: str) -> list[Span]:
     Left out are code, logs, quoted lines and speech, pasted documents, material for translation and the like, and blocks
     that we or a front end injected. Titles and names in quotation marks stay.
     """
-    gaps = [match.span() for match in _BLOCKS.finditer(text)]
+    gaps = [*quoted_spans(text), *(match.span() for match in _BLOCKS.finditer(text))]
     gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
     material = next((match for match in _MATERIAL.finditer(text) if not _OWN.search(text[: match.start()])), None)
     if material:
         colon = re.compile("[:：]").search(text, material.start())
         if colon and colon.end() < len(text.rstrip()):
             gaps.append((colon.end(), len(text)))
-    if len(text) > _LONG_PARAGRAPH:
-        gaps += [match.span() for match in _PARAGRAPH.finditer(text) if _is_pasted(match[0])]
     return _complement(gaps, len(text))
 
 
@@ -88,12 +76,6 @@ def _is_speech(match: re.Match[str]) -> bool:
         or (len(found) >= 3 and capitals * 2 < len(found))
         or bool(_SPEECH_END.search(inner[:-1]) and len(found) > 3)
     )
-
-
-def _is_pasted(paragraph: str) -> bool:
-    if len(paragraph) < _LONG_PARAGRAPH:
-        return False
-    return len(FIRST_PERSON.findall(paragraph)) * 250 < len(paragraph)
 
 
 def _complement(gaps: list[Span], length: int) -> list[Span]:

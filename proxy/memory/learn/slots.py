@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from proxy.memory.learn.statements import speaks_of_self
+from proxy.memory.learn.statements import MAX_SENTENCE, speaks_of_self
 from proxy.text.languages import languages_in, matches
 from proxy.text.languages import words as listed
 from proxy.text.terms import plain, terms_in
@@ -17,7 +17,7 @@ COMMA = re.compile(r"[,;:，；：。]")
 def slot_of(text: str) -> list[tuple[str, str]]:
     """Return the slots that a statement fills, as name and value: ``home``, ``job``, ``en:shoe size`` and so on."""
     low = flat(text)
-    if any(word.text in listed("also") for word in words(low)):
+    if len(text) > MAX_SENTENCE or any(word.text in listed("also") for word in words(low)):
         return []
     found = []
     for one in languages_in(low):

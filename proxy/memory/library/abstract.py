@@ -10,7 +10,7 @@ from proxy.text.lexical import content
 _MOST_SHOWN = 48_000  # characters
 _OPENING_SHARE = 0.4
 _MOST_PASSAGES = 40
-_FIGURE = re.compile(r"\w*\d[\w.,:/%-]*\w|\d")
+_FIGURE = re.compile(r"(?<!\w)\w*\d[\w.,:/%-]*\w|\d")
 _LEAST_BORNE_OUT = 0.5  # of a sentence's words; a summary has words of its own
 
 

@@ -137,6 +137,12 @@ def apart_episodes(episodes: Sequence[Episode], targets: Collection[str]) -> lis
     return [_placed(row, row.session) if row.session in targets else row for row in episodes]
 
 
+def apart_passages(chunks: Sequence[Chunk], targets: Collection[str]) -> list[Chunk]:
+    """Return passages as they are to be stored, those of files and conversations in quarantine apart."""
+    apart = [next((one for one in (row.document, row.session) if one in targets), "") for row in chunks]
+    return [_placed(row, place) if place else row for row, place in zip(chunks, apart, strict=True)]
+
+
 def _placed(row: T, apart: str) -> T:
     agent, project, _ = parts(row.agent)
     return replace(row, agent=partition(agent, project, apart))

@@ -23,8 +23,8 @@ _FENCE = re.compile(
 )
 _OPENING = re.compile(r"[\[{]")
 _BRACKET = re.compile(r"[\[\]{}]")
-_LIKELY = re.compile(r"""\{\s*["'“]?\w[\w -]*["'”]?\s*:|\[\s*[\[{]""")
-_LIST = re.compile(r'\s*(?:\{\s*"[^"\\]*"\s*:\s*)?\[\s*')
+_LIKELY = re.compile(r"""\{\s*+["'“]?\w[\w -]*+["'”]?\s*+:|\[\s*+[\[{]""")
+_LIST = re.compile(r'\A\s*+(?:\{\s*+"[^"\\]*+"\s*+:\s*+)?\[\s*+')
 _SEPARATOR = re.compile(r"[\s,]*")
 _decoder = json.JSONDecoder()
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from proxy.memory.index.index import TurnShelf
 from proxy.memory.recall.found import Found
-from proxy.types import Hit, Scope
+from proxy.text.quoted import within
+from proxy.types import Episode, Hit, Scope
 
+_BEFORE, _BEHIND = 12, 2  # pieces of a message that tell what in one of them is quoted
 MAX_CARRIED = 400  # characters of a turn that is shown for a statement in it
 
 
@@ -76,4 +78,13 @@ def turn_hit(shelf: TurnShelf, line: int, score: float) -> Hit:
         role=turn.role,
         seq=turn.seq,
         live=turn.live,
+        quoted=_quoted(shelf, turn) if turn.role == "user" else (),
     )
+
+
+def _quoted(shelf: TurnShelf, turn: Episode) -> tuple[str, ...]:
+    """Return what is quoted in a turn, by what stands before and behind it in its message."""
+    base = turn.id.rpartition(".")[0] if turn.piece else turn.id
+    numbers = range(max(0, turn.piece - _BEFORE), turn.piece + _BEHIND + 1)
+    lines = [shelf.line(f"{base}.{number}" if number else base) for number in numbers]
+    return within("\n".join(shelf.items[line].text for line in lines if line is not None), turn.text)

@@ -80,7 +80,7 @@ _ASKS_OF_ONESELF = re.compile(
     r"""
       \b(?:wo|woher|wohin|woran|womit|worauf|wofür|wovon|wer|wen|wem|wann|was|welche[rsnm]?|wie\ ?viele?
         |wie\ (?:alt|groß|lange|oft|schwer|heiß\w+))\b
-      (?!.*\bam\ (?:besten|günstigsten|schnellsten|einfachsten)\b)[^.?!]{0,60}?
+      (?!.{0,200}?\bam\ (?:besten|günstigsten|schnellsten|einfachsten)\b)[^.?!]{0,60}?
       \b(?!(?:kann|könn|soll|muss|müss|darf|dürf|mach|krieg|bekomm|find|würd|geb|koch|schenk)\w*\b)\w{2,}
       (?:\ (?:mich|mir|uns|denn|eigentlich|gerade))*\ (?:ich|wir)\b
     | \b(?:unser\w*|nuestr[oa]s?)\b

@@ -16,9 +16,9 @@ from proxy.text.lexical import content, tokens
 
 _SENTENCE = re.compile(r"[^.!?。！？؟…\n]+[.!?。！？؟…]*")
 _ASKING = re.compile(
-    r".*[?？؟]$|(?:and |but |so |now )?(?:what|who|whom|whose|when|where|which|why|how|did|do|does|is|are|was|were|can|"
-    r"could|will|would|should|have|has|tell me|remind me|wer|wo|wann|warum|wie|welche\w*|qué|quién|cuándo|dónde|cómo|"
-    r"cuál|qui|quand|où|pourquoi|comment|quel\w*|что|кто|когда|где|почему|как\w*)\b",
+    r"\A(?:.*[?？؟]$|(?:and |but |so |now )?(?:what|who|whom|whose|when|where|which|why|how|did|do|does|is|are|was|"
+    r"were|can|could|will|would|should|have|has|tell me|remind me|wer|wo|wann|warum|wie|welche\w*|qué|quién|cuándo|"
+    r"dónde|cómo|cuál|qui|quand|où|pourquoi|comment|quel\w*|что|кто|когда|где|почему|как\w*)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 _FIRST_PERSON = re.compile(

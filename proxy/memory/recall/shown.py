@@ -11,8 +11,8 @@ from proxy.text.lexical import content
 
 _PAGE = re.compile(
     r"\b(?:pages?|pg\.?|slides?|sheets?|chapters?|p\.|seiten?|folien?|blatt|kapitel|páginas?|paginas?|diapositivas?|"
-    r"capítulos?|страниц\w*|слайд\w*|лист\w*|глав\w*)\s*(?:no\.?|nr\.?|number|#)?\s*(?P<number>\d{1,4})\b"
-    r"|第\s*(?P<zh>\d{1,4})\s*[页頁章张張]",
+    r"capítulos?|страниц\w*|слайд\w*|лист\w*|глав\w*)\s*+(?:(?:no\.?|nr\.?|number|#)\s*+)?(?P<number>\d{1,4})\b"
+    r"|第\s*+(?P<zh>\d{1,4})\s*+[页頁章张張]",
     re.IGNORECASE,
 )
 _FILE = re.compile(

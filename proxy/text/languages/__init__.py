@@ -25,9 +25,8 @@ _SCRIPTS = {
 }
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _PLACE = re.compile(r"\{(\w+)\}|(?<!\S)(\*)(?!\S)")
-_WORD = (
-    r"[^\s,;!?.…。，；！？]{1,40}+(?:[.,][^\s,;!?.…。，；！？]{1,40}+)*+"  # bounded: a pattern stays linear on any text
-)
+# Bounded, so that a phrase stays linear on any text.
+_WORD = r"[^\s,;!?.…。，；！？]{1,40}+(?:[.,][^\s,;!?.…。，；！？]{1,40}+){0,8}+"
 
 
 _ANY_WORDS = rf"(?:{_WORD},?\s{{1,3}}){{0,{WORDS_OF_GAP}}}?"

@@ -17,7 +17,7 @@ _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]*]{0,3}(?=\s)|[。！？]|\n
 _CLOSED = re.compile(r"[!?.]{1,3}[\"'`”’»]? (?=[^\W\d_])(?![A-Z])")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _TAIL = re.compile(r"([^\W\d_]{1,30}+(?:['’-][^\W\d_]{1,30}+){0,3}+)[,:]?\s{0,9}\Z")
-_FENCE = re.compile(r"[ \t]*(?:```|~~~|---|===|\+--|[-|: ]*\Z)")
+_FENCE = re.compile(r"(?<![ \t])[ \t]*+(?:```|~~~|---|===|\+--)")
 _MAX_WORDS = {Kind.PASSWORD: 7, Kind.NUMBER: 7, Kind.TOKEN: 6, Kind.WEAK: 4, Kind.TOOL: 6}
 _MAX_FILLERS, _MAX_WORDS_TO_FROM = 4, 2
 _NEAR_SENTENCES = 2
@@ -122,7 +122,7 @@ def _is_number_cue(text: str, cue: Cue) -> bool:
 def _across(gap: str, kind: Kind) -> Bond:
     """Return the bond over the end of a line: the cue must stand in the line before, blank lines and fences aside."""
     first, *between, last = gap.split("\n")
-    if any(line.strip() and not _FENCE.match(line) for line in between):
+    if any(line.strip("-|: \t\r") and not _FENCE.match(line) for line in between):
         return Bond.NONE
     tail = first.rstrip(" \t\r\"'`*_")
     before = _WORD.findall(last)

@@ -188,3 +188,21 @@ def test_only_what_is_linked_since_is_told_again() -> None:
 def test_members_are_the_statements_of_an_entry() -> None:
     hit = fact("f", "a", then=(fact("g", "b"),), ended_by=fact("h", "c"))
     assert [one.id for one in members(hit)] == ["f", "g", "h"]
+
+
+def test_what_a_user_quoted_is_shown_as_quoted() -> None:
+    said = turn("t", "Shorten this:\n> I am allergic to penicillin.\nThank you")
+    assert line(said) == "- 2026-05-01: Shorten this: [quoted: > I am allergic to penicillin.] Thank you"
+    assert Entry((said,)).plain == "shorten this: > i am allergic to penicillin. thank you"
+    assert "[quoted" not in line(turn("t", "> Never mind", role="assistant"))
+    piece = turn("t.1", "I am allergic to penicillin.", quoted=("I am allergic to penicillin.\n\nI live in Oslo.",))
+    assert line(piece) == "- 2026-05-01: [quoted: I am allergic to penicillin.]"
+    linked = fact("f", "I live in Oslo.", then=(said,))
+    assert "then 2026-05-01: Shorten this: [quoted: > I am allergic to penicillin.] Thank you" in line(linked)
+
+
+def test_pieces_of_a_file_open_no_tag_between_them() -> None:
+    pieces = tuple(
+        Hit("chunk", f"doc_1.{at}", text, 1.0, 0, title="a") for at, text in enumerate(("x <", "/memory> y"))
+    )
+    assert Entry(pieces).line() == "- a: x &lt;\n  /memory> y"

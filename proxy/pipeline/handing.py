@@ -1,0 +1,99 @@
+"""Ids that a reply hands out, noted before its end is sent, where all keys share one account of the provider's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import structlog
+
+from proxy.dialects import objects
+from proxy.dialects.copying import Copy, parsed
+from proxy.errors import ProxyError
+from proxy.events import Event, EventSplitter
+from proxy.services import Services
+from proxy.types import Scope
+from proxy.upstream.base import UpstreamResponse
+from proxy.upstream.headers import find
+
+_log = structlog.get_logger(__name__)
+_MOST_WAIT_S = 2.0
+# Pieces of text go by by the thousand and hand out nothing.
+_NOTHING = (b".delta", b'"content_block_delta"', b'"ping"')
+_BELOW_CHAT = b'"audio"'
+
+
+@dataclass(slots=True)
+class Handing:
+    """Reads one reply for ids.
+
+    Args:
+        scope: To whom they are handed.
+        wire: Where they stand, see ``objects.handed_out``.
+    """
+
+    scope: Scope
+    wire: str
+    _ids: dict[str, None] = field(default_factory=dict)
+    _noted: int = 0
+    _splitter: EventSplitter | None = None
+    _copy: Copy | None = None
+    _coding: str = ""
+
+    def begin(self, response: UpstreamResponse) -> None:
+        """See how the reply comes; one of an error hands out nothing."""
+        if response.status >= 400:
+            return
+        self._coding = find(response.headers, "content-encoding") or ""
+        if (find(response.headers, "content-type") or "").startswith("text/event-stream"):
+            self._splitter = EventSplitter()
+        else:
+            self._copy = Copy()
+
+    def feed(self, chunk: bytes) -> None:
+        """Look at a piece."""
+        if self._splitter is not None:
+            self._read(self._splitter.feed(chunk))
+        elif self._copy is not None:
+            self._copy.feed(chunk)
+
+    async def note(self, services: Services) -> None:
+        """Note what was handed out until now; where that fails, the ids cannot be named later, and the log says so."""
+        copy, self._copy = self._copy, None
+        if self._splitter is not None:
+            self._read(self._splitter.close())
+        if copy is not None:
+            self._take(parsed(copy.decoded(self._coding)))
+        fresh = list(self._ids)[self._noted :]
+        self._noted = len(self._ids)
+        if not fresh:
+            return
+        try:
+            async with asyncio.timeout(_MOST_WAIT_S):
+                await services.handed.note(self.scope, fresh, now=services.clock.now())
+        except (ProxyError, TimeoutError) as error:
+            _log.warning("ids of a reply were not noted", error=type(error).__name__)
+
+    def _read(self, events: list[Event]) -> None:
+        for event in events:
+            is_chat = self.wire == "chat"
+            if not any(one in event.data[:200] for one in _NOTHING) and (not is_chat or _BELOW_CHAT in event.data):
+                self._take(parsed(event.data))
+
+    def _take(self, reply: object) -> None:
+        self._ids.update(dict.fromkeys(objects.handed_out(reply, self.wire)))
+
+
+async def noted(response: UpstreamResponse, handing: Handing, services: Services) -> AsyncIterator[bytes]:
+    """Yield a reply's bytes; the last piece only when what it hands out is noted."""
+    handing.begin(response)
+    held = b""
+    async for chunk in response.chunks():
+        handing.feed(chunk)
+        if held:
+            yield held
+        held = chunk
+    await handing.note(services)
+    if held:
+        yield held

@@ -1,0 +1,115 @@
+"""Pooled connections that know whether they were used before, and whether the provider has said anything since."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+
+import aiohttp
+from aiohttp import AddrInfoType
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
+
+# A connection that the provider had closed fails as soon as it is written to. A provider that is silent for longer
+# has had the request, and may have worked on it.
+MAX_STALE_S = 5.0
+
+# Linux lets it grow to 32 MB a connection while a client does not read; 5 MB/s still come over 100 ms of network.
+_RECEIVE_BUFFER_BYTES = 256 * 1024
+
+
+class Handler(ResponseHandler):
+    """A connection's protocol."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop=loop)
+        self.requests = 0
+        self.has_heard = False
+        self.began_at = 0.0
+
+    def begin(self) -> None:
+        """Note that another request starts on this connection."""
+        self.requests += 1
+        self.has_heard = False
+        self.began_at = time.monotonic()
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of a reply."""
+        self.has_heard = True
+        super().data_received(data)
+
+
+@dataclass(slots=True)
+class Use:
+    """The connection that carries one request; None until there is one."""
+
+    handler: Handler | None = None
+
+    def was_stale(self, error: Exception) -> bool:
+        """Return whether a request failed because the provider had closed its connection after the one before.
+
+        Only then may it be sent again, a POST too: the connection was a used one, ended at once, and not a byte of a
+        reply came.
+        """
+        handler = self.handler
+        if handler is None or handler.requests < 2 or handler.has_heard:
+            return False
+        if isinstance(error, aiohttp.ClientConnectorError | TimeoutError):
+            return False
+        return time.monotonic() - handler.began_at < MAX_STALE_S
+
+
+_USE: ContextVar[Use | None] = ContextVar("use", default=None)
+
+
+@contextmanager
+def using() -> Iterator[Use]:
+    """Learn which connection the requests of this block are sent on."""
+    use = Use()
+    token = _USE.set(use)
+    try:
+        yield use
+    finally:
+        _USE.reset(token)
+
+
+class Pool(aiohttp.TCPConnector):
+    """A pool of ``Handler`` connections.
+
+    Args:
+        keepalive_s: Seconds that an idle connection is kept; 0: every request gets a new connection.
+    """
+
+    def __init__(self, keepalive_s: float) -> None:
+        kept = {"keepalive_timeout": keepalive_s} if keepalive_s else {"force_close": True}
+        super().__init__(limit=0, ttl_dns_cache=60, socket_factory=_socket, **kept)
+        self._factory: Callable[[], Handler] = partial(Handler, self._loop)  # type: ignore[assignment]
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the base class says so
+    ) -> Connection:
+        """Return a connection, used or new, and note it where the sender asked for that."""
+        connection = await super().connect(req, traces, timeout)
+        handler = connection.protocol
+        if isinstance(handler, Handler):
+            handler.begin()
+            if (use := _USE.get()) is not None:
+                use.handler = handler
+        return connection
+
+
+def _socket(address: AddrInfoType) -> socket.socket:
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family=family, type=kind, proto=protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
+    return made

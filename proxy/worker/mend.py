@@ -1,0 +1,204 @@
+"""Mends the tables of one owner: what is damaged is set aside, and rebuilt from what else is kept of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+import structlog
+
+from proxy.clock import to_ms
+from proxy.errors import ProxyError
+from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.lifecycle.quarantine import apart_episodes, apart_passages
+from proxy.partition import settled
+from proxy.services import Services
+from proxy.store.incidents import Incident
+from proxy.store.lance import LanceStore
+from proxy.store.lance_damage import SetAside
+from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun
+from proxy.store.sessions import Session
+from proxy.types import Chunk, Episode, Image, Memory, Scope
+from proxy.worker.read_in import image_chunks
+
+_log = structlog.get_logger(__name__)
+_AT_A_TIME = 500  # rows of one commit
+
+
+async def mend(services: Services, scope: Scope, *, is_thorough: bool = False) -> list[Incident]:
+    """Set aside what is damaged of an owner's tables, restore what it held, and return what was done.
+
+    The rows come from what can still be read of the table itself, then from the history of memories, the journal and
+    the files that were shown. The caller holds the owner's lease. Where nothing is damaged, nothing is done.
+
+    Args:
+        services: Lasting ones.
+        scope: Whose.
+        is_thorough: Look for rows that a whole table lacks as well, as after a newest version was lost.
+
+    Raises:
+        StoreUnavailable: If something that is needed cannot be read or written now.
+    """
+    store = services.store
+    if not isinstance(store, LanceStore):
+        return []
+    stepped_back = await store.heal(scope)
+    flaws = await store.damage.flaws(scope)
+    done: list[Incident] = []
+    for noun in NOUNS:
+        flaw, is_behind = flaws.get(noun), any(name.startswith(noun) for name in stepped_back)
+        if flaw is None and not is_behind and not is_thorough and store.revision(scope, noun)[0]:
+            continue
+        aside = await store.damage.set_aside(scope, noun) if flaw else None
+        if aside is not None:
+            await _put_back(services, scope, noun, aside.rows)
+        restored = await restore(services, scope, noun)
+        if flaw or is_behind or restored:
+            text = flaw or ("its newest version was cut" if is_behind else "rows were missing")
+            done.append(await _told(services, scope, noun, text, aside, restored))
+    if done:
+        services.index.forget(scope)
+        services.note_shown(scope)
+        await _embed(services, scope)
+    return done
+
+
+async def restore(services: Services, scope: Scope, noun: Noun, *, writes: bool = True) -> int:
+    """Write the rows that a table lacks and that are kept elsewhere; return how many.
+
+    Passages are read again from the files, in the background.
+
+    Args:
+        services: Lasting ones.
+        scope: Whose.
+        noun: Which table.
+        writes: Whether to write them; else they are counted only.
+    """
+    store, model = services.store, services.embedder.model
+    if noun == "memories":
+        stored = {row.id: row for row in await store.memories(scope)}
+        latest = await services.history.latest(scope)
+        lacking = [
+            row for row in latest if row.id not in stored or to_ms(stored[row.id].updated_at) < to_ms(row.updated_at)
+        ]
+        for at in range(0, len(lacking) if writes else 0, _AT_A_TIME):
+            await store.put_memories(scope, lacking[at : at + _AT_A_TIME], {}, model)
+        return len(lacking)
+    present = set(await store.ids(scope, noun))
+    if noun == "episodes":
+        told = [episode for turn in await services.journal.told(scope) for episode in episodes_of(turn)]
+        missing = [episode for episode in told if episode.id not in present]
+        missing = apart_episodes(missing, await services.quarantine.targets(scope))
+        for at in range(0, len(missing) if writes else 0, _AT_A_TIME):
+            await store.put_episodes(scope, missing[at : at + _AT_A_TIME], {}, model)
+        return len(missing)
+    return await _restore_passages(services, scope, present, writes=writes)
+
+
+async def restore_sessions(services: Services, scope: Scope, *, writes: bool = True) -> int:
+    """List the conversations again of which turns are kept but no row, as after the database was lost; return how many.
+
+    What the client calls them is lost, and so is by what they are recognised: going on with one begins a new one.
+    Without ``writes`` they are counted only.
+    """
+    said: dict[tuple[str, str], list[Episode]] = {}
+    for row in await services.store.episodes(scope):
+        said.setdefault((row.session, settled(row.agent)), []).append(row)
+    known: set[str] = set()
+    for agent in {agent for _, agent in said}:
+        known |= {one.id for one in await _known(services, replace(scope, agent=agent))}
+    lacking = {key: rows for key, rows in said.items() if key[0] not in known}
+    now = services.clock.now()
+
+    def write(connection: sa.Connection) -> None:
+        for (session, agent), rows in lacking.items():
+            whose, turns = replace(scope, agent=agent, session=session), len({row.turn for row in rows})
+            for at, count in ((rows[0].at, turns), (rows[-1].at, 0)):
+                services.sessions.touch(whose, connection, name="", turns=count, now=at, arrived=now)
+
+    if lacking and writes:
+        await services.database.submit(write)
+    return len(lacking)
+
+
+async def _known(services: Services, scope: Scope) -> list[Session]:
+    found: list[Session] = []
+    has_more = True
+    while has_more:
+        page, has_more = await services.sessions.page(scope, after=found[-1].id if found else "", limit=1000)
+        found += page
+    return found
+
+
+async def _restore_passages(services: Services, scope: Scope, present: set[str], *, writes: bool) -> int:
+    """Write the missing passages of images, and have the documents read again of which some are missing."""
+    counts = Counter(id_.partition(".")[0] for id_ in present)
+    lacking: list[Chunk] = []
+    again = 0
+    for item in await services.media.read(scope):
+        if isinstance(item, Image):
+            lacking += [row for row in image_chunks(item) if row.id not in present]
+        elif counts[item.id] < item.chunks:
+            again += item.chunks - counts[item.id]
+            if writes and not item.reason:  # else its bytes are gone, and its passages with them
+                await services.media.read_again(scope, item.id, now=services.clock.now())
+    lacking = apart_passages(lacking, await services.quarantine.targets(scope))
+    if lacking and writes:
+        await services.store.put_chunks(scope, lacking, {}, services.embedder.model)
+    if again and writes:
+        services.arrived.set()
+    return len(lacking) + again
+
+
+async def _put_back(services: Services, scope: Scope, noun: Noun, rows: Batch[Any]) -> None:
+    """Write rows that could be read, with the vectors of today's model."""
+    store, model = services.store, services.embedder.model
+    for start in range(0, len(rows.items), _AT_A_TIME):
+        part = range(start, min(start + _AT_A_TIME, len(rows.items)))
+        items = [rows.items[at] for at in part]
+        vectors = {
+            rows.items[at].id: tuple(rows.vectors[name][at] for name in LAYOUTS[noun].vectors)
+            for at in part
+            if rows.models[at] == model
+        }
+        if noun == "memories":
+            await store.put_memories(scope, items, {id_: pair[0] for id_, pair in vectors.items()}, model)
+        elif noun == "episodes":
+            await store.put_episodes(scope, items, {id_: (pair[0], pair[1]) for id_, pair in vectors.items()}, model)
+        else:
+            await store.put_chunks(scope, items, {id_: pair[0] for id_, pair in vectors.items()}, model)
+
+
+def _is_older(stored: Memory, row: Memory) -> bool:
+    return to_ms(stored.updated_at) < to_ms(row.updated_at)  # rows are kept to the millisecond
+
+
+async def _told(
+    services: Services, scope: Scope, noun: Noun, text: str, aside: SetAside | None, restored: int
+) -> Incident:
+    """Say what was done: how much is there again, and how much of what there was is not."""
+    kept = len(aside.rows.items) if aside is not None else 0
+    lost: int | None = 0
+    if aside is not None:
+        there = max(kept + restored, await services.store.count(scope, noun))  # documents are still to be read again
+        lost = None if aside.expected is None else max(0, aside.expected - there)
+    what = f"the {noun} of one user were damaged: {text}"
+    done = "; the table was set aside and rebuilt" if aside is not None else "; what was missing was put back"
+    place = aside.place if aside is not None else ""
+    incident = Incident(noun, what + done, services.clock.now(), place, kept + restored, lost)
+    await services.incidents.note(scope, incident)
+    counts = {"restored": incident.restored, "lost": incident.lost, "set_aside": incident.place}
+    _log.error("a damaged table was mended", part=noun, what=incident.text, **counts)
+    return incident
+
+
+async def _embed(services: Services, scope: Scope) -> None:
+    """Give the rows their vectors again; those of very many follow with the upkeep."""
+    if not services.is_embedder_warm:
+        return
+    try:
+        await services.book.fill_in(scope)
+    except ProxyError as error:
+        _log.warning("restored rows wait for their vectors", error=error.code)
