@@ -33,6 +33,7 @@ class Scope:
         agent: Partition of the user's memory (``proxy.partition``): 32 hex digits for an agent or app of the user, and
             for a project; "" for the user at large.
         session: Our id of the conversation (``ses_`` + 24 hex digits), "" where none is meant.
+        also: Partitions that are seen besides: what an agent that is common by now learned while it was private.
         inside: Ids of attached files, in which what is in quarantine with them is seen.
     """
 
@@ -41,23 +42,24 @@ class Scope:
     agent: str = ""
     session: str = ""
     inside: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     def sees(self, agent: str) -> bool:
         """Whether a row of this partition may be shown here: one's own, or the user's common ones."""
-        return sees(self.agent, agent, self.session, *self.inside)
+        return any(sees(one, agent, self.session, *self.inside) for one in (self.agent, *self.also))
 
     def owns(self, agent: str) -> bool:
         """Whether a row of this partition may be read and changed by its id."""
-        return owns(self.agent, agent)
+        return any(owns(one, agent) for one in (self.agent, *self.also))
 
     def at(self, agent: str) -> Scope:
         """Return this scope inside of the project of a row of this partition, for work on that row."""
-        return replace(self, agent=inside(self.agent, agent))
+        return replace(self, agent=inside(self.agent, agent), also=tuple(inside(one, agent) for one in self.also))
 
     @property
     def partitions(self) -> tuple[str, ...]:
         """Partitions whose rows may be shown here, those aside that are in quarantine with the conversation."""
-        return visible(self.agent)
+        return tuple(sorted({name for one in (self.agent, *self.also) for name in visible(one)}))
 
     @property
     def project(self) -> str:

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from proxy.api import (
+    agents,
     errors,
     forgetting,
     links,
@@ -54,7 +55,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (forgetting, links, openapi, projects, quarantine, reviews, tasks, usage):
+    for module in (agents, forgetting, links, openapi, projects, quarantine, reviews, tasks, usage):
         app.include_router(module.router)
     passthrough = Passthrough(services)
     for path in ("/v1/models", "/v1/models/{name:path}"):

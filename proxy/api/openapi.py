@@ -22,6 +22,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/memories/{memory_id}/link"): {"ids": [MEMORY]},
     ("post", "/v1/memories/{memory_id}/unlink"): {"id": MEMORY},
     ("post", "/v1/quarantine"): {"memory": MEMORY, "reason": "told in jest"},
+    ("post", "/v1/agents"): {"name": "cook", "capabilities": ["recipes", "shopping"], "private": True},
+    ("patch", "/v1/agents/{agent_id}"): {"private": False},
     ("post", "/v1/tasks"): {"title": "renew the passport", "due": "2030-05-31", "priority": 8},
     ("patch", "/v1/tasks/{task_id}"): {"status": "done"},
     ("post", "/v1/reviews/{review_id}"): {"decision": "approve"},
@@ -33,6 +35,7 @@ _IDS = {
     "session_id": SESSION,
     "review_id": REVIEW,
     "project_id": PROJECT,
+    "agent_id": PROJECT,
     "task_id": MEMORY,
     "entry_id": "qua_0123456789abcdef01234567",
 }

@@ -60,7 +60,9 @@ async def identify(exchange: Exchange, services: Services) -> None:
     if await _is_errand(exchange, request):
         exchange.mode, exchange.off_reason = "off", "errand"
         return
-    exchange.scope = await settled(_scope(exchange.identity, headers, person, services), services.of(exchange.mode))
+    scope = _scope(exchange.identity, headers, person, services)
+    exchange.agent_id = parts(scope.agent)[0]
+    exchange.scope = await settled(scope, services.of(exchange.mode))
     exchange.project_name = project_name(headers)
     if services.settings.memory.projects and not exchange.project_name:
         exchange.project_name = await _folder(exchange, request)
@@ -80,8 +82,7 @@ def in_project(scope: Scope, name: str, services: Services) -> Scope:
     """Return the scope of a project of the user, of the same agent; without a name as it was."""
     if not name:
         return scope
-    agent, _, apart = parts(scope.agent)
-    return replace(scope, agent=partition(agent, project_id(services.hasher, scope.user, name), apart))
+    return scope.at(partition("", project_id(services.hasher, scope.user, name)))
 
 
 async def settled(scope: Scope, services: Services) -> Scope:
@@ -95,7 +96,7 @@ async def settled(scope: Scope, services: Services) -> Scope:
     with suppress(StoreUnavailable):
         known = await services.agents.find(scope, agent)
         if known is not None and not known.is_private:
-            return replace(scope, agent=partition("", scope.project))
+            return replace(scope, agent=partition("", scope.project), also=(scope.agent,))
     return scope
 
 

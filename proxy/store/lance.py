@@ -457,7 +457,9 @@ class LanceStore:
 
 def _seen(scope: Scope) -> str:
     """Return the filter for rows that the scope sees."""
-    return filters.any_of("agent", visible(scope.agent, *filter(filters.is_id, (scope.session, *scope.inside))))
+    inside = [one for one in (scope.session, *scope.inside) if filters.is_id(one)]
+    names = {name for one in (scope.agent, *scope.also) for name in visible(one, *inside)}
+    return filters.any_of("agent", sorted(names))
 
 
 def _of_status(status: Status) -> str:

@@ -15,7 +15,8 @@ def owned(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
     agent, project, _ = parts(scope.agent)
     if project:
         return column.in_(scope.partitions)
-    return sa.or_(column.in_(scope.partitions), column.like(".%"), column.like(f"{agent}.%"))
+    agents = {agent, *(parts(one)[0] for one in scope.also)} - {""}
+    return sa.or_(column.in_(scope.partitions), column.like(".%"), *(column.like(f"{one}.%") for one in sorted(agents)))
 
 
 def covered(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:

@@ -36,6 +36,7 @@ def made(speaker: Speaker) -> dict[str, str]:
     apart = speaker.http.post("/quarantine", json={"memory": jest, "reason": "told in jest"}).json()
     return {
         "project_id": "zoo",
+        "agent_id": speaker.http.post("/agents", json={"name": "gardener"}).json()["id"],
         "task_id": speaker.http.post("/tasks", json={"title": "post the letters"}).json()["id"],
         "entry_id": apart["id"],
         "memory_id": memory,

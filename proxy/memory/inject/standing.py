@@ -49,7 +49,7 @@ class Standing:
         return [memory for memory in self.profile if memory.expires_at is None or memory.expires_at > now]
 
 
-_Known = OrderedDict[tuple[str, str], tuple[tuple[str, str], Standing]]
+_Known = OrderedDict[tuple[str, str, tuple[str, ...]], tuple[tuple[str, str], Standing]]
 _known: weakref.WeakKeyDictionary[IndexCache, _Known] = weakref.WeakKeyDictionary()
 MAX_KNOWN = 2000  # scopes
 
@@ -57,7 +57,7 @@ MAX_KNOWN = 2000  # scopes
 async def standing(scope: Scope, index: IndexCache) -> Standing:
     """Return the standing memory of ``scope``; computed once for each state of the user's memories."""
     known = _known.setdefault(index, OrderedDict())
-    key, revision = (scope.user, scope.agent), index.store.revision(scope, "memories")
+    key, revision = (scope.user, scope.agent, scope.also), index.store.revision(scope, "memories")
     found = known.get(key)
     if found is None or found[0] != revision:
         found = known[key] = (revision, _collect(scope, await index.marked(scope)))
