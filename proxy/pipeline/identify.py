@@ -82,7 +82,9 @@ def in_project(scope: Scope, name: str, services: Services) -> Scope:
     """Return the scope of a project of the user, of the same agent; without a name as it was."""
     if not name:
         return scope
-    return scope.at(partition("", project_id(services.hasher, scope.user, name)))
+    project = project_id(services.hasher, scope.user, name)
+    also = tuple(partition(parts(one)[0], project) for one in scope.also)
+    return replace(scope, agent=partition(parts(scope.agent)[0], project), also=also)
 
 
 async def settled(scope: Scope, services: Services) -> Scope:
