@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import zip_longest
 
 import numpy as np
@@ -22,7 +23,9 @@ from proxy.memory.lifecycle.tasks import dates_of, open_tasks, told
 from proxy.memory.recall.gate import is_personal
 from proxy.memory.recall.query import Query, widen
 from proxy.memory.recall.sources import recall as search
+from proxy.memory.recall.statements import is_of_past
 from proxy.memory.vectors.embed import EmbeddingFailed
+from proxy.memory.visibility.passing import current
 from proxy.pipeline.compact import compact
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.placement import locate, name_points, place_by
@@ -30,6 +33,7 @@ from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.text.quoted import within
+from proxy.text.when import span
 from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")
@@ -140,7 +144,7 @@ async def _look_up(
                 scope, query, services.index, limit=_MOST_HITS, withheld=stands.withheld.spans
             )
             found = _merged(exchange.recalled.hits, left_out)
-            visible = seen(stands, found)
+            visible = holding(stands, seen(stands, found), exchange.moment, text)
             unsaid = await beside_loop(exchange.body, _unsaid, visible, [*said, *whole, *answers])
             exchange.hits = _without_own(unsaid, exchange)
             exchange.hits = _with_tasks(exchange, stands)
@@ -286,6 +290,13 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
 def seen(stands: Standing, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits without withheld sentences."""
     return [one for hit in hits if (one := stands.seen(hit))]
+
+
+def holding(stands: Standing, hits: Sequence[Hit], now: datetime, question: str) -> list[Hit]:
+    """Return the hits without what is over by itself; for a question about the past with its end."""
+    meant = span(question, now)
+    is_past = is_of_past(question) or (meant is not None and meant[1] < now)
+    return current(hits, stands.passing, now, is_past=is_past)
 
 
 def _merged(hits: Sequence[Hit], left_out: Sequence[Hit]) -> list[Hit]:

@@ -18,12 +18,17 @@ from proxy.types import Hit, Memory, Scope
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The profile's memories (expiry not yet checked), withheld spans, closed ids and tasks of one scope."""
+    """The profile's memories (expiry not yet checked), withheld spans, closed ids and tasks of one scope.
+
+    Attributes:
+        passing: Statements that end by themselves, over or not.
+    """
 
     profile: tuple[Memory, ...]
     withheld: Withheld
     closed_ids: frozenset[str]
     tasks: tuple[Memory, ...] = ()
+    passing: tuple[Memory, ...] = ()
 
     def seen(self, hit: Hit) -> Hit | None:
         """Return the hit without withheld sentences; None where nothing is left."""
@@ -72,7 +77,8 @@ def _collect(scope: Scope, memories: Sequence[Memory]) -> Standing:
     profile = [row for row in rows if row.status == "active" and is_profile(row)]
     closed_ids = frozenset(row.id for row in rows if row.status != "active" and not is_ending(row))
     tasks = tuple(row for row in rows if row.status == "active" and TASK in row.metadata)
-    return Standing(tuple(profile), Withheld.of(rows), closed_ids, tasks)
+    passing = tuple(row for row in rows if row.status == "active" and row.expires_at is not None and row.message)
+    return Standing(tuple(profile), Withheld.of(rows), closed_ids, tasks, passing)
 
 
 def is_profile(memory: Memory) -> bool:
