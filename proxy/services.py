@@ -26,6 +26,7 @@ from proxy.memory.vectors.embed import CachedEmbedder, Embedder
 from proxy.process.precedence import Precedence
 from proxy.process.threads import in_thread
 from proxy.settings.load import Settings, environment, make_data_dir, quiet_libraries
+from proxy.store.agents import Agents
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
@@ -40,6 +41,8 @@ from proxy.store.lance import LanceStore
 from proxy.store.leases import Leases
 from proxy.store.ledger import Ledger
 from proxy.store.media import Media
+from proxy.store.projects import Projects
+from proxy.store.quarantine import Quarantine
 from proxy.store.ram import RamStore, Rows
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
@@ -88,6 +91,9 @@ class Services:
     ledger: Ledger
     receipts: Receipts
     uses: Uses
+    projects: Projects
+    agents: Agents
+    quarantine: Quarantine
     replies: Replies
     handed: Handed
     judge: ModelJudge | None
@@ -342,6 +348,9 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         ledger=Ledger(database),
         receipts=Receipts(database),
         uses=Uses(database),
+        projects=Projects(database),
+        agents=Agents(database),
+        quarantine=Quarantine(database),
         replies=Replies(database),
         handed=Handed(database),
         compactions=Compactions(database),

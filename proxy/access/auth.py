@@ -15,6 +15,7 @@ from typing import Any
 
 from proxy.access.person import is_unfilled, named_person
 from proxy.errors import ConfigError
+from proxy.partition import partition
 from proxy.settings.load import is_loopback
 from proxy.settings.serving import AuthSettings
 from proxy.types import UNSAID, Allowance, Scope
@@ -156,8 +157,25 @@ def scope_of(identity: Identity, headers: Mapping[str, str], named: str, hasher:
         if named
         else hasher.digest("key-user", identity.tenant, identity.own)
     )
-    agent = _filled(headers.get("x-memory-agent", ""))
-    return Scope(identity.tenant, user, hasher.digest("agent", user, agent) if agent else "")
+    agent, project = _filled(headers.get("x-memory-agent", "")), project_name(headers)
+    named_agent = agent_id(hasher, user, agent) if agent else ""
+    named_project = project_id(hasher, user, project) if project else ""
+    return Scope(identity.tenant, user, partition(named_agent, named_project))
+
+
+def project_name(headers: Mapping[str, str]) -> str:
+    """Return the project that a request names, "" for none; a template that was not filled in names none."""
+    return _filled(headers.get("x-memory-project", ""))
+
+
+def agent_id(hasher: Hasher, user: str, name: str) -> str:
+    """Return the id of a user's agent in partitions."""
+    return hasher.digest("agent", user, name)
+
+
+def project_id(hasher: Hasher, user: str, name: str) -> str:
+    """Return the id of a user's project in partitions."""
+    return hasher.digest("project", user, name)
 
 
 def session_name(headers: Mapping[str, str], body: Mapping[str, Any], kept: str = "") -> str:

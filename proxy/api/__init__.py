@@ -6,17 +6,21 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from proxy.api import (
+    agents,
     errors,
     forgetting,
     links,
     memories,
     openapi,
     ops,
+    projects,
+    quarantine,
     receipts,
     reviews,
     sessions,
     shown,
     state,
+    tasks,
     transfer,
     usage,
 )
@@ -51,7 +55,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (forgetting, links, openapi, reviews, usage):
+    for module in (agents, forgetting, links, openapi, projects, quarantine, reviews, tasks, usage):
         app.include_router(module.router)
     passthrough = Passthrough(services)
     for path in ("/v1/models", "/v1/models/{name:path}"):

@@ -22,10 +22,25 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/memories/undo"): {"batch": REVIEW},
     ("post", "/v1/memories/{memory_id}/link"): {"ids": [MEMORY]},
     ("post", "/v1/memories/{memory_id}/unlink"): {"id": MEMORY},
+    ("post", "/v1/quarantine"): {"memory": MEMORY, "reason": "told in jest"},
+    ("post", "/v1/agents"): {"name": "cook", "capabilities": ["recipes", "shopping"], "private": True},
+    ("patch", "/v1/agents/{agent_id}"): {"private": False},
+    ("post", "/v1/tasks"): {"title": "renew the passport", "due": "2030-05-31", "priority": 8},
+    ("patch", "/v1/tasks/{task_id}"): {"status": "done"},
     ("post", "/v1/reviews/{review_id}"): {"decision": "approve"},
 }
 FORMS = {("post", "/v1/documents"): "file=@notes.md", ("post", "/v1/import"): "file=@memories.txt"}
-_IDS = {"memory_id": MEMORY, "session_id": SESSION, "review_id": REVIEW, "job_id": JOB}
+PROJECT = "0123456789abcdef0123456789abcdef"
+_IDS = {
+    "memory_id": MEMORY,
+    "session_id": SESSION,
+    "review_id": REVIEW,
+    "project_id": PROJECT,
+    "agent_id": PROJECT,
+    "task_id": MEMORY,
+    "entry_id": "qua_0123456789abcdef01234567",
+    "job_id": JOB,
+}
 _ERROR = {
     "description": "What is wrong, and how to mend it.",
     "content": {

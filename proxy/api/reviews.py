@@ -126,11 +126,11 @@ async def _write(services: Services, scope: Scope, review: Memory, body: Decisio
 async def _rows(services: Services, scope: Scope) -> list[Memory]:
     """Return the memories in view, after what waited too long is decided."""
     now, days = services.clock.now(), services.settings.memory.review_days
-    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    rows = [row for row in await services.store.memories(scope) if scope.owns(row.agent)]
     if not any(expired(rows, now, days)):
         return rows
     await write(services, scope, lambda rows: expired_changes(rows, now, days))
-    return [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    return [row for row in await services.store.memories(scope) if scope.owns(row.agent)]
 
 
 def _one(found: Iterable[Memory], review_id: str, param: str = "id") -> Memory:
@@ -144,7 +144,7 @@ async def _shape(services: Services, scope: Scope, review: Memory, rows: Sequenc
     state, days = state_of(review), services.settings.memory.review_days
     ends = review.created_at + timedelta(days=days) if days and state == "open" else None
     episodes = await services.store.episodes(scope, session=review.session) if review.session else []
-    asked = [row for row in episodes if row.turn in review.turns and row.role == "user" and scope.sees(row.agent)]
+    asked = [row for row in episodes if row.turn in review.turns and row.role == "user" and scope.owns(row.agent)]
     return {
         "id": review.id,
         "object": "review",

@@ -108,6 +108,8 @@ class Exchange:
     budget: int = 0
     names_budget: bool = False  # the client said how much
     session_name: str = ""
+    agent_id: str = ""  # of the agent that the client names, whether it keeps to itself or not
+    project_name: str = ""  # by header, or the folder that a coding agent works in
     plan: Plan | None = None
     target: Target | None = None  # the first of the plan, then the one that answered
 

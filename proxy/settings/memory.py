@@ -16,6 +16,12 @@ class MemorySettings(Section):
     default_mode: Literal["full", "read", "write", "observe", "off"] = Field(
         "full", description="Mode of a request without `X-Memory-Mode`."
     )
+    projects: bool = Field(
+        False, description="Whether the working folder that a coding agent tells of is a project; the header always is."
+    )
+    quarantine_injections: bool = Field(
+        True, description="Whether a file whose text gives the model orders of its own is set apart until released."
+    )
     deadline_ms: int = Field(300, ge=1, description="Milliseconds memory may take before the first token.")
     budget_tokens: int = Field(600, ge=0, description="Tokens of memory put into a request.")
     max_budget_tokens: int = Field(8000, ge=4000, description="Cap on `X-Memory-Budget`.")

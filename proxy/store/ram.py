@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from proxy.errors import StoreUnavailable
+from proxy.partition import covers
 from proxy.store.lance import LanceStore
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_upkeep import StoreHealth
@@ -125,7 +126,7 @@ class RamStore:
         """Forget every row of one agent of the owner."""
         for noun in NOUNS:
             rows = self._table(scope, noun).rows
-            self._remove(scope, noun, [key for key, row in rows.items() if row.item.agent == scope.agent])
+            self._remove(scope, noun, [key for key, row in rows.items() if covers(scope.agent, row.item.agent)])
 
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""

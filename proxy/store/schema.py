@@ -127,8 +127,8 @@ class Skimmed:
 # A memory that has one of these in its record matters whatever is asked: it ended, waits for review, fills a slot, or
 # belongs in every prompt.
 MARKS = (
-    '"status":"closed"', '"status":"superseded"', '"status":"retracted"', '"status":"review"', '"ending":"',
-    '"slot":', '"profile":true', '"pinned":true',
+    '"status":"closed"', '"status":"superseded"', '"status":"retracted"', '"status":"review"', '"status":"quarantined"',
+    '"ending":"', '"slot":', '"profile":true', '"pinned":true', '"task":',
 )  # fmt: skip
 ENDINGS = "end_"  # how ids of rows begin that record endings and are no memories
 NO_ROWS: Batch[Any] = Batch([], [], {}, [], 0)

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import structlog
 
+from proxy.access.auth import agent_id, project_id
 from proxy.errors import InvalidRequest, ProxyError
 from proxy.media.base import MediaRefused
 from proxy.memory.library.library import Parcel
@@ -157,11 +158,11 @@ class _Import:
         services, scope = self._services, self._job.scope
         manifest = await in_thread("load", ours.examine, path)
         await self._note(replace(self._job, total=manifest.total))
-        places = places_of(services)
+        places, ids = places_of(services), _ids_here(services, scope, manifest)
         lines = islice(ours.lines(path), self._job.done, None)
         while batch := await in_thread("load", _taken, lines, ours.BATCH):
             async with services.leases.held(scope, wait_s=WAIT_S):
-                added, notes = await ours.restore(places, scope, manifest, batch)
+                added, notes = await ours.restore(places, scope, manifest, batch, ids)
             await self._advance(len(batch), added, notes)
         services.note_shown(scope)
         services.arrived.set()
@@ -265,6 +266,12 @@ class _Import:
 def places_of(services: Services) -> ours.Places:
     """Return the stores that exports are made from and imports go into."""
     return ours.Places(services.store, services.index, services.book, Dump(services.database), services.blobs)
+
+
+def _ids_here(services: Services, scope: Scope, manifest: ours.Manifest) -> dict[str, str]:
+    """Return the ids that agents and projects of an export have on this server, by those that they had."""
+    makers = {"agents": agent_id, "projects": project_id}
+    return {id_: makers[kind](services.hasher, scope.user, name) for kind, id_, name in manifest.named}
 
 
 def _of(record: Record) -> Scope:

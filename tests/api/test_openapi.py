@@ -32,8 +32,15 @@ def made(speaker: Speaker) -> dict[str, str]:
     image = speaker.http.post("/documents", files={"file": ("sea.png", png(64, 64))}).json()["id"]
     job = speaker.http.post("/import", content=b"- I play the viol").json()["id"]
     speaker.wait()
+    speaker.http.post("/memories", json={"text": "The mascot is an otter", "project": "zoo"})
+    jest = create(speaker, "I play the kazoo")["id"]
+    apart = speaker.http.post("/quarantine", json={"memory": jest, "reason": "told in jest"}).json()
     return {
         "job_id": job,
+        "project_id": "zoo",
+        "agent_id": speaker.http.post("/agents", json={"name": "gardener"}).json()["id"],
+        "task_id": speaker.http.post("/tasks", json={"title": "post the letters"}).json()["id"],
+        "entry_id": apart["id"],
         "memory_id": memory,
         "review_id": review,
         "session_id": told.headers["x-memory-session"],
@@ -57,6 +64,8 @@ def run(speaker: Speaker, sample: str, operation: Message, ids: dict[str, str]) 
         if "id" in body or "ids" in body:
             other = create(speaker, "I play the clavichord on Sundays")["id"]
             body = {"id": other} if "id" in body else {"ids": [other]}
+        if "reason" in body:
+            body = {**body, "memory": ids["memory_id"]}
         if "batch" in body:
             gone = create(speaker, "I play chess")["id"]
             body = {"batch": speaker.http.post("/memories/forget", json={"ids": [gone]}).json()["batch"]}
@@ -78,6 +87,9 @@ def test_every_example_works_on_a_running_server(server: Running) -> None:
             key=lambda each: (each[0] == "/v1/erase", each[1] == "delete", each[0])
         )  # what is deleted is not there afterwards
         for path, method, operation in operations:
+            if (method, path) == ("delete", "/v1/quarantine/{entry_id}"):  # it was released before
+                made_anew = alice.http.post("/quarantine", json={"memory": create(alice, "I play the banjo")["id"]})
+                ids["entry_id"] = made_anew.json()["id"]
             (sample,) = operation["x-codeSamples"]
             response = run(alice, sample["source"], operation, ids)
             assert response.status_code == (202 if path == "/v1/import" else 200), (method, path, response.text)

@@ -63,6 +63,9 @@ def live(speaker: Speaker) -> None:
     speaker.tell("Ich arbeite als Tischlerin in Lübeck.", x_memory_time="2026-03-04T10:00:00Z")
     speaker.tell("I use Shram and Magnet.", x_memory_time="2026-03-05T10:00:00Z")
     speaker.tell("I don't use Magnet anymore.", x_memory_time="2026-03-06T10:00:00Z")
+    speaker.tell("The atlas listens on port 4711.", x_memory_project="atlas", x_memory_time="2026-03-07T10:00:00Z")
+    speaker.http.post("/agents", json={"name": "gardener", "private": True}).raise_for_status()
+    speaker.tell("I water the ferns on Mondays.", x_memory_agent="gardener", x_memory_time="2026-03-08T10:00:00Z")
     speaker.http.post("/sessions/one/end").raise_for_status()
     speaker.http.post("/memories", json={"text": "I play the theorbo", "pinned": True}).raise_for_status()
     speaker.http.post("/memories", json={"text": "I am allergic to hazelnuts"}).raise_for_status()
@@ -80,6 +83,12 @@ def blocks(speaker: Speaker, provider: FakeProvider) -> list[str]:
     for question in QUESTIONS:
         speaker.say(question, x_memory_mode="read", x_memory_time="2026-05-01T10:00:00Z")
         found.append(json.dumps(provider.last.json["messages"], ensure_ascii=False))
+    for question, named in (
+        ("Which port does the atlas listen on?", {"x_memory_project": "atlas"}),
+        ("When do I water the ferns?", {"x_memory_agent": "gardener"}),
+    ):
+        speaker.say(question, x_memory_mode="read", x_memory_time="2026-05-01T10:00:00Z", **named)
+        found.append(json.dumps(provider.last.json["messages"], ensure_ascii=False))
     return found
 
 
@@ -88,6 +97,7 @@ def test_what_is_taken_out_and_erased_comes_back_on_another_server(tmp_path: Pat
         live(alice)
         before = blocks(alice, provider)
         exported = taken_out(alice)
+        projects = [one["name"] for one in alice.get("/projects")["data"]]
         listed, images = alice.memories(status="all"), alice.get("/images")["data"]
         alice.http.post("/erase").raise_for_status()
         assert alice.memories(status="all") == []
@@ -98,10 +108,13 @@ def test_what_is_taken_out_and_erased_comes_back_on_another_server(tmp_path: Pat
         assert blocks(alice, provider) == before
         assert "Tromsø" in before[0]
         assert "blue door" in before[1]
-        assert "hazelnut" not in before[-1]
+        assert "hazelnut" not in before[6]
+        assert "4711" in before[7]
+        assert "Mondays" in before[8]
         assert {one["id"]: one["text"] for one in alice.memories(status="all")} == {
             one["id"]: one["text"] for one in listed
         }
+        assert [one["name"] for one in alice.get("/projects")["data"]] == projects == ["atlas"]
         (image,) = alice.get("/images")["data"]
         assert image["id"] == images[0]["id"]
         assert alice.http.get(f"/images/{image['id']}/content").content == png(64, 64)

@@ -9,6 +9,7 @@ from proxy.errors import NotFound
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.journal import Journal
 from proxy.store.ledger import Ledger
+from proxy.store.quarantine import Apart, Quarantine
 from proxy.store.replies import Replies
 from proxy.store.sessions import Link, Sessions
 from proxy.store.sql import Database
@@ -117,8 +118,10 @@ async def test_deleting_takes_everything_of_the_conversation_and_nothing_else(
     other = make_scope("anna", session="other")
     for scope in (ANNA, other):
         await journal.record(scope, make_record(scope, "1"))
+        await Quarantine(db).add(scope, Apart(f"qua_{scope.session}", "session", scope.session, "", "user", NOW))
     counts = await sessions.delete(ANNA, ANNA.session)
     assert counts == {
+        "quarantine": 1,
         "sessions": 1,
         "chain": 1,
         "ledger": 1,

@@ -21,6 +21,7 @@ from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.changes.book import Book
 from proxy.memory.index.cache import IndexCache
+from proxy.partition import partition, parts
 from proxy.store.blobs import Blobs
 from proxy.store.dump import AT_HOME, MOVED, Dump
 from proxy.store.filters import is_id
@@ -33,6 +34,7 @@ FORMAT, VERSION = "throughline.export", 1
 BATCH = 200  # lines that are stored in one go
 MAX_LINE_BYTES = 512 * 2**20  # a document of the largest size in base64
 _BLOB = re.compile(r"[0-9a-f]{64}(?:\.webp)?")
+_NAMED = (b'{"type":"agents"', b'{"type":"projects"')
 _WORDS = ("text", "quote", "context")
 
 
@@ -49,11 +51,15 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an export says of itself."""
+    """What an export says of itself.
+
+    Attributes:
+        named: Kind (``agents``, ``projects``), id and name of what is named by an id that holds on its server alone.
+    """
 
     owner: str
-    agent: str
     counts: Mapping[str, int]
+    named: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def total(self) -> int:
@@ -74,7 +80,7 @@ async def export(places: Places, scope: Scope, now: datetime) -> AsyncIterator[b
         digest.update(data)
         return data
 
-    head = {"format": FORMAT, "version": VERSION, "created_at": iso(now), "owner": scope.user, "agent": scope.agent}
+    head = {"format": FORMAT, "version": VERSION, "created_at": iso(now), "owner": scope.user}
     yield line({**head, "counts": {name: number for name, number in counts.items() if number}})
     written = dict.fromkeys(counts, 0)
     for name in tables:
@@ -102,14 +108,19 @@ def examine(path: Path) -> Manifest:
         InvalidRequest: If it is not whole, was changed, or is of a later version.
     """
     digest, number, last = hashlib.sha256(), 0, b""
+    head: dict[str, Any] = {}
+    named: list[tuple[str, str, str]] = []
     with path.open("rb") as file:
-        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b"")):
-            if number:
-                digest.update(last)
+        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+            digest.update(last)
             last = line
-    end, head = _object(last, number + 1), {}
-    with path.open("rb") as file:
-        head = _object(file.readline(MAX_LINE_BYTES), 1)
+            if number == 1:
+                head = _object(line, number)
+            elif line.startswith(_NAMED):
+                entry = _object(line, number)
+                value = entry.get("value") or {}
+                named.append((str(entry["type"]), str(value.get("id")), str(value.get("name"))))
+    end = _object(last, number)
     if head.get("format") != FORMAT:
         raise InvalidRequest("The first line is no manifest of an export of this server.")
     if not isinstance(head.get("version"), int) or head["version"] > VERSION:
@@ -120,7 +131,7 @@ def examine(path: Path) -> Manifest:
         raise InvalidRequest("The export is not as it was written: its checksum differs. Export it again.")
     counts = head.get("counts")
     known = {str(name): int(value) for name, value in counts.items()} if isinstance(counts, dict) else {}
-    return Manifest(str(head.get("owner", "")), str(head.get("agent", "")), known)
+    return Manifest(str(head.get("owner", "")), known, tuple(named))
 
 
 def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -133,9 +144,20 @@ def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 async def restore(
-    places: Places, scope: Scope, manifest: Manifest, entries: Sequence[tuple[int, Mapping[str, Any]]]
+    places: Places,
+    scope: Scope,
+    manifest: Manifest,
+    entries: Sequence[tuple[int, Mapping[str, Any]]],
+    ids: Mapping[str, str],
 ) -> tuple[dict[str, int], list[str]]:
     """Add entries of an export to what the owner has; what is there already stays as it is.
+
+    Args:
+        places: Where they go.
+        scope: Whose they are now.
+        manifest: Of the export.
+        entries: Each with the number of its line.
+        ids: Today's ids of agents and projects, by those that they had.
 
     Returns:
         How many came, by kind, and notes on single ones.
@@ -155,10 +177,10 @@ async def restore(
             added["blobs"] = added.get("blobs", 0) + await _put_blob(places, scope, value, number)
         elif kind in MOVED:
             if kind not in AT_HOME or manifest.owner == scope.user:
-                tables.append((kind, _moved(value, scope, manifest)))
+                tables.append((kind, _moved(kind, value, ids)))
         elif kind in LAYOUTS:
             noun: Noun = LAYOUTS[kind].noun
-            found.setdefault(noun, []).append(_item(noun, _moved(value, scope, manifest), number, notes))
+            found.setdefault(noun, []).append(_item(noun, _moved(kind, value, ids), number, notes))
     if tables:
         added["rows"] = await places.dump.put(scope, tables)
     for noun, items in found.items():
@@ -198,10 +220,14 @@ def _item(noun: Noun, value: Mapping[str, Any], number: int, notes: list[str]) -
     return item
 
 
-def _moved(value: Mapping[str, Any], scope: Scope, manifest: Manifest) -> dict[str, Any]:
-    """Return an entry as one of the caller's; what was the exporting agent's is the importing one's."""
-    is_agents = bool(manifest.agent) and value.get("agent") == manifest.agent
-    return {**value, "agent": scope.agent} if is_agents else dict(value)
+def _moved(kind: str, value: Mapping[str, Any], ids: Mapping[str, str]) -> dict[str, Any]:
+    """Return an entry in the partition that its agent and project have here."""
+    moved = dict(value)
+    agent, project, apart = parts(str(value.get("agent") or ""))
+    moved["agent"] = partition(ids.get(agent, agent), ids.get(project, project), apart)
+    if kind in ("agents", "projects"):
+        moved["id"] = ids.get(str(value.get("id")), value.get("id"))
+    return moved
 
 
 async def _put_blob(places: Places, scope: Scope, value: Mapping[str, Any], number: int) -> int:
