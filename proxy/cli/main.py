@@ -19,6 +19,7 @@ _ELSEWHERE = {
         "proxy.cli.ingest",
         "Give files to a running server to be remembered: PDF, Word, slides, sheets, web pages, text, images.",
     ),
+    "hygiene": ("proxy.cli.hygiene", "Show what nobody used for long, and archive it."),
     "mcp": ("proxy.cli.mcp", "Serve recall, remember, forget, undo and list_memories to an MCP client over stdio."),
     "eval": ("proxy.evals.command", "Replay conversations as traffic and measure what reaches the model."),
 }

@@ -16,7 +16,7 @@ from tests.talking import Speaker
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 @pytest.mark.parametrize(
     "path",
-    ["/import", "/export", "/tasks", "/tasks/t1", "/agents", "/Import", "/%69mport"],
+    ["/import", "/export", "/Import", "/%69mport"],
 )  # fmt: skip
 def test_what_is_meant_for_memory_never_goes_to_the_provider(
     alice: Speaker, upstream: FakeProvider, method: str, path: str
