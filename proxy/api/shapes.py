@@ -50,10 +50,6 @@ def job_shape(job: Job) -> dict[str, Any]:
     }
 
 
-def memory_shape(memory: Memory) -> dict[str, Any]:
-    """Return a memory as the API shows it."""
-
-
 def memory_shape(memory: Memory, names: Mapping[str, str] = NO_NAMES) -> dict[str, Any]:
     """Return a memory as the API shows it.
 

@@ -19,6 +19,7 @@ from proxy.memory.conversations.leftout import search as search_left_out
 from proxy.memory.conversations.summarize import Utterance
 from proxy.memory.conversations.transcript import MOST_CHARACTERS, as_pieces
 from proxy.memory.inject.standing import Standing, standing
+from proxy.memory.lifecycle.hygiene import MAX_WHOLE, Rules, pointer, stage_of
 from proxy.memory.lifecycle.tasks import dates_of, open_tasks, told
 from proxy.memory.recall.gate import is_personal
 from proxy.memory.recall.query import Query, widen
@@ -147,7 +148,7 @@ async def _look_up(
             visible = holding(stands, seen(stands, found), exchange.moment, text)
             unsaid = await beside_loop(exchange.body, _unsaid, visible, [*said, *whole, *answers])
             exchange.hits = _without_own(unsaid, exchange)
-            exchange.hits = _with_tasks(exchange, stands)
+            exchange.hits = await _in_short(_with_tasks(exchange, stands), exchange, services)
         exchange.opening = await _opening(exchange, services, stands)
 
 
@@ -290,6 +291,19 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
 def seen(stands: Standing, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits without withheld sentences."""
     return [one for hit in hits if (one := stands.seen(hit))]
+
+
+async def _in_short(hits: list[Hit], exchange: Exchange, services: Services) -> list[Hit]:
+    """Return the hits, those long memories in short that nobody used for long."""
+    long = [hit.id for hit in hits if hit.source == "fact" and len(hit.text) > MAX_WHOLE]
+    days = services.settings.memory.compress_days
+    if not long or not days:
+        return hits
+    uses = await services.uses.of(exchange.required_scope, long)
+    rows = [row for id_ in long if (row := await services.store.memory(exchange.required_scope, id_)) is not None]
+    now, rules = services.clock.now(), Rules(days, 0.0)
+    short = {row.id for row in rows if stage_of(row, uses.get(row.id), now, rules) == "compressed"}
+    return [pointer(hit, exchange.query_text) if hit.id in short else hit for hit in hits]
 
 
 def holding(stands: Standing, hits: Sequence[Hit], now: datetime, question: str) -> list[Hit]:

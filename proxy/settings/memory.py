@@ -82,6 +82,16 @@ class MemorySettings(Section):
         ge=0,
         description="Days that a request to forget waits for a decision; then it counts as approved. 0: for ever.",
     )
+    compress_days: float = Field(
+        7.0, ge=0, description="Days without use after which a long memory is told in short, with its id; 0: never."
+    )
+    archive_unused: bool = Field(
+        False, description="Whether memories are archived that nobody used for long; pinned ones never are."
+    )
+    archive_days: float = Field(
+        30.0, ge=0, description="Days without use after which a memory is archived, or would be; 0: never."
+    )
+    expire_days: dict[str, float] = Field({}, description="The same by kind: `{event: 90}`; 0: never.")
     excerpt_tokens: int = Field(
         2000, ge=0, description="Tokens of memory in a request that leaves turns out, for what was said in them."
     )
