@@ -19,7 +19,6 @@ _ELSEWHERE = {
         "proxy.cli.ingest",
         "Give files to a running server to be remembered: PDF, Word, slides, sheets, web pages, text, images.",
     ),
-<<<<<<< HEAD
     "export": ("proxy.cli.transfer:exporting", "Write everything that is remembered of a user as JSON lines."),
     "import": (
         "proxy.cli.transfer:importing",
@@ -27,9 +26,7 @@ _ELSEWHERE = {
     ),
     "erase": ("proxy.cli.transfer:erasing", "Destroy everything that is remembered of a user, for good."),
     "reembed": ("proxy.cli.reembed", "Compute the vectors anew that another embedding model made."),
-=======
     "hygiene": ("proxy.cli.hygiene", "Show what nobody used for long, and archive it."),
->>>>>>> life
     "mcp": ("proxy.cli.mcp", "Serve recall, remember, forget, undo and list_memories to an MCP client over stdio."),
     "eval": ("proxy.evals.command", "Replay conversations as traffic and measure what reaches the model."),
 }

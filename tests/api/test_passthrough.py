@@ -16,11 +16,7 @@ from tests.talking import Speaker
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 @pytest.mark.parametrize(
     "path",
-<<<<<<< HEAD
-    ["/import/x", "/export/x", "/jobs/a/b", "/tasks/t1/x", "/agents/a/b", "/quarantine/a/b", "/projects/a/b", "/memories/a/b/c"],
-=======
-    ["/import", "/export", "/Import", "/%69mport"],
->>>>>>> life
+    ["/import/x", "/export/x", "/jobs/a/b", "/tasks/t1/x", "/agents/a/b", "/quarantine/a/b", "/projects/a/b", "/memories/a/b/c", "/Import"],
 )  # fmt: skip
 def test_what_is_meant_for_memory_never_goes_to_the_provider(
     alice: Speaker, upstream: FakeProvider, method: str, path: str
