@@ -7,6 +7,7 @@ from starlette.routing import Route
 
 from proxy.api import (
     agents,
+    dashboard,
     errors,
     forgetting,
     links,
@@ -57,6 +58,7 @@ def install(app: FastAPI, services: Services) -> None:
         app.include_router(module.router)
     for module in (agents, forgetting, links, openapi, projects, quarantine, reviews, tasks, usage):
         app.include_router(module.router)
+    dashboard.install(app)
     passthrough = Passthrough(services)
     for path in ("/v1/models", "/v1/models/{name:path}"):
         app.router.routes.append(Route(path, Models(services, passthrough), methods=["GET"]))
