@@ -13,6 +13,7 @@ from proxy.api import (
     links,
     memories,
     openapi,
+    operator,
     ops,
     projects,
     quarantine,
@@ -56,7 +57,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (agents, forgetting, links, openapi, projects, quarantine, reviews, tasks, usage):
+    for module in (agents, forgetting, links, openapi, operator, projects, quarantine, reviews, tasks, usage):
         app.include_router(module.router)
     dashboard.install(app)
     passthrough = Passthrough(services)

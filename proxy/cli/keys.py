@@ -48,6 +48,10 @@ def create_key(
     tenant: Annotated[str, typer.Option(help="Tenant of an existing key; without it, a new one.")] = "",
     names_users: Annotated[bool, typer.Option("--names-users", help="Its requests may name users and times.")] = False,
     note: Annotated[str, typer.Option(help="For yourself.")] = "",
+    operator: Annotated[
+        bool,
+        typer.Option("--operator", help="It sees counts and health of the whole server; no texts."),
+    ] = False,
     rpm: Rpm = None,
     tpm: Tpm = None,
     max_streams: MaxStreams = None,
@@ -69,6 +73,7 @@ def create_key(
             allowance=Allowance(rpm, tpm, max_streams, max_body),
             models=_patterns(models) or (),
             offers_recall=bool(recall_tool),
+            is_operator=operator,
         )
         print(f"{text}\n  id {key.id}, tenant {key.tenant}; keep the key, it is not shown again", flush=True)
 
@@ -141,6 +146,8 @@ def _line(key: Key) -> str:
         parts.append(f"models {','.join(key.models)}")
     if key.offers_recall:
         parts.append("recall tool")
+    if key.is_operator:
+        parts.append("operator")
     return "  ".join([key.id, *parts, key.note]).rstrip()
 
 

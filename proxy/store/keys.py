@@ -37,6 +37,7 @@ class Key:
         allowance: How much it may ask for; what is not said here is said by the settings, 0 means no limit.
         models: Patterns of the models that it may ask for; empty: all.
         offers_recall: Its requests are offered the ``recall`` tool without asking for it.
+        is_operator: It sees counts and health of the whole server, and nobody's texts but its own.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Key:
     allowance: Allowance = UNSAID
     models: tuple[str, ...] = ()
     offers_recall: bool = False
+    is_operator: bool = False
 
 
 class Keys:
@@ -70,6 +72,7 @@ class Keys:
         allowance: Allowance = UNSAID,
         models: Sequence[str] = (),
         offers_recall: bool = False,
+        is_operator: bool = False,
     ) -> tuple[str, Key]:
         """Make a key; return it, for the only time, and what is known of it.
 
@@ -82,6 +85,7 @@ class Keys:
             allowance: How much it may ask for.
             models: Patterns of the models that it may ask for; empty: all.
             offers_recall: Whether its requests are offered the ``recall`` tool.
+            is_operator: Whether it sees counts and health of the whole server.
         """
         text = PREFIX + secrets.token_urlsafe(32)
         key = Key(
@@ -96,6 +100,7 @@ class Keys:
             allowance=allowance,
             models=tuple(models),
             offers_recall=offers_recall,
+            is_operator=is_operator,
         )
         row = {
             "id": key.id,
@@ -109,6 +114,7 @@ class Keys:
             **asdict(allowance),
             "models": list(models) or None,
             "offers_recall": offers_recall,
+            "is_operator": is_operator,
         }
         await self._db.submit(lambda connection: connection.execute(keys.insert(), row).rowcount)
         return text, key
@@ -197,4 +203,5 @@ def _key(row: sa.Row[Any]) -> Key:
         allowance=Allowance(row.requests_per_minute, row.tokens_per_minute, row.concurrent_streams, row.body_bytes),
         models=tuple(row.models or ()),
         offers_recall=bool(row.offers_recall),
+        is_operator=bool(row.is_operator),
     )

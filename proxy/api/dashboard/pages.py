@@ -124,6 +124,7 @@ async def numbers(request: Request) -> Response:
         steps=_steps(receipts),
         reasons=_reasons(receipts),
         over=visit.asked("over", "week"),
+        is_operator=(await visit.raw("GET", "/v1/operator")).is_success,
         charts=[
             (title, [(one["day"], one[name]) for one in reversed(by_day)], name)
             for title, name in (
@@ -135,6 +136,13 @@ async def numbers(request: Request) -> Response:
             if any(one[name] for one in by_day)
         ],
     )
+
+
+@router.get(f"{ROOT}/operator")
+async def operator(request: Request) -> Response:
+    """Show the operator how the server is."""
+    visit = await Visit.of(request)
+    return visit.page("operator.html", state=await visit.get("/v1/operator", days=visit.asked("days", "7")))
 
 
 @router.get(f"{ROOT}/try")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from importlib import resources
@@ -189,6 +191,27 @@ def test_a_list_is_brought_in_taken_out_and_everything_destroyed(browser: Browse
     assert browser.post("/erase", sure="no").status_code == 400
     assert "Nothing of it is left" in browser.post("/erase", sure="erase").text
     assert alice.memories(status="all") == []
+
+
+def test_an_operators_key_sees_counts_of_all_and_nobodys_texts(tmp_path: Path) -> None:
+    with Running(tmp_path, auth={"mode": "keys"}) as server:
+        database = ("--data-dir", str(tmp_path))
+        alice, boss = (_key("keys", "create", *more, *database) for more in ((), ("--operator",)))
+        http = server.http(alice)
+        http.post("/chat/completions", json={"model": "demo", "messages": [{"role": "user", "content": "I keep bees"}]})
+        with closing(Browser(server).http) as page:
+            assert page.post("/dashboard/sign-in", data={"key": "wrong"}).status_code == 403
+            page.post("/dashboard/sign-in", data={"key": boss})
+            seen = page.get("/dashboard/operator").text
+            assert "1 users" in re.sub(r"<[^>]+>", "", seen)
+            assert "bees" not in seen
+            assert "/dashboard/operator" in page.get("/dashboard/numbers").text
+        assert http.get("/operator").status_code == 403
+
+
+def _key(*words: str) -> str:
+    done = subprocess.run([sys.executable, "-m", "proxy", *words], capture_output=True, text=True, check=True)
+    return done.stdout.split()[0]
 
 
 def test_every_text_of_the_interface_is_in_the_catalogue() -> None:
