@@ -160,7 +160,8 @@ async def _with_tasks(
 ) -> list[Change]:
     """Return what a turn changes, with the tasks that it states and ends."""
     tasks = (await standing(turn.scope, services.index)).tasks
-    made = await in_thread("learn", with_tasks, turn, readings, tasks, changes, services.clock.now())
+    agent, now = await services.agents.name(turn.scope), services.clock.now()
+    made = await in_thread("learn", with_tasks, turn, readings, tasks, changes, now, agent)
     own = {change.memory.id for change in changes}
     fresh = [change.memory.id for change in made if change.action == "add" and change.memory.id not in own]
     stored = {id_ for id_ in fresh if await services.store.memory(turn.scope, id_) is not None}  # it is learned again

@@ -34,7 +34,12 @@ _DONE_WITH = ("done with", "finished with", "fertig mit")
 
 
 def with_tasks(
-    turn: Turn, readings: Sequence[Read], tasks: Sequence[Memory], changes: Sequence[Change], now: datetime
+    turn: Turn,
+    readings: Sequence[Read],
+    tasks: Sequence[Memory],
+    changes: Sequence[Change],
+    now: datetime,
+    agent: str = "",
 ) -> list[Change]:
     """Return what a turn changes, with the tasks that it states and ends.
 
@@ -44,6 +49,7 @@ def with_tasks(
         tasks: Memories in view that are tasks.
         changes: What the engine made of the turn.
         now: Time of learning.
+        agent: Name of the agent that was told.
     """
     made = list(changes)
     current = {row.id: row for row in tasks} | {change.memory.id: change.memory for change in changes}
@@ -51,7 +57,7 @@ def with_tasks(
         for sentence in one.found if one.said.live else ():
             task = _stated(sentence, turn)
             if task is not None:
-                made = _with(made, turn, sentence, one.said, task, now, current.values())
+                made = _with(made, turn, sentence, one.said, replace(task, agent=agent), now, current.values())
             else:
                 made += _ended(sentence, current.values(), now, turn)
             current |= {change.memory.id: change.memory for change in made}
@@ -90,9 +96,16 @@ def _stated(sentence: Sentence, turn: Turn) -> Task | None:
             if name == "duty" and (due is None or sentence.is_question or _lasts(sentence)):
                 continue
             title = _title(sentence, found)
+            if name == "duty" and not _names_a_thing(title):
+                continue
             if title and any(char.isalnum() for char in title):
                 return Task(title, due.isoformat() if due else "", _priority(sentence.low))
     return None
+
+
+def _names_a_thing(title: str) -> bool:
+    """Return whether a title says what its verb is about: "hand in the report", not "finish this"."""
+    return any([term.text] != _verbs(title)[:1] for term in _terms(title))
 
 
 def _lasts(sentence: Sentence) -> bool:
