@@ -13,6 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 MAX_HEAD_BYTES = 65_536  # of a head that arrives in pieces; a longer one is for the parser to judge
 
 _HEAD_END = b"\r\n\r\n"
+_METHOD = re.compile(rb"[\r\n]{0,4}[A-Za-z]{1,20}(?:[ -]|\Z)|[\r\n]{0,4}\Z")
 _OFFER = re.compile(
     rb"\r\n(?:upgrade[ \t]*:(?![ \t]*websocket[ \t]*(?:\r|\Z))|http2-settings[ \t]*:)[^\r\n]*", re.IGNORECASE
 )
@@ -29,7 +30,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self._is_between:
             data, self._held = self._held + data, b""
             head, end, rest = data.partition(_HEAD_END)
-            if not end and len(data) < MAX_HEAD_BYTES:
+            if not end and len(data) < MAX_HEAD_BYTES and _METHOD.match(data):  # anything else is refused at once
                 self._held = data
                 return
             data = without_offers(head) + end + rest

@@ -149,6 +149,7 @@ class Damage:
                     async for batch in await table.query().to_batches(max_batch_length=_STRETCH):
                         if not all(await in_thread("cpu", _sound, layout, batch)):
                             return "rows hold what was never written"
+                    await table.query().select(["record"]).to_arrow()  # as it is read for requests: by another way
         except StoreUnavailable as error:
             return f"it cannot be read: {type(error.__cause__).__name__}"
         return ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proxy.store import lance_disk as disk
@@ -131,6 +131,7 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(max_examples=25, deadline=None)
+@example(which=15, at=0.98828125, noise=b"\t")
 @given(which=st.integers(0, 10_000), at=st.floats(0, 1), noise=st.binary(min_size=1, max_size=64))
 def test_no_overwritten_bytes_make_a_row_that_was_never_written(
     seeded: Path, which: int, at: float, noise: bytes
