@@ -62,6 +62,11 @@ class Scope:
         return tuple(sorted({name for one in (self.agent, *self.also) for name in visible(one)}))
 
     @property
+    def asker(self) -> str:
+        """Id of the agent that asks, whether it keeps to itself or is common; "" for none."""
+        return next((agent for one in (self.agent, *self.also) if (agent := parts(one)[0])), "")
+
+    @property
     def project(self) -> str:
         """Id of the project, "" for none."""
         return parts(self.agent)[1]

@@ -90,10 +90,10 @@ async def list_tasks(
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of tasks: the highest priority first, then what is due first; without ``status`` the open ones."""
-    within = in_project(scope, project, services) if project else scope
+    within = in_project(scope, project, services) if project not in ("", "*") else scope
     may = scope.owns if project else scope.sees
     rows = [row for row in await services.store.memories(scope) if may(row.agent)]
-    if project:
+    if project not in ("", "*"):
         rows = [row for row in rows if parts(row.agent)[1] == within.project]
     found = tasks_in(rows)
     if after:
@@ -115,7 +115,8 @@ async def create_task(scope: Caller, services: Parts, body: NewTask) -> dict[str
         raise InvalidRequest("`project` is not the one of X-Memory-Project. Leave one of them out.", param="project")
     if body.project:
         await services.projects.note(within, body.project, now=now)
-    task = Task(body.title, body.due or "", body.priority, body.status, body.description, body.agent or "")
+    agent = body.agent if body.agent is not None else await services.agents.name(scope)
+    task = Task(body.title, body.due or "", body.priority, body.status, body.description, agent)
     state = partial(stated, within, body.title, now, kind="task", id_=f"mem_{secrets.token_hex(12)}")
     memory = task.on(await in_thread("cpu", state))
     if task.status in OVER:

@@ -76,6 +76,11 @@ class Agents:
         row = await self._db.query(lambda connection: connection.execute(query).first())
         return None if row is None else _agent(row)
 
+    async def name(self, scope: Scope) -> str:
+        """Return the name of the registered agent that asks, "" for none."""
+        known = await self.find(scope, scope.asker) if scope.asker else None
+        return known.name if known is not None else ""
+
     async def get(self, scope: Scope, agent: str) -> Agent:
         """Return an agent by its id or its name.
 

@@ -14,6 +14,7 @@ import structlog
 from proxy.clock import to_ms
 from proxy.memory.changes.journalled import changes_from_json, changes_to_json
 from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.inject.standing import standing
 from proxy.memory.learn.gather import gather
 from proxy.memory.learn.learn import Read, learn, read
 from proxy.memory.lifecycle.projects import settled
@@ -158,8 +159,13 @@ async def _with_tasks(
     services: Services, turn: Turn, readings: Sequence[Read], changes: Sequence[Change]
 ) -> list[Change]:
     """Return what a turn changes, with the tasks that it states and ends."""
-    rows = [row for row in await services.index.marked(turn.scope) if turn.scope.sees(row.agent)]
-    return await in_thread("learn", with_tasks, turn, readings, rows, changes, services.clock.now())
+    tasks = (await standing(turn.scope, services.index)).tasks
+    agent, now = await services.agents.name(turn.scope), services.clock.now()
+    made = await in_thread("learn", with_tasks, turn, readings, tasks, changes, now, agent)
+    own = {change.memory.id for change in changes}
+    fresh = [change.memory.id for change in made if change.action == "add" and change.memory.id not in own]
+    stored = {id_ for id_ in fresh if await services.store.memory(turn.scope, id_) is not None}  # it is learned again
+    return [change for change in made if change.memory.id not in stored]
 
 
 async def _still_meant(services: Services, scope: Scope, changes: Sequence[Change]) -> list[Change]:

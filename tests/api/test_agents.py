@@ -50,6 +50,10 @@ def test_what_a_common_agent_learns_all_know(server: Running, upstream: FakeProv
             assert ("I keep the release notes in the attic folder" in speaker.texts()) is sees
             speaker.say("Where do I keep the release notes?", x_memory_mode="read")
             assert ("attic" in sent(upstream)) is sees
+        cook.tell("Remind me to buy saffron", x_memory_session="tasks")
+        (task,) = anna.get("/tasks")["data"]
+        assert (task["agent"], task["title"]) == ("cook", "buy saffron")
+        assert anna.get("/agents/cook")["tasks"] == 1
         assert anna.get("/agents/cook")["last_at"] is not None
         assert anna.get("/agents/coder")["memories"] == 1
 

@@ -169,3 +169,40 @@ def test_the_working_folder_is_a_project_where_switched_on(
         assert project["name"].endswith(name)
         assert anna.texts() == set()
         assert anna.texts(project=project["name"]) == {"We number the crates of this app by harvest"}
+
+
+def test_a_file_belongs_to_the_project_it_was_shown_in(server: Running, upstream: FakeProvider) -> None:
+    key, question = new_key(), "What is the keeper's parrot called?"
+    with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
+        text = b"# Notes\n\nThe harbour opens at six.\n\nThe keeper's parrot is called Balthasar."
+        document = alpha.http.post("/documents", files={"file": ("notes.md", text)}).json()["id"]
+        while alpha.get("/state")["pending_media"]:
+            pass
+        for speaker, sees in ((alpha, True), (beta, False), (anna, False)):
+            speaker.say(question, x_memory_mode="read")
+            assert ("Balthasar" in sent(upstream)) is sees
+            assert len(speaker.get("/documents")["data"]) == sees
+        assert beta.http.get(f"/documents/{document}").status_code == 404
+        assert beta.http.get(f"/documents/{document}/chunks").status_code == 404
+        assert beta.http.get(f"/documents/{document}/content").status_code == 404
+        assert beta.http.delete(f"/documents/{document}").status_code == 404
+        own = beta.http.post("/documents", files={"file": ("notes.md", text)}).json()["id"]
+        assert own != document
+        while beta.get("/state")["pending_media"]:
+            pass
+        assert alpha.http.delete(f"/documents/{document}").status_code == 200
+        beta.say(question, x_memory_mode="read")
+        assert "Balthasar" in sent(upstream)
+
+
+def test_a_conversation_of_the_same_words_is_another_in_another_project(server: Running) -> None:
+    key = new_key()
+    with speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
+        one = alpha.tell("We number the crates by harvest", "And the barrels by year")
+        two = beta.tell("We number the crates by harvest", "And the barrels by year")
+        assert one.headers["x-memory-session"] != two.headers["x-memory-session"]
+        assert alpha.texts() == beta.texts()
+        assert {row["id"] for row in alpha.memories()}.isdisjoint({row["id"] for row in beta.memories()})
+        forgotten = alpha.http.post("/memories/forget", json={"text": "crates"}).json()
+        assert len(forgotten["closed"]) == 1
+        assert "We number the crates by harvest" in beta.texts()

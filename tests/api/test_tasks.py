@@ -45,7 +45,7 @@ def test_a_commitment_in_a_chat_is_a_task(alice: Speaker, said: str, title: str,
     (task,) = tasks(alice)
     assert (task["object"], task["title"], task["due"], task["status"]) == ("task", title, due, "open")
     assert task["text"] == said
-    alice.tell(said, x_memory_time=AT)
+    alice.tell(said, x_memory_time=AT, x_memory_session="again")
     assert len(tasks(alice)) == 1
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 
 from proxy.memory.learn.learn import Read
 from proxy.memory.learn.records import statement_row
@@ -21,7 +21,7 @@ from proxy.text.dates import due_of, without_dates
 from proxy.text.languages import Language, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.lexical import tongue
-from proxy.text.terms import Term, holds, terms_in
+from proxy.text.terms import Term, holds, plain, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory, Said, Turn
 
@@ -34,58 +34,78 @@ _DONE_WITH = ("done with", "finished with", "fertig mit")
 
 
 def with_tasks(
-    turn: Turn, readings: Sequence[Read], memories: Sequence[Memory], changes: Sequence[Change], now: datetime
+    turn: Turn,
+    readings: Sequence[Read],
+    tasks: Sequence[Memory],
+    changes: Sequence[Change],
+    now: datetime,
+    agent: str = "",
 ) -> list[Change]:
     """Return what a turn changes, with the tasks that it states and ends.
 
     Args:
         turn: The turn.
         readings: Its messages as read.
-        memories: The user's memories in view.
+        tasks: Memories in view that are tasks.
         changes: What the engine made of the turn.
         now: Time of learning.
+        agent: Name of the agent that was told.
     """
     made = list(changes)
-    known = {row.id for row in memories}
-    current = {row.id: row for row in memories} | {change.memory.id: change.memory for change in changes}
+    current = {row.id: row for row in tasks} | {change.memory.id: change.memory for change in changes}
     for one in readings:
         for sentence in one.found if one.said.live else ():
             task = _stated(sentence, turn)
             if task is not None:
-                made = _with(made, turn, sentence, one.said, task, now, known)
+                made = _with(made, turn, sentence, one.said, replace(task, agent=agent), now, current.values())
             else:
-                ended = _ended(sentence, current.values(), now, turn)
-                current |= {change.memory.id: change.memory for change in ended}
-                made += ended
+                made += _ended(sentence, current.values(), now, turn)
+            current |= {change.memory.id: change.memory for change in made}
     return made
 
 
 def _with(
-    changes: list[Change], turn: Turn, sentence: Sentence, said: Said, task: Task, now: datetime, known: set[str]
+    changes: list[Change],
+    turn: Turn,
+    sentence: Sentence,
+    said: Said,
+    task: Task,
+    now: datetime,
+    known: Iterable[Memory],
 ) -> list[Change]:
     """Return changes in which the memory of a sentence is a task's, added where there is none."""
+    if any(plain(other.title) == plain(task.title) for _, other in open_tasks(known)):
+        return changes
     for at, change in enumerate(changes):
         memory = change.memory
-        if change.action == "add" and memory.message == said.id and memory.quote == sentence.text:
+        is_said = plain(memory.text) == plain(sentence.text) or memory.quote == sentence.text
+        if change.action in ("add", "reinforce") and is_said:
             return [*changes[:at], replace(change, memory=task.on(memory)), *changes[at + 1 :]]
     row = statement_row(turn, now, Statement(sentence.text, sentence, "task"), said, is_apart=False)
-    return changes if row.id in known else [*changes, Change("add", task.on(row), None, turn.id, "statement")]
+    return [*changes, Change("add", task.on(row), None, turn.id, "statement")]
 
 
 def _stated(sentence: Sentence, turn: Turn) -> Task | None:
     """Return the task that a sentence states, None where it states none."""
-    due = due_of(sentence.text, turn.local_at, tongue(sentence.text))
     for language in languages_in(sentence.low):
         for name in ("remind", "duty"):
             found = next(language.find(name, sentence.low), None)
             if found is None or not _may_open(language, sentence, found.start()):
                 continue
+            due = due_of(sentence.text, turn.local_at, tongue(sentence.text))
             if name == "duty" and (due is None or sentence.is_question or _lasts(sentence)):
                 continue
             title = _title(sentence, found)
+            if name == "duty" and not _names_a_thing(title):
+                continue
             if title and any(char.isalnum() for char in title):
                 return Task(title, due.isoformat() if due else "", _priority(sentence.low))
     return None
+
+
+def _names_a_thing(title: str) -> bool:
+    """Return whether a title says what its verb is about: "hand in the report", not "finish this"."""
+    return any([term.text] != _verbs(title)[:1] for term in _terms(title))
 
 
 def _lasts(sentence: Sentence) -> bool:
@@ -176,10 +196,11 @@ def _verbs(title: str) -> list[str]:
     return [word.text for word in words(flat(title)) if word.text not in idle]
 
 
+@lru_cache(maxsize=2_000)
 def _terms(title: str) -> list[Term]:
     """Return the telling words of a title without its time words."""
-    plain = without_dates(title, _ANY_DAY, tongue(title))
-    return [term for term in terms_in(f"- {plain}") if term.text not in listed("time") and not term.text.isdigit()]
+    timeless = without_dates(title, _ANY_DAY, tongue(title))
+    return [term for term in terms_in(f"- {timeless}") if term.text not in listed("time") and not term.text.isdigit()]
 
 
 def _is_form(verb: str, word: str) -> bool:
