@@ -50,10 +50,11 @@ def turn_to_json(turn: Turn) -> bytes:
 def turn_from_json(data: bytes) -> Turn:
     """Return the turn that ``turn_to_json`` wrote; fields that a later version added get their defaults."""
     fields = _known(loads(data), _TURN_FIELDS)
-    scope = _known(fields["scope"], _SCOPE_FIELDS)
-    fields["scope"] = Scope(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in scope.items()}
-    )
+    scope: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in _known(fields["scope"], _SCOPE_FIELDS).items()
+    }
+    fields["scope"] = Scope(**scope)
     fields["messages"] = tuple(Said(**_known(said, _SAID_FIELDS)) for said in fields["messages"])
     fields["at"] = datetime.fromisoformat(fields["at"])
     return Turn(**fields)
