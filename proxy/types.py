@@ -222,8 +222,15 @@ class ShownFile:
 
 @dataclass(frozen=True, slots=True)
 class Document(ShownFile):
-    """A file of text, and what it says."""
+    """A file of text, and what it says.
 
+    Attributes:
+        content_type, priority, metadata: As its owner gave them over ``/memory-manager``; "", 0 and nothing elsewhere.
+    """
+
+    content_type: str = ""
+    priority: int = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
     pages: int = 0
     title: str = ""
     outline: str = ""

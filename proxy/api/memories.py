@@ -167,7 +167,7 @@ async def create_memory(scope: Caller, services: Parts, body: NewMemory) -> dict
         priority=body.priority,
         confidence=body.confidence,
         expires_at=body.expires_at,
-        metadata={**memory.metadata, **await in_thread("cpu", _metadata, body)},
+        metadata={**memory.metadata, **await in_thread("cpu", metadata_of, body.metadata)},
     )
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
@@ -329,13 +329,18 @@ async def _one(services: Services, scope: Scope, memory_id: str) -> Memory:
     return row
 
 
-def _metadata(body: NewMemory) -> dict[str, Any]:
-    if reserved := sorted(INTERNAL.intersection(body.metadata)):
+def metadata_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a caller says of something, without secrets.
+
+    Raises:
+        InvalidRequest: If it has a name that memory itself uses.
+    """
+    if reserved := sorted(INTERNAL.intersection(given)):
         raise InvalidRequest(
             f"metadata.{reserved[0]} is a name that memory itself uses. Send it under another.", param="metadata"
         )
     try:
-        return {name: redact_values(value, name) for name, value in body.metadata.items()}
+        return {name: redact_values(value, name) for name, value in given.items()}
     except ValueError as error:
         raise InvalidRequest(f"metadata cannot be kept: {error}.", param="metadata") from error
 

@@ -28,6 +28,23 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/tasks"): {"title": "renew the passport", "due": "2030-05-31", "priority": 8},
     ("patch", "/v1/tasks/{task_id}"): {"status": "done"},
     ("post", "/v1/reviews/{review_id}"): {"decision": "approve"},
+    ("post", "/memory-manager/items/add"): {
+        "content": "The settings page keeps the scroll position of each tab.",
+        "content_type": "frontend",
+        "priority": 7,
+    },
+    ("post", "/memory-manager/items/retrieve"): {"item_id": MEMORY, "decompress": True},
+    ("post", "/memory-manager/items/search"): {"query": "how does the settings page scroll", "limit": 5},
+    ("post", "/memory-manager/tasks/create"): {"title": "write the report", "priority": 5, "due": "2030-03-01"},
+    ("post", "/memory-manager/tasks/update"): {"task_id": MEMORY, "status": "in_progress"},
+    ("post", "/memory-manager/agents/create"): {"name": "clerk", "capabilities": ["letters"]},
+    ("post", "/memory-manager/quarantine"): {
+        "content": "The nightly build fails on Tuesdays.",
+        "context_type": "bug_report",
+        "reason": "not checked",
+    },
+    ("post", "/memory-manager/human/request"): {"question": "Which region?", "choices": ["eu", "us"]},
+    ("post", "/memory-manager/human/answer"): {"request_id": REVIEW, "answer": "eu"},
 }
 FORMS = {("post", "/v1/documents"): "file=@notes.md", ("post", "/v1/import"): "file=@memories.txt"}
 PROJECT = "0123456789abcdef0123456789abcdef"

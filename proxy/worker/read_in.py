@@ -19,6 +19,7 @@ from proxy.media.image import distance
 from proxy.media.read import note_of_silence, read_document, read_image, read_text_of_image, sniff_file
 from proxy.memory.library.caption import is_sendable, words_of
 from proxy.memory.library.digest import digest
+from proxy.memory.library.library import as_said
 from proxy.memory.lifecycle.quarantine import speaks_to_the_model
 from proxy.partition import partition, parts
 from proxy.process.threads import in_thread, spawn
@@ -284,7 +285,7 @@ async def _note(services: Services, reading: Reading, known: Document) -> None:
     """Keep what is known by now: a request that cannot wait for the rest may use it."""
 
     def edit(now: Shown) -> Shown:
-        return replace(known, used_in=now.used_in, fraction=now.fraction)
+        return replace(as_said(known, now), fraction=now.fraction)
 
     async with _writing(services, reading):
         await services.media.change(reading.scope, known.id, edit)
@@ -294,7 +295,7 @@ async def _finish(services: Services, reading: Reading, known: Shown) -> Shown:
     """Say that it is read; conversations that used it meanwhile stay noted."""
 
     def edit(now: Shown) -> Shown:
-        return replace(known, status="ready", fraction=1.0, reason="", error="", used_in=now.used_in)
+        return replace(as_said(known, now), status="ready", fraction=1.0, reason="", error="")
 
     async with _writing(services, reading):
         done = await services.media.change(reading.scope, known.id, edit)

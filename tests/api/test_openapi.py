@@ -50,6 +50,32 @@ def made(speaker: Speaker) -> dict[str, str]:
     }
 
 
+def task(speaker: Speaker) -> str:
+    return str(speaker.http.post("/tasks", json={"title": "fold the maps"}).json()["id"])
+
+
+def filled(speaker: Speaker, body: Message, ids: dict[str, str]) -> Message:
+    """Return the body of an example with ids of things that are there."""
+    if "id" in body or "ids" in body:
+        other = create(speaker, "I play the clavichord on Sundays")["id"]
+        body = {"id": other} if "id" in body else {"ids": [other]}
+    if "request_id" in body:
+        asked, at = {"question": "Which of both?"}, f"{speaker.server.origin}/memory-manager/human/request"
+        body = {**body, "request_id": speaker.http.post(at, json=asked).json()["request_id"]}
+    for name in ("item_id", "task_id"):
+        if name in body:
+            body = {
+                **body,
+                name: create(speaker, "I play the zither")["id"] if name == "item_id" else task(speaker),
+            }
+    if "memory" in body:
+        body = {**body, "memory": ids["memory_id"]}
+    if "batch" in body:
+        gone = create(speaker, "I play chess")["id"]
+        body = {"batch": speaker.http.post("/memories/forget", json={"ids": [gone]}).json()["batch"]}
+    return body
+
+
 def run(speaker: Speaker, sample: str, operation: Message, ids: dict[str, str]) -> httpx.Response:
     """Send what a curl line sends, with ids of things that are there and this speaker's key."""
     for parameter in operation.get("parameters", ()):
@@ -60,16 +86,7 @@ def run(speaker: Speaker, sample: str, operation: Message, ids: dict[str, str]) 
     url = next(word for word in words if word.startswith("http://")).removeprefix("http://127.0.0.1:8787")
     options: dict[str, Any] = {}
     if "-d" in words:
-        body = json.loads(words[words.index("-d") + 1])
-        if "id" in body or "ids" in body:
-            other = create(speaker, "I play the clavichord on Sundays")["id"]
-            body = {"id": other} if "id" in body else {"ids": [other]}
-        if "reason" in body:
-            body = {**body, "memory": ids["memory_id"]}
-        if "batch" in body:
-            gone = create(speaker, "I play chess")["id"]
-            body = {"batch": speaker.http.post("/memories/forget", json={"ids": [gone]}).json()["batch"]}
-        options["json"] = body
+        options["json"] = filled(speaker, json.loads(words[words.index("-d") + 1]), ids)
     if "-F" in words:
         options["files"] = {"file": ("notes.md", b"Low tide at six.")}
     return speaker.http.request(method, f"{speaker.server.origin}{url}", **options)

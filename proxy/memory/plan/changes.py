@@ -24,9 +24,26 @@ TASK = "task"  # metadata of a task: title, due date, priority, status and so on
 WAS = "was"  # metadata of what is in quarantine: status or text before
 PROPOSES = "proposes"  # metadata of a row in review: what is proposed
 DECISION = "decision"  # of a row that proposed something: what was decided
+ASKED = "asked"  # of a row in review that is a question: choices, who asks, and the answer
 PROPOSED = "proposed"  # of a decided one: ids of the memories it was about
 INTERNAL = frozenset(
-    (ENDING, HIDES, TEXTS, TERMS, FORGOTTEN, SLOT, REMAINS, PROFILE, APART, TASK, WAS, PROPOSES, DECISION, PROPOSED)
+    (
+        ENDING,
+        HIDES,
+        TEXTS,
+        TERMS,
+        FORGOTTEN,
+        SLOT,
+        REMAINS,
+        PROFILE,
+        APART,
+        TASK,
+        WAS,
+        PROPOSES,
+        DECISION,
+        PROPOSED,
+        ASKED,
+    )
 )
 
 Action = Literal["add", "reinforce", "close", "link", "review", "restore", "edit", "archive", "quarantine", "release"]
