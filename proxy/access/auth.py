@@ -38,6 +38,7 @@ class Identity:
         allowance: What a key of ours may ask for, where its operator said so.
         models: Patterns of the models that it may ask for; empty: all.
         offers_recall: Whether its requests are offered the ``recall`` tool without asking for it.
+        is_operator: Whether it sees counts and health of the whole server.
         takes_commands: Whether ``/memory`` in a chat is answered here, whatever the settings say.
     """
 
@@ -50,6 +51,7 @@ class Identity:
     allowance: Allowance = UNSAID
     models: tuple[str, ...] = ()
     offers_recall: bool = False
+    is_operator: bool = False
     takes_commands: bool = False
 
     @property

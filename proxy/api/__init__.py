@@ -7,11 +7,13 @@ from starlette.routing import Route
 
 from proxy.api import (
     agents,
+    dashboard,
     errors,
     forgetting,
     links,
     memories,
     openapi,
+    operator,
     ops,
     projects,
     quarantine,
@@ -56,8 +58,9 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (agents, forgetting, links, openapi, projects, quarantine, reviews, tasks, usage):
+    for module in (agents, forgetting, links, openapi, operator, projects, quarantine, reviews, tasks, usage):
         app.include_router(module.router)
+    dashboard.install(app)
     for router in ROUTERS:
         app.include_router(router)
     passthrough = Passthrough(services)

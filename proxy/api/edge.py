@@ -18,7 +18,7 @@ from proxy.telemetry.metrics import IN_FLIGHT
 from proxy.upstream.headers import find
 
 _log = structlog.get_logger(__name__)
-_OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp", "/memory-manager", "/openapi.json")
+_OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp", "/memory-manager", "/openapi.json", "/dashboard")
 _OF_MEMORY = b"x-memory"  # on whatever comes from a provider, whose headers stay as they are
 # On whatever is answered here: it may show memory, which belongs into no cache, no frame and no other type.
 _GUARDS = [

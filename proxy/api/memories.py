@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -102,10 +103,12 @@ async def list_memories(
     name or id its own ones, with ``*`` those of all projects.
     """
     asked = _asked(scope, services, project)
-    seen = [row for row in await services.store.memories(scope) if asked(row) and not is_ending(row)]
     moment = _moment(as_of, "as_of") if as_of else None
     known = "closed" if status in ("superseded", "retracted") else status
     wanted = Wanted(kind or "", known, agent, source, moment)
+    if not query and moment is None:
+        return await _newest(services, scope, asked, wanted, limit, after)
+    seen = [row for row in await services.store.memories(scope) if asked(row) and not is_ending(row)]
     steps = await services.history.all(scope) if moment else {}
     rows = chosen(seen, steps, wanted, services.clock.now())
     if query:
@@ -118,12 +121,34 @@ async def list_memories(
         last = next((row for row in seen if row.id == after), None)
         at = next((at for at, row in enumerate(rows) if row.id == after), None)
         if last is None or (query and at is None):
-            raise NotFound(
-                f"There is no memory {after[:80]!r} to continue after. Ask for the first page again.", param="after"
-            )
+            raise _no_such_place(after)
         # A memory that has left the list since keeps its place, so that a walk goes on.
         rows = rows[at + 1 :] if at is not None else [row for row in rows if place(row) < place(last)]
     return listing(await _shown(services, scope, rows[:limit]), has_more=len(rows) > limit)
+
+
+async def _newest(
+    services: Services, scope: Scope, asked: Callable[[Memory], bool], wanted: Wanted, limit: int, after: str
+) -> dict[str, Any]:
+    """Return a page of the newest; no more rows are read than it takes."""
+    before = None
+    if after:
+        last = await services.store.memory(scope, after)
+        if last is None or not asked(last) or is_ending(last):
+            raise _no_such_place(after)
+        before = place(last)
+    now = services.clock.now()
+    status = "" if wanted.status in ("all", "closed") else wanted.status  # rows of earlier versions call it otherwise
+    rows = await services.store.newest(scope, status=status, before=before)
+    fitting = (row for row in rows if asked(row) and chosen([row], {}, wanted, now))
+    found = await in_thread("cpu", lambda: list(islice(fitting, limit + 1)))
+    return listing(await _shown(services, scope, found[:limit]), has_more=len(found) > limit)
+
+
+def _no_such_place(after: str) -> NotFound:
+    return NotFound(
+        f"There is no memory {after[:80]!r} to continue after. Ask for the first page again.", param="after"
+    )
 
 
 @router.post("")

@@ -60,7 +60,7 @@ _WITH_FORM = ("/audio/transcriptions", "/audio/translations", "/images/edits", "
 # What is said to our memory must not go to a provider because the method is wrong.
 _OURS = frozenset(
     {
-        *("agents", "documents", "erase", "export", "import", "jobs", "memories", "projects", "quarantine"),
+        *("agents", "documents", "erase", "export", "import", "jobs", "memories", "operator", "projects", "quarantine"),
         *("receipts", "reviews", "sessions", "state", "tasks", "usage"),
     }
 )

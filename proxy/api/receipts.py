@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
+from proxy.api.shapes import listing
 from proxy.errors import NotFound, StoreUnavailable
 from proxy.memory.recall.chunk_source import title
 from proxy.partition import parts
@@ -17,8 +18,28 @@ from proxy.services import Services
 from proxy.types import Scope
 
 _SHOWN = ("chunk", "image")
+_LISTS = ("injected", "considered", "learned", "closed", "linked", "review")
 
 router = APIRouter(prefix="/v1/receipts", route_class=PatientRoute)
+
+
+@router.get("")
+async def list_receipts(
+    scope: Caller,
+    services: Parts,
+    session: str = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    after: str = "",
+) -> dict[str, Any]:
+    """Return a page of receipts, newest first, of one conversation where it is named; ids instead of texts."""
+    found = [body for part in services.both() for body in await part.receipts.all(scope, session=session)][::-1]
+    if after:
+        place = next((at for at, body in enumerate(found) if body["id"] == after), None)
+        if place is None:
+            raise NotFound(f"There is no receipt {after[:80]!r} in this list to continue after.", param="after")
+        found = found[place + 1 :]
+    shown = [{"object": "receipt", **{name: [] for name in _LISTS}, **body} for body in found[:limit]]
+    return listing(shown, has_more=len(found) > limit)
 
 
 @router.get("/{receipt_id}")
@@ -31,9 +52,7 @@ async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[s
         with suppress(StoreUnavailable):  # the reasons why memory failed are wanted just then
             texts |= await _texts(part, where)
             texts |= await _shown(part, where, [entry["id"] for entry in _ranked(body) if entry["source"] in _SHOWN])
-    for name in ("injected", "considered"):
-        body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
-    for name in ("learned", "closed", "linked", "review"):
+    for name in _LISTS:
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
     return {"object": "receipt", **body}
 

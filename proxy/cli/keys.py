@@ -54,6 +54,10 @@ def create_key(
     tenant: Annotated[str, typer.Option(help="Tenant of an existing key; without it, a new one.")] = "",
     names_users: Annotated[bool, typer.Option("--names-users", help="Its requests may name users and times.")] = False,
     note: Annotated[str, typer.Option(help="For yourself.")] = "",
+    operator: Annotated[
+        bool,
+        typer.Option("--operator", help="It sees counts and health of the whole server; no texts."),
+    ] = False,
     rpm: Rpm = None,
     tpm: Tpm = None,
     max_streams: MaxStreams = None,
@@ -76,6 +80,7 @@ def create_key(
             allowance=Allowance(rpm, tpm, max_streams, max_body),
             models=_patterns(models) or (),
             offers_recall=bool(recall_tool),
+            is_operator=operator,
             takes_commands=bool(commands),
         )
         print(f"{text}\n  id {key.id}, tenant {key.tenant}; keep the key, it is not shown again", flush=True)
@@ -152,6 +157,8 @@ def _line(key: Key) -> str:
         parts.append(f"models {','.join(key.models)}")
     if key.offers_recall:
         parts.append("recall tool")
+    if key.is_operator:
+        parts.append("operator")
     if key.takes_commands:
         parts.append("commands")
     return "  ".join([key.id, *parts, key.note]).rstrip()

@@ -37,6 +37,7 @@ class Key:
         allowance: How much it may ask for; what is not said here is said by the settings, 0 means no limit.
         models: Patterns of the models that it may ask for; empty: all.
         offers_recall: Its requests are offered the ``recall`` tool without asking for it.
+        is_operator: It sees counts and health of the whole server, and nobody's texts but its own.
         takes_commands: Messages of its requests that begin with ``/memory`` are answered here.
     """
 
@@ -51,6 +52,7 @@ class Key:
     allowance: Allowance = UNSAID
     models: tuple[str, ...] = ()
     offers_recall: bool = False
+    is_operator: bool = False
     takes_commands: bool = False
 
 
@@ -72,6 +74,7 @@ class Keys:
         allowance: Allowance = UNSAID,
         models: Sequence[str] = (),
         offers_recall: bool = False,
+        is_operator: bool = False,
         takes_commands: bool = False,
     ) -> tuple[str, Key]:
         """Make a key; return it, for the only time, and what is known of it.
@@ -85,6 +88,7 @@ class Keys:
             allowance: How much it may ask for.
             models: Patterns of the models that it may ask for; empty: all.
             offers_recall: Whether its requests are offered the ``recall`` tool.
+            is_operator: Whether it sees counts and health of the whole server.
             takes_commands: Whether ``/memory`` in a chat is answered here.
         """
         text = PREFIX + secrets.token_urlsafe(32)
@@ -100,6 +104,7 @@ class Keys:
             allowance=allowance,
             models=tuple(models),
             offers_recall=offers_recall,
+            is_operator=is_operator,
             takes_commands=takes_commands,
         )
         row = {
@@ -114,6 +119,7 @@ class Keys:
             **asdict(allowance),
             "models": list(models) or None,
             "offers_recall": offers_recall,
+            "is_operator": is_operator,
             "takes_commands": takes_commands,
         }
         await self._db.submit(lambda connection: connection.execute(keys.insert(), row).rowcount)
@@ -207,5 +213,6 @@ def _key(row: sa.Row[Any]) -> Key:
         allowance=Allowance(row.requests_per_minute, row.tokens_per_minute, row.concurrent_streams, row.body_bytes),
         models=tuple(row.models or ()),
         offers_recall=bool(row.offers_recall),
+        is_operator=bool(row.is_operator),
         takes_commands=bool(row.takes_commands),
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +24,7 @@ from proxy.store.lance_damage import Damage
 from proxy.store.lance_import import import_lancedb
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
+from proxy.store.newest import newest
 from proxy.store.passages import dense_text
 from proxy.store.row_file import RowFile
 from proxy.store.schema import (
@@ -114,6 +117,16 @@ class LanceStore:
     async def memories(self, scope: Scope) -> list[Memory]:
         """Return all memories of the owner, of every agent and status; the caller filters by ``scope.sees``."""
         return await self._values(MEMORIES, scope)
+
+    async def newest(
+        self, scope: Scope, *, status: str = "", before: tuple[datetime, str] | None = None
+    ) -> Iterator[Memory]:
+        """Return the owner's memories, newest first, behind a time and id where given; read as they are asked for."""
+        async with self._tables.reading("memories", scope.user) as table:
+            if table is None:
+                return iter(())
+            found = await table.query().select(["id", "record"]).to_arrow()
+            return await in_thread("cpu", _begun, newest(found, status=status, before=before))
 
     async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
         """Return one memory of the owner, None if there is none of that id."""
@@ -483,3 +496,9 @@ def _with_vectors(
         _, kept, made_by = stored[item.id]
         return tuple(kept), made_by
     return (None,) * len(layout.vectors), None
+
+
+def _begun(rows: Iterator[Memory]) -> Iterator[Memory]:
+    """Return rows of which the first is read, so that the work that comes before it is done."""
+    first = next(rows, None)
+    return iter(()) if first is None else chain([first], rows)

@@ -151,6 +151,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             target TEXT NOT NULL, reason TEXT NOT NULL, found_by TEXT NOT NULL, created_ms BIGINT NOT NULL,
             PRIMARY KEY (owner, id), UNIQUE (owner, target))""",
     ),
+    ("ALTER TABLE keys ADD COLUMN is_operator BOOLEAN",),
     (
         "ALTER TABLE keys ADD COLUMN takes_commands BOOLEAN",
         """CREATE TABLE silenced (

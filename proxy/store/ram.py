@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -55,6 +56,14 @@ class RamStore:
     async def memories(self, scope: Scope) -> list[Memory]:
         """Return all memories of the owner."""
         return [row.item for row in self._table(scope, "memories").rows.values()]
+
+    async def newest(
+        self, scope: Scope, *, status: str = "", before: tuple[datetime, str] | None = None
+    ) -> Iterator[Memory]:
+        """Return the owner's memories, newest first."""
+        rows = [row for row in await self.memories(scope) if not status or row.status == status]
+        rows = [row for row in rows if before is None or (row.created_at, row.id) < before]
+        return iter(sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True))
 
     async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
         """Return one memory of the owner, None if there is none of that id."""

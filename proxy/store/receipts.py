@@ -44,10 +44,11 @@ class Receipts:
         """
         return await self._db.query(lambda connection: _find(scope, connection, receipt))
 
-    async def all(self, scope: Scope) -> list[dict[str, Any]]:
-        """Return the bodies of all receipts in view, oldest first."""
+    async def all(self, scope: Scope, *, session: str = "") -> list[dict[str, Any]]:
+        """Return the bodies of all receipts in view, of one conversation where given, oldest first."""
         mine = receipts.c.owner == scope.user, owned(scope, receipts.c.agent)
         query = sa.select(receipts.c.body).where(*mine).order_by(receipts.c.created_ms, receipts.c.id)
+        query = query.where(receipts.c.session == session) if session else query
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [dict(row.body) for row in rows]
 

@@ -158,6 +158,7 @@ keys = sa.Table(
     sa.Column("body_bytes", sa.BigInteger),
     sa.Column("models", Json),
     sa.Column("offers_recall", sa.Boolean),
+    sa.Column("is_operator", sa.Boolean),
     sa.Column("takes_commands", sa.Boolean),
 )
 media = sa.Table(
