@@ -47,6 +47,7 @@ from proxy.store.ram import RamStore, Rows
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
+from proxy.store.silenced import Silenced
 from proxy.store.spool import Spool
 from proxy.store.sql import Database, FailedWrite
 from proxy.store.uses import Uses
@@ -114,6 +115,7 @@ class Services:
     library: Library
     jobs: Jobs
     spool: Spool
+    silenced: Silenced
     captioner: Captioner | None = None
     tracing: Tracing | None = None
     access: AccessLog | None = None
@@ -343,6 +345,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         library=Library(media, files, blobs, shared.settings.media),
         jobs=Jobs(database),
         spool=Spool(shared.settings.server.data_dir / "imports"),
+        silenced=Silenced(database),
         journal=Journal(database, debounce_s=memory.builtin_debounce_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),
         ledger=Ledger(database),

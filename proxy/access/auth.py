@@ -39,6 +39,7 @@ class Identity:
         models: Patterns of the models that it may ask for; empty: all.
         offers_recall: Whether its requests are offered the ``recall`` tool without asking for it.
         is_operator: Whether it sees counts and health of the whole server.
+        takes_commands: Whether ``/memory`` in a chat is answered here, whatever the settings say.
     """
 
     key: str
@@ -51,6 +52,7 @@ class Identity:
     models: tuple[str, ...] = ()
     offers_recall: bool = False
     is_operator: bool = False
+    takes_commands: bool = False
 
     @property
     def holder(self) -> str:

@@ -42,6 +42,12 @@ RecallTool = Annotated[
 ]
 
 
+Commands = Annotated[
+    bool | None,
+    typer.Option("--commands/--no-commands", help="Answer `/memory …` in its chats here; see deploy/commands.md."),
+]
+
+
 @app.command("create")
 def create_key(
     user: Annotated[str, typer.Option(help="Bind the key to one user.")] = "",
@@ -58,6 +64,7 @@ def create_key(
     max_body: MaxBody = None,
     models: Models = None,
     recall_tool: RecallTool = None,
+    commands: Commands = None,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
@@ -74,6 +81,7 @@ def create_key(
             models=_patterns(models) or (),
             offers_recall=bool(recall_tool),
             is_operator=operator,
+            takes_commands=bool(commands),
         )
         print(f"{text}\n  id {key.id}, tenant {key.tenant}; keep the key, it is not shown again", flush=True)
 
@@ -100,6 +108,7 @@ def update_key(
     max_body: MaxBody = None,
     models: Models = None,
     recall_tool: RecallTool = None,
+    commands: Commands = None,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
@@ -108,7 +117,9 @@ def update_key(
     limits = {name: value for name in _SHOWN if (value := getattr(given, name)) is not None}
 
     async def update(store: Keys) -> None:
-        changed = await store.update(key_id, limits=limits, models=_patterns(models), offers_recall=recall_tool)
+        changed = await store.update(
+            key_id, limits=limits, models=_patterns(models), offers_recall=recall_tool, takes_commands=commands
+        )
         print(_line(changed))
 
     _with_keys(config, data_dir, update)
@@ -148,6 +159,8 @@ def _line(key: Key) -> str:
         parts.append("recall tool")
     if key.is_operator:
         parts.append("operator")
+    if key.takes_commands:
+        parts.append("commands")
     return "  ".join([key.id, *parts, key.note]).rstrip()
 
 

@@ -153,6 +153,7 @@ class Exchange:
     reply: Reply | None = None
     usage: Mapping[str, Any] | None = None  # as the provider counted, also where the reply is not read
     authored: Authored | None = None
+    unheard: frozenset[int] = frozenset()  # indexes of messages that were said while memory was off
 
     handing: Handing | None = None  # where ids that the reply hands out are noted
 
@@ -248,7 +249,7 @@ class Exchange:
             if self.request is None:
                 raise RuntimeError("a step that needs the request ran before identify")
             self.authored = Authored(self.request)
-        return self.authored.text(index)
+        return "" if index in self.unheard else self.authored.text(index)
 
     def degrade(self, reason: str) -> None:
         """Note that something of memory is missing from this request."""

@@ -85,6 +85,10 @@ class MemorySettings(Section):
     compress_days: float = Field(
         7.0, ge=0, description="Days without use after which a long memory is told in short, with its id; 0: never."
     )
+    commands: bool = Field(
+        False,
+        description="Whether `/memory …` in a chat is answered here, for all keys; else `keys create --commands`.",
+    )
     archive_unused: bool = Field(
         False, description="Whether memories are archived that nobody used for long; pinned ones never are."
     )

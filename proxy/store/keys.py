@@ -38,6 +38,7 @@ class Key:
         models: Patterns of the models that it may ask for; empty: all.
         offers_recall: Its requests are offered the ``recall`` tool without asking for it.
         is_operator: It sees counts and health of the whole server, and nobody's texts but its own.
+        takes_commands: Messages of its requests that begin with ``/memory`` are answered here.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Key:
     models: tuple[str, ...] = ()
     offers_recall: bool = False
     is_operator: bool = False
+    takes_commands: bool = False
 
 
 class Keys:
@@ -73,6 +75,7 @@ class Keys:
         models: Sequence[str] = (),
         offers_recall: bool = False,
         is_operator: bool = False,
+        takes_commands: bool = False,
     ) -> tuple[str, Key]:
         """Make a key; return it, for the only time, and what is known of it.
 
@@ -86,6 +89,7 @@ class Keys:
             models: Patterns of the models that it may ask for; empty: all.
             offers_recall: Whether its requests are offered the ``recall`` tool.
             is_operator: Whether it sees counts and health of the whole server.
+            takes_commands: Whether ``/memory`` in a chat is answered here.
         """
         text = PREFIX + secrets.token_urlsafe(32)
         key = Key(
@@ -101,6 +105,7 @@ class Keys:
             models=tuple(models),
             offers_recall=offers_recall,
             is_operator=is_operator,
+            takes_commands=takes_commands,
         )
         row = {
             "id": key.id,
@@ -115,6 +120,7 @@ class Keys:
             "models": list(models) or None,
             "offers_recall": offers_recall,
             "is_operator": is_operator,
+            "takes_commands": takes_commands,
         }
         await self._db.submit(lambda connection: connection.execute(keys.insert(), row).rowcount)
         return text, key
@@ -137,6 +143,7 @@ class Keys:
         limits: Mapping[str, int | None] | None = None,
         models: Sequence[str] | None = None,
         offers_recall: bool | None = None,
+        takes_commands: bool | None = None,
     ) -> Key:
         """Change what a key may ask for, from its next request on; return it.
 
@@ -145,6 +152,7 @@ class Keys:
             limits: By the names of ``Allowance``; the others stay.
             models: None: they stay.
             offers_recall: None: it stays.
+            takes_commands: The same.
 
         Raises:
             NotFound: If no key has this id.
@@ -154,6 +162,8 @@ class Keys:
             changes["models"] = list(models) or None
         if offers_recall is not None:
             changes["offers_recall"] = offers_recall
+        if takes_commands is not None:
+            changes["takes_commands"] = takes_commands
 
         def update(connection: sa.Connection) -> Key:
             if changes:
@@ -204,4 +214,5 @@ def _key(row: sa.Row[Any]) -> Key:
         models=tuple(row.models or ()),
         offers_recall=bool(row.offers_recall),
         is_operator=bool(row.is_operator),
+        takes_commands=bool(row.takes_commands),
     )

@@ -152,6 +152,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (owner, id), UNIQUE (owner, target))""",
     ),
     ("ALTER TABLE keys ADD COLUMN is_operator BOOLEAN",),
+    (
+        "ALTER TABLE keys ADD COLUMN takes_commands BOOLEAN",
+        """CREATE TABLE silenced (
+            owner TEXT NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL, at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, session))""",
+    ),
 )
 
 _WORDS = {

@@ -159,6 +159,7 @@ keys = sa.Table(
     sa.Column("models", Json),
     sa.Column("offers_recall", sa.Boolean),
     sa.Column("is_operator", sa.Boolean),
+    sa.Column("takes_commands", sa.Boolean),
 )
 media = sa.Table(
     "media",
@@ -266,4 +267,12 @@ quarantine = sa.Table(
     sa.Column("found_by", sa.Text, nullable=False),
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.UniqueConstraint("owner", "target"),
+)
+silenced = sa.Table(
+    "silenced",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("session", Text, primary_key=True),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
 )

@@ -29,7 +29,7 @@ from proxy.store.costs import Cost
 from proxy.store.media import Reading, Shown
 from proxy.store.quarantine import Apart
 from proxy.text.secrets import redact
-from proxy.text.tokens import count
+from proxy.text.tokens import measure_long
 from proxy.types import Chunk, Document, Image
 from proxy.worker.abstracts import sum_up
 
@@ -88,7 +88,7 @@ async def _document(services: Services, reading: Reading, item: Document, progre
     pieces = await in_thread("cpu", chunks, content)
     outlined = (await in_thread("cpu", outline, content))[:_MOST_OUTLINE]
     said = await in_thread("cpu", digest, [page.text for page in content.pages])
-    tokens = await in_thread("cpu", lambda: sum(count(page.text) for page in content.pages))
+    tokens = await in_thread("cpu", lambda: sum(measure_long(page.text) for page in content.pages))
     agent = await _partition(services, reading, [piece.text for piece in pieces])
     rows = [
         Chunk(

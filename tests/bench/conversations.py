@@ -121,7 +121,10 @@ def _import(count: int, folder: Path, upstream_port: int, processes: list[Proces
 
 
 def _fill(count: int, folder: Path, upstream_port: int, processes: list[Process | Load]) -> None:
-    data, started = folder / "filled", time.perf_counter()
+    data = folder / "filled"
+    empty, _ = serve(upstream_port, data, folder / "empty.log")  # makes the folder, with its database
+    empty.stop()
+    started = time.perf_counter()
     subprocess.run([sys.executable, "-m", "tests.bench.conversations", str(data), str(count)], check=True)
     _tell(f"{count:,} conversations filled in", f"{time.perf_counter() - started:.0f} s, {2 * TURNS * count:,} rows")
     server, port = serve(upstream_port, data, folder / "filled.log")

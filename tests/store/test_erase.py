@@ -21,6 +21,7 @@ from proxy.store.media import Media
 from proxy.store.projects import Projects
 from proxy.store.quarantine import Apart, Quarantine
 from proxy.store.sessions import Sessions
+from proxy.store.silenced import Silenced
 from proxy.store.sql import Database
 from proxy.store.tables import keys, leases, metadata, stamps
 from proxy.store.uses import Uses
@@ -60,6 +61,7 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await Quarantine(db).add(scope, Apart(f"qua_{n}{word}", "document", shown.id, text, "user", NOW))
         await Incidents(db).note(scope, Incident("memories", text, NOW, place=word))
         await Jobs(db).add(scope, Job(f"job_{n}{word}", scope, NOW, notes=(text,)))
+        await Silenced(db).switch(scope, is_off=True, now=NOW)
         await Handed(db).note(scope, [f"msg_{n}{word}"], now=NOW)
         if n % 20 == 19:
             await uses.flush()

@@ -31,7 +31,7 @@ from proxy.memory.lifecycle.items import (
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.text.secrets import redact
-from proxy.text.tokens import measure
+from proxy.text.tokens import measure_long
 from proxy.types import Document, Memory, Scope
 from proxy.worker.hygiene import rules_of
 
@@ -77,7 +77,7 @@ async def add_item(scope: Caller, services: Parts, body: NewItem) -> dict[str, A
     if not body.content.strip():
         raise InvalidRequest("`content` is blank. Send the text that is to be kept.", param="content")
     content = await in_thread("cpu", redact, body.content)
-    tokens = await in_thread("cpu", measure, content)
+    tokens = await in_thread("cpu", measure_long, content)
     if not is_large(content):
         about = {**body.metadata, CONTENT_TYPE: body.content_type}
         new = NewMemory(text=content, priority=body.priority, metadata=about)
