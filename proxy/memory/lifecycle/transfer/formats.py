@@ -27,6 +27,7 @@ MAX_LINE = 2_000  # characters of a line of a list
 _CHUNK = 2**20  # characters
 _HEAD = 64 * 2**10  # bytes that tell the format
 _CONVERSATIONS = re.compile(r"(?:\A|/)conversations(?:-\d+)?\.json\Z")
+_ARRAY = re.compile(r"(?:\{\s{0,100}\"(?:results|memories|conversations)\"\s{0,100}:\s{0,100})?\[")
 _BULLET = re.compile(r"\A\s*(?:[-*•·–]|\d{1,4}[.)]|\[[^\]]{1,40}\]\s*-?)?\s*")
 _READERS: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Iterator[Entry]]]] = {
     "chatgpt": (chatgpt.is_one, chatgpt.entries),
@@ -146,7 +147,8 @@ def _values(text: IO[str]) -> Iterator[Any]:
 
 def _opening(buffer: str) -> int:
     """Return where the first entry may begin: inside an array, or inside the one that an object holds."""
-    head = re.match(r"[\ufeff\s]*(?:\{\s*\"(?:results|memories|conversations)\"\s*:\s*)?\[", buffer)
+    start = len(buffer) - len(buffer.lstrip("\ufeff \t\r\n"))
+    head = _ARRAY.match(buffer, start)
     return head.end() if head else 0
 
 
