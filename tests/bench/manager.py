@@ -74,7 +74,7 @@ _VERBS = [
     "drops",
     "renders",
     "sorts",
-    "checks",
+    "holds",
     "moves",
     "loads",
     "shows",
