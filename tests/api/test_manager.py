@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.api.test_transfer import bring, taken_out
 from tests.running import Running
 from tests.talking import Message, Speaker, speaking
 
@@ -214,3 +215,26 @@ def test_secrets_are_left_out_and_bad_bodies_refused(alice: Speaker) -> None:
         refused = alice.http.post(f"{alice.server.origin}/memory-manager/{path}", json=body)
         assert refused.status_code == 400, (path, refused.text)
         assert refused.json()["error"]["message"]
+
+
+def test_items_and_questions_move_with_an_export(server: Running) -> None:
+    with speaking(server) as alice:
+        content = long_text(9, TOPICS["frontend"])
+        large = manage(
+            alice, "items/add", content=content, content_type="frontend", priority=9, metadata={"team": "ui"}
+        )
+        small = manage(alice, "items/add", content="Lunch is at noon", content_type="note", priority=2)
+        asked = manage(alice, "human/request", question="Which region?", choices=["eu", "us"])
+        before = look(alice, "state/export")
+        exported = taken_out(alice)
+        alice.http.post("/erase").raise_for_status()
+        assert look(alice, "state")["items"]["total"] == 0
+        assert bring(alice, exported)["status"] == "done"
+        while alice.get("/state")["pending_media"]:
+            pass
+        after = look(alice, "state/export")
+        for one in ("counts", "tokens", "items"):
+            assert after[one] == before[one]
+        assert manage(alice, "items/retrieve", item_id=large["item_id"])["content"] == content
+        assert manage(alice, "items/search", query="when is lunch")[0]["item_id"] == small["item_id"]
+        assert [one["request_id"] for one in look(alice, "human")] == [asked["request_id"]]

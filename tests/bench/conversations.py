@@ -93,10 +93,14 @@ def main(imported: int, filled: int) -> None:
         folder = Path(name)
         upstream, upstream_port = start_upstream(folder)
         processes.append(upstream)
-        if imported:
-            _import(imported, folder, upstream_port, processes)
-        if filled:
-            _fill(filled, folder, upstream_port, processes)
+        try:
+            if imported:
+                _import(imported, folder, upstream_port, processes)
+            if filled:
+                _fill(filled, folder, upstream_port, processes)
+        except httpx.TransportError as error:  # the folder with its logs goes with the run
+            logs = "\n".join(path.read_text(errors="replace")[-3000:] for path in sorted(folder.glob("*.log")))
+            raise SystemExit(f"The server does not answer any more ({type(error).__name__}).\n{logs}") from error
     print(f"Load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.")
 
 

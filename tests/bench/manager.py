@@ -74,7 +74,7 @@ _VERBS = [
     "drops",
     "renders",
     "sorts",
-    "checks",
+    "holds",
     "moves",
     "loads",
     "shows",
@@ -232,7 +232,7 @@ def _figures(manager: Manager, server: Process) -> None:
         )
         _tell(f"«{question}»", f"from the right passage: {is_right} ({kind}, {ms:.1f} ms)")
     for number in range(ROUNDS):  # each another question: what was embedded before is not embedded again
-        searches.append(manager.post("items/search", query=f"part {number * 7} {_OBJECTS[number % 24]} checked")[1])
+        searches.append(manager.post("items/search", query=f"part {number * 7} {_OBJECTS[number % 24]} moved")[1])
     retrievals = [manager.post("items/retrieve", item_id=added[at % ITEMS]["item_id"])[1] for at in range(ROUNDS)]
     short = [
         manager.post("items/retrieve", item_id=added[at % ITEMS]["item_id"], decompress=False)[1]

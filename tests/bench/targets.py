@@ -94,7 +94,11 @@ def serve(upstream_port: int, data: Path, log: Path, extra: Mapping[str, str] | 
     port = free_port()
     command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data)]
     process = Process([*command, "--upstream", f"http://127.0.0.1:{upstream_port}/v1"], log, extra)
-    process.wait_ready(f"http://127.0.0.1:{port}/readyz")
+    try:
+        process.wait_ready(f"http://127.0.0.1:{port}/readyz")
+    except SystemExit:
+        process.stop()
+        raise
     return process, port
 
 

@@ -24,6 +24,8 @@ from proxy.types import Chunk, Memory, Scope
 T = TypeVar("T", Memory, Chunk)
 
 MAX_LINES = 400  # of each shelf that are weighed against each other
+CLEAR = 0.5  # cosine of a passage that plainly answers a question; the built-in embedder's typical one is 0.1 to 0.25
+RARE = 0.6  # of the rarity of a word that one text holds, from which on a word proves something
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class ItemHit:
 
     Args:
         id: Of the memory or document.
-        score: In [0, 1]: half of it likeness, half the share of the query's words, rare ones counting more.
+        score: In [0, 1]: half of it likeness beyond what is typical here, half the share of the query's words.
         excerpt: The text or passage that fits best.
         memory: The memory, None for a document.
     """
@@ -99,22 +101,22 @@ def _lines(shelf: Shelf[T], mask: Mask, query: Query) -> list[tuple[T, float]]:
         shares = {line: float(lexical[line] / max(lexical.max(initial=0), 1e-9)) for line in chosen}
     else:
         shares = _shares(shelf, terms, mask, chosen)
-    return [
-        (shelf.items[line], 0.5 * max(0.0, float(np.nan_to_num(dense[line]))) + 0.5 * shares.get(line, 0.0))
-        for line in chosen
-    ]
+    typical, _ = shelf.typical(dense)
+    likeness = np.clip((np.nan_to_num(dense, nan=typical) - typical) / (CLEAR - typical), 0, 1)
+    return [(shelf.items[line], 0.5 * float(likeness[line]) + 0.5 * shares.get(line, 0.0)) for line in chosen]
 
 
 def _shares(shelf: Shelf[T], terms: Mapping[str, float], mask: Mask, chosen: Sequence[int]) -> dict[int, float]:
-    """Return the share of the query's words that each line holds, rare ones counting more."""
-    names = list(terms)
+    """Return the share of the query's words that each line holds; words that are common here prove little."""
+    names, texts = list(terms), int(mask.sum())
     if not names:
         return {}
     numbers, lines = shelf.postings.holders(names)
     holders = np.bincount(numbers[mask[lines]], minlength=len(names))
-    masses = np.array([terms[name] for name in names]) * np.log1p(int(mask.sum()) / (1 + holders))
+    masses = np.array([terms[name] for name in names]) * np.log1p(texts / (1 + holders))
     among = np.isin(lines, chosen)
-    held: dict[int, float] = {}
+    held: dict[int, list[float]] = {}
     for number, line in zip(numbers[among].tolist(), lines[among].tolist(), strict=True):
-        held[line] = held.get(line, 0.0) + float(masses[number])
-    return {line: share / float(masses.sum()) for line, share in held.items()}
+        held.setdefault(line, []).append(float(masses[number]))
+    whole, rare = float(masses.sum()), RARE * float(np.log1p(texts / 2))
+    return {line: sum(found) / whole * min(1.0, max(found) / rare) for line, found in held.items()}
