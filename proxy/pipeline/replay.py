@@ -16,10 +16,16 @@ from proxy.services import Services
 
 
 async def replay(exchange: Exchange, services: Services) -> None:
-    """Put back what earlier turns of a conversation carry, and nothing new; nothing is kept of the request."""
-    scope = exchange.scope = exchange.replayed
+    """Put back what earlier turns of a conversation carry, and nothing new; nothing is kept of the request.
+
+    Where a command has switched memory off nothing is put back, and thoughts bound to what stood there are dropped.
+    """
+    scope = exchange.replayed
     if scope is None:
+        if exchange.off_reason == "command":
+            await look_up(exchange, services)
         return
+    exchange.scope = scope
     said, exchange.mode, exchange.budget = exchange.mode, "read", 0
     try:
         with best_effort(exchange, "memory"):

@@ -61,7 +61,7 @@ def make_record(
             f"anchor_{turn}", f"hash_{turn}", (), ({"first": 0, "last": 0, "lines": [], "hints": [], "text": "said"},)
         ),
         costs=(Cost("injected", 3, 0.5),),
-        bindings=(Binding(_hex(f"signature_{turn}"), _hex("client"), _hex("sent")),),
+        bindings=(Binding(_hex(f"{scope.session} signature_{turn}"), _hex("client"), _hex("sent")),),
         reply=Kept(f"resp_{turn}", "", "0" * 64, 2, (f"hash_{turn}",)),
     )
 
