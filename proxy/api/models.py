@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import unquote
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import parse_qs, unquote
 
 import orjson
 
@@ -13,6 +15,7 @@ from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.errors import ModelNotFound, ProxyError
 from proxy.pipeline.admission import identity_of
 from proxy.services import Services
+from proxy.upstream.catalogue import Model
 from proxy.upstream.headers import client_key
 
 
@@ -46,8 +49,21 @@ class Models:
         name = unquote(path.removeprefix("/v1/models").removeprefix("/"))
         models = [one for one in await routes.list_models(key, headers) if identity.may_use(str(one["id"]))]
         if not name:
-            return orjson.dumps({"object": "list", "data": models})
+            return orjson.dumps(_page(models, scope["query_string"].decode("latin-1")))
         found = next((one for one in models if one["id"] == name), None)
         if found is None:
             raise ModelNotFound(f"There is no model {name[:200]!r} here. GET /v1/models lists those that there are.")
         return orjson.dumps(found)
+
+
+def _page(models: Sequence[Model], query: str) -> dict[str, Any]:
+    """Return a list of models as both OpenAI's and Anthropic's clients read it: each with a name to show, in pages."""
+    asked = {name: values[-1] for name, values in parse_qs(query).items()}
+    ids = [str(one["id"]) for one in models]
+    after = asked.get("after_id", "")
+    start = ids.index(after) + 1 if after in ids else 0
+    limit = asked.get("limit", "")
+    end = start + max(1, int(limit[:9])) if limit.isascii() and limit.isdigit() else len(models)
+    shown = [{**one, "display_name": one.get("display_name") or one["id"]} for one in models[start:end]]
+    ends = {"first_id": ids[start], "last_id": ids[start + len(shown) - 1]} if shown else {}
+    return {"object": "list", "data": shown, "has_more": end < len(models), **ends}

@@ -18,7 +18,7 @@ from proxy.upstream.headers import KEY_HEADERS
 from proxy.upstream.model_list import Route
 
 _log = structlog.get_logger(__name__)
-_ASK_S = 5.0
+ASK_S = 2.0  # clients wait for the whole list 3 s, and then offer none of it
 _MOST_BYTES = 16 * 1024 * 1024
 
 Model = dict[str, Any]
@@ -51,7 +51,7 @@ class Source:
 
 def model(name: str, owner: str = "throughline") -> Model:
     """Return an entry of the list for a model that only the configuration knows."""
-    return {"id": name, "object": "model", "created": 0, "owned_by": owner}
+    return {"id": name, "object": "model", "created": 0, "owned_by": owner, "display_name": name}
 
 
 async def ask(source: Source, target: Target, headers: Sequence[tuple[str, str]]) -> list[Model]:
@@ -74,7 +74,7 @@ async def ask(source: Source, target: Target, headers: Sequence[tuple[str, str]]
 async def _listed(target: Target, headers: Sequence[tuple[str, str]]) -> list[Model]:
     keys = [(name, value) for name, value in headers if name.lower() in KEY_HEADERS]
     try:
-        async with asyncio.timeout(_ASK_S):
+        async with asyncio.timeout(ASK_S):
             response = await target.upstream.send(UpstreamRequest("GET", "/models", headers=keys), target)
             try:
                 body = b""

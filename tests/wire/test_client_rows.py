@@ -11,8 +11,9 @@ import pyarrow
 import pytest
 
 from proxy.process.http import without_offers
+from tests.fakes import messages as fake_messages
 from tests.fakes.replies import JSON_HEADERS, Reply
-from tests.wire.conftest import FACT, KEY, QUESTION, WIRES, Wire, ask, asked_anywhere
+from tests.wire.conftest import FACT, KEY, QUESTION, WIRES, Wire, ask, asked_anywhere, without_memory
 from tests.wire.rawhttp import Wiretap
 
 KNOCK = [
@@ -216,6 +217,61 @@ def test_row_97_a_refusal_of_the_clients_own_body_comes_back_as_it_is(rememberin
     remembering.provider.then(Reply([again], 400), Reply([again], 400))
     answer = remembering.send(ask())
     assert (answer.status, answer.body) == (400, again)
+
+
+ATTRIBUTION = {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1.328; cc_entrypoint=cli;"}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+def test_row_86_what_anthropic_adds_crosses_untouched(wire: Wire, *, stream: bool) -> None:
+    """Headers in pairs with their fields, the attribution block first and alone, marks; down ``input_transformations``."""
+    marked = {"type": "text", "text": "You are terse.", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
+    clear = {"role": "system", "content": "Be brief.", "clear_at": "next_user_message"}
+    body = {
+        "model": "claude-x",
+        "max_tokens": 9,
+        "system": [ATTRIBUTION, marked],
+        "messages": [{"role": "user", "content": [{"type": "text", "text": QUESTION}]}, clear],
+        "context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]},
+        "thinking": {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "error"}, "new": [1.0, None]},
+        "unheard_of": {"b": 1, "a": 2},
+        "stream": stream,
+    }
+    raw = orjson.dumps(body)
+    named = {
+        "anthropic_version": "2023-06-01",
+        "anthropic_beta": "a-2026,thinking-binding-controls-2026-08-01",
+        "anthropic_dangerous_direct_browser_access": "true",
+        "anthropic_unheard_of": "x",
+    }
+    dropped = [{"type": "thinking_dropped", "path": "messages.1.content.0", "reason": "prefix_binding_mismatch"}]
+    reply = fake_messages.reply(fake_messages.Said(), body, input_transformations=dropped)
+    wire.provider.then(reply)
+    answer = wire.send(raw, "/v1/messages", **named)
+    assert answer.body == b"".join(piece for piece in reply.chunks if isinstance(piece, bytes))
+    assert b"input_transformations" in answer.body
+    assert without_memory(wire.seen.body) == raw
+    assert orjson.loads(wire.seen.body)["system"] == body["system"]
+    assert {name: wire.seen.header(name.replace("_", "-")) for name in named} == named
+
+
+@pytest.mark.parametrize("path", WIRES)
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 429, 500, 529])
+def test_row_87_errors_come_back_with_all_that_says_when_to_try_again(wire: Wire, path: str, status: int) -> None:
+    body = b'{"type":"error", "error":{"type":"x_error","message":"No, \\u00e9."},"request_id":null, "more":1.0}'
+    told = {
+        "retry-after": "61",
+        "x-should-retry": "false",
+        "anthropic-ratelimit-unified-status": "rejected",
+        "anthropic-ratelimit-unified-reset": "1790000000",
+        "anthropic-ratelimit-requests-remaining": "0",
+        "request-id": "req_1",
+    }
+    wire.provider.then(Reply([body], status, headers=(*JSON_HEADERS, *told.items())))
+    before = len(wire.provider.seen)
+    answer = wire.send(asked_anywhere(), path)
+    assert (answer.status, answer.body, len(wire.provider.seen) - before) == (status, body, 1)
+    assert {name: answer.header(name) for name in told} == told
 
 
 def texts(wire: Wire) -> set[str]:
