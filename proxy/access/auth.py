@@ -114,10 +114,20 @@ class Hasher:
         return hmac.new(self._secret, framed, hashlib.sha256).hexdigest()[:32]
 
 
-def passthrough_identity(key: str, settings: AuthSettings, hasher: Hasher, host: str) -> Identity:
-    """Identify a client that brings its provider's own key."""
+def passthrough_identity(key: str, settings: AuthSettings, hasher: Hasher, host: str, local_user: str = "") -> Identity:
+    """Identify a client that brings its provider's own key.
+
+    Args:
+        key: As the client sent it, "" for none.
+        settings: Tell which keys are placeholders.
+        hasher: Makes the ids.
+        host: Where the request came in.
+        local_user: Whom every key means on loopback; "": nobody.
+    """
     if not key:
         return Identity("", reason="no-identity")
+    if local_user and is_loopback(host):
+        return Identity(key, hasher.digest("tenant", "local"), user=local_user)
     if key in settings.placeholder_keys:
         if not is_loopback(host):
             return Identity(key, reason="no-identity")

@@ -115,9 +115,9 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
 def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identity:
     """Identify a client that brings its provider's key, or a placeholder, which identifies this machine's user only."""
     settings = services.settings
-    host = settings.server.host
-    if key in settings.auth.placeholder_keys:
+    host, local_user = settings.server.host, settings.memory.local_user
+    if key and (local_user or key in settings.auth.placeholder_keys):  # what the key is decides nothing
         if is_foreign_page(headers):
             raise Forbidden("A page of another site may not use a placeholder key here. Send a key of your provider.")
         host = host if "host" not in headers or is_named_here(headers) else ""
-    return passthrough_identity(key, settings.auth, services.hasher, host)
+    return passthrough_identity(key, settings.auth, services.hasher, host, local_user)

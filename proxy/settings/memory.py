@@ -16,6 +16,9 @@ class MemorySettings(Section):
     default_mode: Literal["full", "read", "write", "observe", "off"] = Field(
         "full", description="Mode of a request without `X-Memory-Mode`."
     )
+    local_user: str = Field(
+        "", description="In `passthrough` mode on loopback, the one user that every key means; empty: each key its own."
+    )
     projects: bool = Field(
         False, description="Whether the working folder that a coding agent tells of is a project; the header always is."
     )

@@ -68,6 +68,13 @@ def test_placeholders_are_one_local_tenant_on_loopback_and_nobody_elsewhere(key:
     assert identified(key, "0.0.0.0").reason == "no-identity"
 
 
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_on_loopback_a_local_user_is_whoever_brings_a_key(key: str, other: str) -> None:
+    here = [passthrough_identity(one, SETTINGS, HASHER, "127.0.0.1", "ana") for one in (key, other, "EMPTY")]
+    assert len({scope_of(one, {}, {"user": "x"}, HASHER) for one in here}) == 1
+    assert passthrough_identity(key, SETTINGS, HASHER, "0.0.0.0", "ana") == identified(key, "0.0.0.0")
+
+
 def test_a_placeholder_is_an_exact_string() -> None:
     assert identified("EMPTY ").tenant != identified("EMPTY").tenant
 
