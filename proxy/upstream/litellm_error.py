@@ -49,6 +49,12 @@ def translate(error: Exception, place: str) -> ProviderError | ProxyError:
         return UpstreamTimeout(f"{place} did not answer in time. Raise the client's timeout.")
     if status < 500:
         return _provider_error(error, error)
+    missing = next((one for one in _chain(error) if isinstance(one, ModuleNotFoundError)), None)
+    if missing is not None:
+        return UpstreamUnreachable(
+            f"{place} needs the Python package {str(missing.name).partition('.')[0]!r}, which is not installed beside "
+            "Throughline. Install it, or use the provider's own OpenAI-compatible endpoint (deploy/bridges.md)."
+        )
     *_, root = _chain(error)
     if told is not None:
         return UpstreamUnreachable(f"{place} answered {status} with an HTML page, not with an API error. Try again.")
