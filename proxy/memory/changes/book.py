@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -153,7 +154,7 @@ class Book:
 
     async def _forget_in_conversations(self, scope: Scope, changes: Sequence[Change]) -> None:
         """Drop ledger entries that show what changed, and take withheld sentences out of running summaries."""
-        touched = [change.memory.id for change in changes if change.before is not None and change.action != "reinforce"]
+        touched = [change.memory.id for change in changes if _alters_what_is_shown(change)]
         endings = [change.memory for change in changes if is_ending(change.memory)]
         rows = {row for ending in endings for row, _, _ in hides_of(ending)}
         if touched or rows:
@@ -167,6 +168,14 @@ class Book:
         await self._compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
         rows = await self._store.memories(scope)
         await self.rewrite(scope, await in_thread("learn", mended, rows, see, now))
+
+
+def _alters_what_is_shown(change: Change) -> bool:
+    """Return whether a block that shows the memory is no longer right; a pin changes none."""
+    memory, before = change.memory, change.before
+    if before is None or change.action == "reinforce":
+        return False
+    return replace(before, pinned=memory.pinned, updated_at=memory.updated_at) != memory
 
 
 def _long_before(episodes: Sequence[Episode]) -> list[Episode]:

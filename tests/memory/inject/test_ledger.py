@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from proxy.memory.conversations.chain import Point, chain
 from proxy.memory.inject.blocks import EMPTY, OPENING_OPEN, Block
-from proxy.memory.inject.ledger import NOTHING, Assembly, assemble
+from proxy.memory.inject.ledger import NOTHING, Assembly, Replies, assemble
 from proxy.store.ledger import LedgerEntry
 from proxy.text.tokens import count
 from proxy.types import Hit, Scope
@@ -178,3 +178,24 @@ def test_in_a_tool_loop_the_block_stays_and_nothing_touches_the_tools() -> None:
 
 def test_without_a_user_message_nothing_is_injected() -> None:
     assert laid_out(points("system", "assistant"), [], facts("tea"), PROFILE) == NOTHING
+
+
+@given(st.integers(1, 6), st.integers(0, 5), st.booleans())
+def test_nothing_new_stands_before_a_bound_reply(turns: int, bound: int, has_profile: bool) -> None:
+    where = points(*(["user", "assistant"] * turns)[:-1])
+    replies = Replies(last=2 * min(bound, turns - 1) - 1)
+    profile = PROFILE if has_profile else EMPTY
+    assembly = assemble(where, [], profile, facts("x"), 600, count, opening=SUMMARIES, replies=replies)
+    assert all(addition.index > replies.last for addition in assembly.additions)
+    again = assemble(where, kept([], assembly), PROFILE, facts("y"), 600, count, replies=Replies(where[-1].index))
+    assert again.additions == assembly.additions
+    assert again.entries == ()
+
+
+def test_each_reply_has_what_stood_before_it() -> None:
+    """A regenerated reply is told more; whoever goes on behind the first one is told what the first one was."""
+    where = points("user", "assistant", "user")
+    first, second = (LedgerEntry(name, "block", f"<{name}>", ()) for name in (where[0].hash, "reply"))
+    for following, shown in (({0: "reply"}, second), ({0: "other"}, first), ({}, first)):
+        assembly = assemble(where, [first, second], EMPTY, [], 600, count, replies=Replies(1, following))
+        assert [addition.text for addition in assembly.additions] == [shown.text]
