@@ -1,4 +1,4 @@
-"""What waits for a person: reviews, quarantine, tasks; and the agents and projects that memory is divided by."""
+"""Pages of reviews, quarantine, tasks, agents and projects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose a statement is that was made in a project: the project's, or the user's wherever they are. Pure."""
+"""Decide whether a statement made in a project belongs to the project or to the user in general. Pure."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ MAX_SCREENED = 4_000  # characters of a passage in which what speaks to the mode
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What quarantine works with."""
+    """Stores that setting apart and releasing change."""
 
     index: IndexCache
     book: Book

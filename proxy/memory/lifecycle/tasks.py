@@ -25,7 +25,7 @@ MAX_OPENING, MAX_ASKED = 3, 12  # tasks in one block
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a task is beside its memory.
+    """Title, due date, priority and status that make a memory a task.
 
     Args:
         title: What is to be done.
