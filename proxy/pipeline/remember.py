@@ -22,7 +22,7 @@ from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.services import Services
 from proxy.store.costs import shown as costs_shown
-from proxy.store.journal import Record
+from proxy.store.journal_rows import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link
 from proxy.text.secrets import redact, redact_answer, redact_name
