@@ -19,10 +19,10 @@ from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.listing import Wanted, chosen, place
 from proxy.memory.lifecycle.lookup import find
 from proxy.memory.plan.changes import is_ending
-from proxy.partition import parts
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
+from proxy.types.partition import parts
 
 router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
 

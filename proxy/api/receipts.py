@@ -14,9 +14,9 @@ from proxy.api.patient import PatientRoute
 from proxy.api.shapes import behind, listing
 from proxy.errors import NotFound, StoreUnavailable
 from proxy.memory.recall.chunk_source import title
-from proxy.partition import parts
 from proxy.services import Services
 from proxy.types import Scope
+from proxy.types.partition import parts
 
 _SHOWN = ("chunk", "image")
 _LISTS = ("injected", "considered", "learned", "closed", "linked", "review")

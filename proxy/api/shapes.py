@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 from proxy.clock import iso
 from proxy.errors import NotFound
 from proxy.memory.plan.changes import INTERNAL
-from proxy.partition import parts
 from proxy.store.files import Upload
 from proxy.store.jobs import Job
 from proxy.store.media import Shown
 from proxy.store.sessions import Session
 from proxy.store.uses import Use
 from proxy.types import Chunk, Document, Episode, Hit, Image, Memory
+from proxy.types.partition import parts
 
 NO_NAMES: Mapping[str, str] = {}
 _SMALL_BYTES = 64 * 1024  # read within moments

@@ -22,12 +22,12 @@ from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.lifecycle.stated import stated
 from proxy.memory.lifecycle.tasks import OVER, PRIORITY, Task, TaskStatus, changed, shape_of, task_of, tasks_in
 from proxy.memory.plan.changes import Change
-from proxy.partition import parts
 from proxy.pipeline.identify import in_project
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.text.secrets import redact
 from proxy.types import Memory, Scope
+from proxy.types.partition import parts
 
 router = APIRouter(prefix="/v1/tasks")
 

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from proxy.partition import covers
 from proxy.process.threads import in_thread, shielded
 from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
@@ -39,6 +38,7 @@ from proxy.store.schema import (
     decode,
 )
 from proxy.types import STATUSES, Chunk, Episode, Memory, Scope
+from proxy.types.partition import covers
 
 _LEFTOVER_AGE_S = 3600.0
 

@@ -13,12 +13,12 @@ from proxy.memory.conversations.episode import concerning
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.plan.changes import WAS, Action, Change, is_ending, undo_changes
-from proxy.partition import partition, parts
 from proxy.store.ledger import Ledger
 from proxy.store.quarantine import Apart, ApartKind, FoundBy, Quarantine
 from proxy.text.languages import languages_in
 from proxy.text.words import flat
 from proxy.types import Chunk, Episode, Memory, Scope
+from proxy.types.partition import partition, parts
 
 T = TypeVar("T", Episode, Chunk)
 
