@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from proxy.services import Services, open_services
+from proxy.services import Services
+from proxy.services.opening import open_services
 from proxy.settings.load import Settings, load_settings
 from proxy.store.stamps import owners
 from proxy.telemetry import configure_logging

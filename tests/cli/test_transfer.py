@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from proxy.services import open_services
+from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
 from proxy.store.stamps import owners
 from proxy.types import Scope
