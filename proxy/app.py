@@ -16,7 +16,8 @@ from proxy.clock import Clock
 from proxy.process import heap
 from proxy.process.connection import REQUEST_TIMEOUT
 from proxy.process.threads import drain, in_thread, spawn
-from proxy.services import Services, open_services
+from proxy.services import Services
+from proxy.services.opening import open_services
 from proxy.settings.load import Settings, load_settings
 from proxy.telemetry import configure_logging
 from proxy.worker.importer import Importer

@@ -15,10 +15,10 @@ from typing import Any
 
 from proxy.access.person import is_unfilled, named_person
 from proxy.errors import ConfigError
-from proxy.partition import partition
 from proxy.settings.load import is_loopback
 from proxy.settings.serving import AuthSettings
 from proxy.types import UNSAID, Allowance, Scope
+from proxy.types.partition import partition
 
 SECRET_FILE = "secret.key"  # noqa: S105 - the name of a file
 _SESSION_HEADERS = ("x-openwebui-chat-id", "x-sm-conversation-id")

@@ -12,6 +12,7 @@ from proxy.api import (
     forgetting,
     links,
     memories,
+    memory_lists,
     openapi,
     operator,
     ops,
@@ -56,7 +57,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(1, replies)
     conversations = Route("/v1/messages", Completions(services, messages, "/messages"), methods=["POST"])
     app.router.routes.insert(2, conversations)
-    for module in (ops, memories, receipts, sessions, shown, state, transfer):
+    for module in (ops, memory_lists, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
     for module in (agents, forgetting, links, openapi, operator, projects, quarantine, reviews, tasks, usage):
         app.include_router(module.router)

@@ -16,11 +16,11 @@ from proxy.clock import iso
 from proxy.errors import InvalidRequest
 from proxy.memory.lifecycle.tasks import open_tasks
 from proxy.memory.plan.changes import is_ending
-from proxy.partition import parts
 from proxy.services import Services
 from proxy.store.agents import Agent
 from proxy.text.secrets import redact
 from proxy.types import Scope
+from proxy.types.partition import parts
 
 router = APIRouter(prefix="/v1/agents")
 

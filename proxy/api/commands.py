@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from proxy.api.forgetting import ForgetBody, UndoBody, forget, undo
-from proxy.api.memories import list_memories
+from proxy.api.memory_lists import list_memories
 from proxy.errors import ProxyError
 from proxy.memory.plan.changes import FORGOTTEN, hides_of, is_ending
 from proxy.pipeline.commands import Command

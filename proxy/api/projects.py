@@ -11,10 +11,10 @@ from proxy.api.caller import Caller, Parts
 from proxy.api.shapes import listing
 from proxy.clock import iso
 from proxy.memory.plan.changes import is_ending
-from proxy.partition import parts
 from proxy.services import Services
 from proxy.store.projects import Project
 from proxy.types import Scope
+from proxy.types.partition import parts
 
 router = APIRouter(prefix="/v1/projects")
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
 from proxy.api.sessions import destroy_session, find_session
-from proxy.api.shapes import listing
+from proxy.api.shapes import behind, listing
 from proxy.api.writing import destroy
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
@@ -54,11 +54,7 @@ async def list_quarantine(
     found = [one for part in services.both() for one in await part.quarantine.all(scope)]
     found = [one for one in found if kind in (None, one.kind)]
     found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
-    if after:
-        at = next((at for at, one in enumerate(found) if one.id == after), None)
-        if at is None:
-            raise NotFound(f"There is no entry {after[:80]!r} in this list to continue after.", param="after")
-        found = found[at + 1 :]
+    found = behind(found, after, "entry")
     return listing([_shape(one) for one in found[:limit]], has_more=len(found) > limit)
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from operator import itemgetter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
-from proxy.api.shapes import listing
+from proxy.api.shapes import behind, listing
 from proxy.errors import NotFound, StoreUnavailable
 from proxy.memory.recall.chunk_source import title
-from proxy.partition import parts
 from proxy.services import Services
 from proxy.types import Scope
+from proxy.types.partition import parts
 
 _SHOWN = ("chunk", "image")
 _LISTS = ("injected", "considered", "learned", "closed", "linked", "review")
@@ -33,11 +34,7 @@ async def list_receipts(
 ) -> dict[str, Any]:
     """Return a page of receipts, newest first, of one conversation where it is named; ids instead of texts."""
     found = [body for part in services.both() for body in await part.receipts.all(scope, session=session)][::-1]
-    if after:
-        place = next((at for at, body in enumerate(found) if body["id"] == after), None)
-        if place is None:
-            raise NotFound(f"There is no receipt {after[:80]!r} in this list to continue after.", param="after")
-        found = found[place + 1 :]
+    found = behind(found, after, "receipt", id_of=itemgetter("id"))
     shown = [{"object": "receipt", **{name: [] for name in _LISTS}, **body} for body in found[:limit]]
     return listing(shown, has_more=len(found) > limit)
 

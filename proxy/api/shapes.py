@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from proxy.clock import iso
+from proxy.errors import NotFound
 from proxy.memory.plan.changes import INTERNAL
-from proxy.partition import parts
 from proxy.store.files import Upload
 from proxy.store.jobs import Job
 from proxy.store.media import Shown
 from proxy.store.sessions import Session
 from proxy.store.uses import Use
 from proxy.types import Chunk, Document, Episode, Hit, Image, Memory
+from proxy.types.partition import parts
 
 NO_NAMES: Mapping[str, str] = {}
 _SMALL_BYTES = 64 * 1024  # read within moments
+
+T = TypeVar("T")
 
 
 def listing(data: Sequence[dict[str, Any]], *, has_more: bool = False) -> dict[str, Any]:
@@ -31,6 +35,20 @@ def listing(data: Sequence[dict[str, Any]], *, has_more: bool = False) -> dict[s
         "last_id": ids[-1] if ids else None,
         "has_more": has_more,
     }
+
+
+def behind(rows: Sequence[T], after: str, noun: str, *, id_of: Callable[[T], str] = attrgetter("id")) -> list[T]:
+    """Return what follows the row with the id ``after`` in a list; all of it where none is named.
+
+    Raises:
+        NotFound: If there is no such row.
+    """
+    if not after:
+        return list(rows)
+    at = next((at for at, row in enumerate(rows) if id_of(row) == after), None)
+    if at is None:
+        raise NotFound(f"There is no {noun} {after[:80]!r} in this list to continue after.", param="after")
+    return list(rows[at + 1 :])
 
 
 def job_shape(job: Job) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
-from proxy.api.shapes import listing
+from proxy.api.shapes import behind, listing
 from proxy.api.writing import write
 from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
@@ -22,12 +22,12 @@ from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.lifecycle.stated import stated
 from proxy.memory.lifecycle.tasks import OVER, PRIORITY, Task, TaskStatus, changed, shape_of, task_of, tasks_in
 from proxy.memory.plan.changes import Change
-from proxy.partition import parts
 from proxy.pipeline.identify import in_project
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.text.secrets import redact
 from proxy.types import Memory, Scope
+from proxy.types.partition import parts
 
 router = APIRouter(prefix="/v1/tasks")
 
@@ -95,12 +95,7 @@ async def list_tasks(
     rows = [row for row in await services.store.memories(scope) if may(row.agent)]
     if project not in ("", "*"):
         rows = [row for row in rows if parts(row.agent)[1] == within.project]
-    found = tasks_in(rows)
-    if after:
-        at = next((at for at, (row, _) in enumerate(found) if row.id == after), None)
-        if at is None:
-            raise NotFound(f"There is no task {after[:80]!r} to continue after.", param="after")
-        found = found[at + 1 :]
+    found = behind(tasks_in(rows), after, "task", id_of=lambda pair: pair[0].id)
     found = [(row, task) for row, task in found if _is_wanted(task, status, agent, due_before)]
     names = await services.projects.names(scope)
     return listing([_shape(row, names) for row, _ in found[:limit]], has_more=len(found) > limit)

@@ -12,10 +12,10 @@ from fastapi.responses import StreamingResponse
 
 from proxy.api.asgi import body_chunks
 from proxy.api.caller import Caller, Parts
-from proxy.api.shapes import job_shape, listing
+from proxy.api.shapes import behind, job_shape, listing
 from proxy.api.uploads import is_form, read_form
 from proxy.clock import iso
-from proxy.errors import InvalidRequest, NotFound
+from proxy.errors import InvalidRequest
 from proxy.memory.lifecycle.transfer.formats import FORMATS, Format
 from proxy.memory.lifecycle.transfer.ours import export
 from proxy.services import Services
@@ -66,12 +66,7 @@ async def list_jobs(
     scope: Caller, services: Parts, limit: Annotated[int, Query(ge=1, le=1000)] = 50, after: str = ""
 ) -> dict[str, Any]:
     """Return a page of jobs, newest first."""
-    found = await services.jobs.page(scope)
-    if after:
-        place = next((at for at, job in enumerate(found) if job.id == after), None)
-        if place is None:
-            raise NotFound(f"There is no job {after[:80]!r} in this list to continue after.", param="after")
-        found = found[place + 1 :]
+    found = behind(await services.jobs.page(scope), after, "job")
     return listing([job_shape(job) for job in found[:limit]], has_more=len(found) > limit)
 
 

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from proxy.cli.damage import look_at_database, look_at_stores
 from proxy.errors import ConfigError, ProxyError
-from proxy.services import Services, open_services
+from proxy.services import Services
+from proxy.services.opening import open_services
 from proxy.settings.load import Settings, environment, make_data_dir, readers
 from proxy.telemetry.otel import MEND, is_installed, is_wanted
 from proxy.upstream.base import UpstreamRequest

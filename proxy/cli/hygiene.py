@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from proxy.memory.lifecycle.hygiene import Report
-from proxy.services import open_services
+from proxy.services.opening import open_services
 from proxy.settings.load import Settings, load_settings, make_data_dir
 from proxy.worker.hygiene import tidy_all
 

@@ -9,9 +9,12 @@ from typing import Annotated
 
 import typer
 
-from proxy.services import Services, open_services
+from proxy.services import Services
+from proxy.services.opening import open_services
 from proxy.settings.load import Settings, load_settings
+from proxy.store.stamps import owners
 from proxy.telemetry import configure_logging
+from proxy.types import Scope
 
 app = typer.Typer(add_completion=False)
 _WAIT_S = 60.0  # for a server that is writing for the same user
@@ -39,9 +42,9 @@ async def _reembed(settings: Settings) -> int:
 
 
 async def _all(services: Services) -> int:
-    owners = await services.journal.owners()
+    everybody = [Scope("", owner) for owner in await owners(services.database)]
     filled = 0
-    for number, owner in enumerate(owners, 1):
+    for number, owner in enumerate(everybody, 1):
         while True:
             async with services.leases.held(owner, wait_s=_WAIT_S):
                 done = await services.book.fill_in(owner)
@@ -49,5 +52,5 @@ async def _all(services: Services) -> int:
             if not done:
                 break
         if sys.stderr.isatty():
-            print(f"\r\033[K{number} of {len(owners)} users", end="", file=sys.stderr, flush=True)
+            print(f"\r\033[K{number} of {len(everybody)} users", end="", file=sys.stderr, flush=True)
     return filled

@@ -13,6 +13,7 @@ from proxy.pipeline.stand_in import adopt, fitted
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse
 from proxy.upstream.failover import Plan
+from proxy.upstream.messages import MessagesOverChat
 
 
 async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
@@ -53,7 +54,7 @@ def request_for(exchange: Exchange, target: Target, body: bytes) -> UpstreamRequ
     """Return what a target is sent: the body under the name that the model has there."""
     if target.model is not None and target.model != exchange.model:
         body = exchange.dialect.replace_model(body, target.model)
-    body, headers = as_sent(exchange, body)
+    body, headers = as_sent(exchange, body, is_native=not isinstance(target.upstream, MessagesOverChat))
     return UpstreamRequest(
         exchange.method,
         exchange.path,

@@ -15,13 +15,13 @@ from proxy.dialects.errands import is_errand
 from proxy.dialects.folder import working_folder
 from proxy.errors import Forbidden, InvalidHeader, MissingModel, NamesNobody, StoreUnavailable
 from proxy.memory.conversations.chain import named_session
-from proxy.partition import partition, parts
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import beside_loop
 from proxy.services import Services
 from proxy.types import Mode, Scope
+from proxy.types.partition import partition, parts
 from proxy.upstream.failover import Plan, Try
 from proxy.upstream.headers import client_key
 

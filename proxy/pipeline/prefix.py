@@ -54,12 +54,15 @@ async def protect(exchange: Exchange, body: bytes) -> None:
         exchange.drops_thoughts = await beside_loop(body, _is_broken, exchange, body)
 
 
-def as_sent(exchange: Exchange, body: bytes) -> tuple[bytes, list[tuple[str, str]]]:
-    """Return a body and its headers, with the wish to drop thoughts where it is needed."""
+def as_sent(exchange: Exchange, body: bytes, *, is_native: bool = True) -> tuple[bytes, list[tuple[str, str]]]:
+    """Return a body and its headers, with the wish to drop thoughts where it is needed.
+
+    A request that does not think, or is translated to another wire, cannot say it: it goes without thoughts.
+    """
     headers = list(exchange.headers)
     if not exchange.drops_thoughts or exchange.request is None:
         return body, headers
-    if binding.asks_to_think(exchange.request.body):
+    if is_native and binding.asks_to_think(exchange.request.body):
         return binding.dropping(body), binding.with_beta(headers)
     return binding.without_thoughts(body), headers
 

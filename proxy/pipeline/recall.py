@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import zip_longest
 
 import numpy as np
@@ -310,10 +310,11 @@ async def _in_short(hits: list[Hit], exchange: Exchange, services: Services) -> 
     days = services.settings.memory.compress_days
     if not long or not days:
         return hits
-    uses = await services.uses.of(exchange.required_scope, long)
-    rows = [row for id_ in long if (row := await services.store.memory(exchange.required_scope, id_)) is not None]
-    now, rules = services.clock.now(), Rules(days, 0.0)
-    short = {row.id for row in rows if stage_of(row, uses.get(row.id), now, rules) == "compressed"}
+    scope, now, rules = exchange.required_scope, services.clock.now(), Rules(days, 0.0)
+    uses = await services.uses.of(scope, long)
+    idle = [id_ for id_ in long if id_ not in uses or now - uses[id_].last_at >= timedelta(days=days)]
+    rows = await asyncio.gather(*(services.store.memory(scope, id_) for id_ in idle))
+    short = {row.id for row in rows if row and stage_of(row, uses.get(row.id), now, rules) == "compressed"}
     return [pointer(hit, exchange.query_text) if hit.id in short else hit for hit in hits]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import UTC, timedelta
 from itertools import dropwhile
 from typing import Any
 
 from proxy.clock import iso
+from proxy.errors import StoreUnavailable
 from proxy.memory.conversations.chain import message_id, reply_hash, turn_id
 from proxy.memory.conversations.transcript import MOST_CHARACTERS
 from proxy.memory.inject.entries import members
@@ -21,7 +23,7 @@ from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.pipeline.prefix import bindings_of, entries_of
 from proxy.services import Services
 from proxy.store.costs import shown as costs_shown
-from proxy.store.journal import Record
+from proxy.store.journal_rows import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link
 from proxy.text.secrets import redact, redact_answer, redact_name
@@ -44,17 +46,15 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             await settle(exchange)
             if not exchange.is_located:  # too slow before the first token; here it can be waited for
                 await locate(exchange, services)
-            if exchange.agent_id and exchange.learns:
-                await services.agents.note(exchange.scope, exchange.agent_id, now=services.clock.now())
-            if exchange.project_name and exchange.learns:
-                name = redact_name(exchange.project_name)
-                await services.projects.note(exchange.scope, name, now=services.clock.now())
         if services.is_ephemeral:
             services.last_used[exchange.scope] = services.clock.monotonic()
         exchange.costs = costs_of(exchange, services)
         record = await beside_loop(exchange.body, _record, exchange, services, finish, status)
         async with asyncio.timeout(_MOST_WAIT_S):
-            is_new = await services.journal.record(exchange.scope, record)
+            is_new, _ = await asyncio.gather(
+                services.journal.record(exchange.scope, record),
+                _note_names(exchange, services),  # in the same commit
+            )
         if is_new:
             services.note_written(exchange.scope)
         if exchange.learns and status < 400 and exchange.upstream_body is not exchange.resolved_body:
@@ -64,6 +64,18 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             services.uses.note(exchange.scope, list(dict.fromkeys(used)), now=services.clock.now())
     if "journal" in exchange.reasons:
         await _tell_in_memory(exchange, services, finish)
+
+
+async def _note_names(exchange: Exchange, services: Services) -> None:
+    """Keep which agent asked, and in which project; what cannot be kept is told again with the next request."""
+    if not exchange.learns:
+        return
+    scope, now = exchange.required_scope, services.clock.now()
+    with suppress(StoreUnavailable):
+        if exchange.agent_id:
+            await services.agents.note(scope, exchange.agent_id, now=now)
+        if exchange.project_name:
+            await services.projects.note(scope, redact_name(exchange.project_name), now=now)
 
 
 async def _tell_in_memory(exchange: Exchange, services: Services, finish: Finish) -> None:

@@ -8,6 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from proxy.store.codec import FORMER_STATUSES
+from proxy.types import Scope, Status
+from proxy.types.partition import visible
+
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _PART = re.compile(r'"[a-z_]{1,32}":(?:"(?:[a-z]{1,16}")?|true)?')
 _OWNER = re.compile(r"[0-9a-f]{32}")
@@ -109,3 +113,16 @@ def _column(name: str) -> str:
     if not name.isidentifier() or not name.isascii():
         raise ValueError(f"{name!r} is no column")
     return name
+
+
+def seen_by(scope: Scope) -> str:
+    """Return the filter for rows that the scope sees."""
+    inside = [one for one in (scope.session, *scope.inside) if is_id(one)]
+    names = {name for one in (scope.agent, *scope.also) for name in visible(one, *inside)}
+    return any_of("agent", sorted(names))
+
+
+def of_status(status: Status) -> str:
+    """Return the filter for memories of a status, whatever it was called when they were written."""
+    names = (status, *(former for former, now in FORMER_STATUSES.items() if now == status))
+    return either(*(tells("record", f'"status":"{name}"') for name in names))

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
+from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import jobs
 from proxy.types import Scope
@@ -135,7 +136,7 @@ class Jobs:
 
 
 def _seen(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
-    return jobs.c.owner == scope.user, jobs.c.agent.in_({"", scope.agent})
+    return jobs.c.owner == scope.user, owned(scope, jobs.c.agent)
 
 
 def _body(job: Job) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,9 +10,9 @@ import sqlalchemy as sa
 
 from proxy.clock import to_ms
 from proxy.store import codec
-from proxy.store.bindings import Binding, Bindings
-from proxy.store.compactions import Compaction, Compactions
-from proxy.store.costs import Cost, Costs
+from proxy.store.bindings import Bindings
+from proxy.store.compactions import Compactions
+from proxy.store.costs import Costs
 from proxy.store.journal_queue import ANY_DUE, LAST_DUE, PUT_OFF, QUEUE_UP, lease_statement
 from proxy.store.journal_rows import (
     BEGUN,
@@ -32,17 +31,18 @@ from proxy.store.journal_rows import (
     WHOLE,
     Claim,
     Item,
+    Record,
     Stage,
     claim_of,
     completed,
     items_of,
     row_of,
 )
-from proxy.store.ledger import Ledger, LedgerEntry
+from proxy.store.ledger import Ledger
 from proxy.store.partitions import owned
 from proxy.store.receipts import Receipts
-from proxy.store.replies import Kept, Replies
-from proxy.store.sessions import Link, Sessions
+from proxy.store.replies import Replies
+from proxy.store.sessions import Sessions
 from proxy.store.sql import Database
 from proxy.store.tables import journal
 from proxy.types import Scope, Turn
@@ -51,43 +51,6 @@ _CLAIM_TRIES = 3
 _MAX_ERROR_CHARS = 1000
 
 _DEPTH_NAMES = (("index", TO_INDEX), ("learn", TO_LEARN), ("dead", DEAD))
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """Everything that one exchange leaves behind.
-
-    Args:
-        turn: What is to be learned from; None where the mode says not to.
-        links: The points of the hash chain that the conversation now has.
-        ledger: What was injected.
-        receipt: JSON with an ``id``.
-        session_name: The client's own id of the conversation, or "".
-        now: When.
-        due: When the worker may start on the turn.
-        said_at: Time of the conversation, where it is not ``now``.
-        is_repeat: Whether the turn's last message is known already: then it may complete a reply that broke off.
-        reply: Of a provider that keeps it, so that a later request may continue it.
-        compaction: What it leaves out of its conversation from now on.
-        costs: What memory put into the request, and what it saved.
-        bindings: Signed thoughts, and what they are bound to.
-        is_visit: Whether the conversation is to be known from now on; else only the receipt is kept.
-    """
-
-    turn: Turn | None
-    links: Sequence[Link]
-    ledger: Sequence[LedgerEntry]
-    receipt: Mapping[str, Any] | None
-    session_name: str
-    now: datetime
-    due: datetime
-    said_at: datetime | None = None
-    is_visit: bool = True
-    is_repeat: bool = False
-    reply: Kept | None = None
-    compaction: Compaction | None = None
-    costs: Sequence[Cost] = ()
-    bindings: Sequence[Binding] = ()
 
 
 class Journal:
@@ -325,12 +288,6 @@ class Journal:
             return {name: counts.get(stage, 0) for name, stage in _DEPTH_NAMES}
 
         return await self._db.query(select)
-
-    async def owners(self) -> list[Scope]:
-        """Return everybody of whom anything was ever journalled, for the operator's own commands."""
-        query = sa.select(journal.c.tenant, journal.c.owner).distinct().order_by(journal.c.owner)
-        rows = await self._db.query(lambda connection: connection.execute(query).all())
-        return [Scope(row.tenant, row.owner) for row in rows]
 
     async def drop_contents(self, scope: Scope) -> int:
         """Drop the contents of an owner's finished rows; the rows stay, so that a replay still adds nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -11,6 +12,12 @@ import structlog
 
 from proxy.clock import from_ms, to_ms
 from proxy.store import codec
+from proxy.store.bindings import Binding
+from proxy.store.compactions import Compaction
+from proxy.store.costs import Cost
+from proxy.store.ledger import LedgerEntry
+from proxy.store.replies import Kept
+from proxy.store.sessions import Link
 from proxy.store.tables import journal
 from proxy.types import Scope, Turn
 
@@ -44,6 +51,43 @@ _READ_COLUMNS: tuple[sa.ColumnElement[Any], ...] = (
     sa.type_coerce(journal.c.plan, sa.LargeBinary).label("raw_plan"),  # each plan is read on its own
 )
 _ITEMS = sa.select(*_READ_COLUMNS).where(journal.c.owner == sa.bindparam("owner")).order_by(journal.c.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Everything that one exchange leaves behind.
+
+    Args:
+        turn: What is to be learned from; None where the mode says not to.
+        links: The points of the hash chain that the conversation now has.
+        ledger: What was injected.
+        receipt: JSON with an ``id``.
+        session_name: The client's own id of the conversation, or "".
+        now: When.
+        due: When the worker may start on the turn.
+        said_at: Time of the conversation, where it is not ``now``.
+        is_repeat: Whether the turn's last message is known already: then it may complete a reply that broke off.
+        reply: Of a provider that keeps it, so that a later request may continue it.
+        compaction: What it leaves out of its conversation from now on.
+        costs: What memory put into the request, and what it saved.
+        bindings: Signed thoughts, and what they are bound to.
+        is_visit: Whether the conversation is to be known from now on; else only the receipt is kept.
+    """
+
+    turn: Turn | None
+    links: Sequence[Link]
+    ledger: Sequence[LedgerEntry]
+    receipt: Mapping[str, Any] | None
+    session_name: str
+    now: datetime
+    due: datetime
+    said_at: datetime | None = None
+    is_visit: bool = True
+    is_repeat: bool = False
+    reply: Kept | None = None
+    compaction: Compaction | None = None
+    costs: Sequence[Cost] = ()
+    bindings: Sequence[Binding] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from proxy.clock import Clock
-from proxy.errors import StoreUnavailable
-from proxy.partition import covers, visible
 from proxy.process.threads import in_thread, shielded
 from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
 from proxy.store import lance_upkeep as upkeep
-from proxy.store.codec import FORMER_STATUSES
 from proxy.store.lance_damage import Damage
 from proxy.store.lance_import import import_lancedb
+from proxy.store.lance_rows import IDS_PER_FILTER, LanceRows
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
 from proxy.store.newest import newest
@@ -36,28 +30,20 @@ from proxy.store.schema import (
     MEMORIES,
     NOUNS,
     Batch,
-    Layout,
     Noun,
     Revision,
     Skimmed,
-    T,
     Vector,
     Written,
     decode,
-    from_arrow,
-    to_arrow,
 )
-from proxy.store.sql import FailedWrite
-from proxy.types import STATUSES, Chunk, Episode, Memory, Scope, Status
+from proxy.types import STATUSES, Chunk, Episode, Memory, Scope
+from proxy.types.partition import covers
 
-Result = TypeVar("Result")
-_MANY_ROWS = 200  # from here on, work on rows leaves the event loop
-_IDS_PER_FILTER = 500
-_OF_A_BATCH = ("record", "tokens", "lexical_version", "embedding_model", "stamp")  # each column takes a quarter of a ms
 _LEFTOVER_AGE_S = 3600.0
 
 
-class LanceStore:
+class LanceStore(LanceRows):
     """The tables of every owner; each function takes the scope first and touches no other owner's.
 
     One process at a time may write for an owner (a lease held by the caller); any may read. Writes run to their end
@@ -68,11 +54,9 @@ class LanceStore:
     most_rows = lance_search.ROWS_BEFORE_INDEX  # of a noun, that others had better hold than have searched here
 
     def __init__(self, tables: Tables, *, index_above_rows: int = lance_search.ROWS_BEFORE_INDEX) -> None:
-        self._tables = tables
+        super().__init__(tables)
         self._index_above_rows = index_above_rows
-        self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
         self._flushed_at: dict[str, float] = {}
-        self.failed_write: FailedWrite | None = None
         self.damage = Damage(tables, self._lock)
 
     @classmethod
@@ -105,11 +89,6 @@ class LanceStore:
         await tables.rehearse()
         return cls(tables, index_above_rows=index_above_rows)
 
-    @property
-    def dimension(self) -> int:
-        """Length of the vectors."""
-        return self._tables.dimension
-
     def close(self) -> None:
         """Let go of every table."""
         self._tables.close()
@@ -126,7 +105,7 @@ class LanceStore:
             if table is None:
                 return iter(())
             found = await table.query().select(["id", "record"]).to_arrow()
-            return await in_thread("cpu", _begun, newest(found, status=status, before=before))
+            return await in_thread("cpu", newest, found, status=status, before=before)
 
     async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
         """Return one memory of the owner, None if there is none of that id."""
@@ -205,8 +184,8 @@ class LanceStore:
         if wanted is None:
             return await self._values(CHUNKS, scope)
         found: list[Chunk] = []
-        for at in range(0, len(wanted), _IDS_PER_FILTER):
-            found += await self._values(CHUNKS, scope, where=filters.any_of("id", wanted[at : at + _IDS_PER_FILTER]))
+        for at in range(0, len(wanted), IDS_PER_FILTER):
+            found += await self._values(CHUNKS, scope, where=filters.any_of("id", wanted[at : at + IDS_PER_FILTER]))
         return found
 
     async def put_chunks(
@@ -270,7 +249,7 @@ class LanceStore:
             search = partial(lance_search.find, table, layout, terms, vector, limit=limit, dimension=self.dimension)
             found = await search(where="")
             if sum(scope.sees(item.agent) for item in found.rows.items) < len(found.rows.items) / 2:
-                found = await search(where=_seen(scope))
+                found = await search(where=filters.seen_by(scope))
             return found
 
     async def skim(self, scope: Scope, noun: Noun, *, above_stamp: int | None = None) -> AsyncIterator[Skimmed]:
@@ -308,20 +287,21 @@ class LanceStore:
 
     async def statuses(self, scope: Scope) -> dict[str, int]:
         """Return how many memories of each status the scope sees; reads all rows, inside LanceDB."""
-        seen = _seen(scope)
+        seen = filters.seen_by(scope)
         async with self._tables.reading("memories", scope.user) as table:
             if table is None:
                 return {}
             memory = filters.neither(filters.begins("id", ENDINGS))
             counts = {
-                status: await table.count_rows(filters.both(seen, memory, _of_status(status))) for status in STATUSES
+                status: await table.count_rows(filters.both(seen, memory, filters.of_status(status)))
+                for status in STATUSES
             }
             return {status: count for status, count in counts.items() if count}
 
     async def seen(self, scope: Scope) -> int:
         """Return how many turns the scope sees."""
         async with self._tables.reading("episodes", scope.user) as table:
-            return 0 if table is None else await table.count_rows(_seen(scope))
+            return 0 if table is None else await table.count_rows(filters.seen_by(scope))
 
     def revision(self, scope: Scope, noun: Noun) -> Revision:
         """Return a value that changes with every commit to the owner's table; costs one listing of a small folder."""
@@ -362,143 +342,3 @@ class LanceStore:
         """
         with guarded("read and write the store's folder"):
             return await in_thread("load", upkeep.examine, self._tables.folder)
-
-    async def _partitions(self, scope: Scope, noun: Noun) -> list[str]:
-        async with self._tables.reading(noun, scope.user) as table:
-            if table is None:
-                return []
-            names = (await table.query().select(["agent"]).to_arrow()).column("agent").to_pylist()
-            return sorted({name or "" for name in names})
-
-    async def _values(self, layout: Layout[T], scope: Scope, *, where: str | None = None) -> list[T]:
-        async with self._tables.reading(layout.noun, scope.user) as table:
-            if table is None:
-                return []
-            query = table.query() if where is None else table.query().where(where)
-            found = await query.select(["record"]).to_arrow()
-            if found.num_rows < _MANY_ROWS:
-                return decode(layout, found)
-            return await in_thread("cpu", decode, layout, found)
-
-    async def _load(self, layout: Layout[T], scope: Scope, *, where: str | None = None) -> Batch[T]:
-        async with self._tables.reading(layout.noun, scope.user) as table:
-            if table is None:
-                return Batch([], [], {}, [], 0)
-            query = table.query() if where is None else table.query().where(where)
-            found = await query.select([*_OF_A_BATCH, *layout.vectors]).to_arrow()
-            if found.num_rows < _MANY_ROWS:
-                return from_arrow(layout, found, dimension=self.dimension)
-            return await in_thread("cpu", from_arrow, layout, found, dimension=self.dimension)
-
-    async def _told(self, layout: Layout[T], scope: Scope, *what: Any) -> Written[T] | None:
-        """Write, and keep in mind whether that fails."""
-        try:
-            written = await self._put(layout, scope, *what)
-        except StoreUnavailable as error:
-            self.failed_write = FailedWrite(Clock().now(), str(error))
-            self._tables.on_failure(scope.user)
-            raise
-        self.failed_write = None
-        return written
-
-    async def _put(
-        self,
-        layout: Layout[T],
-        scope: Scope,
-        items: Sequence[T],
-        vectors: Mapping[str, tuple[Vector | None, ...]],
-        model: str,
-        new_as_of: Revision | None,
-    ) -> Written[T] | None:
-        unique = {item.id: item for item in items}
-        if not unique:
-            return None
-        async with self._lock(scope):
-            with guarded(f"write {layout.noun}"):
-                before = self._tables.revision(layout.noun, scope.user)
-                are_new = new_as_of is not None and before == new_as_of
-                table = await self._tables.writable(layout.noun, scope.user)
-                stamp = await table.version() + 1
-            stored = {} if are_new else await self._stored(layout, scope, list(unique))
-            rows = [_with_vectors(item, vectors, stored, layout, model) for item in unique.values()]
-            columns = {name: [row[0][at] for row in rows] for at, name in enumerate(layout.vectors)}
-            models = [row[1] for row in rows]
-            data = await in_thread(
-                "cpu", to_arrow, layout, list(unique.values()), columns, models, dimension=self.dimension, stamp=stamp
-            )
-            with guarded(f"write {layout.noun}"):
-                if stored:
-                    merge = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
-                    await merge.execute(data, on_bad_vectors="null")  # a null vector is "bad" here
-                else:  # a third of the cost
-                    await table.add(data)
-                is_next = await table.version() == stamp
-                after = self._tables.revision(layout.noun, scope.user)
-            if not is_next or after[0] != before[0]:
-                return None
-            return Written(before, after, from_arrow(layout, data, dimension=self.dimension))
-
-    async def _stored(self, layout: Layout[T], scope: Scope, ids: list[str]) -> dict[str, tuple[T, list[Vector], str]]:
-        """Return the rows there are of ``ids``: value, vectors, model."""
-        stored: dict[str, tuple[T, list[Vector], str]] = {}
-        for at in range(0, len(ids), _IDS_PER_FILTER):
-            batch = await self._load(layout, scope, where=filters.any_of("id", ids[at : at + _IDS_PER_FILTER]))
-            for line, item in enumerate(batch.items):
-                stored[item.id] = (item, [batch.vectors[name][line] for name in layout.vectors], batch.models[line])
-        return stored
-
-    async def _remove(self, noun: Noun, scope: Scope, column: str, values: Collection[str]) -> None:
-        every = list(dict.fromkeys(values))
-        wheres = [
-            filters.any_of(column, every[at : at + _IDS_PER_FILTER]) for at in range(0, len(every), _IDS_PER_FILTER)
-        ]
-        async with self._lock(scope):
-            with guarded(f"delete {noun}"):
-                if (table := await self._tables.open(noun, scope.user)) is not None:
-                    for where in wheres:
-                        await table.delete(where)
-
-    async def _alone(self, scope: Scope, work: Callable[[str], Awaitable[Result]]) -> Result:
-        """Do something with all of an owner's tables while nothing writes them."""
-        async with self._lock(scope):
-            with guarded("look after an owner's tables"):
-                return await work(scope.user)
-
-    def _lock(self, scope: Scope) -> asyncio.Lock:
-        return self._locks.setdefault(filters.owner(scope.user), asyncio.Lock())
-
-
-def _seen(scope: Scope) -> str:
-    """Return the filter for rows that the scope sees."""
-    inside = [one for one in (scope.session, *scope.inside) if filters.is_id(one)]
-    names = {name for one in (scope.agent, *scope.also) for name in visible(one, *inside)}
-    return filters.any_of("agent", sorted(names))
-
-
-def _of_status(status: Status) -> str:
-    """Return the filter for memories of a status, whatever it was called when they were written."""
-    names = (status, *(former for former, now in FORMER_STATUSES.items() if now == status))
-    return filters.either(*(filters.tells("record", f'"status":"{name}"') for name in names))
-
-
-def _with_vectors(
-    item: T,
-    given: Mapping[str, tuple[Vector | None, ...]],
-    stored: Mapping[str, tuple[T, list[Vector], str]],
-    layout: Layout[T],
-    model: str,
-) -> tuple[tuple[Vector | None, ...], str | None]:
-    """Return the vectors to write for ``item`` and the model that made them."""
-    if item.id in given:
-        vectors = given[item.id]
-        return vectors, None if vectors[0] is None else model
-    if item.id in stored and stored[item.id][0].text == item.text and stored[item.id][2]:
-        _, kept, made_by = stored[item.id]
-        return tuple(kept), made_by
-    return (None,) * len(layout.vectors), None
-
-
-def _begun(rows: Iterator[Memory]) -> Iterator[Memory]:
-    """Return rows of which the first is read, so that the work that comes before it is done."""
-    first = next(rows, None)
-    return iter(()) if first is None else chain([first], rows)

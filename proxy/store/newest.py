@@ -17,7 +17,7 @@ _CREATED = r'"created_at":(?P<at>-?\d+)'  # in a record it stands before anythin
 
 
 def newest(table: pa.Table, *, status: str = "", before: tuple[datetime, str] | None = None) -> Iterator[Memory]:
-    """Yield the memories of a table with ``id`` and ``record``, newest first, read as they are asked for.
+    """Return the memories of a table with ``id`` and ``record``, newest first, read as they are asked for.
 
     Args:
         table: The rows.
@@ -38,5 +38,4 @@ def newest(table: pa.Table, *, status: str = "", before: tuple[datetime, str] | 
         table = table.filter(is_older)
     order = pc.sort_indices(table, sort_keys=[("at", "descending"), ("id", "descending")])
     records, decode_one = table.column("record"), decoder(MEMORIES)
-    for place in order:
-        yield decode_one(records[place.as_py()].as_py())
+    return (decode_one(records[place.as_py()].as_py()) for place in order)

@@ -6,8 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from proxy.partition import parts
 from proxy.types import Scope
+from proxy.types.partition import parts
 
 
 def owned(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
-from proxy.partition import partition
 from proxy.store.sql import Database
 from proxy.store.tables import projects
 from proxy.types import Scope
+from proxy.types.partition import partition
 
 
 @dataclass(frozen=True, slots=True)

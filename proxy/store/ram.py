@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from proxy.errors import StoreUnavailable
-from proxy.partition import covers
 from proxy.store.lance import LanceStore
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_upkeep import StoreHealth
@@ -21,6 +20,7 @@ from proxy.store.row_file import RowFile
 from proxy.store.schema import ENDINGS, LAYOUTS, NOUNS, Batch, Noun, Revision, Skimmed, Vector
 from proxy.text.lexical import tokens
 from proxy.types import Chunk, Episode, Memory, Scope
+from proxy.types.partition import covers
 
 # The two kinds of rows there are; whoever holds one does not care which.
 Rows: TypeAlias = "LanceStore | RamStore"

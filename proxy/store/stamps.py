@@ -107,6 +107,11 @@ async def expected_tables(database: Database) -> set[tuple[str, str]]:
     return await database.query(select)
 
 
+async def owners(database: Database) -> list[str]:
+    """Return everybody of whom anything was ever kept."""
+    return sorted({owner for _, owner in await expected_tables(database)})
+
+
 def _owners(table: sa.Table) -> sa.Select[Any]:
     """Return a query that steps from owner to owner through an index, however many rows each has."""
     walk = sa.select(sa.func.min(table.c.owner).label("owner")).cte(f"owners_of_{table.name}", recursive=True)

@@ -6,10 +6,10 @@ from typing import Any
 
 from proxy.clock import iso
 from proxy.memory.lifecycle.erase import Erasing, Keeping, erase, prove, scrub
-from proxy.partition import covers
 from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.types import Scope
+from proxy.types.partition import covers
 
 
 async def erase_scope(services: Services, scope: Scope, *, verify: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.lifecycle.hygiene import Report, Rules, archive_changes, report
 from proxy.services import Services
-from proxy.store.stamps import expected_tables
+from proxy.store.stamps import owners
 from proxy.types import Memory, Scope
 
 _Known = OrderedDict[tuple[str, str, tuple[str, ...], str, datetime], Report]
@@ -51,7 +51,7 @@ async def tidy(services: Services, scope: Scope) -> int:
 async def tidy_all(services: Services, *, applies: bool) -> dict[str, Report]:
     """Return what is due by owner, and archive it where that is asked for."""
     found: dict[str, Report] = {}
-    for owner in sorted({owner for _, owner in await expected_tables(services.database)}):
+    for owner in await owners(services.database):
         scope = Scope("", owner)
         rows = await services.store.memories(scope)
         found[owner] = await _report(services, scope, rows)

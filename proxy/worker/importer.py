@@ -27,7 +27,7 @@ from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.dump import Dump
 from proxy.store.jobs import Job
-from proxy.store.journal import Record
+from proxy.store.journal_rows import Record
 from proxy.telemetry import JOBS
 from proxy.text.secrets import redact
 from proxy.types import Scope

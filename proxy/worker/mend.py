@@ -13,7 +13,6 @@ from proxy.clock import to_ms
 from proxy.errors import ProxyError
 from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.lifecycle.quarantine import apart_episodes, apart_passages
-from proxy.partition import settled
 from proxy.services import Services
 from proxy.store.incidents import Incident
 from proxy.store.lance import LanceStore
@@ -21,6 +20,7 @@ from proxy.store.lance_damage import SetAside
 from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun
 from proxy.store.sessions import Session
 from proxy.types import Chunk, Episode, Image, Memory, Scope
+from proxy.types.partition import settled
 from proxy.worker.read_in import image_chunks
 
 _log = structlog.get_logger(__name__)

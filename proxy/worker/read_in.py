@@ -21,7 +21,6 @@ from proxy.memory.library.caption import is_sendable, words_of
 from proxy.memory.library.digest import digest
 from proxy.memory.library.library import as_said
 from proxy.memory.lifecycle.quarantine import speaks_to_the_model
-from proxy.partition import partition, parts
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.settings.media import MediaSettings
@@ -31,6 +30,7 @@ from proxy.store.quarantine import Apart
 from proxy.text.secrets import redact
 from proxy.text.tokens import measure_long
 from proxy.types import Chunk, Document, Image
+from proxy.types.partition import partition, parts
 from proxy.worker.abstracts import sum_up
 
 _log = structlog.get_logger(__name__)

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from proxy.services import open_services
+from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
+from proxy.store.stamps import owners
+from proxy.types import Scope
 from tests.running import Running
 from tests.talking import new_key, speaking
 
@@ -70,7 +72,8 @@ def test_vectors_of_another_model_are_computed_anew(tmp_path: Path) -> None:
 async def _as_another_model_left_it(folder: Path) -> None:
     services = await open_services(load_settings(None, {"server": {"data_dir": folder}}))
     await services.open_store()
-    (owner,) = await services.journal.owners()
+    (name,) = await owners(services.database)
+    owner = Scope("", name)
     rows = await services.store.memories(owner)
     await services.store.put_memories(owner, rows, {row.id: np.ones(384, np.float32) for row in rows}, "another model")
     await services.close()

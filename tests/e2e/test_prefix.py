@@ -424,3 +424,24 @@ def test_row_85_whatever_happens_between_turns_the_client_sees_no_refusal(
             response = talk.ask(text, marked=chance.random() < 0.5)
         assert response is None or response.status_code == 200, (step, what, response.text)
     assert provider.refusals == 0
+
+
+def test_row_85_where_the_wire_is_another_the_request_goes_without_thoughts(
+    tmp_path: Path, provider: BindingProvider, lasting: FakeProvider
+) -> None:
+    """Claude behind OpenRouter: the field would arrive there without its header, and be refused."""
+    params = {"model": "openrouter/anthropic/claude-x", "api_base": f"{lasting.url}/api/v1", "api_key": "sk-or-v1-a"}
+    models = [{"model_name": "claude-x", "litellm_params": params}]
+    told = {"model": "m", "messages": [{"role": "user", "content": FACT}]}
+    with Running(tmp_path, models=models, upstream=lasting.base_url) as server:
+        talk = Talk(server.base_url, key := new_key(), fields={"model": "elsewhere"})
+        talk.http.post("/chat/completions", json=told)
+        server.wait_learned(key)
+        talk.ask(QUESTIONS[0])
+        talk.http.post("/memories/forget", json=FORGET)
+        talk.fields["model"] = "claude-x"
+        assert talk.ask(QUESTIONS[1]).status_code == 200
+    assert lasting.last.path.endswith("/chat/completions")
+    assert "block_binding" not in sent(lasting)
+    assert "signature" not in sent(lasting)
+    assert provider.refusals == 0

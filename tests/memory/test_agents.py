@@ -11,7 +11,8 @@ import pytest
 from proxy.clock import ManualClock
 from proxy.memory.inject.standing import standing
 from proxy.memory.plan.changes import is_ending
-from proxy.services import Services, open_services
+from proxy.services import Services
+from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
 from proxy.types import Scope
 from proxy.worker.handlers import work_off

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from structlog.typing import EventDict
 
-from proxy.services import open_services
+from proxy.services.opening import open_services
 from proxy.settings.litellm import adopt
 from proxy.settings.load import load_settings
 from tests.fakes.provider import FakeProvider

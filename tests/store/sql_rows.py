@@ -10,7 +10,7 @@ import pytest
 from proxy.store.bindings import Binding
 from proxy.store.compactions import Compaction
 from proxy.store.costs import Cost
-from proxy.store.journal import Record
+from proxy.store.journal_rows import Record
 from proxy.store.ledger import LedgerEntry
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link

@@ -24,7 +24,6 @@ OPERATOR_WIDE = {
     "Jobs.note": "gets a job, which holds its scope",
     "Jobs.open_ids": "ids of files that are still needed, no content",
     "Jobs.put_off": "gets a job, which holds its scope",
-    "Journal.owners": "whose vectors an operator's command computes anew, no content",
     "Journal.revive_all": "a new start gives every owner's dead rows another chance, returns a count",
     "Journal.prune": "retention by age, the same for all, returns a count",
     "Journal.to_judge": "the judge serves whichever owners are due, and gets each row's scope with it",

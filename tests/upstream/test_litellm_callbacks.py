@@ -13,8 +13,8 @@ import orjson
 import pytest
 from structlog.typing import EventDict
 
-from proxy.chosen import callbacks
 from proxy.errors import ProxyError
+from proxy.services.chosen import callbacks
 from proxy.settings.litellm import adopt
 from proxy.settings.load import load_settings
 from proxy.upstream import litellm

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from proxy.clock import ManualClock
-from proxy.services import Services, open_services
+from proxy.services import Services
+from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
 from tests.store.sql_rows import NOW
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from proxy.clock import ManualClock
-from proxy.services import Services, open_services
+from proxy.services import Services
+from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
 from proxy.worker import schedule as schedule_module
 from proxy.worker.schedule import Schedule

@@ -1,19 +1,74 @@
 """The dashboard at ``/``: pages for people, made of the same HTTP API that every client may use.
 
 Open first: ``pages``. Imports: what ``api`` imports. Pages ask the API in this process: they know no store, and show
-nothing that the key of their reader may not see.
+nothing that the key of their reader may not see. They are loaded when one is first asked for.
 """
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+import asyncio
 
-from proxy.api.dashboard import files, memories, moving, pages, queues, talks
+from fastapi import APIRouter, FastAPI
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-MODULES = (pages, memories, talks, files, queues, moving)
+from proxy.process.threads import in_thread
+
+ROOT = "/dashboard"
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+_INDEX = {
+    "object": "index",
+    "name": "Throughline",
+    "chat": ["/v1/chat/completions", "/v1/responses", "/v1/messages"],
+    "memory": "/openapi.json",
+    "mcp": "/mcp",
+    "health": ["/healthz", "/readyz"],
+    "dashboard": "/ in a browser",
+}
 
 
 def install(app: FastAPI) -> None:
     """Add the pages."""
-    for module in MODULES:
-        app.include_router(module.router)
+    pages = _Pages()
+    app.router.routes.append(Route("/", _index))
+    for path in (ROOT, f"{ROOT}/{{rest:path}}"):
+        app.router.routes.append(Route(path, pages, methods=["GET", "POST"]))
+
+
+async def _index(request: Request) -> Response:
+    """Send a browser to the dashboard; tell any other client what is here."""
+    if "text/html" in request.headers.get("accept", ""):
+        return RedirectResponse(f"{ROOT}/", 303, headers=HEADERS)
+    return JSONResponse(_INDEX)
+
+
+class _Pages:
+    """The ASGI application of all pages; it takes 13 MB that servers without readers do not need."""
+
+    def __init__(self) -> None:
+        self._router: ASGIApp | None = None
+        self._loading = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._loading:
+            if self._router is None:
+                self._router = await in_thread("load", _load)
+        await self._router(scope, receive, send)
+
+
+def _load() -> ASGIApp:
+    from proxy.api.dashboard import files, memories, moving, pages, queues, talks  # noqa: PLC0415 - templates, httpx
+
+    router = APIRouter()
+    for module in (pages, memories, talks, files, queues, moving):
+        router.include_router(module.router)
+    return router

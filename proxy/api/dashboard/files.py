@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from proxy.api.dashboard.visit import ROOT, PageRoute, Visit, answered
+from proxy.api.dashboard import ROOT
+from proxy.api.dashboard.visit import PageRoute, Visit, answered
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 _PER_PAGE = 60

@@ -7,7 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from proxy.api.dashboard.visit import ROOT, PageRoute, Refused, Visit
+from proxy.api.dashboard import ROOT
+from proxy.api.dashboard.visit import PageRoute, Refused, Visit
 from proxy.types import STATUSES
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)

@@ -7,7 +7,10 @@ import json
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from proxy.api.dashboard.visit import HEADERS, ROOT, PageRoute, Visit
+from proxy.api.caller import services_of
+from proxy.api.dashboard import ROOT
+from proxy.api.dashboard.visit import PageRoute, Visit
+from proxy.api.transfer import export_scope
 from proxy.errors import InvalidRequest
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
@@ -27,11 +30,7 @@ async def moving(request: Request) -> Response:
 async def export(request: Request) -> Response:
     """Return everything as a file."""
     visit = await Visit.of(request)
-    answer = await visit.raw("GET", "/v1/export")
-    named = answer.headers.get("content-disposition", "attachment")
-    return Response(
-        answer.content, media_type="application/x-ndjson", headers={**HEADERS, "content-disposition": named}
-    )
+    return await export_scope(await visit.scope(), services_of(request))  # as it is made, whatever its size
 
 
 @router.post("/import")

@@ -6,43 +6,15 @@ from importlib import resources
 from typing import Any
 
 from fastapi import APIRouter, Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from proxy.api.caller import services_of
-from proxy.api.dashboard.visit import (
-    COOKIE,
-    HEADERS,
-    ROOT,
-    SIGNED_IN_S,
-    PageRoute,
-    Refused,
-    SignedOut,
-    Visit,
-    form_of,
-    rendered,
-    seal,
-)
+from proxy.api.dashboard import HEADERS, ROOT
+from proxy.api.dashboard.visit import COOKIE, SIGNED_IN_S, PageRoute, Refused, SignedOut, Visit, form_of, rendered, seal
 from proxy.errors import NotFound
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _STATIC = {"style.css": "text/css; charset=utf-8", "htmx.min.js": "text/javascript; charset=utf-8"}
-_INDEX = {
-    "object": "index",
-    "name": "Throughline",
-    "chat": ["/v1/chat/completions", "/v1/responses", "/v1/messages"],
-    "memory": "/openapi.json",
-    "mcp": "/mcp",
-    "health": ["/healthz", "/readyz"],
-    "dashboard": "/ in a browser",
-}
-
-
-@router.get("/")
-async def index(request: Request) -> Response:
-    """Send a browser to the dashboard; tell any other client what is here."""
-    if "text/html" in request.headers.get("accept", ""):
-        return RedirectResponse(f"{ROOT}/", 303, headers=HEADERS)
-    return JSONResponse(_INDEX)
 
 
 @router.get(f"{ROOT}/static/{{name}}")

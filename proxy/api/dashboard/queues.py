@@ -1,11 +1,12 @@
-"""What waits for a person: reviews, quarantine, tasks; and the agents and projects that memory is divided by."""
+"""Pages of reviews, quarantine, tasks, agents and projects."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from proxy.api.dashboard.visit import ROOT, PageRoute, Visit
+from proxy.api.dashboard import ROOT
+from proxy.api.dashboard.visit import PageRoute, Visit
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 

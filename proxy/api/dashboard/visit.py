@@ -18,23 +18,16 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from proxy.api.dashboard import charts
+from proxy.api.caller import scope_of_caller
+from proxy.api.dashboard import HEADERS, ROOT, charts
+from proxy.api.inside import client
 from proxy.errors import Forbidden, ProxyError
+from proxy.pipeline.admission import identity_of
 from proxy.services import Services
+from proxy.types import Scope
 
 COOKIE = "throughline"
 SIGNED_IN_S = 12 * 3600
-ROOT = "/dashboard"
-HEADERS = {
-    "content-security-policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",
-    "cache-control": "no-store",
-    "cross-origin-opener-policy": "same-origin",
-}
 _MAX_FORM = 200_000  # bytes
 _FORM = "application/x-www-form-urlencoded"
 
@@ -77,7 +70,8 @@ class Visit:
         if request.method == "POST":
             refuse_others(request)
             visit.form = {} if word is not None else await form_of(request)
-            if not hmac.compare_digest(visit.field("csrf") if word is None else word, visit.csrf):
+            given = visit.field("csrf") if word is None else word
+            if not hmac.compare_digest(given.encode(), visit.csrf.encode()):
                 raise Forbidden("This form was not made for you, or you signed in anew. Open the page again.")
         return visit
 
@@ -94,14 +88,23 @@ class Visit:
         """Return a parameter of the page's address."""
         return self.request.query_params.get(name, default)
 
+    async def scope(self) -> Scope:
+        """Return whose memory the visitor sees."""
+        services: Services = self.request.app.state.services
+        pairs = [(name, value.encode().decode("latin-1")) for name, value in self._named().items()]  # as off a wire
+        return scope_of_caller(await identity_of(pairs, services), pairs, services)
+
+    def _named(self) -> dict[str, str]:
+        """Return the headers that say who asks."""
+        host = self.request.headers.get("host", "localhost")
+        named = {"authorization": f"Bearer {self.key}", "host": host}
+        return {**named, "x-memory-user": self.user} if self.user else named
+
     async def raw(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Ask the API as this visitor."""
-        host = self.request.headers.get("host", "localhost")
-        headers = {"authorization": f"Bearer {self.key}", "host": host, **options.pop("headers", {})}
-        if self.user:
-            headers["x-memory-user"] = self.user
-        transport = httpx.ASGITransport(self.request.app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as api:  # noqa: S113
+        named = {**self._named(), **options.pop("headers", {})}
+        headers = {name: value.encode() for name, value in named.items()}  # a name may be in any script
+        async with client(self.request.app) as api:
             return await api.request(method, path, headers=headers, **options)
 
     async def ask(self, method: str, path: str, **options: Any) -> dict[str, Any]:

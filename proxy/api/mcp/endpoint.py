@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from proxy.api.asgi import headers_of
 from proxy.api.caller import scope_of_caller
+from proxy.api.inside import client
 from proxy.pipeline.admission import identity_of
 from proxy.process.threads import in_thread
 from proxy.services import Services
@@ -60,12 +61,11 @@ class Endpoint:
         return self._manager
 
     def _load(self) -> StreamableHTTPSessionManager:
-        import httpx  # noqa: PLC0415 - with the next one 50 MB that few servers need
-        from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415 - the same
+        from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415 - 50 MB that few need
 
         from proxy.api.mcp.tools import memory_server  # noqa: PLC0415 - the same
 
-        self._api = httpx.AsyncClient(transport=httpx.ASGITransport(self._app), base_url="http://localhost")
+        self._api = client(self._app)
         server = memory_server(self._ask, version("throughline"))
         # Pages of other sites and foreign names of this machine are refused with the key, as everywhere.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)

@@ -11,12 +11,12 @@ from proxy.memory.learn.past import Hide
 from proxy.memory.learn.statements import Statement, kind_of
 from proxy.memory.learn.targets import Older
 from proxy.memory.plan.changes import APART, ENDING, FORGOTTEN, HIDES, PROFILE, REMAINS, TERMS, TEXTS, memory_id
-from proxy.partition import widest
 from proxy.text.dates import dates_in, expiry_of
 from proxy.text.lexical import tongue
 from proxy.text.terms import Term
 from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
+from proxy.types.partition import widest
 
 MAX_CARRIED = 400  # characters of a message that is shown whole for a statement in it
 CONFIDENCE = 0.8  # of a statement said once

@@ -11,7 +11,6 @@ from typing import Any
 
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.lifecycle.erase_proof import Searched, fragments, search
-from proxy.partition import covers
 from proxy.process.threads import in_thread
 from proxy.store.blobs import Blobs
 from proxy.store.erase import Erasure
@@ -22,6 +21,7 @@ from proxy.store.spool import Spool
 from proxy.store.sql import Database
 from proxy.store.uses import Uses
 from proxy.types import Scope
+from proxy.types.partition import covers
 
 WAIT_S = 60.0  # for a worker that holds the owner's lease
 SCRUB_TRIES = 20  # readers of other processes may stand in the way for a moment

@@ -1,4 +1,4 @@
-"""What becomes of memories that nobody uses: they are told in short, then archived; pinned ones stay. Pure.
+"""Tell unused memories in short, later archive them; pinned ones stay. Pure.
 
 Time runs by the clock of arrival and use, never by the time that an imported or replayed turn names for itself.
 """
@@ -41,7 +41,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is due: ids of memories, and how many statements are over by themselves.
+    """Memories to be compressed or archived by their ids, and the number of statements that have expired.
 
     Args:
         compressed: Long ones that are told in short.

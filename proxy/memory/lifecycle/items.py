@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
-from proxy.memory.lifecycle.hygiene import MAX_WHOLE, Rules, last_use, stage_of
+from proxy.memory.lifecycle.hygiene import MAX_WHOLE, Rules, Stage, last_use, stage_of
 from proxy.memory.lifecycle.tasks import task_of
 from proxy.memory.plan.changes import INTERNAL, is_ending
 from proxy.store.uses import Use
 from proxy.text.tokens import count
 from proxy.types import Document, Memory
-
-Form = Literal["full", "compressed", "archived"]
 
 CONTENT_TYPE = "content_type"  # metadata of a memory that was added as an item
 PRIORITY = 5  # of 1 to 10, where nothing is said
@@ -45,7 +43,7 @@ class Item:
     priority: int
     tokens: int
     summary: str
-    form: Form
+    form: Stage
     used_at: datetime
     created_at: datetime
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -74,7 +72,7 @@ def item_of_memory(memory: Memory, use: Use | None, now: datetime, rules: Rules)
     """Return a memory as an item."""
     tokens = count(memory.text)
     stage = stage_of(memory, use, now, rules)
-    form: Form = "full" if stage == "compressed" and len(memory.text) <= MAX_WHOLE else stage
+    form: Stage = "full" if stage == "compressed" and len(memory.text) <= MAX_WHOLE else stage
     return Item(
         memory.id,
         str(memory.metadata.get(CONTENT_TYPE) or memory.kind),
@@ -92,7 +90,8 @@ def item_of_document(document: Document, use: Use | None, now: datetime, rules: 
     """Return a document as an item; a large one stands in a prompt as its summary from the beginning."""
     used_at = document.created_at if use is None else max(document.created_at, use.last_at)
     priority = rank_of(document.priority)
-    idle, form = now - used_at, "compressed" if document.tokens > MAX_FULL else "full"
+    idle = now - used_at
+    form: Stage = "compressed" if document.tokens > MAX_FULL else "full"
     if priority < HIGHEST:
         if rules.compress_days and idle >= timedelta(days=rules.compress_days):
             form = "compressed"
@@ -104,7 +103,7 @@ def item_of_document(document: Document, use: Use | None, now: datetime, rules: 
         priority,
         document.tokens,
         document.summary,
-        form,  # type: ignore[arg-type]
+        form,
         used_at,
         document.created_at,
         document.metadata,
@@ -125,7 +124,7 @@ def fitted(items: Sequence[Item], room: float | None) -> list[Item]:
     forms = {item.id: item for item in items}
     left = sum(item.in_prompt for item in items)
     order = sorted(items, key=_gives_way)
-    shorter: dict[Form, Form] = {"full": "compressed", "compressed": "archived"}
+    shorter: dict[Stage, Stage] = {"full": "compressed", "compressed": "archived"}
     for known, form in shorter.items():
         for one in order:
             if room is None or left <= room:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from proxy.memory.plan.changes import is_ending
-from proxy.partition import parts
 from proxy.store.history import Entry
 from proxy.types import Memory
+from proxy.types.partition import parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Whose a statement is that was made in a project: the project's, or the user's wherever they are. Pure."""
+"""Decide whether a statement made in a project belongs to the project or to the user in general. Pure."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from proxy.memory.learn.slots import slot_of
 from proxy.memory.plan.changes import PROFILE, Change
-from proxy.partition import parts, without_project
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
 from proxy.text.words import flat, words
 from proxy.types import Memory
+from proxy.types.partition import parts, without_project
 
 _PERSONAL = frozenset({"home", "job", "employer", "name"})  # slots that a person fills wherever they are
 

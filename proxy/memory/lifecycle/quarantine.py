@@ -13,12 +13,12 @@ from proxy.memory.conversations.episode import concerning
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.plan.changes import WAS, Action, Change, is_ending, undo_changes
-from proxy.partition import partition, parts
 from proxy.store.ledger import Ledger
 from proxy.store.quarantine import Apart, ApartKind, FoundBy, Quarantine
 from proxy.text.languages import languages_in
 from proxy.text.words import flat
 from proxy.types import Chunk, Episode, Memory, Scope
+from proxy.types.partition import partition, parts
 
 T = TypeVar("T", Episode, Chunk)
 
@@ -27,7 +27,7 @@ MAX_SCREENED = 4_000  # characters of a passage in which what speaks to the mode
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What quarantine works with."""
+    """Stores that setting apart and releasing change."""
 
     index: IndexCache
     book: Book

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
-from proxy.clock import parse_time
+from proxy.clock import iso, parse_time
 from proxy.memory.plan.changes import TASK, Change, is_ending
 from proxy.text.languages import languages_in
 from proxy.text.words import flat
-from proxy.types import Hit, Memory, local
+from proxy.types import Hit, Memory
 
 TaskStatus = Literal["open", "in_progress", "waiting_for_human", "blocked", "done", "cancelled"]
 
@@ -25,7 +25,7 @@ MAX_OPENING, MAX_ASKED = 3, 12  # tasks in one block
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a task is beside its memory.
+    """Title, due date, priority and status that make a memory a task.
 
     Args:
         title: What is to be done.
@@ -144,6 +144,6 @@ def shape_of(row: Memory, task: Task) -> dict[str, Any]:
         "text": row.text,
         "source": row.source,
         "session": row.session or None,
-        "created_at": local(row.created_at, 0).isoformat().replace("+00:00", "Z"),
-        "updated_at": local(row.updated_at, 0).isoformat().replace("+00:00", "Z"),
+        "created_at": iso(row.created_at),
+        "updated_at": iso(row.updated_at),
     }

@@ -156,6 +156,7 @@ def test_a_form_of_another_site_or_without_its_word_changes_nothing(browser: Bro
     for fields, headers in [
         ({"text": "I like spam"}, {}),
         ({"text": "I like spam", "csrf": "0" * 64}, {}),
+        ({"text": "I like spam", "csrf": "ключ"}, {}),
         ({"text": "I like spam", "csrf": word}, {"sec-fetch-site": "cross-site"}),
     ]:
         answer = browser.http.post("/dashboard/memories", data=fields, headers=headers)
@@ -164,6 +165,13 @@ def test_a_form_of_another_site_or_without_its_word_changes_nothing(browser: Bro
     imported = browser.http.post("/dashboard/import?csrf=wrong", files={"file": ("x.txt", b"I like spam")})
     assert imported.status_code == 403
     assert alice.memories() == []
+
+
+def test_a_key_or_a_user_in_another_script_is_answered_as_any_other(server: Running) -> None:
+    with closing(Browser(server).http) as http:
+        for fields in ({"key": "ключ"}, {"key": "no-key", "user": "Аглая"}):
+            assert http.post("/dashboard/sign-in", data=fields).url.path == "/dashboard/"
+        assert http.get("/dashboard/memories").status_code == 200
 
 
 def test_one_visitor_sees_nothing_of_another(server: Running, browser: Browser, alice: Speaker) -> None:

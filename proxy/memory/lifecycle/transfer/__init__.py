@@ -1,4 +1,4 @@
-"""What a user takes out and brings in: our own export, and those of ChatGPT, Claude and mem0, or a pasted list.
+"""Export of a scope, and import of our own exports, those of ChatGPT, Claude and mem0, and pasted lists.
 
 Open first: ``formats``. Imports: ``store``, ``memory.changes``, ``memory.conversations``, ``dialects``.
 """

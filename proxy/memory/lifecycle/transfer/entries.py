@@ -1,4 +1,4 @@
-"""What an imported file holds, entry by entry, whoever wrote it."""
+"""Entries of an imported file in one shape, whichever service wrote it: conversations and statements."""
 
 from __future__ import annotations
 

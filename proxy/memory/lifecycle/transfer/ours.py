@@ -21,7 +21,6 @@ from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.changes.book import Book
 from proxy.memory.index.cache import IndexCache
-from proxy.partition import partition, parts
 from proxy.store.blobs import Blobs
 from proxy.store.dump import AT_HOME, MOVED, Dump
 from proxy.store.filters import is_id
@@ -29,6 +28,7 @@ from proxy.store.ram import Rows
 from proxy.store.schema import LAYOUTS, NOUNS, Noun, decoder, encoded
 from proxy.text.secrets import redact
 from proxy.types import Memory, Scope
+from proxy.types.partition import partition, parts
 
 FORMAT, VERSION = "throughline.export", 1
 BATCH = 200  # lines that are stored in one go

@@ -7,28 +7,25 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from proxy import chosen
 from proxy.access.auth import Hasher
-from proxy.access.folder import open_folder
 from proxy.access.limits import Limits
 from proxy.clock import Clock
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.media.fetch import Fetch, fetch
 from proxy.memory.changes.book import Book
 from proxy.memory.conversations.sizes import Sizes
-from proxy.memory.conversations.summary_model import ModelSummarizer, select_summarizer
+from proxy.memory.conversations.summary_model import ModelSummarizer
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.library.caption import Captioner, captioner
+from proxy.memory.library.caption import Captioner
 from proxy.memory.library.library import Library
-from proxy.memory.model.judge import ModelJudge, select_judge
-from proxy.memory.model.model_call import connect
+from proxy.memory.model.judge import ModelJudge
 from proxy.memory.vectors.embed import CachedEmbedder, Embedder
 from proxy.process.precedence import Precedence
 from proxy.process.threads import in_thread
-from proxy.settings.load import Settings, environment, make_data_dir, quiet_libraries
+from proxy.settings.load import Settings
 from proxy.store.agents import Agents
 from proxy.store.bindings import Bindings
-from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
+from proxy.store.blobs import Blobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
 from proxy.store.files import Files
@@ -44,7 +41,7 @@ from proxy.store.ledger import Ledger
 from proxy.store.media import Media
 from proxy.store.projects import Projects
 from proxy.store.quarantine import Quarantine
-from proxy.store.ram import RamStore, Rows
+from proxy.store.ram import Rows
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
@@ -52,9 +49,9 @@ from proxy.store.silenced import Silenced
 from proxy.store.spool import Spool
 from proxy.store.sql import Database, FailedWrite
 from proxy.store.uses import Uses
-from proxy.telemetry.access import AccessLog, open_access_log
+from proxy.telemetry.access import AccessLog
 from proxy.telemetry.metrics import CACHE_BYTES, JOURNAL_TURNS, READY
-from proxy.telemetry.otel import Tracing, open_tracing
+from proxy.telemetry.otel import Tracing
 from proxy.text import tokens
 from proxy.text.languages import languages
 from proxy.types import Mode, Scope
@@ -270,101 +267,3 @@ class Services:
             except (ProxyError, OSError) as error:
                 _log.error("the memory store does not open, trying again", error=type(error).__name__)
                 await asyncio.sleep(_REOPEN_S)
-
-
-async def open_services(settings: Settings, *, clock: Clock | None = None) -> Services:
-    """Open the journal and everything else that is quick; ``Services.warm`` does the rest.
-
-    Raises:
-        ConfigError: If a setting cannot work, or the stores of the data folder do not belong together.
-        StoreUnavailable: If the journal cannot be opened.
-    """
-    quiet_libraries()
-    if settings.without_effect:
-        _log.warning("settings of LiteLLM that have no effect here", names=", ".join(settings.without_effect))
-    make_data_dir(settings)
-    clock = clock or Clock()
-    routes = chosen.routes(settings, clock)
-    precedence = Precedence()
-    folder = await open_folder(settings, clock)
-    shared = _Shared(
-        settings,
-        clock,
-        folder.hasher,
-        chosen.embedder(settings, precedence),
-        precedence,
-        select_judge(settings.memory, environment(), connect),
-        select_summarizer(settings.memory, environment(), connect),
-        routes,
-        Limits(clock, processes=settings.server.workers),
-        open_tracing(settings.telemetry, environment()),
-        open_access_log(settings.telemetry),
-        captioner(settings.media, environment()),
-    )
-    lasting = _assemble(shared, folder.database, DiskBlobs(settings.server.data_dir / "blobs"))
-    lasting.ephemeral = _assemble(shared, await Database.open("sqlite://"), RamBlobs())
-    lasting.ephemeral.use_store(RamStore(shared.embedder.dimension))
-    lasting.ephemeral.looked_over.set()
-    return lasting
-
-
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    """What the lasting and the ephemeral parts have in common."""
-
-    settings: Settings
-    clock: Clock
-    hasher: Hasher
-    embedder: Embedder
-    precedence: Precedence
-    judge: ModelJudge | None
-    summarizer: ModelSummarizer | None
-    routes: Routes
-    limits: Limits
-    tracing: Tracing | None
-    access: AccessLog | None
-    captioner: Captioner | None
-
-
-def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
-    memory = shared.settings.memory
-    media, files = Media(database), Files(database)
-    return Services(
-        settings=shared.settings,
-        clock=shared.clock,
-        hasher=shared.hasher,
-        embedder=shared.embedder,
-        precedence=shared.precedence,
-        routes=shared.routes,
-        limits=shared.limits,
-        tracing=shared.tracing,
-        access=shared.access,
-        captioner=shared.captioner,
-        database=database,
-        media=media,
-        files=files,
-        blobs=blobs,
-        library=Library(media, files, blobs, shared.settings.media),
-        jobs=Jobs(database),
-        spool=Spool(shared.settings.server.data_dir / "imports"),
-        silenced=Silenced(database),
-        journal=Journal(database, debounce_s=memory.builtin_debounce_s, max_wait_s=memory.max_wait_s),
-        sessions=Sessions(database),
-        ledger=Ledger(database),
-        bindings=Bindings(database),
-        receipts=Receipts(database),
-        uses=Uses(database),
-        projects=Projects(database),
-        agents=Agents(database),
-        quarantine=Quarantine(database),
-        replies=Replies(database),
-        handed=Handed(database),
-        compactions=Compactions(database),
-        judge=shared.judge,
-        summarizer=shared.summarizer,
-        costs=Costs(database),
-        history=History(database),
-        incidents=Incidents(database),
-        keys=Keys(database),
-        leases=Leases(database, shared.clock),
-    )

@@ -1,0 +1,154 @@
+"""``GET /v1/memories`` and ``/v1/memories/search``: memories by pages, and what fits a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from proxy.access.auth import project_id
+from proxy.api.caller import Caller, Parts
+from proxy.api.patient import PatientRoute
+from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
+from proxy.clock import parse_time
+from proxy.errors import InvalidRequest, NotFound
+from proxy.memory.lifecycle.listing import Wanted, chosen, place
+from proxy.memory.lifecycle.lookup import find
+from proxy.memory.plan.changes import is_ending
+from proxy.process.threads import in_thread
+from proxy.services import Services
+from proxy.types import Hit, Kind, Memory, Scope, Source, Status
+from proxy.types.partition import parts
+
+router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
+
+_MEMORIES: tuple[Source, ...] = ("fact", "task", "summary")
+_Query = Annotated[str, Field(min_length=1, max_length=20_000)]
+
+
+class SearchBody(BaseModel):
+    """What ``POST /v1/memories/search`` takes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: _Query
+    limit: int = Field(10, ge=1, le=200)
+    sources: list[Source] | None = None
+    as_of: AwareDatetime | None = None
+
+
+@router.get("")
+async def list_memories(
+    scope: Caller,
+    services: Parts,
+    query: str = "",
+    kind: Kind | None = None,
+    status: Status | Literal["all", "superseded", "retracted"] = "active",
+    project: str = "",
+    agent: str = "",
+    source: str = "",
+    as_of: str = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    after: str = "",
+) -> dict[str, Any]:
+    """Return a page of memories, newest first, or best first for a query.
+
+    Without ``project`` these are the general ones and those of the project in ``X-Memory-Project``; with a project's
+    name or id its own ones, with ``*`` those of all projects.
+    """
+    asked = _asked(scope, services, project)
+    moment = _moment(as_of, "as_of") if as_of else None
+    known = "closed" if status in ("superseded", "retracted") else status
+    wanted = Wanted(kind or "", known, agent, source, moment)
+    if not query and moment is None:
+        return await _newest(services, scope, asked, wanted, limit, after)
+    seen = [row for row in await services.store.memories(scope) if asked(row) and not is_ending(row)]
+    steps = await services.history.all(scope) if moment else {}
+    rows = chosen(seen, steps, wanted, services.clock.now())
+    if query:
+        within = {scope.at(row.agent) for row in rows} if project else {scope}
+        found = [await _search(services, one, query, limit=200, sources=_MEMORIES, as_of=moment) for one in within]
+        ranked = sorted((hit for hits in found for hit in hits), key=lambda hit: -hit.score)
+        order = {hit.id: at for at, hit in reversed(list(enumerate(ranked)))}
+        rows = sorted((row for row in rows if row.id in order), key=lambda row: order[row.id])
+    if after:
+        last = next((row for row in seen if row.id == after), None)
+        at = next((at for at, row in enumerate(rows) if row.id == after), None)
+        if last is None or (query and at is None):
+            raise _no_such_place(after)
+        # A memory that has left the list since keeps its place, so that a walk goes on.
+        rows = rows[at + 1 :] if at is not None else [row for row in rows if place(row) < place(last)]
+    return listing(await shown(services, scope, rows[:limit]), has_more=len(rows) > limit)
+
+
+async def _newest(
+    services: Services, scope: Scope, asked: Callable[[Memory], bool], wanted: Wanted, limit: int, after: str
+) -> dict[str, Any]:
+    """Return a page of the newest; no more rows are read than it takes."""
+    before = None
+    if after:
+        last = await services.store.memory(scope, after)
+        if last is None or not asked(last) or is_ending(last):
+            raise _no_such_place(after)
+        before = place(last)
+    now = services.clock.now()
+    status = "" if wanted.status in ("all", "closed") else wanted.status  # rows of earlier versions call it otherwise
+    rows = await services.store.newest(scope, status=status, before=before)
+    fitting = (row for row in rows if asked(row) and chosen([row], {}, wanted, now))
+    found = await in_thread("cpu", lambda: list(islice(fitting, limit + 1)))
+    return listing(await shown(services, scope, found[:limit]), has_more=len(found) > limit)
+
+
+def _no_such_place(after: str) -> NotFound:
+    return NotFound(
+        f"There is no memory {after[:80]!r} to continue after. Ask for the first page again.", param="after"
+    )
+
+
+@router.post("/search")
+async def search_memories(scope: Caller, services: Parts, body: SearchBody) -> dict[str, Any]:
+    """Return what fits a query, ranked, whether or not it would be injected."""
+    hits = await _search(services, scope, body.query, limit=body.limit, sources=body.sources, as_of=body.as_of)
+    return listing([hit_shape(hit) for hit in hits])
+
+
+async def shown(services: Services, scope: Scope, rows: Sequence[Memory]) -> list[dict[str, Any]]:
+    """Return memories as the API shows them, with their uses and the names of their projects."""
+    names = await services.projects.names(scope) if any("." in row.agent for row in rows) else NO_NAMES
+    return [memory_shape(row, names) for row in used(rows, await services.uses.of(scope, [row.id for row in rows]))]
+
+
+def _asked(scope: Scope, services: Services, project: str) -> Callable[[Memory], bool]:
+    """Return the test for memories of which a list is asked."""
+    if not project:
+        return lambda row: scope.sees(row.agent)
+    ids = {project, project_id(services.hasher, scope.user, project)}
+    return lambda row: scope.owns(row.agent) and (project == "*" or parts(row.agent)[1] in ids)
+
+
+async def _search(
+    services: Services,
+    scope: Scope,
+    text: str,
+    *,
+    limit: int,
+    sources: Collection[Source] | None,
+    as_of: datetime | None,
+) -> list[Hit]:
+    now = services.clock.now()
+    return await find(
+        scope, text, services.index, services.embedder, now=now, limit=limit, sources=sources, as_of=as_of
+    )
+
+
+def _moment(text: str, name: str) -> datetime:
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise InvalidRequest(
+            f"{name} is {text[:60]!r}; it must be an ISO 8601 time such as 2026-03-01T09:30:00Z.", param=name
+        ) from error

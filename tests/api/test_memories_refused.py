@@ -1,0 +1,98 @@
+"""What ``/v1/memories`` refuses, and how it says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.test_memories import create, refused
+from tests.running import Running
+from tests.talking import Speaker
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/memories/mem_{}", None),
+        ("PATCH", "/memories/mem_{}", {"text": "x"}),
+        ("DELETE", "/memories/mem_{}", None),
+        ("GET", "/memories/mem_{}/history", None),
+        ("POST", "/memories/mem_{}/restore", None),
+        ("POST", "/memories/undo", {"batch": "end_{}"}),
+        ("GET", "/memories?after=mem_{}", None),
+        ("GET", "/memories/'%20OR%201=1%20--", None),
+        ("GET", "/receipts/rcpt_{}", None),
+    ],
+)
+def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: Any) -> None:
+    create(alice, "I live in Oslo")
+    refused(alice.http.request(method, path.format("0" * 24), json=body), 404, "not_found")
+    assert len(alice.memories()) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "param"),
+    [
+        ("POST", "/memories", {}, "text"),
+        ("POST", "/memories", {"text": ""}, "text"),
+        ("POST", "/memories", {"text": "x", "kind": "gossip"}, "kind"),
+        ("POST", "/memories", {"text": "x", "colour": "red"}, "colour"),
+        ("POST", "/memories", {"text": "x", "expires_at": "soon"}, "expires_at"),
+        ("POST", "/memories", {"text": "x", "confidence": 2}, "confidence"),
+        ("POST", "/memories", [], None),
+        ("POST", "/memories/search", {}, "query"),
+        ("POST", "/memories/search", {"query": "x", "limit": 0}, "limit"),
+        ("POST", "/memories/search", {"query": "x", "sources": ["rumour"]}, "sources.0"),
+        ("POST", "/memories/forget", {"text": ""}, "text"),
+        ("POST", "/memories/forget", {}, "text"),
+        ("POST", "/memories/forget", {"text": "x", "ids": ["mem_1"]}, "text"),
+        ("POST", "/memories/undo", {}, "batch"),
+        ("GET", "/memories?limit=0", None, "limit"),
+        ("GET", "/memories?limit=many", None, "limit"),
+        ("GET", "/memories?kind=gossip", None, "kind"),
+        ("GET", "/memories?status=gone", None, "status"),
+        ("GET", "/memories?as_of=yesterday", None, "as_of"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_by_name(
+    alice: Speaker, method: str, path: str, body: Any, param: str | None
+) -> None:
+    error = refused(alice.http.request(method, path, json=body), 400, "invalid_request")
+    assert error["type"] == "invalid_request_error"
+    assert error["param"] == param
+
+
+def test_a_patch_of_nothing_is_refused(alice: Speaker) -> None:
+    made = create(alice, "I live in Oslo")
+    refused(alice.http.patch(f"/memories/{made['id']}", json={}), 400, "invalid_request")
+    assert alice.get(f"/memories/{made['id']}") == made
+
+
+def test_a_null_where_a_value_must_stand_is_refused(alice: Speaker) -> None:
+    made = create(alice, "I live in Oslo")
+    for name in ("text", "kind", "pinned", "priority"):
+        alice.http.patch(f"/memories/{made['id']}", json={name: None})
+        assert alice.get(f"/memories/{made['id']}")[name] == made[name]
+
+
+def test_broken_json_is_refused(alice: Speaker) -> None:
+    response = alice.http.post("/memories", content=b'{"text": ', headers={"content-type": "application/json"})
+    refused(response, 400, "invalid_request")
+
+
+def test_a_method_that_is_none_is_refused_in_shape(alice: Speaker) -> None:
+    response = alice.http.put("/memories", json={"text": "x"})
+    refused(response, 404, "not_found")
+
+
+def test_without_a_key_there_is_nothing_to_see(server: Running) -> None:
+    refused(httpx.get(f"{server.base_url}/memories"), 401, "invalid_api_key")
+
+
+def test_an_error_names_no_text_of_the_user(alice: Speaker) -> None:
+    error = refused(
+        alice.http.post("/memories", json={"text": "my unmistakable secret", "kind": "gossip"}), 400, "invalid_request"
+    )
+    assert "unmistakable" not in str(error)

@@ -1,0 +1,98 @@
+"""The chat goes on while the embedder fails, and what is said meanwhile is embedded later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.test_degraded import QUESTION, assert_degraded, backend, hasty, owners, provider, sent, until
+from tests.fakes.provider import FakeProvider, Seen
+from tests.fakes.replies import Hang, Reply, error, json_reply
+from tests.running import Running
+from tests.talking import BOTH, FACT, outcome, speaking
+
+__all__ = ["backend", "hasty", "provider"]
+
+
+def embeddings(size: int = 8) -> Callable[[Seen], Reply | None]:
+    """Answer with vectors made from the letters of the texts."""
+
+    def vector(text: str) -> list[float]:
+        return [float(sum(ord(letter) * (at + 1) for letter in text[at::size])) for at in range(size)]
+
+    def script(seen: Seen) -> Reply | None:
+        if not seen.path.endswith("/embeddings"):
+            return None
+        texts = seen.json["input"]
+        data = [{"object": "embedding", "index": at, "embedding": vector(text)} for at, text in enumerate(texts)]
+        return json_reply(
+            {"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+        )
+
+    return script
+
+
+def with_embedder(url: str) -> dict[str, dict[str, Any]]:
+    embedder = {"model": "openai/emb", "base_url": url, "api_key": "sk-emb", "dimension": 8}
+    return {"embedder": embedder, "memory": {"deadline_ms": 300}}
+
+
+def test_an_embedder_behind_a_closed_port(tmp_path: Path, provider: FakeProvider) -> None:
+    sections = with_embedder("http://127.0.0.1:9/v1")
+    with Running(tmp_path, upstream=provider.base_url, wait=False, **sections) as server, speaking(server) as speaker:
+        until(server.services.warmed.is_set, "the store did not open")
+        assert_degraded(speaker.say(FACT), "embedder")
+        speaker.wait()
+        assert speaker.texts() == BOTH
+        response = speaker.say(QUESTION)
+        assert_degraded(response, "embedder")
+        assert "Magnet" in sent(provider)
+        assert "embedder" in speaker.receipt(response)["degraded"]
+        found = speaker.http.post("/memories/search", json={"query": "productivity tools"}).json()["data"]
+        assert "Magnet" in str(found)
+
+
+@pytest.mark.parametrize(
+    "broken", [error(500, "no"), json_reply({"data": "nonsense"}), Hang()], ids=["500", "junk", "hang"]
+)
+def test_an_embedder_that_fails_for_a_while(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider, broken: Reply | Hang
+) -> None:
+    backend.script(embeddings())
+    with (
+        Running(tmp_path, upstream=provider.base_url, **with_embedder(backend.base_url)) as server,
+        speaking(server) as speaker,
+    ):
+        speaker.tell(FACT)
+        backend.script(lambda _: broken)
+        started = time.monotonic()
+        response = speaker.say(QUESTION, x_memory_mode="read")
+        assert time.monotonic() - started < 3
+        assert_degraded(response, "embedder")
+        assert "Magnet" in sent(provider)
+        backend.script(embeddings())
+        response = speaker.say(QUESTION, x_memory_mode="read")
+        assert outcome(response)["outcome"] == "used"
+
+
+def test_what_is_said_while_the_embedder_fails_is_learned_and_embedded_later(
+    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
+) -> None:
+    backend.script(embeddings())
+    with (
+        Running(tmp_path, upstream=provider.base_url, **with_embedder(backend.base_url)) as server,
+        speaking(server) as speaker,
+    ):
+        backend.script(lambda _: error(500, "no"))
+        speaker.tell(FACT)
+        assert speaker.texts() == BOTH
+        backend.script(embeddings())
+        services = server.services
+        (owner,) = services.written or server.call(owners, services)
+        server.call(services.book.fill_in, owner)
+        for noun in ("memories", "episodes"):
+            assert server.call(services.store.pending_vectors, owner, noun, services.embedder.model) == []
