@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: run test install lint bench bench-peers eval fuzz conformance clients
+.PHONY: run test install lint bench bench-peers eval fuzz conformance clients browser-tools
 install: $(STAMP)
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) deploy/install.py $(VENV)
@@ -43,3 +43,7 @@ conformance: install
 
 clients: install
 	$(BIN)/python -m tests.clients $(ARGS)
+
+# For the tests of the dashboard in a browser, where node and npm are there.
+browser-tools:
+	npm install --silent --no-save --prefix .browser-tools playwright-core@1 axe-core@4

@@ -19,6 +19,7 @@ from proxy.process.threads import drain, in_thread, spawn
 from proxy.services import Services, open_services
 from proxy.settings.load import Settings, load_settings
 from proxy.telemetry import configure_logging
+from proxy.worker.importer import Importer
 from proxy.worker.judging import Judging
 from proxy.worker.loop import Worker
 from proxy.worker.mender import Mender
@@ -49,11 +50,12 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
         warming = spawn(_warm(services, owns_process=owns_process), "warm")
         # What lives in memory is this process's own: no other one can learn from it.
         working = [part for part in services.both() if settings.worker.enabled or part.is_ephemeral]
-        workers: list[Worker | Reader | Judging | Mender] = [
+        workers: list[Worker | Reader | Judging | Mender | Importer] = [
             Mender(services),
             *map(Worker, working),
             *map(Reader, working),
             *map(Judging, working),
+            *([Importer(services)] if settings.worker.enabled else []),
         ]
         schedule = Schedule(services, keeps_store=settings.worker.enabled)
         for worker in workers:
@@ -104,11 +106,12 @@ async def work(settings: Settings) -> None:
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     warming = spawn(services.warm(), "warm")
-    workers: list[Worker | Reader | Judging | Mender] = [
+    workers: list[Worker | Reader | Judging | Mender | Importer] = [
         Mender(services),
         Worker(services),
         Reader(services),
         Judging(services),
+        Importer(services),
     ]
     schedule = Schedule(services)
     for worker in workers:
@@ -120,7 +123,7 @@ async def work(settings: Settings) -> None:
 
 
 async def drain_all(
-    services: Services, workers: Sequence[Worker | Reader | Judging | Mender], schedule: Schedule
+    services: Services, workers: Sequence[Worker | Reader | Judging | Mender | Importer], schedule: Schedule
 ) -> None:
     """Let running work end, then close; what is left stays in the journal."""
     await schedule.stop()

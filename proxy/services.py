@@ -26,6 +26,7 @@ from proxy.memory.vectors.embed import CachedEmbedder, Embedder
 from proxy.process.precedence import Precedence
 from proxy.process.threads import in_thread
 from proxy.settings.load import Settings, environment, make_data_dir, quiet_libraries
+from proxy.store.agents import Agents
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
@@ -33,16 +34,21 @@ from proxy.store.files import Files
 from proxy.store.handed import Handed
 from proxy.store.history import History
 from proxy.store.incidents import Incidents
+from proxy.store.jobs import Jobs
 from proxy.store.journal import Journal
 from proxy.store.keys import Keys
 from proxy.store.lance import LanceStore
 from proxy.store.leases import Leases
 from proxy.store.ledger import Ledger
 from proxy.store.media import Media
+from proxy.store.projects import Projects
+from proxy.store.quarantine import Quarantine
 from proxy.store.ram import RamStore, Rows
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
+from proxy.store.silenced import Silenced
+from proxy.store.spool import Spool
 from proxy.store.sql import Database, FailedWrite
 from proxy.store.uses import Uses
 from proxy.telemetry.access import AccessLog, open_access_log
@@ -86,6 +92,9 @@ class Services:
     ledger: Ledger
     receipts: Receipts
     uses: Uses
+    projects: Projects
+    agents: Agents
+    quarantine: Quarantine
     replies: Replies
     handed: Handed
     judge: ModelJudge | None
@@ -104,11 +113,15 @@ class Services:
     files: Files
     blobs: Blobs
     library: Library
+    jobs: Jobs
+    spool: Spool
+    silenced: Silenced
     captioner: Captioner | None = None
     tracing: Tracing | None = None
     access: AccessLog | None = None
     fetch: Fetch = fetch  # from public addresses only; tests, whose servers are on this machine, put another in
     arrived: asyncio.Event = field(default_factory=asyncio.Event)  # something to be read
+    asked: asyncio.Event = field(default_factory=asyncio.Event)  # for a job
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     warmed: asyncio.Event = field(default_factory=asyncio.Event)
     is_whole: asyncio.Event = field(default_factory=_set)  # not while tables that could not be read are looked at
@@ -330,11 +343,17 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         files=files,
         blobs=blobs,
         library=Library(media, files, blobs, shared.settings.media),
+        jobs=Jobs(database),
+        spool=Spool(shared.settings.server.data_dir / "imports"),
+        silenced=Silenced(database),
         journal=Journal(database, debounce_s=memory.builtin_debounce_s, max_wait_s=memory.max_wait_s),
         sessions=Sessions(database),
         ledger=Ledger(database),
         receipts=Receipts(database),
         uses=Uses(database),
+        projects=Projects(database),
+        agents=Agents(database),
+        quarantine=Quarantine(database),
         replies=Replies(database),
         handed=Handed(database),
         compactions=Compactions(database),

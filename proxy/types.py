@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal
+
+from proxy.partition import inside, owns, parts, sees, visible
 
 Kind = Literal["fact", "preference", "event", "task", "instruction", "summary"]
 Status = Literal["active", "closed", "review", "quarantined", "archived"]
@@ -28,18 +30,46 @@ class Scope:
     Args:
         tenant: 32 hex digits, a keyed hash of the client's key or of our key's binding.
         user: 32 hex digits, a keyed hash of tenant and user id; alone it names the owner of all tables.
-        agent: 32 hex digits for one agent or app of the user, "" for the user at large.
+        agent: Partition of the user's memory (``proxy.partition``): 32 hex digits for an agent or app of the user, and
+            for a project; "" for the user at large.
         session: Our id of the conversation (``ses_`` + 24 hex digits), "" where none is meant.
+        also: Partitions that are seen besides: what an agent that is common by now learned while it was private.
+        inside: Ids of attached files, in which what is in quarantine with them is seen.
     """
 
     tenant: str
     user: str
     agent: str = ""
     session: str = ""
+    inside: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     def sees(self, agent: str) -> bool:
-        """Whether a row written under ``agent`` may be read here: one's own, or the user's common ones."""
-        return agent in ("", self.agent)
+        """Whether a row of this partition may be shown here: one's own, or the user's common ones."""
+        return any(sees(one, agent, self.session, *self.inside) for one in (self.agent, *self.also))
+
+    def owns(self, agent: str) -> bool:
+        """Whether a row of this partition may be read and changed by its id."""
+        return any(owns(one, agent) for one in (self.agent, *self.also))
+
+    def at(self, agent: str) -> Scope:
+        """Return this scope inside of the project of a row of this partition, for work on that row."""
+        return replace(self, agent=inside(self.agent, agent), also=tuple(inside(one, agent) for one in self.also))
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """Partitions whose rows may be shown here, those aside that are in quarantine with the conversation."""
+        return tuple(sorted({name for one in (self.agent, *self.also) for name in visible(one)}))
+
+    @property
+    def asker(self) -> str:
+        """Id of the agent that asks, whether it keeps to itself or is common; "" for none."""
+        return next((agent for one in (self.agent, *self.also) if (agent := parts(one)[0])), "")
+
+    @property
+    def project(self) -> str:
+        """Id of the project, "" for none."""
+        return parts(self.agent)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +222,15 @@ class ShownFile:
 
 @dataclass(frozen=True, slots=True)
 class Document(ShownFile):
-    """A file of text, and what it says."""
+    """A file of text, and what it says.
 
+    Attributes:
+        content_type, priority, metadata: As its owner gave them over ``/memory-manager``; "", 0 and nothing elsewhere.
+    """
+
+    content_type: str = ""
+    priority: int = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
     pages: int = 0
     title: str = ""
     outline: str = ""

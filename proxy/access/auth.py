@@ -15,6 +15,7 @@ from typing import Any
 
 from proxy.access.person import is_unfilled, named_person
 from proxy.errors import ConfigError
+from proxy.partition import partition
 from proxy.settings.load import is_loopback
 from proxy.settings.serving import AuthSettings
 from proxy.types import UNSAID, Allowance, Scope
@@ -37,6 +38,8 @@ class Identity:
         allowance: What a key of ours may ask for, where its operator said so.
         models: Patterns of the models that it may ask for; empty: all.
         offers_recall: Whether its requests are offered the ``recall`` tool without asking for it.
+        is_operator: Whether it sees counts and health of the whole server.
+        takes_commands: Whether ``/memory`` in a chat is answered here, whatever the settings say.
     """
 
     key: str
@@ -48,6 +51,8 @@ class Identity:
     allowance: Allowance = UNSAID
     models: tuple[str, ...] = ()
     offers_recall: bool = False
+    is_operator: bool = False
+    takes_commands: bool = False
 
     @property
     def holder(self) -> str:
@@ -156,8 +161,25 @@ def scope_of(identity: Identity, headers: Mapping[str, str], named: str, hasher:
         if named
         else hasher.digest("key-user", identity.tenant, identity.own)
     )
-    agent = _filled(headers.get("x-memory-agent", ""))
-    return Scope(identity.tenant, user, hasher.digest("agent", user, agent) if agent else "")
+    agent, project = _filled(headers.get("x-memory-agent", "")), project_name(headers)
+    named_agent = agent_id(hasher, user, agent) if agent else ""
+    named_project = project_id(hasher, user, project) if project else ""
+    return Scope(identity.tenant, user, partition(named_agent, named_project))
+
+
+def project_name(headers: Mapping[str, str]) -> str:
+    """Return the project that a request names, "" for none; a template that was not filled in names none."""
+    return _filled(headers.get("x-memory-project", ""))
+
+
+def agent_id(hasher: Hasher, user: str, name: str) -> str:
+    """Return the id of a user's agent in partitions."""
+    return hasher.digest("agent", user, name)
+
+
+def project_id(hasher: Hasher, user: str, name: str) -> str:
+    """Return the id of a user's project in partitions."""
+    return hasher.digest("project", user, name)
 
 
 def session_name(headers: Mapping[str, str], body: Mapping[str, Any], kept: str = "") -> str:

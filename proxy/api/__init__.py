@@ -6,17 +6,23 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from proxy.api import (
+    agents,
+    dashboard,
     errors,
     forgetting,
     links,
     memories,
     openapi,
+    operator,
     ops,
+    projects,
+    quarantine,
     receipts,
     reviews,
     sessions,
     shown,
     state,
+    tasks,
     transfer,
     usage,
 )
@@ -24,6 +30,7 @@ from proxy.api.chat import Completions
 from proxy.api.cors import Cors
 from proxy.api.edge import Edge
 from proxy.api.files import Files
+from proxy.api.manager import ROUTERS
 from proxy.api.mcp.endpoint import Endpoint
 from proxy.api.models import Models
 from proxy.api.passthrough import Passthrough
@@ -51,8 +58,11 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (forgetting, links, openapi, reviews, usage):
+    for module in (agents, forgetting, links, openapi, operator, projects, quarantine, reviews, tasks, usage):
         app.include_router(module.router)
+    dashboard.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
     passthrough = Passthrough(services)
     for path in ("/v1/models", "/v1/models/{name:path}"):
         app.router.routes.append(Route(path, Models(services, passthrough), methods=["GET"]))

@@ -30,10 +30,8 @@ class TooMuch(HTTPException):
     """The request body is larger than it may be; of the one kind that FastAPI lets through as it is."""
 
     def __init__(self, limit: int, name: str) -> None:
-        super().__init__(
-            BodyTooLarge.status,
-            f"The request body has more than {limit} bytes. Send less, or have the operator raise {name}.",
-        )
+        mend = f", or have the operator raise {name}" if name else ""
+        super().__init__(BodyTooLarge.status, f"The request body has more than {limit} bytes. Send less{mend}.")
 
 
 async def read_body(receive: Receive) -> bytes:
@@ -53,7 +51,7 @@ def limited(scope: Scope, receive: Receive, limit: int, name: str = "server.max_
         scope: The request's.
         receive: Where the body comes from.
         limit: Most bytes.
-        name: The setting that says so.
+        name: The setting that says so, "" where none does.
 
     Raises:
         TooMuch: At once where the length is declared, else as soon as there are more than ``limit`` bytes.

@@ -11,7 +11,7 @@ from proxy.access.auth import Identity
 from proxy.api.passage import passage_of
 from proxy.errors import Unauthorized
 from proxy.pipeline.admission import identity_of
-from proxy.pipeline.identify import scope_for
+from proxy.pipeline.identify import scope_for, settled
 from proxy.services import Services
 from proxy.types import Scope
 from proxy.upstream.headers import by_name
@@ -26,7 +26,7 @@ def services_of(request: Request) -> Services:
 async def _caller(request: Request) -> Scope:
     services = services_of(request)
     pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
-    scope = scope_of_caller(await identity_of(pairs, services), pairs, services)
+    scope = await settled(scope_of_caller(await identity_of(pairs, services), pairs, services), services)
     passage_of(request.scope).owner = scope
     return scope
 

@@ -18,6 +18,7 @@ from proxy.api.asgi import (
     watched,
 )
 from proxy.api.coding import plain
+from proxy.api.commands import answer_command
 from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import passage_of
 from proxy.api.wires import refuse
@@ -74,7 +75,7 @@ class Completions:
 
     async def _answer(self, exchange: Exchange, send: Send) -> None:
         try:
-            answer = await handle(exchange, self._services)
+            answer = await handle(exchange, self._services, answer_command)
             await _relay(answer, send, self._services.settings.server.heartbeat_s)
         except ProxyError as error:
             await self._refuse(exchange, send, error)

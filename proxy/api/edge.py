@@ -18,7 +18,7 @@ from proxy.telemetry.metrics import IN_FLIGHT
 from proxy.upstream.headers import find
 
 _log = structlog.get_logger(__name__)
-_OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp", "/openapi.json")
+_OURS = ("/healthz", "/readyz", "/health/", "/metrics", "/mcp", "/memory-manager", "/openapi.json", "/dashboard")
 _OF_MEMORY = b"x-memory"  # on whatever comes from a provider, whose headers stay as they are
 # On whatever is answered here: it may show memory, which belongs into no cache, no frame and no other type.
 _GUARDS = [
@@ -26,6 +26,7 @@ _GUARDS = [
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"frame-ancestors 'none'"),
 ]
+_MAX_IMPORT = 4 * 2**30  # bytes; it goes to the disk as it arrives
 _SLASHES = re.compile(r"/{2,}")
 
 
@@ -66,11 +67,13 @@ class Edge:
         services = scope["app"].state.services
         if services.tracing is not None:
             passage.traceparent = find(headers_of(scope), "traceparent") or ""
-        limit = services.settings.server.max_body_bytes
+        limit, name = services.settings.server.max_body_bytes, "server.max_body_bytes"
+        if raw == "/v1/import":
+            limit, name = _MAX_IMPORT, ""
         IN_FLIGHT.inc()
         try:
             _refuse_websocket(scope)
-            await self._app(scope, limited(scope, receive, limit), guarded)
+            await self._app(scope, limited(scope, receive, limit, name), guarded)
         except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
             shaped = _shaped(error)
             if not started:

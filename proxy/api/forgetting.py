@@ -51,11 +51,14 @@ async def forget(scope: Caller, services: Parts, body: ForgetBody) -> dict[str, 
         raise InvalidRequest("Send exactly one of `text`, `query` and `ids` to say what to forget.", param="text")
     request = Request(body.text or body.query or "", body.ids or ())
     now = services.clock.now()
-    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
-    past = await past_of(services.index, scope, request, rows)
+    may = scope.owns if request.ids else scope.sees  # what is named by its id is meant, whatever project it is of
+    rows = [row for row in await services.store.memories(scope) if may(row.agent)]
+    within = scope.at(next((row.agent for row in rows if row.id in request.ids), ""))
+    past = await past_of(services.index, within, request, rows)
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
-        return forget_changes(scope, request, replace(past, memories=rows), now)
+        named = [row for row in rows if may(row.agent)]
+        return forget_changes(within, request, replace(past, memories=named), now)
 
     changes = await in_thread("cpu", plan, rows) if body.dry_run else await write(services, scope, plan)
     batch = next((change.memory.id for change in changes if is_ending(change.memory)), None)

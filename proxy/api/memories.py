@@ -7,14 +7,16 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
+from proxy.access.auth import project_id
 from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
-from proxy.api.shapes import hit_shape, listing, memory_shape, used
+from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
 from proxy.api.writing import destroy, write
 from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
@@ -24,6 +26,8 @@ from proxy.memory.lifecycle.listing import Wanted, chosen, place
 from proxy.memory.lifecycle.lookup import find
 from proxy.memory.lifecycle.stated import stated
 from proxy.memory.plan.changes import INTERNAL, Change, edit_memory, is_ending
+from proxy.partition import parts
+from proxy.pipeline.identify import in_project
 from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
 from proxy.text.secrets import redact, redact_values
@@ -31,9 +35,11 @@ from proxy.types import Hit, Kind, Memory, Scope, Source, Status
 
 router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
 
+_MEMORIES: tuple[Source, ...] = ("fact", "task", "summary")
 _Query = Annotated[str, Field(min_length=1, max_length=20_000)]
 _Text = Annotated[_Query, AfterValidator(redact)]  # what is stored, or looked for among what is
 _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
+_Project = Annotated[_Name, Field(min_length=1)]
 _Value = Annotated[str, Field(max_length=2000), AfterValidator(redact)]
 
 
@@ -53,6 +59,7 @@ class NewMemory(_Body):
     priority: int = Field(0, ge=-100, le=100)
     confidence: float = Field(1.0, ge=0, le=1)
     expires_at: AwareDatetime | None = None
+    project: _Project | None = None
     metadata: dict[str, Any] = {}
 
 
@@ -90,33 +97,65 @@ async def list_memories(
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     after: str = "",
 ) -> dict[str, Any]:
-    """Return a page of memories, newest first, or best first for a query."""
-    seen = [row for row in await services.store.memories(scope) if scope.sees(row.agent) and not is_ending(row)]
+    """Return a page of memories, newest first, or best first for a query.
+
+    Without ``project`` these are the general ones and those of the project in ``X-Memory-Project``; with a project's
+    name or id its own ones, with ``*`` those of all projects.
+    """
+    asked = _asked(scope, services, project)
     moment = _moment(as_of, "as_of") if as_of else None
     known = "closed" if status in ("superseded", "retracted") else status
-    wanted = Wanted(kind or "", known, project, agent, source, moment)
+    wanted = Wanted(kind or "", known, agent, source, moment)
+    if not query and moment is None:
+        return await _newest(services, scope, asked, wanted, limit, after)
+    seen = [row for row in await services.store.memories(scope) if asked(row) and not is_ending(row)]
     steps = await services.history.all(scope) if moment else {}
     rows = chosen(seen, steps, wanted, services.clock.now())
     if query:
-        ranked = await _search(services, scope, query, limit=200, sources=("fact", "task", "summary"), as_of=moment)
-        order = {hit.id: at for at, hit in enumerate(ranked)}
+        within = {scope.at(row.agent) for row in rows} if project else {scope}
+        found = [await _search(services, one, query, limit=200, sources=_MEMORIES, as_of=moment) for one in within]
+        ranked = sorted((hit for hits in found for hit in hits), key=lambda hit: -hit.score)
+        order = {hit.id: at for at, hit in reversed(list(enumerate(ranked)))}
         rows = sorted((row for row in rows if row.id in order), key=lambda row: order[row.id])
     if after:
         last = next((row for row in seen if row.id == after), None)
         at = next((at for at, row in enumerate(rows) if row.id == after), None)
         if last is None or (query and at is None):
-            raise NotFound(
-                f"There is no memory {after[:80]!r} to continue after. Ask for the first page again.", param="after"
-            )
+            raise _no_such_place(after)
         # A memory that has left the list since keeps its place, so that a walk goes on.
         rows = rows[at + 1 :] if at is not None else [row for row in rows if place(row) < place(last)]
     return listing(await _shown(services, scope, rows[:limit]), has_more=len(rows) > limit)
+
+
+async def _newest(
+    services: Services, scope: Scope, asked: Callable[[Memory], bool], wanted: Wanted, limit: int, after: str
+) -> dict[str, Any]:
+    """Return a page of the newest; no more rows are read than it takes."""
+    before = None
+    if after:
+        last = await services.store.memory(scope, after)
+        if last is None or not asked(last) or is_ending(last):
+            raise _no_such_place(after)
+        before = place(last)
+    now = services.clock.now()
+    status = "" if wanted.status in ("all", "closed") else wanted.status  # rows of earlier versions call it otherwise
+    rows = await services.store.newest(scope, status=status, before=before)
+    fitting = (row for row in rows if asked(row) and chosen([row], {}, wanted, now))
+    found = await in_thread("cpu", lambda: list(islice(fitting, limit + 1)))
+    return listing(await _shown(services, scope, found[:limit]), has_more=len(found) > limit)
+
+
+def _no_such_place(after: str) -> NotFound:
+    return NotFound(
+        f"There is no memory {after[:80]!r} to continue after. Ask for the first page again.", param="after"
+    )
 
 
 @router.post("")
 async def create_memory(scope: Caller, services: Parts, body: NewMemory) -> dict[str, Any]:
     """Store a memory as the caller states it; said again, it is the same memory."""
     now = services.clock.now()
+    scope = await _placed(scope, services, body)
     state = partial(stated, scope, body.text, now, kind=body.kind, id_=f"mem_{secrets.token_hex(12)}")
     memory = await in_thread("cpu", state)
     memory = replace(
@@ -128,7 +167,7 @@ async def create_memory(scope: Caller, services: Parts, body: NewMemory) -> dict
         priority=body.priority,
         confidence=body.confidence,
         expires_at=body.expires_at,
-        metadata={**memory.metadata, **await in_thread("cpu", _metadata, body)},
+        metadata={**memory.metadata, **await in_thread("cpu", metadata_of, body.metadata)},
     )
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
@@ -137,9 +176,10 @@ async def create_memory(scope: Caller, services: Parts, body: NewMemory) -> dict
 
     changes = await write(services, scope, plan)
     if changes:
-        return memory_shape(changes[0].memory)
-    rows = await services.store.memories(scope)
-    return memory_shape(next(row for row in rows if row.status == "active" and row.text == memory.text))
+        return memory_shape(changes[0].memory, await services.projects.names(scope))
+    rows = [row for row in await services.store.memories(scope) if row.agent == scope.agent]
+    same = next(row for row in rows if row.status == "active" and row.text == memory.text)
+    return memory_shape(same, await services.projects.names(scope))
 
 
 @router.post("/search")
@@ -162,7 +202,9 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
     if not body.model_fields_set:
         raise InvalidRequest("The body changes nothing. Send `text`, `kind`, `pinned`, `priority` or `expires_at`.")
     now = services.clock.now()
-    past = await past_of(services.index, scope, Request(ids=(memory_id,)), [await _one(services, scope, memory_id)])
+    row = await _one(services, scope, memory_id)
+    scope = scope.at(row.agent)
+    past = await past_of(services.index, scope, Request(ids=(memory_id,)), [row])
 
     def change(row: Memory) -> list[Change]:
         edited = edit_memory(
@@ -196,7 +238,7 @@ async def delete_memory(
         await shielded(destroy(services, scope, row), "purge memory")
         return {"id": memory_id, "object": "memory.deleted", "deleted": True, "purged": True}
     now = services.clock.now()
-    request = Request(ids=(memory_id,))
+    request, scope = Request(ids=(memory_id,)), scope.at(row.agent)
     past = await past_of(services.index, scope, request, [row])
     await write(services, scope, lambda rows: forget_changes(scope, request, replace(past, memories=rows), now))
     return {"id": memory_id, "object": "memory.deleted", "deleted": True}
@@ -238,7 +280,31 @@ async def history(memory_id: str, scope: Caller, services: Parts) -> dict[str, A
 
 
 async def _shown(services: Services, scope: Scope, rows: Sequence[Memory]) -> list[dict[str, Any]]:
-    return [memory_shape(row) for row in used(rows, await services.uses.of(scope, [row.id for row in rows]))]
+    names = await services.projects.names(scope) if any("." in row.agent for row in rows) else NO_NAMES
+    return [memory_shape(row, names) for row in used(rows, await services.uses.of(scope, [row.id for row in rows]))]
+
+
+def _asked(scope: Scope, services: Services, project: str) -> Callable[[Memory], bool]:
+    """Return the test for memories of which a list is asked."""
+    if not project:
+        return lambda row: scope.sees(row.agent)
+    ids = {project, project_id(services.hasher, scope.user, project)}
+    return lambda row: scope.owns(row.agent) and (project == "*" or parts(row.agent)[1] in ids)
+
+
+async def _placed(scope: Scope, services: Services, body: NewMemory) -> Scope:
+    """Return the scope inside of the project that a body names, whose name is kept.
+
+    Raises:
+        InvalidRequest: If a header names another one.
+    """
+    if body.project is None:
+        return scope
+    within = in_project(scope, body.project, services)
+    if scope.project and within.project != scope.project:
+        raise InvalidRequest("`project` is not the one of X-Memory-Project. Leave one of them out.", param="project")
+    await services.projects.note(within, body.project, now=services.clock.now())
+    return within
 
 
 async def _search(
@@ -258,18 +324,23 @@ async def _search(
 
 async def _one(services: Services, scope: Scope, memory_id: str) -> Memory:
     row = await services.store.memory(scope, memory_id)
-    if row is None or not scope.sees(row.agent) or is_ending(row):
+    if row is None or not scope.owns(row.agent) or is_ending(row):
         raise NotFound(f"There is no memory {memory_id[:80]!r}.", param="id")
     return row
 
 
-def _metadata(body: NewMemory) -> dict[str, Any]:
-    if reserved := sorted(INTERNAL.intersection(body.metadata)):
+def metadata_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a caller says of something, without secrets.
+
+    Raises:
+        InvalidRequest: If it has a name that memory itself uses.
+    """
+    if reserved := sorted(INTERNAL.intersection(given)):
         raise InvalidRequest(
             f"metadata.{reserved[0]} is a name that memory itself uses. Send it under another.", param="metadata"
         )
     try:
-        return {name: redact_values(value, name) for name, value in body.metadata.items()}
+        return {name: redact_values(value, name) for name, value in given.items()}
     except ValueError as error:
         raise InvalidRequest(f"metadata cannot be kept: {error}.", param="metadata") from error
 

@@ -11,6 +11,7 @@ from fastapi.openapi.utils import get_openapi
 router = APIRouter()
 
 MEMORY, SESSION, REVIEW = "mem_0123456789abcdef01234567", "ses_0123456789abcdef01234567", "end_0123456789abcdef01234567"
+JOB = "job_0123456789abcdef01234567"
 
 # Bodies of operations that take one. A test sends each of them to a running server.
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
@@ -21,10 +22,42 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/memories/undo"): {"batch": REVIEW},
     ("post", "/v1/memories/{memory_id}/link"): {"ids": [MEMORY]},
     ("post", "/v1/memories/{memory_id}/unlink"): {"id": MEMORY},
+    ("post", "/v1/quarantine"): {"memory": MEMORY, "reason": "told in jest"},
+    ("post", "/v1/agents"): {"name": "cook", "capabilities": ["recipes", "shopping"], "private": True},
+    ("patch", "/v1/agents/{agent_id}"): {"private": False},
+    ("post", "/v1/tasks"): {"title": "renew the passport", "due": "2030-05-31", "priority": 8},
+    ("patch", "/v1/tasks/{task_id}"): {"status": "done"},
     ("post", "/v1/reviews/{review_id}"): {"decision": "approve"},
+    ("post", "/memory-manager/items/add"): {
+        "content": "The settings page keeps the scroll position of each tab.",
+        "content_type": "frontend",
+        "priority": 7,
+    },
+    ("post", "/memory-manager/items/retrieve"): {"item_id": MEMORY, "decompress": True},
+    ("post", "/memory-manager/items/search"): {"query": "how does the settings page scroll", "limit": 5},
+    ("post", "/memory-manager/tasks/create"): {"title": "write the report", "priority": 5, "due": "2030-03-01"},
+    ("post", "/memory-manager/tasks/update"): {"task_id": MEMORY, "status": "in_progress"},
+    ("post", "/memory-manager/agents/create"): {"name": "clerk", "capabilities": ["letters"]},
+    ("post", "/memory-manager/quarantine"): {
+        "content": "The nightly build fails on Tuesdays.",
+        "context_type": "bug_report",
+        "reason": "not checked",
+    },
+    ("post", "/memory-manager/human/request"): {"question": "Which region?", "choices": ["eu", "us"]},
+    ("post", "/memory-manager/human/answer"): {"request_id": REVIEW, "answer": "eu"},
 }
-FORMS = {("post", "/v1/documents"): "file=@notes.md"}
-_IDS = {"memory_id": MEMORY, "session_id": SESSION, "review_id": REVIEW}
+FORMS = {("post", "/v1/documents"): "file=@notes.md", ("post", "/v1/import"): "file=@memories.txt"}
+PROJECT = "0123456789abcdef0123456789abcdef"
+_IDS = {
+    "memory_id": MEMORY,
+    "session_id": SESSION,
+    "review_id": REVIEW,
+    "project_id": PROJECT,
+    "agent_id": PROJECT,
+    "task_id": MEMORY,
+    "entry_id": "qua_0123456789abcdef01234567",
+    "job_id": JOB,
+}
 _ERROR = {
     "description": "What is wrong, and how to mend it.",
     "content": {

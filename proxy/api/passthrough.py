@@ -57,9 +57,13 @@ _WITH_MODEL = (
 )
 _WITH_FORM = ("/audio/transcriptions", "/audio/translations", "/images/edits", "/images/variations")
 
-# What is said to our memory must not go to a provider because the method is wrong, or because we cannot take it yet.
-_OURS = frozenset({"documents", "erase", "memories", "receipts", "reviews", "sessions", "state", "usage"})
-_OURS_LATER = frozenset({"agents", "export", "import", "tasks"})
+# What is said to our memory must not go to a provider because the method is wrong.
+_OURS = frozenset(
+    {
+        *("agents", "documents", "erase", "export", "import", "jobs", "memories", "operator", "projects", "quarantine"),
+        *("receipts", "reviews", "sessions", "state", "tasks", "usage"),
+    }
+)
 _IMAGE_MODELS = frozenset({"generations", "edits", "variations"})
 
 # What leaves nothing in the account that asks; the rest of it is not for every key that the operator hands out.
@@ -256,8 +260,6 @@ def _refuse_ours(method: str, path: str) -> None:
     first, _, rest = unquote(path).lower()[1:].partition("/")
     if first in _OURS or (first == "images" and rest.partition("/")[0] not in _IMAGE_MODELS):
         raise NotFound(f"There is no {method} /v1{path[:120]} here.")
-    if first in _OURS_LATER:
-        raise NotFound(f"{method} /v1{path[:120]} is not available in this version; nothing was sent to the provider.")
 
 
 def _fields(body: bytes) -> Mapping[str, Any]:

@@ -16,6 +16,7 @@ from proxy.api.writing import write
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
+from proxy.memory.lifecycle.questions import answer_changes, question_of
 from proxy.memory.lifecycle.review import (
     Decision,
     State,
@@ -79,12 +80,12 @@ async def get_review(review_id: str, scope: Caller, services: Parts) -> dict[str
 async def decide(review_id: str, scope: Caller, services: Parts, body: DecisionBody) -> dict[str, Any]:
     """Approve, decline or edit a proposed change; the same decision again changes nothing.
 
-    ``edit`` takes ``text``, what to forget in place of what was proposed.
+    ``edit`` takes ``text``: what to forget in place of what was proposed, or the answer to a question.
     """
     rows = await _rows(services, scope)
     review = _one(reviews_in(rows), review_id)
     if (body.decision == "edit") != (body.text is not None):
-        raise InvalidRequest("`text` says what to forget where `decision` is `edit`; send it there only.", param="text")
+        raise InvalidRequest("`text` goes with `decision` `edit`, and only there.", param="text")
     if state_of(review) == "open":
         await _write(services, scope, review, body, rows)
     elif state_of(review) != _DONE[body.decision]:
@@ -100,12 +101,15 @@ async def decide(review_id: str, scope: Caller, services: Parts, body: DecisionB
 async def _write(services: Services, scope: Scope, review: Memory, body: DecisionBody, rows: Sequence[Memory]) -> None:
     now = services.clock.now()
     request = Request(body.text or "")
-    past = await past_of(services.index, scope, request, rows) if body.text else None
+    is_question = question_of(review) is not None
+    past = await past_of(services.index, scope, request, rows) if body.text and not is_question else None
 
     def plan(rows: list[Memory]) -> Sequence[Change]:
         current = next((row for row in reviews_in(rows) if row.id == review.id), None)
         if current is None or state_of(current) != "open":
             return []
+        if is_question:
+            return answer_changes(current, body.decision, body.text or "", now)
         if body.decision == "approve":
             return approve_changes(current, rows, now)
         declined = decline_changes(current, rows, now, decision=body.decision)
@@ -126,11 +130,11 @@ async def _write(services: Services, scope: Scope, review: Memory, body: Decisio
 async def _rows(services: Services, scope: Scope) -> list[Memory]:
     """Return the memories in view, after what waited too long is decided."""
     now, days = services.clock.now(), services.settings.memory.review_days
-    rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    rows = [row for row in await services.store.memories(scope) if scope.owns(row.agent)]
     if not any(expired(rows, now, days)):
         return rows
     await write(services, scope, lambda rows: expired_changes(rows, now, days))
-    return [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+    return [row for row in await services.store.memories(scope) if scope.owns(row.agent)]
 
 
 def _one(found: Iterable[Memory], review_id: str, param: str = "id") -> Memory:
@@ -144,7 +148,10 @@ async def _shape(services: Services, scope: Scope, review: Memory, rows: Sequenc
     state, days = state_of(review), services.settings.memory.review_days
     ends = review.created_at + timedelta(days=days) if days and state == "open" else None
     episodes = await services.store.episodes(scope, session=review.session) if review.session else []
-    asked = [row for row in episodes if row.turn in review.turns and row.role == "user" and scope.sees(row.agent)]
+    asked = [row for row in episodes if row.turn in review.turns and row.role == "user" and scope.owns(row.agent)]
+    question = question_of(review)
+    asking = {} if question is None else {"question": question.text, "choices": list(question.choices)}
+    told = {} if question is None else {"context": question.context or None, "answer": question.answer}
     return {
         "id": review.id,
         "object": "review",
@@ -157,6 +164,8 @@ async def _shape(services: Services, scope: Scope, review: Memory, rows: Sequenc
         "created_at": iso(review.created_at),
         "decided_at": iso(review.updated_at) if state != "open" else None,
         "expires_at": iso(ends) if ends else None,
+        **asking,
+        **told,
     }
 
 

@@ -35,9 +35,9 @@ async def list_sessions(
 @router.get("/{session_id:path}")
 async def get_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Return a conversation with what was said in it."""
-    part, session = await _found(services, scope, session_id)
+    part, session = await find_session(services, scope, session_id)
     episodes = await part.store.episodes(scope, session=session.id)
-    messages = [episode_shape(episode) for episode in episodes if scope.sees(episode.agent)]
+    messages = [episode_shape(episode) for episode in episodes if scope.owns(episode.agent)]
     costs = shown(await part.costs.read(scope, session.id))
     return {**session_shape(session), "costs": costs, "messages": messages}
 
@@ -45,19 +45,19 @@ async def get_session(session_id: str, scope: Caller, services: Parts) -> dict[s
 @router.post("/{session_id:path}/end")
 async def end_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """End a conversation and write its summary; a further turn opens it again."""
-    part, session = await _found(services, scope, session_id)
+    part, session = await find_session(services, scope, session_id)
     return session_shape(await shielded(end_conversation(part, replace(scope, session=session.id)), "end session"))
 
 
 @router.delete("/{session_id:path}")
 async def delete_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Destroy a conversation: its turns, what was injected into it and its receipts; facts learned from it stay."""
-    part, session = await _found(services, scope, session_id)
-    await shielded(_destroy(part, scope, session.id), "delete session")
+    part, session = await find_session(services, scope, session_id)
+    await shielded(destroy_session(part, scope, session.id), "delete session")
     return {"id": session_id, "object": "session.deleted", "deleted": True}
 
 
-async def _found(services: Services, scope: Scope, session_id: str) -> tuple[Services, Session]:
+async def find_session(services: Services, scope: Scope, session_id: str) -> tuple[Services, Session]:
     """Return a conversation and the parts that keep it, the lasting ones or those in memory."""
     for part in services.both():
         with suppress(NotFound):
@@ -70,7 +70,12 @@ async def _one(services: Services, scope: Scope, session_id: str) -> Session:
     return await services.sessions.get(scope, named or session_id)
 
 
-async def _destroy(services: Services, scope: Scope, session_id: str) -> None:
+async def destroy_session(services: Services, scope: Scope, session_id: str) -> None:
+    """Destroy a conversation, by our id.
+
+    Raises:
+        NotFound: If there is none.
+    """
     if services.is_ephemeral:
         await forget_conversation(services, replace(scope, session=session_id))
         return

@@ -9,12 +9,15 @@ from typing import Any
 
 from proxy.clock import iso
 from proxy.memory.plan.changes import INTERNAL
+from proxy.partition import parts
 from proxy.store.files import Upload
+from proxy.store.jobs import Job
 from proxy.store.media import Shown
 from proxy.store.sessions import Session
 from proxy.store.uses import Use
 from proxy.types import Chunk, Document, Episode, Hit, Image, Memory
 
+NO_NAMES: Mapping[str, str] = {}
 _SMALL_BYTES = 64 * 1024  # read within moments
 
 
@@ -30,8 +33,31 @@ def listing(data: Sequence[dict[str, Any]], *, has_more: bool = False) -> dict[s
     }
 
 
-def memory_shape(memory: Memory) -> dict[str, Any]:
-    """Return a memory as the API shows it."""
+def job_shape(job: Job) -> dict[str, Any]:
+    """Return a job as the API shows it."""
+    return {
+        "id": job.id,
+        "object": "job",
+        "kind": job.kind,
+        "status": job.status,
+        "format": job.format or None,
+        "progress": {"done": job.done, "total": job.total or None},
+        "counts": dict(job.counts),
+        "notes": list(job.notes),
+        "error": job.error or None,
+        "created_at": iso(job.created_at),
+        "finished_at": iso(job.finished_at) if job.finished_at else None,
+    }
+
+
+def memory_shape(memory: Memory, names: Mapping[str, str] = NO_NAMES) -> dict[str, Any]:
+    """Return a memory as the API shows it.
+
+    Args:
+        memory: The memory.
+        names: Of projects, by their ids; one that is not in here is shown by its id.
+    """
+    agent, project, _ = parts(memory.agent)
     return {
         "id": memory.id,
         "object": "memory",
@@ -61,8 +87,8 @@ def memory_shape(memory: Memory) -> dict[str, Any]:
         "pinned": memory.pinned,
         "priority": memory.priority,
         "session": memory.session,
-        "project": None,
-        "agent": memory.agent or None,
+        "project": names.get(project, project) or None,
+        "agent": agent or None,
         "metadata": {name: value for name, value in memory.metadata.items() if name not in INTERNAL},
     }
 

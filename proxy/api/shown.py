@@ -107,7 +107,8 @@ async def delete_image(image_id: str, scope: Caller, services: Parts) -> dict[st
 
 
 async def _page(services: Services, scope: Scope, kind: MediaKind, after: str, limit: int) -> dict[str, Any]:
-    page, has_more = await services.media.page(scope, kind, after=after, limit=limit)
+    apart = await services.quarantine.targets(scope)
+    page, has_more = await services.media.page(scope, kind, after=after, limit=limit, without=apart)
     return listing([shown_shape(one) for one in page], has_more=has_more)
 
 

@@ -8,14 +8,24 @@ from fastapi import APIRouter
 
 from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
+from proxy.services import Services
 from proxy.store.costs import shown
+from proxy.types import Scope
+from proxy.worker.hygiene import look
+
+_MOST_IDS = 100
+
+_MOST_IDS = 100
 
 router = APIRouter(prefix="/v1/state", route_class=PatientRoute)
 
 
 @router.get("")
 async def state(scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return counts of what the scope sees; ``pending_turns`` 0 means that everything said can be recalled."""
+    """Return counts of what the scope sees; ``pending_turns`` 0 means that everything said can be recalled.
+
+    ``hygiene`` tells what nobody used for long: what is told in short, and what is archived or would be.
+    """
     by_status, episodes = await services.index.tally(scope)
     pending, dead = await services.journal.tally(scope)
     ephemeral = (await services.ephemeral.journal.tally(scope))[0] if services.ephemeral is not None else 0
@@ -34,5 +44,19 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
         "embedder": services.embedder.model,
         "extractor": "model" if services.judge is not None else "builtin",
         "pending_judgements": await services.journal.unjudged(scope),
+        "hygiene": await _due(services, scope),
         **({"damage": damage} if damage else {}),
+    }
+
+
+async def _due(services: Services, scope: Scope) -> dict[str, Any]:
+    settings, found = services.settings.memory, await look(services, scope)
+    return {
+        "archives": settings.archive_unused,
+        "compress_days": settings.compress_days,
+        "archive_days": settings.archive_days,
+        "compressed": len(found.compressed),
+        "due": len(found.due),
+        "over": found.over,
+        "ids": list(found.due[:_MOST_IDS]),
     }

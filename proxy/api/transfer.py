@@ -1,18 +1,107 @@
-"""``/v1/erase``: a user's memory, destroyed for good."""
+"""``/v1/export``, ``/v1/import``, ``/v1/jobs`` and ``/v1/erase``: a user's memory, taken out, brought in, destroyed."""
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
 
+from proxy.api.asgi import body_chunks
 from proxy.api.caller import Caller, Parts
+from proxy.api.shapes import job_shape, listing
+from proxy.api.uploads import is_form, read_form
+from proxy.clock import iso
+from proxy.errors import InvalidRequest, NotFound
+from proxy.memory.lifecycle.transfer.formats import FORMATS, Format
+from proxy.memory.lifecycle.transfer.ours import export
+from proxy.services import Services
+from proxy.store.jobs import Job
+from proxy.types import Scope
+from proxy.upstream.headers import find
 from proxy.worker.erasing import erase_scope
+from proxy.worker.importer import places_of
 
 router = APIRouter(prefix="/v1")
+SETTLE_S = 30.0  # that an export waits for turns which are still on their way
+_PAUSE_S = 0.1
+
+
+@router.get("/export", response_class=StreamingResponse)
+async def export_scope(scope: Caller, services: Parts) -> StreamingResponse:
+    """Return everything of the caller as JSON lines: memories, conversations, documents, history, settings of these."""
+    await _settled(services, scope)
+    now = services.clock.now()
+    name = f"throughline-{iso(now)[:10]}.jsonl"
+    return StreamingResponse(
+        export(places_of(services), scope, now),
+        media_type="application/x-ndjson",
+        headers={"content-disposition": f'attachment; filename="{name}"'},
+    )
+
+
+@router.post("/import", status_code=202)
+async def import_file(
+    scope: Caller,
+    services: Parts,
+    request: Request,
+    format: Annotated[Format | None, Query(description=f"One of {', '.join(FORMATS)}; found out without.")] = None,
+) -> dict[str, Any]:
+    """Take a file to be imported, as the body or as the part ``file`` of a form; the job tells how far it is."""
+    job = Job(f"job_{secrets.token_hex(12)}", scope, services.clock.now(), format=format or "")
+    size = await services.spool.put(scope, job.id, _body(request, services))
+    if not size:
+        await services.spool.remove(scope, job.id)
+        raise InvalidRequest("There is nothing in the body. Send the file that is to be imported.")
+    await services.jobs.add(scope, job)
+    services.asked.set()
+    return job_shape(job)
+
+
+@router.get("/jobs")
+async def list_jobs(
+    scope: Caller, services: Parts, limit: Annotated[int, Query(ge=1, le=1000)] = 50, after: str = ""
+) -> dict[str, Any]:
+    """Return a page of jobs, newest first."""
+    found = await services.jobs.page(scope)
+    if after:
+        place = next((at for at, job in enumerate(found) if job.id == after), None)
+        if place is None:
+            raise NotFound(f"There is no job {after[:80]!r} in this list to continue after.", param="after")
+        found = found[place + 1 :]
+    return listing([job_shape(job) for job in found[:limit]], has_more=len(found) > limit)
+
+
+@router.get("/jobs/{job_id}")
+async def get_job(job_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return how far a job is, and what came of it."""
+    return job_shape(await services.jobs.get(scope, job_id))
 
 
 @router.post("/erase")
 async def erase(scope: Caller, services: Parts, *, verify: bool = False) -> dict[str, Any]:
     """Destroy everything of the caller everywhere, for good; with ``verify``, search the files for what was erased."""
     return await erase_scope(services, scope, verify=verify)
+
+
+async def _body(request: Request, services: Services) -> AsyncIterator[bytes]:
+    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+    if not is_form(headers):
+        async for chunk in body_chunks(request.receive):
+            yield chunk
+        return
+    most = services.settings.server.max_body_bytes
+    if int(find(headers, "content-length") or most + 1) > most:
+        raise InvalidRequest(f"A form may have {most} bytes; send a larger file as the body itself.")
+    yield (await read_form(await request.body(), headers)).data
+
+
+async def _settled(services: Services, scope: Scope) -> None:
+    """Wait for turns that are on their way, for a while."""
+    until = services.clock.monotonic() + SETTLE_S
+    while (await services.journal.tally(scope))[0] and services.clock.monotonic() < until:
+        services.wake.set()
+        await asyncio.sleep(_PAUSE_S)

@@ -17,7 +17,7 @@ _TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes what a dea
 
 
 async def write(services: Services, scope: Scope, plan: Callable[[list[Memory]], Sequence[Change]]) -> Sequence[Change]:
-    """Work out changes from the owner's memories that ``scope`` sees, and apply them."""
+    """Work out changes from the memories that ``scope`` may change, and apply them."""
     return await shielded(_write(services, scope, plan), "write memories")
 
 
@@ -25,7 +25,7 @@ async def _write(
     services: Services, scope: Scope, plan: Callable[[list[Memory]], Sequence[Change]]
 ) -> Sequence[Change]:
     async with services.leases.held(scope):
-        rows = [row for row in await services.store.memories(scope) if scope.sees(row.agent)]
+        rows = [row for row in await services.store.memories(scope) if scope.owns(row.agent)]
         changes = await in_thread("cpu", plan, rows)
         if changes:
             now = services.clock.now()

@@ -42,18 +42,29 @@ RecallTool = Annotated[
 ]
 
 
+Commands = Annotated[
+    bool | None,
+    typer.Option("--commands/--no-commands", help="Answer `/memory …` in its chats here; see deploy/commands.md."),
+]
+
+
 @app.command("create")
 def create_key(
     user: Annotated[str, typer.Option(help="Bind the key to one user.")] = "",
     tenant: Annotated[str, typer.Option(help="Tenant of an existing key; without it, a new one.")] = "",
     names_users: Annotated[bool, typer.Option("--names-users", help="Its requests may name users and times.")] = False,
     note: Annotated[str, typer.Option(help="For yourself.")] = "",
+    operator: Annotated[
+        bool,
+        typer.Option("--operator", help="It sees counts and health of the whole server; no texts."),
+    ] = False,
     rpm: Rpm = None,
     tpm: Tpm = None,
     max_streams: MaxStreams = None,
     max_body: MaxBody = None,
     models: Models = None,
     recall_tool: RecallTool = None,
+    commands: Commands = None,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
@@ -69,6 +80,8 @@ def create_key(
             allowance=Allowance(rpm, tpm, max_streams, max_body),
             models=_patterns(models) or (),
             offers_recall=bool(recall_tool),
+            is_operator=operator,
+            takes_commands=bool(commands),
         )
         print(f"{text}\n  id {key.id}, tenant {key.tenant}; keep the key, it is not shown again", flush=True)
 
@@ -95,6 +108,7 @@ def update_key(
     max_body: MaxBody = None,
     models: Models = None,
     recall_tool: RecallTool = None,
+    commands: Commands = None,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
@@ -103,7 +117,9 @@ def update_key(
     limits = {name: value for name in _SHOWN if (value := getattr(given, name)) is not None}
 
     async def update(store: Keys) -> None:
-        changed = await store.update(key_id, limits=limits, models=_patterns(models), offers_recall=recall_tool)
+        changed = await store.update(
+            key_id, limits=limits, models=_patterns(models), offers_recall=recall_tool, takes_commands=commands
+        )
         print(_line(changed))
 
     _with_keys(config, data_dir, update)
@@ -141,6 +157,10 @@ def _line(key: Key) -> str:
         parts.append(f"models {','.join(key.models)}")
     if key.offers_recall:
         parts.append("recall tool")
+    if key.is_operator:
+        parts.append("operator")
+    if key.takes_commands:
+        parts.append("commands")
     return "  ".join([key.id, *parts, key.note]).rstrip()
 
 

@@ -19,6 +19,14 @@ _ELSEWHERE = {
         "proxy.cli.ingest",
         "Give files to a running server to be remembered: PDF, Word, slides, sheets, web pages, text, images.",
     ),
+    "export": ("proxy.cli.transfer:exporting", "Write everything that is remembered of a user as JSON lines."),
+    "import": (
+        "proxy.cli.transfer:importing",
+        "Bring an export into a user's memory: ours, of ChatGPT, Claude or mem0, or a list.",
+    ),
+    "erase": ("proxy.cli.transfer:erasing", "Destroy everything that is remembered of a user, for good."),
+    "reembed": ("proxy.cli.reembed", "Compute the vectors anew that another embedding model made."),
+    "hygiene": ("proxy.cli.hygiene", "Show what nobody used for long, and archive it."),
     "mcp": ("proxy.cli.mcp", "Serve recall, remember, forget, undo and list_memories to an MCP client over stdio."),
     "eval": ("proxy.evals.command", "Replay conversations as traffic and measure what reaches the model."),
 }
@@ -48,7 +56,8 @@ class _Commands(TyperGroup):
         module, text = _ELSEWHERE[cmd_name]
         if self._lists:
             return TyperCommand(cmd_name, help=text, rich_markup_mode=None)
-        command = typer.main.get_command(import_module(module).app)
+        module, _, name = module.partition(":")
+        command = typer.main.get_command(getattr(import_module(module), name or "app"))
         command.name = cmd_name
         return command
 

@@ -146,12 +146,12 @@ def is_side_task(instruction: str) -> bool:
     return _side().search(instruction) is not None
 
 
-def instructions(request: ChatRequest) -> list[str]:
-    """Return the system messages of a request by blocks, whatever its wire, each cut to what is read of it."""
+def instructions(request: ChatRequest, most: int = MAX_INSTRUCTION) -> list[str]:
+    """Return the system messages of a request by blocks, whatever its wire, each cut to ``most`` characters."""
     body: Mapping[str, Any] = request.body
     found = [body.get("instructions"), *_blocks(body.get("system"))]
     found += [part.text for one in request.messages if one.role in ("system", "developer") for part in one.parts]
-    return [one[:MAX_INSTRUCTION] for one in found if isinstance(one, str) and one.strip()]
+    return [one[:most] for one in found if isinstance(one, str) and one.strip()]
 
 
 def _blocks(system: object) -> list[object]:

@@ -107,6 +107,8 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
         allowance=found.allowance,
         models=found.models,
         offers_recall=found.offers_recall,
+        is_operator=found.is_operator,
+        takes_commands=found.takes_commands,
     )
 
 

@@ -108,6 +108,8 @@ class Exchange:
     budget: int = 0
     names_budget: bool = False  # the client said how much
     session_name: str = ""
+    agent_id: str = ""  # of the agent that the client names, whether it keeps to itself or not
+    project_name: str = ""  # by header, or the folder that a coding agent works in
     plan: Plan | None = None
     target: Target | None = None  # the first of the plan, then the one that answered
 
@@ -151,6 +153,7 @@ class Exchange:
     reply: Reply | None = None
     usage: Mapping[str, Any] | None = None  # as the provider counted, also where the reply is not read
     authored: Authored | None = None
+    unheard: frozenset[int] = frozenset()  # indexes of messages that were said while memory was off
 
     handing: Handing | None = None  # where ids that the reply hands out are noted
 
@@ -246,7 +249,7 @@ class Exchange:
             if self.request is None:
                 raise RuntimeError("a step that needs the request ran before identify")
             self.authored = Authored(self.request)
-        return self.authored.text(index)
+        return "" if index in self.unheard else self.authored.text(index)
 
     def degrade(self, reason: str) -> None:
         """Note that something of memory is missing from this request."""

@@ -10,6 +10,7 @@ from proxy.errors import ProxyError
 from proxy.pipeline.account import guard_account
 from proxy.pipeline.assemble import assemble
 from proxy.pipeline.attachments import attach
+from proxy.pipeline.commands import Command, Here, resolve_previous, take, takes_commands
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import forward
 from proxy.pipeline.identify import identify
@@ -51,7 +52,7 @@ class Answer:
         return headers
 
 
-async def handle(exchange: Exchange, services: Services) -> Answer:
+async def handle(exchange: Exchange, services: Services, here: Here | None = None) -> Answer:
     """Identify, attach, recall, assemble and forward; the relay runs, and remembers, while the answer is read.
 
     Raises:
@@ -59,8 +60,13 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
     """
     with services.precedence.ahead():
         with exchange.timings.step("identify"):
+            resolve_previous(exchange)
             await identify(exchange, services)
             await guard_account(exchange, services)
+            if here is not None and takes_commands(exchange, services):
+                command = await take(exchange, services.of(exchange.mode))
+                if command is not None:
+                    return await _answered_here(exchange, services, here, command)
         exchange.upstream_body = exchange.resolved_body = exchange.body
         services = services.of(exchange.mode)
         await attach(exchange, services)
@@ -74,6 +80,18 @@ async def handle(exchange: Exchange, services: Services) -> Answer:
     if exchange.offers_recall:
         response = Answering(exchange, services, response)
     return Answer(exchange, response, relay(exchange, services, response))
+
+
+async def _answered_here(exchange: Exchange, services: Services, here: Here, command: Command) -> Answer:
+    """Answer a command; nothing goes up, and nothing is kept of it."""
+    response = await here(exchange, services.of(exchange.mode), command)
+    exchange.mode, exchange.off_reason = "off", "command"
+    return Answer(exchange, response, _chunks(response))
+
+
+async def _chunks(response: UpstreamResponse) -> AsyncGenerator[bytes, None]:
+    async for chunk in response.chunks():
+        yield chunk
 
 
 async def _sent(exchange: Exchange, services: Services) -> UpstreamResponse:

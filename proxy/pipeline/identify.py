@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
-from proxy.access.auth import Identity, person_of, scope_of, session_name
+from proxy.access.auth import Identity, person_of, project_id, project_name, scope_of, session_name
 from proxy.clock import parse_local_time
 from proxy.dialects.base import ChatRequest
 from proxy.dialects.errands import is_errand
-from proxy.errors import Forbidden, InvalidHeader, MissingModel, NamesNobody
+from proxy.dialects.folder import working_folder
+from proxy.errors import Forbidden, InvalidHeader, MissingModel, NamesNobody, StoreUnavailable
 from proxy.memory.conversations.chain import named_session
+from proxy.partition import partition, parts
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
@@ -57,11 +60,46 @@ async def identify(exchange: Exchange, services: Services) -> None:
     if await _is_errand(exchange, request):
         exchange.mode, exchange.off_reason = "off", "errand"
         return
-    exchange.scope = _scope(exchange.identity, headers, person, services)
+    scope = _scope(exchange.identity, headers, person, services)
+    exchange.agent_id = parts(scope.agent)[0]
+    exchange.scope = await settled(scope, services.of(exchange.mode))
+    exchange.project_name = project_name(headers)
+    if services.settings.memory.projects and not exchange.project_name:
+        exchange.project_name = await _folder(exchange, request)
+        exchange.scope = in_project(exchange.scope, exchange.project_name, services)
     exchange.session_name = session_name(headers, request.body, request.conversation)
     if exchange.session_name:
         exchange.named_session = named_session(exchange.scope, exchange.session_name)
         exchange.scope = replace(exchange.scope, session=exchange.named_session)
+
+
+async def _folder(exchange: Exchange, request: ChatRequest) -> str:
+    """Return the working folder that the client tells of, sought beside the event loop where the body is large."""
+    return await beside_loop(exchange.body, working_folder, request)
+
+
+def in_project(scope: Scope, name: str, services: Services) -> Scope:
+    """Return the scope of a project of the user, of the same agent; without a name as it was."""
+    if not name:
+        return scope
+    project = project_id(services.hasher, scope.user, name)
+    also = tuple(partition(parts(one)[0], project) for one in scope.also)
+    return replace(scope, agent=partition(parts(scope.agent)[0], project), also=also)
+
+
+async def settled(scope: Scope, services: Services) -> Scope:
+    """Return the scope as its agent's setting has it: what an agent that is registered as common learns is the user's.
+
+    Where that cannot be read, the agent keeps to itself.
+    """
+    agent = parts(scope.agent)[0]
+    if not agent:
+        return scope
+    with suppress(StoreUnavailable):
+        known = await services.agents.find(scope, agent)
+        if known is not None and not known.is_private:
+            return replace(scope, agent=partition("", scope.project), also=(scope.agent,))
+    return scope
 
 
 async def _is_errand(exchange: Exchange, request: ChatRequest) -> bool:
@@ -107,7 +145,7 @@ def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str,
 
 
 def _scope(identity: Identity, headers: Mapping[str, str], person: str, services: Services) -> Scope:
-    for name in ("x-memory-user", "x-memory-session", "x-memory-agent"):
+    for name in ("x-memory-user", "x-memory-session", "x-memory-agent", "x-memory-project"):
         if len(headers.get(name, "")) > _MAX_HEADER:
             raise InvalidHeader(f"The header {name} has {len(headers[name])} characters; the limit is {_MAX_HEADER}.")
     named = headers.get("x-memory-user", "").strip()

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import zip_longest
 
 import numpy as np
@@ -18,10 +19,14 @@ from proxy.memory.conversations.leftout import search as search_left_out
 from proxy.memory.conversations.summarize import Utterance
 from proxy.memory.conversations.transcript import MOST_CHARACTERS, as_pieces
 from proxy.memory.inject.standing import Standing, standing
+from proxy.memory.lifecycle.hygiene import MAX_WHOLE, Rules, pointer, stage_of
+from proxy.memory.lifecycle.tasks import dates_of, open_tasks, told
 from proxy.memory.recall.gate import is_personal
 from proxy.memory.recall.query import Query, widen
 from proxy.memory.recall.sources import recall as search
+from proxy.memory.recall.statements import is_of_past
 from proxy.memory.vectors.embed import EmbeddingFailed
+from proxy.memory.visibility.passing import current
 from proxy.pipeline.compact import compact
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.placement import locate, name_points, place_by
@@ -29,6 +34,7 @@ from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.text.quoted import within
+from proxy.text.when import span
 from proxy.types import Episode, Hit, Scope
 
 _SHOWN = ("chunk", "image")
@@ -61,7 +67,9 @@ async def recall(exchange: Exchange, services: Services) -> None:
     if exchange.reads and left_s > 0:
         with exchange.timings.step("recall"), best_effort(exchange, "memory"):
             async with asyncio.timeout(left_s):
-                await _look_up(exchange, services, exchange.required_scope, left_s, passages)
+                files = tuple(one.item.id for one in exchange.attached if one.item is not None)
+                scope = replace(exchange.required_scope, inside=files)
+                await _look_up(exchange, services, scope, left_s, passages)
 
 
 async def _read_ledger(exchange: Exchange, services: Services, left_s: float) -> None:
@@ -137,9 +145,10 @@ async def _look_up(
                 scope, query, services.index, limit=_MOST_HITS, withheld=stands.withheld.spans
             )
             found = _merged(exchange.recalled.hits, left_out)
-            visible = seen(stands, found)
+            visible = holding(stands, seen(stands, found), exchange.moment, text)
             unsaid = await beside_loop(exchange.body, _unsaid, visible, [*said, *whole, *answers])
             exchange.hits = _without_own(unsaid, exchange)
+            exchange.hits = await _in_short(_with_tasks(exchange, stands), exchange, services)
         exchange.opening = await _opening(exchange, services, stands)
 
 
@@ -250,11 +259,25 @@ def as_hit(exchange: Exchange, passage: Passage) -> Hit:
     )
 
 
+def _with_tasks(exchange: Exchange, stands: Standing) -> list[Hit]:
+    """Return the hits with tasks that matter whatever was found, and with the due date of every task."""
+    tasks = {row.id: dates_of(row, task) for row, task in open_tasks(stands.tasks)}
+    hits = [replace(hit, dates=tasks[hit.id]) if hit.id in tasks else hit for hit in exchange.hits]
+    more = told(stands.tasks, exchange.query_text, exchange.moment, is_first=_is_first(exchange))
+    known = {hit.id for hit in hits}
+    return [*(hit for hit in more if hit.id not in known), *hits]
+
+
+def _is_first(exchange: Exchange) -> bool:
+    """Return whether a conversation begins with this request."""
+    is_alone = sum(point.links for point in exchange.points) == 1 and exchange.thread is None
+    return is_alone and not exchange.continues
+
+
 async def _opening(exchange: Exchange, services: Services, stands: Standing) -> list[Hit]:
     """Return what the last conversations were about, where a new one begins."""
     most = services.settings.memory.opening_summaries
-    is_first = sum(point.links for point in exchange.points) == 1 and exchange.thread is None
-    if not most or not is_first or exchange.continues:
+    if not most or not _is_first(exchange):
         return []
     scope = exchange.required_scope
     rows = [row for row in await services.index.marked(scope) if scope.sees(row.agent)]
@@ -268,6 +291,26 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
 def seen(stands: Standing, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits without withheld sentences."""
     return [one for hit in hits if (one := stands.seen(hit))]
+
+
+async def _in_short(hits: list[Hit], exchange: Exchange, services: Services) -> list[Hit]:
+    """Return the hits, those long memories in short that nobody used for long."""
+    long = [hit.id for hit in hits if hit.source == "fact" and len(hit.text) > MAX_WHOLE]
+    days = services.settings.memory.compress_days
+    if not long or not days:
+        return hits
+    uses = await services.uses.of(exchange.required_scope, long)
+    rows = [row for id_ in long if (row := await services.store.memory(exchange.required_scope, id_)) is not None]
+    now, rules = services.clock.now(), Rules(days, 0.0)
+    short = {row.id for row in rows if stage_of(row, uses.get(row.id), now, rules) == "compressed"}
+    return [pointer(hit, exchange.query_text) if hit.id in short else hit for hit in hits]
+
+
+def holding(stands: Standing, hits: Sequence[Hit], now: datetime, question: str) -> list[Hit]:
+    """Return the hits without what is over by itself; for a question about the past with its end."""
+    meant = span(question, now)
+    is_past = is_of_past(question) or (meant is not None and meant[1] < now)
+    return current(hits, stands.passing, now, is_past=is_past)
 
 
 def _merged(hits: Sequence[Hit], left_out: Sequence[Hit]) -> list[Hit]:

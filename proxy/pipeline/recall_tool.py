@@ -18,7 +18,7 @@ from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import request_for
 from proxy.pipeline.offer import NAME
 from proxy.pipeline.policy import best_effort
-from proxy.pipeline.recall import as_hit, seen
+from proxy.pipeline.recall import as_hit, holding, seen
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.text import fence
@@ -177,4 +177,5 @@ async def _found(exchange: Exchange, services: Services, text: str) -> str:
     passages = await in_thread("cpu", search_left_out, text, said, _MOST_HITS)
     hits = [*(as_hit(exchange, one) for one in passages), *(recalled.hits or recalled.considered)]
     once = list({hit.id: replace(hit) for hit in hits}.values())
-    return query_block(seen(stands, once), _MOST_TOKENS, count).text.strip()
+    shown = holding(stands, seen(stands, once), exchange.moment, text)
+    return query_block(shown, _MOST_TOKENS, count).text.strip()

@@ -43,6 +43,11 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             await settle(exchange)
             if not exchange.is_located:  # too slow before the first token; here it can be waited for
                 await locate(exchange, services)
+            if exchange.agent_id and exchange.learns:
+                await services.agents.note(exchange.scope, exchange.agent_id, now=services.clock.now())
+            if exchange.project_name and exchange.learns:
+                name = redact_name(exchange.project_name)
+                await services.projects.note(exchange.scope, name, now=services.clock.now())
         if services.is_ephemeral:
             services.last_used[exchange.scope] = services.clock.monotonic()
         exchange.costs = costs_of(exchange, services)

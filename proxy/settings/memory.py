@@ -16,6 +16,12 @@ class MemorySettings(Section):
     default_mode: Literal["full", "read", "write", "observe", "off"] = Field(
         "full", description="Mode of a request without `X-Memory-Mode`."
     )
+    projects: bool = Field(
+        False, description="Whether the working folder that a coding agent tells of is a project; the header always is."
+    )
+    quarantine_injections: bool = Field(
+        True, description="Whether a file whose text gives the model orders of its own is set apart until released."
+    )
     deadline_ms: int = Field(300, ge=1, description="Milliseconds memory may take before the first token.")
     budget_tokens: int = Field(600, ge=0, description="Tokens of memory put into a request.")
     max_budget_tokens: int = Field(8000, ge=4000, description="Cap on `X-Memory-Budget`.")
@@ -76,6 +82,20 @@ class MemorySettings(Section):
         ge=0,
         description="Days that a request to forget waits for a decision; then it counts as approved. 0: for ever.",
     )
+    compress_days: float = Field(
+        7.0, ge=0, description="Days without use after which a long memory is told in short, with its id; 0: never."
+    )
+    commands: bool = Field(
+        False,
+        description="Whether `/memory …` in a chat is answered here, for all keys; else `keys create --commands`.",
+    )
+    archive_unused: bool = Field(
+        False, description="Whether memories are archived that nobody used for long; pinned ones never are."
+    )
+    archive_days: float = Field(
+        30.0, ge=0, description="Days without use after which a memory is archived, or would be; 0: never."
+    )
+    expire_days: dict[str, float] = Field({}, description="The same by kind: `{event: 90}`; 0: never.")
     excerpt_tokens: int = Field(
         2000, ge=0, description="Tokens of memory in a request that leaves turns out, for what was said in them."
     )

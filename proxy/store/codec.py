@@ -17,6 +17,7 @@ from proxy.types import Memory, Said, Scope, Turn
 _SLOW = b" "
 _TURN_FIELDS = frozenset(field.name for field in dataclasses.fields(Turn))
 _SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope))
+_SCOPE_TUPLES = ("inside", "also")
 _SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
 _MEMORY_TUPLES = ("turns", "earlier", "later")
@@ -50,7 +51,8 @@ def turn_to_json(turn: Turn) -> bytes:
 def turn_from_json(data: bytes) -> Turn:
     """Return the turn that ``turn_to_json`` wrote; fields that a later version added get their defaults."""
     fields = _known(loads(data), _TURN_FIELDS)
-    fields["scope"] = Scope(**_known(fields["scope"], _SCOPE_FIELDS))
+    scope = _known(fields["scope"], _SCOPE_FIELDS)
+    fields["scope"] = Scope(**scope | {name: tuple(scope.get(name) or ()) for name in _SCOPE_TUPLES})
     fields["messages"] = tuple(Said(**_known(said, _SAID_FIELDS)) for said in fields["messages"])
     fields["at"] = datetime.fromisoformat(fields["at"])
     return Turn(**fields)

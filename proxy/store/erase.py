@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from proxy.store.columns import Json, Text
+from proxy.store.partitions import covered
 from proxy.store.sql import Database
 from proxy.store.tables import leases, media, metadata, sessions, uses
 from proxy.types import Scope
@@ -56,7 +57,7 @@ class Erasure:
         return await self._db.submit(delete)
 
     async def delete_agent(self, scope: Scope, memories: Sequence[str]) -> dict[str, int]:
-        """Delete every row of one agent of the owner and return how many by table.
+        """Delete every row of one agent or project of the owner and return how many by table.
 
         Args:
             scope: Whose, and of which agent.
@@ -64,7 +65,7 @@ class Erasure:
         """
 
         def delete(connection: sa.Connection) -> dict[str, int]:
-            own = sessions.c.owner == scope.user, sessions.c.agent == scope.agent
+            own = sessions.c.owner == scope.user, covered(scope, sessions.c.agent)
             talks = list(connection.execute(sa.select(sessions.c.id).where(*own)).scalars())
             counts = {}
             for table in OWNED:
@@ -79,8 +80,8 @@ class Erasure:
     async def agent_blobs(self, scope: Scope) -> list[str]:
         """Return the names of bytes that only one agent of the owner showed."""
         mine = media.c.owner == scope.user
-        others = sa.select(media.c.sha256).where(mine, media.c.agent != scope.agent)
-        query = sa.select(media.c.sha256).where(mine, media.c.agent == scope.agent, media.c.sha256.not_in(others))
+        others = sa.select(media.c.sha256).where(mine, sa.not_(covered(scope, media.c.agent)))
+        query = sa.select(media.c.sha256).where(mine, covered(scope, media.c.agent), media.c.sha256.not_in(others))
         return await self._db.query(lambda connection: list(connection.execute(query).scalars()))
 
     async def texts(self, scope: Scope) -> list[str | bytes]:
@@ -128,7 +129,7 @@ _NO_CONTENT = frozenset({"owner", "tenant", "agent", "kind", "status", "action",
 def _of_agent(table: sa.Table, scope: Scope, talks: Sequence[str], memories: Sequence[str]) -> sa.ColumnElement[bool]:
     """Return the condition for rows of one agent: by its name, its conversations or its memories."""
     if "agent" in table.c:
-        return table.c.agent == scope.agent
+        return covered(scope, table.c.agent)
     if table is uses:
         return uses.c.memory.in_(memories)
     return table.c.session.in_(talks) if "session" in table.c else sa.false()  # of all the user's agents

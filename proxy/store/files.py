@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
+from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import files
 from proxy.types import Scope
@@ -100,7 +101,7 @@ _ROWS = sa.select(files)
 
 
 def _seen(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
-    return files.c.owner == scope.user, files.c.agent.in_({"", scope.agent})
+    return files.c.owner == scope.user, owned(scope, files.c.agent)
 
 
 def _upload(row: sa.Row[tuple[object, ...]]) -> Upload:

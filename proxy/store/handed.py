@@ -38,7 +38,7 @@ class Handed:
         """Return those of the ids that were not handed out in a scope, or to the user without an agent."""
         by_hash = {_hash(one): one for one in ids}
         hashes = list(by_hash)
-        mine = handed.c.owner == scope.user, handed.c.agent.in_({"", scope.agent})
+        mine = handed.c.owner == scope.user, handed.c.agent.in_(scope.partitions)
 
         def known(connection: sa.Connection) -> dict[str, int]:
             found: dict[str, int] = {}

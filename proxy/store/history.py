@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.store import codec
+from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import history
 from proxy.types import Memory, Scope
@@ -73,14 +74,14 @@ class History:
     async def of(self, scope: Scope, memory: str) -> list[Entry]:
         """Return the steps of one memory, the oldest first; none for an unknown one or one out of view."""
         query = sa.select(history).where(
-            history.c.owner == scope.user, history.c.memory == memory, history.c.agent.in_({"", scope.agent})
+            history.c.owner == scope.user, history.c.memory == memory, owned(scope, history.c.agent)
         )
         rows = await self._db.query(lambda connection: connection.execute(query.order_by(history.c.seq)).all())
         return [_entry(row) for row in rows]
 
     async def all(self, scope: Scope) -> dict[str, list[Entry]]:
         """Return the steps of all memories in view by memory, the oldest first."""
-        mine = history.c.owner == scope.user, history.c.agent.in_({"", scope.agent})
+        mine = history.c.owner == scope.user, owned(scope, history.c.agent)
         query = sa.select(history).where(*mine).order_by(history.c.seq)
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         found: dict[str, list[Entry]] = {}

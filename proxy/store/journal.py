@@ -38,6 +38,7 @@ from proxy.store.journal_rows import (
     row_of,
 )
 from proxy.store.ledger import Ledger, LedgerEntry
+from proxy.store.partitions import owned
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Kept, Replies
 from proxy.store.sessions import Link, Sessions
@@ -206,7 +207,7 @@ class Journal:
 
     async def tally(self, scope: Scope) -> tuple[int, int]:
         """Return how many turns and changes in view are not done yet, and how many were given up."""
-        rows = journal.c.owner == scope.user, journal.c.agent.in_({"", scope.agent})
+        rows = journal.c.owner == scope.user, owned(scope, journal.c.agent)
         count = sa.select(sa.func.count()).select_from(journal).where(*rows)
 
         def select(connection: sa.Connection) -> tuple[int, int]:
@@ -255,7 +256,7 @@ class Journal:
 
     async def unjudged(self, scope: Scope) -> int:
         """Return how many turns in view wait for the judge."""
-        rows = journal.c.owner == scope.user, journal.c.agent.in_({"", scope.agent}), UNJUDGED
+        rows = journal.c.owner == scope.user, owned(scope, journal.c.agent), UNJUDGED
         count = sa.select(sa.func.count()).select_from(journal).where(*rows)
         return await self._db.query(lambda connection: connection.execute(count).scalar_one())
 
@@ -319,6 +320,12 @@ class Journal:
             return {name: counts.get(stage, 0) for name, stage in _DEPTH_NAMES}
 
         return await self._db.query(select)
+
+    async def owners(self) -> list[Scope]:
+        """Return everybody of whom anything was ever journalled, for the operator's own commands."""
+        query = sa.select(journal.c.tenant, journal.c.owner).distinct().order_by(journal.c.owner)
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        return [Scope(row.tenant, row.owner) for row in rows]
 
     async def drop_contents(self, scope: Scope) -> int:
         """Drop the contents of an owner's finished rows; the rows stay, so that a replay still adds nothing."""

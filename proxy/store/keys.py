@@ -37,6 +37,8 @@ class Key:
         allowance: How much it may ask for; what is not said here is said by the settings, 0 means no limit.
         models: Patterns of the models that it may ask for; empty: all.
         offers_recall: Its requests are offered the ``recall`` tool without asking for it.
+        is_operator: It sees counts and health of the whole server, and nobody's texts but its own.
+        takes_commands: Messages of its requests that begin with ``/memory`` are answered here.
     """
 
     id: str
@@ -50,6 +52,8 @@ class Key:
     allowance: Allowance = UNSAID
     models: tuple[str, ...] = ()
     offers_recall: bool = False
+    is_operator: bool = False
+    takes_commands: bool = False
 
 
 class Keys:
@@ -70,6 +74,8 @@ class Keys:
         allowance: Allowance = UNSAID,
         models: Sequence[str] = (),
         offers_recall: bool = False,
+        is_operator: bool = False,
+        takes_commands: bool = False,
     ) -> tuple[str, Key]:
         """Make a key; return it, for the only time, and what is known of it.
 
@@ -82,6 +88,8 @@ class Keys:
             allowance: How much it may ask for.
             models: Patterns of the models that it may ask for; empty: all.
             offers_recall: Whether its requests are offered the ``recall`` tool.
+            is_operator: Whether it sees counts and health of the whole server.
+            takes_commands: Whether ``/memory`` in a chat is answered here.
         """
         text = PREFIX + secrets.token_urlsafe(32)
         key = Key(
@@ -96,6 +104,8 @@ class Keys:
             allowance=allowance,
             models=tuple(models),
             offers_recall=offers_recall,
+            is_operator=is_operator,
+            takes_commands=takes_commands,
         )
         row = {
             "id": key.id,
@@ -109,6 +119,8 @@ class Keys:
             **asdict(allowance),
             "models": list(models) or None,
             "offers_recall": offers_recall,
+            "is_operator": is_operator,
+            "takes_commands": takes_commands,
         }
         await self._db.submit(lambda connection: connection.execute(keys.insert(), row).rowcount)
         return text, key
@@ -131,6 +143,7 @@ class Keys:
         limits: Mapping[str, int | None] | None = None,
         models: Sequence[str] | None = None,
         offers_recall: bool | None = None,
+        takes_commands: bool | None = None,
     ) -> Key:
         """Change what a key may ask for, from its next request on; return it.
 
@@ -139,6 +152,7 @@ class Keys:
             limits: By the names of ``Allowance``; the others stay.
             models: None: they stay.
             offers_recall: None: it stays.
+            takes_commands: The same.
 
         Raises:
             NotFound: If no key has this id.
@@ -148,6 +162,8 @@ class Keys:
             changes["models"] = list(models) or None
         if offers_recall is not None:
             changes["offers_recall"] = offers_recall
+        if takes_commands is not None:
+            changes["takes_commands"] = takes_commands
 
         def update(connection: sa.Connection) -> Key:
             if changes:
@@ -197,4 +213,6 @@ def _key(row: sa.Row[Any]) -> Key:
         allowance=Allowance(row.requests_per_minute, row.tokens_per_minute, row.concurrent_streams, row.body_bytes),
         models=tuple(row.models or ()),
         offers_recall=bool(row.offers_recall),
+        is_operator=bool(row.is_operator),
+        takes_commands=bool(row.takes_commands),
     )

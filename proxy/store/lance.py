@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from proxy.clock import Clock
 from proxy.errors import StoreUnavailable
+from proxy.partition import covers, visible
 from proxy.process.threads import in_thread, shielded
 from proxy.store import filters, lance_search
 from proxy.store import lance_disk as disk
@@ -21,6 +24,7 @@ from proxy.store.lance_damage import Damage
 from proxy.store.lance_import import import_lancedb
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
+from proxy.store.newest import newest
 from proxy.store.passages import dense_text
 from proxy.store.row_file import RowFile
 from proxy.store.schema import (
@@ -113,6 +117,16 @@ class LanceStore:
     async def memories(self, scope: Scope) -> list[Memory]:
         """Return all memories of the owner, of every agent and status; the caller filters by ``scope.sees``."""
         return await self._values(MEMORIES, scope)
+
+    async def newest(
+        self, scope: Scope, *, status: str = "", before: tuple[datetime, str] | None = None
+    ) -> Iterator[Memory]:
+        """Return the owner's memories, newest first, behind a time and id where given; read as they are asked for."""
+        async with self._tables.reading("memories", scope.user) as table:
+            if table is None:
+                return iter(())
+            found = await table.query().select(["id", "record"]).to_arrow()
+            return await in_thread("cpu", _begun, newest(found, status=status, before=before))
 
     async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
         """Return one memory of the owner, None if there is none of that id."""
@@ -207,9 +221,10 @@ class LanceStore:
         await shielded(self._remove("chunks", scope, "id", ids), "remove chunks")
 
     async def remove_agent(self, scope: Scope) -> None:
-        """Delete every row of one agent of the owner; their bytes leave the disk with ``purge``."""
+        """Delete every row of one agent or project of the owner; their bytes leave the disk with ``purge``."""
         for noun in NOUNS:
-            await shielded(self._remove(noun, scope, "agent", [scope.agent]), f"remove {noun} of an agent")
+            names = [name for name in await self._partitions(scope, noun) if covers(scope.agent, name)]
+            await shielded(self._remove(noun, scope, "agent", names), f"remove {noun} of an agent")
 
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""
@@ -255,7 +270,7 @@ class LanceStore:
             search = partial(lance_search.find, table, layout, terms, vector, limit=limit, dimension=self.dimension)
             found = await search(where="")
             if sum(scope.sees(item.agent) for item in found.rows.items) < len(found.rows.items) / 2:
-                found = await search(where=filters.any_of("agent", ["", scope.agent] if scope.agent else [""]))
+                found = await search(where=_seen(scope))
             return found
 
     async def skim(self, scope: Scope, noun: Noun, *, above_stamp: int | None = None) -> AsyncIterator[Skimmed]:
@@ -293,7 +308,7 @@ class LanceStore:
 
     async def statuses(self, scope: Scope) -> dict[str, int]:
         """Return how many memories of each status the scope sees; reads all rows, inside LanceDB."""
-        seen = filters.any_of("agent", sorted({"", scope.agent}))
+        seen = _seen(scope)
         async with self._tables.reading("memories", scope.user) as table:
             if table is None:
                 return {}
@@ -306,7 +321,7 @@ class LanceStore:
     async def seen(self, scope: Scope) -> int:
         """Return how many turns the scope sees."""
         async with self._tables.reading("episodes", scope.user) as table:
-            return 0 if table is None else await table.count_rows(filters.any_of("agent", sorted({"", scope.agent})))
+            return 0 if table is None else await table.count_rows(_seen(scope))
 
     def revision(self, scope: Scope, noun: Noun) -> Revision:
         """Return a value that changes with every commit to the owner's table; costs one listing of a small folder."""
@@ -347,6 +362,13 @@ class LanceStore:
         """
         with guarded("read and write the store's folder"):
             return await in_thread("load", upkeep.examine, self._tables.folder)
+
+    async def _partitions(self, scope: Scope, noun: Noun) -> list[str]:
+        async with self._tables.reading(noun, scope.user) as table:
+            if table is None:
+                return []
+            names = (await table.query().select(["agent"]).to_arrow()).column("agent").to_pylist()
+            return sorted({name or "" for name in names})
 
     async def _values(self, layout: Layout[T], scope: Scope, *, where: str | None = None) -> list[T]:
         async with self._tables.reading(layout.noun, scope.user) as table:
@@ -446,6 +468,13 @@ class LanceStore:
         return self._locks.setdefault(filters.owner(scope.user), asyncio.Lock())
 
 
+def _seen(scope: Scope) -> str:
+    """Return the filter for rows that the scope sees."""
+    inside = [one for one in (scope.session, *scope.inside) if filters.is_id(one)]
+    names = {name for one in (scope.agent, *scope.also) for name in visible(one, *inside)}
+    return filters.any_of("agent", sorted(names))
+
+
 def _of_status(status: Status) -> str:
     """Return the filter for memories of a status, whatever it was called when they were written."""
     names = (status, *(former for former, now in FORMER_STATUSES.items() if now == status))
@@ -467,3 +496,9 @@ def _with_vectors(
         _, kept, made_by = stored[item.id]
         return tuple(kept), made_by
     return (None,) * len(layout.vectors), None
+
+
+def _begun(rows: Iterator[Memory]) -> Iterator[Memory]:
+    """Return rows of which the first is read, so that the work that comes before it is done."""
+    first = next(rows, None)
+    return iter(()) if first is None else chain([first], rows)

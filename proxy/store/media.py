@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
+from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import media
 from proxy.types import Document, Image, Scope
@@ -78,7 +79,7 @@ class Media:
         Raises:
             NotFound: If there is none of this id, and kind, in view.
         """
-        where = [*_seen(scope), media.c.id == media_id, *([media.c.kind == kind] if kind else [])]
+        where = [*_owned(scope), media.c.id == media_id, *([media.c.kind == kind] if kind else [])]
         query = sa.select(media.c.kind, media.c.body).where(*where)
         row = await self._db.query(lambda connection: connection.execute(query).first())
         if row is None:
@@ -92,9 +93,15 @@ class Media:
         return None if row is None else _decoded(row)
 
     async def page(
-        self, scope: Scope, kind: MediaKind, *, after: str = "", limit: int | None = 50
+        self,
+        scope: Scope,
+        kind: MediaKind,
+        *,
+        after: str = "",
+        limit: int | None = 50,
+        without: Collection[str] = (),
     ) -> tuple[list[Shown], bool]:
-        """Return what is in view of one kind, newest first, and whether there is more.
+        """Return what is in view of one kind, newest first, those ``without`` aside, and whether there is more.
 
         Raises:
             NotFound: If there is no ``after`` to continue behind.
@@ -102,7 +109,7 @@ class Media:
         query = sa.select(media.c.kind, media.c.body).where(*_seen(scope), media.c.kind == kind)
         query = query.order_by(media.c.created_ms.desc(), media.c.id.desc())
         rows = await self._db.query(lambda connection: connection.execute(query).all())
-        items = [_decoded(row) for row in rows]
+        items = [item for row in rows if (item := _decoded(row)).id not in without]
         if after:
             place = next((at for at, item in enumerate(items) if item.id == after), None)
             if place is None:
@@ -165,7 +172,7 @@ class Media:
 
     async def waiting(self, scope: Scope) -> list[Shown]:
         """Return what is in view and not read yet."""
-        query = sa.select(media.c.kind, media.c.body).where(*_seen(scope), media.c.status == "processing")
+        query = sa.select(media.c.kind, media.c.body).where(*_owned(scope), media.c.status == "processing")
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_decoded(row) for row in rows]
 
@@ -225,7 +232,11 @@ def kind_of(item: Shown) -> MediaKind:
 
 
 def _seen(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
-    return media.c.owner == scope.user, media.c.agent.in_({"", scope.agent})
+    return media.c.owner == scope.user, media.c.agent.in_(scope.partitions)
+
+
+def _owned(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
+    return media.c.owner == scope.user, owned(scope, media.c.agent)
 
 
 def _encoded(item: Shown) -> dict[str, Any]:

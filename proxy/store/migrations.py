@@ -129,6 +129,35 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (owner, agent, id_hash)) {clustered}""",
         "CREATE INDEX handed_at ON handed (at_ms)",
     ),
+    (
+        """CREATE TABLE jobs (
+            owner TEXT NOT NULL, id TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL, status TEXT NOT NULL,
+            created_ms BIGINT NOT NULL, holder TEXT NOT NULL, until_ms BIGINT NOT NULL, attempts INTEGER NOT NULL,
+            body {blob} NOT NULL,
+            PRIMARY KEY (owner, id))""",
+        "CREATE INDEX jobs_open ON jobs (created_ms) WHERE status IN ('queued', 'running')",
+    ),
+    (
+        """CREATE TABLE projects (
+            owner TEXT NOT NULL, id TEXT NOT NULL, agent TEXT NOT NULL, name TEXT NOT NULL, created_ms BIGINT NOT NULL,
+            last_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, id))""",
+        """CREATE TABLE agents (
+            owner TEXT NOT NULL, id TEXT NOT NULL, agent TEXT NOT NULL, name TEXT NOT NULL,
+            capabilities {blob} NOT NULL, is_private BOOLEAN NOT NULL, created_ms BIGINT NOT NULL, last_ms BIGINT,
+            PRIMARY KEY (owner, id))""",
+        """CREATE TABLE quarantine (
+            owner TEXT NOT NULL, id TEXT NOT NULL, agent TEXT NOT NULL, session TEXT NOT NULL, kind TEXT NOT NULL,
+            target TEXT NOT NULL, reason TEXT NOT NULL, found_by TEXT NOT NULL, created_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, id), UNIQUE (owner, target))""",
+    ),
+    ("ALTER TABLE keys ADD COLUMN is_operator BOOLEAN",),
+    (
+        "ALTER TABLE keys ADD COLUMN takes_commands BOOLEAN",
+        """CREATE TABLE silenced (
+            owner TEXT NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL, at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, session))""",
+    ),
 )
 
 _WORDS = {

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from proxy.errors import StoreUnavailable
+from proxy.partition import covers
 from proxy.store.lance import LanceStore
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_upkeep import StoreHealth
@@ -54,6 +56,14 @@ class RamStore:
     async def memories(self, scope: Scope) -> list[Memory]:
         """Return all memories of the owner."""
         return [row.item for row in self._table(scope, "memories").rows.values()]
+
+    async def newest(
+        self, scope: Scope, *, status: str = "", before: tuple[datetime, str] | None = None
+    ) -> Iterator[Memory]:
+        """Return the owner's memories, newest first."""
+        rows = [row for row in await self.memories(scope) if not status or row.status == status]
+        rows = [row for row in rows if before is None or (row.created_at, row.id) < before]
+        return iter(sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True))
 
     async def memory(self, scope: Scope, memory_id: str) -> Memory | None:
         """Return one memory of the owner, None if there is none of that id."""
@@ -125,7 +135,7 @@ class RamStore:
         """Forget every row of one agent of the owner."""
         for noun in NOUNS:
             rows = self._table(scope, noun).rows
-            self._remove(scope, noun, [key for key, row in rows.items() if row.item.agent == scope.agent])
+            self._remove(scope, noun, [key for key, row in rows.items() if covers(scope.agent, row.item.agent)])
 
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from proxy.clock import to_ms
 from proxy.errors import NotFound
 from proxy.store.costs import Cost, shown
+from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import receipts
 from proxy.types import Scope
@@ -43,10 +44,11 @@ class Receipts:
         """
         return await self._db.query(lambda connection: _find(scope, connection, receipt))
 
-    async def all(self, scope: Scope) -> list[dict[str, Any]]:
-        """Return the bodies of all receipts in view, oldest first."""
-        mine = receipts.c.owner == scope.user, receipts.c.agent.in_({"", scope.agent})
+    async def all(self, scope: Scope, *, session: str = "") -> list[dict[str, Any]]:
+        """Return the bodies of all receipts in view, of one conversation where given, oldest first."""
+        mine = receipts.c.owner == scope.user, owned(scope, receipts.c.agent)
         query = sa.select(receipts.c.body).where(*mine).order_by(receipts.c.created_ms, receipts.c.id)
+        query = query.where(receipts.c.session == session) if session else query
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [dict(row.body) for row in rows]
 
@@ -113,7 +115,7 @@ def _sum(before: Mapping[str, Mapping[str, Any]], spent: Sequence[Cost]) -> list
 
 
 def _one(scope: Scope, receipt: str) -> tuple[sa.ColumnElement[bool], ...]:
-    return receipts.c.owner == scope.user, receipts.c.agent.in_({"", scope.agent}), receipts.c.id == receipt
+    return receipts.c.owner == scope.user, owned(scope, receipts.c.agent), receipts.c.id == receipt
 
 
 def _find(scope: Scope, connection: sa.Connection, receipt: str) -> dict[str, Any]:

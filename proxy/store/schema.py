@@ -127,8 +127,8 @@ class Skimmed:
 # A memory that has one of these in its record matters whatever is asked: it ended, waits for review, fills a slot, or
 # belongs in every prompt.
 MARKS = (
-    '"status":"closed"', '"status":"superseded"', '"status":"retracted"', '"status":"review"', '"ending":"',
-    '"slot":', '"profile":true', '"pinned":true',
+    '"status":"closed"', '"status":"superseded"', '"status":"retracted"', '"status":"review"', '"status":"quarantined"',
+    '"ending":"', '"slot":', '"profile":true', '"pinned":true', '"task":',
 )  # fmt: skip
 ENDINGS = "end_"  # how ids of rows begin that record endings and are no memories
 NO_ROWS: Batch[Any] = Batch([], [], {}, [], 0)
@@ -174,7 +174,7 @@ def to_arrow(
         "id": [item.id for item in items],
         "agent": [item.agent for item in items],
         "session": [item.session for item in items],
-        "record": [_encode(layout, item) for item in items],
+        "record": [encoded(layout, item) for item in items],
         "tokens": [" ".join(tokens(_clean(lexical_text(item)))) for item in items],
         "lexical_version": [LEXICAL_VERSION] * len(items),
         "embedding_model": list(models),
@@ -229,7 +229,8 @@ def decode(layout: Layout[T], table: pa.Table) -> list[T]:
     return [decode_one(record) for record in table.column("record").to_pylist()]
 
 
-def _encode(layout: Layout[T], item: T) -> str:
+def encoded(layout: Layout[T], item: T) -> str:
+    """Return a value as its record: JSON with times in milliseconds."""
     record = {name: getattr(item, name) for name in layout.fields}
     for name in layout.times:
         record[name] = None if record[name] is None else to_ms(record[name])

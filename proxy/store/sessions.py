@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
+from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import chain, compactions, ledger, metadata, replies, sessions
 from proxy.text.secrets import redact_name
@@ -313,11 +314,11 @@ def _locate(size: int) -> sa.Select[Any]:
 
 
 def _in_view(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
-    return sessions.c.owner == scope.user, sessions.c.agent.in_({"", scope.agent})
+    return sessions.c.owner == scope.user, sessions.c.agent.in_(scope.partitions)
 
 
 def _one(scope: Scope, session: str) -> tuple[sa.ColumnElement[bool], ...]:
-    return *_in_view(scope), sessions.c.id == session
+    return sessions.c.owner == scope.user, owned(scope, sessions.c.agent), sessions.c.id == session
 
 
 def _find(scope: Scope, connection: sa.Connection, session: str) -> Session:

@@ -158,6 +158,8 @@ keys = sa.Table(
     sa.Column("body_bytes", sa.BigInteger),
     sa.Column("models", Json),
     sa.Column("offers_recall", sa.Boolean),
+    sa.Column("is_operator", sa.Boolean),
+    sa.Column("takes_commands", sa.Boolean),
 )
 media = sa.Table(
     "media",
@@ -214,5 +216,63 @@ handed = sa.Table(
     sa.Column("owner", sa.Text, primary_key=True),
     sa.Column("agent", sa.Text, primary_key=True),
     sa.Column("id_hash", sa.Text, primary_key=True),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+)
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),  # queued, running, done, failed
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("holder", sa.Text, nullable=False),
+    sa.Column("until_ms", sa.BigInteger, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("body", Json, nullable=False),
+)
+projects = sa.Table(
+    "projects",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("agent", sa.Text, nullable=False),  # the partition of what is common to all agents in it
+    sa.Column("name", Text, nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("last_ms", sa.BigInteger, nullable=False),
+)
+agents = sa.Table(
+    "agents",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("agent", sa.Text, nullable=False),  # its partition: the same as its id
+    sa.Column("name", Text, nullable=False),
+    sa.Column("capabilities", Json, nullable=False),
+    sa.Column("is_private", sa.Boolean, nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.Column("last_ms", sa.BigInteger),
+)
+quarantine = sa.Table(
+    "quarantine",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("session", Text, nullable=False),  # "" for what is no conversation
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("target", Text, nullable=False),
+    sa.Column("reason", Text, nullable=False),
+    sa.Column("found_by", sa.Text, nullable=False),
+    sa.Column("created_ms", sa.BigInteger, nullable=False),
+    sa.UniqueConstraint("owner", "target"),
+)
+silenced = sa.Table(
+    "silenced",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("session", Text, primary_key=True),
+    sa.Column("agent", sa.Text, nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
 )

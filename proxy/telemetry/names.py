@@ -21,6 +21,7 @@ _SEGMENTS = frozenset(
         "agents", "chunks", "documents", "end", "erase", "export", "forget", "history", "import", "memories",
         "link", "pin", "receipts", "restore", "reviews", "sessions", "state", "tasks", "thumbnail", "undo", "unlink",
         "unpin", "usage", "openapi.json",
+        "memory-manager", "add", "retrieve", "create", "update", "quarantine", "human", "request", "answer",
     }
 )  # fmt: skip
 

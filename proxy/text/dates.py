@@ -8,13 +8,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import cache
 from typing import Any
 
 from proxy.text.days import Now, numeric_date, resolve
-from proxy.text.languages import table
+from proxy.text.languages import table, words
 from proxy.text.phrases import Digits, Either, Listed, Match, Meaning, Nested, Phrases, Slot, Tokens
 
 MAX_DATES = 3
@@ -76,6 +76,45 @@ def expiry_of(text: str, at: datetime, code: str) -> datetime | None:
     if not reading.now.today <= ends < date.max:
         return None
     return datetime.combine(ends + timedelta(days=1), time(), at.tzinfo)
+
+
+def due_of(text: str, at: datetime, code: str) -> date | None:
+    """Return the last day on which what a text asks for is in time, None where it names none that is still to come.
+
+    >>> at = datetime.fromisoformat("2026-11-26T09:00-03:00")
+    >>> [str(due_of(f"remind me to call {when}", at, "en")) for when in ("tomorrow", "before June", "after Friday")]
+    ['2026-11-27', '2027-05-31', 'None']
+
+    Args:
+        text: What the user said.
+        at: When, on the user's own clock.
+        code: Language of ``text``.
+    """
+    reading = _read(text, at, code)
+    if reading is None or reading.now.recurs:
+        return None
+    found = []
+    for match in reading.matches:
+        said = set(reading.tokens.words[match.start : match.end])
+        days = resolve(match, replace(reading.now, is_past=False))
+        if days is None or match.meaning[0].startswith("since") or said & words("not_due"):
+            continue
+        day = days.first - timedelta(days=1) if said & words("earlier") else days.last
+        if reading.now.today <= day < date.max:
+            found.append(day)
+    return min(found, default=None)
+
+
+def without_dates(text: str, at: datetime, code: str) -> str:
+    """Return a text without its time phrases, in the form NFKC."""
+    reading = _read(text, at, code)
+    if reading is None:
+        return text
+    tokens, found, done = reading.tokens, "", 0
+    for match in reading.matches:
+        found += tokens.text[done : tokens.starts[match.start]] + " "
+        done = tokens.ends[match.end - 1]
+    return found + tokens.text[done:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from proxy.upstream.responses_shape import new_id
 MODEL = "demo"
 FINGERPRINT = "throughline-demo"
 _WORDS_PER_CHUNK = 4
-_JSON = [("content-type", "application/json")]
-_EVENTS = [("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache")]
+JSON = [("content-type", "application/json")]
+EVENTS = [("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache")]
 
 
 class DemoUpstream:
@@ -41,10 +41,10 @@ class DemoUpstream:
             if request.method == "POST" and request.path == "/responses":
                 return await self._respond(request)
             if request.method == "GET" and request.path in ("/models", f"/models/{MODEL}"):
-                return WholeResponse(200, _headers(_JSON), orjson.dumps(_models(request.path)))
+                return WholeResponse(200, _headers(JSON), orjson.dumps(_models(request.path)))
             raise NotFound(f"The built-in model {MODEL!r} does not serve {request.path!r}. Configure a provider.")
         except ProxyError as error:
-            return WholeResponse(error.status, _headers(_JSON), orjson.dumps(error.body()))
+            return WholeResponse(error.status, _headers(JSON), orjson.dumps(error.body()))
 
     async def aclose(self) -> None:
         """Nothing to let go of."""
@@ -55,17 +55,17 @@ class DemoUpstream:
         if not isinstance(messages, list) or not messages or not all(isinstance(one, dict) for one in messages):
             raise InvalidRequest("'messages' must be a list of at least one message.", param="messages")
         text = answer(messages)
-        reply = _Reply(
+        reply = ChatReply(
             id="chatcmpl-demo-" + secrets.token_hex(12),
             created=int(self._clock.now().timestamp()),
             text=text,
             usage=_usage(messages, text),
         )
         if not body.get("stream"):
-            return WholeResponse(200, _headers(_JSON), orjson.dumps(reply.completion()))
+            return WholeResponse(200, _headers(JSON), orjson.dumps(reply.completion()))
         options = body.get("stream_options")
         wants_usage = isinstance(options, dict) and bool(options.get("include_usage"))
-        return _EventResponse(reply.events(include_usage=wants_usage))
+        return EventResponse(reply.events(include_usage=wants_usage), _headers(EVENTS))
 
     async def _respond(self, request: UpstreamRequest) -> UpstreamResponse:
         body = _parse(await whole_body(request))
@@ -77,23 +77,29 @@ class DemoUpstream:
         if body.get("store") is not False:
             self._kept.keep(key, reply.id, asked, reply.output)
         if not body.get("stream"):
-            return WholeResponse(200, _headers(_JSON), reply.whole())
-        return _EventResponse(reply.events())
+            return WholeResponse(200, _headers(JSON), reply.whole())
+        return EventResponse(reply.events(), _headers(EVENTS))
 
 
 @dataclass(frozen=True, slots=True)
-class _Reply:
+class ChatReply:
+    """One reply in the shape of OpenAI's."""
+
     id: str
     created: int
     text: str
     usage: dict[str, int]
+    model: str = MODEL
+    fingerprint: str | None = FINGERPRINT
 
     def completion(self) -> dict[str, Any]:
+        """Return the body of a whole reply."""
         message: dict[str, Any] = {"role": "assistant", "content": self.text, "refusal": None, "annotations": []}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         return {**self._head("chat.completion"), "choices": [choice], "usage": self.usage}
 
     def events(self, *, include_usage: bool) -> list[bytes]:
+        """Return the events of a stream."""
         words = self.text.split(" ")
         pieces = [words[i : i + _WORDS_PER_CHUNK] for i in range(0, len(words), _WORDS_PER_CHUNK)]
         texts = [" ".join(piece) + (" " if i < len(pieces) - 1 else "") for i, piece in enumerate(pieces)]
@@ -121,19 +127,22 @@ class _Reply:
             "id": self.id,
             "object": kind,
             "created": self.created,
-            "model": MODEL,
+            "model": self.model,
             "service_tier": "default",
-            "system_fingerprint": FINGERPRINT,
+            "system_fingerprint": self.fingerprint,
         }
 
 
-class _EventResponse:
-    def __init__(self, events: list[bytes]) -> None:
+class EventResponse:
+    """A stream of events that are there already."""
+
+    def __init__(self, events: list[bytes], headers: list[tuple[str, str]]) -> None:
         self._events = events
         self.status = 200
-        self.headers = _headers(_EVENTS)
+        self.headers = headers
 
     async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield them."""
         for event in self._events:
             yield event
 

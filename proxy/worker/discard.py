@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from proxy.errors import NotFound
 from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.store.media import Shown
@@ -26,6 +29,8 @@ async def _discard(services: Services, scope: Scope, item: Shown) -> None:
         ids = [one for one in await services.store.ids(scope, "chunks") if one.partition(".")[0] == item.id]
         await services.store.remove_chunks(scope, ids)
         await services.ledger.drop_memories(scope, ids)
+        with suppress(NotFound):
+            await services.quarantine.remove(scope, (await services.quarantine.get(scope, item.id)).id)
         source = f"document:{item.id}"
         derived = [row.id for row in await services.store.memories(scope) if row.source == source]
         if derived:

@@ -86,6 +86,8 @@ async def _write_up_by_model(services: Services, summarizer: ModelSummarizer, sc
 
 async def _write_up(services: Services, scope: Scope, session: Session, text: str = "") -> bool:
     """Write the summary of a conversation; say whether there is enough for one. The caller holds the owner's lease."""
+    if scope.session in await services.quarantine.targets(scope):
+        return False
     said = await _said(services, scope)
     rows = await services.store.memories(scope)
     facts = [row for row in rows if row.session == scope.session and row.status == "active" and row.kind != "summary"]

@@ -6,6 +6,7 @@ from typing import Any
 
 from proxy.clock import iso
 from proxy.memory.lifecycle.erase import Erasing, Keeping, erase, prove, scrub
+from proxy.partition import covers
 from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.types import Scope
@@ -29,6 +30,7 @@ def _keeping_of(services: Services) -> Keeping:
         services.blobs,
         services.leases,
         services.uses,
+        services.spool if not services.is_ephemeral else None,
     )
 
 
@@ -56,7 +58,6 @@ async def _erase_scope(services: Services, scope: Scope, *, verify: bool) -> dic
 
 def _forget(services: Services, scope: Scope) -> None:
     """Drop what a process still meant to do for the scope."""
-    for known in [one for one in services.last_used if one.user == scope.user and one.agent in ("", scope.agent)]:
-        if not scope.agent or known.agent == scope.agent:
-            del services.last_used[known]
+    for known in [one for one in services.last_used if one.user == scope.user and covers(scope.agent, one.agent)]:
+        del services.last_used[known]
     services.written.discard(Scope(scope.tenant, scope.user))

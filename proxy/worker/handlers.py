@@ -14,15 +14,19 @@ import structlog
 from proxy.clock import to_ms
 from proxy.memory.changes.journalled import changes_from_json, changes_to_json
 from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.inject.standing import standing
 from proxy.memory.learn.gather import gather
-from proxy.memory.learn.learn import learn, read
+from proxy.memory.learn.learn import Read, learn, read
+from proxy.memory.lifecycle.projects import settled
+from proxy.memory.lifecycle.quarantine import apart_changes, apart_episodes
+from proxy.memory.lifecycle.task_cues import with_tasks
 from proxy.memory.plan.changes import Change, is_ending
 from proxy.process.patience import MOST_CPU_S, TookTooLong
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.journal_rows import BEGUN, STALLED, TO_INDEX, TO_LEARN, TOO_SLOW, Claim, Item
 from proxy.telemetry.metrics import JOBS, LEARN_LAG_SECONDS
-from proxy.types import Memory, Scope
+from proxy.types import Memory, Scope, Turn
 from proxy.worker.faults import WorkFailed, blaming
 from proxy.worker.watch import watched
 
@@ -94,7 +98,8 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> Non
     try:
         with watched(services, "index", items) as tally, blaming(*items):
             turns = [item.turn for item in items if item.turn]
-            episodes = await in_thread("learn", lambda: [one for turn in turns for one in episodes_of(turn)])
+            said = await in_thread("learn", lambda: [one for turn in turns for one in episodes_of(turn)])
+            episodes = apart_episodes(said, await services.quarantine.targets(scope))
             await services.book.keep(scope, episodes)
             tally["episodes"] = len(episodes)
             for item in items:
@@ -143,7 +148,24 @@ async def _changes(services: Services, item: Item) -> list[Change]:
     own = await in_thread("learn", episodes_of, turn)
     past = await gather(services.index, turn, readings, own)
     most = services.settings.memory.max_closed_per_turn
-    return await in_thread("learn", learn, turn, readings, past, services.clock.now(), most)
+    changes = await in_thread("learn", learn, turn, readings, past, services.clock.now(), most)
+    changes = await _with_tasks(services, turn, readings, changes)
+    if turn.scope.session in await services.quarantine.targets(turn.scope):
+        changes = apart_changes(changes)
+    return await in_thread("learn", settled, changes) if turn.scope.project else changes
+
+
+async def _with_tasks(
+    services: Services, turn: Turn, readings: Sequence[Read], changes: Sequence[Change]
+) -> list[Change]:
+    """Return what a turn changes, with the tasks that it states and ends."""
+    tasks = (await standing(turn.scope, services.index)).tasks
+    agent, now = await services.agents.name(turn.scope), services.clock.now()
+    made = await in_thread("learn", with_tasks, turn, readings, tasks, changes, now, agent)
+    own = {change.memory.id for change in changes}
+    fresh = [change.memory.id for change in made if change.action == "add" and change.memory.id not in own]
+    stored = {id_ for id_ in fresh if await services.store.memory(turn.scope, id_) is not None}  # it is learned again
+    return [change for change in made if change.memory.id not in stored]
 
 
 async def _still_meant(services: Services, scope: Scope, changes: Sequence[Change]) -> list[Change]:
@@ -168,7 +190,8 @@ async def _carry_out(services: Services, item: Item, changes: Sequence[Change]) 
         told = {name: [_told(change) for change in shown if change.action in of] for name, of in _TOLD.items()}
         await services.receipts.annotate(item.scope, item.turn.receipt, told=told)
     now = services.clock.now()
-    if services.judge is not None and any(said.role == "user" for said in item.turn.messages):
+    is_apart = item.scope.session in await services.quarantine.targets(item.scope)
+    if services.judge is not None and not is_apart and any(said.role == "user" for said in item.turn.messages):
         due = now + timedelta(seconds=services.settings.memory.model_debounce_s)
         await services.journal.hand_over(item.scope, [item.seq], due=due)
     else:

@@ -91,6 +91,10 @@ async def _put_off(services: Services, scope: Scope, items: Sequence[Item], erro
 
 async def _judge(services: Services, items: Sequence[Item]) -> None:
     """Ask once about the messages of one pause, and apply the answer under the user's lease."""
+    apart = await services.quarantine.targets(items[0].scope)
+    items = [item for item in items if item.turn is not None and item.turn.scope.session not in apart]
+    if not items:
+        return
     turn = next(item.turn for item in reversed(items) if item.turn is not None)
     found = [
         sentence for item in items if item.turn for said in _said(item.turn) for sentence in own_sentences(said.text)

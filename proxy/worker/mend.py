@@ -12,6 +12,8 @@ import structlog
 from proxy.clock import to_ms
 from proxy.errors import ProxyError
 from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.lifecycle.quarantine import apart_episodes, apart_passages
+from proxy.partition import settled
 from proxy.services import Services
 from proxy.store.incidents import Incident
 from proxy.store.lance import LanceStore
@@ -88,6 +90,7 @@ async def restore(services: Services, scope: Scope, noun: Noun, *, writes: bool 
     if noun == "episodes":
         told = [episode for turn in await services.journal.told(scope) for episode in episodes_of(turn)]
         missing = [episode for episode in told if episode.id not in present]
+        missing = apart_episodes(missing, await services.quarantine.targets(scope))
         for at in range(0, len(missing) if writes else 0, _AT_A_TIME):
             await store.put_episodes(scope, missing[at : at + _AT_A_TIME], {}, model)
         return len(missing)
@@ -102,7 +105,7 @@ async def restore_sessions(services: Services, scope: Scope, *, writes: bool = T
     """
     said: dict[tuple[str, str], list[Episode]] = {}
     for row in await services.store.episodes(scope):
-        said.setdefault((row.session, row.agent), []).append(row)
+        said.setdefault((row.session, settled(row.agent)), []).append(row)
     known: set[str] = set()
     for agent in {agent for _, agent in said}:
         known |= {one.id for one in await _known(services, replace(scope, agent=agent))}
@@ -141,6 +144,7 @@ async def _restore_passages(services: Services, scope: Scope, present: set[str],
             again += item.chunks - counts[item.id]
             if writes and not item.reason:  # else its bytes are gone, and its passages with them
                 await services.media.read_again(scope, item.id, now=services.clock.now())
+    lacking = apart_passages(lacking, await services.quarantine.targets(scope))
     if lacking and writes:
         await services.store.put_chunks(scope, lacking, {}, services.embedder.model)
     if again and writes:

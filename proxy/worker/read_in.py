@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,13 +19,17 @@ from proxy.media.image import distance
 from proxy.media.read import note_of_silence, read_document, read_image, read_text_of_image, sniff_file
 from proxy.memory.library.caption import is_sendable, words_of
 from proxy.memory.library.digest import digest
+from proxy.memory.library.library import as_said
+from proxy.memory.lifecycle.quarantine import speaks_to_the_model
+from proxy.partition import partition, parts
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.settings.media import MediaSettings
 from proxy.store.costs import Cost
 from proxy.store.media import Reading, Shown
+from proxy.store.quarantine import Apart
 from proxy.text.secrets import redact
-from proxy.text.tokens import count
+from proxy.text.tokens import measure_long
 from proxy.types import Chunk, Document, Image
 from proxy.worker.abstracts import sum_up
 
@@ -39,6 +44,9 @@ _NEAR = 4  # of 64 bits
 _SAME_SHAPE = 0.03
 _SAME_TEXT = 0.7
 _OF_SERVER = frozenset({"unavailable", "cancelled"})  # reasons that lie not in the picture: it is tried again
+
+
+INJECTION = "its text gives the model orders of its own"
 
 
 class Gone(Exception):
@@ -80,7 +88,8 @@ async def _document(services: Services, reading: Reading, item: Document, progre
     pieces = await in_thread("cpu", chunks, content)
     outlined = (await in_thread("cpu", outline, content))[:_MOST_OUTLINE]
     said = await in_thread("cpu", digest, [page.text for page in content.pages])
-    tokens = await in_thread("cpu", lambda: sum(count(page.text) for page in content.pages))
+    tokens = await in_thread("cpu", lambda: sum(measure_long(page.text) for page in content.pages))
+    agent = await _partition(services, reading, [piece.text for piece in pieces])
     rows = [
         Chunk(
             f"{item.id}.{piece.seq}",
@@ -93,7 +102,7 @@ async def _document(services: Services, reading: Reading, item: Document, progre
             piece.page,
             len(content.pages),
             piece.heading,
-            item.agent,
+            agent,
             item.session,
         )
         for piece in pieces
@@ -111,8 +120,32 @@ async def _document(services: Services, reading: Reading, item: Document, progre
     await _note(services, reading, known)
     await _store(services, reading, rows, progress)
     done = await _finish(services, reading, known)
-    sum_up(services, reading.scope, known, [page.text for page in content.pages])
+    await _resettle(services, reading, rows)
+    if agent == item.agent:
+        sum_up(services, reading.scope, known, [page.text for page in content.pages])
     return done
+
+
+async def _resettle(services: Services, reading: Reading, rows: Sequence[Chunk]) -> None:
+    """Move what was set apart, or released, while it was read."""
+    async with services.leases.held(reading.scope):
+        agent = await _partition(services, reading, ())
+        moved = [replace(row, agent=agent) for row in rows if row.agent != agent]
+        await services.store.put_chunks(reading.scope, moved, {}, "")
+
+
+async def _partition(services: Services, reading: Reading, texts: Sequence[str]) -> str:
+    """Return the partition of what is read: apart where it is in quarantine, or gives the model orders of its own."""
+    item, scope = reading.item, reading.scope
+    targets = await services.quarantine.targets(scope)
+    apart = next((one for one in (item.id, item.session) if one and one in targets), "")
+    settings = services.settings.memory
+    if not apart and settings.quarantine_injections and await in_thread("cpu", speaks_to_the_model, texts):
+        entry = Apart(f"qua_{secrets.token_hex(12)}", "document", item.id, INJECTION, "detector", services.clock.now())
+        await services.quarantine.add(scope, replace(entry, agent=item.agent))
+        apart = item.id
+    agent, project, _ = parts(item.agent)
+    return partition(agent, project, apart)
 
 
 def _clean(content: Content) -> Content:
@@ -146,8 +179,12 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
         )
     elif services.captioner is not None:
         known = await _captioned(services, reading, known, picture.thumbnail)
-    await _store(services, reading, image_chunks(known), progress)
-    return await _finish(services, reading, known)
+    agent = await _partition(services, reading, [words_of(known)])
+    rows = [replace(row, agent=agent) for row in image_chunks(known)]
+    await _store(services, reading, rows, progress)
+    done = await _finish(services, reading, known)
+    await _resettle(services, reading, rows)
+    return done
 
 
 async def _lettered(known: Image, path: Path, settings: MediaSettings) -> Image:
@@ -248,7 +285,7 @@ async def _note(services: Services, reading: Reading, known: Document) -> None:
     """Keep what is known by now: a request that cannot wait for the rest may use it."""
 
     def edit(now: Shown) -> Shown:
-        return replace(known, used_in=now.used_in, fraction=now.fraction)
+        return replace(as_said(known, now), fraction=now.fraction)
 
     async with _writing(services, reading):
         await services.media.change(reading.scope, known.id, edit)
@@ -258,7 +295,7 @@ async def _finish(services: Services, reading: Reading, known: Shown) -> Shown:
     """Say that it is read; conversations that used it meanwhile stay noted."""
 
     def edit(now: Shown) -> Shown:
-        return replace(known, status="ready", fraction=1.0, reason="", error="", used_in=now.used_in)
+        return replace(as_said(known, now), status="ready", fraction=1.0, reason="", error="")
 
     async with _writing(services, reading):
         done = await services.media.change(reading.scope, known.id, edit)

@@ -14,12 +14,14 @@ from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.types import Scope
 from proxy.worker.endings import end_idle
+from proxy.worker.hygiene import tidy_all
 from proxy.worker.sweep import sweep
 
 _log = structlog.get_logger(__name__)
 _TICK_S = 15.0
 _HEAP_S = 5.0
 _PRUNE_EVERY = 40  # ticks: some ten minutes
+_TIDY_EVERY = 1440  # ticks: some six hours
 _MOST_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
 
@@ -61,6 +63,8 @@ class Schedule:
                 await self._attempt("end", end_idle(self._services))
             for owner in self._services.take_written():
                 await self._attempt("maintain", self._maintain(owner))
+            if tick % _TIDY_EVERY == 1 and self._services.settings.memory.archive_unused and self._services.is_ready:
+                await self._attempt("tidy", tidy_all(self._services, applies=True))
             if tick % _PRUNE_EVERY == 0:
                 await self._attempt("prune", self._prune())
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.bench import files
+from tests.bench import conversations, files, manager
 from tests.bench.figures import CLIENTS, table
 from tests.bench.processes import Load, Process, running
 from tests.bench.targets import PEER, Target, start_peer, start_throughline, start_upstream
@@ -27,6 +27,12 @@ def main() -> None:
     options = _options()
     if options.files:
         files.main()
+        return
+    if options.manager:
+        manager.main()
+        return
+    if options.conversations or options.filled:
+        conversations.main(options.conversations, options.filled)
         return
     started_at = time.perf_counter()
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -113,6 +119,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__.splitlines()[0])
     parser.add_argument("--memories", type=int, nargs="+", default=None, help="memories stored, for each a server")
     parser.add_argument("--files", action="store_true", help="what files and images cost, instead; takes two minutes")
+    parser.add_argument("--manager", action="store_true", help="the run of `/memory-manager`, instead; some minutes")
+    parser.add_argument("--conversations", type=int, default=0, help="import so many of one user, instead")
+    parser.add_argument("--filled", type=int, default=0, help="search among so many of one user, instead")
     parser.add_argument("--full", action="store_true", help="a million memories too; filling takes minutes, once")
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp/throughline-bench"), help="filled folders, kept")
     parser.add_argument("--rounds", type=int, default=5)

@@ -86,12 +86,19 @@ def start_throughline(
         filled = folder / str(memories)
         subprocess.run([sys.executable, "-m", "tests.bench.fill", str(filled), str(memories)], cwd=ROOT, check=True)
         shutil.copytree(filled, data, copy_function=_link)
+    return serve(upstream_port, data, work / f"throughline-{memories}.log", extra)
+
+
+def serve(upstream_port: int, data: Path, log: Path, extra: Mapping[str, str] | None = None) -> tuple[Process, int]:
+    """Start ``throughline serve`` on a data folder."""
     port = free_port()
     command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data)]
-    process = Process(
-        [*command, "--upstream", f"http://127.0.0.1:{upstream_port}/v1"], work / f"throughline-{memories}.log", extra
-    )
-    process.wait_ready(f"http://127.0.0.1:{port}/readyz")
+    process = Process([*command, "--upstream", f"http://127.0.0.1:{upstream_port}/v1"], log, extra)
+    try:
+        process.wait_ready(f"http://127.0.0.1:{port}/readyz")
+    except SystemExit:
+        process.stop()
+        raise
     return process, port
 
 

@@ -6,9 +6,18 @@ import pytest
 
 from tests.bench.figures import Figures, table
 from tests.bench.files import Chats, Row, chats_table, files_table
+from tests.bench.manager import ITEMS, PASSAGES
+from tests.bench.manager import items as manager_items
 from tests.bench.processes import Load, Process, free_port, running
 from tests.bench.shown import Kind, kinds
 from tests.bench.upstream import CHUNKS, completion, stream
+
+
+def test_each_passage_of_the_managers_run_stands_in_one_item():
+    contents = list(manager_items())
+    assert len(contents) == ITEMS
+    for kind, (_, passage) in PASSAGES.items():
+        assert [found for found, content in contents if passage in content] == [kind]
 
 
 def test_stream_has_the_announced_chunks_and_ends_once():

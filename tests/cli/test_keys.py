@@ -34,6 +34,13 @@ def test_a_key_is_changed_where_it_is_said(tmp_path: Path) -> None:
     assert "rpm unlimited  tpm 7" in keys(tmp_path, "list").output
 
 
+def test_a_key_may_have_commands(tmp_path: Path) -> None:
+    key_id = re.search(r"key_\w+", keys(tmp_path, "create", "--commands").output)
+    assert key_id is not None
+    assert "  commands" in keys(tmp_path, "list").output
+    assert "commands" not in keys(tmp_path, "update", key_id[0], "--no-commands").output
+
+
 def test_a_key_may_be_offered_the_recall_tool(tmp_path: Path) -> None:
     key_id = re.search(r"key_\w+", keys(tmp_path, "create", "--recall-tool").output)
     assert key_id is not None

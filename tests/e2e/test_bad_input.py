@@ -174,7 +174,7 @@ def test_extreme_times_work_or_are_400(server: Running, time: str) -> None:
     assert call(server, "POST", CHAT, chat("What do I use?"), key=key)[0].status == 200
 
 
-@pytest.mark.parametrize("name", ["x-memory-user", "x-memory-session", "x-memory-agent"])
+@pytest.mark.parametrize("name", ["x-memory-user", "x-memory-session", "x-memory-agent", "x-memory-project"])
 def test_ids_beyond_any_id_are_400(server: Running, name: str) -> None:
     answer, parsed = call(server, "POST", CHAT, chat(), **{name: "x" * 20_000})
     assert_refused(answer, parsed, 400)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.running import Running
 
-# Two keys; two users of one key whose names are alike; two agents of one user.
-SCOPES = ("key", "user-1", "user-10", "User-1", "agent-a", "agent-b")
+# Two keys; two users of one key whose names are alike; two agents and two projects of one user.
+SCOPES = ("key", "user-1", "user-10", "User-1", "agent-a", "agent-b", "project-a", "project-b")
 _SAID = ("I use {} for drawing", "My boat is called {}", "I like {}", "Please forget that I like {}")
 _ACTS = ("say", "add", "list", "search", "forget", "edit", "delete", "read", "sessions", "end", "drop")
 
@@ -130,9 +130,11 @@ def _member(name: str, at: int, run: str) -> Member:
     headers = {"authorization": f"Bearer {key}"}
     if name.startswith("agent"):
         headers |= {"x-memory-user": "shared", "x-memory-agent": name}
+    elif name.startswith("project"):
+        headers |= {"x-memory-user": "shared", "x-memory-project": name}
     elif name != "key":
         headers["x-memory-user"] = name
-    return Member(name, headers, [f"zor{run}{'abcdef'[at]}{'wxyz'[word]}q" for word in range(4)])
+    return Member(name, headers, [f"zor{run}{'abcdefgh'[at]}{'wxyz'[word]}q" for word in range(4)])
 
 
 def _strangers(member: Member, whose: Member, noun: str) -> list[str]:

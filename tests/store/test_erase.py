@@ -8,15 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from proxy.store.agents import Agent, Agents
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.files import Files, Upload
 from proxy.store.handed import Handed
 from proxy.store.history import History
 from proxy.store.incidents import Incident, Incidents
+from proxy.store.jobs import Job, Jobs
 from proxy.store.journal import Journal
 from proxy.store.leases import Leases
 from proxy.store.media import Media
+from proxy.store.projects import Projects
+from proxy.store.quarantine import Apart, Quarantine
 from proxy.store.sessions import Sessions
+from proxy.store.silenced import Silenced
 from proxy.store.sql import Database
 from proxy.store.tables import keys, leases, metadata, stamps
 from proxy.store.uses import Uses
@@ -50,7 +55,13 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await Media(db).add(scope, shown)
         await Files(db).add(scope, Upload(f"file-{n}{word}", shown.id, word, "user_data", n, NOW, agent=scope.agent))
         uses.note(scope, [memory.id], now=NOW)
+        project = replace(scope, agent=f".{sha256[:32]}")
+        await Projects(db).note(project, text, now=NOW)
+        await Agents(db).put(scope, Agent(sha256[:32], text, (word,), is_private=True, created_at=NOW))
+        await Quarantine(db).add(scope, Apart(f"qua_{n}{word}", "document", shown.id, text, "user", NOW))
         await Incidents(db).note(scope, Incident("memories", text, NOW, place=word))
+        await Jobs(db).add(scope, Job(f"job_{n}{word}", scope, NOW, notes=(text,)))
+        await Silenced(db).switch(scope, is_off=True, now=NOW)
         await Handed(db).note(scope, [f"msg_{n}{word}"], now=NOW)
         if n % 20 == 19:
             await uses.flush()

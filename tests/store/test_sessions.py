@@ -9,8 +9,10 @@ from proxy.errors import NotFound
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.journal import Journal
 from proxy.store.ledger import Ledger
+from proxy.store.quarantine import Apart, Quarantine
 from proxy.store.replies import Replies
 from proxy.store.sessions import Link, Sessions
+from proxy.store.silenced import Silenced
 from proxy.store.sql import Database
 from tests.store.sql_rows import NOW, ON_BOTH, make_record, make_scope
 
@@ -117,8 +119,12 @@ async def test_deleting_takes_everything_of_the_conversation_and_nothing_else(
     other = make_scope("anna", session="other")
     for scope in (ANNA, other):
         await journal.record(scope, make_record(scope, "1"))
+        await Quarantine(db).add(scope, Apart(f"qua_{scope.session}", "session", scope.session, "", "user", NOW))
+        await Silenced(db).switch(scope, is_off=True, now=NOW)
     counts = await sessions.delete(ANNA, ANNA.session)
     assert counts == {
+        "quarantine": 1,
+        "silenced": 1,
         "sessions": 1,
         "chain": 1,
         "ledger": 1,

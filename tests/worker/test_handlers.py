@@ -89,16 +89,20 @@ async def test_a_memory_that_is_gone_does_not_come_back(services: Services, kind
     assert await status(services) is None
 
 
-async def test_only_a_long_history_waits_for_its_vectors(services: Services) -> None:
+async def test_only_a_long_history_or_very_many_turns_wait_for_their_vectors(services: Services) -> None:
     def said(seq: int, turn: str) -> Episode:
         return Episode(f"msg_{turn}_{seq}", ANNA.session, turn, seq, "user", f"tea number {seq}", NOW)
 
     async def waiting() -> int:
         return len(await services.store.pending_vectors(ANNA, "episodes", services.embedder.model))
 
-    await services.book.keep(ANNA, [said(seq, f"turn_{seq}") for seq in range(70)])
+    await services.book.keep(ANNA, [said(seq, f"turn_{seq}") for seq in range(30)])
     assert await waiting() == 0
     await services.book.keep(ANNA, [said(seq, "long") for seq in range(100, 170)])
     assert await waiting() == 6
+    await services.book.fill_in(ANNA)
+    assert await waiting() == 0
+    await services.book.keep(ANNA, [said(seq, f"imported_{seq}") for seq in range(200, 240)])  # words come first
+    assert await waiting() == 40
     await services.book.fill_in(ANNA)
     assert await waiting() == 0

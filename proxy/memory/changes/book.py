@@ -31,6 +31,7 @@ _log = structlog.get_logger(__name__)
 _BATCH = 64
 _AT_ONCE = 64  # messages of one turn that are embedded as they are stored …
 _AT_ONCE_CHARACTERS = 6_000  # … as long as they have no more than this together; it takes 40 ms a thousand
+_TURNS_AT_ONCE = 32  # that wait for each other, as in an import; more are found by words first
 _TRAIL = 2  # turns before a new one that its window reaches
 
 
@@ -62,8 +63,11 @@ class Book:
             await self._put_memories(scope, {row.id: row for row in rows})
 
     async def keep(self, scope: Scope, episodes: Sequence[Episode]) -> None:
-        """Store what was said."""
+        """Store what was said; of very many turns at once, vectors come later, as for the older part of a history."""
         if not episodes:
+            return
+        if len({episode.turn for episode in episodes}) > _TURNS_AT_ONCE:
+            await self._write_episodes(scope, episodes, {})
             return
         new = {episode.id for episode in episodes}
         before: list[Episode] = []

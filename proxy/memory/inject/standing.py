@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.plan.changes import PROFILE, is_ending
+from proxy.memory.plan.changes import PROFILE, TASK, is_ending
 from proxy.memory.visibility.visibility import Withheld
 from proxy.store.ledger import LedgerEntry
 from proxy.types import Hit, Memory, Scope
@@ -18,11 +18,17 @@ from proxy.types import Hit, Memory, Scope
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The profile's memories (expiry not yet checked), withheld spans and closed ids of one scope."""
+    """The profile's memories (expiry not yet checked), withheld spans, closed ids and tasks of one scope.
+
+    Attributes:
+        passing: Statements that end by themselves, over or not.
+    """
 
     profile: tuple[Memory, ...]
     withheld: Withheld
     closed_ids: frozenset[str]
+    tasks: tuple[Memory, ...] = ()
+    passing: tuple[Memory, ...] = ()
 
     def seen(self, hit: Hit) -> Hit | None:
         """Return the hit without withheld sentences; None where nothing is left."""
@@ -48,7 +54,7 @@ class Standing:
         return [memory for memory in self.profile if memory.expires_at is None or memory.expires_at > now]
 
 
-_Known = OrderedDict[tuple[str, str], tuple[tuple[str, str], Standing]]
+_Known = OrderedDict[tuple[str, str, tuple[str, ...]], tuple[tuple[str, str], Standing]]
 _known: weakref.WeakKeyDictionary[IndexCache, _Known] = weakref.WeakKeyDictionary()
 MAX_KNOWN = 2000  # scopes
 
@@ -56,7 +62,7 @@ MAX_KNOWN = 2000  # scopes
 async def standing(scope: Scope, index: IndexCache) -> Standing:
     """Return the standing memory of ``scope``; computed once for each state of the user's memories."""
     known = _known.setdefault(index, OrderedDict())
-    key, revision = (scope.user, scope.agent), index.store.revision(scope, "memories")
+    key, revision = (scope.user, scope.agent, scope.also), index.store.revision(scope, "memories")
     found = known.get(key)
     if found is None or found[0] != revision:
         found = known[key] = (revision, _collect(scope, await index.marked(scope)))
@@ -70,7 +76,9 @@ def _collect(scope: Scope, memories: Sequence[Memory]) -> Standing:
     rows = [row for row in memories if scope.sees(row.agent)]
     profile = [row for row in rows if row.status == "active" and is_profile(row)]
     closed_ids = frozenset(row.id for row in rows if row.status != "active" and not is_ending(row))
-    return Standing(tuple(profile), Withheld.of(rows), closed_ids)
+    tasks = tuple(row for row in rows if row.status == "active" and TASK in row.metadata)
+    passing = tuple(row for row in rows if row.status == "active" and row.expires_at is not None and row.message)
+    return Standing(tuple(profile), Withheld.of(rows), closed_ids, tasks, passing)
 
 
 def is_profile(memory: Memory) -> bool:

@@ -11,6 +11,7 @@ from proxy.memory.learn.past import Hide
 from proxy.memory.learn.statements import Statement, kind_of
 from proxy.memory.learn.targets import Older
 from proxy.memory.plan.changes import APART, ENDING, FORGOTTEN, HIDES, PROFILE, REMAINS, TERMS, TEXTS, memory_id
+from proxy.partition import widest
 from proxy.text.dates import dates_in, expiry_of
 from proxy.text.lexical import tongue
 from proxy.text.terms import Term
@@ -101,9 +102,11 @@ def ending_row(
     is_forgotten: bool,
     found: Sequence[Older] = (),
 ) -> Memory:
-    """Return the record of an ending; it is common to all agents where what it ended was."""
+    """Return the record of an ending; it is as common as what it ended."""
     scope, at = turn.scope, turn.at
-    is_common = any(one.memory is not None and not one.memory.agent for one in found)
+    where = widest([one.memory.agent for one in found if one.memory is not None], scope.agent)
+    if scope.project and where != scope.agent:
+        text = ""  # it is said in the project, and what it ends is seen outside
     key = text or " ".join(term.text for term in terms) or " ".join(sorted(texts))
     batch = "end_" + memory_id(scope, said.id, "ending", "", key).removeprefix("mem_")
     metadata = {
@@ -124,7 +127,7 @@ def ending_row(
         status="closed",
         quote=text,
         source=f"turn:{turn.id}",
-        agent="" if is_common else scope.agent,
+        agent=where,
         session=scope.session,
         turns=(turn.id,),
         message=said.id,

@@ -6,7 +6,8 @@ import asyncio
 import secrets
 import weakref
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -38,6 +39,7 @@ class Parcel:
         declared: Media type that the client says it is.
         source: How it came.
         now: When.
+        content_type, priority, metadata: As in ``Document``.
     """
 
     data: bytes
@@ -45,6 +47,9 @@ class Parcel:
     declared: str
     source: Literal["upload", "chat", "tool"]
     now: datetime
+    content_type: str = ""
+    priority: int = 0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Library:
@@ -118,6 +123,14 @@ class Library:
         return self._locks.setdefault(scope.user, asyncio.Lock())
 
 
+def as_said(known: Shown, now: Shown) -> Shown:
+    """Return what is known by reading, with what others said of it meanwhile."""
+    if isinstance(known, Document) and isinstance(now, Document):
+        about: dict[str, Any] = {"content_type": now.content_type, "priority": now.priority, "metadata": now.metadata}
+        return replace(known, used_in=now.used_in, **about)
+    return replace(known, used_in=now.used_in)
+
+
 def _print_of(scope: Scope, data: str) -> tuple[str, ...]:
     """Return what tells one long Base64 text from others, without looking at all of it."""
     places = (0, len(data) // 3, len(data) * 2 // 3, max(0, len(data) - _SAMPLE))
@@ -137,6 +150,7 @@ def _item(scope: Scope, parcel: Parcel, sniffed: Sniffed, sha256: str) -> Shown:
     }
     if sniffed.kind == "image":
         return Image(f"img_{secrets.token_hex(12)}", **fields)
+    fields |= {"content_type": parcel.content_type, "priority": parcel.priority, "metadata": dict(parcel.metadata)}
     return Document(f"doc_{secrets.token_hex(12)}", **fields)
 
 

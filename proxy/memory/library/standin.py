@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -110,7 +111,7 @@ async def passages(scope: Scope, store: Rows, model: str, document: Document, qu
         shelf.put(await store.load(scope, "chunks", ids=ids[start : start + _IDS]))
     if not len(shelf):
         return []
-    mask = shelf.seen_by(scope)
+    mask = shelf.seen_by(replace(scope, inside=(document.id,)))
     scores = fuse([(shelf.lexical(terms_of(query), mask), 0.5), (shelf.dense(query.vector, mask), 0.5)], mask)
     page = mention(query.text).page
     if page:

@@ -11,12 +11,14 @@ from typing import Any
 
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.lifecycle.erase_proof import Searched, fragments, search
+from proxy.partition import covers
 from proxy.process.threads import in_thread
 from proxy.store.blobs import Blobs
 from proxy.store.erase import Erasure
 from proxy.store.leases import Leases
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS
+from proxy.store.spool import Spool
 from proxy.store.sql import Database
 from proxy.store.uses import Uses
 from proxy.types import Scope
@@ -40,6 +42,7 @@ class Keeping:
     blobs: Blobs
     leases: Leases
     uses: Uses
+    spool: Spool | None = None
 
 
 @dataclass(slots=True)
@@ -53,7 +56,7 @@ class Erasing:
 async def erase(parts: Keeping, scope: Scope, *, verify: bool) -> Erasing:
     """Delete everything of the scope, work under way included; the bytes leave the SQL files with ``scrub``.
 
-    A scope that names an agent stands for that agent's part of the user's memory only.
+    A scope that names an agent or a project stands for its part of the user's memory only.
 
     Raises:
         StoreUnavailable: If another process does not let go of the owner's memory in time.
@@ -110,12 +113,14 @@ async def _erase_user(parts: Keeping, scope: Scope, done: Erasing) -> None:
     parts.uses.forget(scope)
     await parts.store.drop_owner(scope)
     await parts.blobs.drop_owner(scope)
+    if parts.spool is not None:
+        await parts.spool.drop_owner(scope)
 
 
 async def _erase_agent(parts: Keeping, scope: Scope, done: Erasing) -> None:
     erasure = Erasure(parts.database)
     before = await parts.store.counts(scope)
-    memories = [row.id for row in await parts.store.memories(scope) if row.agent == scope.agent]
+    memories = [row.id for row in await parts.store.memories(scope) if covers(scope.agent, row.agent)]
     names = await erasure.agent_blobs(scope)
     files, size_bytes = await parts.blobs.usage(scope)
     await parts.uses.remove(scope, memories)
@@ -137,7 +142,7 @@ async def _values(parts: Keeping, scope: Scope) -> list[Any]:
         *await parts.store.episodes(scope),
         *await parts.store.chunks(scope),
     ]
-    own = [row for row in rows if not scope.agent or row.agent == scope.agent]
+    own = [row for row in rows if not scope.agent or covers(scope.agent, row.agent)]
     values: list[Any] = [
         value for row in own for value in (row.id, row.text, getattr(row, "quote", ""), getattr(row, "context", ""))
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from proxy.memory.plan.changes import is_ending
+from proxy.partition import parts
 from proxy.store.history import Entry
 from proxy.types import Memory
 
@@ -22,7 +23,6 @@ class Wanted:
 
     kind: str = ""
     status: str = "active"
-    project: str = ""
     agent: str = ""
     source: str = ""
     as_of: datetime | None = None
@@ -30,8 +30,6 @@ class Wanted:
 
 def chosen(rows: Sequence[Memory], steps: Mapping[str, Sequence[Entry]], wanted: Wanted, now: datetime) -> list[Memory]:
     """Return the memories that ``wanted`` asks for, newest first; as of a time, each as it was worded then."""
-    if wanted.project:  # no memory belongs to a project
-        return []
     found = [row for row in rows if not is_ending(row)]
     if wanted.as_of is not None:
         moment = wanted.as_of
@@ -76,6 +74,6 @@ def _is_over(row: Memory, now: datetime) -> bool:
 
 def _fits(row: Memory, wanted: Wanted) -> bool:
     is_kind = not wanted.kind or row.kind == wanted.kind
-    is_agent = not wanted.agent or row.agent == wanted.agent
+    is_agent = not wanted.agent or parts(row.agent)[0] == wanted.agent
     is_source = not wanted.source or wanted.source in (row.source, row.source.partition(":")[0])
     return is_kind and is_agent and is_source

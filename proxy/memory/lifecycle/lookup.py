@@ -12,7 +12,9 @@ from proxy.memory.index.cache import IndexCache
 from proxy.memory.inject.standing import standing
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.sources import recall
+from proxy.memory.recall.statements import is_of_past
 from proxy.memory.vectors.embed import Embedder
+from proxy.memory.visibility.passing import current
 from proxy.text.tokens import count
 from proxy.types import Hit, Scope, Source
 
@@ -38,4 +40,5 @@ async def find(
     hits = (recalled.hits or recalled.considered)[:limit]
     if stands is not None:
         hits = [seen for hit in hits if (seen := stands.seen(hit)) is not None]
+        hits = current(hits, stands.passing, now, is_past=is_of_past(text))
     return [replace(hit, tokens=count(hit.text)) for hit in hits]

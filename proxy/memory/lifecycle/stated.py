@@ -1,4 +1,4 @@
-"""A statement that comes by API as a memory."""
+"""A statement that comes by API or import as a memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from proxy.memory.learn.learn import marked
 from proxy.types import Kind, Memory, Scope
 
 
-def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str) -> Memory:
+def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str, source: str = "api") -> Memory:
     """Return the memory that ``text`` states, with the slot it fills, so that what the user says later can end it."""
     memory = Memory(
         id=id_,
@@ -18,7 +18,7 @@ def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str) -> M
         updated_at=now,
         valid_from=now,
         quote=text,
-        source="api",
+        source=source,
         provenance="user_confirmed",
         agent=scope.agent,
     )

@@ -20,14 +20,33 @@ FORGOTTEN = "forgotten"  # of an ending: asked for by a request to forget; never
 SLOT = "slot"  # metadata of a memory that fills a slot with one value at a time
 APART = "apart"  # metadata of a memory that is shown by itself: its message is long, or its sentence withheld
 REMAINS = "remains"  # metadata of a memory that keeps what still held of a closed one: the batch
+TASK = "task"  # metadata of a task: title, due date, priority, status and so on
+WAS = "was"  # metadata of what is in quarantine: status or text before
 PROPOSES = "proposes"  # metadata of a row in review: what is proposed
 DECISION = "decision"  # of a row that proposed something: what was decided
+ASKED = "asked"  # of a row in review that is a question: choices, who asks, and the answer
 PROPOSED = "proposed"  # of a decided one: ids of the memories it was about
 INTERNAL = frozenset(
-    (ENDING, HIDES, TEXTS, TERMS, FORGOTTEN, SLOT, REMAINS, PROFILE, APART, PROPOSES, DECISION, PROPOSED)
+    (
+        ENDING,
+        HIDES,
+        TEXTS,
+        TERMS,
+        FORGOTTEN,
+        SLOT,
+        REMAINS,
+        PROFILE,
+        APART,
+        TASK,
+        WAS,
+        PROPOSES,
+        DECISION,
+        PROPOSED,
+        ASKED,
+    )
 )
 
-Action = Literal["add", "reinforce", "close", "link", "review", "restore", "edit", "archive"]
+Action = Literal["add", "reinforce", "close", "link", "review", "restore", "edit", "archive", "quarantine", "release"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +98,7 @@ def close_memory(memory: Memory, now: datetime, *, batch: str = "", turn: str = 
 
 def restore_memory(memory: Memory, now: datetime) -> Change:
     """Return the change that makes a closed or archived memory current again."""
-    metadata = {name: value for name, value in memory.metadata.items() if name != FORGOTTEN}
+    metadata = {name: value for name, value in memory.metadata.items() if name not in (FORGOTTEN, WAS)}
     restored = replace(memory, status="active", valid_to=None, updated_at=now, batch="", metadata=metadata)
     return Change("restore", restored, memory, "", "request")
 
@@ -90,7 +109,7 @@ def undo_changes(batch: str, memories: Iterable[Memory], now: datetime) -> list[
     for row in memories:
         if row.metadata.get(ENDING) == batch and row.status != "archived":
             changes.append(Change("archive", replace(row, status="archived", updated_at=now), row, "", "undone"))
-        elif row.batch == batch and row.status in ("closed", "review"):
+        elif row.batch == batch and row.status in ("closed", "review", "quarantined"):
             changes.append(restore_memory(row, now))
         elif row.metadata.get(REMAINS) == batch and row.status == "active":
             changes.append(Change("archive", replace(row, status="archived", updated_at=now), row, "", "undone"))

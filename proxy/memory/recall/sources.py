@@ -13,6 +13,7 @@ import numpy as np
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, TurnShelf
 from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.recall.carried import Turns, carried_by, turn_hit, without_carried
 from proxy.memory.recall.chunk_source import ChunkSource
 from proxy.memory.recall.evidence import weigh
 from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
@@ -32,10 +33,8 @@ from proxy.memory.recall.turns import (
     worth,
 )
 from proxy.text.lexical import content
-from proxy.text.quoted import within
-from proxy.types import Episode, Hit, Scope, Source
+from proxy.types import Hit, Scope, Source
 
-MAX_CARRIED = 400  # characters of a turn that is shown for a statement in it
 _MOST_FACTS = 30
 _MOST_LEADS = 12
 _SPARE = 10  # turns that may turn out to repeat others
@@ -140,7 +139,7 @@ class EpisodeSource:
         scores = _none_lost(scores, mask, query)
         scores = with_reply(shelf, with_answers(shelf, scores), fused, query)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
-        hits = [_turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
+        hits = [turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
         evidence = weigh(shelf, terms, mask, like.words, like.cosines)
         if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)
@@ -148,7 +147,6 @@ class EpisodeSource:
 
 
 SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource(), ChunkSource())
-_BEFORE, _BEHIND = 12, 2  # pieces of a message that tell what in one of them is quoted
 
 
 async def recall(
@@ -176,9 +174,10 @@ async def recall(
     asked = [source for source in among if sources is None or not source.gives.isdisjoint(sources)]
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
     turns = await index.turns(scope, query) if sources is None or "episode" in sources else None
-    carried = _carried(found, turns, withheld)
+    may_show = Turns(turns, scope, withheld)
+    carried = carried_by(found, may_show)
     found = [
-        _only(_without(one, carried, turns, withheld), sources) for one in found if one.hits or one.evidence.coverage
+        _only(without_carried(one, carried, may_show), sources) for one in found if one.hits or one.evidence.coverage
     ]
     verdict = _judged(found, f"{query.context}\n{query.text}")
     if verdict.reason == OF_ONESELF:  # nothing of a handful is far behind
@@ -212,43 +211,6 @@ def _vouched(
         else:
             split.append((one, speaks))
     return [one for one, _ in split], [speaks for _, speaks in split]
-
-
-def _carried(found: Sequence[Found], turns: TurnShelf | None, withheld: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the turns that say a found memory whole, each with the ids of those memories."""
-    if turns is None:
-        return {}
-    carried: dict[str, tuple[str, ...]] = {}
-    with turns.lock:
-        for hit in (hit for one in found for hit in one.hits):
-            may_stand = hit.is_carried and not hit.then and hit.message not in withheld
-            if hit.source == "fact" and hit.message and may_stand and turns.line(hit.message) is not None:
-                carried[hit.message] = (*carried.get(hit.message, ()), hit.id)
-    return carried
-
-
-def _without(
-    found: Found, carried: Mapping[str, tuple[str, ...]], turns: TurnShelf | None, withheld: Collection[str]
-) -> Found:
-    """Return hits without memories that a turn says whole: turns are found by themselves, and rank better."""
-    if turns is None or not any(hit.source == "fact" and hit.message for hit in found.hits):
-        return found
-    kept = [hit.id not in carried.get(hit.message, ()) for hit in found.hits]
-    with turns.lock:
-        hits = [_linked(hit, turns, withheld) for hit, stays in zip(found.hits, kept, strict=True) if stays]
-    return replace(found, hits=hits, leads=sum(kept[: found.leads]))
-
-
-def _linked(hit: Hit, turns: TurnShelf, withheld: Collection[str]) -> Hit:
-    """Return a hit with the whole turns of the statements linked to it, where these are short and may be shown."""
-    return replace(hit, then=tuple(_turn_of(one, turns, withheld) for one in hit.then)) if hit.then else hit
-
-
-def _turn_of(hit: Hit, turns: TurnShelf, withheld: Collection[str]) -> Hit:
-    line = turns.line(hit.message) if hit.message and hit.message not in withheld else None
-    if line is None or len(turns.items[line].text) > MAX_CARRIED:
-        return hit
-    return replace(_turn_hit(turns, line, hit.score), stands_for=(hit.id,))
 
 
 def _judged(found: Sequence[Found], text: str) -> Verdict:
@@ -333,28 +295,3 @@ def _each_text_once(shelf: TurnShelf, lines: Sequence[int]) -> list[int]:
     for line in lines:
         seen.setdefault(" ".join(shelf.items[line].text.casefold().split()), line)
     return list(seen.values())
-
-
-def _turn_hit(shelf: TurnShelf, line: int, score: float) -> Hit:
-    turn = shelf.items[line]
-    return Hit(
-        "episode",
-        turn.id,
-        turn.text,
-        score,
-        0,
-        when=turn.local_at,
-        session=turn.session,
-        role=turn.role,
-        seq=turn.seq,
-        live=turn.live,
-        quoted=_quoted(shelf, turn) if turn.role == "user" else (),
-    )
-
-
-def _quoted(shelf: TurnShelf, turn: Episode) -> tuple[str, ...]:
-    """Return what is quoted in a turn, by what stands before and behind it in its message."""
-    base = turn.id.rpartition(".")[0] if turn.piece else turn.id
-    numbers = range(max(0, turn.piece - _BEFORE), turn.piece + _BEHIND + 1)
-    lines = [shelf.line(f"{base}.{number}" if number else base) for number in numbers]
-    return within("\n".join(shelf.items[line].text for line in lines if line is not None), turn.text)

@@ -36,13 +36,20 @@ _UNSPACED_GAP = rf"[^，。；！？,;!?\n]{{0,{CHARACTERS_OF_GAP}}}?"
 
 FOLDER: Traversable = resources.files(__name__)  # read at each first use of a language, so that tests can replace it
 
+LIFE: Traversable = resources.files(__name__).joinpath("life")  # lists of what people do with memory, file by file
+
 
 @cache
 def table(code: str) -> Mapping[str, Any]:
     """Return the TOML table of a language, empty for one that has no file."""
     if not (code.isascii() and code.isalpha()):
         return {}
-    file = FOLDER.joinpath(f"{code}.toml")
+    found = _read(FOLDER.joinpath(f"{code}.toml"))
+    more = _read(LIFE.joinpath(f"{code}.toml")) if found else {}
+    return found | {name: {**found.get(name, {}), **lists} for name, lists in more.items()}
+
+
+def _read(file: Traversable) -> dict[str, Any]:
     return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 

@@ -7,7 +7,7 @@ import gc
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -107,15 +107,19 @@ TEXTS: dict[str, Callable[[int], str]] = {
 }
 
 
-def _cost_ms(work: Callable[[], object]) -> float:
+@pytest.fixture(autouse=True, scope="module")
+def no_collections() -> Iterator[None]:
+    """A collection costs as much as all else here, whenever it comes."""
     gc.collect()
-    gc.disable()  # a collection costs as much as all else here, whenever it comes
-    try:
-        start = time.process_time()
-        work()
-        return (time.process_time() - start) * 1000
-    finally:
-        gc.enable()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def _cost_ms(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return (time.process_time() - start) * 1000
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -1,0 +1,121 @@
+"""``/v1/agents``: the user's agents and apps, what they can do, and whether each keeps what it learns to itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from proxy.access.auth import agent_id
+from proxy.api.caller import Caller, Parts
+from proxy.api.shapes import listing
+from proxy.clock import iso
+from proxy.errors import InvalidRequest
+from proxy.memory.lifecycle.tasks import open_tasks
+from proxy.memory.plan.changes import is_ending
+from proxy.partition import parts
+from proxy.services import Services
+from proxy.store.agents import Agent
+from proxy.text.secrets import redact
+from proxy.types import Scope
+
+router = APIRouter(prefix="/v1/agents")
+
+_Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(redact)]
+_Words = Annotated[list[_Name], Field(max_length=100)]
+
+
+class NewAgent(BaseModel):
+    """Body of ``POST /v1/agents``."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: _Name
+    capabilities: _Words = []
+    private: bool = False
+
+
+class AgentPatch(BaseModel):
+    """Body of ``PATCH /v1/agents/{id}``; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    capabilities: _Words | None = None
+    private: bool | None = None
+
+
+@router.get("")
+async def list_agents(scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return the registered agents by name."""
+    counts = await _counts(services, scope)
+    return listing([_shape(one, counts) for one in await services.agents.all(scope)])
+
+
+@router.post("")
+async def create_agent(scope: Caller, services: Parts, body: NewAgent) -> dict[str, Any]:
+    """Register an agent under the name that it sends in ``X-Memory-Agent``; again, its settings are replaced.
+
+    What a common agent learns is the user's, for all of them; a private one keeps it to itself and sees what is common.
+    One that is not registered is private.
+    """
+    id_ = agent_id(services.hasher, scope.user, body.name.strip())
+    known = await services.agents.find(scope, id_)
+    agent = Agent(id_, body.name.strip(), tuple(body.capabilities), body.private, services.clock.now())
+    await services.agents.put(scope, agent)
+    shown = agent if known is None else replace(agent, created_at=known.created_at, last_at=known.last_at)
+    return _shape(shown, await _counts(services, scope))
+
+
+@router.get("/{agent_id}")
+async def get_agent(agent_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return one agent, by its id or its name."""
+    return _shape(await services.agents.get(scope, agent_id), await _counts(services, scope))
+
+
+@router.patch("/{agent_id}")
+async def patch_agent(agent_id: str, scope: Caller, services: Parts, body: AgentPatch) -> dict[str, Any]:
+    """Change what an agent can do, or whether it keeps to itself from now on; what is known to others stays known."""
+    given = {name: value for name, value in body.model_dump().items() if value is not None}
+    if not given:
+        raise InvalidRequest("The body changes nothing. Send `capabilities` or `private`.")
+    agent = await services.agents.get(scope, agent_id)
+    changed = replace(
+        agent,
+        capabilities=tuple(given.get("capabilities", agent.capabilities)),
+        is_private=given.get("private", agent.is_private),
+    )
+    await services.agents.put(scope, changed)
+    return _shape(changed, await _counts(services, scope))
+
+
+@router.delete("/{agent_id}")
+async def delete_agent(agent_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Take an agent off the list; its memory stays, to be erased by ``POST /v1/erase`` with its name in the header."""
+    agent = await services.agents.get(scope, agent_id)
+    await services.agents.remove(scope, agent.id)
+    return {"id": agent.id, "object": "agent.deleted", "deleted": True}
+
+
+def _shape(agent: Agent, counts: tuple[Counter[str], Counter[str]]) -> dict[str, Any]:
+    memories, tasks = counts
+    return {
+        "id": agent.id,
+        "object": "agent",
+        "name": agent.name,
+        "capabilities": list(agent.capabilities),
+        "private": agent.is_private,
+        "memories": memories[agent.id],
+        "tasks": tasks[agent.name],
+        "created_at": iso(agent.created_at),
+        "last_at": iso(agent.last_at) if agent.last_at else None,
+    }
+
+
+async def _counts(services: Services, scope: Scope) -> tuple[Counter[str], Counter[str]]:
+    """Return how many active memories each agent keeps to itself, and how many open tasks in view it has."""
+    rows = [row for row in await services.store.memories(scope) if row.status == "active" and not is_ending(row)]
+    tasks = open_tasks([row for row in rows if scope.sees(row.agent)])
+    return Counter(parts(row.agent)[0] for row in rows), Counter(task.agent for _, task in tasks)

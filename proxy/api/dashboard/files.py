@@ -1,0 +1,56 @@
+"""Pictures and documents: what was shown, what is known of it, and its end."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from proxy.api.dashboard.visit import ROOT, PageRoute, Visit, answered
+
+router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
+_PER_PAGE = 60
+
+
+@router.get("/files")
+async def files(request: Request) -> Response:
+    """Show pictures as a grid, and documents as a list."""
+    visit = await Visit.of(request)
+    images = await visit.get("/v1/images", limit=_PER_PAGE)
+    documents = await visit.get("/v1/documents", limit=_PER_PAGE)
+    return visit.page("files.html", images=images["data"], documents=documents["data"], done=visit.asked("done"))
+
+
+@router.get("/images/{image_id}")
+async def image(request: Request, image_id: str) -> Response:
+    """Show a picture with its texts."""
+    visit = await Visit.of(request)
+    return visit.page("image.html", image=await visit.get(f"/v1/images/{image_id}"))
+
+
+@router.get("/images/{image_id}/{what}")
+async def image_bytes(request: Request, image_id: str, what: str) -> Response:
+    """Return a picture, or the small form of it."""
+    visit = await Visit.of(request)
+    answer = await visit.raw("GET", f"/v1/images/{image_id}/{'thumbnail' if what == 'thumbnail' else 'content'}")
+    kind = answer.headers.get("content-type", "")
+    if not answer.is_success or not kind.startswith("image/"):
+        return Response(status_code=404)
+    return answered(answer.content, kind)
+
+
+@router.get("/documents/{document_id}")
+async def document(request: Request, document_id: str) -> Response:
+    """Show a document: outline, summary, passages."""
+    visit = await Visit.of(request)
+    one = await visit.get(f"/v1/documents/{document_id}")
+    chunks = await visit.get(f"/v1/documents/{document_id}/chunks", limit=20, after=visit.asked("after"))
+    more = chunks["last_id"] if chunks["has_more"] else ""
+    return visit.page("document.html", document=one, chunks=chunks["data"], more=more)
+
+
+@router.post("/{kind}/{file_id}/delete")
+async def delete(request: Request, kind: str, file_id: str) -> Response:
+    """Destroy a picture or document with everything made of it."""
+    visit = await Visit.of(request)
+    await visit.ask("DELETE", f"/v1/{'images' if kind == 'images' else 'documents'}/{file_id}")
+    return visit.go("/files", done="Destroyed.")

@@ -1,0 +1,78 @@
+"""What waits for a person: reviews, quarantine, tasks; and the agents and projects that memory is divided by."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from proxy.api.dashboard.visit import ROOT, PageRoute, Visit
+
+router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
+
+
+@router.get("/reviews")
+async def reviews(request: Request) -> Response:
+    """Show what waits for a decision."""
+    visit = await Visit.of(request)
+    return visit.page("reviews.html", reviews=(await visit.get("/v1/reviews", limit=50))["data"])
+
+
+@router.post("/reviews/{review_id}")
+async def decide(request: Request, review_id: str) -> Response:
+    """Decide on one."""
+    visit = await Visit.of(request)
+    body = {"decision": visit.field("decision")}
+    if body["decision"] == "edit":
+        body["text"] = visit.field("text")
+    await visit.ask("POST", f"/v1/reviews/{review_id}", json=body)
+    return visit.go("/reviews")
+
+
+@router.get("/quarantine")
+async def quarantine(request: Request) -> Response:
+    """Show what is set apart, and why."""
+    visit = await Visit.of(request)
+    return visit.page("quarantine.html", entries=(await visit.get("/v1/quarantine", limit=100))["data"])
+
+
+@router.post("/quarantine/{entry_id}")
+async def release(request: Request, entry_id: str) -> Response:
+    """Release something, or destroy it."""
+    visit = await Visit.of(request)
+    if visit.field("action") == "delete":
+        await visit.ask("DELETE", f"/v1/quarantine/{entry_id}")
+    else:
+        await visit.ask("POST", f"/v1/quarantine/{entry_id}/release")
+    return visit.go("/quarantine")
+
+
+@router.get("/tasks")
+async def tasks(request: Request) -> Response:
+    """Show what is still to be done, by due date."""
+    visit = await Visit.of(request)
+    return visit.page("tasks.html", tasks=(await visit.get("/v1/tasks", limit=100))["data"])
+
+
+@router.post("/tasks")
+async def add_task(request: Request) -> Response:
+    """Note something to be done."""
+    visit = await Visit.of(request)
+    due = visit.field("due")
+    await visit.ask("POST", "/v1/tasks", json={"title": visit.field("title"), **({"due": due} if due else {})})
+    return visit.go("/tasks")
+
+
+@router.post("/tasks/{task_id}")
+async def change_task(request: Request, task_id: str) -> Response:
+    """Change how a task stands."""
+    visit = await Visit.of(request)
+    await visit.ask("PATCH", f"/v1/tasks/{task_id}", json={"status": visit.field("status")})
+    return visit.go("/tasks")
+
+
+@router.get("/groups")
+async def groups(request: Request) -> Response:
+    """Show the agents and projects."""
+    visit = await Visit.of(request)
+    agents, projects = (await visit.get("/v1/agents"))["data"], (await visit.get("/v1/projects"))["data"]
+    return visit.page("groups.html", agents=agents, projects=projects)

@@ -1,0 +1,273 @@
+"""One visit of a page: who reads it, what the API answers, and how an answer becomes a page."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib import resources
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import httpx
+import jinja2
+from cryptography.fernet import Fernet, InvalidToken
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from proxy.api.dashboard import charts
+from proxy.errors import Forbidden, ProxyError
+from proxy.services import Services
+
+COOKIE = "throughline"
+SIGNED_IN_S = 12 * 3600
+ROOT = "/dashboard"
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cache-control": "no-store",
+    "cross-origin-opener-policy": "same-origin",
+}
+_MAX_FORM = 200_000  # bytes
+_FORM = "application/x-www-form-urlencoded"
+
+
+class Refused(Exception):
+    """The API refused; its sentence is for the reader."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class SignedOut(Exception):
+    """Nobody is signed in here, or not any more."""
+
+
+class Visit:
+    """A request for a page, by somebody who is signed in."""
+
+    def __init__(self, request: Request, key: str, user: str) -> None:
+        self.request, self.key, self.user = request, key, user
+        self.form: dict[str, list[str]] = {}
+
+    @classmethod
+    async def of(cls, request: Request, *, word: str | None = None) -> Visit:
+        """Return the visit of a request; of one that writes, with its form.
+
+        Args:
+            request: The request.
+            word: Of its form, where that is not in the body.
+
+        Raises:
+            SignedOut: If nobody is signed in.
+            Forbidden: If a form was not made here.
+        """
+        kept = seal(request).opened(request.cookies.get(COOKIE, ""))
+        if kept is None:
+            raise SignedOut
+        visit = cls(request, kept["key"], kept["user"])
+        if request.method == "POST":
+            refuse_others(request)
+            visit.form = {} if word is not None else await form_of(request)
+            if not hmac.compare_digest(visit.field("csrf") if word is None else word, visit.csrf):
+                raise Forbidden("This form was not made for you, or you signed in anew. Open the page again.")
+        return visit
+
+    @property
+    def csrf(self) -> str:
+        """The word that every form of this visitor carries."""
+        return seal(self.request).word(self.request.cookies.get(COOKIE, ""))
+
+    def field(self, name: str, default: str = "") -> str:
+        """Return a field of the form, "" where it is not there."""
+        return self.form.get(name, [default])[-1]
+
+    def asked(self, name: str, default: str = "") -> str:
+        """Return a parameter of the page's address."""
+        return self.request.query_params.get(name, default)
+
+    async def raw(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Ask the API as this visitor."""
+        host = self.request.headers.get("host", "localhost")
+        headers = {"authorization": f"Bearer {self.key}", "host": host, **options.pop("headers", {})}
+        if self.user:
+            headers["x-memory-user"] = self.user
+        transport = httpx.ASGITransport(self.request.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as api:  # noqa: S113
+            return await api.request(method, path, headers=headers, **options)
+
+    async def ask(self, method: str, path: str, **options: Any) -> dict[str, Any]:
+        """Return what the API answers.
+
+        Raises:
+            SignedOut: If it does not know the key any more.
+            Refused: If it refuses.
+        """
+        answer = await self.raw(method, path, **options)
+        if answer.status_code == httpx.codes.UNAUTHORIZED:
+            raise SignedOut
+        body: dict[str, Any] = answer.json() if answer.content else {}
+        if not answer.is_success:
+            told = body.get("error")
+            raise Refused(answer.status_code, str(told.get("message")) if isinstance(told, dict) else "That failed.")
+        return body
+
+    async def get(self, path: str, **params: Any) -> dict[str, Any]:
+        """Return what there is at a path; parameters that are empty are left out."""
+        return await self.ask("GET", path, params={name: value for name, value in params.items() if value != ""})
+
+    def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+        """Return a page; for a part of one that htmx asked for, the same page, of which it takes the part."""
+        shown = {"visit": self, "here": self.request.url.path, "csrf": self.csrf, **values}
+        return rendered(template, status=status, **shown)
+
+    def go(self, path: str, **params: str) -> RedirectResponse:
+        """Return the answer after something was written: a page to go on with."""
+        query = urlencode({name: value for name, value in params.items() if value})
+        return RedirectResponse(f"{ROOT}{path}{'?' if query else ''}{query}", 303, headers=HEADERS)
+
+    def back(self, **params: str) -> RedirectResponse:
+        """Return to the page of the form."""
+        at = urlsplit(self.request.headers.get("referer", ""))
+        path = at.path.removeprefix(ROOT) if at.path.startswith(f"{ROOT}/") else "/memories"
+        return self.go(path, **{**dict(parse_qsl(at.query)), **params})
+
+
+class Seal:
+    """Keeps a key in a cookie that only this server can open, and makes the words of forms."""
+
+    def __init__(self, secret: str) -> None:
+        import base64  # noqa: PLC0415 - used here alone
+
+        self._fernet = Fernet(base64.urlsafe_b64encode(secret.encode()[:32]))
+        self._secret = secret
+
+    def closed(self, key: str, user: str) -> str:
+        """Return what the cookie holds."""
+        return self._fernet.encrypt(json.dumps({"key": key, "user": user}).encode()).decode()
+
+    def opened(self, cookie: str) -> dict[str, str] | None:
+        """Return what was kept, None where it is not ours or too old."""
+        try:
+            kept: dict[str, str] = json.loads(self._fernet.decrypt(cookie.encode(), ttl=SIGNED_IN_S))
+        except (InvalidToken, ValueError):
+            return None
+        return kept
+
+    def word(self, cookie: str) -> str:
+        """Return the word that forms of the holder of a cookie carry."""
+        return hmac.digest(self._secret.encode(), cookie.encode(), "sha256").hex()
+
+
+def seal(request: Request) -> Seal:
+    """Return the seal of this server."""
+    services: Services = request.app.state.services
+    return _seal(services.hasher.digest("dashboard", "cookie"))
+
+
+@cache
+def _seal(secret: str) -> Seal:
+    return Seal(secret)
+
+
+def refuse_others(request: Request) -> None:
+    """Refuse what a page of another site sends.
+
+    Raises:
+        Forbidden: If it does.
+    """
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise Forbidden("Forms of this dashboard come from its own pages.")
+
+
+async def form_of(request: Request) -> dict[str, list[str]]:
+    """Return the fields of a form.
+
+    Raises:
+        Forbidden: If it is none, is too large, or a page of another site sent it.
+    """
+    refuse_others(request)
+    if not request.headers.get("content-type", "").startswith(_FORM):
+        raise Forbidden("Forms of this dashboard come from its own pages.")
+    body = await request.body()
+    if len(body) > _MAX_FORM:
+        raise Forbidden(f"A form may have {_MAX_FORM} bytes.")
+    fields: dict[str, list[str]] = {}
+    for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
+        fields.setdefault(name, []).append(value)
+    return fields
+
+
+def rendered(template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return a page."""
+    return HTMLResponse(_templates().get_template(template).render(**values), status, headers=HEADERS)
+
+
+def answered(data: bytes, media_type: str) -> Response:
+    """Return bytes of the API's as they are."""
+    return Response(data, media_type=media_type, headers=HEADERS)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("proxy.api.dashboard"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    catalogue = words()
+    made.globals.update(root=ROOT, _=lambda text, **values: catalogue.get(text, text).format(**values))
+    made.globals["bars"] = charts.bars
+    made.filters.update(day=_day, moment=_moment, number=lambda value: f"{value:,}".replace(",", "\u202f"))
+    return made
+
+
+@cache
+def words() -> Mapping[str, str]:
+    """Return the texts of the interface, by their English wording; a translation is such a file."""
+    import tomllib  # noqa: PLC0415 - used here alone
+
+    text = resources.files("proxy.api.dashboard").joinpath("words.toml").read_text("utf-8")
+    found: Mapping[str, str] = tomllib.loads(text)["words"]
+    return found
+
+
+def _day(value: str | None) -> str:
+    return (value or "")[:10]
+
+
+def _moment(value: str | None) -> str:
+    if not value:
+        return ""
+    return datetime.fromisoformat(value.replace("Z", "+00:00")).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+class PageRoute(APIRoute):
+    """A page's route: nobody signed in leads to signing in, a refusal to a page that says what is wrong."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler with both."""
+        handle = super().get_route_handler()
+
+        async def shown(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except SignedOut:
+                return RedirectResponse(f"{ROOT}/sign-in", 303, headers=HEADERS)
+            except Refused as refused:
+                status, told = refused.status, str(refused)
+            except ProxyError as error:
+                status, told = error.status, str(error)
+            return rendered("refused.html", status=status, told=told, visit=None, here=request.url.path, csrf="")
+
+        return shown

@@ -1,0 +1,50 @@
+"""``/v1/projects``: code bases, clients, cases, each with memory of its own beside what is general."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from fastapi import APIRouter
+
+from proxy.api.caller import Caller, Parts
+from proxy.api.shapes import listing
+from proxy.clock import iso
+from proxy.memory.plan.changes import is_ending
+from proxy.partition import parts
+from proxy.services import Services
+from proxy.store.projects import Project
+from proxy.types import Scope
+
+router = APIRouter(prefix="/v1/projects")
+
+
+@router.get("")
+async def list_projects(scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return the projects, the one used last first; a request that names a project sees that one alone."""
+    counts = await _counts(services, scope)
+    return listing([_shape(one, counts) for one in await services.projects.all(scope)])
+
+
+@router.get("/{project_id}")
+async def get_project(project_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return one project, by its id or its name."""
+    return _shape(await services.projects.get(scope, project_id), await _counts(services, scope))
+
+
+def _shape(project: Project, counts: Counter[str]) -> dict[str, Any]:
+    return {
+        "id": project.id,
+        "object": "project",
+        "name": project.name,
+        "memories": counts[project.id],
+        "created_at": iso(project.created_at),
+        "last_at": iso(project.last_at),
+    }
+
+
+async def _counts(services: Services, scope: Scope) -> Counter[str]:
+    """Return how many active memories each project has."""
+    rows = await services.store.memories(scope)
+    own = [row for row in rows if scope.owns(row.agent) and row.status == "active" and not is_ending(row)]
+    return Counter(parts(row.agent)[1] for row in own)

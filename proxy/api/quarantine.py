@@ -1,0 +1,174 @@
+"""``/v1/quarantine``: conversations, documents and memories that are set apart: found only inside of themselves."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from proxy.api.caller import Caller, Parts
+from proxy.api.sessions import destroy_session, find_session
+from proxy.api.shapes import listing
+from proxy.api.writing import destroy
+from proxy.clock import iso
+from proxy.errors import InvalidRequest, NotFound
+from proxy.memory.lifecycle.quarantine import Parts as To
+from proxy.memory.lifecycle.quarantine import release, set_apart
+from proxy.memory.plan.changes import is_ending
+from proxy.process.threads import shielded
+from proxy.services import Services
+from proxy.store.quarantine import Apart, ApartKind
+from proxy.text.secrets import redact
+from proxy.types import Scope
+from proxy.worker.discard import discard
+from proxy.worker.endings import end_conversation
+
+router = APIRouter(prefix="/v1/quarantine")
+
+_Id = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class SetApart(BaseModel):
+    """Body of ``POST /v1/quarantine``: exactly one of the three, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    session: _Id | None = None
+    document: _Id | None = None
+    memory: _Id | None = None
+    reason: Annotated[str, Field(max_length=2000), AfterValidator(redact)] = ""
+
+
+@router.get("")
+async def list_quarantine(
+    scope: Caller,
+    services: Parts,
+    kind: ApartKind | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    after: str = "",
+) -> dict[str, Any]:
+    """Return a page of what is in quarantine, newest first."""
+    found = [one for part in services.both() for one in await part.quarantine.all(scope)]
+    found = [one for one in found if kind in (None, one.kind)]
+    found.sort(key=lambda one: (one.created_at, one.id), reverse=True)
+    if after:
+        at = next((at for at, one in enumerate(found) if one.id == after), None)
+        if at is None:
+            raise NotFound(f"There is no entry {after[:80]!r} in this list to continue after.", param="after")
+        found = found[at + 1 :]
+    return listing([_shape(one) for one in found[:limit]], has_more=len(found) > limit)
+
+
+@router.post("")
+async def set_aside(scope: Caller, services: Parts, body: SetApart) -> dict[str, Any]:
+    """Set a conversation, a document or a memory apart; what is apart already stays as it is."""
+    given: dict[ApartKind, str | None] = {"session": body.session, "document": body.document, "memory": body.memory}
+    named = [(kind, id_) for kind, id_ in given.items() if id_ is not None]
+    if len(named) != 1:
+        raise InvalidRequest("Send exactly one of `session`, `document` and `memory`.", param="session")
+    kind, id_ = named[0]
+    part, target, within = await _meant(services, scope, kind, id_)
+    return _shape(await shielded(_set_apart(part, within, kind, target, body.reason), "set apart"))
+
+
+@router.get("/{entry_id}")
+async def get_entry(entry_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return one entry, by its id or that of what is apart."""
+    return _shape((await _found(services, scope, entry_id))[1])
+
+
+@router.post("/{entry_id}/release")
+async def release_entry(entry_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Let it out as it was before."""
+    part, entry = await _found(services, scope, entry_id)
+    await shielded(_release(part, scope, entry), "release")
+    return {**_shape(entry), "status": "released"}
+
+
+@router.delete("/{entry_id}")
+async def destroy_entry(entry_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Destroy what is apart, with everything learned from it."""
+    part, entry = await _found(services, scope, entry_id)
+    await shielded(_destroy(part, scope, entry), "destroy")
+    return {"id": entry.id, "object": "quarantine.deleted", "deleted": True}
+
+
+def _shape(entry: Apart) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "object": "quarantine",
+        "status": "quarantined",
+        "kind": entry.kind,
+        "session": entry.target if entry.kind == "session" else None,
+        "document": entry.target if entry.kind == "document" else None,
+        "memory": entry.target if entry.kind == "memory" else None,
+        "reason": entry.reason,
+        "by": entry.by,
+        "created_at": iso(entry.created_at),
+    }
+
+
+async def _meant(services: Services, scope: Scope, kind: ApartKind, id_: str) -> tuple[Services, str, Scope]:
+    """Return the parts that keep what is meant, its id, and the scope inside of its project.
+
+    Raises:
+        NotFound: If there is none in view.
+    """
+    if kind == "session":
+        part, session = await find_session(services, scope, id_)
+        return part, session.id, scope.at(session.agent)
+    for part in services.both():
+        if kind == "memory":
+            row = await part.store.memory(scope, id_)
+            if row is not None and scope.owns(row.agent) and not is_ending(row):
+                return part, row.id, scope.at(row.agent)
+        else:
+            with suppress(NotFound):
+                item = await part.media.get(scope, id_)
+                return part, item.id, scope.at(item.agent)
+    raise NotFound(f"There is no {kind} {id_[:80]!r}.", param=kind)
+
+
+async def _found(services: Services, scope: Scope, entry_id: str) -> tuple[Services, Apart]:
+    for part in services.both():
+        with suppress(NotFound):
+            return part, await part.quarantine.get(scope, entry_id)
+    raise NotFound(f"Nothing of the id {entry_id[:80]!r} is in quarantine.", param="id")
+
+
+def _parts(services: Services) -> To:
+    return To(services.index, services.book, services.ledger, services.quarantine)
+
+
+async def _set_apart(services: Services, scope: Scope, kind: ApartKind, target: str, reason: str) -> Apart:
+    async with services.leases.held(scope):
+        return await set_apart(_parts(services), scope, kind, target, reason, services.clock.now())
+
+
+async def _release(services: Services, scope: Scope, entry: Apart) -> None:
+    async with services.leases.held(scope):
+        await release(_parts(services), scope, entry, services.clock.now())
+    if entry.kind == "session":
+        within = replace(scope.at(entry.agent), session=entry.target)
+        with suppress(NotFound):
+            if (await services.sessions.get(within, entry.target)).ended_at is not None:
+                await end_conversation(services, within)  # its summary was not written while it was apart
+
+
+async def _destroy(services: Services, scope: Scope, entry: Apart) -> None:
+    rows = await services.store.memories(scope)
+    if entry.kind == "document":
+        with suppress(NotFound):
+            await discard(services, scope, await services.media.get(scope, entry.target))
+    elif entry.kind == "memory":
+        for row in [row for row in rows if row.id == entry.target]:
+            await destroy(services, scope, row)
+    else:
+        for row in [row for row in rows if row.session == entry.target and not is_ending(row)]:
+            await destroy(services, scope, row)
+        with suppress(NotFound):
+            await destroy_session(services, scope, entry.target)
+    await services.quarantine.remove(scope, entry.id)

@@ -1,0 +1,209 @@
+"""``/v1/tasks``: what the user has still to do, said in a chat or put in by API."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from proxy.api.caller import Caller, Parts
+from proxy.api.shapes import listing
+from proxy.api.writing import write
+from proxy.clock import iso, parse_time
+from proxy.errors import InvalidRequest, NotFound
+from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
+from proxy.memory.lifecycle.stated import stated
+from proxy.memory.lifecycle.tasks import OVER, PRIORITY, Task, TaskStatus, changed, shape_of, task_of, tasks_in
+from proxy.memory.plan.changes import Change
+from proxy.partition import parts
+from proxy.pipeline.identify import in_project
+from proxy.process.threads import in_thread
+from proxy.services import Services
+from proxy.text.secrets import redact
+from proxy.types import Memory, Scope
+
+router = APIRouter(prefix="/v1/tasks")
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def _due(text: str) -> str:
+    """Return a day as it is, a moment in UTC, "" for none."""
+    try:
+        if not text:
+            return ""
+        return date.fromisoformat(text).isoformat() if _DAY.fullmatch(text) else iso(parse_time(text))
+    except ValueError as error:
+        raise ValueError("a due date is a day or a moment in ISO 8601, such as 2026-06-01") from error
+
+
+_Title = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(redact)]
+_More = Annotated[str, Field(max_length=20_000), AfterValidator(redact)]
+_Due = Annotated[str, Field(max_length=40), AfterValidator(_due)]
+_Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
+_Priority = Annotated[int, Field(ge=1, le=10)]
+
+
+class NewTask(BaseModel):
+    """Body of ``POST /v1/tasks``."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: _Title
+    description: _More = ""
+    due: _Due | None = None
+    priority: _Priority = PRIORITY
+    status: TaskStatus = "open"
+    agent: _Name | None = None
+    project: Annotated[_Name, Field(min_length=1)] | None = None
+
+
+class TaskPatch(BaseModel):
+    """Body of ``PATCH /v1/tasks/{id}``; what is left out stays, and ``null`` takes it away."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: _Title | None = None
+    description: _More | None = None
+    due: _Due | None = None
+    priority: _Priority | None = None
+    status: TaskStatus | None = None
+    agent: _Name | None = None
+
+
+@router.get("")
+async def list_tasks(
+    scope: Caller,
+    services: Parts,
+    status: TaskStatus | Literal["all", ""] = "",
+    agent: str = "",
+    project: str = "",
+    due_before: str = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    after: str = "",
+) -> dict[str, Any]:
+    """Return a page of tasks: the highest priority first, then what is due first; without ``status`` the open ones."""
+    within = in_project(scope, project, services) if project not in ("", "*") else scope
+    may = scope.owns if project else scope.sees
+    rows = [row for row in await services.store.memories(scope) if may(row.agent)]
+    if project not in ("", "*"):
+        rows = [row for row in rows if parts(row.agent)[1] == within.project]
+    found = tasks_in(rows)
+    if after:
+        at = next((at for at, (row, _) in enumerate(found) if row.id == after), None)
+        if at is None:
+            raise NotFound(f"There is no task {after[:80]!r} to continue after.", param="after")
+        found = found[at + 1 :]
+    found = [(row, task) for row, task in found if _is_wanted(task, status, agent, due_before)]
+    names = await services.projects.names(scope)
+    return listing([_shape(row, names) for row, _ in found[:limit]], has_more=len(found) > limit)
+
+
+@router.post("")
+async def create_task(scope: Caller, services: Parts, body: NewTask) -> dict[str, Any]:
+    """Keep a task; an open one of the same title is the same task."""
+    now = services.clock.now()
+    within = in_project(scope, body.project or "", services)
+    if scope.project and within.project != scope.project:
+        raise InvalidRequest("`project` is not the one of X-Memory-Project. Leave one of them out.", param="project")
+    if body.project:
+        await services.projects.note(within, body.project, now=now)
+    agent = body.agent if body.agent is not None else await services.agents.name(scope)
+    task = Task(body.title, body.due or "", body.priority, body.status, body.description, agent)
+    state = partial(stated, within, body.title, now, kind="task", id_=f"mem_{secrets.token_hex(12)}")
+    memory = task.on(await in_thread("cpu", state))
+    if task.status in OVER:
+        memory = replace(memory, status="closed", valid_to=now)
+
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        return [] if _same(rows, memory) else [Change("add", memory, None, "", "request")]
+
+    await write(services, within, plan)
+    row = await services.store.memory(within, memory.id) or _same(await services.store.memories(within), memory)
+    return _shape(row or memory, await services.projects.names(scope))
+
+
+@router.get("/{task_id}")
+async def get_task(task_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Return one task, done or not."""
+    return _shape(await _one(services, scope, task_id), await services.projects.names(scope))
+
+
+@router.patch("/{task_id}")
+async def patch_task(task_id: str, scope: Caller, services: Parts, body: TaskPatch) -> dict[str, Any]:
+    """Change a task; ``done`` and ``cancelled`` end it, another status takes it up again."""
+    if not body.model_fields_set:
+        raise InvalidRequest("The body changes nothing. Send `title`, `due`, `priority`, `status` or `agent`.")
+    now = services.clock.now()
+    given = body.model_dump(exclude_unset=True)
+    empty: dict[str, Any] = {"due": "", "description": "", "agent": "", "priority": PRIORITY, "status": "open"}
+    values: dict[str, Any] = {name: empty.get(name) if value is None else value for name, value in given.items()}
+    if values.get("title", "") is None:
+        raise InvalidRequest("A task has a title.", param="title")
+
+    def change(row: Memory, task: Task) -> Change:
+        new = replace(task, **values)
+        named = replace(row, text=new.title, quote=new.title) if row.source == "api" else row  # else it is the user's
+        one = changed(named, new, now)
+        return replace(one, before=row)
+
+    return _shape(await _change(services, scope, task_id, change), await services.projects.names(scope))
+
+
+@router.delete("/{task_id}")
+async def delete_task(task_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
+    """Forget a task with its sentence; ``POST /v1/memories/{id}/restore`` brings it back."""
+    row = await _one(services, scope, task_id)
+    within, request, now = scope.at(row.agent), Request(ids=(row.id,)), services.clock.now()
+    past = await past_of(services.index, within, request, [row])
+    await write(services, scope, lambda rows: forget_changes(within, request, replace(past, memories=rows), now))
+    return {"id": task_id, "object": "task.deleted", "deleted": True}
+
+
+def _same(rows: Sequence[Memory], memory: Memory) -> Memory | None:
+    """Return the open task of the same title and partition."""
+    for row in rows:
+        task = task_of(row)
+        if row.agent == memory.agent and row.status == "active" and task is not None and row.text == memory.text:
+            return row
+    return None
+
+
+def _is_wanted(task: Task, status: str, agent: str, due_before: str) -> bool:
+    is_status = status == "all" or (task.status == status if status else task.status not in OVER)
+    is_due = not due_before or bool(task.due and task.due < due_before)
+    return is_status and is_due and agent in ("", task.agent)
+
+
+def _shape(row: Memory, names: dict[str, str]) -> dict[str, Any]:
+    task = task_of(row)
+    assert task is not None
+    project = parts(row.agent)[1]
+    return {**shape_of(row, task), "project": names.get(project, project) or None}
+
+
+async def _one(services: Services, scope: Scope, task_id: str) -> Memory:
+    row = await services.store.memory(scope, task_id)
+    if row is None or not scope.owns(row.agent) or row.status == "quarantined" or task_of(row) is None:
+        raise NotFound(f"There is no task {task_id[:80]!r}.", param="id")
+    return row
+
+
+async def _change(services: Services, scope: Scope, task_id: str, change: Callable[[Memory, Task], Change]) -> Memory:
+    await _one(services, scope, task_id)
+
+    def plan(rows: list[Memory]) -> Sequence[Change]:
+        found = [(row, task_of(row)) for row in rows if row.id == task_id]
+        return [change(row, task) for row, task in found if task is not None]
+
+    changes = await write(services, scope, plan)
+    if not changes:
+        raise NotFound(f"There is no task {task_id[:80]!r}.", param="id")
+    return changes[0].memory

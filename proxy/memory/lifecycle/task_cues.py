@@ -1,0 +1,224 @@
+"""Tasks in what the user says: asked to be reminded of, done, or no longer to be done. Pure.
+
+A false task is worse than a missing one: a sentence makes one where it asks to be reminded, or says what its author has
+to do and until when.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+
+from proxy.memory.learn.learn import Read
+from proxy.memory.learn.records import statement_row
+from proxy.memory.learn.statements import Sentence, Statement
+from proxy.memory.lifecycle.tasks import PRIORITY, Task, TaskStatus, changed, open_tasks
+from proxy.memory.plan.changes import Change
+from proxy.text.dates import due_of, without_dates
+from proxy.text.languages import Language, languages_in
+from proxy.text.languages import words as listed
+from proxy.text.lexical import tongue
+from proxy.text.terms import Term, holds, plain, terms_in
+from proxy.text.words import HAS_CJK, flat, words
+from proxy.types import Memory, Said, Turn
+
+URGENT, TRIVIAL = 8, 3  # priorities
+MAX_TITLE = 300  # characters
+MIN_SHARED = 0.6  # of the shorter of two verbs, that forms of one have in common at their beginning
+MIN_PREFIX = 3
+_ANY_DAY = datetime(2020, 1, 1, tzinfo=UTC)
+_DONE_WITH = ("done with", "finished with", "fertig mit")
+
+
+def with_tasks(
+    turn: Turn,
+    readings: Sequence[Read],
+    tasks: Sequence[Memory],
+    changes: Sequence[Change],
+    now: datetime,
+    agent: str = "",
+) -> list[Change]:
+    """Return what a turn changes, with the tasks that it states and ends.
+
+    Args:
+        turn: The turn.
+        readings: Its messages as read.
+        tasks: Memories in view that are tasks.
+        changes: What the engine made of the turn.
+        now: Time of learning.
+        agent: Name of the agent that was told.
+    """
+    made = list(changes)
+    current = {row.id: row for row in tasks} | {change.memory.id: change.memory for change in changes}
+    for one in readings:
+        for sentence in one.found if one.said.live else ():
+            task = _stated(sentence, turn)
+            if task is not None:
+                made = _with(made, turn, sentence, one.said, replace(task, agent=agent), now, current.values())
+            else:
+                made += _ended(sentence, current.values(), now, turn)
+            current |= {change.memory.id: change.memory for change in made}
+    return made
+
+
+def _with(
+    changes: list[Change],
+    turn: Turn,
+    sentence: Sentence,
+    said: Said,
+    task: Task,
+    now: datetime,
+    known: Iterable[Memory],
+) -> list[Change]:
+    """Return changes in which the memory of a sentence is a task's, added where there is none."""
+    if any(plain(other.title) == plain(task.title) for _, other in open_tasks(known)):
+        return changes
+    for at, change in enumerate(changes):
+        memory = change.memory
+        is_said = plain(memory.text) == plain(sentence.text) or memory.quote == sentence.text
+        if change.action in ("add", "reinforce") and is_said:
+            return [*changes[:at], replace(change, memory=task.on(memory)), *changes[at + 1 :]]
+    row = statement_row(turn, now, Statement(sentence.text, sentence, "task"), said, is_apart=False)
+    return [*changes, Change("add", task.on(row), None, turn.id, "statement")]
+
+
+def _stated(sentence: Sentence, turn: Turn) -> Task | None:
+    """Return the task that a sentence states, None where it states none."""
+    for language in languages_in(sentence.low):
+        for name in ("remind", "duty"):
+            found = next(language.find(name, sentence.low), None)
+            if found is None or not _may_open(language, sentence, found.start()):
+                continue
+            due = due_of(sentence.text, turn.local_at, tongue(sentence.text))
+            if name == "duty" and (due is None or sentence.is_question or _lasts(sentence)):
+                continue
+            title = _title(sentence, found)
+            if name == "duty" and not _names_a_thing(title):
+                continue
+            if title and any(char.isalnum() for char in title):
+                return Task(title, due.isoformat() if due else "", _priority(sentence.low))
+    return None
+
+
+def _names_a_thing(title: str) -> bool:
+    """Return whether a title says what its verb is about: "hand in the report", not "finish this"."""
+    return any([term.text] != _verbs(title)[:1] for term in _terms(title))
+
+
+def _lasts(sentence: Sentence) -> bool:
+    """Return whether a sentence says how long something goes on, not when it is to be done."""
+    return not listed("lasting").isdisjoint(word.text for word in words(sentence.low))
+
+
+def _may_open(language: Language, sentence: Sentence, start: int) -> bool:
+    """Return whether only words of politeness stand before a cue, in its clause."""
+    before = re.split(r"[,;.!?，。；！？]", sentence.low[:start])[-1]
+    polite = language.words.get("polite", frozenset())
+    if HAS_CJK.search(before):
+        return not any(char.isalnum() for char in re.sub("|".join(map(re.escape, polite)) or r"(?!)", "", before))
+    return all(word.text in polite or word.text in listed("time") for word in words(before))
+
+
+def _title(sentence: Sentence, found: re.Match[str]) -> str:
+    """Return what is to be done: what stands at the place of the cue, to the end of the sentence where it is last."""
+    end = found.end("new") if found.end("new") < found.end() else len(sentence.text)
+    return sentence.text[found.start("new") : end].strip(" \t\n.,;:!?…。！？，；\"'")[:MAX_TITLE]
+
+
+def _priority(low: str) -> int:
+    tongues = languages_in(low)
+    if any(one.has("trivial", low) for one in tongues):
+        return TRIVIAL
+    return URGENT if any(one.has("urgent", low) for one in tongues) else PRIORITY
+
+
+def _ended(sentence: Sentence, memories: Iterable[Memory], now: datetime, turn: Turn) -> list[Change]:
+    """Return the change by which a sentence ends the one task that it is about; none where it may be about several."""
+    if sentence.is_question:
+        return []
+    rows = open_tasks(memories)
+    dropped = [pair for pair in rows if _drops(sentence, pair[1].title)]
+    done = [] if dropped else [pair for pair in rows if _does(sentence, pair[1].title)]
+    found = dropped or done
+    if len(found) != 1:
+        return []
+    (row, task) = found[0]
+    status: TaskStatus = "cancelled" if dropped else "done"
+    return [changed(row, replace(task, status=status), now, turn=turn.id, reason=status)]
+
+
+def _drops(sentence: Sentence, title: str) -> bool:
+    """Return whether a sentence says that something need not be done any more."""
+    terms = _terms(title)
+    return any(
+        bool(terms) and all(holds(match["new"], term) for term in terms)
+        for language in languages_in(sentence.low)
+        for match in language.find("drop", sentence.low)
+    )
+
+
+def _does(sentence: Sentence, title: str) -> bool:
+    """Return whether a sentence says that its author did what a title says: its things, and its verb in the past."""
+    tongues = languages_in(sentence.low)
+    own = [one for one in tongues if one.code == tongue(sentence.text)] or tongues
+    if not any(one.has("done", sentence.low) for one in own) or any(one.has("undone", sentence.low) for one in own):
+        return False
+    terms = _terms(title)
+    if HAS_CJK.search(title):
+        return bool(terms) and all(holds(sentence.text, term) for term in terms)
+    said = {word.text for word in words(sentence.low)}
+    for verb in _verbs(title):
+        things = [term for term in terms if term.text != verb]
+        if not things or not all(holds(sentence.text, term) for term in things):
+            continue
+        is_first = verb == _verbs(title)[0]
+        if any(_is_form(verb, word) for word in said) or (is_first and _calls_done(own, sentence, things)):
+            return True
+    return False
+
+
+def _calls_done(tongues: Iterable[Language], sentence: Sentence, things: Iterable[Term]) -> bool:
+    """Return whether a sentence calls something done: "the tax form is done"."""
+    return any(
+        all(holds(match["new"], term) for term in things)
+        for one in tongues
+        for match in one.find("done", sentence.low)
+        if match.start("new") == match.start() or match.end("new") < match.end() or match[0].startswith(_DONE_WITH)
+    )
+
+
+def _verbs(title: str) -> list[str]:
+    """Return the words of a title that may be its verb: all but articles, pronouns, prepositions and times."""
+    idle = frozenset[str]().union(*map(listed, ("article", "mine", "preposition", "time", "and", "third")))
+    return [word.text for word in words(flat(title)) if word.text not in idle]
+
+
+@lru_cache(maxsize=2_000)
+def _terms(title: str) -> list[Term]:
+    """Return the telling words of a title without its time words."""
+    timeless = without_dates(title, _ANY_DAY, tongue(title))
+    return [term for term in terms_in(f"- {timeless}") if term.text not in listed("time") and not term.text.isdigit()]
+
+
+def _is_form(verb: str, word: str) -> bool:
+    """Return whether a word is another form of a verb, as "renewed" of "renew"; the same form says nothing."""
+    forms = _irregular().get(verb)
+    if forms is not None and word in forms:
+        return True
+    if word == verb or not verb:
+        return False
+    shared = next((at for at, (a, b) in enumerate(zip(verb, word, strict=False)) if a != b), min(len(verb), len(word)))
+    inner = word.removeprefix("ge")
+    if inner != word and inner[:MIN_PREFIX] == verb[:MIN_PREFIX]:
+        shared = max(shared, len(verb) - 2)
+    return shared >= MIN_PREFIX and shared >= MIN_SHARED * min(len(verb), len(word))
+
+
+@cache
+def _irregular() -> dict[str, frozenset[str]]:
+    """Return the forms of what is done by the form of what is to be done."""
+    rows = [row.split("/") for row in listed("verbs_done")]
+    return {first: frozenset(forms) for first, *forms in rows}

@@ -1,0 +1,54 @@
+"""What an imported file holds, entry by entry, whoever wrote it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from proxy.clock import parse_time
+from proxy.types import Kind, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One message of an imported conversation.
+
+    Attributes:
+        files: Names and texts of what was attached.
+    """
+
+    role: Role
+    text: str
+    at: datetime | None
+    files: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation; ``id`` is equal for every export that holds it."""
+
+    id: str
+    title: str
+    remarks: tuple[Remark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One statement about the user, as another memory service kept it or as the user lists it."""
+
+    text: str
+    at: datetime | None = None
+    kind: Kind = "fact"
+
+
+Entry = Conversation | Told
+
+
+def moment_of(value: Any) -> datetime | None:
+    """Return the UTC time that a file names, None where it names none that can be read."""
+    with suppress(ValueError):
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
+            return parse_time(str(value))
+    return None

@@ -1,0 +1,158 @@
+"""Tells whose export a file is, and reads its entries one by one, however large it is."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from proxy.errors import InvalidRequest
+from proxy.memory.lifecycle.transfer import chatgpt, claude, mem0
+from proxy.memory.lifecycle.transfer.entries import Entry, Told
+from proxy.memory.lifecycle.transfer.ours import FORMAT
+
+Format = Literal["throughline", "chatgpt", "claude", "mem0", "list"]
+FORMATS: tuple[Format, ...] = ("throughline", "chatgpt", "claude", "mem0", "list")
+
+MAX_UNPACKED_BYTES = 8 * 2**30  # of all that is read of an archive
+MAX_RATIO = 200  # bytes that one byte of an archive may become
+MAX_ENTRY_CHARACTERS = 64 * 2**20  # of one conversation
+MAX_LIST_LINES = 10_000
+MAX_LINE = 2_000  # characters of a line of a list
+_CHUNK = 2**20  # characters
+_HEAD = 64 * 2**10  # bytes that tell the format
+_CONVERSATIONS = re.compile(r"(?:\A|/)conversations(?:-\d+)?\.json\Z")
+_ARRAY = re.compile(r"(?:\{\s{0,100}\"(?:results|memories|conversations)\"\s{0,100}:\s{0,100})?\[")
+_BULLET = re.compile(r"\A\s*(?:[-*•·–]|\d{1,4}[.)]|\[[^\]]{1,40}\]\s*-?)?\s*")
+_READERS: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Iterator[Entry]]]] = {
+    "chatgpt": (chatgpt.is_one, chatgpt.entries),
+    "claude": (claude.is_one, claude.entries),
+    "mem0": (mem0.is_one, mem0.entries),
+}
+
+
+def format_of(path: Path) -> Format:
+    """Return whose export a file is.
+
+    Raises:
+        InvalidRequest: If it is none that is known.
+    """
+    with _texts(path) as texts:
+        for text in texts:
+            head = text.read(_HEAD).lstrip("\ufeff \t\r\n")
+            if head.startswith("{") and f'"{FORMAT}"' in head.partition("\n")[0]:
+                return "throughline"
+            if head.startswith(("[", "{")):
+                text.seek(0)
+                first = next(_values(text), None)
+                for name, (is_one, _) in _READERS.items():
+                    if first is not None and is_one(first):
+                        return name  # type: ignore[return-value]
+                raise InvalidRequest(
+                    "This JSON is no export that is known here. Send an export of this server (JSONL), of ChatGPT or "
+                    "Claude (conversations.json or the whole archive), of mem0, or a list with a memory on each line."
+                )
+            if head.strip() and "\0" not in head:
+                return "list"
+    raise InvalidRequest("There is nothing to import in this file.")
+
+
+def entries_of(path: Path, name: Format) -> Iterator[Entry]:
+    """Yield what an export of another service holds, in its order.
+
+    Raises:
+        InvalidRequest: If it is broken; entries before the break have come by then.
+    """
+    with _texts(path) as texts:
+        for text in texts:
+            if name == "list":
+                yield from _listed(text)
+            else:
+                _, entries = _READERS[name]
+                for value in _values(text):
+                    yield from entries(value)
+
+
+def _listed(text: IO[str]) -> Iterator[Told]:
+    for number, line in enumerate(text):
+        if number >= MAX_LIST_LINES:
+            raise InvalidRequest(f"A list may have {MAX_LIST_LINES} lines; send the rest by itself.")
+        if told := _BULLET.sub("", line.strip("\ufeff \t\r\n"), count=1).strip()[:MAX_LINE]:
+            yield Told(told)
+
+
+@contextmanager
+def _texts(path: Path) -> Iterator[Iterator[IO[str]]]:
+    """Yield the texts to be read: the file, or what an archive has of conversations."""
+    if not zipfile.is_zipfile(path):
+        with path.open(encoding="utf-8", errors="replace") as text:
+            yield iter([text])
+        return
+    with zipfile.ZipFile(path) as archive:
+        yield _inside(archive)
+
+
+def _inside(archive: zipfile.ZipFile) -> Iterator[IO[str]]:
+    parts = [one for one in archive.infolist() if _CONVERSATIONS.search(one.filename)]
+    if not parts:
+        raise InvalidRequest("The archive has no conversations.json in it.")
+    packed = sum(one.compress_size for one in parts)
+    unpacked = sum(one.file_size for one in parts)
+    if unpacked > MAX_UNPACKED_BYTES or unpacked > MAX_RATIO * max(packed, 2**16):
+        raise InvalidRequest("The archive unpacks to more than may be read. Unpack it and send conversations.json.")
+    for part in sorted(parts, key=lambda one: one.filename):
+        with archive.open(part) as file:
+            text = io.TextIOWrapper(file, encoding="utf-8", errors="replace")
+            yield text
+
+
+def _values(text: IO[str]) -> Iterator[Any]:
+    """Yield the values of a JSON array one by one; of an object with ``results``, of that array; else the one value."""
+    decoder = json.JSONDecoder()
+    buffer, at, size = "", 0, _CHUNK
+    is_array = is_over = False
+    while True:
+        buffer = buffer[at:] if at else buffer
+        at = 0
+        if not is_over:
+            more = text.read(size)
+            is_over = not more
+            buffer += more
+        if not is_array:
+            at = _opening(buffer)
+            is_array = True
+        while True:
+            at = _skipped(buffer, at)
+            if at >= len(buffer) or buffer[at] == "]":
+                break
+            try:
+                value, at = decoder.raw_decode(buffer, at)
+            except ValueError as error:
+                if is_over:
+                    raise InvalidRequest("The JSON ends in the middle, or is broken.") from error
+                break
+            size = _CHUNK
+            yield value
+        if is_over:
+            return
+        if len(buffer) - at > MAX_ENTRY_CHARACTERS:
+            raise InvalidRequest("One conversation in the file is larger than may be read.")
+        size = max(size, len(buffer) - at)  # a long entry is tried again when twice as much of it is there
+
+
+def _opening(buffer: str) -> int:
+    """Return where the first entry may begin: inside an array, or inside the one that an object holds."""
+    start = len(buffer) - len(buffer.lstrip("\ufeff \t\r\n"))
+    head = _ARRAY.match(buffer, start)
+    return head.end() if head else 0
+
+
+def _skipped(buffer: str, at: int) -> int:
+    while at < len(buffer) and buffer[at] in ", \t\r\n\ufeff":
+        at += 1
+    return at

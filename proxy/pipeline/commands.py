@@ -1,0 +1,126 @@
+"""Commands to the memory that a user types into a chat: ``/memory …``, where the key or a setting allows them.
+
+They are answered here. Neither they nor their answers go up with later requests, which the client sends with its whole
+history, and nothing is learned from them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from proxy.dialects import splice
+from proxy.dialects.splice import Edit
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.policy import beside_loop
+from proxy.services import Services
+from proxy.upstream.base import UpstreamResponse
+from proxy.upstream.own_reply import RESPONSE_ID, before
+
+MAX_COMMAND = 2000  # characters
+_COMMAND = re.compile(r"/memory(?:\s+(?P<word>\S+)(?:\s+(?P<rest>.*))?)?", re.DOTALL | re.IGNORECASE)
+_MODES = frozenset({"full", "read", "write", "ephemeral"})
+_PREVIOUS = "previous_response_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a user asks of the memory.
+
+    Args:
+        word: ``forget``, ``off`` and so on, in small letters; "" where nothing follows.
+        rest: What follows the word.
+    """
+
+    word: str = ""
+    rest: str = ""
+
+
+Here = Callable[[Exchange, Services, Command], Awaitable[UpstreamResponse]]
+
+
+def command_of(text: str) -> Command | None:
+    """Return the command that a message is, None where it is none."""
+    stripped = text.strip()
+    found = _COMMAND.fullmatch(stripped) if len(stripped) <= MAX_COMMAND else None
+    return Command((found["word"] or "").lower(), (found["rest"] or "").strip()) if found is not None else None
+
+
+def takes_commands(exchange: Exchange, services: Services) -> bool:
+    """Return whether commands are answered for this request."""
+    is_on = exchange.identity.takes_commands or services.settings.memory.commands
+    return is_on and exchange.scope is not None and exchange.mode in _MODES
+
+
+async def take(exchange: Exchange, services: Services) -> Command | None:
+    """Leave earlier commands out of the request, switch memory off where one said so, and return the last one.
+
+    Memory is off in what was said between ``/memory off`` and ``/memory on``, also later on.
+    """
+    found = await beside_loop(exchange.body, _found, exchange)
+    last = exchange.messages[-1].index if exchange.messages else -1
+    if last in found:
+        return found[last]
+    is_off, scope = await beside_loop(exchange.body, _leave_out, exchange, found), exchange.required_scope
+    if is_off or (scope.session and await services.silenced.has(scope)):
+        exchange.mode, exchange.off_reason = "off", "command"
+    return None
+
+
+def _found(exchange: Exchange) -> dict[int, Command]:
+    """Return the commands of a request by the indexes of their messages."""
+    return {
+        message.index: command
+        for message in exchange.messages
+        if message.role == "user" and (command := command_of(exchange.said(message.index))) is not None
+    }
+
+
+def _leave_out(exchange: Exchange, found: dict[int, Command]) -> bool:
+    """Drop commands and their answers from the body; return whether memory is off by the last of them."""
+    if not found:
+        return False
+    drop: set[int] = set()
+    unheard: set[int] = set()
+    is_answer = is_off = False
+    for message in exchange.messages[:-1]:
+        index = message.index
+        if index in found:
+            is_answer = True
+            is_off = {"off": True, "on": False}.get(found[index].word, is_off)
+        elif message.role != "assistant" or message.tool_calls:
+            is_answer = False
+        if is_answer:
+            drop.add(index)
+        elif is_off:
+            unheard.add(index - len(drop))
+    body = exchange.dialect.condense(exchange.body, drop, exchange.messages[-1].index, "")
+    if body is not exchange.body:
+        exchange.body = body
+        exchange.request, exchange.authored = exchange.dialect.read(body), None
+        exchange.unheard = frozenset(unheard)
+    return is_off
+
+
+def resolve_previous(exchange: Exchange) -> None:
+    """Name the provider's reply in place of an answer of ours, which it does not know."""
+    if RESPONSE_ID.encode() not in exchange.body:
+        return
+    edits: list[Edit] = []
+
+    def visit(key: str, at: int) -> int | None:
+        if key != _PREVIOUS:
+            return None
+        end = splice.value_end(text, at)
+        known = before(text[at:end].strip('"'))
+        if known != text[at:end].strip('"'):
+            edits.append(Edit(at, end, splice.quoted(known) if known else "null"))
+        return end
+
+    try:
+        text = exchange.body.decode()
+        splice.walk_object(text, splice.root(text), visit)
+    except (ValueError, RecursionError):
+        return
+    exchange.body = splice.apply(exchange.body, text, edits)

@@ -1,0 +1,51 @@
+"""Counts over all owners, for the operator: how much there is of everything, and nobody's texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from proxy.clock import from_ms, to_ms
+from proxy.store.sql import Database
+from proxy.store.tables import receipts, sessions
+
+MOST_USERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """What one owner has.
+
+    Args:
+        owner: The hash that stands for them everywhere.
+        last_at: When they were last here.
+    """
+
+    owner: str
+    sessions: int
+    turns: int
+    requests: int
+    last_at: datetime
+
+
+async def census(db: Database, *, since: datetime) -> tuple[int, list[Census]]:
+    """Return how many owners there are, and of those that were here last what each has.
+
+    Args:
+        db: The database.
+        since: Requests are counted from then on.
+    """
+    last = sa.func.max(sa.func.coalesce(sessions.c.arrived_ms, sessions.c.last_ms)).label("last")
+    query = sa.select(sessions.c.owner, sa.func.count(), sa.func.sum(sessions.c.turns), last).group_by(sessions.c.owner)
+    asked = sa.select(receipts.c.owner, sa.func.count()).where(receipts.c.created_ms >= to_ms(since))
+    total = sa.select(sa.func.count(sa.distinct(sessions.c.owner)))
+
+    def select(connection: sa.Connection) -> tuple[int, list[Census]]:
+        requests = {row[0]: row[1] for row in connection.execute(asked.group_by(receipts.c.owner))}
+        rows = connection.execute(query.order_by(last.desc()).limit(MOST_USERS)).all()
+        found = [Census(row[0], row[1], int(row[2] or 0), requests.get(row[0], 0), from_ms(row[3])) for row in rows]
+        return connection.execute(total).scalar_one(), found
+
+    return await db.query(select)

@@ -1,0 +1,117 @@
+"""Rows of an owner's SQL tables as plain JSON, to be moved to another server, and back."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+
+from proxy.errors import InvalidRequest
+from proxy.store.columns import Json
+from proxy.store.erase import OWNED
+from proxy.store.sql import Database
+from proxy.store.tables import chain, compactions, files, ledger, media
+from proxy.types import Scope
+
+# What stays: work under way, which is waited for; what broke on this machine; and what opens objects in a provider's
+# account (``handed``, ``replies``), which a file that anybody can write must not do.
+_STAYS = frozenset({"journal", "incidents", "jobs", "handed", "replies"})
+MOVED: Mapping[str, sa.Table] = {str(table.name): table for table in OWNED if table.name not in _STAYS}
+# Named by hashes that hold for this user of this server alone.
+AT_HOME = frozenset(map(str, (chain.name, ledger.name, compactions.name)))
+_PAGE = 500
+_LEFT_OUT = frozenset({"owner", "tenant", "holder", "until_ms"})
+
+
+class Dump:
+    """Reads and writes rows as they lie in the tables."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def count(self, scope: Scope) -> dict[str, int]:
+        """Return how many rows of the owner there are to be moved, by table; tables without any are left out."""
+
+        def count(connection: sa.Connection) -> dict[str, int]:
+            found = {}
+            for name, table in MOVED.items():
+                query = sa.select(sa.func.count()).select_from(table).where(table.c.owner == scope.user)
+                found[name] = connection.execute(query).scalar_one()
+            return {name: number for name, number in found.items() if number}
+
+        return await self._db.query(count)
+
+    async def rows(self, scope: Scope, name: str) -> AsyncIterator[dict[str, Any]]:
+        """Yield the owner's rows of one table, in order of their keys."""
+        table = MOVED[name]
+        order = [table.c.seq] if "seq" in table.c else list(table.primary_key)
+        query = sa.select(table).where(table.c.owner == scope.user).order_by(*order)
+        at = 0
+        while True:
+            page = query.limit(_PAGE).offset(at)
+            found = await self._db.query(partial(_mappings, page))
+            for row in found:
+                yield {str(key): _plain(value) for key, value in row.items() if key not in _LEFT_OUT and key != "seq"}
+            if len(found) < _PAGE:
+                return
+            at += len(found)
+
+    async def put(self, scope: Scope, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
+        """Add rows to the owner's; those whose keys are there already are left as they are. Return how many came.
+
+        Raises:
+            InvalidRequest: If one has no place in its table.
+        """
+        ready = [(MOVED[name], _row(MOVED[name], scope, values)) for name, values in rows]
+
+        def put(connection: sa.Connection) -> int:
+            added = 0
+            for table, row in ready:
+                added += connection.execute(self._db.insert(table).on_conflict_do_nothing(), row).rowcount
+            return added
+
+        return await self._db.submit(put)
+
+
+def _mappings(query: sa.Select[Any], connection: sa.Connection) -> list[dict[str, Any]]:
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _plain(value: Any) -> Any:
+    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
+
+
+def _row(table: sa.Table, scope: Scope, values: Mapping[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for column in table.c:
+        if column.name == "seq":
+            continue
+        row[column.name] = _value(table, column, values.get(column.name))
+    row["owner"] = scope.user
+    if "tenant" in row:
+        row["tenant"] = scope.tenant
+    if table is media:  # what was being read is read here
+        row |= {"holder": "", "until_ms": 0}
+    if table is files:
+        row["is_forwarded"] = False
+    return row
+
+
+def _value(table: sa.Table, column: sa.Column[Any], value: Any) -> Any:
+    kind = column.type
+    if isinstance(value, dict) and not isinstance(kind, Json) and set(value) == {"base64"}:
+        value = base64.b64decode(value["base64"])
+    fits = (
+        value is None
+        or isinstance(kind, Json)
+        or (isinstance(kind, sa.LargeBinary) and isinstance(value, bytes))
+        or (isinstance(kind, sa.Boolean) and isinstance(value, bool))
+        or (isinstance(kind, sa.Integer) and isinstance(value, int))
+        or (not isinstance(kind, sa.LargeBinary | sa.Boolean | sa.Integer) and isinstance(value, str))
+    )
+    if not fits or (value is None and not column.nullable and column.name not in _LEFT_OUT):
+        raise InvalidRequest(f"A row of {table.name!r} has no fitting {column.name!r}.")
+    return value

@@ -1,0 +1,82 @@
+"""Names of a user's projects, by the ids that their memory is kept under."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from proxy.clock import from_ms, to_ms
+from proxy.errors import NotFound
+from proxy.partition import partition
+from proxy.store.sql import Database
+from proxy.store.tables import projects
+from proxy.types import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One project.
+
+    Args:
+        id: As in partitions.
+        name: As the client named it first.
+        created_at, last_at: When something was first and last said or stored in it.
+    """
+
+    id: str
+    name: str
+    created_at: datetime
+    last_at: datetime
+
+
+class Projects:
+    """The projects of every owner."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        insert = db.insert(projects)
+        self._put = insert.on_conflict_do_update(
+            index_elements=["owner", "id"], set_={"last_ms": insert.excluded.last_ms}
+        )
+
+    async def note(self, scope: Scope, name: str, *, now: datetime) -> None:
+        """Keep the name of the scope's project, and when it was last used."""
+        row = {
+            "owner": scope.user,
+            "id": scope.project,
+            "agent": partition(project=scope.project),
+            "name": name,
+            "created_ms": to_ms(now),
+            "last_ms": to_ms(now),
+        }
+        await self._db.submit(lambda connection: connection.execute(self._put, row).close())
+
+    async def all(self, scope: Scope) -> list[Project]:
+        """Return the projects in view, the one used last first: all of the user's, or the scope's own."""
+        query = sa.select(projects).where(projects.c.owner == scope.user).order_by(projects.c.last_ms.desc())
+        if scope.project:
+            query = query.where(projects.c.id == scope.project)
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        return [Project(row.id, row.name, from_ms(row.created_ms), from_ms(row.last_ms)) for row in rows]
+
+    async def names(self, scope: Scope) -> dict[str, str]:
+        """Return the names of the projects in view by their ids."""
+        return {one.id: one.name for one in await self.all(scope)}
+
+    async def get(self, scope: Scope, project: str) -> Project:
+        """Return one project in view, by its id or its name.
+
+        Raises:
+            NotFound: If there is none.
+        """
+        for one in await self.all(scope):
+            if project in (one.id, one.name):
+                return one
+        raise NotFound(f"There is no project {project[:80]!r}.", param="id")
+
+    async def remove(self, scope: Scope, project: str) -> None:
+        """Drop the name of a project whose memory is gone."""
+        gone = projects.delete().where(projects.c.owner == scope.user, projects.c.id == project)
+        await self._db.submit(lambda connection: connection.execute(gone).close())

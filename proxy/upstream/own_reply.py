@@ -1,0 +1,58 @@
+"""Replies that Throughline gives itself, in the shape of each wire, whole or as a stream."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from proxy.upstream.base import UpstreamResponse, WholeResponse
+from proxy.upstream.demo import EVENTS, JSON, ChatReply, EventResponse
+from proxy.upstream.demo_responses import DemoReply
+from proxy.upstream.messages import PATH as MESSAGES
+from proxy.upstream.messages_reply import message_of
+from proxy.upstream.messages_stream import MessageWriter
+
+RESPONSE_ID = "resp_memory_"  # begins the ids of such replies on the Responses wire
+_HEX = 24
+
+
+def own_reply(path: str, body: Mapping[str, Any], text: str, created: int) -> UpstreamResponse:
+    """Return a reply that says ``text``.
+
+    Args:
+        path: Of the request, below ``/v1``.
+        body: Of the request, as parsed.
+        text: What it says.
+        created: Seconds since the epoch.
+    """
+    model, streams = str(body.get("model") or ""), bool(body.get("stream"))
+    if path == "/responses":
+        said = DemoReply(response_id(body), created, model, text, body, 0)
+        return EventResponse(said.events(), EVENTS) if streams else WholeResponse(200, JSON, said.whole())
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    reply = ChatReply(f"chatcmpl-memory-{secrets.token_hex(12)}", created, text, usage, model, None)
+    if path == MESSAGES:
+        if not streams:
+            return WholeResponse(200, JSON, orjson.dumps(message_of(reply.completion(), thinks=False)))
+        writer = MessageWriter(thinks=False)
+        events = [event for chunk in reply.events(include_usage=True) if (event := writer.feed(chunk))]
+        return EventResponse([*events, writer.close()], EVENTS)
+    if not streams:
+        return WholeResponse(200, JSON, orjson.dumps(reply.completion()))
+    options = body.get("stream_options")
+    counts = isinstance(options, dict) and bool(options.get("include_usage"))
+    return EventResponse(reply.events(include_usage=counts), EVENTS)
+
+
+def response_id(body: Mapping[str, Any]) -> str:
+    """Return an id for a reply; it carries the one of the reply before it, which is where its provider goes on."""
+    before = body.get("previous_response_id")
+    return f"{RESPONSE_ID}{secrets.token_hex(_HEX // 2)}{before if isinstance(before, str) else ''}"
+
+
+def before(reply_id: str) -> str:
+    """Return the id of the provider's reply that one of these stands behind, "" where there is none."""
+    return reply_id[len(RESPONSE_ID) + _HEX :] if reply_id.startswith(RESPONSE_ID) else reply_id

@@ -1,0 +1,65 @@
+"""Archives what nobody used for long, where that is switched on, and tells what would be."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from datetime import datetime
+
+from proxy.memory.index.cache import IndexCache
+from proxy.memory.lifecycle.hygiene import Report, Rules, archive_changes, report
+from proxy.services import Services
+from proxy.store.stamps import expected_tables
+from proxy.types import Memory, Scope
+
+_Known = OrderedDict[tuple[str, str, tuple[str, ...], str, datetime], Report]
+_known: weakref.WeakKeyDictionary[IndexCache, _Known] = weakref.WeakKeyDictionary()
+MAX_KNOWN = 500
+
+
+def rules_of(services: Services) -> Rules:
+    """Return the rules that the settings give."""
+    settings = services.settings.memory
+    return Rules(settings.compress_days, settings.archive_days, settings.expire_days)
+
+
+async def look(services: Services, scope: Scope) -> Report:
+    """Return what is due of what the scope sees, as of the last minute at most."""
+    known = _known.setdefault(services.index, OrderedDict())
+    now = services.clock.now()
+    is_large = await services.store.count(scope, "memories") > services.index.most_rows
+    revision = "" if is_large else services.index.store.revision(scope, "memories")[1]
+    key = (scope.user, scope.agent, scope.also, revision, now.replace(second=0, microsecond=0))
+    if key not in known:
+        found = await (services.store.memories(scope) if is_large else services.index.marked(scope))
+        known[key] = await _report(services, scope, [row for row in found if scope.owns(row.agent)])
+        if len(known) > MAX_KNOWN:
+            known.popitem(last=False)
+    return known[key]
+
+
+async def tidy(services: Services, scope: Scope) -> int:
+    """Archive what is due of a user's, of all agents and projects; return how many memories."""
+    async with services.leases.held(scope):
+        rows = await services.store.memories(scope)
+        uses = await services.uses.of(scope, [row.id for row in rows])
+        changes = archive_changes(rows, uses, services.clock.now(), rules_of(services))
+        await services.book.apply(scope, changes)
+    return len(changes)
+
+
+async def tidy_all(services: Services, *, applies: bool) -> dict[str, Report]:
+    """Return what is due by owner, and archive it where that is asked for."""
+    found: dict[str, Report] = {}
+    for owner in sorted({owner for _, owner in await expected_tables(services.database)}):
+        scope = Scope("", owner)
+        rows = await services.store.memories(scope)
+        found[owner] = await _report(services, scope, rows)
+        if applies and found[owner].due:
+            await tidy(services, scope)
+    return found
+
+
+async def _report(services: Services, scope: Scope, rows: list[Memory]) -> Report:
+    uses = await services.uses.of(scope, [row.id for row in rows])
+    return report(rows, uses, services.clock.now(), rules_of(services))

@@ -1,0 +1,208 @@
+"""Projects over real sockets: each has memory of its own beside what is general, and never sees another's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.fakes.provider import FakeProvider
+from tests.running import Running
+from tests.serving import agreeing
+from tests.talking import Message, Speaker, new_key, speaking
+
+ALPHA, BETA = {"x_memory_project": "alpha"}, {"x_memory_project": "beta"}
+
+
+def sent(upstream: FakeProvider) -> str:
+    return str(upstream.last.json["messages"])
+
+
+def test_a_project_sees_its_own_memories_and_the_general_ones(server: Running, upstream: FakeProvider) -> None:
+    key = new_key()
+    with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
+        alpha.tell("We deploy the billing service with Nomad")
+        beta.tell("We deploy the billing service with Fargate")
+        anna.tell("I moved to Leeds last spring")
+        for own, other, speaker in (("Nomad", "Fargate", alpha), ("Fargate", "Nomad", beta)):
+            speaker.say("What do we deploy the billing service with?")
+            assert own in sent(upstream)
+            assert other not in sent(upstream)
+            assert other not in str(speaker.memories())
+            assert "Leeds" in str(speaker.memories())
+            found = speaker.http.post("/memories/search", json={"query": "billing service deploy Nomad Fargate"})
+            assert own in found.text
+            assert other not in found.text
+        anna.say("What do we deploy the billing service with?")
+        assert "Nomad" not in sent(upstream)
+        assert "Fargate" not in sent(upstream)
+
+
+def test_what_is_about_the_person_is_learned_for_all_projects(server: Running, upstream: FakeProvider) -> None:
+    key = new_key()
+    with speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
+        alpha.tell("I am allergic to hazelnuts", x_memory_session="one")
+        alpha.tell("My sister lives in Oslo", x_memory_session="two")
+        alpha.tell("I prefer tabs over spaces here", x_memory_session="three")
+        assert beta.texts() == {"I am allergic to hazelnuts", "My sister lives in Oslo"}
+        projects = {memory["text"]: memory["project"] for memory in alpha.memories()}
+        assert projects == {
+            "I am allergic to hazelnuts": None,
+            "My sister lives in Oslo": None,
+            "I prefer tabs over spaces here": "alpha",
+        }
+        beta.say("Where does my sister live?")
+        assert "Oslo" in sent(upstream)
+
+
+def test_a_memory_is_stored_and_listed_by_project(alice: Speaker) -> None:
+    made = alice.http.post("/memories", json={"text": "The mascot is an otter", "project": "zoo"}).json()
+    assert made["project"] == "zoo"
+    again = alice.http.post("/memories", json={"text": "The mascot is an otter", "project": "zoo"}).json()
+    assert again["id"] == made["id"]
+    other = alice.http.post("/memories", json={"text": "The mascot is an otter", "project": "park"}).json()
+    alice.http.post("/memories", json={"text": "I play the lute"})
+    assert other["id"] != made["id"]
+    assert alice.texts() == {"I play the lute"}
+    assert [row["id"] for row in alice.memories(project="zoo")] == [made["id"]]
+    assert [row["id"] for row in alice.memories(project="zoo", query="mascot")] == [made["id"]]
+    assert {row["project"] for row in alice.memories(project="*")} == {"zoo", "park", None}
+    assert alice.memories(project="none such") == []
+    listed = alice.get("/projects")["data"]
+    assert {one["name"]: one["memories"] for one in listed} == {"zoo": 1, "park": 1}
+    assert alice.get("/projects/zoo")["id"] in {one["id"] for one in listed}
+    assert alice.http.get("/projects/nothing").status_code == 404
+
+
+def test_an_id_of_another_project_is_none_that_exists(server: Running) -> None:
+    key = new_key()
+    with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
+        made = alpha.http.post("/memories", json={"text": "The mascot is an otter"}).json()
+        said = alpha.tell("The mascot of our launch is an otter called Bo")
+        session = said.headers["x-memory-session"]
+        receipt = said.headers["x-memory-receipt"]
+        for path in (f"/memories/{made['id']}", f"/sessions/{session}", f"/receipts/{receipt}"):
+            assert beta.http.get(path).status_code == 404, path
+            assert anna.http.get(path).status_code == 200, path
+        assert beta.http.patch(f"/memories/{made['id']}", json={"text": "No otter"}).status_code == 404
+        assert beta.http.delete(f"/memories/{made['id']}").status_code == 404
+        assert beta.http.get("/projects/alpha").status_code == 404
+        assert beta.get("/projects")["data"] == []
+        assert beta.get("/sessions")["data"] == []
+        assert beta.get("/state")["memories"] == {}
+        named = beta.http.post("/memories", json={"text": "The mascot is a hare", "project": "alpha"})
+        assert named.status_code == 400
+        assert anna.http.delete(f"/memories/{made['id']}").status_code == 200
+        assert alpha.http.get(f"/memories/{made['id']}").json()["status"] == "closed"
+
+
+def test_one_project_is_erased_alone(server: Running, upstream: FakeProvider) -> None:
+    key = new_key()
+    with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
+        alpha.tell("We keep the archive in Trondheim")
+        beta.tell("We keep the archive in Bergen")
+        anna.tell("I play the harpsichord")
+        receipt = alpha.http.post("/erase?verify=true").json()
+        assert receipt["verification"]["found"] == 0, receipt
+        assert alpha.texts() == {"I play the harpsichord"}
+        assert beta.texts() == {"I play the harpsichord", "We keep the archive in Bergen"}
+        assert [one["name"] for one in anna.get("/projects")["data"]] == ["beta"]
+        alpha.say("Where do we keep the archive?")
+        assert "Trondheim" not in sent(upstream)
+
+
+WORDS = st.sampled_from(["Nomad", "Fargate", "Heroku", "Render"])
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(own=WORDS, theirs=WORDS, noun=st.sampled_from(["billing service", "archive", "search index"]))
+def test_no_read_of_one_shows_the_other(
+    server: Running, upstream: FakeProvider, own: str, theirs: str, noun: str
+) -> None:
+    """Two projects of one user and one user more, with texts that differ in a mark alone."""
+    upstream.clear()
+    upstream.script(agreeing)
+    key, marks = new_key(), ("quartz", "basalt", "gneiss")
+    with (
+        speaking(server, key, **ALPHA) as alpha,
+        speaking(server, key, **BETA) as beta,
+        speaking(server, new_key(), **ALPHA) as ben,
+    ):
+        speakers = (alpha, beta, ben)
+        for speaker, mark, where in zip(speakers, marks, (own, theirs, own), strict=True):
+            speaker.tell(f"We deploy the {noun} with {where} under the name {mark}")
+            speaker.http.post("/memories", json={"text": f"The {noun} is called {mark}"})
+            speaker.http.post("/tasks", json={"title": f"renew the certificate of {mark}"})
+        for speaker, mark in zip(speakers, marks, strict=True):
+            others = [one for one in marks if one != mark]
+            reply = speaker.say(f"Under which name do we deploy the {noun}?")
+            shown = [
+                sent(upstream),
+                *(str(speaker.get(path)) for path in ("/memories", "/sessions", "/projects", "/tasks", "/quarantine")),
+                str(speaker.memories(project="*", status="all")),
+                str(speaker.memories(query=f"name of the {noun}")),
+                str(speaker.receipt(reply)),
+                speaker.http.post("/memories/search", json={"query": f"{noun} name {others[0]}", "limit": 50}).text,
+                *(str(speaker.episodes(one["id"])) for one in speaker.sessions()),
+            ]
+            assert mark in shown[0]
+            for one in others:
+                assert not any(one in text for text in shown), one
+
+
+FOLDERS: list[tuple[list[Message], str]] = [
+    ([{"role": "system", "content": "You are an agent.\n<env>\nWorking directory: /home/ann/shop\n</env>"}], "shop"),
+    ([{"role": "user", "content": "<environment_context>\n  <cwd>/srv/mill</cwd>\n</environment_context>"}], "mill"),
+]
+
+
+@pytest.mark.parametrize(("opening", "name"), FOLDERS)
+def test_the_working_folder_is_a_project_where_switched_on(
+    tmp_path: Path, upstream: FakeProvider, opening: list[Message], name: str
+) -> None:
+    with Running(tmp_path, upstream=upstream.base_url, memory={"projects": True}) as server, speaking(server) as anna:
+        anna.post([*opening, {"role": "user", "content": "We number the crates of this app by harvest"}])
+        anna.wait()
+        (project,) = anna.get("/projects")["data"]
+        assert project["name"].endswith(name)
+        assert anna.texts() == set()
+        assert anna.texts(project=project["name"]) == {"We number the crates of this app by harvest"}
+
+
+def test_a_file_belongs_to_the_project_it_was_shown_in(server: Running, upstream: FakeProvider) -> None:
+    key, question = new_key(), "What is the keeper's parrot called?"
+    with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
+        text = b"# Notes\n\nThe harbour opens at six.\n\nThe keeper's parrot is called Balthasar."
+        document = alpha.http.post("/documents", files={"file": ("notes.md", text)}).json()["id"]
+        while alpha.get("/state")["pending_media"]:
+            pass
+        for speaker, sees in ((alpha, True), (beta, False), (anna, False)):
+            speaker.say(question, x_memory_mode="read")
+            assert ("Balthasar" in sent(upstream)) is sees
+            assert len(speaker.get("/documents")["data"]) == sees
+        assert beta.http.get(f"/documents/{document}").status_code == 404
+        assert beta.http.get(f"/documents/{document}/chunks").status_code == 404
+        assert beta.http.get(f"/documents/{document}/content").status_code == 404
+        assert beta.http.delete(f"/documents/{document}").status_code == 404
+        own = beta.http.post("/documents", files={"file": ("notes.md", text)}).json()["id"]
+        assert own != document
+        while beta.get("/state")["pending_media"]:
+            pass
+        assert alpha.http.delete(f"/documents/{document}").status_code == 200
+        beta.say(question, x_memory_mode="read")
+        assert "Balthasar" in sent(upstream)
+
+
+def test_a_conversation_of_the_same_words_is_another_in_another_project(server: Running) -> None:
+    key = new_key()
+    with speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
+        one = alpha.tell("We number the crates by harvest", "And the barrels by year")
+        two = beta.tell("We number the crates by harvest", "And the barrels by year")
+        assert one.headers["x-memory-session"] != two.headers["x-memory-session"]
+        assert alpha.texts() == beta.texts()
+        assert {row["id"] for row in alpha.memories()}.isdisjoint({row["id"] for row in beta.memories()})
+        forgotten = alpha.http.post("/memories/forget", json={"text": "crates"}).json()
+        assert len(forgotten["closed"]) == 1
+        assert "We number the crates by harvest" in beta.texts()

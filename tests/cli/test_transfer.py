@@ -1,0 +1,76 @@
+"""``throughline export``, ``import``, ``erase`` and ``reembed``, run as a user runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from proxy.services import open_services
+from proxy.settings.load import load_settings
+from tests.running import Running
+from tests.talking import new_key, speaking
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "proxy", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_memory_is_taken_out_destroyed_and_brought_in_again(tmp_path: Path) -> None:
+    with Running(tmp_path / "data") as server, speaking(server) as alice:
+        alice.http.post("/memories", json={"text": "I keep bees in Aarhus"}).raise_for_status()
+        where = ("--url", server.origin, "--key", alice.key)
+        file = tmp_path / "out.jsonl"
+        taken = run("export", str(file), *where)
+        assert (taken.returncode, taken.stdout) == (0, "")
+        assert "Aarhus" in file.read_text("utf-8")
+        again = run("export", str(file), *where)
+        assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+        assert "is there already" in again.stderr
+        erased = run("erase", "--yes", *where)
+        assert json.loads(erased.stdout)["verification"]["found"] == 0
+        assert alice.memories(status="all") == []
+        brought = run("import", str(file), *where)
+        assert brought.returncode == 0, brought.stderr
+        assert "1 memories" in brought.stdout
+        assert [one["text"] for one in alice.memories()] == ["I keep bees in Aarhus"]
+        piped = run("export", *where)
+        assert "Aarhus" in piped.stdout
+
+
+def test_what_cannot_be_done_is_one_line_with_the_mend(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('[{"no": "export"}]', "utf-8")
+    with Running(tmp_path / "data") as server:
+        where = ("--url", server.origin, "--key", new_key())
+        for words, told in [
+            (("import", str(broken), *where), "no export that is known"),
+            (("export", "--url", "http://127.0.0.1:1"), "throughline serve"),
+            (("export", "--url", "localhost:1"), "must begin with http"),
+        ]:
+            failed = run(*words)
+            assert (failed.returncode, failed.stderr.count("\n")) == (2, 1), failed.stderr
+            assert told in failed.stderr
+
+
+def test_vectors_of_another_model_are_computed_anew(tmp_path: Path) -> None:
+    with Running(tmp_path) as server, speaking(server) as alice:
+        alice.http.post("/memories", json={"text": "I keep bees in Aarhus"}).raise_for_status()
+    asyncio.run(_as_another_model_left_it(tmp_path))
+    for told in ("1 rows have new vectors.\n", "0 rows have new vectors.\n"):
+        done = run("reembed", "--data-dir", str(tmp_path))
+        assert (done.returncode, done.stdout) == (0, told), done.stderr
+
+
+async def _as_another_model_left_it(folder: Path) -> None:
+    services = await open_services(load_settings(None, {"server": {"data_dir": folder}}))
+    await services.open_store()
+    (owner,) = await services.journal.owners()
+    rows = await services.store.memories(owner)
+    await services.store.put_memories(owner, rows, {row.id: np.ones(384, np.float32) for row in rows}, "another model")
+    await services.close()
