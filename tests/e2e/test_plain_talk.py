@@ -40,6 +40,13 @@ MOVES = [  # (told, later, old, new)
 ]
 
 
+STANDING = [  # (told, a later question that shares no word with it, what must be in its profile)
+    ("Always give sizes in centimetres.", "How tall is a wardrobe?", "centimetres"),
+    ("Bitte immer Quellen angeben.", "Wie weit ist der Mond?", "Quellen"),
+    ("请总是用公制单位。", "月亮多远？", "公制"),
+]
+
+
 def known_after(server: Running, *messages: str) -> str:
     """Return the texts of the active memories of a new user who sends each message in a conversation of its own."""
     with speaking(server) as speaker:
@@ -72,3 +79,14 @@ def test_new_home_replaces_the_old_one(server: Running, told: str, later: str, o
     known = known_after(server, told, later)
     assert new in known
     assert old not in known
+
+
+@pytest.mark.parametrize(("told", "question", "word"), STANDING)
+def test_a_standing_instruction_goes_with_every_conversation(
+    server: Running, told: str, question: str, word: str
+) -> None:
+    with speaking(server) as speaker:
+        speaker.tell(told)
+        receipt = speaker.receipt(speaker.say(question))
+        profile = [entry["text"] for entry in receipt["injected"] if entry["id"] in receipt["profile"]]
+    assert any(word in text for text in profile)

@@ -17,6 +17,7 @@ from typing import Any
 from proxy.text.lexical import tongue
 
 WORDS_OF_GAP = 5  # most words that "*" or "{gap}" stands for
+OPENS = "^"  # begins a phrase that stands at the beginning of a text only
 CHARACTERS_OF_GAP = 14  # the same in a script without spaces
 _SCRIPTS = {
     "cyrillic": re.compile("[\u0400-\u052f]"),
@@ -192,11 +193,13 @@ def _patterns(phrases: list[str]) -> tuple[Phrase, ...]:
 
 def _anchor(phrase: str) -> str:
     """Return the longest literal word of a phrase."""
-    return max(_PLACE.sub(" ", phrase).replace("*", " ").split(), key=len)
+    return max(_PLACE.sub(" ", phrase).replace("*", " ").lstrip(OPENS).split(), key=len)
 
 
 def _bounded(phrase: str) -> str:
     """Return a phrase as a pattern over flattened text; whole words, places bounded in length."""
+    if phrase.startswith(OPENS):
+        return r"\A\W*" + _bounded(phrase.removeprefix(OPENS))
     is_unspaced = _UNSPACED.search(phrase) is not None
     parts, at = [], 0
     for place in _PLACE.finditer(phrase):

@@ -10,7 +10,7 @@ from proxy.memory.index.cache import IndexCache
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.sources import recall
 from proxy.store.lance import LanceStore
-from proxy.types import Scope
+from proxy.types import Hit, Scope
 from tests.memory.rows import (
     AGENT,
     ANNE,
@@ -115,6 +115,32 @@ async def test_what_stands_in_the_request_is_not_quoted_back(index):
     assert TALK[2].text in await texts(index, query)
     query = replace(query, session="ses_1", exclude_texts=[turn.text for turn in TALK])
     assert not {turn.text for turn in TALK} & set(await texts(index, query))
+
+
+async def linked(store: LanceStore, index: IndexCache, older: str, newer: str) -> list[Hit]:
+    """Return what is found for a question about Rex, of two statements that are linked."""
+    first = replace(fact(20, older), later=("mem_21",), message="msg_20")
+    second = replace(fact(21, newer), earlier=("mem_20",), message="msg_21")
+    rows = [replace(first, id="mem_20"), replace(second, id="mem_21")]
+    await store.put_memories(ANNE, rows, fact_vectors(rows), MODEL)
+    found = await recall(ANNE, ask("Which bowl does Rex have?"), index)
+    return [hit for hit in found.hits if hit.id in ("mem_20", "mem_21")]
+
+
+async def test_short_linked_statements_share_an_entry(store, index):
+    (hit,) = await linked(store, index, "Rex has a red bowl", "Rex has a blue bowl now")
+    assert [hit.text, *(one.text for one in hit.then)] == ["Rex has a red bowl", "Rex has a blue bowl now"]
+
+
+async def test_long_linked_statements_stand_alone_and_as_their_turns(store, index):
+    tail = f", which {'the shop by the lake had on offer and ' * 4}he likes"
+    for older, newer in (
+        ("Rex has a red bowl" + tail, "Rex has a blue bowl now"),
+        ("Rex has a red bowl", "Rex has a blue bowl now" + tail),
+    ):
+        hits = await linked(store, index, older, newer)
+        assert {hit.text for hit in hits} == {older, newer}
+        assert all(not hit.then and hit.is_carried for hit in hits)
 
 
 async def test_sources_can_be_chosen(index):
