@@ -293,7 +293,7 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
     if not most or not _is_first(exchange):
         return []
     scope = exchange.required_scope
-    rows = [row for row in await services.index.marked(scope) if scope.sees(row.agent)]
+    rows = [row for row in await services.index.summaries(scope) if scope.sees(row.agent)]
     hits = [
         Hit("summary", row.id, row.text, 0.0, 0, row.local_from, row.session, kind="summary")
         for row in latest(rows, most, scope.session)

@@ -31,7 +31,7 @@ async def look(services: Services, scope: Scope) -> Report:
     revision = "" if is_large else services.index.store.revision(scope, "memories")[1]
     key = (scope.user, scope.agent, scope.also, revision, now.replace(second=0, microsecond=0))
     if key not in known:
-        found = await (services.store.memories(scope) if is_large else services.index.marked(scope))
+        found = await services.index.living(scope)
         known[key] = await _report(services, scope, [row for row in found if scope.owns(row.agent)])
         if len(known) > MAX_KNOWN:
             known.popitem(last=False)

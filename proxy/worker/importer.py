@@ -42,7 +42,7 @@ MAX_ATTEMPTS = 5
 MAX_NOTES = 200  # of single entries that a job tells
 MAX_PENDING = 400  # turns of one user that wait to be indexed before more are journalled
 AT_ONCE = 50  # conversations, or statements, between two notes of how far it is
-_PATIENCE_S = 0.05
+_PATIENCE_S = 0.2
 
 
 class Importer:

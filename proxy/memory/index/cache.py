@@ -91,9 +91,19 @@ class IndexCache:
         self.sketches.forget(scope)
 
     async def marked(self, scope: Scope) -> list[Memory]:
-        """Return the owner's memories that count whatever is asked: at least those that ended, and the profile."""
-        entry = await self._entry(scope, "memories")
-        return await self.sketches.marked(scope) if entry.shelf is None else entry.shelf.living()
+        """Return the owner's memories that count whatever is asked: those that ended, and the profile, among others."""
+        shelf = cast("FactShelf | None", (await self._entry(scope, "memories")).shelf)
+        return await self.sketches.marked(scope) if shelf is None else shelf.marked
+
+    async def summaries(self, scope: Scope) -> list[Memory]:
+        """Return the owner's summaries; none of an owner whose memories are too many to hold."""
+        shelf = cast("FactShelf | None", (await self._entry(scope, "memories")).shelf)
+        return [] if shelf is None else shelf.summaries
+
+    async def living(self, scope: Scope) -> list[Memory]:
+        """Return all of the owner's memories."""
+        shelf = (await self._entry(scope, "memories")).shelf
+        return await self.store.memories(scope) if shelf is None else cast("FactShelf", shelf).living()
 
     async def prepare(self, scope: Scope) -> None:
         """Bring the owner's shelves up to date, so that a search soon after finds them so.

@@ -15,7 +15,7 @@ from proxy.clock import to_ms
 from proxy.memory.index.column import Column
 from proxy.memory.index.postings import Mask, Neighbours, Scores
 from proxy.memory.index.shelf import Shelf
-from proxy.memory.plan.changes import FORGOTTEN, is_ending
+from proxy.memory.plan.changes import FORGOTTEN, is_ending, is_marked
 from proxy.store.schema import CHUNKS, EPISODES, MEMORIES, Vector
 from proxy.text.filenames import name_terms
 from proxy.types import Chunk, Episode, Memory, Scope
@@ -34,6 +34,19 @@ class FactShelf(Shelf[Memory]):
         self._to = Column(np.int64)
         self._expires = Column(np.int64)
         self._sums_up = Column(np.bool_)
+        self._marked: dict[int, Memory] = {}  # by line
+
+    @property
+    def marked(self) -> list[Memory]:
+        """Living rows that count whatever is asked, the oldest line first."""
+        with self.lock:
+            return list(self._marked.values())
+
+    @property
+    def summaries(self) -> list[Memory]:
+        """Living summaries, the oldest line first."""
+        with self.lock:
+            return [self.items[int(line)] for line in np.flatnonzero(self._alive.values & self._sums_up.values)]
 
     @property
     def sums_up(self) -> Mask:
@@ -62,6 +75,13 @@ class FactShelf(Shelf[Memory]):
         self._to.extend([_end(item) for item in items])
         self._expires.extend([_NEVER if item.expires_at is None else to_ms(item.expires_at) for item in items])
         self._sums_up.extend([item.kind == "summary" for item in items])
+
+    def _added(self, item: Memory, line: int) -> None:
+        if is_marked(item):
+            self._marked[line] = item
+
+    def _removed(self, line: int) -> None:
+        self._marked.pop(line, None)
 
 
 class TurnShelf(Shelf[Episode]):

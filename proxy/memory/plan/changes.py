@@ -74,9 +74,18 @@ def memory_id(scope: Scope, origin: str, subject: str, relation: str, value: str
     return "mem_" + hashlib.sha256(key.encode()).hexdigest()[:24]
 
 
+_MARKING = frozenset({ENDING, SLOT, PROFILE, TASK})
+
+
 def is_ending(memory: Memory) -> bool:
     """Return whether a row records an ending; such rows are in no list of memories."""
     return bool(memory.metadata.get(ENDING))
+
+
+def is_marked(memory: Memory) -> bool:
+    """Return whether a row counts whatever is asked: it ended, fills a slot, has a weight or opens prompts."""
+    has_weight = memory.pinned or memory.priority > 0 or memory.expires_at is not None
+    return memory.status != "active" or has_weight or not _MARKING.isdisjoint(memory.metadata)
 
 
 def is_carried(memory: Memory) -> bool:

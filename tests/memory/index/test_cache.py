@@ -85,6 +85,21 @@ async def test_what_is_taken_in_is_what_would_be_read(store, cache, tmp_path):
     assert {"mine", "theirs"} <= await texts(cache)
 
 
+async def test_marked_rows_follow_what_is_written_and_deleted(store, cache):
+    await put(store, ANNE, fact(1, "tea"), fact(2, "milk", pinned=True), fact(3, "wine", status="closed"))
+    assert [row.text for row in await cache.marked(ANNE)] == ["milk", "wine"]
+    await put(store, ANNE, fact(1, "tea", pinned=True), fact(2, "milk"))
+    assert [row.text for row in await cache.marked(ANNE)] == ["wine", "tea"]
+    await store.remove_memories(ANNE, [fact(3, "wine").id])
+    assert [row.text for row in await cache.marked(ANNE)] == ["tea"]
+    assert {row.text for row in await cache.living(ANNE)} == {"tea", "milk"}
+
+
+async def test_summaries_are_listed_alone(store, cache):
+    await put(store, ANNE, fact(1, "tea"), fact(2, "All about tea.", kind="summary"))
+    assert [row.text for row in await cache.summaries(ANNE)] == ["All about tea."]
+
+
 async def test_what_another_process_writes_and_deletes_is_seen(store, cache, tmp_path):
     other = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
     await put(store, ANNE, fact(1, "tea"), fact(2, "milk"), fact(3, "dog"))
