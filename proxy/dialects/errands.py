@@ -14,8 +14,9 @@ from typing import Any
 
 from proxy.dialects.authored import instructions, is_side_task
 from proxy.dialects.base import ChatRequest, Message
+from proxy.dialects.cuts import outside_elements
 from proxy.dialects.own_words import is_observation, is_slotted, speaks_in_first_person
-from proxy.dialects.wrappers import pattern
+from proxy.dialects.wrappers import is_note, pattern
 from proxy.text.fence import without_blocks
 
 MAX_FUNCTION = 2_500  # characters of a system message that asks for one product; an assistant's own is longer
@@ -24,6 +25,7 @@ MAX_HEAD, MAX_TAIL = 4_000, 2_000  # characters of a user message in which an in
 MAX_FEW_TOKENS = 20  # of a reply that is a title or a word
 MAX_KEYS = 2  # of a structured reply
 MAX_PROBE_WORDS = 2
+MIN_SAID_WORDS = 3  # outside of tags; with fewer, as with a label, what is inside is read too
 
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
@@ -99,6 +101,9 @@ def signs(request: ChatRequest) -> Signs:
     systems = [] if _has_tools(request.body) or any(map(is_side_task, own_system)) else own_system
     is_readable = not (is_slotted(last) or is_observation(last))
     asks = is_readable and _asks(head)
+    if asks:  # seldom; a client's notes beside the words speak of all sorts of things
+        head = _head(_beside_notes(asked, has_tools=_has_tools(request.body)))
+        asks = _asks(head)
     has_material = is_readable and _has_material(last)
     is_function = any(_is_function(one) for one in systems)
     if has_history and is_function and not (asks or has_material):
@@ -126,6 +131,16 @@ def _last_run(messages: Sequence[Message]) -> list[Message]:
         elif message.role in ("assistant", "tool", "function"):
             break
     return run[::-1]
+
+
+def _beside_notes(messages: Sequence[Message], *, has_tools: bool) -> str:
+    """Return what messages say outside of a client's notes, as its lists of skills and its reminders.
+
+    Beside tools, as in a turn of an agent's, everything in tags is a note; without them, by the tag's name.
+    """
+    found = [without_blocks(part.text) for message in messages for part in message.parts]
+    said = "\n".join(outside_elements(text, None if has_tools else is_note) for text in found)
+    return said if len(said.split()) >= MIN_SAID_WORDS else "\n".join(found)
 
 
 def _head(text: str) -> str:

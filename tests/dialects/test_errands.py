@@ -106,6 +106,25 @@ def test_wishes_of_people_are_none(user: str, system: str) -> None:
     assert not errand(user, system, TALK)
 
 
+NOTES = "Skills to call, as JSON.\n- judge: turn an intention into a goal that leaves evidence in the transcript."
+
+
+@pytest.mark.parametrize("tag", ["system-reminder", "skills", "of_tomorrow"])
+@pytest.mark.parametrize("words", ["Where do I live?", f"{OWN} Read the file notes.txt."])
+def test_notes_of_an_agent_beside_a_turn_make_none(tag: str, words: str) -> None:
+    notes, tools = f"<{tag}>\n{NOTES}\n</{tag}>", [{"type": "function", "function": {"name": "read"}}]
+    parts = [{"type": "text", "text": notes}, {"type": "text", "text": words}]
+    for content in (f"{notes}\n\n{words}", parts):
+        body = {"model": "m", "messages": [{"role": "user", "content": content}], "tools": tools}
+        assert not is_errand(chat.read(orjson.dumps(body)), {})
+
+
+def test_an_errand_behind_notes_is_one() -> None:
+    notes = f"<system-reminder>\n{NOTES}\n</system-reminder>\n"
+    assert errand(f"{notes}Your task is to create a summary of the conversation so far.", history=TALK)
+    assert errand("<instructions>Write a title for this conversation, nothing else.</instructions>\n" + OWN)
+
+
 @pytest.mark.parametrize("more", [{"max_tokens": 5}, {"response_format": {"type": "json_object"}}])
 def test_one_sign_alone_makes_none(more: dict[str, Any]) -> None:
     assert not errand("Which city do I live in?", **more)
