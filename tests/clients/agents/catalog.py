@@ -1,0 +1,181 @@
+"""The agents: what to install, how one conversation is started, and the settings that a user writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Agent:
+    """One agent; ``$base_url $origin $key $home $work $prompt`` are filled into its texts.
+
+    Args:
+        name: As people call it.
+        packages: With their versions; those of npm begin with ``npm:``.
+        command: The program, in the folder where the packages are, and its arguments for one conversation.
+        environment: Variables that a user sets, and those that switch off what calls home.
+        files: Contents of files in the home folder, by path.
+        setup: A command before each conversation, as ``command``.
+        has_tools: It can be asked to read a file.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    setup: tuple[str, ...] = ()
+    has_tools: bool = True
+
+    @property
+    def folder(self) -> str:
+        return self.name.partition(",")[0].replace(" ", "-").lower()
+
+
+CODEX = "npm:@openai/codex@0.171.0"
+_CODEX = ("codex", "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", "$prompt")
+_CODEX_QUIET = """
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+"""
+
+AGENTS = (
+    Agent(
+        "Codex, own provider",
+        (CODEX,),
+        _CODEX,
+        {"OPENAI_API_KEY": "$key"},
+        {
+            ".codex/config.toml": """
+model = "gpt-5"
+model_provider = "throughline"
+"""
+            + _CODEX_QUIET
+            + """
+[model_providers.throughline]
+name = "throughline"
+base_url = "$base_url"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+supports_websockets = false
+"""
+        },
+    ),
+    Agent(
+        "Codex, built-in provider",
+        (CODEX,),
+        _CODEX,
+        {"CODEX_API_KEY": "$key", "OPENAI_API_KEY": "$key"},
+        {".codex/config.toml": 'model = "gpt-5"\nopenai_base_url = "$base_url"\n' + _CODEX_QUIET},
+    ),
+    Agent(
+        "Claude Code",
+        ("npm:@anthropic-ai/claude-code@2.1.332",),
+        ("claude", "-p", "$prompt", "--allowedTools", "Read"),
+        {
+            "ANTHROPIC_BASE_URL": "$origin",
+            "ANTHROPIC_AUTH_TOKEN": "$key",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        },
+    ),
+    Agent(
+        "opencode",
+        ("npm:opencode-ai@1.18.33",),
+        ("opencode", "run", "$prompt"),
+        {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1"},
+        {
+            ".config/opencode/opencode.json": """{
+  "provider": {
+    "throughline": {
+      "npm": "@ai-sdk/openai-compatible",
+      "options": {"baseURL": "$base_url", "apiKey": "$key"},
+      "models": {"gpt-5": {}}
+    }
+  },
+  "model": "throughline/gpt-5",
+  "autoupdate": false,
+  "share": "disabled"
+}"""
+        },
+    ),
+    Agent(
+        "Qwen Code",
+        ("npm:@qwen-code/qwen-code@0.24.4", "npm:node@22"),
+        ("qwen", "--yolo", "-p", "$prompt"),
+        {"OPENAI_BASE_URL": "$base_url", "OPENAI_API_KEY": "$key", "OPENAI_MODEL": "gpt-5"},
+        {
+            ".qwen/settings.json": """{
+  "security": {"auth": {"selectedType": "openai"}},
+  "privacy": {"usageStatisticsEnabled": false},
+  "general": {"enableAutoUpdate": false, "disableAutoUpdate": true}
+}"""
+        },
+    ),
+    Agent(
+        "Continue",
+        ("npm:@continuedev/cli@1.5.47",),
+        ("cn", "--config", "$home/config.yaml", "--auto", "-p", "$prompt"),
+        {"CONTINUE_TELEMETRY_ENABLED": "0"},
+        {
+            "config.yaml": """name: mine
+version: 0.0.1
+schema: v1
+models:
+  - name: throughline
+    provider: openai
+    model: gpt-4o
+    apiBase: $base_url
+    apiKey: $key
+    roles: [chat]
+    capabilities: [tool_use]
+"""
+        },
+    ),
+    Agent(
+        "Cline",
+        ("npm:cline@3.0.65",),
+        ("cline", "--auto-approve", "true", "--timeout", "120", "$prompt"),
+        setup=("cline", "auth", "-p", "openai", "-k", "$key", "-m", "gpt-5", "-b", "$base_url"),
+    ),
+    Agent(
+        "aider",
+        ("aider-chat==0.86.2",),
+        (
+            "aider",
+            "--model",
+            "openai/gpt-4o",
+            "--no-check-update",
+            "--analytics-disable",
+            "--no-show-model-warnings",
+            "--no-pretty",
+            "--yes-always",
+            "--message",
+            "$prompt",
+            "notes.txt",
+        ),
+        {"OPENAI_API_BASE": "$base_url", "OPENAI_API_KEY": "$key", "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        has_tools=False,
+    ),
+    Agent(
+        "llm",
+        ("llm==0.36",),
+        ("llm", "--key", "$key", "-m", "throughline", "--functions", "$home/functions.py", "$prompt"),
+        files={
+            ".config/io.datasette.llm/extra-openai-models.yaml": """- model_id: throughline
+  model_name: gpt-4o-mini
+  api_base: $base_url
+  supports_tools: true
+""",
+            "functions.py": """def read_file(path: str) -> str:
+    with open(path) as file:
+        return file.read()
+""",
+        },
+    ),
+)
