@@ -25,6 +25,7 @@ MAX_HEAD, MAX_TAIL = 4_000, 2_000  # characters of a user message in which an in
 MAX_FEW_TOKENS = 20  # of a reply that is a title or a word
 MAX_KEYS = 2  # of a structured reply
 MAX_PROBE_WORDS = 2
+MIN_TASK = 400  # characters of a turn that tells a side task what to do; people write less to such an assistant
 MIN_SAID_WORDS = 3  # outside of tags; with fewer, as with a label, what is inside is read too
 
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
@@ -49,6 +50,7 @@ class Signs:
         has_faint_material: The last user message holds something labelled or in tags.
         is_probe: Nothing but a word is sent, and a token is asked for.
         is_alone: No conversation before it, no tools beside it.
+        is_side_task: A system message makes the model a task beside an agent's talk; the last turn tells it at length.
     """
 
     asks: bool = False
@@ -60,11 +62,12 @@ class Signs:
     has_faint_material: bool = False
     is_probe: bool = False
     is_alone: bool = False
+    is_side_task: bool = False
 
     @property
     def make_errand(self) -> bool:
         """The signs together make the request an errand."""
-        if self.is_probe:
+        if self.is_probe or self.is_side_task:
             return True
         if self.has_material and self.is_exact and self.is_alone:
             return True
@@ -98,7 +101,8 @@ def signs(request: ChatRequest) -> Signs:
     head = _head("\n".join(texts))
     has_history = any(message.role == "assistant" for message in request.messages)
     own_system = instructions(request)
-    systems = [] if _has_tools(request.body) or any(map(is_side_task, own_system)) else own_system
+    is_side = any(map(is_side_task, own_system))
+    systems = [] if _has_tools(request.body) or is_side else own_system
     is_readable = not (is_slotted(last) or is_observation(last))
     asks = is_readable and _asks(head)
     if asks:  # seldom; a client's notes beside the words speak of all sorts of things
@@ -119,6 +123,7 @@ def signs(request: ChatRequest) -> Signs:
         has_faint_material=_sign("faint").search(last[:MAX_HEAD]) is not None,
         is_probe=_limit(request.body) == 1 and not has_history and 0 < len(last.split()) <= MAX_PROBE_WORDS,
         is_alone=not has_history and not _has_tools(request.body),
+        is_side_task=is_side and has_history and len(last) >= MIN_TASK,
     )
 
 

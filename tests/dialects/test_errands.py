@@ -125,6 +125,13 @@ def test_an_errand_behind_notes_is_one() -> None:
     assert errand("<instructions>Write a title for this conversation, nothing else.</instructions>\n" + OWN)
 
 
+def test_a_task_beside_an_agents_talk_is_one() -> None:
+    system, tools = "You act as the memory extraction subagent of an assistant.", [{"type": "function"}]
+    assert errand("Scan the history and update the files. " * 20, system, TALK, tools=tools)
+    assert not errand("Which city do I live in?", system, TALK, tools=tools)
+    assert not errand("I wrote a long letter about it. " * 20, "You are a careful assistant.", TALK, tools=tools)
+
+
 @pytest.mark.parametrize("more", [{"max_tokens": 5}, {"response_format": {"type": "json_object"}}])
 def test_one_sign_alone_makes_none(more: dict[str, Any]) -> None:
     assert not errand("Which city do I live in?", **more)
