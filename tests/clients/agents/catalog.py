@@ -16,6 +16,8 @@ class Agent:
         command: The program, in the folder where the packages are, and its arguments for one conversation.
         environment: Variables that a user sets, and those that switch off what calls home.
         files: Contents of files in the home folder, by path.
+        goes_on: A command that goes on with the last conversation, where there is one.
+        compacts: The same, and the agent sums the conversation up.
         setup: A command before each conversation, as ``command``.
         has_tools: It can be asked to read a file.
     """
@@ -25,6 +27,8 @@ class Agent:
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    goes_on: tuple[str, ...] = ()
+    compacts: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     has_tools: bool = True
 
@@ -34,7 +38,9 @@ class Agent:
 
 
 CODEX = "npm:@openai/codex@0.171.0"
-_CODEX = ("codex", "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", "$prompt")
+_CODEX = ("codex", "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access")
+_CODEX_GOES_ON = (*_CODEX, "resume", "--last", "$prompt")
+_CODEX_COMPACTS = (*_CODEX, "-c", "model_auto_compact_token_limit=10", "resume", "--last", "$prompt")
 _CODEX_QUIET = """
 check_for_update_on_startup = false
 [analytics]
@@ -47,7 +53,7 @@ AGENTS = (
     Agent(
         "Codex, own provider",
         (CODEX,),
-        _CODEX,
+        (*_CODEX, "$prompt"),
         {"OPENAI_API_KEY": "$key"},
         {
             ".codex/config.toml": """
@@ -64,13 +70,17 @@ wire_api = "responses"
 supports_websockets = false
 """
         },
+        _CODEX_GOES_ON,
+        _CODEX_COMPACTS,
     ),
     Agent(
         "Codex, built-in provider",
         (CODEX,),
-        _CODEX,
+        (*_CODEX, "$prompt"),
         {"CODEX_API_KEY": "$key", "OPENAI_API_KEY": "$key"},
         {".codex/config.toml": 'model = "gpt-5"\nopenai_base_url = "$base_url"\n' + _CODEX_QUIET},
+        _CODEX_GOES_ON,
+        _CODEX_COMPACTS,
     ),
     Agent(
         "Claude Code",
@@ -83,6 +93,8 @@ supports_websockets = false
             "DISABLE_ERROR_REPORTING": "1",
             "DISABLE_AUTOUPDATER": "1",
         },
+        goes_on=("claude", "-p", "--continue", "$prompt"),
+        compacts=("claude", "-p", "--continue", "/compact"),
     ),
     Agent(
         "opencode",
@@ -103,6 +115,7 @@ supports_websockets = false
   "share": "disabled"
 }"""
         },
+        ("opencode", "run", "--continue", "$prompt"),
     ),
     Agent(
         "Qwen Code",
@@ -116,6 +129,7 @@ supports_websockets = false
   "general": {"enableAutoUpdate": false, "disableAutoUpdate": true}
 }"""
         },
+        ("qwen", "--yolo", "--continue", "-p", "$prompt"),
     ),
     Agent(
         "Continue",
@@ -136,6 +150,7 @@ models:
     capabilities: [tool_use]
 """
         },
+        ("cn", "--config", "$home/config.yaml", "--auto", "--resume", "-p", "$prompt"),
     ),
     Agent(
         "Cline",
@@ -177,5 +192,6 @@ models:
         return file.read()
 """,
         },
+        goes_on=("llm", "--key", "$key", "-c", "$prompt"),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
@@ -15,7 +15,7 @@ import orjson
 from proxy.settings.load import environment
 from tests.clients.agents.catalog import Agent
 from tests.clients.agents.install import program_of, version_of
-from tests.clients.agents.provider import ASK, FACT, FILE, KNOWN, TELL, WORD, blocks, script
+from tests.clients.agents.provider import ASK, FACT, FILE, GO_ON, KNOWN, TELL, WORD, blocks, script
 from tests.clients.agents.tap import Exchange, Tap
 from tests.fakes.acting import WIRES
 from tests.fakes.provider import FakeProvider, Seen
@@ -76,6 +76,8 @@ def play(agent: Agent, server: Running, provider: FakeProvider, trace: Path | No
         told = stage.converse(TELL, "told")
         server.wait_learned(key)
         asked = stage.converse(ASK, "asked")
+        more = [stage.converse(GO_ON, name, command)
+                for name, command in (("went-on", agent.goes_on), ("compacted", agent.compacts)) if command]  # fmt: skip
         server.wait_learned(key)
     with server.http(key) as http:
         known = [one["text"] for one in http.get("/memories").json()["data"]]
@@ -83,9 +85,13 @@ def play(agent: Agent, server: Running, provider: FakeProvider, trace: Path | No
     if agent.has_tools:
         report.check("tool", lambda: _read(told))
     report.check("memory", lambda: _remembered(asked))
+    if agent.goes_on:
+        report.check("goes on", lambda: _went_on(asked, more[0]))
+    if agent.compacts:
+        report.check("compacts", lambda: _compacted(more[-1]))
     report.check("own words", lambda: _own_words(known))
-    report.check("errands", lambda: _errands([told, asked]))
-    report.check("no refusal", lambda: _no_refusal([told, asked]))
+    report.check("errands", lambda: _errands([told, asked, *more], agent))
+    report.check("no refusal", lambda: _no_refusal([told, asked, *more]))
     return report.as_json
 
 
@@ -98,8 +104,8 @@ class _Stage:
     provider: FakeProvider
     trace: Path | None
 
-    def converse(self, prompt: str, name: str) -> Conversation:
-        """Run one process with an empty session."""
+    def converse(self, prompt: str, name: str, command: Sequence[str] = ()) -> Conversation:
+        """Run one process; without a command it begins a conversation."""
         home, work = self.folder / "home", self.folder / "work"
         home.mkdir(exist_ok=True)
         work.mkdir(exist_ok=True)
@@ -113,21 +119,21 @@ class _Stage:
             for path, text in filled.items():
                 (home / path).parent.mkdir(parents=True, exist_ok=True)
                 (home / path).write_text(text)
-            code, output = self._run(names, home, work)
+            code, output = self._run(command or self.agent.command, names, home, work)
             conversation = Conversation(code, output, tap.exchanges(), self.provider.seen[seen_before:])
         if self.trace is not None:
             _write(conversation, self.trace / self.agent.folder, name)
         return conversation
 
-    def _run(self, names: Mapping[str, str], home: Path, work: Path) -> tuple[int, str]:
+    def _run(self, command: Sequence[str], names: Mapping[str, str], home: Path, work: Path) -> tuple[int, str]:
         variables = {name: Template(text).substitute(names) for name, text in self.agent.environment.items()}
         kept = {name: value for name, value in environment().items() if name in _KEPT}
         proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE)
         local = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
         quiet = {"HOME": str(home), "TERM": "dumb", "NO_COLOR": "1", "DO_NOT_TRACK": "1"}
         output = ""
-        for command in filter(None, (self.agent.setup, self.agent.command)):
-            program, *arguments = (Template(one).substitute(names) for one in command)
+        for called in filter(None, (self.agent.setup, command)):
+            program, *arguments = (Template(one).substitute(names) for one in called)
             try:
                 done = subprocess.run(
                     [*program_of(self.agent, program), *arguments], cwd=work,
@@ -170,19 +176,66 @@ def _own_words(known: list[str]) -> str:
     return ""
 
 
-def _errands(conversations: list[Conversation]) -> str:
-    """Everything but the turn of the user's goes up as it came."""
+def _went_on(asked: Conversation, went_on: Conversation) -> str:
+    """What memory put into a turn stands there byte for byte when the agent sends this turn again as it was."""
+    assert went_on.code == 0, f"exit {went_on.code}: {went_on.output[-800:]}"
+    first = {block for seen in asked.arrived for block in blocks(seen.body)}
+    later = {block for seen in went_on.arrived for block in blocks(seen.body)}
+    assert first, "nothing was put in at first"
+    assert KNOWN in went_on.output, f"the reply was not shown: {went_on.output[-800:]}"
+    if first <= later:
+        return ""
+    assert not _resends(asked, went_on), f"not put back: {first}, but {later}"
+    return "it changes its turns"
+
+
+def _resends(asked: Conversation, went_on: Conversation) -> bool:
+    """Return whether an agent sends its first turn of the user again as it was."""
+    first, later = ([orjson.dumps(_uncached(turn)) for turn in _turns(one)] for one in (asked, went_on))
+    return all(turn in later for turn in first)
+
+
+def _turns(conversation: Conversation) -> list[Any]:
+    body = orjson.loads(next(one.body for one in conversation.posted if not _is_errand(one)))
+    given = body.get("messages") or body.get("input")
+    return [turn for turn in given if turn.get("role") == "user"]
+
+
+def _uncached(value: Any) -> Any:
+    """Return a value of JSON without marks for the provider's cache, which move on with each turn."""
+    if isinstance(value, list):
+        return [_uncached(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _uncached(one) for name, one in value.items() if name != "cache_control"}
+    return value
+
+
+def _compacted(compacted: Conversation) -> str:
+    assert compacted.code == 0, f"exit {compacted.code}: {compacted.output[-800:]}"
+    errands = [one for one in compacted.posted if _is_errand(one)]
+    assert errands, f"no request of {len(compacted.posted)} was an errand"
+    return ""
+
+
+def _is_errand(exchange: Exchange) -> bool:
+    return "reason=errand" in exchange.headers.get("x-memory", "")
+
+
+def _errands(conversations: list[Conversation], agent: Agent) -> str:
+    """Requests of an agent for itself come without its tools; they go up as they came, and no turn is taken for one."""
     count = 0
     for conversation in conversations:
         arrived = [seen.body for seen in conversation.arrived]
         for one in conversation.posted:
-            is_errand = "reason=errand" in one.headers.get("x-memory", "")
-            is_turn = any(text in one.body.decode() for text in (TELL, ASK)) and not is_errand
-            if is_turn:
-                continue
-            count += 1
-            assert is_errand, f"taken for a turn: {one.body[:600]!r}"
-            assert one.body in arrived, f"changed on its way: {one.body[:600]!r}"
+            is_turn = (
+                "tools" in orjson.loads(one.body)
+                if agent.has_tools
+                else any(text in one.body.decode() for text in (TELL, ASK, GO_ON))
+            )
+            assert is_turn or _is_errand(one), f"taken for a turn: {one.body[:600]!r}"
+            if _is_errand(one):
+                count += 1
+                assert one.body in arrived, f"changed on its way: {one.body[:600]!r}"
     return str(count)
 
 

@@ -13,7 +13,7 @@ from proxy.text.fence import CLOSE, OPEN, without_blocks
 from tests.fakes.acting import WIRES, example
 from tests.fakes.acts import Act, Asked, Call
 from tests.fakes.provider import Script, Seen
-from tests.fakes.replies import Reply
+from tests.fakes.replies import SSE_HEADERS, Reply, anthropic_event
 
 FILE = "notes.txt"
 WORD = "heron"
@@ -21,6 +21,7 @@ FACT = "I use Shram as my productivity tool."
 READ = f"Read the file {FILE} and tell me the word in it."
 TELL = f"{FACT} {READ}"
 ASK = "Which productivity tool do I use?"
+GO_ON = "Say that once more."
 KNOWN = "From memory: it is Shram."
 UNKNOWN = "I do not know."
 TITLE = "Tools of the trade"
@@ -39,6 +40,8 @@ def script(work: Path) -> Script:
         if wire is None:
             return None
         body = orjson.loads(seen.body)
+        if any(item.get("type") == "compaction_trigger" for item in body.get("input") or [] if isinstance(item, dict)):
+            return _compaction(body)
         return wire.reply(_decide(wire.asked(body), seen.body.decode(), work), body)
 
     return answer
@@ -47,6 +50,19 @@ def script(work: Path) -> Script:
 def blocks(body: bytes) -> list[str]:
     """Return the memory that is in a request, as it stands in its JSON."""
     return _BLOCK.findall(body.decode().replace('\\"', '"'))
+
+
+def _compaction(body: Mapping[str, Any]) -> Reply:
+    """Return a summary that only the provider can read, as its whole output."""
+    item = {"type": "compaction", "id": "cmp_1", "encrypted_content": "c3VtbWFyeQ=="}
+    usage = {"input_tokens": 9, "output_tokens": 7, "total_tokens": 16}
+    whole = {"id": "resp_fake", "object": "response", "model": body["model"], "usage": usage, "output": [item]}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {**whole, "status": "in_progress", "output": [], "usage": None}},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": {**whole, "status": "completed"}},
+    ]
+    return Reply([anthropic_event(event) for event in events], headers=SSE_HEADERS)
 
 
 def _decide(asked: Asked, body: str, work: Path) -> Act:
@@ -58,7 +74,7 @@ def _decide(asked: Asked, body: str, work: Path) -> Act:
     if READ in question and (name := _reader(asked.tools)):
         arguments = _arguments(asked.tools[name], work / FILE)
         return Act(calls=(Call("call_1", name, orjson.dumps(arguments).decode()),))
-    if ASK in question and (asked.tools or OPEN in body):
+    if (ASK in question or GO_ON in question) and (asked.tools or OPEN in body):
         return Act(KNOWN if any("Shram" in one for one in blocks(body.encode())) else UNKNOWN)
     return Act(TITLE)
 
