@@ -120,7 +120,7 @@ def signs(request: ChatRequest) -> Signs:
         has_material=has_material,
         is_short=0 < _limit(request.body) <= MAX_FEW_TOKENS,
         has_role=_sign("role").search(head) is not None,
-        has_faint_material=_sign("faint").search(last[:MAX_HEAD]) is not None,
+        has_faint_material=_has_faint_material(last),
         is_probe=_limit(request.body) == 1 and not has_history and 0 < len(last.split()) <= MAX_PROBE_WORDS,
         is_alone=not has_history and not _has_tools(request.body),
         is_side_task=is_side and has_history and len(last) >= MIN_TASK,
@@ -171,6 +171,11 @@ def _has_material(text: str) -> bool:
     if _sign("material").search(lines):
         return True
     return _speakers("speaker").search(lines) is not None and _speakers("answerer").search(lines) is not None
+
+
+def _has_faint_material(text: str) -> bool:
+    """Return whether a text holds something labelled or in tags, or opens with one speaker of a transcript."""
+    return _sign("faint").search(text[:MAX_HEAD]) is not None or _speakers("speaker").match(text) is not None
 
 
 def _is_function(system: str) -> bool:

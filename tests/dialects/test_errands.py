@@ -56,6 +56,7 @@ def errand(user: str, system: str = "", history: list[dict[str, str]] | None = N
         (OWN, "Du bist ein Titelgenerator. Gib nur den Titel der Unterhaltung aus, höchstens 5 Wörter."),
         (OWN, "Classify the user's message: billing, tech, other. Respond with the label only."),
         (OWN, 'You are a router. Return JSON {"agent": "..."}.'),
+        (f"# USER\n{OWN}", "*Briefly* summarize this partial conversation about cooking."),
         (TRANSCRIPT, 'Extract facts about the user from this conversation. Return JSON with the key "facts".'),
     ],
 )
