@@ -48,6 +48,10 @@ enabled = false
 [feedback]
 enabled = false
 """
+_AIDER = (
+    "aider", "--model", "openai/gpt-4o", "--no-check-update", "--analytics-disable", "--no-show-model-warnings",
+    "--no-pretty", "--yes-always", "notes.txt", "--message",
+)  # fmt: skip
 
 AGENTS = (
     Agent(
@@ -161,20 +165,9 @@ models:
     Agent(
         "aider",
         ("aider-chat==0.86.2",),
-        (
-            "aider",
-            "--model",
-            "openai/gpt-4o",
-            "--no-check-update",
-            "--analytics-disable",
-            "--no-show-model-warnings",
-            "--no-pretty",
-            "--yes-always",
-            "--message",
-            "$prompt",
-            "notes.txt",
-        ),
+        (*_AIDER, "$prompt"),
         {"OPENAI_API_BASE": "$base_url", "OPENAI_API_KEY": "$key", "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        compacts=(*_AIDER, "$prompt", "--restore-chat-history", "--max-chat-history-tokens", "10"),
         has_tools=False,
     ),
     Agent(
@@ -192,6 +185,6 @@ models:
         return file.read()
 """,
         },
-        goes_on=("llm", "--key", "$key", "-c", "$prompt"),
+        goes_on=("llm", "--key", "$key", "--functions", "$home/functions.py", "-c", "$prompt"),
     ),
 )

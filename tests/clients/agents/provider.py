@@ -26,6 +26,9 @@ KNOWN = "From memory: it is Shram."
 UNKNOWN = "I do not know."
 TITLE = "Tools of the trade"
 
+# As an editor that has no tools takes it.
+EDIT = f"{FILE}\n```\n<<<<<<< SEARCH\n{WORD}\n=======\n{WORD}\nibis\n>>>>>>> REPLACE\n```"
+
 _BLOCK = re.compile(rf"{OPEN}(?: kind=\"\w+\")?>.*?{CLOSE}", re.DOTALL)
 # The first of these that a client offers is called.
 _TOOLS = (r"read(?:_?files?)?\Z", r"(?:exec_command|shell_command|shell|bash|run_commands?)\Z")
@@ -74,6 +77,8 @@ def _decide(asked: Asked, body: str, work: Path) -> Act:
     if READ in question and (name := _reader(asked.tools)):
         arguments = _arguments(asked.tools[name], work / FILE)
         return Act(calls=(Call("call_1", name, orjson.dumps(arguments).decode()),))
+    if READ in question and "SEARCH/REPLACE" in body:
+        return Act(f"The word is {WORD}.\n\n{EDIT}")
     if (ASK in question or GO_ON in question) and (asked.tools or OPEN in body):
         return Act(KNOWN if any("Shram" in one for one in blocks(body.encode())) else UNKNOWN)
     return Act(TITLE)
