@@ -18,6 +18,7 @@ class Agent:
         files: Contents of files in the home folder, by path.
         goes_on: A command that goes on with the last conversation, where there is one.
         compacts: The same, and the agent sums the conversation up.
+        draws: A command for the same on a terminal.
         setup: A command before each conversation, as ``command``.
         has_tools: It can be asked to read a file.
     """
@@ -29,6 +30,7 @@ class Agent:
     files: Mapping[str, str] = field(default_factory=dict)
     goes_on: tuple[str, ...] = ()
     compacts: tuple[str, ...] = ()
+    draws: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     has_tools: bool = True
 
@@ -72,10 +74,13 @@ base_url = "$base_url"
 env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 supports_websockets = false
+[projects."$work"]
+trust_level = "trusted"
 """
         },
         _CODEX_GOES_ON,
         _CODEX_COMPACTS,
+        ("codex", "$prompt"),
     ),
     Agent(
         "Codex, built-in provider",
@@ -97,6 +102,10 @@ supports_websockets = false
             "DISABLE_ERROR_REPORTING": "1",
             "DISABLE_AUTOUPDATER": "1",
         },
+        files={
+            ".claude.json": '{"hasCompletedOnboarding": true, "projects": {"$work": {"hasTrustDialogAccepted": true}}}'
+        },
+        draws=("claude", "$prompt"),
         goes_on=("claude", "-p", "--continue", "$prompt"),
         compacts=("claude", "-p", "--continue", "/compact"),
     ),
