@@ -14,7 +14,8 @@ from typing import Any
 
 from proxy.settings.load import environment
 from tests.bench.processes import ROOT
-from tests.clients.agents.catalog import AGENTS, Agent
+from tests.clients.agents.catalog import AGENTS, OPEN_WEBUI, Agent
+from tests.clients.agents.front_end import play_front_end
 from tests.clients.agents.install import install
 from tests.clients.agents.play import play
 from tests.clients.catalog import CLIENTS, NODE_PACKAGES, Client
@@ -46,7 +47,7 @@ def main() -> int:
         for client in CLIENTS:
             if only in client.name.lower():
                 failures += _show(client.name, _run(client, provider.base_url if chosen.direct else server.base_url))
-        for agent in () if chosen.direct else AGENTS:
+        for agent in () if chosen.direct else (*AGENTS, OPEN_WEBUI):
             if only in agent.name.lower():
                 failures += _show(agent.name, _play(agent, server, provider, chosen.trace))
     provider.stop()
@@ -66,7 +67,8 @@ def _play(agent: Agent, server: Running, provider: FakeProvider, trace: Path | N
         install(agent)
     except subprocess.CalledProcessError as error:
         return {"version": "-", "passed": [], "failed": {"installing": str(error)}}
-    return play(agent, server, provider, trace)
+    run = play_front_end if agent is OPEN_WEBUI else play
+    return run(agent, server, provider, trace)
 
 
 def _run(client: Client, base_url: str) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ class Agent:
         compacts: The same, and the agent sums the conversation up.
         draws: A command for the same on a terminal.
         setup: A command before each conversation, as ``command``.
+        without: Packages that these ask for and that a run does without, for their size.
         has_tools: It can be asked to read a file.
     """
 
@@ -32,6 +33,7 @@ class Agent:
     compacts: tuple[str, ...] = ()
     draws: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     has_tools: bool = True
 
     @property
@@ -196,4 +198,28 @@ models:
         },
         goes_on=("llm", "--key", "$key", "--functions", "$home/functions.py", "-c", "$prompt"),
     ),
+)
+
+# Served, and used by its API; its own memory, and models that it would run itself, are off.
+OPEN_WEBUI = Agent(
+    "Open WebUI",
+    ("open-webui==0.12.4",),
+    ("open-webui",),
+    {
+        "OPENAI_API_BASE_URL": "$base_url",
+        "OPENAI_API_KEY": "$key",
+        "ENABLE_FORWARD_USER_INFO_HEADERS": "true",
+        "ENABLE_OLLAMA_API": "false",
+        "BYPASS_MODEL_ACCESS_CONTROL": "true",
+        "RAG_EMBEDDING_ENGINE": "openai",
+        "RAG_OPENAI_API_BASE_URL": "$base_url",
+        "RAG_OPENAI_API_KEY": "$key",
+        "WEBUI_SECRET_KEY": "secret",
+        "OFFLINE_MODE": "true",
+        "HF_HUB_OFFLINE": "1",
+        "ENABLE_VERSION_UPDATE_CHECK": "false",
+        "ANONYMIZED_TELEMETRY": "false",
+        "SCARF_NO_ANALYTICS": "true",
+    },
+    without=("torch", "sentence-transformers", "accelerate"),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from tests.clients.agents.catalog import Agent
-from tests.clients.agents.provider import ASK, FACT, GO_ON, KNOWN, TELL, WORD, blocks
+from tests.clients.agents.provider import ASK, FACT, GO_ON, KNOWN, TELL, UNKNOWN, WORD, blocks
 from tests.clients.agents.stage import Conversation, is_errand
 
 
@@ -30,6 +30,14 @@ def remembered(asked: Conversation) -> str:
     shown = [block for seen in asked.arrived for block in blocks(seen.body)]
     assert any(FACT.rstrip(".") in block for block in shown), f"no block of memory holds it: {shown}"
     assert KNOWN in asked.output, f"the reply was not shown: {asked.output[-800:]}"
+    return ""
+
+
+def unknown(asked: Conversation) -> str:
+    """Nothing of one account's memory goes with what another one asks."""
+    shown = [block for seen in asked.arrived for block in blocks(seen.body)]
+    assert not shown, f"memory of another account: {shown}"
+    assert UNKNOWN in asked.output, f"the reply was not shown: {asked.output[-800:]}"
     return ""
 
 

@@ -31,7 +31,7 @@ def install(agent: Agent) -> None:
     if node:
         make_node_folder(folder, node)
     if python:
-        make_venv(folder, python)
+        make_venv(folder, python, without=agent.without)
     done.write_text(wanted)
 
 

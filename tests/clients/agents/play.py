@@ -56,7 +56,7 @@ def play(agent: Agent, server: Running, provider: FakeProvider, trace: Path | No
         if agent.draws:
             played["drawn"] = stage.converse(ASK, "drawn", agent.draws, _is_drawn)
         server.wait_learned(key)
-    return _report(agent, played, *_kept(server, key)).as_json
+    return _report(agent, played, *kept(server, key)).as_json
 
 
 def _is_drawn(output: str, exchanges: list[Exchange]) -> bool:
@@ -64,9 +64,9 @@ def _is_drawn(output: str, exchanges: list[Exchange]) -> bool:
     return KNOWN.split()[-1] in output and any(map(is_errand, exchanges))
 
 
-def _kept(server: Running, key: str) -> tuple[list[str], list[str]]:
-    """Return the memories, and what the user said in the turns that are kept."""
-    with server.http(key) as http:
+def kept(server: Running, key: str, **headers: str) -> tuple[list[str], list[str]]:
+    """Return the memories of a key, and what the user said in the turns that are kept."""
+    with server.http(key, **headers) as http:
         memories = [one["text"] for one in http.get("/memories").json()["data"]]
         search = {"query": "instructions, files and tools of the environment", "sources": ["episode"], "limit": 50}
         found = http.post("/memories/search", json=search).json()["data"]

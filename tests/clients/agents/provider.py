@@ -77,6 +77,8 @@ def _decide(asked: Asked, body: str, work: Path) -> Act:
     if READ in question and (name := _reader(asked.tools)):
         arguments = _arguments(asked.tools[name], work / FILE)
         return Act(calls=(Call("call_1", name, orjson.dumps(arguments).decode()),))
+    if READ in question and WORD in question:
+        return Act(f"The word is {WORD}.")
     if READ in question and "SEARCH/REPLACE" in body:
         return Act(f"The word is {WORD}.\n\n{EDIT}")
     if (ASK in question or GO_ON in question) and (asked.tools or OPEN in body):

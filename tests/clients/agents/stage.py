@@ -90,7 +90,7 @@ class Stage:
         (work / FILE).write_text(f"{WORD}\n")
         self.provider.script(script(work))
         seen_before = len(self.provider.seen)
-        with Tap(int(self.server.origin.rpartition(":")[2])) as tap:
+        with Tap(self.server.port) as tap:
             names = {"base_url": f"{tap.origin}/v1", "origin": tap.origin, "key": self.key, "prompt": prompt,
                      "home": str(home), "work": str(work)}  # fmt: skip
             for path, text in self.agent.files.items():
@@ -100,13 +100,13 @@ class Stage:
                 lambda seen: is_done(seen, tap.exchanges())))  # fmt: skip
             conversation = Conversation(code, output, tap.exchanges(), self.provider.seen[seen_before:])
         if self.trace is not None:
-            _write(conversation, self.trace / self.agent.folder, name)
+            write(conversation, self.trace / self.agent.folder, name)
         return conversation
 
     def _run(
         self, command: Sequence[str], names: Mapping[str, str], is_done: Callable[[str], bool] | None
     ) -> tuple[int, str]:
-        work, variables = Path(names["work"]), self._variables(names)
+        work, variables = Path(names["work"]), variables_of(self.agent, names)
         output = ""
         for called in filter(None, (self.agent.setup, command)):
             program, *arguments = (Template(one).substitute(names) for one in called)
@@ -126,16 +126,18 @@ class Stage:
                 break
         return done.returncode, output
 
-    def _variables(self, names: Mapping[str, str]) -> dict[str, str]:
-        own = {name: Template(text).substitute(names) for name, text in self.agent.environment.items()}
-        kept = {name: value for name, value in environment().items() if name in _KEPT}
-        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE)
-        local = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
-        quiet = {"HOME": names["home"], "TERM": "dumb", "NO_COLOR": "1", "DO_NOT_TRACK": "1"}
-        return {**kept, **proxies, **local, **quiet, **own}
+
+def variables_of(agent: Agent, names: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of an agent's processes, with ``names`` filled in."""
+    own = {name: Template(text).substitute(names) for name, text in agent.environment.items()}
+    kept = {name: value for name, value in environment().items() if name in _KEPT}
+    proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _NOWHERE)
+    local = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
+    quiet = {"HOME": names["home"], "TERM": "dumb", "NO_COLOR": "1", "DO_NOT_TRACK": "1"}
+    return {**kept, **proxies, **local, **quiet, **own}
 
 
-def _write(conversation: Conversation, folder: Path, name: str) -> None:
+def write(conversation: Conversation, folder: Path, name: str) -> None:
     """Keep what was sent and printed, for whoever looks into a failure."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.txt").write_text(conversation.output)

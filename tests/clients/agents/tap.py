@@ -20,8 +20,9 @@ _MAX_BYTES = 100_000_000
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request of the client and the head of what was answered."""
+    """One request of the client and the head of what was answered; ``place`` is its connection, and where in it."""
 
+    place: tuple[int, int]
     request: Seen
     status: int
     headers: dict[str, str]
@@ -69,7 +70,7 @@ class Tap:
 
     def exchanges(self) -> list[Exchange]:
         """Return what was asked and answered until now, by connection."""
-        return [exchange for line in list(self._lines) for exchange in _exchanges(line)]
+        return [exchange for number, line in enumerate(list(self._lines)) for exchange in _exchanges(number, line)]
 
     def _run(self) -> None:
         with asyncio.Runner() as runner:
@@ -103,7 +104,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, kept
         writer.close()
 
 
-def _exchanges(line: _Line) -> list[Exchange]:
+def _exchanges(number: int, line: _Line) -> list[Exchange]:
     found: list[Exchange] = []
     rest, answers = bytes(line.sent), _Answers(bytes(line.received))
     while rest:
@@ -112,7 +113,7 @@ def _exchanges(line: _Line) -> list[Exchange]:
             break
         seen, rest = parsed
         status, headers = answers.read(seen.method)
-        found.append(Exchange(seen, status, headers))
+        found.append(Exchange((number, len(found)), seen, status, headers))
         if status == http.client.SWITCHING_PROTOCOLS:
             break
     return found
