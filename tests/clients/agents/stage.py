@@ -25,6 +25,10 @@ _MOST_ON_TERMINAL_S = 45.0
 _NOWHERE = "http://127.0.0.1:9"  # whoever calls home is refused at once, and no run waits for a host
 _KEPT = ("PATH", "LANG", "LC_ALL", "TZ")
 
+# Files that agents read in of themselves; whoever wrote them, the user of the conversation did not say it.
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "QWEN.md", ".clinerules/rules.md", ".continue/rules/rules.md")
+NOT_TOLD = "I live in Rotterdam and my dog is called Biscuit. I always prefer tabs."
+
 IsDone = Callable[[str, list[Exchange]], bool]
 
 
@@ -88,6 +92,9 @@ class Stage:
         home.mkdir(exist_ok=True)
         work.mkdir(exist_ok=True)
         (work / FILE).write_text(f"{WORD}\n")
+        for path in INSTRUCTIONS:
+            (work / path).parent.mkdir(parents=True, exist_ok=True)
+            (work / path).write_text(f"# How we work\n\n{NOT_TOLD}\n")
         self.provider.script(script(work))
         seen_before = len(self.provider.seen)
         with Tap(self.server.port) as tap:
