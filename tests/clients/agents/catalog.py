@@ -134,7 +134,7 @@ trust_level = "trusted"
     ),
     Agent(
         "Qwen Code",
-        ("npm:@qwen-code/qwen-code@0.24.4", "npm:node@22"),
+        ("npm:@qwen-code/qwen-code@0.24.4",),
         ("qwen", "--yolo", "-p", "$prompt"),
         {"OPENAI_BASE_URL": "$base_url", "OPENAI_API_KEY": "$key", "OPENAI_MODEL": "gpt-5"},
         {

@@ -9,6 +9,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Any
 
 from proxy.api.coding import plain
 from tests.fakes.provider import Seen, parse
@@ -49,6 +50,9 @@ class Tap:
         self._lines: list[_Line] = []
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop = asyncio.Event()
+        self._relays: list[asyncio.Task[Any]] = []
+        self._writers: list[asyncio.StreamWriter] = []
         self._thread = threading.Thread(target=self._run, name="tap", daemon=True)
         self.port = 0
 
@@ -65,7 +69,7 @@ class Tap:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._loop is not None
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(_START_S)
 
     def exchanges(self) -> list[Exchange]:
@@ -73,20 +77,27 @@ class Tap:
         return [exchange for number, line in enumerate(list(self._lines)) for exchange in _exchanges(number, line)]
 
     def _run(self) -> None:
-        with asyncio.Runner() as runner:
-            self._loop = runner.get_loop()
-            server = runner.run(asyncio.start_server(self._relay, "127.0.0.1", 0))
-            self.port = server.sockets[0].getsockname()[1]
-            self._ready.set()
-            self._loop.run_forever()
-            server.close()
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(self._relay, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        async with server:
+            await self._stop.wait()
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.gather(*self._relays, return_exceptions=True)
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        line = _Line()
+        line, task = _Line(), asyncio.current_task()
+        assert task is not None
+        self._relays.append(task)
         self._lines.append(line)
-        with suppress(asyncio.CancelledError):  # the run is over
-            from_server, to_server = await asyncio.open_connection("127.0.0.1", self._target)
-            await asyncio.gather(_pump(reader, to_server, line.sent), _pump(from_server, writer, line.received))
+        from_server, to_server = await asyncio.open_connection("127.0.0.1", self._target)
+        self._writers += [writer, to_server]
+        await asyncio.gather(_pump(reader, to_server, line.sent), _pump(from_server, writer, line.received))
 
 
 def decoded(seen: Seen) -> bytes:
