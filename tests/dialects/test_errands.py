@@ -73,6 +73,10 @@ def test_errands_are_known(user: str, system: str) -> None:
         "会話のタイトルを10文字以内で生成してください。説明不要。",
         "请根据上述对话生成三个用户可能会追问的问题,只返回JSON数组",
         "Your task is to create a detailed summary of the conversation so far, with the user's requests in mind.",
+        "[NEXT MODE: Predict what the user might type next.]\nNEVER SAY:\n- Questions\nReply with ONLY that, no explanation.",
+        "Predict what the user would write after this. Two to twelve words. Output only the words.",
+        "Sag voraus, was der Nutzer als Nächstes schreibt. Antworte nur mit dem Vorschlag.",
+        "预测用户接下来可能会输入什么,只输出建议,不要解释",
         "You are performing a checkpoint. Write a handoff summary for another model.",
     ],
 )
