@@ -18,7 +18,7 @@ class Agent:
         files: Contents of files in the home folder, by path.
         goes_on: A command that goes on with the last conversation, where there is one.
         compacts: The same, and the agent sums the conversation up.
-        draws: A command for the same on a terminal.
+        draws: A command that begins a conversation on a terminal.
         setup: A command before each conversation, as ``command``.
         without: Packages that these ask for and that a run does without, for their size.
         has_tools: It can be asked to read a file.
@@ -145,6 +145,7 @@ trust_level = "trusted"
 }"""
         },
         ("qwen", "--yolo", "--continue", "-p", "$prompt"),
+        draws=("qwen", "--yolo", "-i", "$prompt"),
     ),
     Agent(
         "Continue",
@@ -189,6 +190,7 @@ models:
             ".config/io.datasette.llm/extra-openai-models.yaml": """- model_id: throughline
   model_name: gpt-4o-mini
   api_base: $base_url
+  api_key_name: throughline
   supports_tools: true
 """,
             "functions.py": """def read_file(path: str) -> str:

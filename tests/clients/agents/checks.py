@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from tests.clients.agents.catalog import Agent
-from tests.clients.agents.provider import ASK, FACT, GO_ON, KNOWN, TELL, UNKNOWN, WORD, blocks
+from tests.clients.agents.provider import ASK, BOTH, FACT, GO_ON, KNOWN, TELL, UNKNOWN, WORD, blocks
 from tests.clients.agents.stage import Conversation, is_errand
 
 
@@ -43,7 +43,7 @@ def unknown(asked: Conversation) -> str:
 
 def own_words(known: list[str], kept: list[str]) -> str:
     """Memories, and turns that are kept to be quoted, are the user's words and nothing of what stood around them."""
-    strangers = {text.rstrip(".") for text in known} - {FACT.rstrip(".")} | set(kept) - {TELL, ASK, GO_ON}
+    strangers = {text.rstrip(".") for text in known} - {FACT.rstrip(".")} | set(kept) - {TELL, ASK, BOTH, GO_ON}
     assert not strangers, f"these are not the user's: {strangers}"
     assert TELL in kept, f"what was told is not among the turns kept: {kept}"
     return ""
@@ -91,7 +91,7 @@ def compacted(compacted: Conversation) -> str:
 
 
 def drawn(drawn: Conversation) -> str:
-    """On a terminal an agent asks for a title of the conversation as well."""
+    """On a terminal an agent asks for a title of the conversation as well, or for what the user may say next."""
     assert drawn.code == 0, f"not on the terminal in time: {drawn.output[-800:]}"
     return ""
 

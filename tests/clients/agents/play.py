@@ -5,14 +5,17 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from http.client import OK
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from tests.clients.agents import checks
 from tests.clients.agents.catalog import Agent
 from tests.clients.agents.install import version_of
-from tests.clients.agents.provider import ASK, GO_ON, KNOWN, TELL
-from tests.clients.agents.stage import Conversation, Stage, is_errand
+from tests.clients.agents.provider import ASK, BOTH, GO_ON, TELL, WORD
+from tests.clients.agents.stage import Conversation, Stage, is_errand, is_posted
 from tests.clients.agents.tap import Exchange
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
@@ -54,23 +57,24 @@ def play(agent: Agent, server: Running, provider: FakeProvider, trace: Path | No
         if agent.compacts:
             played["compacted"] = stage.converse(GO_ON, "compacted", agent.compacts)
         if agent.draws:
-            played["drawn"] = stage.converse(ASK, "drawn", agent.draws, _is_drawn)
+            played["drawn"] = stage.converse(BOTH, "drawn", agent.draws, _is_drawn)
         server.wait_learned(key)
     return _report(agent, played, *kept(server, key)).as_json
 
 
-def _is_drawn(output: str, exchanges: list[Exchange]) -> bool:
-    """Return whether the answer is on the terminal and the agent has named the conversation."""
-    return KNOWN.split()[-1] in output and any(map(is_errand, exchanges))
+def _is_drawn(_output: str, exchanges: list[Exchange]) -> bool:
+    """Return whether the file that was read went up, and something that the agent asks for itself, as a title."""
+    has_read = any(one.status == OK and WORD in one.body.decode() for one in exchanges if is_posted(one))
+    return has_read and any(map(is_errand, exchanges))
 
 
 def kept(server: Running, key: str, **headers: str) -> tuple[list[str], list[str]]:
     """Return the memories of a key, and what the user said in the turns that are kept."""
     with server.http(key, **headers) as http:
         memories = [one["text"] for one in http.get("/memories").json()["data"]]
-        search = {"query": "instructions, files and tools of the environment", "sources": ["episode"], "limit": 50}
-        found = http.post("/memories/search", json=search).json()["data"]
-    return memories, [one["text"] for one in found if one["role"] == "user"]
+        rows = [orjson.loads(line) for line in http.get("/export").text.splitlines()[1:]]
+    turns = [row["value"] for row in rows if row["type"] == "episodes"]
+    return memories, [turn["text"] for turn in turns if turn["role"] == "user"]
 
 
 def _report(agent: Agent, played: Mapping[str, Conversation], memories: list[str], turns: list[str]) -> Report:
