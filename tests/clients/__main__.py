@@ -17,7 +17,7 @@ from tests.bench.processes import ROOT
 from tests.clients.agents.catalog import AGENTS, OPEN_WEBUI, Agent
 from tests.clients.agents.front_end import play_front_end
 from tests.clients.agents.install import install
-from tests.clients.agents.play import play
+from tests.clients.agents.play import play, play_one_memory
 from tests.clients.catalog import CLIENTS, NODE_PACKAGES, Client
 from tests.conformance.tools import make_node_folder, make_venv
 from tests.fakes.acting import acting
@@ -26,6 +26,7 @@ from tests.running import Running
 
 HERE = Path(__file__).parent
 HOME = ROOT / ".clients-venv"
+ONE_MEMORY = "one memory over all"
 _MOST_S = 300.0
 
 
@@ -50,6 +51,8 @@ def main() -> int:
         for agent in () if chosen.direct else (*AGENTS, OPEN_WEBUI):
             if only in agent.name.lower():
                 failures += _show(agent.name, _play(agent, server, provider, chosen.trace))
+    if not chosen.direct and only in ONE_MEMORY:
+        failures += _show(ONE_MEMORY, play_one_memory(AGENTS, provider))
     provider.stop()
     return int(failures > 0)
 

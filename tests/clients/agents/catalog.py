@@ -167,6 +167,7 @@ models:
 """
         },
         ("cn", "--config", "$home/config.yaml", "--auto", "--resume", "-p", "$prompt"),
+        draws=("cn", "--config", "$home/config.yaml", "--auto", "$prompt"),
     ),
     Agent(
         "Cline",

@@ -11,11 +11,10 @@ from tests.clients.agents.provider import ASK, BOTH, FACT, GO_ON, KNOWN, TELL, U
 from tests.clients.agents.stage import Conversation, is_errand
 
 
-def told(told: Conversation, agent: Agent) -> str:
+def told(told: Conversation) -> str:
     assert told.code == 0, f"exit {told.code}: {told.output[-800:]}"
     assert any(FACT in seen.body.decode() for seen in told.arrived), "what was told did not arrive"
-    if agent.has_tools:
-        assert WORD in told.output, f"the reply was not shown: {told.output[-800:]}"
+    assert WORD in told.output, f"the reply was not shown: {told.output[-800:]}"
     return ""
 
 

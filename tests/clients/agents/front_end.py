@@ -53,7 +53,7 @@ def play_front_end(agent: Agent, server: Running, provider: FakeProvider, trace:
     played = {"told": told, "asked": asked, "of another": of_another}
     for name, conversation in played.items() if trace is not None else ():
         write(conversation, trace / agent.folder, name)
-    report.check("told", lambda: checks.told(told, agent))
+    report.check("told", lambda: checks.told(told))
     report.check("file", lambda: checks.read(told))
     report.check("memory", lambda: checks.remembered(asked))
     report.check("users apart", lambda: checks.unknown(of_another))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from http.client import OK
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,22 @@ class Report:
         return {"version": self.version, "passed": self.passed, "failed": self.failed}
 
 
+def play_one_memory(agents: Sequence[Agent], provider: FakeProvider) -> Mapping[str, Any]:
+    """Tell the first agent something and ask the others, each with a key and a process of its own; one user owns all."""
+    report = Report(f"{len(agents)} agents")
+    with tempfile.TemporaryDirectory(prefix="agents-") as folder:
+        local = {"local_user": "ana"}
+        with Running(Path(folder) / "data", upstream=provider.base_url, memory=local) as server:
+            for at, agent in enumerate(agents):
+                home = Path(folder) / str(at)
+                home.mkdir()
+                seen = Stage(agent, home, f"sk-one-{at}", server, provider, None).converse(ASK if at else TELL, "one")
+                server.wait_learned("sk-one-0")
+                check = checks.remembered if at else checks.told
+                report.check(f"{'asked' if at else 'told'} {agent.name}", partial(check, seen))
+    return report.as_json
+
+
 def play(agent: Agent, server: Running, provider: FakeProvider, trace: Path | None) -> Mapping[str, Any]:
     """Return version, passed and failed checks of one agent."""
     key = f"sk-agent-{agent.name.replace(' ', '-').replace(',', '').lower()}"
@@ -79,7 +96,7 @@ def kept(server: Running, key: str, **headers: str) -> tuple[list[str], list[str
 
 def _report(agent: Agent, played: Mapping[str, Conversation], memories: list[str], turns: list[str]) -> Report:
     report = Report(version_of(agent))
-    report.check("told", lambda: checks.told(played["told"], agent))
+    report.check("told", lambda: checks.told(played["told"]))
     if agent.has_tools:
         report.check("tool", lambda: checks.read(played["told"]))
     report.check("memory", lambda: checks.remembered(played["asked"]))
