@@ -143,7 +143,8 @@ def _beside_notes(messages: Sequence[Message], *, has_tools: bool) -> str:
 
     Beside tools, as in a turn of an agent's, everything in tags is a note; without them, by the tag's name.
     """
-    found = [without_blocks(part.text) for message in messages for part in message.parts]
+    parts = [part.text for message in messages for part in message.parts]
+    found = [without_blocks(text) for text in both_ends(parts)]
     said = "\n".join(outside_elements(text, None if has_tools else is_note) for text in found)
     return said if len(said.split()) >= MIN_SAID_WORDS else "\n".join(found)
 
