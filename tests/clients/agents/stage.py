@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -105,6 +108,7 @@ class Stage:
                 (home / path).write_text(Template(text).substitute(names))
             code, output = self._run(command or self.agent.command, names, is_done and (
                 lambda seen: is_done(seen, tap.exchanges())))  # fmt: skip
+            _end_daemons(home)
             conversation = Conversation(code, output, tap.exchanges(), self.provider.seen[seen_before:])
         if self.trace is not None:
             write(conversation, self.trace / self.agent.folder, name)
@@ -142,6 +146,15 @@ def variables_of(agent: Agent, names: Mapping[str, str]) -> dict[str, str]:
     local = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
     quiet = {"HOME": names["home"], "TERM": "dumb", "NO_COLOR": "1", "DO_NOT_TRACK": "1"}
     return {**kept, **proxies, **local, **quiet, **own}
+
+
+def _end_daemons(home: Path) -> None:
+    """End what an agent left running behind a conversation, so that the next one is a process of its own."""
+    mark = f"HOME={home}".encode()
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it is gone, or another user's
+            if mark in environ.read_bytes().split(b"\0"):
+                os.kill(int(environ.parent.name), signal.SIGTERM)
 
 
 def write(conversation: Conversation, folder: Path, name: str) -> None:
