@@ -58,7 +58,7 @@ class Running:
         self._app = create_app(self.settings, clock=clock)
         self._socket = socket.socket()
         self._socket.bind(("127.0.0.1", 0))
-        self.origin = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self.origin = f"http://127.0.0.1:{self.port}"
         self.base_url = f"{self.origin}/v1"
         config = uvicorn.Config(
             self._app,
@@ -73,6 +73,11 @@ class Running:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._clients = ExitStack()
+
+    @property
+    def port(self) -> int:
+        port: int = self._socket.getsockname()[1]
+        return port
 
     @property
     def services(self) -> Services:

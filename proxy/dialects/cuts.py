@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from proxy.dialects.wrappers import is_material, is_slot, is_text
@@ -74,6 +75,22 @@ def cuts(text: str, *, opens_slots: bool = True) -> list[Cut]:
         opens_slots: A tag that holds the user's words is a cut of its own, not a wrapper.
     """
     return _Scan(text, opens_slots=opens_slots).cuts()
+
+
+def outside_elements(text: str, is_meant: Callable[[str], bool] | None = None) -> str:
+    """Return a text without its elements, each from a tag that opens a line to the end of it.
+
+    Args:
+        text: Any text.
+        is_meant: Which names of tags; None: all.
+    """
+    kept, at = [], 0
+    for cut in cuts(text, opens_slots=False):
+        tag = _TAG.match(text, cut.start)
+        if tag is not None and (is_meant is None or is_meant(tag["name"])):
+            kept.append(text[at : cut.start])
+            at = max(at, cut.end)
+    return "".join([*kept, text[at:]])
 
 
 class _Scan:

@@ -14,8 +14,9 @@ from typing import Any
 
 from proxy.dialects.authored import both_ends, instructions, is_side_task
 from proxy.dialects.base import ChatRequest, Message
+from proxy.dialects.cuts import outside_elements
 from proxy.dialects.own_words import is_observation, is_slotted, speaks_in_first_person
-from proxy.dialects.wrappers import pattern
+from proxy.dialects.wrappers import is_note, pattern
 from proxy.text.fence import without_blocks
 
 MAX_FUNCTION = 2_500  # characters of a system message that asks for one product; an assistant's own is longer
@@ -24,6 +25,8 @@ MAX_HEAD, MAX_TAIL = 4_000, 2_000  # characters of a user message in which an in
 MAX_FEW_TOKENS = 20  # of a reply that is a title or a word
 MAX_KEYS = 2  # of a structured reply
 MAX_PROBE_WORDS = 2
+MIN_TASK = 400  # characters of a turn that tells a side task what to do; people write less to such an assistant
+MIN_SAID_WORDS = 3  # outside of tags; with fewer, as with a label, what is inside is read too
 
 _SENTENCES = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
@@ -47,6 +50,7 @@ class Signs:
         has_faint_material: The last user message holds something labelled or in tags.
         is_probe: Nothing but a word is sent, and a token is asked for.
         is_alone: No conversation before it, no tools beside it.
+        is_side_task: A system message makes the model a task beside an agent's talk; the last turn tells it at length.
     """
 
     asks: bool = False
@@ -58,11 +62,12 @@ class Signs:
     has_faint_material: bool = False
     is_probe: bool = False
     is_alone: bool = False
+    is_side_task: bool = False
 
     @property
     def make_errand(self) -> bool:
         """The signs together make the request an errand."""
-        if self.is_probe:
+        if self.is_probe or self.is_side_task:
             return True
         if self.has_material and self.is_exact and self.is_alone:
             return True
@@ -96,9 +101,13 @@ def signs(request: ChatRequest) -> Signs:
     head = _head("\n".join(texts))
     has_history = any(message.role == "assistant" for message in request.messages)
     own_system = instructions(request)
-    systems = [] if _has_tools(request.body) or any(map(is_side_task, own_system)) else own_system
+    is_side = any(map(is_side_task, own_system))
+    systems = [] if _has_tools(request.body) or is_side else own_system
     is_readable = not (is_slotted(last) or is_observation(last))
     asks = is_readable and _asks(head)
+    if asks:  # seldom; a client's notes beside the words speak of all sorts of things
+        head = _head(_beside_notes(asked, has_tools=_has_tools(request.body)))
+        asks = _asks(head)
     has_material = is_readable and _has_material(last)
     is_function = any(_is_function(one) for one in systems)
     if has_history and is_function and not (asks or has_material):
@@ -111,9 +120,10 @@ def signs(request: ChatRequest) -> Signs:
         has_material=has_material,
         is_short=0 < _limit(request.body) <= MAX_FEW_TOKENS,
         has_role=_sign("role").search(head) is not None,
-        has_faint_material=_sign("faint").search(last[:MAX_HEAD]) is not None,
+        has_faint_material=_has_faint_material(last),
         is_probe=_limit(request.body) == 1 and not has_history and 0 < len(last.split()) <= MAX_PROBE_WORDS,
         is_alone=not has_history and not _has_tools(request.body),
+        is_side_task=is_side and has_history and len(last) >= MIN_TASK,
     )
 
 
@@ -126,6 +136,17 @@ def _last_run(messages: Sequence[Message]) -> list[Message]:
         elif message.role in ("assistant", "tool", "function"):
             break
     return run[::-1]
+
+
+def _beside_notes(messages: Sequence[Message], *, has_tools: bool) -> str:
+    """Return what messages say outside of a client's notes, as its lists of skills and its reminders.
+
+    Beside tools, as in a turn of an agent's, everything in tags is a note; without them, by the tag's name.
+    """
+    parts = [part.text for message in messages for part in message.parts]
+    found = [without_blocks(text) for text in both_ends(parts)]
+    said = "\n".join(outside_elements(text, None if has_tools else is_note) for text in found)
+    return said if len(said.split()) >= MIN_SAID_WORDS else "\n".join(found)
 
 
 def _head(text: str) -> str:
@@ -151,6 +172,11 @@ def _has_material(text: str) -> bool:
     if _sign("material").search(lines):
         return True
     return _speakers("speaker").search(lines) is not None and _speakers("answerer").search(lines) is not None
+
+
+def _has_faint_material(text: str) -> bool:
+    """Return whether a text holds something labelled or in tags, or opens with one speaker of a transcript."""
+    return _sign("faint").search(text[:MAX_HEAD]) is not None or _speakers("speaker").match(text) is not None
 
 
 def _is_function(system: str) -> bool:

@@ -14,6 +14,10 @@ from typing import Any
 
 from proxy.settings.load import environment
 from tests.bench.processes import ROOT
+from tests.clients.agents.catalog import AGENTS, OPEN_WEBUI, Agent
+from tests.clients.agents.front_end import play_front_end
+from tests.clients.agents.install import install
+from tests.clients.agents.play import play, play_one_memory
 from tests.clients.catalog import CLIENTS, NODE_PACKAGES, Client
 from tests.conformance.tools import make_node_folder, make_venv
 from tests.fakes.acting import acting
@@ -22,6 +26,7 @@ from tests.running import Running
 
 HERE = Path(__file__).parent
 HOME = ROOT / ".clients-venv"
+ONE_MEMORY = "one memory over all"
 _MOST_S = 300.0
 
 
@@ -32,21 +37,41 @@ def main() -> int:
     parser.add_argument(
         "--direct", action="store_true", help="Ask the provider itself: only the memory checks may fail."
     )
-    only = parser.parse_args().only.lower()
-    clients = [client for client in CLIENTS if only in client.name.lower()]
-    print(f"{'client':<20} {'version':<14} passed", flush=True)
+    parser.add_argument("--trace", type=Path, help="Keep what each agent sent and printed in this folder.")
+    chosen = parser.parse_args()
+    only = chosen.only.lower()
+    print(f"{'client':<26} {'version':<14} passed", flush=True)
     provider = FakeProvider().start()
-    provider.script(acting)
-    has_failed = False
+    failures = 0
     with tempfile.TemporaryDirectory() as folder, Running(Path(folder), upstream=provider.base_url) as server:
-        for client in clients:
-            result = _run(client, server.base_url)
-            print(f"{client.name:<20} {result['version']:<14} {', '.join(result['passed'])}", flush=True)
-            for check, error in result["failed"].items():
-                has_failed = True
-                print(f"{'':<35} {check}: {error[:600]}", flush=True)
+        provider.script(acting)
+        for client in CLIENTS:
+            if only in client.name.lower():
+                failures += _show(client.name, _run(client, provider.base_url if chosen.direct else server.base_url))
+        for agent in () if chosen.direct else (*AGENTS, OPEN_WEBUI):
+            if only in agent.name.lower():
+                failures += _show(agent.name, _play(agent, server, provider, chosen.trace))
+    if not chosen.direct and only in ONE_MEMORY:
+        failures += _show(ONE_MEMORY, play_one_memory(AGENTS, provider))
     provider.stop()
-    return int(has_failed)
+    return int(failures > 0)
+
+
+def _show(name: str, result: Mapping[str, Any]) -> int:
+    """Print a line of the table, and one for each failure; return how many failed."""
+    print(f"{name:<26} {result['version']:<14} {', '.join(result['passed'])}", flush=True)
+    for check, error in result["failed"].items():
+        print(f"{'':<41} {check}: {error[:600]}", flush=True)
+    return len(result["failed"])
+
+
+def _play(agent: Agent, server: Running, provider: FakeProvider, trace: Path | None) -> Mapping[str, Any]:
+    try:
+        install(agent)
+    except subprocess.CalledProcessError as error:
+        return {"version": "-", "passed": [], "failed": {"installing": str(error)}}
+    run = play_front_end if agent is OPEN_WEBUI else play
+    return run(agent, server, provider, trace)
 
 
 def _run(client: Client, base_url: str) -> Mapping[str, Any]:

@@ -46,15 +46,24 @@ def install() -> None:
     done.write_text(wanted)
 
 
-def make_venv(home: Path, packages: Sequence[str]) -> None:
-    """Make a virtual environment with packages, by uv: pip takes minutes to find versions that go together."""
+def make_venv(home: Path, packages: Sequence[str], *, without: Sequence[str] = ()) -> None:
+    """Make a virtual environment with packages, by uv: pip takes minutes to find versions that go together.
+
+    Args:
+        home: Its folder.
+        packages: With their versions.
+        without: What these ask for, and what is left out all the same.
+    """
     uv = [sys.executable, "-m", "uv"]
     if importlib.util.find_spec("uv") is None:
         _run([sys.executable, "-m", "venv", str(home)])
         _run([str(home / "bin" / "python"), "-m", "pip", "install", "-q", "uv"])
         uv = [str(home / "bin" / "uv")]
     _run([*uv, "venv", "-q", "--allow-existing", "--python", sys.executable, str(home)])
-    _run([*uv, "pip", "install", "-q", "--python", str(home / "bin" / "python"), *packages])
+    overrides = home / "overrides.txt"
+    overrides.write_text("".join(f"{name}; sys_platform == 'never'\n" for name in without))
+    python = str(home / "bin" / "python")
+    _run([*uv, "pip", "install", "-q", "--python", python, "--override", str(overrides), *packages])
 
 
 def make_node_folder(home: Path, packages: Sequence[str]) -> None:

@@ -56,6 +56,7 @@ def errand(user: str, system: str = "", history: list[dict[str, str]] | None = N
         (OWN, "Du bist ein Titelgenerator. Gib nur den Titel der Unterhaltung aus, höchstens 5 Wörter."),
         (OWN, "Classify the user's message: billing, tech, other. Respond with the label only."),
         (OWN, 'You are a router. Return JSON {"agent": "..."}.'),
+        (f"# USER\n{OWN}", "*Briefly* summarize this partial conversation about cooking."),
         (TRANSCRIPT, 'Extract facts about the user from this conversation. Return JSON with the key "facts".'),
     ],
 )
@@ -72,6 +73,10 @@ def test_errands_are_known(user: str, system: str) -> None:
         "会話のタイトルを10文字以内で生成してください。説明不要。",
         "请根据上述对话生成三个用户可能会追问的问题,只返回JSON数组",
         "Your task is to create a detailed summary of the conversation so far, with the user's requests in mind.",
+        "[NEXT MODE: Predict what the user might type next.]\nNEVER SAY:\n- Questions\nReply with ONLY that, no explanation.",
+        "Predict what the user would write after this. Two to twelve words. Output only the words.",
+        "Sag voraus, was der Nutzer als Nächstes schreibt. Antworte nur mit dem Vorschlag.",
+        "预测用户接下来可能会输入什么,只输出建议,不要解释",
         "You are performing a checkpoint. Write a handoff summary for another model.",
     ],
 )
@@ -104,6 +109,32 @@ def test_errands_behind_a_conversation_are_known(user: str) -> None:
 def test_wishes_of_people_are_none(user: str, system: str) -> None:
     assert not errand(user, system)
     assert not errand(user, system, TALK)
+
+
+NOTES = "Skills to call, as JSON.\n- judge: turn an intention into a goal that leaves evidence in the transcript."
+
+
+@pytest.mark.parametrize("tag", ["system-reminder", "skills", "of_tomorrow"])
+@pytest.mark.parametrize("words", ["Where do I live?", f"{OWN} Read the file notes.txt."])
+def test_notes_of_an_agent_beside_a_turn_make_none(tag: str, words: str) -> None:
+    notes, tools = f"<{tag}>\n{NOTES}\n</{tag}>", [{"type": "function", "function": {"name": "read"}}]
+    parts = [{"type": "text", "text": notes}, {"type": "text", "text": words}]
+    for content in (f"{notes}\n\n{words}", parts):
+        body = {"model": "m", "messages": [{"role": "user", "content": content}], "tools": tools}
+        assert not is_errand(chat.read(orjson.dumps(body)), {})
+
+
+def test_an_errand_behind_notes_is_one() -> None:
+    notes = f"<system-reminder>\n{NOTES}\n</system-reminder>\n"
+    assert errand(f"{notes}Your task is to create a summary of the conversation so far.", history=TALK)
+    assert errand("<instructions>Write a title for this conversation, nothing else.</instructions>\n" + OWN)
+
+
+def test_a_task_beside_an_agents_talk_is_one() -> None:
+    system, tools = "You act as the memory extraction subagent of an assistant.", [{"type": "function"}]
+    assert errand("Scan the history and update the files. " * 20, system, TALK, tools=tools)
+    assert not errand("Which city do I live in?", system, TALK, tools=tools)
+    assert not errand("I wrote a long letter about it. " * 20, "You are a careful assistant.", TALK, tools=tools)
 
 
 @pytest.mark.parametrize("more", [{"max_tokens": 5}, {"response_format": {"type": "json_object"}}])

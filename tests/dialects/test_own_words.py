@@ -74,7 +74,14 @@ def test_parts_behind_an_outcome_of_a_tool_belong_to_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [f"# AGENTS.md instructions for /home/a\n{ALIEN}", f"<document>\n{ALIEN}", f"```\n{ALIEN}"]
+    "text",
+    [
+        f"# AGENTS.md instructions for /home/a\n{ALIEN}",
+        f"<document>\n{ALIEN}",
+        f"```\n{ALIEN}",
+        f"[SUGGESTION MODE: say what comes next.]\n\n{ALIEN}",
+        f"Another model began to work on this and wrote a summary. Build on it, here it is:\n{ALIEN}",
+    ],
 )
 def test_a_part_of_the_clients_own_leaves_the_others(text: str) -> None:
     assert own_text([text, OWN]) == OWN
@@ -93,6 +100,9 @@ def test_feedback_inside_an_outcome_is_the_users() -> None:
         "I live in Rotterdam.\nQuestion: which tool do I use?",
         "1 < 2 and 3 > 2, see <https://example.org> or <me@example.org>",
         "My week\n---\nI moved to Porto.",
+        "Another assistant of my boss's wrote this summary, is it right:\nI moved to Porto.",
+        "[UPDATE: I moved to Porto.]",
+        "Here is a summary of the meeting:\nI moved to Porto.",
     ],
 )
 def test_plain_talk_stays_whole(text: str) -> None:

@@ -209,7 +209,7 @@ class _Connection(asyncio.Protocol):
     def _next(self) -> None:
         if self._current is not None and not self._current.answered:
             return
-        parsed = _parse(self._buffer)
+        parsed = parse(self._buffer)
         if parsed == "more":
             return
         if parsed == "continue":
@@ -268,7 +268,7 @@ class _Connection(asyncio.Protocol):
             self._transport.write(data)
 
 
-def _parse(buffer: bytes) -> tuple[Seen, bytes] | Literal["more", "continue"]:
+def parse(buffer: bytes) -> tuple[Seen, bytes] | Literal["more", "continue"]:
     head, separator, rest = buffer.partition(b"\r\n\r\n")
     if not separator:
         return "more"

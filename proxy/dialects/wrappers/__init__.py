@@ -63,3 +63,12 @@ def is_text(tag: str) -> bool:
 def is_material(tag: str) -> bool:
     """Return whether a tag, by one of its words, holds material wherever on a line it stands."""
     return any(word.casefold() in words("tags", "material") for word in WORD.findall(tag))
+
+
+def is_note(tag: str) -> bool:
+    """Return whether a tag, by one of its words, holds what a client tells of itself beside the words of a turn.
+
+    >>> is_note("system-reminder"), is_note("instructions")
+    (True, False)
+    """
+    return any(word.casefold() in words("tags", "note") for word in WORD.findall(tag))
