@@ -158,6 +158,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             owner TEXT NOT NULL, session TEXT NOT NULL, agent TEXT NOT NULL, at_ms BIGINT NOT NULL,
             PRIMARY KEY (owner, session))""",
     ),
+    ("CREATE INDEX receipts_owner ON receipts (owner, created_ms)",),
 )
 
 _WORDS = {
