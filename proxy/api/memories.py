@@ -94,18 +94,21 @@ async def list_memories(
     agent: str = "",
     source: str = "",
     as_of: str = "",
+    since: str = "",
+    until: str = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of memories, newest first, or best first for a query.
 
     Without ``project`` these are the general ones and those of the project in ``X-Memory-Project``; with a project's
-    name or id its own ones, with ``*`` those of all projects.
+    name or id its own ones, with ``*`` those of all projects. ``since`` and ``until`` are times from which they hold.
     """
     asked = _asked(scope, services, project)
     moment = _moment(as_of, "as_of") if as_of else None
     known = "closed" if status in ("superseded", "retracted") else status
-    wanted = Wanted(kind or "", known, agent, source, moment)
+    first, last_day = (_moment(text, name) if text else None for text, name in ((since, "since"), (until, "until")))
+    wanted = Wanted(kind or "", known, agent, source, moment, first, last_day)
     if not query and moment is None:
         return await _newest(services, scope, asked, wanted, limit, after)
     seen = [row for row in await services.store.memories(scope) if asked(row) and not is_ending(row)]

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from proxy.api.dashboard.visit import HEADERS, ROOT, PageRoute, Visit
+from proxy.api.dashboard.words import say
 from proxy.errors import InvalidRequest
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
@@ -48,6 +49,6 @@ async def erase(request: Request) -> Response:
     """Destroy everything, and show the receipt."""
     visit = await Visit.of(request)
     if visit.field("sure").strip().casefold() != _SURE:
-        raise InvalidRequest(f"Write {_SURE!r} into the field to destroy everything.")
+        raise InvalidRequest(say("Write {word} into the field to destroy everything.", word=_SURE))
     receipt = await visit.ask("POST", "/v1/erase", params={"verify": "true"})
     return visit.page("erased.html", receipt=json.dumps(receipt, indent=2, ensure_ascii=False), found=receipt)

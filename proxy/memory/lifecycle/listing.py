@@ -18,6 +18,7 @@ class Wanted:
 
     Attributes:
         source: ``api``, ``import``, ``turn`` or ``document`` with all ids of it, or one whole source.
+        since, until: When it began to hold; ``until`` itself is not in it.
         as_of: Lists what held then, whatever its status is now; ``status`` is not asked then.
     """
 
@@ -26,6 +27,8 @@ class Wanted:
     agent: str = ""
     source: str = ""
     as_of: datetime | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 def chosen(rows: Sequence[Memory], steps: Mapping[str, Sequence[Entry]], wanted: Wanted, now: datetime) -> list[Memory]:
@@ -76,4 +79,6 @@ def _fits(row: Memory, wanted: Wanted) -> bool:
     is_kind = not wanted.kind or row.kind == wanted.kind
     is_agent = not wanted.agent or parts(row.agent)[0] == wanted.agent
     is_source = not wanted.source or wanted.source in (row.source, row.source.partition(":")[0])
-    return is_kind and is_agent and is_source
+    is_late = wanted.since is None or row.valid_from >= wanted.since
+    is_early = wanted.until is None or row.valid_from < wanted.until
+    return is_kind and is_agent and is_source and is_late and is_early

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -50,6 +51,37 @@ def usage_of_sessions(receipts: Iterable[Mapping[str, Any]]) -> dict[str, dict[s
                 entry[name].append(value)
         _add(entry, receipt)
     return found
+
+
+def usage_of_owners(receipts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return what each owner used, from pairs of owner and receipt."""
+    found: dict[str, dict[str, Any]] = {}
+    for owner, receipt in receipts:
+        _add(found.setdefault(owner, _empty()), receipt)
+    return found
+
+
+def steps_of(receipts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return of each step, by name, how often it was taken, its median and 95th percentile in milliseconds."""
+    times: dict[str, list[float]] = {}
+    for receipt in receipts:
+        for name, ms in (receipt.get("timings") or {}).items():
+            times.setdefault(name, []).append(ms)
+    return [
+        {"step": name, "requests": len(found), "p50_ms": _rank(found, 0.5), "p95_ms": _rank(found, 0.95)}
+        for name, found in sorted(times.items())
+    ]
+
+
+def reasons_of(receipts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many requests lacked what of memory, the most frequent first."""
+    counts = Counter(reason for receipt in receipts for reason in receipt.get("degraded") or ())
+    return dict(counts.most_common())
+
+
+def _rank(values: list[float], share: float) -> float:
+    ranked = sorted(values)
+    return round(ranked[min(len(ranked) - 1, int(share * len(ranked)))], 3)
 
 
 def _empty() -> dict[str, Any]:
