@@ -38,9 +38,7 @@ async def memories(request: Request) -> Response:
         more=found["last_id"] if found["has_more"] else "",
         asked=asked,
         is_filtered=any(asked.values()) or bool(visit.agent),
-        rest=urlencode(
-            {**{name: value for name, value in asked.items() if value and name != "after"}, **_agent(visit)}
-        ),
+        rest=urlencode({name: value for name, value in {**asked, "agent": visit.agent, "after": ""}.items() if value}),
         agents=(await visit.get("/v1/agents"))["data"],
         projects=(await visit.get("/v1/projects"))["data"],
         kinds=_KINDS,
@@ -158,10 +156,6 @@ def _digest(would: dict[str, Any]) -> str:
     """Return a name of what a request to forget would take."""
     ids = sorted(str(one["id"]) for name in ("closed", "review") for one in would[name])
     return hashlib.sha256("/".join(ids).encode()).hexdigest()
-
-
-def _agent(visit: Visit) -> dict[str, str]:
-    return {"agent": visit.agent} if visit.agent else {}
 
 
 def _entries(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

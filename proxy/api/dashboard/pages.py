@@ -31,6 +31,8 @@ from proxy.errors import NotFound
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _SCRIPT = "text/javascript; charset=utf-8"
 _STATIC = {"style.css": "text/css; charset=utf-8", "htmx.min.js": _SCRIPT, "keys.js": _SCRIPT}
+_SPANS = {"day": 1, "week": 7, "month": 31}  # days
+_MOST_ROWS = 31
 _FORM_COOKIE = "throughline-form"  # names the form of somebody who is not signed in yet
 _INDEX = {
     "object": "index",
@@ -102,7 +104,7 @@ async def overview(request: Request) -> Response:
     state = await visit.get("/v1/state")
     latest = await visit.get("/v1/memories", limit=8)
     reviews = await visit.get("/v1/reviews", limit=5)
-    talks = await visit.get("/v1/sessions", limit=5)
+    talks = await visit.get("/v1/sessions", limit=5, usage=True)
     return visit.page(
         "overview.html", state=state, memories=latest["data"], reviews=reviews["data"], sessions=talks["data"]
     )
@@ -181,8 +183,8 @@ def _figures(
         reasons: How many requests lacked what.
     """
     charts = [
-        (say(title), [(one["day"], value(one)) for one in reversed(days)])
-        for title, value in _SERIES
+        (title, [(one["day"], value(one)) for one in reversed(days)])
+        for title, value in _series()
         if any(value(one) for one in days)
     ]
     models = sorted(models, key=lambda one: (-one["usd"], -one["requests"]))[:_MOST_ROWS]
@@ -201,18 +203,15 @@ def _share(part: float, whole: float) -> float:
     return round(100 * part / whole, 1) if whole else 0.0
 
 
-_SPANS = {"day": 1, "week": 7, "month": 31}  # days
-_MOST_ROWS = 31
-_SERIES: tuple[tuple[str, Callable[[dict[str, Any]], float]], ...] = (
-    ("Requests", lambda one: one["requests"]),
-    ("Requests with memory", lambda one: one["with_memory"]),
-    ("Tokens of memory put in", lambda one: one["injected_tokens"]),
-    ("Tokens saved by compaction", lambda one: one["saved_tokens"]),
-    (
-        "Share of the tokens in from the provider's cache, %",
-        lambda one: _share(one["cached_tokens"], one["input_tokens"]),
-    ),
-    ("Cost in USD, by the price list", lambda one: one["usd"] + one["memory_usd"]),
-    ("Requests with something of memory missing", lambda one: one["degraded"]),
-    ("Replies that were cut or failed", lambda one: one["unfinished"]),
-)
+def _series() -> tuple[tuple[str, Callable[[dict[str, Any]], float]], ...]:
+    """Return the title of each chart by day, and what it shows of a day."""
+    return (
+        (say("Requests"), lambda one: one["requests"]),
+        (say("Requests with memory"), lambda one: one["with_memory"]),
+        (say("Tokens of memory put in"), lambda one: one["injected_tokens"]),
+        (say("Tokens saved by compaction"), lambda one: one["saved_tokens"]),
+        (say("Tokens in from the provider's cache, %"), lambda one: _share(one["cached_tokens"], one["input_tokens"])),
+        (say("Cost in USD, by the price list"), lambda one: one["usd"] + one["memory_usd"]),
+        (say("Requests with something of memory missing"), lambda one: one["degraded"]),
+        (say("Replies that were cut or failed"), lambda one: one["unfinished"]),
+    )

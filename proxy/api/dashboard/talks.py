@@ -131,6 +131,6 @@ def _bytes_of(turn: dict[str, Any]) -> int:
 
 
 def _without_turn(receipts: list[dict[str, Any]], turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the receipts that no message of the conversation shows: of requests in another mode, or of old versions."""
+    """Return the receipts that no message of the conversation shows: of other modes, or of earlier versions."""
     shown = {turn["message"] for turn in turns if turn["role"] == "user"}
     return [receipt for receipt in receipts if receipt.get("message") not in shown]

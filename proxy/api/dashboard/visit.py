@@ -236,7 +236,8 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.globals.update(root=ROOT, _=say, bars=charts.bars, rows=charts.rows, tell=words.tell)
+    made.globals["times_of"] = lambda times: [(name, ms, ms) for name, ms in times.items()]
+    made.globals.update(root=ROOT, _=say, bars=charts.bars, rows_of=charts.rows, tell=words.tell)
     made.filters.update(day=_day, moment=_moment, named=words.named, short=words.short, number=_number, size=_size)
     return made
 
