@@ -7,6 +7,7 @@ from html import escape
 
 _WIDTH, _HEIGHT, _GAP, _FOOT, _HEAD = 640, 170, 2, 18, 14
 _MOST_LABELS = 8
+_WIDEST = 60
 _ROW, _NAME, _VALUE = 22, 150, 90
 
 
@@ -25,7 +26,8 @@ def bars(title: str, points: Sequence[tuple[str, float]]) -> str:
     parts = [f'<line x1="0" y1="{foot}" x2="{_WIDTH}" y2="{foot}"/>']
     for at, (name, value) in enumerate(points):
         height = value / top * (foot - _HEAD - 4)
-        left, width = at * step + _GAP / 2, max(step - _GAP, 1.0)
+        width = min(max(step - _GAP, 1.0), _WIDEST)
+        left = at * step + (step - width) / 2
         parts.append(
             f'<rect x="{left:.1f}" y="{foot - height:.1f}" width="{width:.1f}" height="{height:.1f}" rx="1.5">'
             f"<title>{escape(name)}: {value:g}</title></rect>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable
+from datetime import timedelta
 from importlib import resources
 from typing import Any
 
@@ -33,6 +34,8 @@ _SCRIPT = "text/javascript; charset=utf-8"
 _STATIC = {"style.css": "text/css; charset=utf-8", "htmx.min.js": _SCRIPT, "keys.js": _SCRIPT}
 _SPANS = {"day": 1, "week": 7, "month": 31}  # days
 _MOST_ROWS = 31
+_COUNTS = ("requests", "with_memory", "degraded", "unfinished", "input_tokens", "output_tokens", "cached_tokens")
+_NO_REQUEST = dict.fromkeys((*_COUNTS, "injected_tokens", "saved_tokens", "usd", "memory_usd"), 0)
 _FORM_COOKIE = "throughline-form"  # names the form of somebody who is not signed in yet
 _INDEX = {
     "object": "index",
@@ -124,7 +127,7 @@ async def numbers(request: Request) -> Response:
         over=over,
         spans=tuple(_SPANS),
         is_operator=(await visit.raw("GET", "/v1/operator?days=1")).is_success,
-        **_figures(usage["data"], models, usage["steps"], usage["degraded"]),
+        **_figures(_filled(usage["data"], days, visit), models, usage["steps"], usage["degraded"]),
     )
 
 
@@ -133,8 +136,9 @@ async def operator(request: Request) -> Response:
     """Show the operator how the server is, and what its users use."""
     visit = await Visit.of(request)
     over = visit.asked("over", "week")
-    state = await visit.get("/v1/operator", days=_SPANS.get(over, 7))
-    figures = _figures(state["by_day"], state["by_model"], state["steps"], state["degraded"])
+    days = _SPANS.get(over, 7)
+    state = await visit.get("/v1/operator", days=days)
+    figures = _figures(_filled(state["by_day"], days, visit), state["by_model"], state["steps"], state["degraded"])
     return visit.page("operator.html", state=state, over=over, spans=tuple(_SPANS), **figures)
 
 
@@ -189,7 +193,7 @@ def _figures(
     ]
     models = sorted(models, key=lambda one: (-one["usd"], -one["requests"]))[:_MOST_ROWS]
     return {
-        "days": days[:_MOST_ROWS],
+        "days": [one for one in days if one["requests"]],
         "models": models,
         "steps": steps,
         "reasons": reasons,
@@ -197,6 +201,14 @@ def _figures(
         "by_model": [(one["model"], one["usd"], one["usd"]) for one in models if one["usd"]],
         "by_step": [(one["step"], one["p50_ms"], one["p95_ms"]) for one in steps],
     }
+
+
+def _filled(found: list[dict[str, Any]], days: int, visit: Visit) -> list[dict[str, Any]]:
+    """Return an entry for each of the last days, newest first; days without a request have zeros."""
+    today = services_of(visit.request).clock.now().date()
+    by_day = {one["day"]: one for one in found}
+    names = [(today - timedelta(days=back)).isoformat() for back in range(days)]
+    return [by_day.get(name) or {**_NO_REQUEST, "day": name} for name in names]
 
 
 def _share(part: float, whole: float) -> float:

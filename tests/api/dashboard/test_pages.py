@@ -6,14 +6,17 @@ import html
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import closing
 from importlib import resources
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import pytest
 
+from proxy.types import Kind, Mode, Status
 from tests.running import Running
 from tests.talking import Speaker, new_key, speaking
 
@@ -30,8 +33,9 @@ class Browser:
     def __init__(self, server: Running) -> None:
         self.http = httpx.Client(base_url=server.origin, headers={"accept": "text/html"}, follow_redirects=True)
 
-    def sign_in(self, key: str) -> httpx.Response:
-        return self.http.post("/dashboard/sign-in", data={"key": key})
+    def sign_in(self, key: str, **fields: str) -> httpx.Response:
+        word = self.csrf(self.http.get("/dashboard/sign-in").text)
+        return self.http.post("/dashboard/sign-in", data={"csrf": word, "key": key, **fields})
 
     def get(self, path: str) -> str:
         answer = self.http.get(f"/dashboard{path}")
@@ -71,11 +75,16 @@ def test_a_browser_is_asked_for_a_key_and_other_clients_get_an_index(server: Run
 
 
 def test_the_cookie_is_sealed_and_pages_are_guarded(server: Running, alice: Speaker) -> None:
-    with Browser(server).http as http:
-        answer = http.post("/dashboard/sign-in", data={"key": alice.key}, follow_redirects=False)
-        cookie = answer.headers["set-cookie"]
-        assert {"httponly", "samesite=strict", "path=/dashboard"} <= {one.strip().lower() for one in cookie.split(";")}
-        assert alice.key not in cookie
+    browser = Browser(server)
+    with browser.http as http:
+        cookies = http.get("/dashboard/sign-in").headers.get_list("set-cookie")
+        http.follow_redirects = False
+        cookies += browser.sign_in(alice.key).headers.get_list("set-cookie")
+        assert len(cookies) == 4  # the form's twice, the key's, and the form's end
+        for cookie in cookies:
+            told = {one.strip().lower() for one in cookie.split(";")}
+            assert {"httponly", "samesite=strict", "path=/dashboard"} <= told
+            assert alice.key not in cookie
         page = http.get("/dashboard/memories")
         policy = page.headers["content-security-policy"]
         assert "script-src 'self'" in policy
@@ -110,7 +119,7 @@ def test_a_memory_is_stated_found_corrected_closed_and_undone(browser: Browser, 
     would = browser.get("/forget?text=ophicleide")
     assert "This would go" in would
     assert alice.texts() == {"I play the ophicleide"}
-    gone = browser.post("/forget", text="ophicleide")
+    gone = browser.post("/forget", text="ophicleide", seen=_seen(would))
     assert alice.texts() == set()
     batch = re.search(r'name="batch" value="(\w+)"', gone.text)
     assert batch is not None
@@ -196,17 +205,24 @@ def test_a_list_is_brought_in_taken_out_and_everything_destroyed(browser: Browse
 def test_an_operators_key_sees_counts_of_all_and_nobodys_texts(tmp_path: Path) -> None:
     with Running(tmp_path, auth={"mode": "keys"}) as server:
         database = ("--data-dir", str(tmp_path))
+        browser = Browser(server)
         alice, boss = (_key("keys", "create", *more, *database) for more in ((), ("--operator",)))
         http = server.http(alice)
         http.post("/chat/completions", json={"model": "demo", "messages": [{"role": "user", "content": "I keep bees"}]})
-        with closing(Browser(server).http) as page:
-            assert page.post("/dashboard/sign-in", data={"key": "wrong"}).status_code == 403
-            page.post("/dashboard/sign-in", data={"key": boss})
-            seen = page.get("/dashboard/operator").text
+        with closing(browser.http) as page:
+            assert browser.sign_in("wrong").status_code == 403
+            browser.sign_in(boss)
+            seen = page.get("/dashboard/operator?over=month").text
             assert "1 users" in re.sub(r"<[^>]+>", "", seen)
             assert "bees" not in seen
             assert "/dashboard/operator" in page.get("/dashboard/numbers").text
         assert http.get("/operator").status_code == 403
+
+
+def _seen(page: str) -> str:
+    found = re.search(r'name="seen" value="(\w+)"', page)
+    assert found is not None
+    return found[1]
 
 
 def _key(*words: str) -> str:
@@ -222,5 +238,156 @@ def test_every_text_of_the_interface_is_in_the_catalogue() -> None:
         for page in (folder / "templates").glob("*.html")
         for _, text in re.findall(r"""\b_\((["'])(.*?)\1""", page.read_text("utf-8"))
     }
-    catalogue = set(re.findall(r'^"((?:[^"\\]|\\.)*)" = ', (folder / "words.toml").read_text("utf-8"), re.MULTILINE))
-    assert written == {text.replace('\\"', '"') for text in catalogue}
+    for module in folder.glob("*.py"):
+        written |= set(re.findall(r'\bsay\(\s*"(.*?)"', module.read_text("utf-8")))
+    catalogue = tomllib.loads((folder / "words.toml").read_text("utf-8"))
+    assert written == set(catalogue["words"])
+    assert {*get_args(Kind), *get_args(Status), *get_args(Mode)} - {"off"} <= set(catalogue["values"])
+
+
+def test_what_was_not_shown_is_not_forgotten(browser: Browser, alice: Speaker) -> None:
+    browser.post("/memories", text="I own a kayak")
+    seen = _seen(browser.get("/forget?text=kayak"))
+    browser.post("/memories", text="I paddle the kayak in Oslo")
+    page = browser.post("/forget", text="kayak", seen=seen)
+    assert "Nothing is forgotten yet" in page.text
+    assert len(alice.texts()) == 2
+    browser.post("/forget", text="kayak", seen=_seen(page.text))
+    assert alice.texts() == set()
+
+
+def test_a_closed_memory_is_back_with_one_click(browser: Browser, alice: Speaker) -> None:
+    memory = alice.http.post("/memories", json={"text": "I own a kayak"}).json()["id"]
+    page = browser.post(f"/memories/{memory}", action="close").text
+    assert alice.texts() == set()
+    batch = re.search(r'name="batch" value="(\w+)"', page)
+    assert batch is not None
+    browser.post("/memories/undo", batch=batch[1])
+    assert alice.texts() == {"I own a kayak"}
+
+
+@pytest.mark.parametrize("letter", ["&", "w ", "\u6f22", "<b>"])
+def test_no_page_outgrows_its_limit(server: Running, letter: str) -> None:
+    browser = Browser(server)
+    with speaking(server) as bob, closing(browser.http):
+        browser.sign_in(bob.key)
+        text = (letter * 6000)[:6000]
+        for n in range(45):
+            bob.http.post("/memories", json={"text": f"{n} {text}"}).raise_for_status()
+        messages = [{"role": ("user", "assistant")[n % 2], "content": f"{n} {text * 3}"} for n in range(21)]
+        session = bob.post(messages, x_memory_mode="write").headers["x-memory-session"]
+        document = bob.http.post("/documents", files={"file": ("long.txt", f"{text}\n\n".encode() * 40)}).json()["id"]
+        bob.wait()
+        while bob.get("/state")["pending_media"]:
+            pass
+        (first, *_) = bob.memories()
+        pages = [*PAGES, f"/memories/{first['id']}", f"/conversations/{session}", f"/documents/{document}"]
+        for page in pages:
+            assert len(browser.get(page).encode()) < MAX_PAGE_BYTES, page
+
+
+def test_a_long_conversation_is_walked_by_pages(browser: Browser, alice: Speaker) -> None:
+    texts = [f"The boat number {n} is {'very ' * 2000}old." for n in range(12)]
+    session = alice.say(*texts, x_memory_mode="write").headers["x-memory-session"]
+    alice.wait()
+    seen, at = "", f"/conversations/{session}"
+    while at:
+        page = browser.get(at)
+        seen += page
+        more = re.search(r'rel="next" href="([^"]*)"', page)
+        at = f"/conversations/{session}{more[1]}" if more else ""
+    for n in range(12):
+        assert seen.count(f"The boat number {n} is") == 1
+    back = re.search(r'rel="prev" href="([^"]*)"', page)
+    assert back is not None
+    assert "The boat number" in browser.get(f"/conversations/{session}{back[1]}")
+
+
+def test_what_is_too_long_for_a_page_is_there_as_plain_text(browser: Browser, alice: Speaker) -> None:
+    text = "The boat is " + "<b>very</b> " * 3000 + "old."
+    session = alice.say(text, x_memory_mode="write").headers["x-memory-session"]
+    alice.wait()
+    link = re.search(
+        r'href="/dashboard(/conversations/[^"]*/messages/[^"]*)"', browser.get(f"/conversations/{session}")
+    )
+    assert link is not None
+    whole = browser.http.get(f"/dashboard{link[1]}")
+    assert whole.headers["content-type"] == "text/plain; charset=utf-8"
+    assert "".join(whole.text.split()) == "".join(text.split())
+
+
+def test_a_question_is_tried_without_a_trace(browser: Browser, alice: Speaker) -> None:
+    alice.tell("My sister lives in Tromsø.")
+    before = len(alice.get("/receipts")["data"])
+    page = browser.get("/try?question=Where+does+my+sister+live%3F")
+    assert "Tromsø" in page
+    assert "What the model would read" in page
+    assert len(alice.get("/receipts")["data"]) == before
+
+
+def test_a_receipt_shows_what_was_added_and_the_memory_its_questions(browser: Browser, alice: Speaker) -> None:
+    alice.http.post("/memories", json={"text": "My sister lives in Tromsø", "pinned": True})
+    asked = alice.say("Where does my sister live?")
+    alice.wait()
+    why = browser.get(f"/receipts/{asked.headers['x-memory-receipt']}")
+    assert re.search(r"<ins[^>]*>[^<]*&lt;memory", why)
+    assert "<svg" in why
+    memory = alice.memories()[0]["id"]
+    assert "Where does my sister live?" in browser.get(f"/memories/{memory}")
+    assert "Where does my sister live?" in browser.get("/conversations")
+
+
+def test_numbers_are_charts_and_tables(browser: Browser, alice: Speaker) -> None:
+    alice.tell("My sister lives in Tromsø.")
+    alice.say("Where does my sister live?")
+    for over in ("day", "week", "month", "nonsense"):
+        page = browser.get(f"/numbers?over={over}")
+        assert page.count("<svg") >= 4
+        assert "gpt-4o" in page
+        assert "p95 ms" in page
+
+
+def test_texts_carry_their_language(browser: Browser, alice: Speaker) -> None:
+    texts = {"fr": "J'habite avec ma sœur à Lyon et je suis boulangère", "de": "Ich wohne mit meiner Schwester in Lübeck",
+             "es": "Mi hija es celíaca y no come pan", "ru": "Меня зовут Аглая, я живу в Туле", "zh": "我对花生过敏"}  # fmt: skip
+    for text in texts.values():
+        alice.http.post("/memories", json={"text": text}).raise_for_status()
+    page = browser.get("/memories")
+    for code, text in texts.items():
+        told = re.search(
+            rf'<p class="text" lang="(\w*)" dir="auto"><a [^>]*>{re.escape(html.escape(text, quote=False)[:6].replace("'", "&#39;"))}',
+            page,
+        )
+        assert told is not None, text
+        assert told[1] in (code, "" if code == "fr" else code)
+
+
+def test_an_agents_own_memories_are_seen_where_it_is_chosen(browser: Browser, alice: Speaker) -> None:
+    alice.http.post("/agents", json={"name": "gardener", "private": True}).raise_for_status()
+    alice.http.post("/memories", json={"text": "The ferns want water"}, headers={"x-memory-agent": "gardener"})
+    assert "ferns" not in browser.get("/memories")
+    page = browser.get("/memories?agent=gardener")
+    link = re.search(r'href="/dashboard(/memories/mem_\w+\?agent=gardener)"', page)
+    assert link is not None
+    assert "The ferns want water" in browser.get(link[1])
+    assert "Done." in browser.post(link[1], action="pin").text
+
+
+@pytest.mark.parametrize("user", ["Müller", "Аглая", "O'Neil; drop", "小林"])
+def test_a_user_has_any_name(server: Running, user: str) -> None:
+    browser, key = Browser(server), new_key()
+    with closing(browser.http), closing(server.http(key)) as http:
+        named = {"x-memory-user": user.encode()}
+        http.post("/memories", json={"text": "I keep bees in Aarhus"}, headers=named).raise_for_status()
+        browser.sign_in(key, user=user)
+        assert "Aarhus" in browser.get("/memories")
+
+
+def test_a_form_of_signing_in_is_asked_for_first(server: Running) -> None:
+    with closing(Browser(server).http) as http:
+        assert http.post("/dashboard/sign-in", data={"key": "no-key"}).status_code == 403
+        word = re.search(r'name="csrf" value="(\w+)"', http.get("/dashboard/sign-in").text)
+        assert word is not None
+        for sent in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
+            fields = {"csrf": word[1], "key": "no-key"}
+            assert http.post("/dashboard/sign-in", data=fields, headers=sent).status_code == 403
