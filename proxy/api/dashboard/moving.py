@@ -10,6 +10,7 @@ from starlette.responses import Response
 from proxy.api.caller import services_of
 from proxy.api.dashboard import ROOT
 from proxy.api.dashboard.visit import PageRoute, Visit
+from proxy.api.dashboard.words import say
 from proxy.api.transfer import export_scope
 from proxy.errors import InvalidRequest
 
@@ -47,6 +48,6 @@ async def erase(request: Request) -> Response:
     """Destroy everything, and show the receipt."""
     visit = await Visit.of(request)
     if visit.field("sure").strip().casefold() != _SURE:
-        raise InvalidRequest(f"Write {_SURE!r} into the field to destroy everything.")
+        raise InvalidRequest(say("Write {word} into the field to destroy everything.", word=_SURE))
     receipt = await visit.ask("POST", "/v1/erase", params={"verify": "true"})
     return visit.page("erased.html", receipt=json.dumps(receipt, indent=2, ensure_ascii=False), found=receipt)

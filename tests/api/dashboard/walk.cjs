@@ -25,7 +25,7 @@ const TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
       console.log(JSON.stringify({ url: url.slice(origin.length), colorScheme, width, status: response.status(), violations: found,
         overflow, errors: errors.splice(0) }));
       const name = new URL(url).pathname.split("/").slice(2).join("-").replace(/_\w+/, "") || "overview";
-      if (shots) await page.screenshot({ path: path.join(shots, `${name}-${colorScheme}-${width}.png`) });
+      if (shots) await page.screenshot({ path: path.join(shots, `${name}-${colorScheme}-${width}.png`), fullPage: width > 400 });
     };
     await look(`${origin}/`);
     await page.fill("#key", key);
@@ -35,7 +35,7 @@ const TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"];
     for (const [list, link] of [["/memories", ".cards .text a"], ["/conversations", "table a"], ["/files", ".grid a"], ["/files", ".cards a"]]) {
       await page.goto(`${origin}/dashboard${list}`);
       await look(origin + (await page.getAttribute(link, "href")));
-      const receipt = await page.getAttribute(".line a[href*=receipts]", "href", { timeout: 200 }).catch(() => null);
+      const receipt = await page.getAttribute(".did a[href*=receipts]", "href", { timeout: 200 }).catch(() => null);
       if (receipt) await look(origin + receipt);
     }
     await page.goto(`${origin}/dashboard/memories`);
