@@ -23,6 +23,7 @@ from proxy.api.dashboard.words import say
 from proxy.api.inside import client
 from proxy.errors import Forbidden, ProxyError
 from proxy.pipeline.admission import identity_of
+from proxy.pipeline.identify import settled
 from proxy.services import Services
 from proxy.types import Scope
 
@@ -93,7 +94,7 @@ class Visit:
         """Return whose memory the visitor sees."""
         services: Services = self.request.app.state.services
         pairs = [(name, value.encode().decode("latin-1")) for name, value in self._named().items()]  # as off a wire
-        return scope_of_caller(await identity_of(pairs, services), pairs, services)
+        return await settled(scope_of_caller(await identity_of(pairs, services), pairs, services), services)
 
     def _named(self) -> dict[str, str]:
         """Return the headers that say who asks."""
@@ -221,7 +222,12 @@ async def form_of(request: Request) -> dict[str, list[str]]:
 
 def rendered(template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """Return a page."""
-    return HTMLResponse(_templates().get_template(template).render(**values), status, headers=HEADERS)
+    return HTMLResponse(text_of(template, **values), status, headers=HEADERS)
+
+
+def text_of(template: str, **values: Any) -> str:
+    """Return a template with its values in place."""
+    return _templates().get_template(template).render(**values)
 
 
 def answered(data: bytes, media_type: str) -> Response:

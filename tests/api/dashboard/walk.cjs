@@ -2,7 +2,7 @@
 const fs = require("node:fs");
 const path = require("node:path");
 const [origin, key, tools, chromiumPath, shots] = process.argv.slice(2);
-const { chromium } = require(path.join(tools, "playwright-core"));
+const { chromium } = require(path.resolve(tools, "playwright-core"));
 const axe = fs.readFileSync(path.join(tools, "axe-core", "axe.min.js"), "utf8");
 const PAGES = ["", "/memories", "/conversations", "/files", "/reviews", "/tasks", "/quarantine", "/groups",
   "/try?question=Where+does+my+sister+live", "/numbers", "/moving", "/forget?text=sister"];
