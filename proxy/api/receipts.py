@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
@@ -14,8 +14,11 @@ from proxy.api.patient import PatientRoute
 from proxy.api.shapes import listing
 from proxy.errors import NotFound, StoreUnavailable
 from proxy.memory.conversations.chain import message_id
+from proxy.memory.conversations.running import Segment, render
+from proxy.memory.inject.standing import standing
 from proxy.memory.recall.chunk_source import title
 from proxy.services import Services
+from proxy.text.tokens import count
 from proxy.types import Scope
 from proxy.types.partition import parts
 
@@ -58,8 +61,9 @@ async def list_receipts(
 async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Return a receipt; texts are looked up now, so that what was erased since is gone from it too.
 
-    ``additions`` are the texts that the request carried up beside the client's own, each with the message that it was
-    appended to; a text that quotes what was closed or destroyed since is null.
+    ``additions`` are the texts that the request carried up beside the client's own, each with the message that it stood
+    before or after; a text that quotes what was closed or destroyed since is null. No receipt holds them: they are
+    looked up in the ledger, of earlier blocks the newest.
     """
     body = await _found(services, scope, receipt_id)
     texts: dict[str, str] = {}
@@ -70,7 +74,7 @@ async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[s
         with suppress(StoreUnavailable):  # the reasons why memory failed are wanted just then
             texts |= await _texts(part, where, ids)
             texts |= await _shown(part, where, [entry["id"] for entry in _ranked(body) if entry["source"] in _SHOWN])
-            additions = additions or await _additions(part, where, body.get("placed") or ())
+            additions = additions or await _additions(part, where, body)
     for name in _LISTS:
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
     body.pop("placed", None)
@@ -112,22 +116,44 @@ async def _texts(services: Services, scope: Scope, ids: Collection[str]) -> dict
     return {row.id: row.text for row in (*memories, *episodes) if _is_seen(scope, row.agent)}
 
 
-async def _additions(services: Services, scope: Scope, placed: Collection[list[str]]) -> list[dict[str, Any]]:
-    """Return what stood in a request beside the client's own words, in the order of its messages."""
-    if not placed or not scope.session:
+async def _additions(services: Services, scope: Scope, body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what stood in a request beside the client's own words, in the order of its messages.
+
+    The receipt keeps no text: these are the ledger's and the running summary's, where they are as long as they were.
+    """
+    placed, compacted = body.get("placed") or (), body.get("compaction") or {}
+    if not scope.session or not (placed or compacted.get("summary_tokens")):
         return []
-    entries = await services.ledger.read(scope, scope.session)
-    texts: dict[tuple[str, str], str] = {(one.anchor, one.kind): one.text for one in entries}
     said: dict[str, list[str]] = {}
     for row in await services.store.episodes(scope, session=scope.session):
         if scope.owns(row.agent):
             said.setdefault(row.id.partition(".")[0], []).append(row.text)
-    shown = []
-    for anchor, kind in placed:
-        message = message_id(scope.session, anchor)
-        words = "\n".join(said.get(message, ())) or None
-        shown.append({"kind": kind, "message": message, "said": words, "text": texts.get((anchor, kind))})
-    return shown
+    kept = {(one.anchor, str(one.kind)): one.text for one in await services.ledger.read(scope, scope.session)}
+
+    def shown(message: str, kind: str, text: str | None) -> dict[str, Any]:
+        name = message_id(scope.session, message)
+        place = "before" if kind == "summary" else "after"
+        words = "\n".join(said.get(name, ())) or None
+        return {"kind": kind, "place": place, "message": name, "said": words, "text": text}
+
+    found = []
+    if compacted.get("summary_tokens"):
+        found.append(shown(compacted.get("host", ""), "summary", await _summary(services, scope, compacted)))
+    for message, kind, anchor, size in placed:
+        text = kept.get((anchor or message, kind), "")
+        found.append(shown(message, kind, text if len(text) == size else None))
+    return found
+
+
+async def _summary(services: Services, scope: Scope, compacted: Mapping[str, Any]) -> str | None:
+    """Return the running summary that stood in a request, None where it is not kept as it was."""
+    for one in await services.compactions.read(scope, scope.session):
+        if one.anchor == compacted["through"]:
+            stands = await standing(scope, services.index)
+            text = render([Segment.from_json(raw) for raw in one.segments], stands.still_true)
+            if count(text) == compacted["summary_tokens"]:
+                return text
+    return None
 
 
 def _is_seen(scope: Scope, agent: str) -> bool:

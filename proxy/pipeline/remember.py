@@ -21,7 +21,7 @@ from proxy.pipeline.keeping import settle
 from proxy.pipeline.meter import costs_of, price_of
 from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import beside_loop, best_effort
-from proxy.pipeline.prefix import bindings_of, entries_of
+from proxy.pipeline.prefix import bindings_of, entries_of, places_of
 from proxy.services import Services
 from proxy.store.costs import shown as costs_shown
 from proxy.store.journal_rows import Record
@@ -204,7 +204,7 @@ def receipt_of(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         **{kind: _of(exchange, kind) for kind in ("profile", "opening")},
         "carried": sorted(exchange.assembly.carried),
         "message": _asked(exchange),
-        **({"placed": [list(one) for one in exchange.assembly.placed]} if is_changed else {}),
+        **({"placed": places_of(exchange)} if is_changed else {}),
         **({"attachments": [_told(one) for one in exchange.attached]} if exchange.attached else {}),
         "considered": [_entry(hit) for hit in considered[:_MOST_CONSIDERED]],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fakes.provider import FakeProvider
-from tests.talking import Speaker
+from tests.talking import Message, Speaker
 
 QUESTION = "Where does my sister live?"
 
@@ -20,6 +20,35 @@ def test_a_receipt_holds_what_the_provider_got_beside_the_clients_words(upstream
     assert {one["message"] for one in receipt["additions"]} == {receipt["message"]}
     session = alice.get(f"/sessions/{receipt['session']}")
     assert any(said["id"] == receipt["message"] and said["role"] == "user" for said in session["messages"])
+
+
+def test_a_receipt_of_a_later_turn_tells_what_stands_at_each_message(upstream: FakeProvider, alice: Speaker) -> None:
+    alice.tell("My sister lives in Tromsø.", x_memory_session="first")
+    alice.say(QUESTION, x_memory_session="second")
+    asked = alice.say(QUESTION, "And do I like green tea?", x_memory_session="second")
+    alice.wait()
+    receipt = alice.get(f"/receipts/{asked.headers['x-memory-receipt']}")
+    got = [one["content"] for one in upstream.seen[-1].json["messages"] if one["role"] == "user"]
+    assert _rebuilt(receipt, [QUESTION, "And do I like green tea?"]) == got
+
+
+def test_a_text_that_is_not_kept_as_it_was_is_not_shown(alice: Speaker) -> None:
+    alice.tell("My sister lives in Tromsø.")
+    before = alice.say(QUESTION, x_memory_session="one", x_memory_time="2026-03-01T10:00:00Z")
+    alice.tell("My sister Ylva sings in the choir of Tromsø.")
+    after = alice.say(QUESTION, x_memory_session="one", x_memory_time="2026-03-01T10:00:00Z")  # asked again
+    first, second = (alice.get(f"/receipts/{one.headers['x-memory-receipt']}") for one in (before, after))
+    assert first["additions"][-1]["text"] is None
+    assert "choir" in second["additions"][-1]["text"]
+
+
+def _rebuilt(receipt: Message, said: list[str]) -> list[str]:
+    """Return the user's messages with what a receipt says was put at each."""
+    made = list(said)
+    for one in receipt["additions"]:
+        assert one["place"] == "after"
+        made[said.index(one["said"])] += one["text"]
+    return made
 
 
 def test_what_is_destroyed_stands_in_no_receipt(alice: Speaker) -> None:

@@ -78,6 +78,9 @@ def test_ten_windows_are_answered_with_the_needle_of_the_middle(speaker: Speaker
     receipt = speaker.receipt(response)
     assert receipt["compaction"]["messages_left_out"] > 1300
     assert receipt["compaction"]["tokens_after"] < receipt["compaction"]["tokens_before"] / 20
+    summary = receipt["additions"][0]
+    assert (summary["kind"], summary["place"]) == ("summary", "before")
+    assert summary["text"] in text_of(strict.seen[-1])
     assert receipt["injected"]
 
 

@@ -19,6 +19,7 @@ _MOST_RECEIPTS = 1000
 _MOST_ENTRIES = 50  # of a receipt, in each list
 _MOST_BYTES = 12_000  # of one message
 _MOST_TOGETHER = 45_000  # bytes of the messages of a page
+_MOST_ADDED, _MOST_SAID, _MOST_TEXT = 30_000, 1500, 8000  # bytes of a receipt's diffs, of each message and addition
 _MOST_LOOSE = 20  # receipts whose messages are not kept
 
 
@@ -90,7 +91,30 @@ async def change(request: Request, session_id: str) -> Response:
 async def receipt(request: Request, receipt_id: str) -> Response:
     """Show why a reply knew what it knew."""
     visit = await Visit.of(request)
-    return visit.page("receipt.html", receipt=await visit.get(f"/v1/receipts/{receipt_id}"), most=_MOST_ENTRIES)
+    found = await visit.get(f"/v1/receipts/{receipt_id}")
+    return visit.page("receipt.html", receipt=found, most=_MOST_ENTRIES, **_diffs(found["additions"]))
+
+
+def _diffs(additions: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return each message to which something was added, with as much as there is room for, and how many are left out.
+
+    The newest come first into the room: what was added before stands in the receipts of the turns before.
+    """
+    by_message: dict[str, list[dict[str, Any]]] = {}
+    for one in additions:
+        by_message.setdefault(one["message"], []).append(one)
+    shown: list[list[dict[str, Any]]] = []
+    room = _MOST_ADDED
+    for group in reversed(by_message.values()):
+        room -= sum(_room_of(one["text"], _MOST_TEXT) for one in group) + _room_of(group[0]["said"], _MOST_SAID)
+        if room < 0 and shown:
+            break
+        shown.insert(0, group)
+    return {"diffs": shown, "earlier": len(by_message) - len(shown), "most_said": _MOST_SAID, "most_text": _MOST_TEXT}
+
+
+def _room_of(text: str | None, most_bytes: int) -> int:
+    return min(len(escape(text or "").encode()), most_bytes)
 
 
 def _turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -128,7 +152,7 @@ def _start(turns: list[dict[str, Any]], end: int) -> int:
 
 
 def _bytes_of(turn: dict[str, Any]) -> int:
-    return min(len(escape(turn["text"]).encode()), _MOST_BYTES)
+    return _room_of(turn["text"], _MOST_BYTES)
 
 
 def _without_turn(receipts: list[dict[str, Any]], turns: list[dict[str, Any]]) -> list[dict[str, Any]]:

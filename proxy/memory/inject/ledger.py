@@ -59,7 +59,7 @@ class Assembly:
         kept: Those of ``carried`` that stand in what the provider keeps, not in this request.
         shown: Entries of all additions.
         shown_kept: Entries of what the provider keeps.
-        placed: Anchor and kind of each addition, by which the ledger knows its text.
+        placed: Ledger anchor and kind of each addition.
     """
 
     additions: tuple[Addition, ...]

@@ -33,7 +33,16 @@ def test_no_page_outgrows_its_limit(server: Running, letter: str) -> None:
         while bob.get("/state")["pending_media"]:
             pass
         (first, *_) = bob.memories()
-        pages = [*PAGES, f"/memories/{first['id']}", f"/conversations/{session}", f"/documents/{document}"]
+        questions = [f"{n} {text} What is it?" for n in range(12)]
+        for n in range(1, 13):
+            asked = bob.say(*questions[:n], x_memory_session="asking", x_memory_budget="4000")
+        pages = [
+            *PAGES,
+            f"/memories/{first['id']}",
+            f"/receipts/{asked.headers['x-memory-receipt']}",
+            f"/conversations/{session}",
+            f"/documents/{document}",
+        ]
         for page in pages:
             assert len(browser.get(page).encode()) < MAX_PAGE_BYTES, page
 
