@@ -37,6 +37,6 @@ async def preview_memories(scope: Caller, services: Parts, body: Question) -> di
         name: [{**entry, "text": texts.get(entry["id"])} for entry in seen.receipt[name]]
         for name in ("injected", "considered")
     }
-    wanted = ("query", "gate", "budget", "tokens", "timings", "degraded")
+    wanted = ("query", "profile", "opening", "gate", "budget", "tokens", "timings", "degraded")
     told = {name: seen.receipt[name] for name in wanted}
     return {"object": "memory.preview", **told, **shown, "additions": list(seen.additions)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -245,9 +245,19 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     made.globals["times_of"] = lambda times: [(name, ms, ms) for name, ms in times.items()]
-    made.globals.update(root=ROOT, _=say, bars=charts.bars, rows_of=charts.rows, tell=words.tell)
+    made.globals.update(why_of=_why_of, root=ROOT, _=say, bars=charts.bars, rows_of=charts.rows, tell=words.tell)
     made.filters.update(day=_day, moment=_moment, named=words.named, short=words.short, number=_number, size=_size)
     return made
+
+
+def _why_of(receipt: Mapping[str, Any]) -> dict[str, str]:
+    """Return why entries were put into a request, by id; "" for all others."""
+    said = (
+        ("profile", say("stands in every conversation")),
+        ("opening", say("what the last conversations were about")),
+    )
+    found = {id_: why for kind, why in said for id_ in receipt.get(kind) or ()}
+    return {**found, "": say("fits the question")}
 
 
 def _number(value: float) -> str:
