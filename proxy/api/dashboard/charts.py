@@ -8,7 +8,8 @@ from html import escape
 _WIDTH, _HEIGHT, _GAP, _FOOT, _HEAD = 640, 170, 2, 18, 14
 _MOST_LABELS = 8
 _WIDEST = 60
-_ROW, _NAME, _VALUE = 22, 150, 90
+_ROW, _NAME, _VALUE = 22, 150, 140
+_HALF_LABEL = 20
 
 
 def bars(title: str, points: Sequence[tuple[str, float]]) -> str:
@@ -32,9 +33,10 @@ def bars(title: str, points: Sequence[tuple[str, float]]) -> str:
             f'<rect x="{left:.1f}" y="{foot - height:.1f}" width="{width:.1f}" height="{height:.1f}" rx="1.5">'
             f"<title>{escape(name)}: {value:g}</title></rect>"
         )
+        middle = min(max(left + width / 2, _HALF_LABEL), _WIDTH - _HALF_LABEL)
         if at % every == 0:
-            parts.append(f'<text x="{left + width / 2:.1f}" y="{_HEIGHT - 4}">{escape(name[-5:])}</text>')
-    parts.append(f'<text class="top" x="{_WIDTH}" y="10">{most:,.6g}</text>')
+            parts.append(f'<text x="{middle:.1f}" y="{_HEIGHT - 4}">{escape(name[-5:])}</text>')
+    parts.append(f'<text class="top" x="{_WIDTH}" y="10">{_told(most)}</text>')
     return _picture(title, _HEIGHT, parts)
 
 
@@ -61,6 +63,11 @@ def rows(title: str, points: Sequence[tuple[str, float, float]], unit: str) -> s
         end = _NAME + second / top * room + 6
         parts.append(f'<text class="value" x="{end:.1f}" y="{middle}">{escape(shown)}</text>')
     return _picture(title, len(points) * _ROW, parts)
+
+
+def _told(value: float) -> str:
+    """Return a number as a reader takes it in: whole ones whole, small ones with three digits."""
+    return f"{value:,.6g}" if value >= 1 else f"{value:.3g}"
 
 
 def _picture(title: str, height: int, parts: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from proxy.errors import NotFound
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _SCRIPT = "text/javascript; charset=utf-8"
 _SCRIPTS = ("htmx.min.js", "keys.js", "progress.js")
-_STATIC = {"style.css": "text/css; charset=utf-8", **dict.fromkeys(_SCRIPTS, _SCRIPT)}
+_STATIC = {"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml", **dict.fromkeys(_SCRIPTS, _SCRIPT)}
 _SPANS = {"day": 1, "week": 7, "month": 31}  # days
 _MOST_ROWS = 31
 _COUNTS = ("requests", "with_memory", "degraded", "unfinished", "input_tokens", "output_tokens", "cached_tokens")

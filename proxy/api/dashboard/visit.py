@@ -253,7 +253,7 @@ def _templates() -> jinja2.Environment:
 def _why_of(receipt: Mapping[str, Any]) -> dict[str, str]:
     """Return why entries were put into a request, by id; "" for all others."""
     said = (
-        ("profile", say("stands in every conversation")),
+        ("profile", say("is always there")),
         ("opening", say("what the last conversations were about")),
     )
     found = {id_: why for kind, why in said for id_ in receipt.get(kind) or ()}

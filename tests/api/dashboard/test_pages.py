@@ -107,6 +107,21 @@ def test_what_was_not_shown_is_not_forgotten(browser: Browser, alice: Speaker) -
     assert alice.texts() == set()
 
 
+def test_what_is_set_apart_is_shown_and_released(browser: Browser, alice: Speaker) -> None:
+    session = alice.tell("I own a kayak").headers["x-memory-session"]
+    browser.post(f"/conversations/{session}", action="quarantine", reason="copied from a letter")
+    memory = alice.http.post("/memories", json={"text": "I own a canoe"}).json()["id"]
+    alice.http.post("/quarantine", json={"memory": memory, "reason": "of somebody else"}).raise_for_status()
+    page = browser.get("/quarantine")
+    assert f"/dashboard/conversations/{session}" in page
+    assert f"/dashboard/memories/{memory}" in page
+    assert "copied from a letter" in page
+    for one in alice.get("/quarantine")["data"]:
+        browser.post(f"/quarantine/{one['id']}", action="release")
+    assert "I own a canoe" in alice.texts()
+    assert "data-keys" not in browser.get("/quarantine")
+
+
 def test_a_closed_memory_is_back_with_one_click(browser: Browser, alice: Speaker) -> None:
     memory = alice.http.post("/memories", json={"text": "I own a kayak"}).json()["id"]
     page = browser.post(f"/memories/{memory}", action="close").text
