@@ -114,9 +114,9 @@ class LanceStore(LanceRows):
         found = await self._values(MEMORIES, scope, where=filters.any_of("id", [memory_id]))
         return found[0] if found else None
 
-    async def marked(self, scope: Scope) -> list[Memory]:
-        """Return the memories that ended or held again after an end, and those for every prompt; reads all rows."""
-        where = filters.either(*(filters.tells("record", mark) for mark in MARKS))
+    async def marked(self, scope: Scope, marks: Collection[str] = MARKS) -> list[Memory]:
+        """Return the memories with any of these in their records; looks at all rows, inside LanceDB."""
+        where = filters.either(*(filters.tells("record", mark) for mark in marks))
         return await self._values(MEMORIES, scope, where=where)
 
     async def put_memories(

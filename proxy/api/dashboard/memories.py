@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from typing import Any
 from urllib.parse import urlencode
@@ -28,11 +29,9 @@ async def memories(request: Request) -> Response:
     """Show a list, as its filters say; newest first, or best first for words."""
     visit = await Visit.of(request)
     asked = {name: visit.asked(name) for name in _FILTERS}
-    error = ""
-    try:
-        found = await visit.get("/v1/memories", limit=_PER_PAGE, agent=visit.agent, **asked)
-    except Refused as refused:
-        found, error = {"data": [], "has_more": False, "last_id": None}, str(refused)
+    (found, error), agents, projects = await asyncio.gather(
+        _found(visit, asked), visit.get("/v1/agents"), visit.get("/v1/projects")
+    )
     return visit.page(
         "memories.html",
         entries=_entries(found["data"]),
@@ -40,8 +39,8 @@ async def memories(request: Request) -> Response:
         asked=asked,
         is_filtered=any(asked.values()) or bool(visit.agent),
         rest=urlencode({name: value for name, value in {**asked, "agent": visit.agent, "after": ""}.items() if value}),
-        agents=(await visit.get("/v1/agents"))["data"],
-        projects=(await visit.get("/v1/projects"))["data"],
+        agents=agents["data"],
+        projects=projects["data"],
         kinds=_KINDS,
         statuses=STATUSES,
         error=error,
@@ -141,6 +140,14 @@ async def change(request: Request, memory_id: str) -> Response:
         await visit.ask("DELETE", at, params={"purge": "true"})
         return visit.go("/memories", done=say("Destroyed."))
     return visit.go(f"/memories/{memory_id}", done=say("Done."))
+
+
+async def _found(visit: Visit, asked: dict[str, str]) -> tuple[dict[str, Any], str]:
+    """Return a page of memories and "", or nothing and why a filter is refused."""
+    try:
+        return await visit.get("/v1/memories", limit=_PER_PAGE, agent=visit.agent, **asked), ""
+    except Refused as refused:
+        return {"data": [], "has_more": False, "last_id": None}, str(refused)
 
 
 async def _shown_first(visit: Visit, text: str, *, is_changed: bool) -> Response:

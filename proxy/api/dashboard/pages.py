@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import secrets
 from collections.abc import Callable
@@ -77,10 +78,12 @@ async def sign_out(request: Request) -> Response:
 async def overview(request: Request) -> Response:
     """Show how much is remembered, what was remembered last, and what waits for a decision."""
     visit = await Visit.of(request)
-    state = await visit.get("/v1/state")
-    latest = await visit.get("/v1/memories", limit=8)
-    reviews = await visit.get("/v1/reviews", limit=5)
-    talks = await visit.get("/v1/sessions", limit=5, usage=True)
+    state, latest, reviews, talks = await asyncio.gather(
+        visit.get("/v1/state"),
+        visit.get("/v1/memories", limit=8),
+        visit.get("/v1/reviews", limit=5),
+        visit.get("/v1/sessions", limit=5, usage=True),
+    )
     return visit.page(
         "overview.html", state=state, memories=latest["data"], reviews=reviews["data"], sessions=talks["data"]
     )
