@@ -1,19 +1,22 @@
-"""The newest memories of an owner, found without reading every record: lists of 100,000 are asked for by pages."""
+"""The newest of 100,000 memories and the number of each status, without decoding every record."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from proxy.clock import to_ms
+from proxy.store.codec import FORMER_STATUSES
 from proxy.store.schema import MEMORIES, decoder
-from proxy.types import Memory
+from proxy.types import STATUSES, Memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _FIRST = 500  # rows that are looked at one by one: a pass over 100,000 takes 60 ms
+_STATUS = r'"status":"(?P<status>[a-z]+)"'  # before the metadata, which may have a word for it as well
 _CREATED = r'"created_at":(?P<at>-?\d+)'  # in a record it stands before anything of the user's that is not escaped
 
 
@@ -53,3 +56,14 @@ def _walk(records: pa.ChunkedArray, order: Sequence[int], mark: str) -> Iterator
         for place in order[_FIRST:]:
             if has_mark is None or has_mark[place]:
                 yield decode_one(records[place].as_py())
+
+
+def counted(table: pa.Table) -> dict[str, int]:
+    """Return how many rows with ``record`` have each status, in the order of ``STATUSES``."""
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    told = pc.struct_field(pc.extract_regex(table.column("record"), _STATUS), "status")
+    found: Counter[str] = Counter()
+    for one in told.value_counts().to_pylist():
+        found[FORMER_STATUSES.get(one["values"], one["values"])] += one["counts"]
+    return {status: found[status] for status in STATUSES if found[status]}
