@@ -130,8 +130,7 @@ async def _additions(services: Services, scope: Scope, body: Mapping[str, Any]) 
             said.setdefault(row.id.partition(".")[0], []).append(row.text)
     kept = {(one.anchor, str(one.kind)): one.text for one in await services.ledger.read(scope, scope.session)}
 
-    def shown(message: str, kind: str, text: str | None) -> dict[str, Any]:
-        name = message_id(scope.session, message)
+    def shown(name: str, kind: str, text: str | None) -> dict[str, Any]:
         place = "before" if kind == "summary" else "after"
         words = "\n".join(said.get(name, ())) or None
         return {"kind": kind, "place": place, "message": name, "said": words, "text": text}
@@ -141,7 +140,7 @@ async def _additions(services: Services, scope: Scope, body: Mapping[str, Any]) 
         found.append(shown(compacted.get("host", ""), "summary", await _summary(services, scope, compacted)))
     for message, kind, anchor, size in placed:
         text = kept.get((anchor or message, kind), "")
-        found.append(shown(message, kind, text if len(text) == size else None))
+        found.append(shown(message_id(scope.session, message), kind, text if len(text) == size else None))
     return found
 
 

@@ -54,6 +54,7 @@ async def conversation(request: Request, session_id: str) -> Response:
         total=len(turns),
         before=_start(turns, start),
         receipts=by_message,
+        cut=next((receipt["compaction"] for receipt in receipts if receipt.get("compaction")), None),
         rest=[] if end < len(turns) else _without_turn(receipts, turns)[:_MOST_LOOSE],
         most=_MOST_BYTES,
     )
