@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
 
-.PHONY: run test install lint bench bench-peers eval fuzz conformance clients browser-tools
+.PHONY: run test install lint bench bench-peers eval fuzz conformance clients browser-tools screenshots
 install: $(STAMP)
 $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) deploy/install.py $(VENV)
@@ -47,3 +47,7 @@ clients: install
 # For the tests of the dashboard in a browser, where node and npm are there.
 browser-tools:
 	npm install --silent --no-save --prefix .browser-tools playwright-core@1 axe-core@4
+
+# Each page in light and dark, into deploy/pages.
+screenshots: install browser-tools
+	$(BIN)/python -m tests.api.dashboard.screenshots

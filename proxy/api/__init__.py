@@ -16,6 +16,7 @@ from proxy.api import (
     openapi,
     operator,
     ops,
+    preview,
     projects,
     quarantine,
     receipts,
@@ -59,7 +60,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memory_lists, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (agents, forgetting, links, openapi, operator, projects, quarantine, reviews, tasks, usage):
+    for module in (agents, forgetting, links, openapi, operator, preview, projects, quarantine, reviews, tasks, usage):
         app.include_router(module.router)
     dashboard.install(app)
     for router in ROUTERS:

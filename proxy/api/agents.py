@@ -14,8 +14,7 @@ from proxy.api.caller import Caller, Parts
 from proxy.api.shapes import listing
 from proxy.clock import iso
 from proxy.errors import InvalidRequest
-from proxy.memory.lifecycle.tasks import open_tasks
-from proxy.memory.plan.changes import is_ending
+from proxy.memory.lifecycle.tasks import TASK_MARK, open_tasks
 from proxy.services import Services
 from proxy.store.agents import Agent
 from proxy.text.secrets import redact
@@ -50,8 +49,9 @@ class AgentPatch(BaseModel):
 @router.get("")
 async def list_agents(scope: Caller, services: Parts) -> dict[str, Any]:
     """Return the registered agents by name."""
-    counts = await _counts(services, scope)
-    return listing([_shape(one, counts) for one in await services.agents.all(scope)])
+    found = await services.agents.all(scope)
+    counts = await _counts(services, scope) if found else (Counter[str](), Counter[str]())
+    return listing([_shape(one, counts) for one in found])
 
 
 @router.post("")
@@ -116,6 +116,8 @@ def _shape(agent: Agent, counts: tuple[Counter[str], Counter[str]]) -> dict[str,
 
 async def _counts(services: Services, scope: Scope) -> tuple[Counter[str], Counter[str]]:
     """Return how many active memories each agent keeps to itself, and how many open tasks in view it has."""
-    rows = [row for row in await services.store.memories(scope) if row.status == "active" and not is_ending(row)]
-    tasks = open_tasks([row for row in rows if scope.sees(row.agent)])
-    return Counter(parts(row.agent)[0] for row in rows), Counter(task.agent for _, task in tasks)
+    own: Counter[str] = Counter()
+    for agent, number in (await services.store.active_by_agent(scope)).items():
+        own[parts(agent)[0]] += number
+    rows = [row for row in await services.store.marked(scope, [TASK_MARK]) if scope.sees(row.agent)]
+    return own, Counter(task.agent for _, task in open_tasks(rows))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from proxy.access.auth import project_id
+from proxy.access.auth import agent_id, project_id
 from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
 from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
@@ -52,18 +52,23 @@ async def list_memories(
     agent: str = "",
     source: str = "",
     as_of: str = "",
+    since: str = "",
+    until: str = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of memories, newest first, or best first for a query.
 
     Without ``project`` these are the general ones and those of the project in ``X-Memory-Project``; with a project's
-    name or id its own ones, with ``*`` those of all projects.
+    name or id its own ones, with ``*`` those of all projects; with ``agent`` those that
+    an agent of this name or id told. ``since`` and ``until`` are times from which they hold.
     """
     asked = _asked(scope, services, project)
     moment = _moment(as_of, "as_of") if as_of else None
     known = "closed" if status in ("superseded", "retracted") else status
-    wanted = Wanted(kind or "", known, agent, source, moment)
+    first, last_day = (_moment(text, name) if text else None for text, name in ((since, "since"), (until, "until")))
+    agents = (agent, agent_id(services.hasher, scope.user, agent)) if agent else ()
+    wanted = Wanted(kind or "", known, agents, source, moment, first, last_day)
     if not query and moment is None:
         return await _newest(services, scope, asked, wanted, limit, after)
     seen = [row for row in await services.store.memories(scope) if asked(row) and not is_ending(row)]

@@ -18,6 +18,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/memories"): {"text": "I play the harpsichord", "kind": "preference", "pinned": True},
     ("patch", "/v1/memories/{memory_id}"): {"text": "I play the spinet", "expires_at": "2030-01-01T00:00:00Z"},
     ("post", "/v1/memories/search"): {"query": "which instrument do I play", "limit": 5, "sources": ["fact"]},
+    ("post", "/v1/memories/preview"): {"text": "Which instrument do I play?", "budget": 600},
     ("post", "/v1/memories/forget"): {"text": "harpsichord", "dry_run": True},
     ("post", "/v1/memories/undo"): {"batch": REVIEW},
     ("post", "/v1/memories/{memory_id}/link"): {"ids": [MEMORY]},

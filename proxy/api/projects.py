@@ -10,7 +10,6 @@ from fastapi import APIRouter
 from proxy.api.caller import Caller, Parts
 from proxy.api.shapes import listing
 from proxy.clock import iso
-from proxy.memory.plan.changes import is_ending
 from proxy.services import Services
 from proxy.store.projects import Project
 from proxy.types import Scope
@@ -22,8 +21,9 @@ router = APIRouter(prefix="/v1/projects")
 @router.get("")
 async def list_projects(scope: Caller, services: Parts) -> dict[str, Any]:
     """Return the projects, the one used last first; a request that names a project sees that one alone."""
-    counts = await _counts(services, scope)
-    return listing([_shape(one, counts) for one in await services.projects.all(scope)])
+    found = await services.projects.all(scope)
+    counts = await _counts(services, scope) if found else Counter[str]()
+    return listing([_shape(one, counts) for one in found])
 
 
 @router.get("/{project_id}")
@@ -45,6 +45,8 @@ def _shape(project: Project, counts: Counter[str]) -> dict[str, Any]:
 
 async def _counts(services: Services, scope: Scope) -> Counter[str]:
     """Return how many active memories each project has."""
-    rows = await services.store.memories(scope)
-    own = [row for row in rows if scope.owns(row.agent) and row.status == "active" and not is_ending(row)]
-    return Counter(parts(row.agent)[1] for row in own)
+    own: Counter[str] = Counter()
+    for agent, number in (await services.store.active_by_agent(scope)).items():
+        if scope.owns(agent):
+            own[parts(agent)[1]] += number
+    return own

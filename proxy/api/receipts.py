@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from operator import itemgetter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
-from proxy.api.shapes import behind, listing
+from proxy.api.shapes import listing
 from proxy.errors import NotFound, StoreUnavailable
+from proxy.memory.conversations.chain import message_id
+from proxy.memory.conversations.running import Segment, render
+from proxy.memory.inject.standing import standing
 from proxy.memory.recall.chunk_source import title
 from proxy.services import Services
+from proxy.text.tokens import count
 from proxy.types import Scope
 from proxy.types.partition import parts
 
 _SHOWN = ("chunk", "image")
 _LISTS = ("injected", "considered", "learned", "closed", "linked", "review")
+_MOST_LOOKED_AT = 2_000  # receipts in which an entry is sought
 
 router = APIRouter(prefix="/v1/receipts", route_class=PatientRoute)
 
@@ -29,29 +34,51 @@ async def list_receipts(
     scope: Caller,
     services: Parts,
     session: str = "",
+    entry: str = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     after: str = "",
 ) -> dict[str, Any]:
-    """Return a page of receipts, newest first, of one conversation where it is named; ids instead of texts."""
-    found = [body for part in services.both() for body in await part.receipts.all(scope, session=session)][::-1]
-    found = behind(found, after, "receipt", id_of=itemgetter("id"))
+    """Return a page of receipts, newest first; ids instead of texts.
+
+    With ``session`` those of one conversation, with ``entry`` those that put this memory, passage, or any part of this
+    document or image into the request.
+    """
+    found: list[dict[str, Any]] = []
+    sessions, most = [session] if session else [], _MOST_LOOKED_AT if entry else limit + 1
+    last = after
+    for part in reversed(services.both()):  # each knows its own: behind the last of one the next begins
+        with suppress(NotFound):
+            found += await part.receipts.page(scope, sessions=sessions, after=last, limit=most)
+            last = ""
+    if last:
+        raise NotFound(f"There is no receipt {after[:80]!r} in this list to continue after.", param="after")
+    found = [body for body in found if not entry or any(_is_of(one, entry) for one in body.get("injected", ()))]
     shown = [{"object": "receipt", **{name: [] for name in _LISTS}, **body} for body in found[:limit]]
     return listing(shown, has_more=len(found) > limit)
 
 
 @router.get("/{receipt_id}")
 async def get_receipt(receipt_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
-    """Return a receipt; texts are looked up now, so that what was erased since is gone from it too."""
+    """Return a receipt; texts are looked up now, so that what was erased since is gone from it too.
+
+    ``additions`` are the texts that the request carried up beside the client's own, each with the message that it stood
+    before or after; a text that quotes what was closed or destroyed since is null. No receipt holds them: they are
+    looked up in the ledger, of earlier blocks the newest.
+    """
     body = await _found(services, scope, receipt_id)
     texts: dict[str, str] = {}
     where = replace(scope, session=body.get("session", ""))  # what is in quarantine is seen inside of itself alone
+    ids = list(dict.fromkeys(entry["id"] for name in _LISTS for entry in body.get(name, ())))
+    additions: list[dict[str, Any]] = []
     for part in services.both():
         with suppress(StoreUnavailable):  # the reasons why memory failed are wanted just then
-            texts |= await _texts(part, where)
+            texts |= await _texts(part, where, ids)
             texts |= await _shown(part, where, [entry["id"] for entry in _ranked(body) if entry["source"] in _SHOWN])
+            additions = additions or await _additions(part, where, body)
     for name in _LISTS:
         body[name] = [{**entry, "text": texts.get(entry["id"])} for entry in body.get(name, [])]
-    return {"object": "receipt", **body}
+    body.pop("placed", None)
+    return {"object": "receipt", **body, "additions": additions}
 
 
 async def _found(services: Services, scope: Scope, receipt_id: str) -> dict[str, Any]:
@@ -66,6 +93,11 @@ async def _found(services: Services, scope: Scope, receipt_id: str) -> dict[str,
     raise outage or NotFound(f"There is no receipt {receipt_id[:80]!r}.", param="id")
 
 
+def _is_of(entry: dict[str, Any], wanted: str) -> bool:
+    """Whether an entry is the wanted one, or a part of it."""
+    return wanted in (entry["id"], str(entry["id"]).partition(".")[0])
+
+
 def _ranked(body: dict[str, Any]) -> list[dict[str, Any]]:
     return [*body.get("injected", []), *body.get("considered", [])]
 
@@ -75,11 +107,52 @@ async def _shown(services: Services, scope: Scope, ids: list[str]) -> dict[str, 
     return {row.id: f"{title(row)}: {row.text}" for row in rows if _is_seen(scope, row.agent)}
 
 
-async def _texts(services: Services, scope: Scope) -> dict[str, str]:
-    memories = [row for row in await services.store.memories(scope) if _is_seen(scope, row.agent)]
+async def _texts(services: Services, scope: Scope, ids: Collection[str]) -> dict[str, str]:
+    if not ids:
+        return {}
+    memories = (await services.store.load(scope, "memories", ids=ids)).items
     memories = [row for row in memories if row.status != "quarantined" or row.session == scope.session]
-    episodes = [row for row in await services.store.episodes(scope) if _is_seen(scope, row.agent)]
-    return {row.id: row.text for row in memories} | {row.id: row.text for row in episodes}
+    episodes = (await services.store.load(scope, "episodes", ids=ids)).items
+    return {row.id: row.text for row in (*memories, *episodes) if _is_seen(scope, row.agent)}
+
+
+async def _additions(services: Services, scope: Scope, body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what stood in a request beside the client's own words, in the order of its messages.
+
+    The receipt keeps no text: these are the ledger's and the running summary's, where they are as long as they were.
+    """
+    placed, compacted = body.get("placed") or (), body.get("compaction") or {}
+    if not scope.session or not (placed or compacted.get("summary_tokens")):
+        return []
+    said: dict[str, list[str]] = {}
+    for row in await services.store.episodes(scope, session=scope.session):
+        if scope.owns(row.agent):
+            said.setdefault(row.id.partition(".")[0], []).append(row.text)
+    kept = {(one.anchor, str(one.kind)): one.text for one in await services.ledger.read(scope, scope.session)}
+
+    def shown(name: str, kind: str, text: str | None) -> dict[str, Any]:
+        place = "before" if kind == "summary" else "after"
+        words = "\n".join(said.get(name, ())) or None
+        return {"kind": kind, "place": place, "message": name, "said": words, "text": text}
+
+    found = []
+    if compacted.get("summary_tokens"):
+        found.append(shown(compacted.get("host", ""), "summary", await _summary(services, scope, compacted)))
+    for message, kind, anchor, size in placed:
+        text = kept.get((anchor or message, kind), "")
+        found.append(shown(message_id(scope.session, message), kind, text if len(text) == size else None))
+    return found
+
+
+async def _summary(services: Services, scope: Scope, compacted: Mapping[str, Any]) -> str | None:
+    """Return the running summary that stood in a request, None where it is not kept as it was."""
+    for one in await services.compactions.read(scope, scope.session):
+        if one.anchor == compacted["through"]:
+            stands = await standing(scope, services.index)
+            text = render([Segment.from_json(raw) for raw in one.segments], stands.still_true)
+            if count(text) == compacted["summary_tokens"]:
+                return text
+    return None
 
 
 def _is_seen(scope: Scope, agent: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, Literal
@@ -36,6 +36,7 @@ from proxy.types import Episode, Memory, Scope
 
 router = APIRouter(prefix="/v1/reviews")
 
+_OF_REVIEWS = (f'"{PROPOSES}":', '"status":"review"')  # reviews, and what open ones are about
 _DONE: dict[Decision, State] = {"approve": "approved", "decline": "declined", "edit": "edited"}
 
 
@@ -59,12 +60,14 @@ async def list_reviews(
     after: str = "",
 ) -> dict[str, Any]:
     """Return a page of reviews, newest first."""
-    rows = await _rows(services, scope)
+    rows = await _rows(services, scope, _OF_REVIEWS)
     found = reviews_in(rows)
     if after:
         last = _one(found, after, "after")
         found = [row for row in found if (row.created_at, row.id) < (last.created_at, last.id)]
     found = [row for row in found if status in ("all", state_of(row))]
+    if any(state_of(row) != "open" for row in found[:limit]):  # what was decided names memories of any status
+        rows = await _rows(services, scope)
     shown = [await _shape(services, scope, row, rows) for row in found[:limit]]
     return listing(shown, has_more=len(found) > limit)
 
@@ -127,14 +130,20 @@ async def _write(services: Services, scope: Scope, review: Memory, body: Decisio
     await write(services, scope, plan)
 
 
-async def _rows(services: Services, scope: Scope) -> list[Memory]:
-    """Return the memories in view, after what waited too long is decided."""
+async def _rows(services: Services, scope: Scope, marks: Collection[str] = ()) -> list[Memory]:
+    """Return the memories in view, those with a mark where any are given, after what waited too long is decided."""
+
+    async def read() -> list[Memory]:
+        store = services.store
+        rows = await (store.marked(scope, marks) if marks else store.memories(scope))
+        return [row for row in rows if scope.owns(row.agent)]
+
     now, days = services.clock.now(), services.settings.memory.review_days
-    rows = [row for row in await services.store.memories(scope) if scope.owns(row.agent)]
+    rows = await read()
     if not any(expired(rows, now, days)):
         return rows
     await write(services, scope, lambda rows: expired_changes(rows, now, days))
-    return [row for row in await services.store.memories(scope) if scope.owns(row.agent)]
+    return await read()
 
 
 def _one(found: Iterable[Memory], review_id: str, param: str = "id") -> Memory:

@@ -12,7 +12,8 @@ from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
 from proxy.api.shapes import episode_shape, listing, session_shape
 from proxy.errors import NotFound
-from proxy.process.threads import shielded
+from proxy.memory.lifecycle.usage import usage_of_sessions
+from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
 from proxy.store.costs import shown
 from proxy.store.sessions import Session
@@ -21,15 +22,26 @@ from proxy.worker.endings import end_conversation, forget_summaries
 from proxy.worker.sweep import forget_conversation
 
 router = APIRouter(prefix="/v1/sessions", route_class=PatientRoute)
+_MOST_RECEIPTS = 2_000  # of a page of conversations, the newest
 
 
 @router.get("")
 async def list_sessions(
-    scope: Caller, services: Parts, limit: Annotated[int, Query(ge=1, le=1000)] = 50, after: str = ""
+    scope: Caller,
+    services: Parts,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    after: str = "",
+    usage: bool = False,  # noqa: FBT001, FBT002 - a query parameter
 ) -> dict[str, Any]:
-    """Return a page of conversations, newest first."""
+    """Return a page of conversations, newest first; with ``usage`` their clients, models and tokens by the receipts."""
     page, has_more = await services.sessions.page(scope, after=after, limit=limit)
-    return listing([session_shape(session) for session in page], has_more=has_more)
+    shown = [session_shape(session) for session in page]
+    if usage and page:
+        ids = [session.id for session in page]
+        bodies = await services.receipts.page(scope, sessions=ids, limit=_MOST_RECEIPTS)
+        used = await in_thread("cpu", usage_of_sessions, bodies)
+        shown = [{**one, "usage": used.get(one["id"])} for one in shown]
+    return listing(shown, has_more=has_more)
 
 
 @router.get("/{session_id:path}")

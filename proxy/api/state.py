@@ -15,8 +15,6 @@ from proxy.worker.hygiene import look
 
 _MOST_IDS = 100
 
-_MOST_IDS = 100
-
 router = APIRouter(prefix="/v1/state", route_class=PatientRoute)
 
 

@@ -20,7 +20,17 @@ from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.lifecycle.stated import stated
-from proxy.memory.lifecycle.tasks import OVER, PRIORITY, Task, TaskStatus, changed, shape_of, task_of, tasks_in
+from proxy.memory.lifecycle.tasks import (
+    OVER,
+    PRIORITY,
+    TASK_MARK,
+    Task,
+    TaskStatus,
+    changed,
+    shape_of,
+    task_of,
+    tasks_in,
+)
 from proxy.memory.plan.changes import Change
 from proxy.pipeline.identify import in_project
 from proxy.process.threads import in_thread
@@ -92,7 +102,7 @@ async def list_tasks(
     """Return a page of tasks: the highest priority first, then what is due first; without ``status`` the open ones."""
     within = in_project(scope, project, services) if project not in ("", "*") else scope
     may = scope.owns if project else scope.sees
-    rows = [row for row in await services.store.memories(scope) if may(row.agent)]
+    rows = [row for row in await services.store.marked(scope, [TASK_MARK]) if may(row.agent)]
     if project not in ("", "*"):
         rows = [row for row in rows if parts(row.agent)[1] == within.project]
     found = behind(tasks_in(rows), after, "task", id_of=lambda pair: pair[0].id)

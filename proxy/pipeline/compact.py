@@ -251,6 +251,7 @@ def summary_of(exchange: Exchange) -> dict[str, Any]:
         "newly_left_out": len(compacted.plan.fresh),
         "kept_for_worth": len(compacted.plan.state.kept),
         "through": compacted.plan.state.anchor,
+        "host": compacted.plan.state.host,
         "tokens_before": compacted.before,
         "tokens_after": compacted.plan.tokens + exchange.summary_tokens,
         "summary_tokens": exchange.summary_tokens,

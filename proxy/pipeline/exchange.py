@@ -162,6 +162,7 @@ class Exchange:
     assembly: Assembly = NOTHING
     summary_tokens: int = 0  # of the running summary
     costs: Sequence[Cost] = ()
+    usd: float = 0.0  # what the provider takes for it
     offers_recall: bool = False  # our tool stands in the request
     recalls: int = 0  # calls of it that were answered
     recalled_tokens: int = 0  # of the answers

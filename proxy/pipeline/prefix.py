@@ -24,6 +24,7 @@ from proxy.store.ledger import LedgerEntry
 
 REASON = "prefix"
 DEADLINE_S = 2.0  # as of the ledger; a reading takes 0.3 ms
+MAX_PLACES = 20  # of blocks in a receipt: 60 bytes each, again with every request
 MAX_TRIED = 16  # thoughts of a request, the last first, until one is known
 
 _log = structlog.get_logger(__name__)
@@ -103,6 +104,25 @@ def entries_of(exchange: Exchange) -> list[LedgerEntry]:
         else:
             made.append(entry)
     return made
+
+
+def places_of(exchange: Exchange) -> list[list[Any]]:
+    """Return where our texts stand in a request, as its receipt keeps it: at the start, and the newest blocks.
+
+    Of each: the message, the kind, the anchor in the ledger where that is not the message, and the characters of the
+    text, by which it is known to be kept as it was.
+    """
+    done, entries = exchange.assembly, entries_of(exchange)
+    renamed: dict[tuple[str, str], str] = {
+        (old.anchor, old.kind): new.anchor for old, new in zip(done.entries, entries, strict=True)
+    }
+    hashes = {point.index: point.hash for point in exchange.points}
+    found: list[list[Any]] = []
+    for addition, (anchor, kind) in zip(done.additions, done.placed, strict=True):
+        message, kept = hashes[addition.index], renamed.get((anchor, kind), anchor)
+        found.append([message, kind, "" if kept == message else kept, len(addition.text)])
+    start = [one for one in found if one[1] != "block"]
+    return [*start, *[one for one in found if one[1] == "block"][-MAX_PLACES:]]
 
 
 def bindings_of(exchange: Exchange) -> list[Binding]:

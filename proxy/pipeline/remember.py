@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, timedelta
 from itertools import dropwhile
@@ -17,10 +18,10 @@ from proxy.memory.lifecycle.usage import counted
 from proxy.pipeline.compact import summary_of, to_store
 from proxy.pipeline.exchange import Attached, Exchange
 from proxy.pipeline.keeping import settle
-from proxy.pipeline.meter import costs_of
+from proxy.pipeline.meter import costs_of, price_of
 from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import beside_loop, best_effort
-from proxy.pipeline.prefix import bindings_of, entries_of
+from proxy.pipeline.prefix import bindings_of, entries_of, places_of
 from proxy.services import Services
 from proxy.store.costs import shown as costs_shown
 from proxy.store.journal_rows import Record
@@ -31,6 +32,7 @@ from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
 
 _MOST_CONSIDERED = 30
 _MOST_WAIT_S = 2.0
+_MOST_OF_NAME = 60  # characters
 _OF_MEMORIES = frozenset({"fact", "summary", "task"})  # what else is injected has no uses to be counted
 
 
@@ -48,7 +50,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
                 await locate(exchange, services)
         if services.is_ephemeral:
             services.last_used[exchange.scope] = services.clock.monotonic()
-        exchange.costs = costs_of(exchange, services)
+        exchange.costs, exchange.usd = costs_of(exchange, services), price_of(exchange, services)
         record = await beside_loop(exchange.body, _record, exchange, services, finish, status)
         async with asyncio.timeout(_MOST_WAIT_S):
             is_new, _ = await asyncio.gather(
@@ -83,7 +85,7 @@ async def _tell_in_memory(exchange: Exchange, services: Services, finish: Finish
     ram = services.ephemeral
     if ram is None:
         return
-    scope, body, now = exchange.required_scope, _receipt(exchange, finish), services.clock.now()
+    scope, body, now = exchange.required_scope, receipt_of(exchange, finish), services.clock.now()
     with best_effort(exchange, "journal"):
         await ram.database.submit(lambda connection: ram.receipts.put(scope, connection, body, now=now))
         await ram.receipts.prune(before=now - timedelta(seconds=ram.settings.memory.ephemeral_ttl_s))
@@ -100,7 +102,7 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
         turn=turn,
         links=[Link(point.hash, offset + point.index, learned) for point in new_links] if answered else [],
         ledger=entries_of(exchange) if answered else (),
-        receipt=_receipt(exchange, finish),
+        receipt=receipt_of(exchange, finish),
         session_name=exchange.session_name,
         now=now,
         due=now + timedelta(seconds=services.settings.worker.gather_s),
@@ -170,17 +172,20 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
     )
 
 
-def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
+def receipt_of(exchange: Exchange, finish: Finish) -> dict[str, Any]:
+    """Return why the request carries what it carries: ids in place of texts, which are looked up when it is read."""
     injected = exchange.assembly.hits
     shown = {hit.id for hit in injected} | exchange.assembly.carried
     kept_out = exchange.recalled.considered if exchange.recalled is not None else []
     found = {hit.id for hit in exchange.hits}  # a summary that opens a conversation may be found as well
     opening = [hit for hit in exchange.opening if hit.id not in found]
+    is_changed = exchange.upstream_body is not exchange.resolved_body
     considered = [hit for hit in (*exchange.hits, *opening, *kept_out) if hit.id not in shown]
     return {
         "id": exchange.receipt_id,
         "mode": exchange.mode,
         "model": redact_name(exchange.model),
+        "client": redact_name(_client(exchange.header_map)),
         "created_at": iso(exchange.moment),
         "finish": finish,
         "query": redact(exchange.query_text),
@@ -194,12 +199,30 @@ def _receipt(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         **({"recall_calls": exchange.recalls} if exchange.offers_recall else {}),
         "usage": counted(exchange.reply.usage if exchange.reply else None),
         "costs": costs_shown(exchange.costs),
+        "usd": round(exchange.usd, 9),
         "injected": [_entry(hit) for hit in injected],
         **{kind: _of(exchange, kind) for kind in ("profile", "opening")},
         "carried": sorted(exchange.assembly.carried),
+        "message": _asked(exchange),
+        **({"placed": places_of(exchange)} if is_changed else {}),
         **({"attachments": [_told(one) for one in exchange.attached]} if exchange.attached else {}),
         "considered": [_entry(hit) for hit in considered[:_MOST_CONSIDERED]],
     }
+
+
+def _client(headers: Mapping[str, str]) -> str:
+    """Return the program that asks, as it calls itself, without its system and parts.
+
+    >>> _client({"user-agent": "claude-cli/2.1.328 (external, cli)"})
+    'claude-cli/2.1.328'
+    """
+    return headers.get("user-agent", "").partition(" (")[0].strip()[:_MOST_OF_NAME]
+
+
+def _asked(exchange: Exchange) -> str:
+    """Return the id of the user's last message, under which the conversation shows it; "" where there is none."""
+    users = [point.hash for point in exchange.points if point.role == "user" and point.links]
+    return message_id(exchange.required_scope.session, users[-1]) if users else ""
 
 
 def _of(exchange: Exchange, kind: str) -> list[str]:

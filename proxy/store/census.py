@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -11,7 +12,7 @@ from proxy.clock import from_ms, to_ms
 from proxy.store.sql import Database
 from proxy.store.tables import receipts, sessions
 
-MOST_USERS = 200
+MOST_USERS = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +50,11 @@ async def census(db: Database, *, since: datetime) -> tuple[int, list[Census]]:
         return connection.execute(total).scalar_one(), found
 
     return await db.query(select)
+
+
+async def newest_receipts(db: Database, *, since: datetime, limit: int) -> list[tuple[str, dict[str, Any]]]:
+    """Return owners and bodies of the newest receipts of all, written since then; no texts are to be shown of them."""
+    query = sa.select(receipts.c.owner, receipts.c.body).where(receipts.c.created_ms >= to_ms(since))
+    query = query.order_by(receipts.c.created_ms.desc()).limit(limit)
+    rows = await db.query(lambda connection: connection.execute(query).all())
+    return [(row.owner, row.body) for row in rows]

@@ -18,7 +18,7 @@ from proxy.store.lance_import import import_lancedb
 from proxy.store.lance_rows import IDS_PER_FILTER, LanceRows
 from proxy.store.lance_search import NOTHING_FOUND, Candidates
 from proxy.store.lance_tables import Tables, guarded
-from proxy.store.newest import newest
+from proxy.store.newest import counted, newest
 from proxy.store.passages import dense_text
 from proxy.store.row_file import RowFile
 from proxy.store.schema import (
@@ -37,7 +37,7 @@ from proxy.store.schema import (
     Written,
     decode,
 )
-from proxy.types import STATUSES, Chunk, Episode, Memory, Scope
+from proxy.types import Chunk, Episode, Memory, Scope
 from proxy.types.partition import covers
 
 _LEFTOVER_AGE_S = 3600.0
@@ -114,9 +114,9 @@ class LanceStore(LanceRows):
         found = await self._values(MEMORIES, scope, where=filters.any_of("id", [memory_id]))
         return found[0] if found else None
 
-    async def marked(self, scope: Scope) -> list[Memory]:
-        """Return the memories that ended or held again after an end, and those for every prompt; reads all rows."""
-        where = filters.either(*(filters.tells("record", mark) for mark in MARKS))
+    async def marked(self, scope: Scope, marks: Collection[str] = MARKS) -> list[Memory]:
+        """Return the memories with any of these in their records; looks at all rows, inside LanceDB."""
+        where = filters.either(*(filters.tells("record", mark) for mark in marks))
         return await self._values(MEMORIES, scope, where=where)
 
     async def put_memories(
@@ -286,17 +286,13 @@ class LanceStore(LanceRows):
         return {noun: await self.count(scope, noun) for noun in NOUNS}
 
     async def statuses(self, scope: Scope) -> dict[str, int]:
-        """Return how many memories of each status the scope sees; reads all rows, inside LanceDB."""
-        seen = filters.seen_by(scope)
+        """Return how many memories of each status the scope sees; looks at all rows, in one pass."""
         async with self._tables.reading("memories", scope.user) as table:
             if table is None:
                 return {}
-            memory = filters.neither(filters.begins("id", ENDINGS))
-            counts = {
-                status: await table.count_rows(filters.both(seen, memory, filters.of_status(status)))
-                for status in STATUSES
-            }
-            return {status: count for status, count in counts.items() if count}
+            which = filters.both(filters.seen_by(scope), filters.neither(filters.begins("id", ENDINGS)))
+            found = await table.query().where(which).select(["record"]).to_arrow()
+            return await in_thread("cpu", counted, found)
 
     async def seen(self, scope: Scope) -> int:
         """Return how many turns the scope sees."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from proxy.errors import StoreUnavailable
 from proxy.process.threads import in_thread
 from proxy.store import filters
 from proxy.store.lance_tables import Tables, guarded
-from proxy.store.schema import Batch, Layout, Noun, Revision, T, Vector, Written, decode, from_arrow, to_arrow
+from proxy.store.schema import ENDINGS, Batch, Layout, Noun, Revision, T, Vector, Written, decode, from_arrow, to_arrow
 from proxy.store.sql import FailedWrite
 from proxy.types import Scope
 
@@ -41,6 +42,15 @@ class LanceRows:
                 return []
             names = (await table.query().select(["agent"]).to_arrow()).column("agent").to_pylist()
             return sorted({name or "" for name in names})
+
+    async def active_by_agent(self, scope: Scope) -> Counter[str]:
+        """Return how many active memories there are of each agent, project and conversation; looks at all rows."""
+        where = filters.both(filters.of_status("active"), filters.neither(filters.begins("id", ENDINGS)))
+        async with self._tables.reading("memories", scope.user) as table:
+            if table is None:
+                return Counter()
+            found = (await table.query().where(where).select(["agent"]).to_arrow()).column("agent").value_counts()
+            return Counter({one["values"] or "": one["counts"] for one in found.to_pylist()})
 
     async def _values(self, layout: Layout[T], scope: Scope, *, where: str | None = None) -> list[T]:
         async with self._tables.reading(layout.noun, scope.user) as table:

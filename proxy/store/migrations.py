@@ -166,6 +166,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX bindings_session ON bindings (owner, session)",
         "ALTER TABLE ledger ADD COLUMN apart INTEGER",
     ),
+    ("CREATE INDEX receipts_owner ON receipts (owner, created_ms)",),
 )
 
 _WORDS = {

@@ -70,8 +70,9 @@ class RamStore:
         row = self._table(scope, "memories").rows.get(memory_id)
         return None if row is None else row.item
 
-    async def marked(self, scope: Scope) -> list[Memory]:
-        """Return all memories: those that count whatever is asked are among them."""
+    async def marked(self, scope: Scope, marks: Collection[str] = ()) -> list[Memory]:
+        """Return all memories: those with a mark are among them."""
+        del marks
         return await self.memories(scope)
 
     async def put_memories(
@@ -190,6 +191,11 @@ class RamStore:
     async def counts(self, scope: Scope) -> dict[str, int]:
         """Return the number of rows by noun."""
         return {noun: await self.count(scope, noun) for noun in NOUNS}
+
+    async def active_by_agent(self, scope: Scope) -> Counter[str]:
+        """Return how many active memories there are of each agent, project and conversation."""
+        rows = await self.memories(scope)
+        return Counter(row.agent for row in rows if row.status == "active" and not row.id.startswith(ENDINGS))
 
     async def statuses(self, scope: Scope) -> dict[str, int]:
         """Return how many memories of each status the scope sees."""

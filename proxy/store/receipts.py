@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -42,15 +42,47 @@ class Receipts:
         Raises:
             NotFound: If there is none of this id in view.
         """
-        return await self._db.query(lambda connection: _find(scope, connection, receipt))
+        query = _in_view(scope).where(receipts.c.id == receipt)
+        row = await self._db.query(lambda connection: connection.execute(query).first())
+        if row is None:
+            raise NotFound(f"no receipt {receipt[:80]!r}")
+        return _body(row)
 
-    async def all(self, scope: Scope, *, session: str = "") -> list[dict[str, Any]]:
-        """Return the bodies of all receipts in view, of one conversation where given, oldest first."""
-        mine = receipts.c.owner == scope.user, owned(scope, receipts.c.agent)
-        query = sa.select(receipts.c.body).where(*mine).order_by(receipts.c.created_ms, receipts.c.id)
-        query = query.where(receipts.c.session == session) if session else query
+    async def all(self, scope: Scope, *, since: datetime | None = None) -> list[dict[str, Any]]:
+        """Return the bodies of all receipts in view, oldest first; of those written since then where given."""
+        query = _in_view(scope).order_by(receipts.c.created_ms, receipts.c.id)
+        query = query if since is None else query.where(receipts.c.created_ms >= to_ms(since))
         rows = await self._db.query(lambda connection: connection.execute(query).all())
-        return [dict(row.body) for row in rows]
+        return [_body(row) for row in rows]
+
+    async def page(
+        self, scope: Scope, *, sessions: Collection[str] = (), after: str = "", limit: int = 50
+    ) -> list[dict[str, Any]]:
+        """Return bodies of receipts in view, newest first.
+
+        Args:
+            scope: Whose.
+            sessions: Only of these conversations, where any are given.
+            after: Id of the receipt behind which to go on, "" for the first page.
+            limit: Most receipts.
+
+        Raises:
+            NotFound: If ``after`` is no receipt in view.
+        """
+
+        def select(connection: sa.Connection) -> list[dict[str, Any]]:
+            query = _in_view(scope)
+            if sessions:
+                query = query.where(receipts.c.session.in_(sessions))
+            if after:
+                last = connection.execute(sa.select(receipts.c.created_ms).where(*_one(scope, after))).scalar()
+                if last is None:
+                    raise NotFound(f"no receipt {after[:80]!r}")
+                query = query.where(sa.tuple_(receipts.c.created_ms, receipts.c.id) < (last, after))
+            query = query.order_by(receipts.c.created_ms.desc(), receipts.c.id.desc()).limit(limit)
+            return [_body(row) for row in connection.execute(query)]
+
+        return await self._db.query(select)
 
     async def blank_queries(self, scope: Scope, says: Callable[[str], bool]) -> int:
         """Delete the query of each receipt of the owner for which ``says`` is true; return how many."""
@@ -104,6 +136,15 @@ class Receipts:
         """Delete the receipts of all owners that are older than ``before``; return how many."""
         old = receipts.delete().where(receipts.c.created_ms < to_ms(before))
         return await self._db.submit(lambda connection: connection.execute(old).rowcount)
+
+
+def _in_view(scope: Scope) -> sa.Select[Any]:
+    mine = receipts.c.owner == scope.user, owned(scope, receipts.c.agent)
+    return sa.select(receipts.c.body, receipts.c.session).where(*mine)
+
+
+def _body(row: Any) -> dict[str, Any]:
+    return {**row.body, "session": row.session} if row.session else dict(row.body)
 
 
 def _sum(before: Mapping[str, Mapping[str, Any]], spent: Sequence[Cost]) -> list[Cost]:

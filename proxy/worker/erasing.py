@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from proxy.clock import iso
@@ -11,14 +12,28 @@ from proxy.services import Services
 from proxy.types import Scope
 from proxy.types.partition import covers
 
+ERASING = ("erase", "scrub", "verify")  # steps, in order
 
-async def erase_scope(services: Services, scope: Scope, *, verify: bool) -> dict[str, Any]:
+
+def _told_nobody(step: str) -> None:
+    """Take a step that nobody waits for."""
+
+
+async def erase_scope(
+    services: Services, scope: Scope, *, verify: bool, tell: Callable[[str], None] = _told_nobody
+) -> dict[str, Any]:
     """Erase everything of a scope and return a receipt with counts per store; with ``verify``, search the files.
+
+    Args:
+        services: The parts.
+        scope: Whose; where it names an agent or a project, its part of the user's memory.
+        verify: Whether the files are searched for what was erased.
+        tell: Called with each of ``ERASING`` as it begins.
 
     Raises:
         StoreUnavailable: If another process does not let go of the user's memory in time.
     """
-    return await shielded(_erase_scope(services, scope, verify=verify), "erase")
+    return await shielded(_erase_scope(services, scope, verify=verify, tell=tell), "erase")
 
 
 def _keeping_of(services: Services) -> Keeping:
@@ -34,13 +49,17 @@ def _keeping_of(services: Services) -> Keeping:
     )
 
 
-async def _erase_scope(services: Services, scope: Scope, *, verify: bool) -> dict[str, Any]:
+async def _erase_scope(
+    services: Services, scope: Scope, *, verify: bool, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    tell("erase")
     done = await erase(_keeping_of(services), scope, verify=verify)
     in_memory = Erasing()
     if services.ephemeral is not None:
         in_memory = await erase(_keeping_of(services.ephemeral), scope, verify=False)
     for part in services.both():
         _forget(part, scope)
+    tell("scrub")
     is_scrubbed = await scrub(services.database)
     services.needs_scrub |= not is_scrubbed
     receipt: dict[str, Any] = {
@@ -51,6 +70,7 @@ async def _erase_scope(services: Services, scope: Scope, *, verify: bool) -> dic
         "scrubbed": is_scrubbed,
     }
     if verify:
+        tell("verify")
         folder = services.settings.server.data_dir
         receipt["verification"] = await prove(services.database, folder, scope, done.wanted)
     return receipt

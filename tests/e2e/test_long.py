@@ -78,6 +78,9 @@ def test_ten_windows_are_answered_with_the_needle_of_the_middle(speaker: Speaker
     receipt = speaker.receipt(response)
     assert receipt["compaction"]["messages_left_out"] > 1300
     assert receipt["compaction"]["tokens_after"] < receipt["compaction"]["tokens_before"] / 20
+    summary = receipt["additions"][0]
+    assert (summary["kind"], summary["place"]) == ("summary", "before")
+    assert summary["text"] in text_of(strict.seen[-1])
     assert receipt["injected"]
 
 
@@ -259,3 +262,12 @@ def test_the_other_wires_leave_turns_out_as_well(long_server: Running, strict: F
         assert '<memory kind="summary">' in str(sent)
     finally:
         strict.script(refusing)
+
+
+def test_a_receipt_names_the_last_message_left_out(speaker: Speaker) -> None:
+    response = speaker.post([*history(60), user("And what now?")], model="tiny")
+    speaker.wait()
+    receipt = speaker.receipt(response)
+    shown = [one["id"].partition(".")[0] for one in speaker.get(f"/sessions/{receipt['session']}")["messages"]]
+    assert 0 < shown.index(receipt["compaction"]["through"]) + 1 < len(shown)
+    assert receipt["additions"][0]["message"] in shown

@@ -43,7 +43,7 @@ async def test_a_new_turn_is_recorded_with_everything_around_it(db: Database, jo
     assert await sessions.named(ANNA, "chat 7") == ANNA.session
     assert [row.hash for row in await sessions.locate(ANNA, ["hash_1"])] == ["hash_1"]
     assert await Ledger(db).read(ANNA, ANNA.session) == list(record.ledger)
-    assert await Receipts(db).get(ANNA, "rcp_1") == record.receipt
+    assert await Receipts(db).get(ANNA, "rcp_1") == record.receipt | {"session": ANNA.session}
     (item,) = (await take(journal)).items
     assert item.turn == record.turn
     assert item.stage == TO_INDEX
@@ -321,7 +321,7 @@ async def test_hostile_text_is_kept_as_it_is(db: Database, journal: Journal, tex
     (item,) = await journal.items(scope)
     assert item.turn == record.turn
     assert await Ledger(db).read(scope, scope.session) == list(record.ledger)
-    assert await Receipts(db).get(scope, f"rcp_{text}") == record.receipt
+    assert await Receipts(db).get(scope, f"rcp_{text}") == record.receipt | {"session": scope.session}
     sessions = Sessions(db)
     assert await sessions.named(scope, text) == (scope.session if text else None)
     assert len(await sessions.locate(scope, [f"hash_{text}"])) == 1

@@ -66,9 +66,9 @@ class _Pages:
 
 
 def _load() -> ASGIApp:
-    from proxy.api.dashboard import files, memories, moving, pages, queues, talks  # noqa: PLC0415 - templates, httpx
+    from proxy.api.dashboard import files, memories, moving, pages, progress, queues, talks  # noqa: PLC0415 - templates, httpx
 
     router = APIRouter()
-    for module in (pages, memories, talks, files, queues, moving):
+    for module in (pages, memories, talks, files, queues, moving, progress):
         router.include_router(module.router)
     return router

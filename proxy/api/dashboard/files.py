@@ -7,25 +7,30 @@ from starlette.responses import Response
 
 from proxy.api.dashboard import ROOT
 from proxy.api.dashboard.visit import PageRoute, Visit, answered
+from proxy.api.dashboard.words import say
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
-_PER_PAGE = 60
+_PER_PAGE = 40
+_MOST_QUESTIONS = 20
 
 
 @router.get("/files")
 async def files(request: Request) -> Response:
     """Show pictures as a grid, and documents as a list."""
     visit = await Visit.of(request)
-    images = await visit.get("/v1/images", limit=_PER_PAGE)
-    documents = await visit.get("/v1/documents", limit=_PER_PAGE)
-    return visit.page("files.html", images=images["data"], documents=documents["data"], done=visit.asked("done"))
+    images = await visit.get("/v1/images", limit=_PER_PAGE, after=visit.asked("images"))
+    documents = await visit.get("/v1/documents", limit=_PER_PAGE, after=visit.asked("documents"))
+    is_reading = any(one["status"] == "processing" for one in (*images["data"], *documents["data"]))
+    return visit.page("files.html", images=images, documents=documents, is_reading=is_reading, done=visit.asked("done"))
 
 
 @router.get("/images/{image_id}")
 async def image(request: Request, image_id: str) -> Response:
     """Show a picture with its texts."""
     visit = await Visit.of(request)
-    return visit.page("image.html", image=await visit.get(f"/v1/images/{image_id}"))
+    one = await visit.get(f"/v1/images/{image_id}")
+    found_by = (await visit.get("/v1/receipts", entry=image_id, limit=_MOST_QUESTIONS))["data"]
+    return visit.page("image.html", image=one, found_by=found_by)
 
 
 @router.get("/images/{image_id}/{what}")
@@ -46,7 +51,8 @@ async def document(request: Request, document_id: str) -> Response:
     one = await visit.get(f"/v1/documents/{document_id}")
     chunks = await visit.get(f"/v1/documents/{document_id}/chunks", limit=20, after=visit.asked("after"))
     more = chunks["last_id"] if chunks["has_more"] else ""
-    return visit.page("document.html", document=one, chunks=chunks["data"], more=more)
+    found_by = (await visit.get("/v1/receipts", entry=document_id, limit=_MOST_QUESTIONS))["data"]
+    return visit.page("document.html", document=one, chunks=chunks["data"], more=more, found_by=found_by)
 
 
 @router.post("/{kind}/{file_id}/delete")
@@ -54,4 +60,4 @@ async def delete(request: Request, kind: str, file_id: str) -> Response:
     """Destroy a picture or document with everything made of it."""
     visit = await Visit.of(request)
     await visit.ask("DELETE", f"/v1/{'images' if kind == 'images' else 'documents'}/{file_id}")
-    return visit.go("/files", done="Destroyed.")
+    return visit.go("/files", done=say("Destroyed."))

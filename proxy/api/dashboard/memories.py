@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from proxy.api.dashboard import ROOT
 from proxy.api.dashboard.visit import PageRoute, Refused, Visit
+from proxy.api.dashboard.words import say
 from proxy.types import STATUSES
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
-_FILTERS = ("query", "kind", "status", "project", "agent", "source", "as_of", "after")
+_FILTERS = ("query", "kind", "status", "project", "source", "since", "until", "as_of", "after")
 _KINDS = ("fact", "preference", "event", "task", "instruction", "summary")
-_PER_PAGE = 50
+_PER_PAGE = 40
+_MOST_SHOWN = 60  # of what a request to forget would take
+_MOST_QUESTIONS = 20
 _ACTIONS = frozenset({"pin", "unpin", "restore"})
 
 
@@ -23,16 +29,18 @@ async def memories(request: Request) -> Response:
     """Show a list, as its filters say; newest first, or best first for words."""
     visit = await Visit.of(request)
     asked = {name: visit.asked(name) for name in _FILTERS}
-    error = ""
-    try:
-        found = await visit.get("/v1/memories", limit=_PER_PAGE, **asked)
-    except Refused as refused:
-        found, error = {"data": [], "has_more": False, "last_id": None}, str(refused)
+    (found, error), agents, projects = await asyncio.gather(
+        _found(visit, asked), visit.get("/v1/agents"), visit.get("/v1/projects")
+    )
     return visit.page(
         "memories.html",
         entries=_entries(found["data"]),
         more=found["last_id"] if found["has_more"] else "",
         asked=asked,
+        is_filtered=any(asked.values()) or bool(visit.agent),
+        rest=urlencode({name: value for name, value in {**asked, "agent": visit.agent, "after": ""}.items() if value}),
+        agents=agents["data"],
+        projects=projects["data"],
         kinds=_KINDS,
         statuses=STATUSES,
         error=error,
@@ -46,7 +54,7 @@ async def add(request: Request) -> Response:
     """State a memory."""
     visit = await Visit.of(request)
     await visit.ask("POST", "/v1/memories", json={"text": visit.field("text")})
-    return visit.go("/memories", done="Remembered.")
+    return visit.go("/memories", done=say("Remembered."))
 
 
 @router.post("/memories/many")
@@ -55,16 +63,16 @@ async def many(request: Request) -> Response:
     visit = await Visit.of(request)
     ids, action = visit.form.get("id", []), visit.field("action")
     if not ids:
-        return visit.back(done="Nothing was chosen.")
+        return visit.back(done=say("Nothing was chosen."))
     if action == "close":
         closed = await visit.ask("POST", "/v1/memories/forget", json={"ids": ids})
-        return visit.back(done=f"{len(closed['closed'])} closed.", batch=closed["batch"] or "")
+        return visit.back(done=say("{n} closed.", n=len(closed["closed"])), batch=closed["batch"] or "")
     if action in _ACTIONS:
         for id_ in ids:
             await visit.ask("POST", f"/v1/memories/{id_}/{action}")
     elif action == "link":
         await visit.ask("POST", f"/v1/memories/{ids[0]}/link", json={"ids": ids[1:]})
-    return visit.back(done="Done.")
+    return visit.back(done=say("Done."))
 
 
 @router.post("/memories/undo")
@@ -72,25 +80,26 @@ async def undo(request: Request) -> Response:
     """Take a batch of endings back."""
     visit = await Visit.of(request)
     taken = await visit.ask("POST", "/v1/memories/undo", json={"batch": visit.field("batch")})
-    return visit.go("/memories", done=f"{len(taken['restored'])} hold again.")
+    return visit.go("/memories", done=say("{n} hold again.", n=len(taken["restored"])))
 
 
 @router.get("/forget")
 async def forget_page(request: Request) -> Response:
     """Show what a request to forget would take, before it does."""
     visit = await Visit.of(request)
-    text, would = visit.asked("text"), None
-    if text:
-        would = await visit.ask("POST", "/v1/memories/forget", json={"text": text, "dry_run": True})
-    return visit.page("forget.html", text=text, would=would)
+    text = visit.asked("text")
+    return await _shown_first(visit, text, is_changed=False)
 
 
 @router.post("/forget")
 async def forget(request: Request) -> Response:
     """Forget what was shown."""
     visit = await Visit.of(request)
-    gone = await visit.ask("POST", "/v1/memories/forget", json={"text": visit.field("text")})
-    told = f"{len(gone['closed'])} closed, {len(gone['review'])} wait for a decision."
+    text = visit.field("text")
+    if _digest(await _would(visit, text)) != visit.field("seen"):  # what is shown is what goes
+        return await _shown_first(visit, text, is_changed=True)
+    gone = await visit.ask("POST", "/v1/memories/forget", json={"text": text})
+    told = say("{n} closed, {m} wait for a decision.", n=len(gone["closed"]), m=len(gone["review"]))
     return visit.go("/memories", done=told, batch=gone["batch"] or "")
 
 
@@ -101,7 +110,16 @@ async def memory(request: Request, memory_id: str) -> Response:
     one = await visit.get(f"/v1/memories/{memory_id}")
     steps = (await visit.get(f"/v1/memories/{memory_id}/history"))["data"]
     linked = [await visit.get(f"/v1/memories/{id_}") for id_ in [*one["earlier"], *one["later"]][:20]]
-    return visit.page("memory.html", memory=one, steps=steps, linked=linked, done=visit.asked("done"), kinds=_KINDS)
+    return visit.page(
+        "memory.html",
+        memory=one,
+        steps=steps[-_MOST_SHOWN:],
+        linked=linked,
+        found_by=(await visit.get("/v1/receipts", entry=memory_id, limit=_MOST_QUESTIONS))["data"],
+        done=visit.asked("done"),
+        batch=visit.asked("batch"),
+        kinds=_KINDS,
+    )
 
 
 @router.post("/memories/{memory_id}")
@@ -114,13 +132,38 @@ async def change(request: Request, memory_id: str) -> Response:
     elif action in _ACTIONS:
         await visit.ask("POST", f"{at}/{action}")
     elif action == "close":
-        await visit.ask("DELETE", at)
+        closed = await visit.ask("POST", "/v1/memories/forget", json={"ids": [memory_id]})
+        return visit.go(f"/memories/{memory_id}", done=say("Closed."), batch=closed["batch"] or "")
     elif action == "unlink":
         await visit.ask("POST", f"{at}/unlink", json={"id": visit.field("other")})
     elif action == "purge":
         await visit.ask("DELETE", at, params={"purge": "true"})
-        return visit.go("/memories", done="Destroyed.")
-    return visit.go(f"/memories/{memory_id}", done="Done.")
+        return visit.go("/memories", done=say("Destroyed."))
+    return visit.go(f"/memories/{memory_id}", done=say("Done."))
+
+
+async def _found(visit: Visit, asked: dict[str, str]) -> tuple[dict[str, Any], str]:
+    """Return a page of memories and "", or nothing and why a filter is refused."""
+    try:
+        return await visit.get("/v1/memories", limit=_PER_PAGE, agent=visit.agent, **asked), ""
+    except Refused as refused:
+        return {"data": [], "has_more": False, "last_id": None}, str(refused)
+
+
+async def _shown_first(visit: Visit, text: str, *, is_changed: bool) -> Response:
+    would = await _would(visit, text) if text else None
+    seen = _digest(would) if would else ""
+    return visit.page("forget.html", text=text, would=would, seen=seen, is_changed=is_changed, most=_MOST_SHOWN)
+
+
+async def _would(visit: Visit, text: str) -> dict[str, Any]:
+    return await visit.ask("POST", "/v1/memories/forget", json={"text": text, "dry_run": True})
+
+
+def _digest(would: dict[str, Any]) -> str:
+    """Return a name of what a request to forget would take."""
+    ids = sorted(str(one["id"]) for name in ("closed", "review") for one in would[name])
+    return hashlib.sha256("/".join(ids).encode()).hexdigest()
 
 
 def _entries(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

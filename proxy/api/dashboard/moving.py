@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterable, AsyncIterator
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from proxy.api.caller import services_of
 from proxy.api.dashboard import ROOT
+from proxy.api.dashboard.progress import Progress, is_open, started
 from proxy.api.dashboard.visit import PageRoute, Visit
+from proxy.api.dashboard.words import named, say
 from proxy.api.transfer import export_scope
 from proxy.errors import InvalidRequest
+from proxy.worker.erasing import ERASING, erase_scope
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 _SURE = "erase"
+_Line = str | bytes | memoryview
 
 
 @router.get("/moving")
@@ -22,15 +27,21 @@ async def moving(request: Request) -> Response:
     """Offer export, import and erasing, and show what is under way."""
     visit = await Visit.of(request)
     jobs = (await visit.get("/v1/jobs", limit=10))["data"]
-    is_open = any(job["status"] in ("queued", "running") for job in jobs)
-    return visit.page("moving.html", jobs=jobs, is_open=is_open)
+    return visit.page("moving.html", jobs=jobs, is_open=is_open(jobs))
 
 
 @router.get("/export")
 async def export(request: Request) -> Response:
     """Return everything as a file."""
     visit = await Visit.of(request)
-    return await export_scope(await visit.scope(), services_of(request))  # as it is made, whatever its size
+    at = started(request).begin(visit, visit.asked("mark"))
+    try:
+        made = await export_scope(await visit.scope(), services_of(request))  # as it is made, whatever its size
+    except BaseException:
+        at.is_over = True
+        raise
+    made.body_iterator = _counted(made.body_iterator, at)
+    return made
 
 
 @router.post("/import")
@@ -47,6 +58,30 @@ async def erase(request: Request) -> Response:
     """Destroy everything, and show the receipt."""
     visit = await Visit.of(request)
     if visit.field("sure").strip().casefold() != _SURE:
-        raise InvalidRequest(f"Write {_SURE!r} into the field to destroy everything.")
-    receipt = await visit.ask("POST", "/v1/erase", params={"verify": "true"})
+        raise InvalidRequest(say("Write {word} into the field to destroy everything.", word=_SURE))
+    at = started(request).begin(visit, visit.field("mark"))
+    at.total = len(ERASING)
+
+    def tell(step: str) -> None:
+        at.done, at.step = ERASING.index(step), named(step)
+
+    try:
+        receipt = await erase_scope(services_of(request), await visit.scope(), verify=True, tell=tell)
+    finally:
+        at.is_over = True
     return visit.page("erased.html", receipt=json.dumps(receipt, indent=2, ensure_ascii=False), found=receipt)
+
+
+async def _counted(
+    lines: AsyncIterable[str | bytes | memoryview], at: Progress
+) -> AsyncIterator[str | bytes | memoryview]:
+    """Yield the lines of an export, and note how many have been sent of those that its first line announces."""
+    try:
+        async for line in lines:
+            if at.total:
+                at.done += 1
+            else:
+                at.total = sum(json.loads(bytes(line) if isinstance(line, memoryview) else line)["counts"].values()) + 1
+            yield line
+    finally:
+        at.is_over = True

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import hmac
+import secrets
+from collections.abc import Callable
+from datetime import timedelta
 from importlib import resources
 from typing import Any
 
@@ -11,10 +16,18 @@ from starlette.responses import RedirectResponse, Response
 from proxy.api.caller import services_of
 from proxy.api.dashboard import HEADERS, ROOT
 from proxy.api.dashboard.visit import COOKIE, SIGNED_IN_S, PageRoute, Refused, SignedOut, Visit, form_of, rendered, seal
+from proxy.api.dashboard.words import say
 from proxy.errors import NotFound
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
-_STATIC = {"style.css": "text/css; charset=utf-8", "htmx.min.js": "text/javascript; charset=utf-8"}
+_SCRIPT = "text/javascript; charset=utf-8"
+_SCRIPTS = ("htmx.min.js", "keys.js", "progress.js")
+_STATIC = {"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml", **dict.fromkeys(_SCRIPTS, _SCRIPT)}
+_SPANS = {"day": 1, "week": 7, "month": 31}  # days
+_MOST_ROWS = 31
+_COUNTS = ("requests", "with_memory", "degraded", "unfinished", "input_tokens", "output_tokens", "cached_tokens")
+_NO_REQUEST = dict.fromkeys((*_COUNTS, "injected_tokens", "saved_tokens", "usd", "memory_usd"), 0)
+_FORM_COOKIE = "throughline-form"  # names the form of somebody who is not signed in yet
 
 
 @router.get(f"{ROOT}/static/{{name}}")
@@ -36,24 +49,19 @@ async def sign_in_page(request: Request) -> Response:
 async def sign_in(request: Request) -> Response:
     """Take a key, if the API knows it."""
     form = await form_of(request)
+    word, given = seal(request).word(request.cookies.get(_FORM_COOKIE, "")), form.get("csrf", [""])[-1]
+    if not request.cookies.get(_FORM_COOKIE) or not hmac.compare_digest(given.encode(), word.encode()):
+        return _sign_in(request, say("This page is too old, or the browser takes no cookies. Try again."))
     key, user = form.get("key", [""])[-1].strip() or "no-key", form.get("user", [""])[-1].strip()
     try:
         await Visit(request, key, user).get("/v1/state")
     except SignedOut:
-        return _sign_in(request, "This server does not know that key.")
+        return _sign_in(request, say("This server does not know that key."))
     except Refused as refused:
         return _sign_in(request, str(refused))
     answer = RedirectResponse(f"{ROOT}/", 303, headers=HEADERS)
-    is_secure = request.url.scheme == "https"
-    answer.set_cookie(
-        COOKIE,
-        seal(request).closed(key, user),
-        max_age=SIGNED_IN_S,
-        path=ROOT,
-        httponly=True,
-        samesite="strict",
-        secure=is_secure,
-    )
+    _keep(request, answer, COOKIE, seal(request).closed(key, user))
+    answer.delete_cookie(_FORM_COOKIE, path=ROOT, httponly=True, samesite="strict")
     return answer
 
 
@@ -62,7 +70,7 @@ async def sign_out(request: Request) -> Response:
     """Forget the key."""
     await Visit.of(request)
     answer = RedirectResponse(f"{ROOT}/sign-in", 303, headers=HEADERS)
-    answer.delete_cookie(COOKIE, path=ROOT)
+    answer.delete_cookie(COOKIE, path=ROOT, httponly=True, samesite="strict")
     return answer
 
 
@@ -70,10 +78,12 @@ async def sign_out(request: Request) -> Response:
 async def overview(request: Request) -> Response:
     """Show how much is remembered, what was remembered last, and what waits for a decision."""
     visit = await Visit.of(request)
-    state = await visit.get("/v1/state")
-    latest = await visit.get("/v1/memories", limit=8)
-    reviews = await visit.get("/v1/reviews", limit=5)
-    talks = await visit.get("/v1/sessions", limit=5)
+    state, latest, reviews, talks = await asyncio.gather(
+        visit.get("/v1/state"),
+        visit.get("/v1/memories", limit=8),
+        visit.get("/v1/reviews", limit=5),
+        visit.get("/v1/sessions", limit=5, usage=True),
+    )
     return visit.page(
         "overview.html", state=state, memories=latest["data"], reviews=reviews["data"], sessions=talks["data"]
     )
@@ -83,73 +93,113 @@ async def overview(request: Request) -> Response:
 async def numbers(request: Request) -> Response:
     """Show what was used, by day and model, and how long the steps took."""
     visit = await Visit.of(request)
-    days = {"day": 1, "week": 7, "month": 31}.get(visit.asked("over", "week"), 7)
-    by_day = (await visit.get("/v1/usage", by="day"))["data"][:days]
-    by_model = (await visit.get("/v1/usage", by="model"))["data"]
-    state = await visit.get("/v1/state")
-    receipts = (await visit.get("/v1/receipts", limit=1000))["data"]
+    over = visit.asked("over", "week")
+    days = _SPANS.get(over, 7)
+    usage = await visit.get("/v1/usage", by="day", days=days)
+    models = (await visit.get("/v1/usage", by="model", days=days))["data"]
     return visit.page(
         "numbers.html",
-        state=state,
-        days=by_day,
-        models=by_model,
-        steps=_steps(receipts),
-        reasons=_reasons(receipts),
-        over=visit.asked("over", "week"),
-        is_operator=(await visit.raw("GET", "/v1/operator")).is_success,
-        charts=[
-            (title, [(one["day"], one[name]) for one in reversed(by_day)], name)
-            for title, name in (
-                ("Requests", "requests"),
-                ("Tokens of memory put in", "injected_tokens"),
-                ("Tokens saved by compaction", "saved_tokens"),
-                ("Tokens from the provider's cache", "cached_tokens"),
-            )
-            if any(one[name] for one in by_day)
-        ],
+        state=await visit.get("/v1/state"),
+        over=over,
+        spans=tuple(_SPANS),
+        is_operator=(await visit.raw("GET", "/v1/operator?days=1")).is_success,
+        **_figures(_filled(usage["data"], days, visit), models, usage["steps"], usage["degraded"]),
     )
 
 
 @router.get(f"{ROOT}/operator")
 async def operator(request: Request) -> Response:
-    """Show the operator how the server is."""
+    """Show the operator how the server is, and what its users use."""
     visit = await Visit.of(request)
-    return visit.page("operator.html", state=await visit.get("/v1/operator", days=visit.asked("days", "7")))
+    over = visit.asked("over", "week")
+    days = _SPANS.get(over, 7)
+    state = await visit.get("/v1/operator", days=days)
+    figures = _figures(_filled(state["by_day"], days, visit), state["by_model"], state["steps"], state["degraded"])
+    return visit.page("operator.html", state=state, over=over, spans=tuple(_SPANS), **figures)
 
 
 @router.get(f"{ROOT}/try")
 async def try_it(request: Request) -> Response:
-    """Show what a question finds, ranked, without asking any model."""
+    """Show what a question would carry to a model, without asking one."""
     visit = await Visit.of(request)
-    question, found = visit.asked("question"), []
+    question, seen = visit.asked("question"), None
     if question:
-        body = {"query": question, "limit": 20}
-        found = (await visit.ask("POST", "/v1/memories/search", json=body))["data"]
-    return visit.page("try.html", question=question, found=found)
+        body: dict[str, Any] = {"text": question}
+        if visit.asked("budget").isdecimal():
+            body["budget"] = int(visit.asked("budget"))
+        seen = await visit.ask("POST", "/v1/memories/preview", json=body)
+    return visit.page("try.html", question=question, budget=visit.asked("budget"), seen=seen)
 
 
 def _sign_in(request: Request, error: str = "") -> Response:
-    mode = services_of(request).settings.auth.mode
-    return rendered("sign_in.html", status=403 if error else 200, error=error, mode=mode, visit=None, here="", csrf="")
+    name, mode = secrets.token_hex(16), services_of(request).settings.auth.mode
+    shown = {"error": error, "mode": mode, "visit": None, "here": "", "keep": "", "csrf": seal(request).word(name)}
+    answer = rendered("sign_in.html", status=403 if error else 200, **shown)
+    _keep(request, answer, _FORM_COOKIE, name)
+    return answer
 
 
-def _steps(receipts: list[dict[str, Any]]) -> list[tuple[str, float, float, int]]:
-    """Return of each step its name, median, 95th percentile in milliseconds, and how often it was taken."""
-    times: dict[str, list[float]] = {}
-    for receipt in receipts:
-        for name, ms in (receipt.get("timings") or {}).items():
-            times.setdefault(name, []).append(ms)
-    return [(name, _at(found, 0.5), _at(found, 0.95), len(found)) for name, found in sorted(times.items())]
+def _keep(request: Request, answer: Response, name: str, value: str) -> None:
+    answer.set_cookie(
+        name,
+        value,
+        max_age=SIGNED_IN_S,
+        path=ROOT,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
 
 
-def _at(values: list[float], share: float) -> float:
-    ranked = sorted(values)
-    return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
+def _figures(
+    days: list[dict[str, Any]], models: list[dict[str, Any]], steps: list[dict[str, Any]], reasons: dict[str, int]
+) -> dict[str, Any]:
+    """Return what the charts and tables of numbers show.
+
+    Args:
+        days: Newest first.
+        models: One entry a model.
+        steps: With their times.
+        reasons: How many requests lacked what.
+    """
+    charts = [
+        (title, [(one["day"], value(one)) for one in reversed(days)])
+        for title, value in _series()
+        if any(value(one) for one in days)
+    ]
+    models = sorted(models, key=lambda one: (-one["usd"], -one["requests"]))[:_MOST_ROWS]
+    return {
+        "days": [one for one in days if one["requests"]],
+        "models": models,
+        "steps": steps,
+        "reasons": reasons,
+        "charts": charts,
+        "by_model": [(one["model"], one["usd"], one["usd"]) for one in models if one["usd"]],
+        "by_step": [(one["step"], one["p50_ms"], one["p95_ms"]) for one in steps],
+    }
 
 
-def _reasons(receipts: list[dict[str, Any]]) -> list[tuple[str, int]]:
-    counts: dict[str, int] = {}
-    for receipt in receipts:
-        for reason in receipt.get("degraded") or ():
-            counts[reason] = counts.get(reason, 0) + 1
-    return sorted(counts.items(), key=lambda one: -one[1])
+def _filled(found: list[dict[str, Any]], days: int, visit: Visit) -> list[dict[str, Any]]:
+    """Return an entry for each of the last days, newest first; days without a request have zeros."""
+    today = services_of(visit.request).clock.now().date()
+    by_day = {one["day"]: one for one in found}
+    names = [(today - timedelta(days=back)).isoformat() for back in range(days)]
+    return [by_day.get(name) or {**_NO_REQUEST, "day": name} for name in names]
+
+
+def _share(part: float, whole: float) -> float:
+    return round(100 * part / whole, 1) if whole else 0.0
+
+
+def _series() -> tuple[tuple[str, Callable[[dict[str, Any]], float]], ...]:
+    """Return the title of each chart by day, and what it shows of a day."""
+    return (
+        (say("Requests"), lambda one: one["requests"]),
+        (say("Requests with memory"), lambda one: one["with_memory"]),
+        (say("Tokens of memory put in"), lambda one: one["injected_tokens"]),
+        (say("Tokens saved by compaction"), lambda one: one["saved_tokens"]),
+        (say("Tokens in from the provider's cache, %"), lambda one: _share(one["cached_tokens"], one["input_tokens"])),
+        (say("Cost in USD, by the price list"), lambda one: one["usd"] + one["memory_usd"]),
+        (say("Requests with something of memory missing"), lambda one: one["degraded"]),
+        (say("Replies that were cut or failed"), lambda one: one["unfinished"]),
+    )

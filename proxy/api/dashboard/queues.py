@@ -15,7 +15,7 @@ router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 async def reviews(request: Request) -> Response:
     """Show what waits for a decision."""
     visit = await Visit.of(request)
-    return visit.page("reviews.html", reviews=(await visit.get("/v1/reviews", limit=50))["data"])
+    return visit.page("reviews.html", reviews=(await visit.get("/v1/reviews", limit=20))["data"])
 
 
 @router.post("/reviews/{review_id}")
@@ -33,7 +33,7 @@ async def decide(request: Request, review_id: str) -> Response:
 async def quarantine(request: Request) -> Response:
     """Show what is set apart, and why."""
     visit = await Visit.of(request)
-    return visit.page("quarantine.html", entries=(await visit.get("/v1/quarantine", limit=100))["data"])
+    return visit.page("quarantine.html", entries=(await visit.get("/v1/quarantine", limit=50))["data"])
 
 
 @router.post("/quarantine/{entry_id}")
@@ -51,7 +51,7 @@ async def release(request: Request, entry_id: str) -> Response:
 async def tasks(request: Request) -> Response:
     """Show what is still to be done, by due date."""
     visit = await Visit.of(request)
-    return visit.page("tasks.html", tasks=(await visit.get("/v1/tasks", limit=100))["data"])
+    return visit.page("tasks.html", tasks=(await visit.get("/v1/tasks", limit=50))["data"])
 
 
 @router.post("/tasks")

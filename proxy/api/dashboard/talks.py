@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from proxy.api.dashboard import ROOT
-from proxy.api.dashboard.visit import PageRoute, Visit
+from proxy.api.dashboard.visit import PageRoute, Visit, answered
+from proxy.api.dashboard.words import say
+from proxy.errors import NotFound
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 _PER_PAGE = 50
+_MOST_RECEIPTS = 1000
+_MOST_ENTRIES = 50  # of a receipt, in each list
+_MOST_BYTES = 12_000  # of one message
+_MOST_TOGETHER = 45_000  # bytes of the messages of a page
+_MOST_ADDED, _MOST_SAID, _MOST_TEXT = 30_000, 1500, 8000  # bytes of a receipt's diffs, of each message and addition
+_MOST_LOOSE = 20  # receipts whose messages are not kept
 
 
 @router.get("/conversations")
 async def conversations(request: Request) -> Response:
     """Show the list, newest first."""
     visit = await Visit.of(request)
-    found = await visit.get("/v1/sessions", limit=_PER_PAGE, after=visit.asked("after"))
+    found = await visit.get("/v1/sessions", limit=_PER_PAGE, after=visit.asked("after"), usage=True)
     more = found["last_id"] if found["has_more"] else ""
     return visit.page("conversations.html", sessions=found["data"], more=more, done=visit.asked("done"))
 
@@ -28,8 +37,38 @@ async def conversation(request: Request, session_id: str) -> Response:
     """Show what was said, and beside each reply what memory did."""
     visit = await Visit.of(request)
     one = await visit.get(f"/v1/sessions/{session_id}")
-    receipts = (await visit.get("/v1/receipts", session=one["id"], limit=1000))["data"]
-    return visit.page("conversation.html", session=one, turns=_turns(one["messages"]), receipts=receipts[::-1])
+    turns = _turns(one["messages"])
+    asked = visit.asked("from")
+    start = min(int(asked), max(0, len(turns) - 1)) if asked.isdecimal() else 0
+    end = _end(turns, start)
+    receipts = (await visit.get("/v1/receipts", session=one["id"], limit=_MOST_RECEIPTS))["data"]
+    by_message: dict[str, list[dict[str, Any]]] = {}
+    for receipt in reversed(receipts):
+        by_message.setdefault(receipt.get("message") or "", []).append(receipt)
+    return visit.page(
+        "conversation.html",
+        session=one,
+        turns=turns[start:end],
+        start=start,
+        end=end,
+        total=len(turns),
+        before=_start(turns, start),
+        receipts=by_message,
+        cut=next((receipt["compaction"] for receipt in receipts if receipt.get("compaction")), None),
+        rest=[] if end < len(turns) else _without_turn(receipts, turns)[:_MOST_LOOSE],
+        most=_MOST_BYTES,
+    )
+
+
+@router.get("/conversations/{session_id}/messages/{message_id}")
+async def message(request: Request, session_id: str, message_id: str) -> Response:
+    """Return a message that is too long for its page, as plain text."""
+    visit = await Visit.of(request)
+    turns = _turns((await visit.get(f"/v1/sessions/{session_id}"))["messages"])
+    text = next((turn["text"] for turn in turns if turn["message"] == message_id), None)
+    if text is None:
+        raise NotFound(say("There is no such message."))
+    return answered(text.encode(), "text/plain; charset=utf-8")
 
 
 @router.post("/conversations/{session_id}")
@@ -40,12 +79,12 @@ async def change(request: Request, session_id: str) -> Response:
         case "end":
             await visit.ask("POST", f"/v1/sessions/{session_id}/end")
         case "quarantine":
-            body = {"session": session_id, "reason": visit.field("reason") or "by the user"}
+            body = {"session": session_id, "reason": visit.field("reason") or say("by the user")}
             await visit.ask("POST", "/v1/quarantine", json=body)
             return visit.go("/quarantine")
         case "delete":
             await visit.ask("DELETE", f"/v1/sessions/{session_id}")
-            return visit.go("/conversations", done="The conversation is destroyed.")
+            return visit.go("/conversations", done=say("The conversation is destroyed."))
     return visit.go(f"/conversations/{session_id}")
 
 
@@ -53,7 +92,30 @@ async def change(request: Request, session_id: str) -> Response:
 async def receipt(request: Request, receipt_id: str) -> Response:
     """Show why a reply knew what it knew."""
     visit = await Visit.of(request)
-    return visit.page("receipt.html", receipt=await visit.get(f"/v1/receipts/{receipt_id}"))
+    found = await visit.get(f"/v1/receipts/{receipt_id}")
+    return visit.page("receipt.html", receipt=found, most=_MOST_ENTRIES, **_diffs(found["additions"]))
+
+
+def _diffs(additions: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return each message to which something was added, with as much as there is room for, and how many are left out.
+
+    The newest come first into the room: what was added before stands in the receipts of the turns before.
+    """
+    by_message: dict[str, list[dict[str, Any]]] = {}
+    for one in additions:
+        by_message.setdefault(one["message"], []).append(one)
+    shown: list[list[dict[str, Any]]] = []
+    room = _MOST_ADDED
+    for group in reversed(by_message.values()):
+        room -= sum(_room_of(one["text"], _MOST_TEXT) for one in group) + _room_of(group[0]["said"], _MOST_SAID)
+        if room < 0 and shown:
+            break
+        shown.insert(0, group)
+    return {"diffs": shown, "earlier": len(by_message) - len(shown), "most_said": _MOST_SAID, "most_text": _MOST_TEXT}
+
+
+def _room_of(text: str | None, most_bytes: int) -> int:
+    return min(len(escape(text or "").encode()), most_bytes)
 
 
 def _turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -66,3 +128,35 @@ def _turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         else:
             turns.append({**one, "message": message})
     return turns
+
+
+def _end(turns: list[dict[str, Any]], start: int) -> int:
+    """Return where the page that begins at a turn ends: at least one turn on, as far as there is room."""
+    room, at = _MOST_TOGETHER, start
+    while at < len(turns) and at - start < _PER_PAGE:
+        room -= _bytes_of(turns[at])
+        if room < 0 and at > start:
+            break
+        at += 1
+    return at
+
+
+def _start(turns: list[dict[str, Any]], end: int) -> int:
+    """Return where the page before the one that begins at ``end`` begins."""
+    room, at = _MOST_TOGETHER, end
+    while at > 0 and end - at < _PER_PAGE:
+        room -= _bytes_of(turns[at - 1])
+        if room < 0 and at < end:
+            break
+        at -= 1
+    return at
+
+
+def _bytes_of(turn: dict[str, Any]) -> int:
+    return _room_of(turn["text"], _MOST_BYTES)
+
+
+def _without_turn(receipts: list[dict[str, Any]], turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the receipts that no message of the conversation shows: of other modes, or of earlier versions."""
+    shown = {turn["message"] for turn in turns if turn["role"] == "user"}
+    return [receipt for receipt in receipts if receipt.get("message") not in shown]

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from importlib import resources
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -19,10 +18,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from proxy.api.caller import scope_of_caller
-from proxy.api.dashboard import HEADERS, ROOT, charts
+from proxy.api.dashboard import HEADERS, ROOT, charts, words
+from proxy.api.dashboard.words import say
 from proxy.api.inside import client
 from proxy.errors import Forbidden, ProxyError
 from proxy.pipeline.admission import identity_of
+from proxy.pipeline.identify import settled
 from proxy.services import Services
 from proxy.types import Scope
 
@@ -49,6 +50,7 @@ class Visit:
 
     def __init__(self, request: Request, key: str, user: str) -> None:
         self.request, self.key, self.user = request, key, user
+        self.agent = request.query_params.get("agent", "")  # whose view of memory the page shows
         self.form: dict[str, list[str]] = {}
 
     @classmethod
@@ -72,7 +74,7 @@ class Visit:
             visit.form = {} if word is not None else await form_of(request)
             given = visit.field("csrf") if word is None else word
             if not hmac.compare_digest(given.encode(), visit.csrf.encode()):
-                raise Forbidden("This form was not made for you, or you signed in anew. Open the page again.")
+                raise Forbidden(say("This form was not made for you, or you signed in anew. Open the page again."))
         return visit
 
     @property
@@ -92,13 +94,14 @@ class Visit:
         """Return whose memory the visitor sees."""
         services: Services = self.request.app.state.services
         pairs = [(name, value.encode().decode("latin-1")) for name, value in self._named().items()]  # as off a wire
-        return scope_of_caller(await identity_of(pairs, services), pairs, services)
+        return await settled(scope_of_caller(await identity_of(pairs, services), pairs, services), services)
 
     def _named(self) -> dict[str, str]:
         """Return the headers that say who asks."""
         host = self.request.headers.get("host", "localhost")
         named = {"authorization": f"Bearer {self.key}", "host": host}
-        return {**named, "x-memory-user": self.user} if self.user else named
+        wanted = {"x-memory-user": self.user, "x-memory-agent": self.agent}
+        return named | {name: value for name, value in wanted.items() if value}
 
     async def raw(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Ask the API as this visitor."""
@@ -120,7 +123,9 @@ class Visit:
         body: dict[str, Any] = answer.json() if answer.content else {}
         if not answer.is_success:
             told = body.get("error")
-            raise Refused(answer.status_code, str(told.get("message")) if isinstance(told, dict) else "That failed.")
+            raise Refused(
+                answer.status_code, str(told.get("message")) if isinstance(told, dict) else say("That failed.")
+            )
         return body
 
     async def get(self, path: str, **params: Any) -> dict[str, Any]:
@@ -129,11 +134,13 @@ class Visit:
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """Return a page; for a part of one that htmx asked for, the same page, of which it takes the part."""
-        shown = {"visit": self, "here": self.request.url.path, "csrf": self.csrf, **values}
+        keep = f"?{urlencode({'agent': self.agent})}" if self.agent else ""
+        shown = {"visit": self, "here": self.request.url.path, "csrf": self.csrf, "keep": keep, **values}
         return rendered(template, status=status, **shown)
 
     def go(self, path: str, **params: str) -> RedirectResponse:
         """Return the answer after something was written: a page to go on with."""
+        params = {"agent": self.agent, **params}
         query = urlencode({name: value for name, value in params.items() if value})
         return RedirectResponse(f"{ROOT}{path}{'?' if query else ''}{query}", 303, headers=HEADERS)
 
@@ -187,8 +194,12 @@ def refuse_others(request: Request) -> None:
     Raises:
         Forbidden: If it does.
     """
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise Forbidden("Forms of this dashboard come from its own pages.")
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is None and origin is not None:  # a browser that does not say; what a gateway hides is known by its name
+        hosts = {request.headers.get("host"), request.headers.get("x-forwarded-host")}
+        site = "same-origin" if urlsplit(origin).netloc in hosts else "cross-site"
+    if site not in (None, "same-origin", "none"):
+        raise Forbidden(say("Forms of this dashboard come from its own pages."))
 
 
 async def form_of(request: Request) -> dict[str, list[str]]:
@@ -199,10 +210,10 @@ async def form_of(request: Request) -> dict[str, list[str]]:
     """
     refuse_others(request)
     if not request.headers.get("content-type", "").startswith(_FORM):
-        raise Forbidden("Forms of this dashboard come from its own pages.")
+        raise Forbidden(say("Forms of this dashboard come from its own pages."))
     body = await request.body()
     if len(body) > _MAX_FORM:
-        raise Forbidden(f"A form may have {_MAX_FORM} bytes.")
+        raise Forbidden(say("A form may have {n} bytes.", n=_MAX_FORM))
     fields: dict[str, list[str]] = {}
     for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
         fields.setdefault(name, []).append(value)
@@ -211,7 +222,12 @@ async def form_of(request: Request) -> dict[str, list[str]]:
 
 def rendered(template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """Return a page."""
-    return HTMLResponse(_templates().get_template(template).render(**values), status, headers=HEADERS)
+    return HTMLResponse(text_of(template, **values), status, headers=HEADERS)
+
+
+def text_of(template: str, **values: Any) -> str:
+    """Return a template with its values in place."""
+    return _templates().get_template(template).render(**values)
 
 
 def answered(data: bytes, media_type: str) -> Response:
@@ -228,21 +244,32 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    catalogue = words()
-    made.globals.update(root=ROOT, _=lambda text, **values: catalogue.get(text, text).format(**values))
-    made.globals["bars"] = charts.bars
-    made.filters.update(day=_day, moment=_moment, number=lambda value: f"{value:,}".replace(",", "\u202f"))
+    made.globals["times_of"] = lambda times: [(name, ms, ms) for name, ms in times.items()]
+    made.globals.update(why_of=_why_of, root=ROOT, _=say, bars=charts.bars, rows_of=charts.rows, tell=words.tell)
+    made.filters.update(day=_day, moment=_moment, named=words.named, short=words.short, number=_number, size=_size)
     return made
 
 
-@cache
-def words() -> Mapping[str, str]:
-    """Return the texts of the interface, by their English wording; a translation is such a file."""
-    import tomllib  # noqa: PLC0415 - used here alone
+def _why_of(receipt: Mapping[str, Any]) -> dict[str, str]:
+    """Return why entries were put into a request, by id; "" for all others."""
+    said = (
+        ("profile", say("is always there")),
+        ("opening", say("what the last conversations were about")),
+    )
+    found = {id_: why for kind, why in said for id_ in receipt.get(kind) or ()}
+    return {**found, "": say("fits the question")}
 
-    text = resources.files("proxy.api.dashboard").joinpath("words.toml").read_text("utf-8")
-    found: Mapping[str, str] = tomllib.loads(text)["words"]
-    return found
+
+def _number(value: float) -> str:
+    return f"{value:,}".replace(",", "\u202f")
+
+
+def _size(size_bytes: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size_bytes < 1000 or unit == "GB":
+            return f"{size_bytes:,.4g} {unit}".replace(",", "\u202f")
+        size_bytes /= 1000
+    return ""
 
 
 def _day(value: str | None) -> str:
@@ -271,6 +298,8 @@ class PageRoute(APIRoute):
                 status, told = refused.status, str(refused)
             except ProxyError as error:
                 status, told = error.status, str(error)
-            return rendered("refused.html", status=status, told=told, visit=None, here=request.url.path, csrf="")
+            return rendered(
+                "refused.html", status=status, told=told, visit=None, here=request.url.path, csrf="", keep=""
+            )
 
         return shown

@@ -59,6 +59,7 @@ class Assembly:
         kept: Those of ``carried`` that stand in what the provider keeps, not in this request.
         shown: Entries of all additions.
         shown_kept: Entries of what the provider keeps.
+        placed: Ledger anchor and kind of each addition.
     """
 
     additions: tuple[Addition, ...]
@@ -69,6 +70,7 @@ class Assembly:
     kept: frozenset[str] = frozenset()
     shown: int = 0
     shown_kept: int = 0
+    placed: tuple[tuple[str, str], ...] = ()
 
 
 NOTHING = Assembly((), (), (), frozenset(), 0)
@@ -145,7 +147,8 @@ def assemble(
     additions = [Addition(index, entry.text, entry.apart) for index, entry in placed if entry.text]
     tokens = sum(count(addition.text) for addition in additions)
     shown = sum(_count(addition.text) for addition in additions)
-    return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens, kept_ids, shown, shown_kept)
+    names = tuple((entry.anchor, entry.kind) for _, entry in placed if entry.text)
+    return Assembly(tuple(additions), tuple(entries), tuple(fresh), carried, tokens, kept_ids, shown, shown_kept, names)
 
 
 @dataclass(frozen=True, slots=True)

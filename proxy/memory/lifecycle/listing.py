@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -14,18 +14,22 @@ from proxy.types.partition import parts
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Filters of a list; "" takes everything.
+    """Filters of a list; an empty one takes everything.
 
     Attributes:
+        agents: Ids, of which a memory has one.
         source: ``api``, ``import``, ``turn`` or ``document`` with all ids of it, or one whole source.
+        since, until: When it began to hold; ``until`` itself is not in it.
         as_of: Lists what held then, whatever its status is now; ``status`` is not asked then.
     """
 
     kind: str = ""
     status: str = "active"
-    agent: str = ""
+    agents: Collection[str] = ()
     source: str = ""
     as_of: datetime | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 def chosen(rows: Sequence[Memory], steps: Mapping[str, Sequence[Entry]], wanted: Wanted, now: datetime) -> list[Memory]:
@@ -74,6 +78,8 @@ def _is_over(row: Memory, now: datetime) -> bool:
 
 def _fits(row: Memory, wanted: Wanted) -> bool:
     is_kind = not wanted.kind or row.kind == wanted.kind
-    is_agent = not wanted.agent or parts(row.agent)[0] == wanted.agent
+    is_agent = not wanted.agents or parts(row.agent)[0] in wanted.agents
     is_source = not wanted.source or wanted.source in (row.source, row.source.partition(":")[0])
-    return is_kind and is_agent and is_source
+    is_late = wanted.since is None or row.valid_from >= wanted.since
+    is_early = wanted.until is None or row.valid_from < wanted.until
+    return is_kind and is_agent and is_source and is_late and is_early

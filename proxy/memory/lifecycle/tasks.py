@@ -48,6 +48,9 @@ class Task:
         return replace(memory, kind="task", expires_at=None, metadata={**memory.metadata, TASK: asdict(self)})
 
 
+TASK_MARK = f'"{TASK}":'  # in the record of every row that is one
+
+
 def task_of(memory: Memory) -> Task | None:
     """Return the task of a memory, None where it is none; one that ended otherwise is cancelled."""
     told = memory.metadata.get(TASK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -12,7 +13,8 @@ CALLS = ("extraction", "captions", "summaries")
 def usage_by(receipts: Iterable[Mapping[str, Any]], by: Literal["day", "model"]) -> list[dict[str, Any]]:
     """Return one entry a day, newest first, or one a model by name; each with its models.
 
-    Tokens are the provider's count where it gave one. ``saved`` was left out by compaction.
+    Tokens are the provider's count where it gave one. ``saved`` was left out by compaction. ``usd`` is the price of the
+    requests by the model map, 0 where that knows none. ``unfinished`` replies were refused, failed or cut.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for receipt in receipts:
@@ -33,14 +35,68 @@ def usage_by(receipts: Iterable[Mapping[str, Any]], by: Literal["day", "model"])
     return entries
 
 
+def usage_of_sessions(receipts: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return what each conversation used, and of which clients and models, by its id.
+
+    Args:
+        receipts: Newest first; ``question`` is that of the oldest.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for receipt in receipts:
+        session = str(receipt.get("session") or "")
+        entry = found.setdefault(session, {"question": "", "clients": [], "models": [], **_empty()})
+        entry["question"] = receipt.get("query") or entry["question"]
+        for name, value in (("clients", receipt.get("client")), ("models", receipt.get("model"))):
+            if value and value not in entry[name]:
+                entry[name].append(value)
+        _add(entry, receipt)
+    return found
+
+
+def usage_of_owners(receipts: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return what each owner used, from pairs of owner and receipt."""
+    found: dict[str, dict[str, Any]] = {}
+    for owner, receipt in receipts:
+        _add(found.setdefault(owner, _empty()), receipt)
+    return found
+
+
+def steps_of(receipts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return of each step, by name, how often it was taken, its median and 95th percentile in milliseconds."""
+    times: dict[str, list[float]] = {}
+    for receipt in receipts:
+        for name, ms in (receipt.get("timings") or {}).items():
+            times.setdefault(name, []).append(ms)
+    return [
+        {"step": name, "requests": len(found), "p50_ms": _rank(found, 0.5), "p95_ms": _rank(found, 0.95)}
+        for name, found in sorted(times.items())
+    ]
+
+
+def reasons_of(receipts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many requests lacked what of memory, the most frequent first."""
+    counts = Counter(reason for receipt in receipts for reason in receipt.get("degraded") or ())
+    return dict(counts.most_common())
+
+
+def _rank(values: list[float], share: float) -> float:
+    ranked = sorted(values)
+    return round(ranked[min(len(ranked) - 1, int(share * len(ranked)))], 3)
+
+
 def _empty() -> dict[str, Any]:
     return {
         "requests": 0,
+        "with_memory": 0,
+        "degraded": 0,
+        "unfinished": 0,
         "input_tokens": 0,
         "output_tokens": 0,
         "cached_tokens": 0,
         "injected_tokens": 0,
         "saved_tokens": 0,
+        "usd": 0.0,
+        "saved_usd": 0.0,
         "memory_calls": 0,
         "memory_tokens": 0,
         "memory_usd": 0.0,
@@ -51,10 +107,15 @@ def _add(entry: dict[str, Any], receipt: Mapping[str, Any]) -> None:
     costs = receipt.get("costs") or {}
     used = receipt.get("usage") or {}
     entry["requests"] += 1
+    entry["with_memory"] += bool(receipt.get("injected") or receipt.get("carried"))
+    entry["degraded"] += bool(receipt.get("degraded"))
+    entry["unfinished"] += receipt.get("finish") not in (None, "complete")
     for key in ("input_tokens", "output_tokens", "cached_tokens"):
         entry[key] += used.get(key, 0)
     for kind in ("injected", "saved"):
         entry[f"{kind}_tokens"] += (costs.get(kind) or {}).get("tokens", 0)
+    entry["saved_usd"] = round(entry["saved_usd"] + (costs.get("saved") or {}).get("usd", 0.0), 9)
+    entry["usd"] = round(entry["usd"] + float(receipt.get("usd") or 0.0), 9)
     spent = [costs[kind] for kind in CALLS if kind in costs]
     entry["memory_calls"] += len(spent)
     entry["memory_tokens"] += sum(one["tokens"] for one in spent)

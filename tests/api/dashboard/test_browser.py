@@ -5,39 +5,52 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.api.test_transfer import live
-from tests.fakes.provider import FakeProvider
-from tests.running import Running
-from tests.serving import agreeing
-from tests.talking import Speaker
+from tests.api.dashboard.scene import IS_MISSING, NEEDS, furnished, walked
 
-ROOT = Path(__file__).resolve().parents[3]
-TOOLS = ROOT / ".browser-tools" / "node_modules"
-CHROMIUM, NODE = shutil.which("chromium"), shutil.which("node")
-MISSING = not (CHROMIUM and NODE and (TOOLS / "axe-core").is_dir() and (TOOLS / "playwright-core").is_dir())
+pytestmark = pytest.mark.skipif(IS_MISSING, reason=NEEDS)
 
 
-@pytest.mark.skipif(MISSING, reason="needs chromium, node and `make browser-tools`")
-def test_every_page_is_accessible_in_light_and_dark_and_on_narrow_screens(tmp_path: Path) -> None:
-    with FakeProvider() as provider, Running(tmp_path, upstream=provider.base_url) as server:
-        provider.script(agreeing)
-        live(Speaker(server, "no-key"))
-        walk = Path(__file__).with_name("walk.cjs")
-        command = [str(NODE), str(walk), server.origin, "no-key", str(TOOLS), str(CHROMIUM)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        assert done.returncode == 0, done.stderr
-        seen = [json.loads(line) for line in done.stdout.splitlines()]
-        pages = [one for one in seen if "status" in one]
-        assert len(pages) > 45
-        for one in pages:
-            assert (one["status"], one["violations"], one["overflow"], one["errors"]) == (200, [], False, []), one
-        typed = [one for one in seen if "found" in one]
-        assert len(typed) == 3
-        assert all("Tromsø" in one["found"] and "query=sister" in one["at"] for one in typed)
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    folder: Path = tmp_path_factory.mktemp("scene")
+    with furnished(folder) as scene:
+        return walked(scene)
+
+
+def _told(seen: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return [one for one in seen if name in one]
+
+
+def test_every_page_is_accessible_in_light_and_dark_and_on_narrow_screens(seen: list[dict[str, Any]]) -> None:
+    pages = _told(seen, "status")
+    assert len(pages) > 50
+    for one in pages:
+        assert (one["status"], one["violations"], one["overflow"], one["errors"]) == (200, [], False, []), one
+
+
+def test_a_list_is_searched_while_words_are_typed(seen: list[dict[str, Any]]) -> None:
+    typed = _told(seen, "search")
+    assert len(typed) == 3
+    assert all("Tromsø" in one["search"] and "query=sister" in one["at"] for one in typed)
+
+
+def test_progress_comes_to_an_open_page(seen: list[dict[str, Any]]) -> None:
+    assert "40 / 40" in _told(seen, "imported")[0]["imported"]
+    assert "/" in _told(seen, "exported")[0]["exported"]
+
+
+def test_one_key_decides(seen: list[dict[str, Any]]) -> None:
+    queues = _told(seen, "queue")
+    assert {one["queue"] for one in queues} == {"reviews", "quarantine", "tasks"}
+    assert all(one["after"] == one["before"] - 1 for one in queues)
+
+
+def test_forms_work_without_scripts(seen: list[dict[str, Any]]) -> None:
+    (one,) = _told(seen, "withoutScripts")
+    assert "Remembered." in one["stated"]
+    assert "I mend clocks on Sundays" in one["withoutScripts"]

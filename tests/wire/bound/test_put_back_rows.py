@@ -52,6 +52,9 @@ def test_row_84_a_regenerated_reply_knows_what_was_learned_meanwhile(talk: Talk,
     talk.back()
     talk.send()
     assert "harpsichord" in sent(lasting)
+    shown = [one for one in talk.receipt()["additions"] if one["kind"] == "block"]
+    assert "harpsichord" in shown[-1]["text"]  # kept by the name of the reply, shown at the message
+    assert shown[-1]["message"] == talk.receipt()["message"]
 
 
 def test_row_84_an_edited_question_is_a_branch(talk: Talk, provider: BindingProvider) -> None:

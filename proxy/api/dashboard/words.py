@@ -1,0 +1,69 @@
+"""Texts of the interface, and how texts of users stand in it: their language and direction, and what fits of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from importlib import resources
+from typing import Any
+
+from proxy.text.lexical import tongue
+
+_ENOUGH = 400  # characters that tell a language
+_MORE = "…"
+
+
+@cache
+def catalogue() -> Mapping[str, Mapping[str, str]]:
+    """Return the tables of the catalogue: ``words`` by their English wording, ``values`` by what the API says."""
+    import tomllib  # noqa: PLC0415 - used here alone
+
+    return tomllib.loads(resources.files("proxy.api.dashboard").joinpath("words.toml").read_text("utf-8"))
+
+
+def say(text: str, **values: Any) -> str:
+    """Return a text of the interface, with values in its places."""
+    return catalogue()["words"].get(text, text).format(**values)
+
+
+def named(value: object) -> str:
+    """Return what a value of the API is called: a kind, a status, a step. What has no name stands for itself."""
+    text = str(value)
+    return catalogue()["values"].get(text, text.replace("_", " "))
+
+
+class Attributes(str):
+    """Attributes of an element, written as they are."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        """Return them for a template."""
+        return self
+
+
+def tell(text: object) -> Attributes:
+    """Return the attributes of an element that shows a user's text: its language, unknown where it is, and direction.
+
+    >>> tell("Меня зовут Аглая")
+    ' lang="ru" dir="auto"'
+    """
+    return Attributes(f' lang="{tongue(str(text or "")[:_ENOUGH])}" dir="auto"')
+
+
+def short(text: object, most_bytes: int) -> str:
+    """Return as much of a text as takes this many bytes of a page, with a mark where some is left out.
+
+    >>> short("&&&&", 12)
+    '&&…'
+    """
+    whole = str(text or "")
+    if len(whole) * 6 <= most_bytes:  # no character takes more
+        return whole
+    left = most_bytes
+    for at, letter in enumerate(whole):
+        left -= len(escape(letter).encode())
+        if left < 0:
+            return whole[:at].rstrip() + _MORE
+    return whole
