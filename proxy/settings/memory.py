@@ -23,7 +23,8 @@ class MemorySettings(Section):
         False, description="Whether the working folder that a coding agent tells of is a project; the header always is."
     )
     quarantine_injections: bool = Field(
-        True, description="Whether a file whose text gives the model orders of its own is set apart until released."
+        True,
+        description="Whether a file that gives the model orders, or holds secrets, is set apart until released.",
     )
     deadline_ms: int = Field(300, ge=1, description="Milliseconds memory may take before the first token.")
     budget_tokens: int = Field(600, ge=0, description="Tokens of memory put into a request.")
