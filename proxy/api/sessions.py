@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, project_asked
 from proxy.api.patient import PatientRoute
 from proxy.api.shapes import episode_shape, listing, session_shape
 from proxy.errors import NotFound
@@ -25,10 +25,15 @@ router = APIRouter(prefix="/v1/sessions", route_class=PatientRoute)
 
 @router.get("")
 async def list_sessions(
-    scope: Caller, services: Parts, limit: Annotated[int, Query(ge=1, le=1000)] = 50, after: str = ""
+    scope: Caller,
+    services: Parts,
+    project: str = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    after: str = "",
 ) -> dict[str, Any]:
-    """Return a page of conversations, newest first."""
-    page, has_more = await services.sessions.page(scope, after=after, limit=limit)
+    """Return a page of conversations, newest first; those of a project by its name or id, of all with ``*``."""
+    asked = project_asked(scope, services, project)
+    page, has_more = await services.sessions.page(scope, after=after, limit=limit, project=asked)
     return listing([session_shape(session) for session in page], has_more=has_more)
 
 

@@ -19,6 +19,22 @@ def owned(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
     return sa.or_(column.in_(scope.partitions), column.like(".%"), *(column.like(f"{one}.%") for one in sorted(agents)))
 
 
+def listed(scope: Scope, column: sa.Column[Any], project: str) -> sa.ColumnElement[bool]:
+    """Return the condition for rows of a list.
+
+    Args:
+        scope: Whose.
+        column: Partition of a row.
+        project: Id of the project whose own rows are meant; ``*``: of all projects; "": what the scope sees.
+    """
+    if not project:
+        return column.in_(scope.partitions)
+    if project == "*":
+        return owned(scope, column)
+    is_its = sa.or_(column.endswith(f".{project}", autoescape=True), column.contains(f".{project}.", autoescape=True))
+    return sa.and_(owned(scope, column), is_its)
+
+
 def reached(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
     """Return the condition for all rows that ``Scope.owns``, those in quarantine included."""
     found = []
