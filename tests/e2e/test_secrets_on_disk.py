@@ -105,10 +105,12 @@ def test_files_tools_names_and_memories_are_kept_without_secrets(tmp_path: Path,
         assert http.post("/memories", json=body).status_code == 200
         assert http.post("/memories", json={"text": "x", "kind": f"password {STATED}"}).status_code in (400, 422)
         _settle(http)
-        (document,) = http.get("/documents").json()["data"]
+        (apart,) = http.get("/quarantine").json()["data"]
+        assert (apart["reason"], http.get("/documents").json()["data"]) == ("secrets", [])
+        document = http.get(f"/documents/{apart['document']}").json()
         chunks = http.get(f"/documents/{document['id']}/chunks").text
         assert LASTING in chunks
-        read = [chunks, str(document), http.get(f"/receipts/{receipt}").text, http.get("/memories").text]
+        read = [chunks, str(document), str(apart), http.get(f"/receipts/{receipt}").text, http.get("/memories").text]
         read += [http.get("/sessions").text, httpx.get(f"{served.origin}/metrics").text]
         assert [one for one in (*OTHERS, MODEL) if any(one in text for text in read)] == []
         content = http.get(f"/files/{kept.json()['id']}/content")

@@ -30,6 +30,7 @@ def speaker(tmp_path: Path, provider: FakeProvider) -> Iterator[Speaker]:
         "summary_model": "openai/sums",
         "summary_base_url": provider.base_url,
         "summary_api_key": "sk-operator",
+        "quarantine_injections": False,  # what holds a secret is summed up without it
     }
     with Running(tmp_path, upstream=provider.base_url, memory=memory) as server, speaking(server, new_key()) as one:
         yield one
