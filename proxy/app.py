@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import multiprocessing
+import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
@@ -85,7 +88,16 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
 
 def from_environment() -> FastAPI:
     """Return the application of a worker process, which finds its settings in the environment."""
+    threading.Thread(target=_end_with_supervisor, name="supervisor", daemon=True).start()
     return create_app(load_settings(), owns_process=True)
+
+
+def _end_with_supervisor() -> None:
+    """Stop this process once its supervisor was killed: it would hold the port against the next start."""
+    supervisor = multiprocessing.parent_process()
+    if supervisor is not None:
+        supervisor.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 async def _warm(services: Services, *, owns_process: bool) -> None:

@@ -13,6 +13,8 @@ from proxy.dialects.wrappers import pattern
 from proxy.text.fence import without_blocks
 
 MAX_KNOWN = 2_000  # characters of a message whose own words are remembered for a while
+MAX_READ = 400_000  # characters of one message, twice what is kept of it; a second of work where all of it is tags
+MAX_READ_BEFORE = 4_000_000  # characters of all messages before the last one of the user's together
 MAX_NOTED = 200  # characters of a reply that takes note of what a client made up
 MIN_MADE_UP = 400  # characters of a turn of one line that a client may have made up
 MAX_INSTRUCTION = 4_000  # characters of each instruction that are read
@@ -59,10 +61,15 @@ class Authored:
         if index in self.foreign:
             return ""
         before = self._messages[index - 1] if index else None
-        texts = tuple(part.text for part in message.parts if part.text)
+        texts = both_ends([part.text for part in message.parts if part.text], self._limit(index))
         is_outcome = before is not None and before.role == "assistant" and is_call(before.text)
         find = _known_text if sum(map(len, texts)) <= MAX_KNOWN else own_text
         return find(texts, is_outcome=is_outcome)
+
+    def _limit(self, index: int) -> int:
+        """Return how many characters of a message are read: of the last one more than of a long history."""
+        users = [one.index for one in self._messages if one.role == "user"]
+        return MAX_READ if index == users[-1] else MAX_READ_BEFORE // len(users)
 
     @property
     def foreign(self) -> frozenset[int]:
@@ -108,13 +115,21 @@ def own_text(texts: Sequence[str], *, is_outcome: bool = False) -> str:
         is_outcome: The message answers a call that the assistant wrote as text.
     """
     said: list[str] = []
-    texts = [without_blocks(text) for text in texts]
+    texts = [without_blocks(text) for text in both_ends(texts)]
     slotted = any(map(is_slotted, texts))
     for text in texts:
         is_outcome = is_outcome or is_observation(text)
         find = tag_slots if is_outcome or slotted else own_spans
         said += [text[start:end] for start, end in ([] if find is own_spans and is_of_client(text) else find(text))]
     return "\n".join(said)
+
+
+def both_ends(texts: Sequence[str], limit: int = MAX_READ) -> tuple[str, ...]:
+    """Return the parts of a message, of a very long one both ends of each: what is wrapped in between is material."""
+    if sum(map(len, texts)) <= limit:
+        return tuple(texts)
+    half = max(1, limit // len(texts) // 2)
+    return tuple(text if len(text) <= 2 * half else f"{text[:half]}\n{text[-half:]}" for text in texts)
 
 
 @lru_cache(maxsize=1_024)

@@ -24,6 +24,8 @@ _END_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 MAX_ENDS = 50  # of one name that are compared with a beginning
+MAX_LEAD = 200  # characters of blanks and marks of a quotation before a tag that opens a line
+STRETCH = 250_000  # characters searched in one call, 17 ms, in which no other thread runs
 _NAME = re.compile(r"\w+")
 _LONE = re.compile(r"[a-z]{1,16}\Z")  # as <grin>
 # Each opens something at the start of a line, or is a comment or a tag anywhere.
@@ -40,6 +42,9 @@ _OPENING = re.compile(
     """,
     re.MULTILINE | re.VERBOSE | re.IGNORECASE,
 )
+# A quick look: most of a long text has no line and no tag that could open anything.
+_OPENING_LINE = re.compile(r"\n[ \t]*+(?:[`~\-=*#_\u2500\u2550\[<>{(|+@]|diff |begin|start)", re.IGNORECASE)
+_OPENING_TEXTS = ("<", "\uff1c", "&lt;")
 _DIFF_LINE = re.compile(
     r"(?:diff --git |index |--- |\+\+\+ |@@ |[-+ \\]|new file|deleted file|similarity|rename |Binary )[^\n]*\n?|\n"
 )
@@ -90,8 +95,14 @@ class _Scan:
         self._found: list[Cut] = []
 
     def cuts(self) -> list[Cut]:
-        at = 0
-        while match := _OPENING.search(self._text, at):
+        at = end = limit = 0
+        while at < len(self._text):
+            if at >= end:
+                end, limit = self._stretch(at)
+            match = _OPENING.search(self._text, at, limit) if limit else None
+            if match is None:
+                at = end
+                continue
             cut = self._cut(match, at)
             if cut is None:
                 at = self._after(match)
@@ -101,6 +112,21 @@ class _Scan:
             self._found.append(cut)
             at = max(cut.end, match.start() + 1)
         return self._found
+
+    def _stretch(self, at: int) -> tuple[int, int]:
+        """Return where the next lines to be searched in one call end, and how far a match may reach; 0: none."""
+        text = self._text
+        end = text.rfind("\n", at + 1, at + STRETCH) + 1 or at + STRETCH
+        if not self._may_open(at, end):
+            return end, 0
+        behind = text.find("\n", end, end + STRETCH) + 1 or end  # a diff opens with two lines
+        return end, min(max(end, behind), len(text))
+
+    def _may_open(self, start: int, end: int) -> bool:
+        """Return whether anything could open between two places."""
+        text = self._text
+        has_tag = any(text.find(one, start, end) >= 0 for one in _OPENING_TEXTS)
+        return has_tag or not start or _OPENING_LINE.search(text, start - 1, end) is not None
 
     @staticmethod
     def _after(match: re.Match[str]) -> int:
@@ -214,8 +240,10 @@ class _Scan:
         return 0
 
     def _opens_line(self, position: int, since: int) -> bool:
-        begin = max(self._text.rfind("\n", 0, position) + 1, since)
-        return position - begin < 200 and not self._text[begin:position].strip(" \t>*-")
+        first = max(since, position - MAX_LEAD)
+        begin = max(self._text.rfind("\n", first, position) + 1, first)
+        is_near = begin > first or first == since or self._text[first - 1] == "\n"
+        return is_near and not self._text[begin:position].strip(" \t>*-")
 
 
 def _is_marker(line: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from proxy.dialects.authored import instructions, is_side_task
+from proxy.dialects.authored import both_ends, instructions, is_side_task
 from proxy.dialects.base import ChatRequest, Message
 from proxy.dialects.own_words import is_observation, is_slotted, speaks_in_first_person
 from proxy.dialects.wrappers import pattern
@@ -91,7 +91,7 @@ def is_errand(request: ChatRequest, headers: Mapping[str, str]) -> bool:
 def signs(request: ChatRequest) -> Signs:
     """Return the signs of an errand that a request has."""
     asked = _last_run(request.messages)
-    texts = [without_blocks(message.text) for message in asked]
+    texts = [without_blocks(text) for text in both_ends([message.text for message in asked])]
     last = texts[-1] if texts else ""
     head = _head("\n".join(texts))
     has_history = any(message.role == "assistant" for message in request.messages)

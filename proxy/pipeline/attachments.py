@@ -21,7 +21,7 @@ from proxy.memory.recall.query import Query, widen
 from proxy.pipeline.exchange import Attached, Exchange, Taker
 from proxy.pipeline.identify import scope_for
 from proxy.pipeline.keeping import decoded, take
-from proxy.pipeline.policy import LARGE_BYTES, best_effort
+from proxy.pipeline.policy import LARGE_BYTES, beside_loop, best_effort
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.blobs import digest
@@ -250,8 +250,9 @@ class _Desk:
         return self._wire.text_part(text, one.attachment)
 
     async def _query(self) -> Query:
-        users = (message.index for message in self._exchange.messages if message.role == "user")
-        said = [said for index in users if (said := self._exchange.said(index))]
+        exchange = self._exchange
+        users = [message.index for message in exchange.messages if message.role == "user"]
+        said = await beside_loop(exchange.body, lambda: [said for index in users if (said := exchange.said(index))])
         text, context = widen(said)
         query = Query(text, context, None, self._exchange.moment)
         try:

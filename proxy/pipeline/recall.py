@@ -122,7 +122,9 @@ async def _look_up(
     exchange: Exchange, services: Services, scope: Scope, deadline_s: float, passages: Sequence[Passage]
 ) -> None:
     before = await _kept_turns(exchange, services, scope)
-    said, answers = _said(exchange, before, "user"), _said(exchange, before, "assistant")
+    said, answers = await beside_loop(
+        exchange.body, lambda: (_said(exchange, before, "user"), _said(exchange, before, "assistant"))
+    )
     text, context = widen(said, reply=answers[-1] if answers else "")
     whole = [one.text for one in exchange.messages if one.role == "user" and one.index not in exchange.dropped]
     exchange.query_text = text

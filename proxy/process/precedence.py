@@ -8,20 +8,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 _PATIENCE_S = 0.1  # of one step; learning from a turn is some six of them
+_LATE_S = 5.0  # old work waits less and less: a load that never ends must not keep people from being remembered
 _QUIET_S = 0.015  # a client that sends one request after the other leaves shorter pauses
 
 
 class Precedence:
     """Keeps work that nobody waits for from running beside requests that somebody waits for.
 
-    It is a courtesy, not a lock: under a load without pauses the work goes on, a little later.
+    It is a courtesy, not a lock: under a load without pauses the work goes on, a little later, and the older it is,
+    the less it waits.
 
     Args:
         cores: Of the machine; as long as requests leave some of them over, nothing has to wait.
+
+    Attributes:
+        behind_s: Age of the work that was begun last.
     """
 
     def __init__(self, cores: int | None = None) -> None:
         self._most = max(0, (cores or os.cpu_count() or 1) - 2)
+        self.behind_s = 0.0
         self._ahead = 0
         self._left_at = 0.0
         self._clear = asyncio.Event()
@@ -41,11 +47,22 @@ class Precedence:
                 self._left_at = asyncio.get_running_loop().time()
                 self._clear.set()
 
-    async def give_way(self, patience_s: float = _PATIENCE_S) -> None:
+    @property
+    def patience_s(self) -> float:
+        """How long a step waits at most.
+
+        >>> precedence = Precedence()
+        >>> precedence.behind_s = 50.0
+        >>> precedence.patience_s
+        0.01
+        """
+        return _PATIENCE_S * _LATE_S / max(self.behind_s, _LATE_S)
+
+    async def give_way(self, patience_s: float | None = None) -> None:
         """Wait until those who go first have gone, at most so long; for use between steps of some milliseconds."""
         loop = asyncio.get_running_loop()
         with suppress(TimeoutError):
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(self.patience_s if patience_s is None else patience_s):
                 while not self._clear.is_set() or loop.time() - self._left_at < _QUIET_S:
                     await self._clear.wait()
                     await asyncio.sleep(_QUIET_S)

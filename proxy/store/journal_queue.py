@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from proxy.store.journal_rows import OPEN, TO_LEARN
+from proxy.store.journal_rows import OPEN, TO_INDEX, TO_LEARN
 from proxy.store.sql import Database
 from proxy.store.tables import journal, leases
 
@@ -37,7 +37,7 @@ ANY_DUE = sa.select(journal.c.seq).select_from(_WITH_LEASE).where(_IS_DUE).limit
 
 
 def lease_statement(db: Database) -> sa.Executable:
-    """Return the statement that takes the lease of one owner with due work."""
+    """Return the statement that takes the lease of one owner with due work: who has something to be indexed first."""
     # Postgres: two claims at once skip each other's row; where both still meet at one owner, the second finds the
     # fresh lease in the WHERE of the upsert and takes nothing. SQLite has one writer and ignores FOR UPDATE.
     due = (
@@ -48,7 +48,7 @@ def lease_statement(db: Database) -> sa.Executable:
         )
         .select_from(_WITH_LEASE)
         .where(_IS_DUE)
-        .order_by(journal.c.due_ms, journal.c.seq)
+        .order_by(journal.c.stage != TO_INDEX, journal.c.due_ms, journal.c.seq)
         .limit(1)
         .with_for_update(of=journal, skip_locked=True)
     )

@@ -6,7 +6,8 @@ import asyncio
 import itertools
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from weakref import WeakValueDictionary
 
@@ -22,7 +23,16 @@ from proxy.types import Scope
 
 _log = structlog.get_logger(__name__)
 _FIRST_PAUSE_S = 0.005
-_LONGEST_PAUSE_S = 0.2
+_LONGEST_PAUSE_S = 0.05
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Somebody of this process who waits for an owner's lease."""
+
+    holder: str
+    given: asyncio.Event = field(default_factory=asyncio.Event)  # it was handed over
+    has_left: bool = False  # without it
 
 
 class LeaseLost(StoreUnavailable):
@@ -48,6 +58,7 @@ class Leases:
         self._process = secrets.token_hex(8)
         self._numbers = itertools.count()
         self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._waiting: dict[str, _Waiting] = {}
         insert = db.insert(leases)
         acquire = insert.on_conflict_do_update(
             index_elements=["owner"],
@@ -67,9 +78,22 @@ class Leases:
         return await self._db.submit(lambda connection: connection.execute(update).rowcount) == 1
 
     async def release(self, scope: Scope, holder: str) -> None:
-        """Give the lease back, if it is still the holder's."""
-        delete = leases.delete().where(*_held_by(scope, holder))
-        await self._db.submit(lambda connection: connection.execute(delete).rowcount)
+        """Give the lease back, if it is still the holder's: to who waits for it here, before others can take it."""
+        waiting = self._waiting.get(scope.user)
+        which = _held_by(scope, holder)
+        change: sa.Update | sa.Delete = leases.delete().where(*which)
+        if waiting is not None:
+            change = leases.update().where(*which).values(holder=waiting.holder)
+        await self._db.submit(lambda connection: connection.execute(change).rowcount)
+        if waiting is None:
+            return
+        waiting.given.set()
+        if waiting.has_left:
+            await self.release(scope, waiting.holder)
+
+    def is_wanted(self, scope: Scope) -> bool:
+        """Return whether somebody of this process waits for the owner's lease: a long holder lets go between steps."""
+        return scope.user in self._waiting
 
     @asynccontextmanager
     async def held(self, scope: Scope, *, wait_s: float | None = None) -> AsyncIterator[None]:
@@ -94,7 +118,7 @@ class Leases:
                     line.release()
                     raise
         except TimeoutError:
-            raise StoreUnavailable("this memory is being written by another process; try again") from None
+            raise StoreUnavailable("this memory is busy being written; try again") from None
         try:
             async with self.kept(scope, holder, self._lease_s):
                 yield
@@ -123,9 +147,20 @@ class Leases:
 
     async def _wait(self, scope: Scope, holder: str) -> None:
         pause_s = _FIRST_PAUSE_S
-        while not await self.acquire(scope, holder, self._lease_s, self._clock.now()):
-            await asyncio.sleep(pause_s)
-            pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+        waiting = self._waiting[scope.user] = _Waiting(holder)
+        try:
+            while not await self.acquire(scope, holder, self._lease_s, self._clock.now()):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause_s):
+                        await waiting.given.wait()
+                pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+        except BaseException:
+            waiting.has_left = True
+            raise
+        finally:
+            del self._waiting[scope.user]
+            if waiting.has_left and waiting.given.is_set():
+                await shielded(self._give_back(scope, holder), "lease")
 
     async def _keep(self, scope: Scope, holder: str, lease_s: float, end: Callable[[float], None]) -> None:
         while True:

@@ -5,6 +5,7 @@ An item that cannot be done is named by ``WorkFailed``; an outage is raised as i
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
@@ -31,6 +32,7 @@ from proxy.worker.faults import WorkFailed, blaming
 from proxy.worker.watch import watched
 
 _log = structlog.get_logger(__name__)
+_SLICE_S = 2.0  # of learning for one owner, before others have their turn
 _TOLD: dict[str, tuple[str, ...]] = {
     "learned": ("add", "reinforce", "restore"),
     "closed": ("close",),
@@ -125,7 +127,10 @@ async def _learn(services: Services, scope: Scope) -> None:
     if not items or not due or is_held_up:
         return
     await services.precedence.give_way()
+    until = time.monotonic() + _SLICE_S
     for item in items:
+        if services.leases.is_wanted(scope) or time.monotonic() >= until:
+            return  # the rest is due and claimed again, behind what others wait for
         with watched(services, "learn", [item]) as tally, blaming(item):
             if not await _begun(services, scope, [item]):
                 continue

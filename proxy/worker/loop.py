@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
@@ -61,12 +61,12 @@ class Worker:
         must_revive, has_worked = True, False
         while not self._stopping.is_set():
             claim, holder = None, free.pop() if free else None
+            now = self._services.clock.now()
             try:
                 if must_revive:
                     await self._revive()
                     must_revive = False
                 if holder is not None:
-                    now = self._services.clock.now()
                     claim = await self._services.journal.claim(holder, now=now, lease_s=self._settings.lease_s)
             except Exception as error:  # noqa: BLE001 - a worker that ends would end learning for everybody
                 _log.error("looking for work failed, going on", error=_name(error))
@@ -78,6 +78,7 @@ class Worker:
                 await self._pause()
                 continue
             has_worked = True
+            self._services.precedence.behind_s = _age_s(claim, now)
             task = spawn(self._run(claim), f"work {claim.holder}")
             self._running.add(task)
             task.add_done_callback(partial(self._ended, free, claim.holder))
@@ -170,6 +171,11 @@ class Worker:
         pause = min(self._settings.retry_base_s * 2.0 ** min(outages - 1, _MOST_DOUBLINGS), _LONGEST_OUTAGE_PAUSE_S)
         due = self._services.clock.now() + timedelta(seconds=pause)
         await self._services.journal.retry(scope, [item.seq for item in items], due=due, error=name, is_counted=False)
+
+
+def _age_s(claim: Claim, now: datetime) -> float:
+    """Return the age of a claim's oldest turn in seconds; of one whose rows cannot be read, 0."""
+    return max(((now - item.created).total_seconds() for item in claim.items if not item.waits(now)), default=0.0)
 
 
 def _name(error: BaseException) -> str:

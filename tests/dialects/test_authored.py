@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import orjson
 import pytest
 
 from proxy.dialects import chat, messages, responses
-from proxy.dialects.authored import Authored, is_call
+from proxy.dialects.authored import MAX_READ, Authored, is_call, own_text
 
 OWN = "I use Shram and Magnet as productivity tools."
 ALIEN = "I live in Kiel and work as a notary."
@@ -85,3 +86,21 @@ def test_every_wire_is_judged_by_parts() -> None:
 
 def test_our_own_blocks_are_nobodys_words() -> None:
     assert said(("user", f'{OWN}\n\n<memory kind="facts">\n{ALIEN}\n</memory>')) == [OWN]
+
+
+def test_both_ends_of_a_very_long_message_are_read() -> None:
+    pasted = f"<document>\n{'lorem ipsum ' * (MAX_READ // 6)}\n</document>"
+    assert own_text([f"I live in Oslo.\n{pasted}\nI work in Bergen."]) == "I live in Oslo.\nI work in Bergen."
+
+
+def test_what_is_read_of_a_long_history_has_a_ceiling() -> None:
+    text = "<a>" * 60_000
+    messages = [{"role": "user", "content": text} for _ in range(400)]
+    body = orjson.dumps({"model": "m", "messages": [*messages, {"role": "user", "content": "I live in Oslo."}]})
+    authored = Authored(chat.read(body))
+    begun = time.process_time()
+    assert [authored.text(index) for index in range(401)][-1] == "I live in Oslo."
+    whole = time.process_time() - begun
+    begun = time.process_time()
+    own_text([text])
+    assert whole < 60 * (time.process_time() - begun)  # of 400 messages: 4 of 72 million characters are read

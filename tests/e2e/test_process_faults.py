@@ -120,3 +120,13 @@ def test_a_full_disk_is_said_and_gets_over_it(tmp_path: Path, provider: FakeProv
         wait_until(lambda: http.get("/state").json()["pending_turns"] == 0)
         texts = {one["text"] for one in http.get("/memories").json()["data"]}
         assert {"I use Before0q for drawing", "I use After0q for drawing"} <= texts
+
+
+def test_workers_end_with_their_supervisor(tmp_path: Path, provider: FakeProvider) -> None:
+    """They would hold the port against the next start."""
+    with process(tmp_path, provider, THROUGHLINE_SERVER__WORKERS="2") as (running, _):
+        wait_until(lambda: len(children(running.pid)) == 2)
+        workers = children(running.pid)
+        running.kill()
+        running.wait(30)
+        wait_until(lambda: not any(Path(f"/proc/{one}").exists() for one in workers))

@@ -38,6 +38,18 @@ async def test_a_load_without_pauses_holds_no_work_up() -> None:
         await precedence.give_way(0.001)
 
 
+async def test_old_work_waits_less() -> None:
+    precedence = Precedence(cores=1)
+    fresh = precedence.patience_s
+    precedence.behind_s = 1.0
+    assert precedence.patience_s == fresh
+    precedence.behind_s = 3600.0
+    with precedence.ahead(), anyio.fail_after(10):
+        for _ in range(1000):
+            await precedence.give_way()
+    assert precedence.patience_s < fresh / 100
+
+
 async def test_a_request_that_fails_no_longer_goes_first() -> None:
     precedence = Precedence(cores=1)
     with pytest.raises(ValueError, match="refused"), precedence.ahead():

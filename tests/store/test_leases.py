@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from proxy.clock import ManualClock, to_ms
 from proxy.errors import StoreUnavailable
+from proxy.process.threads import spawn
 from proxy.store.leases import LeaseLost, Leases
 from proxy.store.sql import Database
 from proxy.store.tables import leases as leases_table
@@ -94,6 +95,53 @@ async def test_waiting_behind_a_block_of_this_process_ends_as_well(db: Database)
         with pytest.raises(StoreUnavailable):
             async with leases.held(ANNA, wait_s=0.02):
                 pytest.fail("entered")
+
+
+async def test_a_lease_goes_to_who_waits_for_it_before_its_holder_can_take_it_again(db: Database) -> None:
+    leases = Leases(db)
+    assert await leases.acquire(ANNA, "worker", 60, NOW)
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        async with leases.held(ANNA, wait_s=30):
+            entered.set()
+            await leave.wait()
+
+    assert not leases.is_wanted(ANNA)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(wait())
+        while not leases.is_wanted(ANNA):
+            await asyncio.sleep(0)
+        assert not leases.is_wanted(BEN)
+        await leases.release(ANNA, "worker")
+        assert not await leases.acquire(ANNA, "worker", 60, NOW)
+        async with asyncio.timeout(10):
+            await entered.wait()
+        assert not leases.is_wanted(ANNA)
+        leave.set()
+    assert await leases.acquire(ANNA, "worker", 60, NOW)
+
+
+@pytest.mark.parametrize("steps", range(12))
+async def test_who_stops_waiting_leaves_no_lease_behind_however_near_it_was(db: Database, steps: int) -> None:
+    leases = Leases(db)
+    assert await leases.acquire(ANNA, "worker", 60, NOW)
+
+    async def wait() -> None:
+        async with leases.held(ANNA, wait_s=30):
+            pass
+
+    waiting = spawn(wait(), "wait")
+    while not leases.is_wanted(ANNA):
+        await asyncio.sleep(0)
+    giving = spawn(leases.release(ANNA, "worker"), "release")
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, giving, return_exceptions=True)
+    async with asyncio.timeout(10):
+        while not await leases.acquire(ANNA, "other", 60, NOW):
+            await asyncio.sleep(0.005)
 
 
 async def test_a_dead_holder_is_waited_out(db: Database) -> None:

@@ -7,7 +7,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proxy.text.fence import escape, item, line, lines, passage
@@ -113,13 +113,14 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
+@example("|>", "<\n")  # "< |>" is no token: a blank stands in it, as in "2 < |x|"
 @given(st.lists(PARTS, max_size=24).map("".join), st.lists(PARTS, max_size=24).map("".join))
 def test_what_is_nested_broken_or_mixed_holds_no_tag_and_no_token(text: str, other: str) -> None:
     for shown in (line(text), passage(text), item(text), line(line(text) + line(other)), line(f"{other}{text}")):
         seen = "".join(one for one in shown if not one.isspace() and not is_invisible(one) and one != "\u2800")
-        assert not re.search(r"[<＜﹤‹〈][/|a-z]", seen, re.IGNORECASE) or "〈" in seen
+        assert not re.search(r"[<＜﹤‹〈][/a-z]", seen, re.IGNORECASE) or "〈" in seen
         assert "</memory" not in seen.casefold()
-        assert not re.search(r"\[/?INST\]|\]~b\]|\[e~\[|<\|", shown)
+        assert not re.search(r"\[/?INST\]|\]~b\]|\[e~\[|[<＜﹤‹]\|", shown)
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "Zs"], exclude_characters=LESS + LIKE + "[]~"), max_size=60))

@@ -11,6 +11,7 @@ import pytest
 
 from proxy.clock import ManualClock
 from proxy.errors import StoreUnavailable
+from proxy.process.threads import spawn
 from proxy.services import Services
 from proxy.store.journal_rows import TO_LEARN, Claim
 from proxy.types import Scope
@@ -222,6 +223,45 @@ async def test_work_of_one_owner_that_takes_long_holds_up_no_other(services: Ser
         pass_by(services, 1)
         await until(is_indexed)
         disk.gate.set()
+
+
+async def test_who_writes_to_a_memory_does_not_wait_for_a_long_line_of_turns(services: Services, disk: Disk) -> None:
+    disk.gate.clear()
+    for turn in range(20):
+        await say(services, ANNA, str(turn), f"I use the tool number {turn}.")
+    pass_by(services, 1)
+    async with working(services):
+        async with asyncio.timeout(10):
+            await disk.entered.wait()
+        asked = spawn(_hold(services, ANNA), "hold")
+        while not services.leases.is_wanted(ANNA):
+            await asyncio.sleep(0)
+        disk.gate.set()
+        left = await asked
+    assert left >= 18  # of twenty turns: the one under way was finished first, the others waited
+
+
+async def _hold(services: Services, scope: Scope) -> int:
+    """Hold somebody's lease once, and return how many turns were not learned then."""
+    async with services.leases.held(scope):
+        return len(await services.journal.items(scope))
+
+
+async def test_what_is_new_is_found_before_a_long_line_of_others_is_learned(services: Services) -> None:
+    for turn in range(3):
+        await say(services, ANNA, str(turn))
+    pass_by(services, 1)
+    first = await services.journal.claim("w", now=services.clock.now(), lease_s=30)
+    assert first is not None
+    for item in first.items:
+        await services.journal.advance(ANNA, [item.seq], stage=TO_LEARN, due=services.clock.now())
+    await services.leases.release(ANNA, "w")
+    pass_by(services, 1)
+    await say(services, BEN, "1")
+    pass_by(services, 1)
+    claim = await services.journal.claim("w", now=services.clock.now(), lease_s=30)
+    assert claim is not None
+    assert claim.scope.user == BEN.user
 
 
 async def test_an_attempt_is_counted_before_it_begins(services: Services) -> None:

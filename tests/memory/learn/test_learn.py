@@ -76,6 +76,7 @@ def test_undo_gives_statement_and_quote_back() -> None:
         ("My shoe size is 43 and my ring size is 54.", "Forget my ring size.", "43", "54"),
         ("I live in Rotterdam.", "I moved to Leiden last week.", "Leiden", "Rotterdam"),
         ("I organise everything in Todoist.", "I switched from Todoist to TickTick.", "TickTick", "Todoist"),
+        ("I work as a welder.", "I no longer work as a welder.", "", "welder"),
         ("My dog is called Rex.", "We had to say goodbye. Rex died on Sunday.", "", "called Rex"),
     ],
 )
@@ -97,6 +98,7 @@ def test_ending_names_what_goes(first: str, second: str, kept: str, gone: str) -
         ("I live in Berlin.", "I sold my Volvo in Berlin."),
         ("I'm allergic to ibuprofen.", "I stopped taking ibuprofen."),
         ("I use Shram.", "I stopped using the lift."),
+        ("My headphones are from Bose.", "My headphones no longer work, what could it be?"),
         ("My doctor is Dr. Hansen.", "My dentist is Dr. Jansen."),
         ("I keep Pacufekax in the cellar next to the bikes.", "I keep Duzanapond in the cellar next to the bikes."),
         ("The box number 7 holds kzaaaaium powder.", "The box number 8 holds kzabaaium powder."),

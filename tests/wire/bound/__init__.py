@@ -1,0 +1,1 @@
+"""What stood before a bound thought."""
