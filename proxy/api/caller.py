@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from proxy.access.auth import Identity
+from proxy.access.auth import Identity, project_id
 from proxy.api.passage import passage_of
 from proxy.errors import Unauthorized
 from proxy.pipeline.admission import identity_of
@@ -50,3 +51,13 @@ _NO_BODY: dict[str, Any] = {}
 
 Caller = Annotated[Scope, Depends(_caller)]
 Parts = Annotated[Services, Depends(services_of)]
+
+
+def project_asked(scope: Scope, services: Services, project: str) -> str:
+    """Return the id of the project that a list is asked for by its name or id; "" and ``*`` stay as they are."""
+    if project in ("", "*") or _PROJECT.fullmatch(project):
+        return project
+    return project_id(services.hasher, scope.user, project)
+
+
+_PROJECT = re.compile(r"[0-9a-f]{32}")

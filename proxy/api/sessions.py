@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, project_asked
 from proxy.api.patient import PatientRoute
 from proxy.api.shapes import episode_shape, listing, session_shape
 from proxy.errors import NotFound
@@ -29,12 +29,17 @@ _MOST_RECEIPTS = 2_000  # of a page of conversations, the newest
 async def list_sessions(
     scope: Caller,
     services: Parts,
+    project: str = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     after: str = "",
     usage: bool = False,  # noqa: FBT001, FBT002 - a query parameter
 ) -> dict[str, Any]:
-    """Return a page of conversations, newest first; with ``usage`` their clients, models and tokens by the receipts."""
-    page, has_more = await services.sessions.page(scope, after=after, limit=limit)
+    """Return a page of conversations, newest first; those of a project by its name or id, of all with ``*``.
+
+    With ``usage`` their clients, models and tokens by the receipts.
+    """
+    asked = project_asked(scope, services, project)
+    page, has_more = await services.sessions.page(scope, after=after, limit=limit, project=asked)
     shown = [session_shape(session) for session in page]
     if usage and page:
         ids = [session.id for session in page]

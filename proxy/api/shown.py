@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from proxy.api.asgi import headers_of, read_body
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, project_asked
 from proxy.api.patient import PatientRoute
 from proxy.api.shapes import chunk_shape, listing, shown_shape
 from proxy.api.uploads import placed, read_form, take_in
@@ -35,9 +35,11 @@ async def add_document(request: Request, scope: Caller, services: Parts) -> dict
 
 
 @router.get("/documents")
-async def list_documents(scope: Caller, services: Parts, limit: _Limit = 50, after: str = "") -> dict[str, Any]:
-    """Return a page of documents, newest first."""
-    return await _page(services, scope, "document", after, limit)
+async def list_documents(
+    scope: Caller, services: Parts, project: str = "", limit: _Limit = 50, after: str = ""
+) -> dict[str, Any]:
+    """Return a page of documents, newest first; those of a project by its name or id, of all with ``*``."""
+    return await _page(services, scope, "document", after, limit, project)
 
 
 @router.get("/documents/{document_id}")
@@ -75,9 +77,11 @@ async def delete_document(document_id: str, scope: Caller, services: Parts) -> d
 
 
 @router.get("/images")
-async def list_images(scope: Caller, services: Parts, limit: _Limit = 50, after: str = "") -> dict[str, Any]:
-    """Return a page of images, newest first."""
-    return await _page(services, scope, "image", after, limit)
+async def list_images(
+    scope: Caller, services: Parts, project: str = "", limit: _Limit = 50, after: str = ""
+) -> dict[str, Any]:
+    """Return a page of images, newest first; those of a project by its name or id, of all with ``*``."""
+    return await _page(services, scope, "image", after, limit, project)
 
 
 @router.get("/images/{image_id}")
@@ -106,9 +110,12 @@ async def delete_image(image_id: str, scope: Caller, services: Parts) -> dict[st
     return await _delete(services, scope, image_id, "image")
 
 
-async def _page(services: Services, scope: Scope, kind: MediaKind, after: str, limit: int) -> dict[str, Any]:
+async def _page(
+    services: Services, scope: Scope, kind: MediaKind, after: str, limit: int, project: str
+) -> dict[str, Any]:
+    asked = project_asked(scope, services, project)
     apart = await services.quarantine.targets(scope)
-    page, has_more = await services.media.page(scope, kind, after=after, limit=limit, without=apart)
+    page, has_more = await services.media.page(scope, kind, after=after, limit=limit, without=apart, project=asked)
     return listing([shown_shape(one) for one in page], has_more=has_more)
 
 

@@ -25,6 +25,9 @@ class MemorySettings(Section):
     quarantine_injections: bool = Field(
         True, description="Whether a file whose text gives the model orders of its own is set apart until released."
     )
+    quarantine_secrets: bool = Field(
+        False, description="Whether a file that holds keys or passwords is set apart too; they are left out anyway."
+    )
     deadline_ms: int = Field(300, ge=1, description="Milliseconds memory may take before the first token.")
     budget_tokens: int = Field(600, ge=0, description="Tokens of memory put into a request.")
     max_budget_tokens: int = Field(8000, ge=4000, description="Cap on `X-Memory-Budget`.")

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from proxy.store.partitions import reached
 from proxy.store.sql import Database
-from proxy.store.tables import costs
+from proxy.store.tables import costs, sessions
 from proxy.types import Scope
 
 CostKind = Literal["injected", "saved", "extraction", "captions", "summaries"]
@@ -74,13 +75,20 @@ class Costs:
             await self._db.submit(lambda connection: self.put(scope, connection, found))
 
     async def read(self, scope: Scope, session: str = _WHOLE) -> list[Cost]:
-        """Return the meters of a conversation, or of all of the user's."""
+        """Return the meters of a conversation, or of all of the user's; in a project, of all conversations in view."""
         values = {"owner": scope.user, "session": session}
-        rows = await self._db.query(lambda connection: connection.execute(_READ, values).all())
+        query = _READ
+        if session == _WHOLE and scope.project:
+            talks = sa.select(sessions.c.id).where(sessions.c.owner == scope.user, reached(scope, sessions.c.agent))
+            total = (sa.func.sum(costs.c.tokens).label("tokens"), sa.func.sum(costs.c.nano_usd).label("nano_usd"))
+            mine = costs.c.owner == scope.user, costs.c.session.in_(talks)
+            query = sa.select(costs.c.kind, *total).where(*mine).group_by(costs.c.kind).order_by(costs.c.kind)
+            values = {}
+        rows = await self._db.query(lambda connection: connection.execute(query, values).all())
         return [Cost(row.kind, row.tokens, row.nano_usd / 1e9) for row in rows]
 
 
-_READ = (
+_READ: sa.Select[Any] = (
     sa.select(costs.c.kind, costs.c.tokens, costs.c.nano_usd)
     .where(costs.c.owner == sa.bindparam("owner"), costs.c.session == sa.bindparam("session"))
     .order_by(costs.c.kind)

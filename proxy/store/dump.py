@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from proxy.errors import InvalidRequest
 from proxy.store.columns import Json
 from proxy.store.erase import OWNED
+from proxy.store.partitions import reached
 from proxy.store.sql import Database
-from proxy.store.tables import chain, compactions, files, ledger, media
+from proxy.store.tables import chain, compactions, files, ledger, media, projects, sessions, uses
 from proxy.types import Scope
 
 # What stays: work under way, which is waited for; what broke on this machine; and what opens objects in a provider's
@@ -32,23 +33,28 @@ class Dump:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    async def count(self, scope: Scope) -> dict[str, int]:
-        """Return how many rows of the owner there are to be moved, by table; tables without any are left out."""
+    async def count(self, scope: Scope, memories: Sequence[str]) -> dict[str, int]:
+        """Return how many rows that the scope owns there are to be moved, by table; tables without any are left out.
+
+        Args:
+            scope: Whose; of a project or an agent, without what is another's.
+            memories: Ids of the memories that it owns.
+        """
 
         def count(connection: sa.Connection) -> dict[str, int]:
             found = {}
             for name, table in MOVED.items():
-                query = sa.select(sa.func.count()).select_from(table).where(table.c.owner == scope.user)
+                query = sa.select(sa.func.count()).select_from(table).where(*_of(table, scope, memories))
                 found[name] = connection.execute(query).scalar_one()
             return {name: number for name, number in found.items() if number}
 
         return await self._db.query(count)
 
-    async def rows(self, scope: Scope, name: str) -> AsyncIterator[dict[str, Any]]:
-        """Yield the owner's rows of one table, in order of their keys."""
+    async def rows(self, scope: Scope, name: str, memories: Sequence[str]) -> AsyncIterator[dict[str, Any]]:
+        """Yield the rows of one table that the scope owns, in order of their keys."""
         table = MOVED[name]
         order = [table.c.seq] if "seq" in table.c else list(table.primary_key)
-        query = sa.select(table).where(table.c.owner == scope.user).order_by(*order)
+        query = sa.select(table).where(*_of(table, scope, memories)).order_by(*order)
         at = 0
         while True:
             page = query.limit(_PAGE).offset(at)
@@ -74,6 +80,21 @@ class Dump:
             return added
 
         return await self._db.submit(put)
+
+
+def _of(table: sa.Table, scope: Scope, memories: Sequence[str]) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions for rows of a table that a scope owns: by their partition, conversation or memory."""
+    mine = [table.c.owner == scope.user]
+    if not scope.agent:
+        return mine
+    if table is projects and scope.project:
+        return [*mine, projects.c.id == scope.project]
+    if "agent" in table.c:
+        return [*mine, reached(scope, table.c.agent)]
+    if table is uses:
+        return [*mine, uses.c.memory.in_(memories)]
+    talks = sa.select(sessions.c.id).where(sessions.c.owner == scope.user, reached(scope, sessions.c.agent))
+    return [*mine, table.c.session.in_(talks)]
 
 
 def _mappings(query: sa.Select[Any], connection: sa.Connection) -> list[dict[str, Any]]:

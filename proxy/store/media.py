@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
-from proxy.store.partitions import owned
+from proxy.store.partitions import listed, owned
 from proxy.store.sql import Database
 from proxy.store.tables import media
 from proxy.types import Document, Image, Scope
@@ -100,13 +100,17 @@ class Media:
         after: str = "",
         limit: int | None = 50,
         without: Collection[str] = (),
+        project: str = "",
     ) -> tuple[list[Shown], bool]:
         """Return what is in view of one kind, newest first, those ``without`` aside, and whether there is more.
+
+        ``project`` is the id of a project, for its own ones; ``*`` means all projects.
 
         Raises:
             NotFound: If there is no ``after`` to continue behind.
         """
-        query = sa.select(media.c.kind, media.c.body).where(*_seen(scope), media.c.kind == kind)
+        query = sa.select(media.c.kind, media.c.body).where(media.c.owner == scope.user, media.c.kind == kind)
+        query = query.where(listed(scope, media.c.agent, project))
         query = query.order_by(media.c.created_ms.desc(), media.c.id.desc())
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         items = [item for row in rows if (item := _decoded(row)).id not in without]

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from proxy.types import Scope
-from proxy.types.partition import parts
+from proxy.types.partition import partition, parts
 
 
 def owned(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
@@ -17,6 +17,36 @@ def owned(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
         return column.in_(scope.partitions)
     agents = {agent, *(parts(one)[0] for one in scope.also)} - {""}
     return sa.or_(column.in_(scope.partitions), column.like(".%"), *(column.like(f"{one}.%") for one in sorted(agents)))
+
+
+def listed(scope: Scope, column: sa.Column[Any], project: str) -> sa.ColumnElement[bool]:
+    """Return the condition for rows of a list.
+
+    Args:
+        scope: Whose.
+        column: Partition of a row.
+        project: Id of the project whose own rows are meant; ``*``: of all projects; "": what the scope sees.
+    """
+    if not project:
+        return column.in_(scope.partitions)
+    if project == "*":
+        return owned(scope, column)
+    is_its = sa.or_(column.endswith(f".{project}", autoescape=True), column.contains(f".{project}.", autoescape=True))
+    return sa.and_(owned(scope, column), is_its)
+
+
+def reached(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:
+    """Return the condition for all rows that ``Scope.owns``, those in quarantine included."""
+    found = []
+    for one in (scope.agent, *scope.also):
+        agent, project, _ = parts(one)
+        for name in sorted({"", agent}):
+            if not project:
+                found += [column == name, column.like(f"{name}.%")]
+            else:
+                found += [column == partition(name), column.like(f"{partition(name)}..%")]
+                found += [column == partition(name, project), column.like(f"{name}.{project}.%")]
+    return sa.or_(*found)
 
 
 def covered(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
-from proxy.store.partitions import owned
+from proxy.store.partitions import listed, owned
 from proxy.store.sql import Database
 from proxy.store.tables import bindings, chain, compactions, ledger, metadata, replies, sessions
 from proxy.text.secrets import redact_name
@@ -169,13 +169,16 @@ class Sessions:
         values = {"owner": scope.user, "agent": scope.agent, "name": redact_name(name), "name_hash": _name_hash(name)}
         return await self._db.query(lambda connection: connection.execute(_NAMED, values).scalar())
 
-    async def page(self, scope: Scope, *, after: str = "", limit: int = 20) -> tuple[list[Session], bool]:
+    async def page(
+        self, scope: Scope, *, after: str = "", limit: int = 20, project: str = ""
+    ) -> tuple[list[Session], bool]:
         """Return a page of the conversations in view, newest first, and whether there are more.
 
         Args:
             scope: Whose.
             after: Id of the last conversation of the page before, "" for the first page.
             limit: 1 to 1000.
+            project: Id of a project, its own ones; ``*``: of all projects; "": what the scope sees.
 
         Raises:
             NotFound: If ``after`` is no conversation in view.
@@ -183,7 +186,8 @@ class Sessions:
         limit = min(max(limit, 1), _MAX_PAGE)
 
         def select(connection: sa.Connection) -> tuple[list[Session], bool]:
-            query = sa.select(*_COLUMNS).where(*_in_view(scope))
+            in_list = sessions.c.owner == scope.user, listed(scope, sessions.c.agent, project)
+            query = sa.select(*_COLUMNS).where(*in_list)
             if after:
                 last = _find(scope, connection, after)
                 query = query.where(sa.tuple_(sessions.c.created_ms, sessions.c.id) < (to_ms(last.created_at), after))
@@ -311,10 +315,6 @@ def _locate(size: int) -> sa.Select[Any]:
         .select_from(chain.outerjoin(sessions, is_same))
         .where(chain.c.owner == sa.bindparam("owner"), chain.c.agent == sa.bindparam("agent"), chain.c.hash.in_(hashes))
     )
-
-
-def _in_view(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:
-    return sessions.c.owner == scope.user, sessions.c.agent.in_(scope.partitions)
 
 
 def _one(scope: Scope, session: str) -> tuple[sa.ColumnElement[bool], ...]:

@@ -134,6 +134,7 @@ class _Import:
 
     def __init__(self, services: Services, job: Job, holder: str) -> None:
         self._services, self._job, self._holder = services, job, holder
+        self._known: set[tuple[str, str]] | None = None  # texts and agents of all memories, read at the first statement
 
     async def run(self) -> Job:
         """Do it to its end, and return it with its counts.
@@ -187,19 +188,22 @@ class _Import:
         services, scope = self._services, self._job.scope
         now = services.clock.now()
         async with services.leases.held(scope, wait_s=WAIT_S):
-            known = {(row.text, row.agent) for row in await services.store.memories(scope)}
+            if self._known is None:
+                self._known = {(row.text, row.agent) for row in await services.store.memories(scope)}
+            known, new = self._known, set[tuple[str, str]]()
             changes = []
             for number, one in enumerate(told, self._job.done + 1):
                 text = redact(one.text)
                 if text != one.text:
                     notes.append(f"entry {number}: a secret was left out")
-                if (text, scope.agent) in known:
+                if (text, scope.agent) in known or (text, scope.agent) in new:
                     continue
-                known.add((text, scope.agent))
+                new.add((text, scope.agent))
                 at = min(one.at or now, now)
                 memory = stated(scope, text, at, kind=one.kind, id_=f"mem_{secrets.token_hex(12)}", source="import")
                 changes.append(Change("add", memory, None, "", "import"))
             await services.book.apply(scope, changes)
+        known |= new
         return len(changes)
 
     async def _converse(self, one: Conversation, name: str, added: dict[str, int], notes: list[str]) -> None:

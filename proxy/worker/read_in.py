@@ -20,7 +20,7 @@ from proxy.media.read import note_of_silence, read_document, read_image, read_te
 from proxy.memory.library.caption import is_sendable, words_of
 from proxy.memory.library.digest import digest
 from proxy.memory.library.library import as_said
-from proxy.memory.lifecycle.quarantine import speaks_to_the_model
+from proxy.memory.lifecycle.quarantine import holds_secrets, speaks_to_the_model
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.settings.media import MediaSettings
@@ -44,9 +44,7 @@ _NEAR = 4  # of 64 bits
 _SAME_SHAPE = 0.03
 _SAME_TEXT = 0.7
 _OF_SERVER = frozenset({"unavailable", "cancelled"})  # reasons that lie not in the picture: it is tried again
-
-
-INJECTION = "its text gives the model orders of its own"
+INJECTION, SECRETS = "its text gives the model orders of its own", "secrets"  # reasons of a quarantine
 
 
 class Gone(Exception):
@@ -85,11 +83,12 @@ async def _document(services: Services, reading: Reading, item: Document, progre
         sniffed = await sniff_file(path, item.name, item.media_type)
         found = await read_document(path, sniffed, settings, progress.parsed)
     content = await in_thread("cpu", _clean, found)
+    has_secrets = content != found and await in_thread("cpu", holds_secrets, [page.text for page in found.pages])
     pieces = await in_thread("cpu", chunks, content)
     outlined = (await in_thread("cpu", outline, content))[:_MOST_OUTLINE]
     said = await in_thread("cpu", digest, [page.text for page in content.pages])
     tokens = await in_thread("cpu", lambda: sum(measure_long(page.text) for page in content.pages))
-    agent = await _partition(services, reading, [piece.text for piece in pieces])
+    agent = await _partition(services, reading, [piece.text for piece in pieces], has_secrets=has_secrets)
     rows = [
         Chunk(
             f"{item.id}.{piece.seq}",
@@ -134,16 +133,19 @@ async def _resettle(services: Services, reading: Reading, rows: Sequence[Chunk])
         await services.store.put_chunks(reading.scope, moved, {}, "")
 
 
-async def _partition(services: Services, reading: Reading, texts: Sequence[str]) -> str:
-    """Return the partition of what is read: apart where it is in quarantine, or gives the model orders of its own."""
+async def _partition(services: Services, reading: Reading, texts: Sequence[str], *, has_secrets: bool = False) -> str:
+    """Return the partition of what is read: apart if in quarantine, with secrets, or with orders to the model."""
     item, scope = reading.item, reading.scope
     targets = await services.quarantine.targets(scope)
     apart = next((one for one in (item.id, item.session) if one and one in targets), "")
     settings = services.settings.memory
-    if not apart and settings.quarantine_injections and await in_thread("cpu", speaks_to_the_model, texts):
-        entry = Apart(f"qua_{secrets.token_hex(12)}", "document", item.id, INJECTION, "detector", services.clock.now())
-        await services.quarantine.add(scope, replace(entry, agent=item.agent))
-        apart = item.id
+    if not apart:
+        is_order = settings.quarantine_injections and await in_thread("cpu", speaks_to_the_model, texts)
+        is_secret = settings.quarantine_secrets and has_secrets
+        if reason := "; ".join([INJECTION] * is_order + [SECRETS] * is_secret):
+            entry = Apart(f"qua_{secrets.token_hex(12)}", "document", item.id, reason, "detector", services.clock.now())
+            await services.quarantine.add(scope, replace(entry, agent=item.agent))
+            apart = item.id
     agent, project, _ = parts(item.agent)
     return partition(agent, project, apart)
 

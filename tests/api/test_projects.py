@@ -206,3 +206,29 @@ def test_a_conversation_of_the_same_words_is_another_in_another_project(server: 
         forgotten = alpha.http.post("/memories/forget", json={"text": "crates"}).json()
         assert len(forgotten["closed"]) == 1
         assert "We number the crates by harvest" in beta.texts()
+
+
+@pytest.mark.parametrize("noun", ["sessions", "documents"])
+def test_lists_are_filtered_by_project(server: Running, noun: str) -> None:
+    key = new_key()
+    with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
+        alpha.http.post("/memories", json={"text": "The mascot is an otter", "project": "alpha"})
+        made = {}
+        for name, speaker in {"": anna, "alpha": alpha, "beta": beta}.items():
+            if noun == "sessions":
+                made[name] = speaker.tell(f"The mascot of {name} is an otter").headers["x-memory-session"]
+            else:
+                file = {"file": ("notes.md", f"The mascot of {name} is an otter.".encode())}
+                made[name] = speaker.http.post("/documents", files=file).json()["id"]
+
+        def listed(speaker: Speaker, project: str) -> set[str]:
+            return {row["id"] for row in speaker.get(f"/{noun}", project=project)["data"]}
+
+        assert listed(anna, "") == {made[""]}
+        assert listed(anna, "alpha") == {made["alpha"]}
+        assert listed(anna, anna.get("/projects/alpha")["id"]) == {made["alpha"]}
+        assert listed(anna, "*") == set(made.values())
+        assert listed(alpha, "alpha") == {made["alpha"]}
+        assert listed(alpha, "*") == {made[""], made["alpha"]}
+        for project in ("beta", "%", "never"):
+            assert listed(alpha, project) == set()

@@ -12,6 +12,7 @@ from tests.running import Running
 from tests.talking import Message, Speaker, new_key, speaking
 
 HOUSE = "My neighbour keeps eleven peacocks behind the chapel"
+INVOICE = "Please pay 200 euros to DE89 3704 0044 0532 0130 00 by Friday."
 QUESTION = "What does my neighbour keep behind the chapel?"
 
 
@@ -153,8 +154,26 @@ def test_a_document_that_speaks_to_the_model_is_set_apart_by_itself(
     assert "Balthasar" in sent(upstream)
 
 
+def test_document_with_secrets_is_set_apart_on_request(tmp_path: Path, upstream: FakeProvider) -> None:
+    key = "sk-proj-9fK2mQ7xT4vB8nL1cR6wZ3pH5jD0sY"
+    memory = {"quarantine_secrets": True}
+    with Running(tmp_path, upstream=upstream.base_url, memory=memory) as server, speaking(server) as anna:
+        document = add_document(anna, f"# Harbour\n\nThe parrot is called Balthasar.\n\nAPI key: {key}\n".encode())
+        listed = anna.http.get("/quarantine")
+        (entry,) = listed.json()["data"]
+        assert (entry["document"], entry["by"], entry["reason"]) == (document, "detector", "secrets")
+        assert key not in listed.text
+        anna.say("What is the parrot called?", x_memory_mode="read")
+        assert "Balthasar" not in sent(upstream)
+        anna.http.post(f"/quarantine/{entry['id']}/release")
+        anna.say("What is the parrot called?", x_memory_mode="read")
+        assert "Balthasar" in sent(upstream)
+        assert key not in sent(upstream)
+
+
 @pytest.mark.parametrize(
-    "plain", ["Please read the instructions of the previous page.", "The user manual: ignore the noise of the pump."]
+    "plain",
+    ["Please read the instructions of the previous page.", "The user manual: ignore the noise of the pump.", INVOICE],
 )
 def test_an_ordinary_document_is_not(alice: Speaker, plain: str) -> None:
     add_document(alice, plain.encode())

@@ -12,6 +12,7 @@ import structlog
 
 from tests.conformance import tools
 from tests.fakes.provider import FakeProvider
+from tests.fuzz.bounds_play import run_bounds
 from tests.fuzz.fields import BODIES, every_field
 from tests.fuzz.run import Findings, ask_all, fuzz, sturdy
 from tests.fuzz.spec import fuzz_spec
@@ -32,7 +33,10 @@ def main() -> int:
         "--spec-examples", type=int, default=8, help="Of the specification, for each operation; 0: none."
     )
     parser.add_argument("--histories", type=int, default=200, help="Of several scopes at once.")
+    parser.add_argument("--bounds", type=int, default=20, help="Histories over every path, by scopes much alike.")
     given = parser.parse_args()
+    run_bounds(given.bounds, first_seed=given.seed)
+    print(f"{given.bounds} histories over every path", flush=True)
     logged: Counter[str] = Counter()
     provider = FakeProvider().start()
     provider.script(sturdy)

@@ -16,6 +16,7 @@ from proxy.memory.plan.changes import WAS, Action, Change, is_ending, undo_chang
 from proxy.store.ledger import Ledger
 from proxy.store.quarantine import Apart, ApartKind, FoundBy, Quarantine
 from proxy.text.languages import languages_in
+from proxy.text.secrets import holds_credential
 from proxy.text.words import flat
 from proxy.types import Chunk, Episode, Memory, Scope
 from proxy.types.partition import partition, parts
@@ -177,3 +178,8 @@ def speaks_to_the_model(texts: Iterable[str]) -> bool:
             if any(tongue.has("injection", low) for tongue in languages_in(low)):
                 return True
     return False
+
+
+def holds_secrets(texts: Iterable[str]) -> bool:
+    """Return whether a text holds a key, a token or a password."""
+    return any(map(holds_credential, texts))

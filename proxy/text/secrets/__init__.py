@@ -4,6 +4,6 @@ Open first: ``redaction``. A cue ("password", in many languages) and a word that
 but for what is known by its form; words and providers' prefixes are data: ``data.toml``.
 """
 
-from proxy.text.secrets.redaction import REDACTED, redact, redact_answer, redact_name, redact_values
+from proxy.text.secrets.redaction import REDACTED, holds_credential, redact, redact_answer, redact_name, redact_values
 
-__all__ = ["REDACTED", "redact", "redact_answer", "redact_name", "redact_values"]
+__all__ = ["REDACTED", "holds_credential", "redact", "redact_answer", "redact_name", "redact_values"]

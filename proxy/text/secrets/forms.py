@@ -51,6 +51,13 @@ def spans(text: str, *, is_name: bool = False) -> Iterator[Span]:
         text: Any text.
         is_name: The text is an id or a name: that it is long and random does not make it a secret.
     """
+    yield from credentials(text, is_name=is_name)
+    yield from _cards(text)
+    yield from (match.span() for match in _IBAN.finditer(text) if _is_iban(match[0]))
+
+
+def credentials(text: str, *, is_name: bool = False) -> Iterator[Span]:
+    """Yield where secrets stand that open something, as ``spans`` does: no cards and no bank accounts."""
     if "PRIVATE KEY" in text:
         yield from (match.span() for match in _PRIVATE_KEY.finditer(text))
     if "Private-Lines" in text:
@@ -67,8 +74,6 @@ def spans(text: str, *, is_name: bool = False) -> Iterator[Span]:
     yield from _mnemonics(text)
     if longest >= _MIN_RANDOM and not is_name:
         yield from _random(text)
-    yield from _cards(text)
-    yield from (match.span() for match in _IBAN.finditer(text) if _is_iban(match[0]))
 
 
 _PREFIXES = [

@@ -21,6 +21,13 @@ def redact(text: str) -> str:
     return _redacted(text, is_name=False)
 
 
+def holds_credential(text: str) -> bool:
+    """Return whether a text holds a secret that opens something: a key, a token, a password; no card and no account."""
+    seen = text if text.isascii() else text.translate(_NARROW)
+    found = (*forms.credentials(seen), *cued.spans(seen))
+    return any(REDACTED not in text[start:end] for start, end in found)
+
+
 def redact_answer(text: str, asked: str) -> str:
     """Return the text of a message without secrets; a question for one in the message before makes a word one.
 

@@ -68,9 +68,16 @@ class Manifest:
 
 
 async def export(places: Places, scope: Scope, now: datetime) -> AsyncIterator[bytes]:
-    """Yield the lines of an export of everything that the owner has, of all agents."""
-    rows = {noun: await _rows_of(places, scope, noun) for noun in NOUNS}
-    tables = await places.dump.count(scope)
+    """Yield the lines of an export of everything that the scope owns: of a user everything, of all agents.
+
+    Of a project or an agent it is what is theirs and what is common, nothing of another.
+    """
+    rows = {
+        noun: [row for row in await _rows_of(places, scope, noun) if not scope.agent or scope.owns(row.agent)]
+        for noun in NOUNS
+    }
+    memories = [row.id for row in rows["memories"]]
+    tables = await places.dump.count(scope, memories)
     names = await _blobs(places, scope)
     counts: dict[str, int] = {**tables, **{noun: len(found) for noun, found in rows.items()}, "blobs": len(names)}
     digest = hashlib.sha256()
@@ -84,7 +91,7 @@ async def export(places: Places, scope: Scope, now: datetime) -> AsyncIterator[b
     yield line({**head, "counts": {name: number for name, number in counts.items() if number}})
     written = dict.fromkeys(counts, 0)
     for name in tables:
-        async for row in places.dump.rows(scope, name):
+        async for row in places.dump.rows(scope, name, memories):
             if written[name] < tables[name]:  # what came since the count is for the next export
                 written[name] += 1
                 yield line({"type": name, "value": row})
@@ -246,7 +253,7 @@ async def _put_blob(places: Places, scope: Scope, value: Mapping[str, Any], numb
 async def _blobs(places: Places, scope: Scope) -> list[str]:
     """Return the names of the bytes that the owner's files have, thumbnails included."""
     found: list[str] = []
-    async for row in places.dump.rows(scope, "media"):
+    async for row in places.dump.rows(scope, "media", ()):
         found += [row["sha256"], f"{row['sha256']}.webp"] if row["kind"] == "image" else [row["sha256"]]
     return list(dict.fromkeys(found))
 
