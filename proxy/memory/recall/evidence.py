@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.index.postings import Lines, Mask, Scores
 from proxy.memory.index.shelf import Shelf
 from proxy.memory.recall.gate import Evidence
 from proxy.memory.recall.rank import best
+from proxy.store.passages import lexical_text
+from proxy.text.lexical import tokens
 from proxy.types import Chunk, Episode, Memory
 
 AnyShelf = Shelf[Memory] | Shelf[Episode] | Shelf[Chunk]
@@ -17,6 +19,7 @@ AnyShelf = Shelf[Memory] | Shelf[Episode] | Shelf[Chunk]
 _VERY_MANY_TEXTS = 4000
 _TELLING = 0.3  # weight of a term from which on it counts
 _COVERING = 3  # texts of which one must hold the words
+_SAMPLED = 12  # texts of a very large table that are read for them
 _PAIR_GENEROSITY = 2.0
 _RARE = 0.6  # of the rarity of a word that one text holds
 
@@ -41,12 +44,35 @@ def coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: S
     telling = [term for term, weight in terms.items() if weight >= _TELLING]
     if not telling or not lexical.any():
         return 0.0
-    numbers, lines = shelf.postings.holders(telling)
-    holders = np.bincount(numbers[mask[lines]], minlength=len(telling))
+    top = best(lexical, _COVERING)
+    if shelf.is_sample:
+        texts = _VERY_MANY_TEXTS
+        numbers, lines, holders = _sampled(shelf, telling, lexical)
+    else:
+        numbers, lines = shelf.postings.holders(telling)
+        holders = np.bincount(numbers[mask[lines]], minlength=len(telling)).astype(np.float32)
     masses = np.array([terms[term] for term in telling]) * np.log1p(texts / (1 + np.maximum(1, holders)))
-    held = [masses[numbers[lines == line]] for line in best(lexical, _COVERING)]
+    held = [masses[numbers[lines == line]] for line in top]
     share = max(float(found.sum()) for found in held) / float(masses.sum())
     rarest = max((float(found.max()) for found in held if len(found)), default=0.0)
     pairs = sum(len(term) == 2 and not term.isascii() for term in telling)
     generosity = 1 + _PAIR_GENEROSITY * pairs / len(telling)
     return min(1.0, generosity * share) * min(1.0, rarest / (_RARE * float(np.log1p(texts / 2))))
+
+
+def _sampled(shelf: AnyShelf, telling: Sequence[str], lexical: Scores) -> tuple[Lines, Lines, Scores]:
+    """Return the same matches on a shelf of candidates, whose terms are in the store, and about how many hold each.
+
+    Read are the texts that match best: a word that most of them hold is common, however few of them are here.
+    """
+    read = best(lexical, _SAMPLED)
+    terms = [frozenset(tokens(lexical_text(shelf.items[line]))) for line in read]
+    pairs = [
+        (number, line)
+        for line, held in zip(read, terms, strict=True)
+        for number, term in enumerate(telling)
+        if term in held
+    ]
+    numbers, lines = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    holders = np.bincount(numbers, minlength=len(telling)).astype(np.float32)
+    return numbers, lines, np.where(holders > _COVERING, holders * _VERY_MANY_TEXTS / _SAMPLED, holders)

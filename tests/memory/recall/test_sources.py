@@ -222,3 +222,18 @@ async def test_hits_are_dated_by_the_users_zone(store):
     found = await recall(ANNE, Query("Where do I keep bees?", "", None, NOW), IndexCache(store, model=MODEL))
     assert {hit.source for hit in found.hits} == {"fact", "episode"}
     assert {hit.when.date().isoformat() for hit in found.hits} == {"2026-02-28"}
+
+
+async def test_a_rare_word_counts_in_a_table_too_large_to_hold(store):
+    """Its terms are in the store, not on the shelf of candidates."""
+    index = IndexCache(store, model=MODEL, most_rows=100)
+    rows = [
+        turn
+        for number in range(60)
+        for turn in conversation(f"s{number}", f"My locker is k{number}x downstairs", "All right")
+    ]
+    await store.put_episodes(ANNE, rows, turn_vectors(rows), MODEL)
+    rare = await recall(ANNE, ask("where is k33x", vector=bag("the key downstairs")), index)
+    assert rare.hits[0].text == "My locker is k33x downstairs"
+    common = await recall(ANNE, ask("where is downstairs", vector=bag("something else")), index)
+    assert not common.hits
