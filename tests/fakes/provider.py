@@ -17,7 +17,7 @@ from tests.fakes import replies
 from tests.fakes.replies import Gate, Hang, Raw, Reply
 
 Script = Callable[["Seen"], "Reply | Raw | Hang | None"]
-_WAIT_S = 10.0
+_WAIT_S = 60.0
 
 
 @dataclass(eq=False)
