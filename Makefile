@@ -23,6 +23,7 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
+	$(BIN)/python deploy/words.py
 
 bench: install
 	$(BIN)/python -m tests.bench $(ARGS)

@@ -95,3 +95,8 @@ async def test_the_health_check_fails_at_a_server_that_is_not_ready() -> None:
     async with listening(app) as port:
         command, environment = _health(port)
         assert (await anyio.run_process(command, env=environment, check=False)).returncode == 1
+
+
+def test_the_words_of_the_code_keep_to_the_rules() -> None:
+    done = subprocess.run([sys.executable, ROOT / "deploy" / "words.py"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")

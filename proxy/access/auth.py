@@ -1,4 +1,4 @@
-"""Who is asking: from the client's key and headers to a scope, or to no memory at all."""
+"""Identity of a request: from the client's key and headers to a scope, or to no memory at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SESSION_HEADERS = ("x-openwebui-chat-id", "x-sm-conversation-id")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a client's key stands for.
+    """Identity behind a client's key.
 
     Args:
         key: The key as the client sent it, "" for none; never stored, never logged.
@@ -56,7 +56,7 @@ class Identity:
 
     @property
     def holder(self) -> str:
-        """Who is counted: a key of ours, else the tenant; everybody without either is one."""
+        """Holder that is counted: a Throughline key, else the tenant; all requests without either share one."""
         return self.own or self.tenant
 
     def may_use(self, model: str) -> bool:

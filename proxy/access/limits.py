@@ -1,4 +1,4 @@
-"""How much one key may ask for: requests and tokens a minute, streams at a time.
+"""Limits of one key: requests and tokens a minute, streams at a time.
 
 Each process counts for itself: of ``--workers N`` every one grants its N-th part of the rates, and at least one
 request and one stream.
@@ -17,7 +17,7 @@ from proxy.telemetry.metrics import LIMITED
 from proxy.types import Allowance
 
 _MINUTE_S = 60.0
-_MOST_HOLDERS = 10_000
+_MAX_HOLDERS = 10_000
 _STREAM_RETRY_S = 1.0
 _ROUNDING = 1e-6
 
@@ -68,7 +68,7 @@ class _Account:
 
 
 class Limits:
-    """What every holder of an allowance has used.
+    """Usage by holder of an allowance.
 
     Args:
         clock: Tells the time.
@@ -102,7 +102,7 @@ class Limits:
     def _account(self, holder: str, now: float) -> _Account:
         account = self._accounts.get(holder)
         if account is None:
-            if len(self._accounts) >= _MOST_HOLDERS:
+            if len(self._accounts) >= _MAX_HOLDERS:
                 self._forget(now)
             account = self._accounts[holder] = _Account()
         self._accounts.move_to_end(holder)

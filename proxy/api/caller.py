@@ -1,4 +1,4 @@
-"""Who calls the memory side: the same key, the same scope as the chat."""
+"""Caller of the memory API: the same key and scope as the chat."""
 
 from __future__ import annotations
 

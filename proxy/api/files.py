@@ -27,7 +27,7 @@ from proxy.upstream.headers import by_name, client_key
 from proxy.worker.discard import discard
 
 _JSON = [("content-type", "application/json")]
-_MOST_LISTED = 10_000
+_MAX_LISTED = 10_000
 
 
 class Files:
@@ -136,8 +136,8 @@ class Files:
             if not places:
                 raise NotFound(f"There is no file {after[:80]!r} in this list to continue after.", param="after")
             uploads = uploads[places[0] + 1 :]
-        limit = asked.get("limit", [str(_MOST_LISTED)])[0]
-        most = min(max(int(limit), 1), _MOST_LISTED) if limit.isdecimal() else _MOST_LISTED
+        limit = asked.get("limit", [str(_MAX_LISTED)])[0]
+        most = min(max(int(limit), 1), _MAX_LISTED) if limit.isdecimal() else _MAX_LISTED
         page = [file_shape(one, await _item(self._services, call.owner, one)) for one in uploads[:most]]
         await call.answer(listing(page, has_more=len(uploads) > most))
 

@@ -29,7 +29,7 @@ class _Body(BaseModel):
 
 
 class ForgetBody(_Body):
-    """What ``POST /v1/memories/forget`` takes."""
+    """Body of ``POST /v1/memories/forget``."""
 
     text: _Text | None = None
     query: _Text | None = None
@@ -38,7 +38,7 @@ class ForgetBody(_Body):
 
 
 class UndoBody(_Body):
-    """What ``POST /v1/memories/undo`` takes."""
+    """Body of ``POST /v1/memories/undo``."""
 
     batch: str = Field(max_length=100)
 

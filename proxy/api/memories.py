@@ -43,7 +43,7 @@ class _Body(BaseModel):
 
 
 class NewMemory(_Body):
-    """What ``POST /v1/memories`` takes."""
+    """Body of ``POST /v1/memories``."""
 
     text: _Text
     kind: Kind = "fact"
@@ -59,7 +59,7 @@ class NewMemory(_Body):
 
 
 class MemoryPatch(_Body):
-    """What ``PATCH /v1/memories/{id}`` takes; what is left out stays."""
+    """Body of ``PATCH /v1/memories/{id}``; omitted fields stay."""
 
     text: _Text | None = None
     kind: Kind | None = None

@@ -31,7 +31,7 @@ _Query = Annotated[str, Field(min_length=1, max_length=20_000)]
 
 
 class SearchBody(BaseModel):
-    """What ``POST /v1/memories/search`` takes."""
+    """Body of ``POST /v1/memories/search``."""
 
     model_config = ConfigDict(extra="forbid")
 

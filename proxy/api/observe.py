@@ -1,4 +1,4 @@
-"""What is done with a request that has ended: it is counted, its line is written, its spans are handed over."""
+"""End of a request: count it, write its log line, hand over its spans."""
 
 from __future__ import annotations
 

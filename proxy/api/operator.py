@@ -20,7 +20,7 @@ from proxy.process.threads import in_thread
 from proxy.store.census import census, newest_receipts
 
 router = APIRouter(prefix="/v1/operator", include_in_schema=False)
-_MOST_RECEIPTS = 50_000  # that sums are made of; the newest
+_MAX_RECEIPTS = 50_000  # that sums are made of; the newest
 
 
 @router.get("")
@@ -32,7 +32,7 @@ async def operator(request: Request, days: Annotated[int, Query(ge=1, le=366)] =
         raise Forbidden("This is for a key that `throughline keys create --operator` made.")
     since = services.clock.now() - timedelta(days=days)
     number, users = await census(services.database, since=since)
-    pairs_of_receipts = await newest_receipts(services.database, since=since, limit=_MOST_RECEIPTS)
+    pairs_of_receipts = await newest_receipts(services.database, since=since, limit=_MAX_RECEIPTS)
     used, by_day, by_model, steps, reasons = await in_thread("cpu", _summed, pairs_of_receipts)
     disk = await in_thread("load", _disk, services.settings.server.data_dir)
     failed = services.failed_writes()

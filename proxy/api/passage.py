@@ -75,17 +75,17 @@ class Passage:
 
     @property
     def memories(self) -> Memories | None:
-        """What memory did; None: the request is not of the kind."""
+        """Work of memory; None for requests of another kind."""
         return self.exchange.memories() if self.exchange is not None else None
 
     @property
     def tries(self) -> list[Attempt]:
-        """Who was asked, in order."""
+        """Targets that were tried, in order."""
         return self.exchange.attempts if self.exchange is not None else self.attempts
 
     @property
     def spent(self) -> Spent:
-        """What it cost, as the provider counted."""
+        """Usage as the provider counted it."""
         if self.exchange is not None:
             return spent(self.exchange.usage)
         return spent(self.meter.usage() if self.meter is not None else None)

@@ -1,4 +1,4 @@
-"""What a path asks for once nothing is left to decode: no two servers on its way may read it differently. Pure."""
+"""Path decoded to a fixed point, so that no two servers on its way read it differently. Pure."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from proxy.api.caller import services_of
 from proxy.errors import StoreUnavailable
 
-_MOST_WAIT_S = 10.0
+_MAX_WAIT_S = 10.0
 
 
 class PatientRoute(APIRoute):
@@ -31,7 +31,7 @@ class PatientRoute(APIRoute):
                 if is_whole.is_set() or not is_reading:
                     raise
                 try:
-                    async with asyncio.timeout(_MOST_WAIT_S):
+                    async with asyncio.timeout(_MAX_WAIT_S):
                         await is_whole.wait()
                 except TimeoutError:
                     raise StoreUnavailable("this memory is being mended; try again shortly") from None

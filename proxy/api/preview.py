@@ -15,7 +15,7 @@ router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
 
 
 class Question(BaseModel):
-    """What ``POST /v1/memories/preview`` takes."""
+    """Body of ``POST /v1/memories/preview``."""
 
     model_config = ConfigDict(extra="forbid")
 

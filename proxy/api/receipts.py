@@ -24,7 +24,7 @@ from proxy.types.partition import parts
 
 _SHOWN = ("chunk", "image")
 _LISTS = ("injected", "considered", "learned", "closed", "linked", "review")
-_MOST_LOOKED_AT = 2_000  # receipts in which an entry is sought
+_MAX_LOOKED_AT = 2_000  # receipts in which an entry is sought
 
 router = APIRouter(prefix="/v1/receipts", route_class=PatientRoute)
 
@@ -44,7 +44,7 @@ async def list_receipts(
     document or image into the request.
     """
     found: list[dict[str, Any]] = []
-    sessions, most = [session] if session else [], _MOST_LOOKED_AT if entry else limit + 1
+    sessions, most = [session] if session else [], _MAX_LOOKED_AT if entry else limit + 1
     last = after
     for part in reversed(services.both()):  # each knows its own: behind the last of one the next begins
         with suppress(NotFound):

@@ -22,7 +22,7 @@ from proxy.worker.endings import end_conversation, forget_summaries
 from proxy.worker.sweep import forget_conversation
 
 router = APIRouter(prefix="/v1/sessions", route_class=PatientRoute)
-_MOST_RECEIPTS = 2_000  # of a page of conversations, the newest
+_MAX_RECEIPTS = 2_000  # of a page of conversations, the newest
 
 
 @router.get("")
@@ -43,7 +43,7 @@ async def list_sessions(
     shown = [session_shape(session) for session in page]
     if usage and page:
         ids = [session.id for session in page]
-        bodies = await services.receipts.page(scope, sessions=ids, limit=_MOST_RECEIPTS)
+        bodies = await services.receipts.page(scope, sessions=ids, limit=_MAX_RECEIPTS)
         used = await in_thread("cpu", usage_of_sessions, bodies)
         shown = [{**one, "usage": used.get(one["id"])} for one in shown]
     return listing(shown, has_more=has_more)

@@ -1,4 +1,4 @@
-"""How our nouns look in JSON: OpenAI-shaped objects and lists, times in ISO 8601 UTC."""
+"""JSON shapes of the API: OpenAI-shaped objects and lists, times in ISO 8601 UTC."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from proxy.store.costs import shown
 from proxy.types import Scope
 from proxy.worker.hygiene import look
 
-_MOST_IDS = 100
+_MAX_IDS = 100
 
 router = APIRouter(prefix="/v1/state", route_class=PatientRoute)
 
@@ -56,5 +56,5 @@ async def _due(services: Services, scope: Scope) -> dict[str, Any]:
         "compressed": len(found.compressed),
         "due": len(found.due),
         "over": found.over,
-        "ids": list(found.due[:_MOST_IDS]),
+        "ids": list(found.due[:_MAX_IDS]),
     }

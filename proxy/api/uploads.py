@@ -19,13 +19,13 @@ from proxy.store.media import Shown
 from proxy.types import Scope
 from proxy.upstream.headers import by_name, find
 
-_MOST_FIELD = 2**20
-_MOST_PARTS = 20
+_MAX_FIELD = 2**20
+_MAX_PARTS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What came: the file and the fields beside it."""
+    """Parsed form: the file and its fields."""
 
     data: bytes
     name: str
@@ -73,7 +73,7 @@ async def fields_of(body: bytes, headers: Iterable[tuple[str, str]]) -> list[tup
 
 async def _parsed(body: bytes, headers: Iterable[tuple[str, str]]) -> FormData:
     raw = Headers(raw=[(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers])
-    parser = MultiPartParser(raw, _once(body), max_files=_MOST_PARTS, max_fields=_MOST_PARTS, max_part_size=_MOST_FIELD)
+    parser = MultiPartParser(raw, _once(body), max_files=_MAX_PARTS, max_fields=_MAX_PARTS, max_part_size=_MAX_FIELD)
     parser.spool_max_size = len(body) + 1
     try:
         return await parser.parse()

@@ -1,4 +1,4 @@
-"""Which wire a request is on, and errors of ours in its shape."""
+"""Wire of a request, and Throughline's errors in its shape."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class _Failed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """Where files go."""
+    """Server that files are sent to."""
 
     http: aiohttp.ClientSession
     base_url: str

@@ -49,7 +49,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """How one wire writes them.
+    """Attachments as one wire writes them.
 
     Args:
         key: Name of the list of messages on the top level.

@@ -1,4 +1,4 @@
-"""What every wire format offers: a reading view of a request, edits by splice, and the reply put together."""
+"""Protocol of wire formats: a reading view of a request, edits by splice, and the reply put together."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What its text parts say, one a line."""
+        """Its text parts, one a line."""
         return "\n".join(part.text for part in self.parts if part.text)
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What memory needs to know of a request; the bytes that go up are edited by splice.
+    """Reading view of a request for memory; the bytes sent are edited by splice.
 
     Args:
         model: As the client wrote it.
@@ -107,7 +107,7 @@ class Insertion:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a provider answered, put together from its bytes.
+    """Reply of a provider, put together from its bytes.
 
     Args:
         text: Of the first choice.

@@ -31,7 +31,7 @@ def condense(body: bytes, drop: Collection[int], host: int, text: str, *, key: s
 
 
 class _Places:
-    """Where each message starts, and the content of one; of repeated keys the last counts, as parsers have it."""
+    """Offset of each message, and the content of one; of repeated keys the last counts, as in parsers."""
 
     def __init__(self, text: str, host: int, key: str) -> None:
         self._text, self._host, self._key = text, host, key

@@ -1,4 +1,4 @@
-"""Who and which conversation ``metadata.user_id`` names: some agents put both into it."""
+"""User and conversation in ``metadata.user_id``: some agents put both into it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proxy.dialects.copying import parsed
 _IN_ONE = re.compile(
     r"user_(?P<device>[0-9a-f]{64})_account_(?P<account>[0-9a-f-]*)_session_(?P<session>[0-9a-f-]{36})"
 )
-_MOST_JSON = 2048
+_MAX_JSON = 2048
 
 
 def named(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def named(metadata: Mapping[str, Any]) -> dict[str, Any]:
     found = _IN_ONE.fullmatch(user_id)
     if found is not None:
         return _apart(metadata, found["account"] or found["device"], found["session"])
-    if user_id.startswith("{") and len(user_id) <= _MOST_JSON:
+    if user_id.startswith("{") and len(user_id) <= _MAX_JSON:
         given = parsed(user_id.encode("utf-8", "replace"))
         if isinstance(given, dict):
             user = string(given.get("account_uuid")) or string(given.get("device_id"))

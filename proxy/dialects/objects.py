@@ -1,4 +1,4 @@
-"""Which objects of a provider a request names, and which ones a reply hands out; what names them is data. Pure.
+"""Provider objects named in a request or handed out by a reply; the naming fields are data. Pure.
 
 The data are in ``objects.toml``: fields, forms of ids, collections in paths, and places in replies.
 """
@@ -173,7 +173,7 @@ def _in_field(field: str, value: str) -> Reference | None:
 
 def _kind_of(value: str, *, is_id: bool) -> str | None:
     """Return of what kind an id is by its look; None: it is none."""
-    match = _FORM.fullmatch(value) if len(value) < _LONGEST else _FORM.match(value[:_LONGEST])
+    match = _FORM.fullmatch(value) if len(value) < _MAX else _FORM.match(value[:_MAX])
     if match is None or value in _WORDS or value.startswith(_FREE):
         return None
     form, rest = match["form"], match["rest"]
@@ -184,7 +184,7 @@ def _kind_of(value: str, *, is_id: bool) -> str | None:
     return _FORMS[form]
 
 
-_LONGEST = 4096  # longer values are data; of addresses the beginning tells
+_MAX = 4096  # longer values are data; of addresses the beginning tells
 
 
 def _settled(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Where the parts of messages stand in a body's text, those inside the results of tools included."""
+"""Offsets of message parts in a body's text, those inside tool results included."""
 
 from __future__ import annotations
 

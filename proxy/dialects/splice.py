@@ -1,4 +1,4 @@
-"""Where values stand in a JSON text, and edits at those places that leave every other byte alone."""
+"""Offsets of values in a JSON text, and edits there that leave every other byte alone."""
 
 from __future__ import annotations
 

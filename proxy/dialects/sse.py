@@ -15,7 +15,7 @@ _EMPTY_LINE = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """How the terminal event of a wire looks.
+    """Form of a wire's terminal event.
 
     Args:
         pattern: Finds its line (the first telling one); written with ``terminal``.

@@ -103,7 +103,7 @@ class ReplyFilter(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ToolWire:
-    """How one wire format takes a tool of ours.
+    """Throughline's tool in one wire format.
 
     Args:
         may_offer: Whether it changes nothing that the client asked for: nothing is forced, and the name is free.

@@ -1,4 +1,4 @@
-"""How many tokens a reply cost, read off its bytes while they pass; the same for every wire format."""
+"""Token usage of a reply, read off its bytes while they pass; the same for every wire format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _KEPT_BYTES = 64 * 1024
-_MOST_INFLATED_BYTES = 16 * 1024 * 1024
+_MAX_INFLATED_BYTES = 16 * 1024 * 1024
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _INFLATED = frozenset({"gzip", "x-gzip", "deflate"})
 _KEY = b'"usage":'
@@ -39,7 +39,7 @@ class UsageMeter:
         """Look at a piece."""
         if self._inflater is not None:
             try:
-                chunk = self._inflater.decompress(chunk, _MOST_INFLATED_BYTES)
+                chunk = self._inflater.decompress(chunk, _MAX_INFLATED_BYTES)
             except zlib.error:
                 return
         if len(self._head) < _KEPT_BYTES:

@@ -1,4 +1,4 @@
-"""Which addresses are out in the public internet, so that a URL of a stranger cannot reach into the house."""
+"""Check for public internet addresses, so that a stranger's URL cannot reach the private network."""
 
 from __future__ import annotations
 

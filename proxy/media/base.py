@@ -1,4 +1,4 @@
-"""What reading a file gives, and how a file that is not read is refused."""
+"""Result of reading a file, and the refusal of one that is not read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MediaRefused(ProxyError):
 
 @dataclass(frozen=True, slots=True)
 class Sniffed:
-    """What a file is by its bytes; its name and declared type only decide between kinds of text."""
+    """Media type of a file by its bytes; name and declared type only decide between kinds of text."""
 
     kind: FileKind
     media_type: str
@@ -60,7 +60,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a document says."""
+    """Text of a document, page by page."""
 
     media_type: str
     pages: tuple[Page, ...]
@@ -87,7 +87,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What an image shows, as far as no model is needed.
+    """Properties of an image, as far as no model is needed.
 
     Args:
         width: In pixels, upright; likewise ``height``.

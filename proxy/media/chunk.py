@@ -30,7 +30,7 @@ _SOURCE = ("text/x-source", "application/json", "application/xml", "application/
 
 @dataclass(frozen=True, slots=True)
 class _Atom:
-    """What is cut only where it would not fit: a sentence, a row, some lines of code.
+    """Unit that is cut only where it would not fit: a sentence, a row, some lines of code.
 
     Args:
         lead: The table's head, which is repeated where a passage begins with this row.

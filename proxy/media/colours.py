@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
 _FIELDS = (48, 48)
-_LEAST_SHARE = 0.08
-_MOST = 3
+_MIN_SHARE = 0.08
+_MAX = 3
 _DARK, _BRIGHT, _PALE, _GREYISH, _BROWN = 0.16, 0.88, 0.12, 0.2, 0.6
 _HUES = (
     (15, "red"), (42, "orange"), (68, "yellow"), (160, "green"), (195, "cyan"), (255, "blue"), (290, "purple"),
@@ -24,7 +24,7 @@ def main_colours(image: Image.Image) -> list[str]:
     data = image.resize(_FIELDS).tobytes()
     names = Counter(name_of(*data[at : at + 3]) for at in range(0, len(data), 3))
     fields = names.total()
-    return [name for name, count in names.most_common(_MOST) if count >= _LEAST_SHARE * fields]
+    return [name for name, count in names.most_common(_MAX) if count >= _MIN_SHARE * fields]
 
 
 def name_of(red: int, green: int, blue: int) -> str:

@@ -13,7 +13,7 @@ _SHIFTS, _MINI_SHIFT = (9, 12), 6
 _LAST = 0xFFFFFFFA  # what is larger is no number of a sector
 _IN_HEADER = 109  # places of the table's sectors in the header
 _STREAM, _FOLDERS = 2, (1, 5)
-_MOST_ENTRIES = 50_000
+_MAX_ENTRIES = 50_000
 _NOBODY = 0xFFFFFFFF
 
 
@@ -96,7 +96,7 @@ class Compound:
     def _listed(self) -> dict[str, tuple[int, int]]:
         """Return start and size of every stream by its path."""
         directory = b"".join(map(self._sector, self._chain(self._number(48, 4))))
-        count = min(len(directory) // _ENTRY_BYTES, _MOST_ENTRIES)
+        count = min(len(directory) // _ENTRY_BYTES, _MAX_ENTRIES)
         entries = [directory[at * _ENTRY_BYTES : (at + 1) * _ENTRY_BYTES] for at in range(count)]
         if not entries:
             raise _damaged()

@@ -33,7 +33,7 @@ _CHUNK_BYTES = 2**16
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What came from a URL.
+    """File fetched from a URL.
 
     Args:
         url: Where it came from in the end, after redirects.

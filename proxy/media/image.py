@@ -1,4 +1,4 @@
-"""What an image shows without a model: size, time, place, main colours, a thumbnail, a hash that finds it again."""
+"""Properties of an image without a model: size, time, place, main colours, thumbnail, perceptual hash."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What reading one file may take; named as the settings are."""
+    """Limits on reading one file; named as the settings are."""
 
     max_file_bytes: int
     max_pages: int

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from PIL import Image
 
 _MAX_SIDE = 2000
-_LEAST_SIDE = 24  # pixels; bullets and rules are smaller
+_MIN_SIDE = 24  # pixels; bullets and rules are smaller
 _DETECTION_SIDE = 1600
-_SMALL_SIDE, _MAX_SCALE, _LEAST_SCALE = 900, 2.0, 1.2  # small pictures are enlarged
+_SMALL_SIDE, _MAX_SCALE, _MIN_SCALE = 900, 2.0, 1.2  # small pictures are enlarged
 _PAGE_DPI = 200
 _POINTS = 72
-_LEAST_SCORE = 0.6
+_MIN_SCORE = 0.6
 _CLEAR = 0.85
 _SURE = 0.95
 _WORDS_CHARS = 8
-_LEAST_LINES = 3
+_MIN_LINES = 3
 
 
 def run_image(job: dict[str, Any], tell: Callable[[float], None]) -> str:
@@ -47,7 +47,7 @@ def run_part(job: dict[str, Any], tell: Callable[[float], None]) -> str:
     with Archive(Path(job["path"]), limits) as archive:
         data = archive.read(job["part"])
     image, _ = opened(io.BytesIO(data), limits)
-    return _read(flat(image), job) if min(image.size) >= _LEAST_SIDE else ""
+    return _read(flat(image), job) if min(image.size) >= _MIN_SIDE else ""
 
 
 def run_page(job: dict[str, Any], tell: Callable[[float], None]) -> str:
@@ -74,7 +74,7 @@ def _read(image: Image.Image, job: dict[str, Any]) -> str:
 def text_of(image: Image.Image) -> str:
     """Return the lines of text in an image, in reading order; a page that lies on its side is turned."""
     image.thumbnail((_MAX_SIDE, _MAX_SIDE))
-    if (scale := min(_MAX_SCALE, _SMALL_SIDE / max(image.size))) > _LEAST_SCALE:
+    if (scale := min(_MAX_SCALE, _SMALL_SIDE / max(image.size))) > _MIN_SCALE:
         image = image.resize((int(image.width * scale) or 1, int(image.height * scale) or 1))
     best = _looked(image)
     for turn in _turns(best):
@@ -86,7 +86,7 @@ def text_of(image: Image.Image) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What is read off an image as it lies: boxes, and how sure that is from 0 to 1."""
+    """Text read off an image as it lies: boxes, and their confidence from 0 to 1."""
 
     boxes: tuple[Box, ...]
     sureness: float
@@ -113,7 +113,7 @@ class _Look:
 def _turns(look: _Look) -> tuple[int, ...]:
     if look.is_sideways:
         return (90, 270)
-    return (180,) if len(look.boxes) >= _LEAST_LINES else ()
+    return (180,) if len(look.boxes) >= _MIN_LINES else ()
 
 
 def _has_signs(boxes: Sequence[Box]) -> bool:
@@ -131,7 +131,7 @@ def _looked(image: Image.Image) -> _Look:
     read = [
         (Box(text.strip(), *_edges(corners)), score)
         for corners, text, score in zip(found.boxes.tolist(), found.txts, found.scores, strict=True)
-        if text.strip() and score >= _LEAST_SCORE
+        if text.strip() and score >= _MIN_SCORE
     ]
     weight = sum(len(box.text) for box, _ in read)
     sureness = sum(len(box.text) * score for box, score in read) / weight if weight else 0.0

@@ -1,4 +1,4 @@
-"""Which engine reads text off pictures: the embedded one, or Tesseract where it is installed for the languages set."""
+"""Choice of the OCR engine: the embedded one, or Tesseract where it is installed for the languages set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EMBEDDED_READS = "Latin, Chinese and Japanese writing"
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What reads pictures.
+    """OCR engine.
 
     Args:
         name: Which.
@@ -33,7 +33,7 @@ class Engine:
 
     @property
     def reads(self) -> str:
-        """What it reads, in words."""
+        """Description of the engine and its languages."""
         return ", ".join(self.languages) if self.languages else _EMBEDDED_READS
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-_LEAST_LINES = 4  # of a column
+_MIN_LINES = 4  # of a column
 _PROSE_CHARS = 12  # of its usual line: shorter ones are cells of a table, which are read across
 _FILLED = 0.55  # of the column's width by its usual line
 _FILLED_BY_SEVERAL = 0.18  # where there may be more columns to the right
@@ -64,14 +64,14 @@ def _read(boxes: list[Box], depth: int) -> Iterator[str]:
 
 def _gutter(boxes: Sequence[Box]) -> float | None:
     """Return where the page parts into two columns of prose, if it does."""
-    if len(boxes) < 2 * _LEAST_LINES:
+    if len(boxes) < 2 * _MIN_LINES:
         return None
     best: tuple[int, int, float] | None = None
     for place in sorted({box.left - 0.5 for box in boxes}):
         left = [box for box in boxes if box.right <= place]
         right = [box for box in boxes if box.left >= place]
         crossing = len(boxes) - len(left) - len(right)
-        if min(len(left), len(right)) < _LEAST_LINES or crossing > _CROSSING * len(boxes):
+        if min(len(left), len(right)) < _MIN_LINES or crossing > _CROSSING * len(boxes):
             continue
         if (
             _is_prose(left, _FILLED)

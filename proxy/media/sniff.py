@@ -1,4 +1,4 @@
-"""What a file is: by its first bytes; its name and declared type only decide between kinds of text."""
+"""Media type of a file by its first bytes; name and declared type only decide between kinds of text."""
 
 from __future__ import annotations
 

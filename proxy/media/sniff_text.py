@@ -1,4 +1,4 @@
-"""Which kind of text a text is: by what stands in it, then by its name and declared type."""
+"""Kind of a text: by its content, then by its name and declared type."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HEADER_LINE = re.compile(rb"\A(?:[!-9;-~]++:|[ \t]|From )")
 _CONTROLS: Final = bytes(sorted({*range(32), 127} - {*b"\t\n\r\f\b\x1b"}))
 _MAX_CONTROLS = 0.005
 _PROBE = 65_536
-_LEAST_HEADERS = 3
+_MIN_HEADERS = 3
 
 
 def is_text(head: bytes) -> bool:
@@ -72,7 +72,7 @@ def _seen(body: bytes) -> str | None:
     if start.startswith(b"{") and b'"nbformat"' in body and b'"cells"' in body:
         return "ipynb"
     headers = re.split(rb"\r?\n\r?\n", start, maxsplit=1)[0].splitlines()
-    if all(map(_HEADER_LINE.match, headers)) and len(_MAIL.findall(b"\n".join(headers))) >= _LEAST_HEADERS:
+    if all(map(_HEADER_LINE.match, headers)) and len(_MAIL.findall(b"\n".join(headers))) >= _MIN_HEADERS:
         return "eml"
     return None
 

@@ -1,4 +1,4 @@
-"""What a page is made of: sections under headings, and in them paragraphs, tables and code, as places in its text."""
+"""Structure of a page: sections under headings, and their paragraphs, tables and code, as offsets in its text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands under one heading.
+    """Content under one heading.
 
     Args:
         level: Of the heading, from 1; 0 before the first one.

@@ -12,9 +12,9 @@ from proxy.media.base import MediaRefused
 if TYPE_CHECKING:
     from PIL import Image
 
-_MAX_SIDE, _LEAST_SIDE = 3000, 1200  # small writing is read better when it is enlarged
-_MOST_SCALE = 3.0
-_LEAST_WORD, _LEAST_TEXT = 50.0, 65.0  # of 100, how sure it is
+_MAX_SIDE, _MIN_SIDE = 3000, 1200  # small writing is read better when it is enlarged
+_MAX_SCALE = 3.0
+_MIN_WORD, _MIN_TEXT = 50.0, 65.0  # of 100, how sure it is
 _WORD_LEVEL, _COLUMNS = "5", 12
 _SPARE_S = 1.0  # before the server would end this process
 
@@ -32,7 +32,7 @@ def text_of(image: Image.Image, program: str, languages: Sequence[str], timeout_
         MediaRefused: ``timeout``, or ``ocr_failed``.
     """
     image.thumbnail((_MAX_SIDE, _MAX_SIDE))
-    scale = min(_MOST_SCALE, _LEAST_SIDE / max(image.size))
+    scale = min(_MAX_SCALE, _MIN_SIDE / max(image.size))
     if scale > 1:
         image = image.resize((round(image.width * scale), round(image.height * scale)))
     out = io.BytesIO()
@@ -56,7 +56,7 @@ def _said(table: str) -> str:
         lines.setdefault(place, []).append(word)
         weight += len(word)
         sureness += len(word) * sure
-    if not weight or sureness / weight < _LEAST_TEXT:
+    if not weight or sureness / weight < _MIN_TEXT:
         return ""
     return "\n".join(" ".join(words) for words in lines.values())
 
@@ -71,5 +71,5 @@ def _words(table: str) -> Iterator[tuple[tuple[str, ...], str, float]]:
             sure = float(cells[10])
         except ValueError:
             continue
-        if sure >= _LEAST_WORD:
+        if sure >= _MIN_WORD:
             yield tuple(cells[1:5]), cells[11].strip(), sure

@@ -16,7 +16,7 @@ from proxy.services import Services
 from proxy.settings.load import Settings
 from proxy.types import Scope
 
-_MOST_NAMED = 10_000  # ids in one request
+_MAX_NAMED = 10_000  # ids in one request
 
 
 def is_shared(settings: Settings) -> bool:
@@ -59,8 +59,8 @@ async def refuse_strange(scope: Scope, named: Sequence[Reference], services: Ser
         StoreUnavailable: If that cannot be found out.
     """
     left = {one.id: one for one in reversed(named)}
-    if len(left) > _MOST_NAMED:
-        raise NotHandedOut(f"The request names more than {_MOST_NAMED} objects of the provider.")
+    if len(left) > _MAX_NAMED:
+        raise NotHandedOut(f"The request names more than {_MAX_NAMED} objects of the provider.")
     for part in services.both():
         missing = await part.handed.missing(scope, list(left), now=services.clock.now()) if left else []
         left = {id_: left[id_] for id_ in missing}

@@ -1,4 +1,4 @@
-"""What of a request stays the same while its conversation goes on, to keep it on one deployment."""
+"""Stable part of a conversation's requests, which keeps it on one deployment."""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ from proxy.upstream.model_map import ModelFacts
 
 _POLL_S = 0.04
 _CHARACTERS_A_TOKEN = 4
-_LEAST_BYTES_A_TOKEN = 2  # of a packed or text file that may not fit the window
+_MIN_BYTES_A_TOKEN = 2  # of a packed or text file that may not fit the window
 _FULL = 0.9  # of the window
-_MOST_SHARE = 0.25  # of the window, for what stands in for one document
+_MAX_SHARE = 0.25  # of the window, for what stands in for one document
 
 
 async def attach(exchange: Exchange, services: Services) -> None:
@@ -157,7 +157,7 @@ class _Desk:
         if attachment.kind == "image" or self._model.window is None:
             return False
         size = len(attachment.text) or len(attachment.data) * 3 // 4
-        return size > self._model.window * _LEAST_BYTES_A_TOKEN
+        return size > self._model.window * _MIN_BYTES_A_TOKEN
 
     async def _taken(self, attachment: Attachment) -> tuple[Services, Shown | None]:
         """Keep an attachment now, or know it from before; where the mode does not learn, in memory only."""
@@ -242,7 +242,7 @@ class _Desk:
         """Return a document's outline and the passages that fit the question."""
         budget = self._settings.document_tokens
         if self._model.window is not None:
-            budget = min(budget, round(self._model.window * _MOST_SHARE))
+            budget = min(budget, round(self._model.window * _MAX_SHARE))
         query = await self._query()
         chunks = await standin.passages(self._scope, part.store, part.embedder.model, item, query)
         text = await in_thread("cpu", standin.of_parts, item, chunks, budget)

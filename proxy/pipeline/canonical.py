@@ -1,4 +1,4 @@
-"""What a message says, in bytes by which a conversation is recognised."""
+"""Canonical bytes of a message, by which a conversation is recognised."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _PREVIOUS = "previous_response_id"
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a user asks of the memory.
+    """Command of a user to the memory.
 
     Args:
         word: ``forget``, ``off`` and so on, in small letters; "" where nothing follows.

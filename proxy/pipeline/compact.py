@@ -32,15 +32,15 @@ _RESULTS = frozenset({"tool_result"})
 _NO_IDS = frozenset[str]()
 _OPENING_TOKENS, _OPENING_WORTH = 1000, 0.5  # the first turn often says what all of it is about
 _PINNED, _PROFILE, _PRIORITY = 3.0, 2.0, 1.0
-_MOST_QUOTES = 50
-_SHORTEST_QUOTE = 12
+_MAX_QUOTES = 50
+_MIN_QUOTE = 12
 _EARLY = 80  # percent of the trigger, at which the next summary is written
 _SEGMENT_SHARE = 2  # a half of the summary for what is newly left out
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the decision depends on."""
+    """Inputs of the decision."""
 
     messages: Sequence[Message]
     points: Sequence[Point]
@@ -114,7 +114,7 @@ def _share(settings: MemorySettings, model: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """What a request leaves out, and what a later one is going to: its plan, and the summary that it extends."""
+    """Compaction of a request, and the plan of a later one with the summary that it extends."""
 
     now: Compacted | None
     ahead: Plan | None = None
@@ -202,7 +202,7 @@ def _worth(asked: _Asked, lines: Sequence[Line]) -> dict[int, float]:
     """Return how much the turns are worth that said something pinned or of priority, by their opening messages."""
     rows = [row for row in asked.memories if row.status == "active" and _weight(row) > 0]
     by_turn = {turn: _weight(row) for row in rows for turn in (*row.turns, row.source.removeprefix("turn:"))}
-    quotes = [(row.quote, _weight(row)) for row in rows if len(row.quote) >= _SHORTEST_QUOTE][:_MOST_QUOTES]
+    quotes = [(row.quote, _weight(row)) for row in rows if len(row.quote) >= _MIN_QUOTE][:_MAX_QUOTES]
     heads = [index for index, line in enumerate(lines) if line.opens]
     worth = {}
     for index in heads:

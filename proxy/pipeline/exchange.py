@@ -40,7 +40,7 @@ _WORST_FIRST = (
 
 @dataclass(frozen=True, slots=True)
 class Memories:
-    """What memory did for a request, as ``X-Memory`` says it."""
+    """Value of ``X-Memory``: the work of memory on a request."""
 
     outcome: Outcome
     count: int = 0
@@ -55,7 +55,7 @@ class Memories:
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """What a model takes.
+    """Inputs that a model accepts.
 
     Args:
         sees: Images.
@@ -227,7 +227,7 @@ class Exchange:
 
     @property
     def kept(self) -> Sequence[LedgerEntry]:
-        """What earlier requests carried into what the provider keeps."""
+        """Memories that earlier requests carried into a conversation kept by the provider."""
         thread = self.thread
         return [entry for entry in self.ledger if entry.anchor in thread.anchors] if thread else ()
 

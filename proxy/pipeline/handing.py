@@ -18,7 +18,7 @@ from proxy.upstream.base import UpstreamResponse
 from proxy.upstream.headers import find
 
 _log = structlog.get_logger(__name__)
-_MOST_WAIT_S = 2.0
+_MAX_WAIT_S = 2.0
 # Pieces of text go by by the thousand and hand out nothing.
 _NOTHING = (b".delta", b'"content_block_delta"', b'"ping"')
 _BELOW_CHAT = b'"audio"'
@@ -70,7 +70,7 @@ class Handing:
         if not fresh:
             return
         try:
-            async with asyncio.timeout(_MOST_WAIT_S):
+            async with asyncio.timeout(_MAX_WAIT_S):
                 await services.handed.note(self.scope, fresh, now=services.clock.now())
         except (ProxyError, TimeoutError) as error:
             _log.warning("ids of a reply were not noted", error=type(error).__name__)

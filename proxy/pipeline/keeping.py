@@ -18,8 +18,8 @@ from proxy.services import Services
 from proxy.store.media import Shown
 
 _log = structlog.get_logger(__name__)
-_MOST = 64  # new attachments of one request
-_MOST_WAIT_S = 1.0
+_MAX = 64  # new attachments of one request
+_MAX_WAIT_S = 1.0
 _HEAD_START_S = 0.015  # the request is on its way to the provider before its files are decoded
 _PIECE = 2**20  # Base64 characters: the interpreter is held for a millisecond or so
 
@@ -29,7 +29,7 @@ def keep_beside(exchange: Exchange, services: Services) -> None:
     if not exchange.learns or not exchange.attached:
         return
     old = {point.index for point in exchange.points if point.hash in exchange.known}
-    fresh = [one for one in exchange.attached if one.attachment.place[0] not in old][-_MOST:]
+    fresh = [one for one in exchange.attached if one.attachment.place[0] not in old][-_MAX:]
     here = [one for one in fresh if not one.attachment.url or one.item is not None]
     if here:
         exchange.keeping = spawn(_keep_all(exchange, services, here), "keep attachments")
@@ -44,7 +44,7 @@ def keep_beside(exchange: Exchange, services: Services) -> None:
 async def settle(exchange: Exchange) -> None:
     """Wait, but not for long, for what is being kept, so that it is as durable as the turn."""
     if exchange.keeping is not None:
-        await asyncio.wait([exchange.keeping], timeout=_MOST_WAIT_S)
+        await asyncio.wait([exchange.keeping], timeout=_MAX_WAIT_S)
 
 
 async def take(attachment: Attachment, exchange: Exchange, services: Services) -> Shown | None:

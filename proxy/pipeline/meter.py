@@ -1,4 +1,4 @@
-"""What memory cost a request, and what it saved, by the prices of the model."""
+"""Costs and savings of memory in a request, by the prices of the model."""
 
 from __future__ import annotations
 

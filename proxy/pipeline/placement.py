@@ -1,4 +1,4 @@
-"""Which conversation a request belongs to, and what of it is new."""
+"""Placement of a request in its conversation: the session, and the new messages."""
 
 from __future__ import annotations
 

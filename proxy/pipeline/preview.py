@@ -1,4 +1,4 @@
-"""What a question would carry to a provider, without asking one: steps 2 and 3 of a request in observe mode."""
+"""Preview of the block for a question, without a provider: steps 2 and 3 of a request in observe mode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proxy.types import Hit, Scope
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would be injected.
+    """Texts that would be injected.
 
     Args:
         receipt: As of a request in observe mode; ids in place of texts.

@@ -17,7 +17,7 @@ from proxy.memory.conversations.episode import latest
 from proxy.memory.conversations.leftout import HEAD_CHARACTERS, HEADS, Passage, is_relevant
 from proxy.memory.conversations.leftout import search as search_left_out
 from proxy.memory.conversations.summarize import Utterance
-from proxy.memory.conversations.transcript import MOST_CHARACTERS, as_pieces
+from proxy.memory.conversations.transcript import MAX_CHARACTERS, as_pieces
 from proxy.memory.inject.standing import Standing, standing
 from proxy.memory.lifecycle.hygiene import MAX_WHOLE, Rules, pointer, stage_of
 from proxy.memory.lifecycle.tasks import dates_of, open_tasks, told
@@ -42,10 +42,10 @@ _SHOWN = ("chunk", "image")
 _PASSAGES_SHARE = 0.65  # of the deadline
 _EMBED_SHARE = 0.6  # of the deadline: the search by words must still fit behind a slow embedder
 LEDGER_DEADLINE_S = 2.0  # of a conversation that goes on; a reading takes 0.3 ms
-_MOST_HITS = 80
-_MOST_PASSAGES = 24  # of what a request leaves out
+_MAX_HITS = 80
+_MAX_PASSAGES = 24  # of what a request leaves out
 _SCANNED_IN_TIME = 2_000_000  # characters for which the deadline is meant; of more, nothing else finds what was said
-_MOST_KEPT = 200  # turns of a conversation that the provider keeps
+_MAX_KEPT = 200  # turns of a conversation that the provider keeps
 
 
 async def recall(exchange: Exchange, services: Services) -> None:
@@ -155,7 +155,7 @@ async def _look_up(
         exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
         if text and not _is_answered(exchange):
             exchange.recalled = await search(
-                scope, query, services.index, limit=_MOST_HITS, withheld=stands.withheld.spans
+                scope, query, services.index, limit=_MAX_HITS, withheld=stands.withheld.spans
             )
             found = _merged(exchange.recalled.hits, left_out)
             visible = holding(stands, seen(stands, found), exchange.moment, text)
@@ -185,7 +185,7 @@ async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> l
     turns: list[Episode] = []
     if exchange.thread is not None:
         with best_effort(exchange, "store"):
-            turns = await services.store.episodes(scope, session=exchange.thread.session, limit=_MOST_KEPT)
+            turns = await services.store.episodes(scope, session=exchange.thread.session, limit=_MAX_KEPT)
     return turns
 
 
@@ -213,7 +213,7 @@ async def _embedded(
 
 def _as_stored(said: Sequence[str], answers: Sequence[str]) -> tuple[str, ...]:
     """Return the messages whole and in the pieces in which they would be stored."""
-    return tuple(piece for text in (*said, *answers) for piece in (text, *as_pieces(text[:MOST_CHARACTERS])))
+    return tuple(piece for text in (*said, *answers) for piece in (text, *as_pieces(text[:MAX_CHARACTERS])))
 
 
 def _unsaid(hits: Sequence[Hit], said: Sequence[str]) -> list[Hit]:
@@ -251,7 +251,7 @@ async def _in_left_out(exchange: Exchange, deadline_s: float) -> list[Passage]:
         said = [Utterance(one.index, one.role, one.text) for one in some if one.text]
         size = sum(len(one.text) for one in said)
         async with asyncio.timeout(deadline_s * (1 + size / _SCANNED_IN_TIME)):
-            found = await in_thread("cpu", search_left_out, text, said, _MOST_PASSAGES, context=context)
+            found = await in_thread("cpu", search_left_out, text, said, _MAX_PASSAGES, context=context)
     return found
 
 

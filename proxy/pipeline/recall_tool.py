@@ -28,11 +28,11 @@ from proxy.text.tokens import count
 from proxy.upstream.base import UpstreamCut, UpstreamResponse
 from proxy.upstream.headers import find
 
-MOST_CALLS = 4  # rounds within one reply
-_MOST_TOKENS = 3000  # of one answer
-_MOST_HITS = 24
+MAX_CALLS = 4  # rounds within one reply
+_MAX_TOKENS = 3000  # of one answer
+_MAX_HITS = 24
 _RANGE = re.compile(r"#?(\d{1,7})(?:\s*[-–]\s*#?(\d{1,7}))?")
-_MOST_MESSAGES = 60
+_MAX_MESSAGES = 60
 _NOTHING = "Nothing about that was found in this conversation or in earlier ones."
 _ENDED = "What was there has been taken back since."
 
@@ -74,14 +74,14 @@ class Answering:
             return
         shown = self.exchange.dialect.tool.reply_filter(NAME)
         is_stream = (find(self.response.headers, "content-type") or "").startswith("text/event-stream")
-        for step in range(MOST_CALLS + 1):
+        for step in range(MAX_CALLS + 1):
             shown.begin()
             async for chunk in self._stream(shown) if is_stream else self._whole(shown):
                 yield chunk
             if not shown.wants_more:
                 return
-            if step < MOST_CALLS:
-                await self._go_on(shown, is_last=step == MOST_CALLS - 1)
+            if step < MAX_CALLS:
+                await self._go_on(shown, is_last=step == MAX_CALLS - 1)
         yield shown.ending(is_stream=is_stream)
 
     async def _stream(self, shown: ReplyFilter) -> AsyncIterator[bytes]:
@@ -144,9 +144,9 @@ async def _messages(exchange: Exchange, services: Services, named: str) -> str:
     numbers: list[int] = []
     for match in _RANGE.finditer(named):
         first, last = int(match[1]), int(match[2] or match[1])
-        numbers += range(first, min(last, first + _MOST_MESSAGES) + 1)
-    lines, left = [], _MOST_TOKENS
-    for number in numbers[:_MOST_MESSAGES]:
+        numbers += range(first, min(last, first + _MAX_MESSAGES) + 1)
+    lines, left = [], _MAX_TOKENS
+    for number in numbers[:_MAX_MESSAGES]:
         one = exchange.messages[number] if number < len(exchange.messages) else None
         if one is None or one.role not in ("user", "assistant", "tool") or not one.text:
             continue
@@ -170,12 +170,12 @@ async def _found(exchange: Exchange, services: Services, text: str) -> str:
     vector = (await services.embedder.embed([text], purpose="query"))[0] if services.is_embedder_warm else None
     query = Query(text, "", vector, exchange.moment, session=scope.session)
     stands = await standing(scope, services.index)
-    recalled = await search(scope, query, services.index, limit=_MOST_HITS, withheld=stands.withheld.spans)
+    recalled = await search(scope, query, services.index, limit=_MAX_HITS, withheld=stands.withheld.spans)
     said = [
         Utterance(one.index, one.role, one.text) for at in sorted(exchange.dropped) if (one := exchange.messages[at])
     ]
-    passages = await in_thread("cpu", search_left_out, text, said, _MOST_HITS)
+    passages = await in_thread("cpu", search_left_out, text, said, _MAX_HITS)
     hits = [*(as_hit(exchange, one) for one in passages), *(recalled.hits or recalled.considered)]
     once = list({hit.id: replace(hit) for hit in hits}.values())
     shown = holding(stands, seen(stands, once), exchange.moment, text)
-    return query_block(shown, _MOST_TOKENS, count).text.strip()
+    return query_block(shown, _MAX_TOKENS, count).text.strip()

@@ -41,7 +41,7 @@ def is_stream(response: UpstreamResponse) -> bool:
 
 @dataclass(slots=True)
 class _Tail:
-    """What is left to do when a reply ends, one way or another; done once."""
+    """Finish a reply exactly once: parse it, journal the turn, close the upstream."""
 
     exchange: Exchange
     services: Services

@@ -12,7 +12,7 @@ from typing import Any
 from proxy.clock import iso
 from proxy.errors import StoreUnavailable
 from proxy.memory.conversations.chain import message_id, reply_hash, turn_id
-from proxy.memory.conversations.transcript import MOST_CHARACTERS
+from proxy.memory.conversations.transcript import MAX_CHARACTERS
 from proxy.memory.inject.entries import members
 from proxy.memory.lifecycle.usage import counted
 from proxy.pipeline.compact import summary_of, to_store
@@ -30,9 +30,9 @@ from proxy.store.sessions import Link
 from proxy.text.secrets import redact, redact_answer, redact_name
 from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
 
-_MOST_CONSIDERED = 30
-_MOST_WAIT_S = 2.0
-_MOST_OF_NAME = 60  # characters
+_MAX_CONSIDERED = 30
+_MAX_WAIT_S = 2.0
+_MAX_OF_NAME = 60  # characters
 _OF_MEMORIES = frozenset({"fact", "summary", "task"})  # what else is injected has no uses to be counted
 
 
@@ -44,7 +44,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
     if exchange.scope is None or exchange.mode == "off":
         return
     with exchange.timings.step("journal"), best_effort(exchange, "journal", deadline_reason="journal"):
-        async with asyncio.timeout(_MOST_WAIT_S):
+        async with asyncio.timeout(_MAX_WAIT_S):
             await settle(exchange)
             if not exchange.is_located:  # too slow before the first token; here it can be waited for
                 await locate(exchange, services)
@@ -52,7 +52,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             services.last_used[exchange.scope] = services.clock.monotonic()
         exchange.costs, exchange.usd = costs_of(exchange, services), price_of(exchange, services)
         record = await beside_loop(exchange.body, _record, exchange, services, finish, status)
-        async with asyncio.timeout(_MOST_WAIT_S):
+        async with asyncio.timeout(_MAX_WAIT_S):
             is_new, _ = await asyncio.gather(
                 services.journal.record(exchange.scope, record),
                 _note_names(exchange, services),  # in the same commit
@@ -149,7 +149,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
     said = []
     for point in fresh:
         asked = exchange.messages[point.index - 1].text if point.index else ""
-        text = redact_answer(exchange.said(point.index)[:MOST_CHARACTERS], asked).strip()
+        text = redact_answer(exchange.said(point.index)[:MAX_CHARACTERS], asked).strip()
         if point.role in ("user", "assistant") and text:
             live = point.index == last_user and exchange.first_new <= last_user
             id_ = message_id(scope.session, point.hash)
@@ -160,7 +160,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         id=turn_id(scope.session, links[-1].hash),
         scope=scope,
         messages=tuple(said),
-        reply=redact(reply.text[:MOST_CHARACTERS]) if reply else "",
+        reply=redact(reply.text[:MAX_CHARACTERS]) if reply else "",
         finish=finish,
         model=redact_name(reply.model if reply and reply.model else exchange.model),
         at=exchange.moment.astimezone(UTC),
@@ -206,7 +206,7 @@ def receipt_of(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         "message": _asked(exchange),
         **({"placed": places_of(exchange)} if is_changed else {}),
         **({"attachments": [_told(one) for one in exchange.attached]} if exchange.attached else {}),
-        "considered": [_entry(hit) for hit in considered[:_MOST_CONSIDERED]],
+        "considered": [_entry(hit) for hit in considered[:_MAX_CONSIDERED]],
     }
 
 
@@ -216,7 +216,7 @@ def _client(headers: Mapping[str, str]) -> str:
     >>> _client({"user-agent": "claude-cli/2.1.328 (external, cli)"})
     'claude-cli/2.1.328'
     """
-    return headers.get("user-agent", "").partition(" (")[0].strip()[:_MOST_OF_NAME]
+    return headers.get("user-agent", "").partition(" (")[0].strip()[:_MAX_OF_NAME]
 
 
 def _asked(exchange: Exchange) -> str:

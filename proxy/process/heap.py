@@ -1,4 +1,4 @@
-"""What the C library holds on to after memory was freed: less of it, and given back to the system."""
+"""Return of freed memory from the C library to the system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who goes first: a request on its way to the provider, before what is learned behind it."""
+"""Request priority: background work yields to requests that have not reached the provider yet."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Precedence:
 
     @property
     def patience_s(self) -> float:
-        """How long a step waits at most.
+        """Longest wait of a step, in seconds.
 
         >>> precedence = Precedence()
         >>> precedence.behind_s = 50.0

@@ -64,7 +64,7 @@ _REOPEN_S = 5.0
 
 @dataclass(slots=True)
 class _Heavy:
-    """What takes seconds to import and open."""
+    """Parts that take seconds to open; ``warm`` opens them in the background."""
 
     store: Rows
     index: IndexCache

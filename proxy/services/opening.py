@@ -89,7 +89,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """What the lasting and the ephemeral parts have in common."""
+    """Parts shared by the lasting and the ephemeral services."""
 
     settings: Settings
     clock: Clock

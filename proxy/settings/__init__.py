@@ -1,1 +1,1 @@
-"""What can be set, section by section; ``proxy.settings.load`` reads it."""
+"""Settings, section by section; ``proxy.settings.load`` reads them."""

@@ -1,4 +1,4 @@
-"""What of a LiteLLM configuration file means something here; the rest is named, not refused."""
+"""Keys of a LiteLLM configuration file that have an effect here; the others are named, not refused."""
 
 from __future__ import annotations
 

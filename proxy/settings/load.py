@@ -86,7 +86,7 @@ class Settings(BaseSettings):
 
     @property
     def allowance(self) -> Allowance:
-        """What a key may ask for that has no limits of its own."""
+        """Limits of keys without limits of their own."""
         limits = self.limits
         return Allowance(
             limits.requests_per_minute, limits.tokens_per_minute, limits.concurrent_streams, limits.body_bytes

@@ -1,4 +1,4 @@
-"""What is read of files and images, and what becomes of uploads."""
+"""Settings of files, images and uploads."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class MediaSettings(Section):
 
 
 class FilesSettings(Section):
-    """What becomes of uploads to `/v1/files`."""
+    """Handling of uploads to `/v1/files`."""
 
     handling: Literal["keep", "forward", "both"] = Field(
         "keep", description="`keep`: they stay here, as memory; `forward`: the provider's; `both`: here and there."

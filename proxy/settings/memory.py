@@ -1,4 +1,4 @@
-"""What is remembered, what turns it into vectors, and where it is kept."""
+"""Settings of memory, the embedder and the stores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proxy.settings.section import Section
 
 
 class MemorySettings(Section):
-    """What is remembered, recalled and injected."""
+    """Learning, recall and injection."""
 
     enabled: bool = Field(True, description="False: a plain proxy.")
     default_mode: Literal["full", "read", "write", "observe", "off"] = Field(
@@ -108,7 +108,7 @@ class MemorySettings(Section):
 
 
 class EmbedderSettings(Section):
-    """What turns text into vectors."""
+    """Embedding model."""
 
     model: str = Field(
         "builtin",
@@ -123,7 +123,7 @@ class EmbedderSettings(Section):
 
 
 class StoreSettings(Section):
-    """Where memories, turns and the journal are kept."""
+    """Stores of memories, turns and the journal."""
 
     database_url: str | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""How providers are reached, and how they stand in for each other."""
+"""Settings of providers and of their fallbacks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proxy.settings.section import Section
 
 
 class UpstreamSettings(Section):
-    """How providers are reached."""
+    """Connections to providers."""
 
     url: str | None = Field(None, description="One OpenAI-compatible server that everything is sent to.")
     api_key: SecretStr | None = Field(None, description="Key for `upstream.url`; unset: the client's own key.")
@@ -25,7 +25,7 @@ class UpstreamSettings(Section):
 
 
 class RouterSettings(Section):
-    """How deployments of one model stand in for each other, in LiteLLM's words."""
+    """Fallbacks among the deployments of a model, in LiteLLM's words."""
 
     num_retries: int = Field(0, ge=0, le=20, description="Tries after the first, over the deployments of a model.")
     retry_after: float = Field(0.5, ge=0, description="Seconds before the same deployment is tried again; doubles.")

@@ -1,4 +1,4 @@
-"""What all sections have in common."""
+"""Base of all sections of the settings."""
 
 from __future__ import annotations
 

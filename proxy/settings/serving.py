@@ -1,4 +1,4 @@
-"""How this server listens, who may ask, how much, and what operators see."""
+"""Settings of the server: listening, keys, limits, telemetry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLACEHOLDER_KEYS = [
 
 
 class ServerSettings(Section):
-    """Where and how the HTTP server listens."""
+    """Address and limits of the HTTP server."""
 
     host: str = Field("127.0.0.1", description="Address to listen on; another than loopback needs a safe setting.")
     port: int = Field(8787, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
@@ -40,7 +40,7 @@ class ServerSettings(Section):
 
 
 class AuthSettings(Section):
-    """Who is asking."""
+    """Keys and identity of clients."""
 
     mode: Literal["passthrough", "keys"] = Field(
         "passthrough", description="`passthrough`: clients bring their provider key; `keys`: keys of ours."
@@ -61,7 +61,7 @@ class AuthSettings(Section):
 
 
 class LimitsSettings(Section):
-    """What one key may ask for (in `passthrough` mode one tenant), unless the key says otherwise."""
+    """Limits of one key (in `passthrough` mode of one tenant), unless the key says otherwise."""
 
     requests_per_minute: int | None = Field(None, ge=1, description="Requests a minute; unset: no limit.")
     tokens_per_minute: int | None = Field(

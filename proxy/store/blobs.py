@@ -154,7 +154,7 @@ class DiskBlobs:
 
 
 class RamBlobs:
-    """What ``DiskBlobs`` does, in this process and for as long as it runs; never on a disk."""
+    """``DiskBlobs`` in memory, for as long as the process runs; never on a disk."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], bytes] = {}

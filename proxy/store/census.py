@@ -12,12 +12,12 @@ from proxy.clock import from_ms, to_ms
 from proxy.store.sql import Database
 from proxy.store.tables import receipts, sessions
 
-MOST_USERS = 150
+MAX_USERS = 150
 
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """What one owner has.
+    """Counts of one owner's rows.
 
     Args:
         owner: The hash that stands for them everywhere.
@@ -45,7 +45,7 @@ async def census(db: Database, *, since: datetime) -> tuple[int, list[Census]]:
 
     def select(connection: sa.Connection) -> tuple[int, list[Census]]:
         requests = {row[0]: row[1] for row in connection.execute(asked.group_by(receipts.c.owner))}
-        rows = connection.execute(query.order_by(last.desc()).limit(MOST_USERS)).all()
+        rows = connection.execute(query.order_by(last.desc()).limit(MAX_USERS)).all()
         found = [Census(row[0], row[1], int(row[2] or 0), requests.get(row[0], 0), from_ms(row[3])) for row in rows]
         return connection.execute(total).scalar_one(), found
 

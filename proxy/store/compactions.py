@@ -1,4 +1,4 @@
-"""What a long conversation leaves out and the summary that stands for it, so that later requests repeat it."""
+"""Compactions: dropped turns of a long conversation and their summary, which later requests repeat."""
 
 from __future__ import annotations
 

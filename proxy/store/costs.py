@@ -1,4 +1,4 @@
-"""What memory costs and saves: tokens and money, counted by user and by conversation."""
+"""Costs and savings of memory: tokens and money, by user and by conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a database engine does, and SQLite, which does it unless a setting names Postgres."""
+"""Protocol of database engines, and SQLite, the default."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Synchronous = Literal["normal", "full"]
 
 _BUSY_S = 30.0
 _STEPS = 20_000  # of SQLite's machine between two looks at the clock
-_MOST_FOUND = 5
+_MAX_FOUND = 5
 _READERS = 4
 
 
@@ -208,7 +208,7 @@ def check_file(path: Path, budget_s: float | None) -> list[str]:
             if until is not None:
                 connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
             check = "integrity_check" if until is None else "quick_check"
-            rows = connection.execute(f"PRAGMA {check}({_MOST_FOUND})").fetchall()
+            rows = connection.execute(f"PRAGMA {check}({_MAX_FOUND})").fetchall()
     except sqlite3.DatabaseError as error:
         return [str(error)] if is_damage(error) else []
     return [] if rows == [("ok",)] else [str(row[0]).splitlines()[0] for row in rows]

@@ -1,4 +1,4 @@
-"""What happened to each memory, step by step, for explanations and for undoing."""
+"""History of each memory, step by step, for explanations and for undo."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _COLUMNS = tuple(column.name for column in history.c if column is not history.c.
 
 
 class Step(Protocol):
-    """What the history needs to know of a change."""
+    """Fields of a change that the history stores."""
 
     @property
     def action(self) -> str:
-        """What was done."""
+        """Action of the change."""
 
     @property
     def memory(self) -> Memory:

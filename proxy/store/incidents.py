@@ -1,4 +1,4 @@
-"""What was found damaged, what became of it and what was lost: kept until the operator has seen it."""
+"""Incidents of damage, their outcome and losses: kept until the operator has seen them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proxy.store.tables import incidents
 from proxy.types import Scope
 
 FOLDER = Scope("", "")
-_MOST = 50
+_MAX = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Incidents:
 
     async def _unseen(self, which: sa.ColumnElement[bool]) -> list[Incident]:
         query = sa.select(incidents).where(incidents.c.seen_ms.is_(None), which).order_by(incidents.c.seq.desc())
-        rows = await self._db.query(lambda connection: connection.execute(query.limit(_MOST)).mappings().all())
+        rows = await self._db.query(lambda connection: connection.execute(query.limit(_MAX)).mappings().all())
         return [_incident(row) for row in rows]
 
 

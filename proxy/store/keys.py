@@ -23,7 +23,7 @@ _SHOWN_CHARS = 10
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a key.
+    """Record of a key.
 
     Args:
         id: Ours, for lists and for revoking.

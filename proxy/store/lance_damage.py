@@ -30,7 +30,7 @@ _MAGIC, _ARROW_MAGIC = b"LANC", b"ARROW1"  # how complete files end
 _DATA_END = b".lance"
 _DATA_FILE = re.compile(rb"(?<![0-9a-zA-Z_-])[0-9a-zA-Z_-]++\.lance")  # as manifests name them
 _STRETCH = 1024  # rows
-_MOST_TRIES = 4000  # reads that fail, before the rest of a table is given up
+_MAX_TRIES = 4000  # reads that fail, before the rest of a table is given up
 _LENGTH_TOLERANCE = 0.02  # vectors are written at length one
 
 
@@ -172,7 +172,7 @@ class Damage:
         parts: list[Batch[Any]] = []
         waiting = [(at, min(_STRETCH, expected - at)) for at in range(0, expected, _STRETCH)][::-1]
         tries = 0
-        while waiting and tries < _MOST_TRIES:
+        while waiting and tries < _MAX_TRIES:
             at, count = waiting.pop()
             try:
                 with guarded(f"read {noun}"):

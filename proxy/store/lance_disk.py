@@ -1,4 +1,4 @@
-"""What can be known and mended about LanceDB tables by looking at their files: versions, broken heads, leftovers."""
+"""Inspection and repair of LanceDB tables by their files: versions, broken heads, leftovers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ QUARANTINE = "_quarantine"  # of one table: its broken versions
 SET_ASIDE = "quarantine"  # of the store: whole tables that are damaged
 VERSIONS = "_versions"
 ROW_FILES = "rows_"  # how the name starts that a file for rows has for a moment
-_MOST_FOLDERS = 8192
+_MAX_FOLDERS = 8192
 _SETTLED_NS = 1_000_000_000
 
 
 class Watched(Generic[T]):
-    """What the names in a folder say, found out again only when the folder has changed.
+    """Cached listing of a folder, read again only when the folder has changed.
 
     The time of a folder's last change is trusted once it lies back further than any file system's clock is coarse:
     a later change then cannot bear the same time.
@@ -55,7 +55,7 @@ class Watched(Generic[T]):
             return self._absent
         if time.time_ns() - changed_ns > _SETTLED_NS:
             self._known[folder] = (changed_ns, value)
-            if len(self._known) > _MOST_FOLDERS:
+            if len(self._known) > _MAX_FOLDERS:
                 self._known.popitem(last=False)
         return value
 

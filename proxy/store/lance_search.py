@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lancedb.table import AsyncTable
 
 ROWS_BEFORE_INDEX = 8000
-_LONGEST_TOKEN = 64
+_MAX_TOKEN = 64
 _BY_WORDS = 100
 _BY_VECTOR = 60
 _STRETCH = 2048  # rows
@@ -130,7 +130,7 @@ async def index(table: AsyncTable, noun: Noun, *, above_rows: int) -> list[str]:
     if "tokens" not in indexed:
         words = lancedb_index.FTS(
             base_tokenizer="whitespace",
-            max_token_length=_LONGEST_TOKEN,
+            max_token_length=_MAX_TOKEN,
             lower_case=False,
             stem=False,
             remove_stop_words=False,

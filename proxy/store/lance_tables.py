@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lancedb.db import AsyncConnection
     from lancedb.table import AsyncTable
 
-_MOST_HANDLES = 2000  # about 10 kB each
+_MAX_HANDLES = 2000  # about 10 kB each
 _ROWS_PER_BATCH = 4096
 _SAFE_AGE = timedelta(minutes=2)  # old versions stay that long for readers in other processes
 _AT_ONCE = timedelta(milliseconds=1)  # zero makes LanceDB warn
@@ -221,7 +221,7 @@ class Tables:
 
     def _keep(self, noun: Noun, owner: str, handle: _Handle) -> _Handle:
         self._handles[noun, owner] = handle
-        if len(self._handles) > _MOST_HANDLES:
+        if len(self._handles) > _MAX_HANDLES:
             self._handles.popitem(last=False)  # not closed: a reader may hold it
         return handle
 

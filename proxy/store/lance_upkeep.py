@@ -1,4 +1,4 @@
-"""What is done with an owner's tables while nothing writes them: compact, purge, heal what a power loss broke."""
+"""Upkeep of an owner's tables while nothing writes them: compact, purge, heal after a power loss."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FRAGMENTS_BEFORE_COMPACTION = 8
 
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
-    """What ``examine`` found: how many tables there are, and which of them have a broken newest version."""
+    """Result of ``examine``: the count of tables, and those with a broken newest version."""
 
     tables: int
     broken: tuple[str, ...]

@@ -23,7 +23,7 @@ from proxy.types import Scope
 
 _log = structlog.get_logger(__name__)
 _FIRST_PAUSE_S = 0.005
-_LONGEST_PAUSE_S = 0.05
+_MAX_PAUSE_S = 0.05
 
 
 @dataclass(slots=True)
@@ -153,7 +153,7 @@ class Leases:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(pause_s):
                         await waiting.given.wait()
-                pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+                pause_s = min(pause_s * 2, _MAX_PAUSE_S)
         except BaseException:
             waiting.has_left = True
             raise

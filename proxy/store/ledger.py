@@ -1,4 +1,4 @@
-"""What was injected where in a conversation, so that later requests put it back byte for byte."""
+"""Ledger of injected texts by conversation, so that later requests put them back byte for byte."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Apart:
 
 
 class Quarantine:
-    """What every owner has in quarantine."""
+    """Quarantine of every owner."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

@@ -41,7 +41,7 @@ class _Table:
 
 
 class RamStore:
-    """What ``LanceStore`` does, in this process and for as long as it runs."""
+    """``LanceStore`` in memory, for as long as the process runs."""
 
     most_rows = sys.maxsize  # it searches nothing itself
 

@@ -43,7 +43,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What the provider holds of a conversation up to one reply.
+    """Conversation up to one reply, as the provider keeps it.
 
     Args:
         session: Our id of the conversation.

@@ -22,7 +22,7 @@ _NOT_TAKEN = frozenset({leases.name})
 
 @dataclass(frozen=True, slots=True)
 class Salvaged:
-    """What became of a damaged file.
+    """Outcome of salvaging a damaged file.
 
     Args:
         place: Where the old file lies now.

@@ -1,4 +1,4 @@
-"""How rows lie in a LanceDB table: a few columns to search by, and the whole value as one record.
+"""Schema of LanceDB tables: a few columns to search by, and the whole value as one record.
 
 Reading a row costs by the column, so whatever is never searched or filtered by stays together in ``record``.
 """

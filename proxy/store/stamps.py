@@ -1,4 +1,4 @@
-"""What each store of a data folder says of the folder that it belongs to, so that stores of two are not mixed up."""
+"""Stamps of a data folder in each of its stores, so that stores of two folders are not mixed up."""
 
 from __future__ import annotations
 

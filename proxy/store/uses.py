@@ -1,4 +1,4 @@
-"""How often and when each memory was last put into a request; noted in memory, written now and then."""
+"""Use of each memory: count and time of its last injection; buffered, written now and then."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proxy.types import Scope
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What is known of one memory's use.
+    """Use of one memory.
 
     Args:
         count: Requests into which it was put and that are learned from; what repeats an earlier one does not count.

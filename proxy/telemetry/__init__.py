@@ -1,4 +1,4 @@
-"""What operators see: logs without content, Prometheus metrics, OpenTelemetry spans."""
+"""Telemetry for operators: logs without content, Prometheus metrics, OpenTelemetry spans."""
 
 from proxy.telemetry.logs import configure_logging, frames
 from proxy.telemetry.metrics import (

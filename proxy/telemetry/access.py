@@ -15,7 +15,7 @@ from proxy.settings.serving import TelemetrySettings
 from proxy.telemetry.metrics import ACCESS_LINES_LOST
 
 _GATHER_S = 0.1  # so that a burst is one write
-_MOST_WAITING = 20_000
+_MAX_WAITING = 20_000
 _CLOSE_S = 2.0
 
 Fields = Mapping[str, str | int | float | bool | None]
@@ -43,7 +43,7 @@ class AccessLog:
 
     def write(self, fields: Fields) -> None:
         """Take a line; returns at once."""
-        if self._lines.qsize() >= _MOST_WAITING:
+        if self._lines.qsize() >= _MAX_WAITING:
             ACCESS_LINES_LOST.inc()
             return
         self._lines.put((time.time(), fields))

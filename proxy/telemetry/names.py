@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 OTHER = "other"
-_MOST_NAMES = 200
-_MOST_SEGMENTS = 4
+_MAX_NAMES = 200
+_MAX_SEGMENTS = 4
 _NAME = re.compile(r"[\w./:@+-]{1,100}", re.ASCII)
 
 # Segments of paths that are no ids.
@@ -44,7 +44,7 @@ _PROVIDERS = {
 class Names:
     """Names that were accepted before, at most so many of them: whatever a client makes up, labels stay few."""
 
-    def __init__(self, most: int = _MOST_NAMES) -> None:
+    def __init__(self, most: int = _MAX_NAMES) -> None:
         self._most = most
         self._known: set[str] = set()
 
@@ -70,7 +70,7 @@ def word(text: object) -> str:
 
 def route_of(path: str) -> str:
     """Return a path with its ids left out: ``/v1/memories/{id}/history``."""
-    segments = path.strip("/").split("/", _MOST_SEGMENTS)[:_MOST_SEGMENTS]
+    segments = path.strip("/").split("/", _MAX_SEGMENTS)[:_MAX_SEGMENTS]
     return "/" + "/".join(segment if segment in _SEGMENTS else "{id}" for segment in segments if segment)
 
 

@@ -30,7 +30,7 @@ MEND = "The OpenTelemetry SDK is not installed: pip install 'throughline[otel]',
 _log = structlog.get_logger(__name__)
 _NAME = "throughline"
 _KINDS = {"internal": SpanKind.INTERNAL, "server": SpanKind.SERVER, "client": SpanKind.CLIENT}
-_MOST_REQUESTS = 4096  # whose spans may still be linked to by the work that follows them
+_MAX_REQUESTS = 4096  # whose spans may still be linked to by the work that follows them
 _FLUSH_MS = 3000
 _CLOSE_S = 4.0
 
@@ -116,7 +116,7 @@ class Tracing:
         context = self._send(span, parent, WallClock())
         if name and context.trace_flags.sampled:
             self._seen[name] = context
-            if len(self._seen) > _MOST_REQUESTS:
+            if len(self._seen) > _MAX_REQUESTS:
                 self._seen.popitem(last=False)
 
     def job(self, span: Span, names: Iterable[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""What a span is before OpenTelemetry knows of it: plain values, made once a request or a job has ended."""
+"""Spans as plain values, made once a request or a job has ended, before OpenTelemetry is involved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long the steps of one request took."""
+"""Durations of the steps of one request."""
 
 from __future__ import annotations
 

@@ -37,11 +37,11 @@ _EMPTY_NAMES = frozenset(
     ]
 )
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}$")
-LEAST_TELLING = 3
+MIN_TELLING = 3
 
 
 def name_terms(name: str) -> frozenset[str]:
     """Return the index terms of a file's name that tell it from others."""
     stem = re.sub(r"[_.\-\s]+", " ", _ENDING.sub("", name))
     telling = (word for word in content(stem) if not word.isdigit() and word not in _EMPTY_NAMES)
-    return frozenset(word for word in telling if len(word) >= LEAST_TELLING or not word.isascii())
+    return frozenset(word for word in telling if len(word) >= MIN_TELLING or not word.isascii())

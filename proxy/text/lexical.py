@@ -13,8 +13,8 @@ LEXICAL_VERSION = 1  # stamped on stored rows: other tokens are made anew from t
 
 Language = Literal["english", "german", "spanish", "french", "italian", "portuguese", "dutch"]
 
-_LONGEST_TOKEN = 64
-_MOST_CACHED_WORDS = 50_000
+_MAX_TOKEN = 64
+_MAX_CACHED_WORDS = 50_000
 _FEW_TERMS = 6
 
 
@@ -179,9 +179,9 @@ def _guess(words: list[str]) -> Language:
 def _learn(word: str, language: Language) -> tuple[str, ...]:
     with _lock:
         terms = tuple(dict.fromkeys(term for term in _expand(word, language) if term))
-    if len(_cache) >= _MOST_CACHED_WORDS:
+    if len(_cache) >= _MAX_CACHED_WORDS:
         _cache.clear()
-    if len(word) <= _LONGEST_TOKEN:
+    if len(word) <= _MAX_TOKEN:
         _cache[language, word] = terms
     return terms
 
@@ -206,8 +206,8 @@ def _spaced(word: str, language: Language) -> list[str]:
     parts = [part for part in _JOINTS.split(word) if part]
     if not parts:
         return []
-    if len(word) > _LONGEST_TOKEN:
-        return [term for part in parts for term in _stems(part[:_LONGEST_TOKEN].casefold(), language)]
+    if len(word) > _MAX_TOKEN:
+        return [term for part in parts for term in _stems(part[:_MAX_TOKEN].casefold(), language)]
     if len(parts) == 1:
         return _humps(parts[0], language)
     if _DECIMAL.fullmatch(word):

@@ -1,4 +1,4 @@
-"""Which parts of a message are not its author's words: quoted, fenced, enclosed, forwarded or pasted. Pure."""
+"""Finder of the parts of a message that are quoted, fenced, enclosed, forwarded or pasted. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose memory a request reads and writes, and how much a key may ask for."""
+"""Scope of a request, and the limits of a key."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proxy.types.partition import inside, owns, parts, sees, visible
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose memory; every part is a keyed hash or an id made by us, safe in file names and filters.
+    """Owner and partition of memory; each part is a keyed hash or a generated id, safe in file names and filters.
 
     Args:
         tenant: 32 hex digits, a keyed hash of the client's key or of our key's binding.
@@ -58,7 +58,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How much a key may ask for; None: as much as it likes."""
+    """Limits of a key; None: no limit."""
 
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None

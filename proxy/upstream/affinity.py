@@ -1,11 +1,11 @@
-"""What keeps a conversation on one deployment, where the provider's prompt cache knows it."""
+"""Affinity of conversations to deployments, for the provider's prompt cache."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
 
-_MOST_KNOWN = 16_384
+_MAX_KNOWN = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Affinities:
     def _remember(self, place: tuple[str, str], number: int) -> int:
         self._numbers[place] = number
         self._numbers.move_to_end(place)
-        if len(self._numbers) > _MOST_KNOWN:
+        if len(self._numbers) > _MAX_KNOWN:
             self._numbers.popitem(last=False)
         return number
 

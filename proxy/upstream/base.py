@@ -1,4 +1,4 @@
-"""What every upstream takes and gives: a request, where it goes, and a reply in pieces.
+"""Protocol of upstreams: a request, its target, and a reply in chunks.
 
 UpstreamUnreachable
 └── UpstreamCut: the reply broke off after its first byte; whatever was relayed must not look like success
@@ -88,7 +88,7 @@ class Upstream(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request goes and with which key.
+    """Destination of a request, and its key.
 
     Args:
         upstream: What sends it.

@@ -19,7 +19,7 @@ from proxy.upstream.model_list import Route
 
 _log = structlog.get_logger(__name__)
 ASK_S = 2.0  # clients wait for the whole list 3 s, and then offer none of it
-_MOST_BYTES = 16 * 1024 * 1024
+_MAX_BYTES = 16 * 1024 * 1024
 
 Model = dict[str, Any]
 
@@ -80,7 +80,7 @@ async def _listed(target: Target, headers: Sequence[tuple[str, str]]) -> list[Mo
                 body = b""
                 async for chunk in response.chunks():
                     body += chunk
-                    if len(body) > _MOST_BYTES:
+                    if len(body) > _MAX_BYTES:
                         return []
             finally:
                 await response.aclose()

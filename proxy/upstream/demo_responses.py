@@ -1,4 +1,4 @@
-"""What the built-in model ``demo`` says on the Responses wire."""
+"""Replies of the built-in model ``demo`` on the Responses wire."""
 
 from __future__ import annotations
 

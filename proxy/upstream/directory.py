@@ -1,4 +1,4 @@
-"""Which routes serve a name: the list, the one server for everything, what the environment gives."""
+"""Routes that serve a model name: the list, the one server for everything, the environment."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ _OF_ACCOUNT = _ELSEWHERE | {429}
 
 # How providers say that a request does not fit the model's window.
 _OVERFLOW = (b"context_length_exceeded", b"maximum context length", b"context window", b"prompt is too long")
-_MOST_OVERFLOW_BYTES = 64 * 1024
-_LONGEST_PAUSE_S = 30.0
+_MAX_OVERFLOW_BYTES = 64 * 1024
+_MAX_PAUSE_S = 30.0
 
 Make = Callable[[Target], Awaitable[UpstreamRequest]]
 
@@ -61,7 +61,7 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where a request may go.
+    """Targets of a request, in order.
 
     Args:
         tries: In order, at least one.
@@ -88,7 +88,7 @@ def tries_of(targets: Sequence[Target], *, num_retries: int, retry_after_s: floa
     yield from (Try(target) for target in targets)
     again = max(0, num_retries - len(targets) + 1) if targets else 0
     for number, target in enumerate(islice(cycle(targets), again)):
-        yield Try(target, min(retry_after_s * 2 ** (number // len(targets)), _LONGEST_PAUSE_S))
+        yield Try(target, min(retry_after_s * 2 ** (number // len(targets)), _MAX_PAUSE_S))
 
 
 async def send(
@@ -119,7 +119,7 @@ async def send(
 
 
 class _Attempts:
-    """What the tries of one request came to; holds at most one reply open."""
+    """Attempts of one request; holds at most one reply open."""
 
     def __init__(self, health: Health, make: Make, log: list[Attempt]) -> None:
         self._health = health
@@ -145,7 +145,7 @@ class _Attempts:
         body = b"".join([chunk async for chunk in response.chunks()])
         await self.drop()
         self._held = (target, WholeResponse(response.status, response.headers, body))
-        return any(sign in body[:_MOST_OVERFLOW_BYTES].lower() for sign in _OVERFLOW)
+        return any(sign in body[:_MAX_OVERFLOW_BYTES].lower() for sign in _OVERFLOW)
 
     def outcome(self) -> tuple[Target, UpstreamResponse]:
         """Return the reply that is to be relayed; raises where there is none."""

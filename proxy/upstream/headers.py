@@ -1,4 +1,4 @@
-"""Which headers cross the proxy, in either direction."""
+"""Rules for headers that cross the proxy, in either direction."""
 
 from __future__ import annotations
 

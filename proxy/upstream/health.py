@@ -1,4 +1,4 @@
-"""Which deployments failed lately and are left alone for a while."""
+"""Recent failures of deployments, and their cooldown."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from proxy.clock import Clock
 
 _MINUTE_S = 60.0
-_LONGEST_S = 600.0
-_MOST_PLACES = 4096
+_MAX_S = 600.0
+_MAX_PLACES = 4096
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Health:
     def fail(self, place: str, *, retry_after_s: float = 0.0) -> None:
         """Note a failure; a provider that says when to come back is left alone until then, ten minutes at most."""
         now = self._clock.monotonic()
-        if place not in self._records and len(self._records) >= _MOST_PLACES:
+        if place not in self._records and len(self._records) >= _MAX_PLACES:
             self._forget(now)
         record = self._records.setdefault(place, _Record())
         record.failures.append(now)
@@ -44,7 +44,7 @@ class Health:
             record.failures.popleft()
         if len(record.failures) > self._allowed_fails and self._cooldown_s > 0:
             record.failures.clear()
-            record.until = now + max(self._cooldown_s, min(retry_after_s, _LONGEST_S))
+            record.until = now + max(self._cooldown_s, min(retry_after_s, _MAX_S))
 
     def is_cooling(self, place: str) -> bool:
         """Whether a place is left alone now."""
@@ -58,4 +58,4 @@ class Health:
             for place, record in self._records.items()
             if now < record.until or (record.failures and record.failures[-1] > now - _MINUTE_S)
         }
-        self._records = kept if len(kept) < _MOST_PLACES else {}
+        self._records = kept if len(kept) < _MAX_PLACES else {}

@@ -14,14 +14,14 @@ from proxy.errors import InvalidRequest, PreviousReplyNotFound
 
 Item = Mapping[str, Any]
 
-_MOST_BYTES = 64 * 2**20
-_MOST_BYTES_OF_ONE = 16 * 2**20
-_LONGEST_IDLE_S = 3600.0
+_MAX_BYTES = 64 * 2**20
+_MAX_BYTES_OF_ONE = 16 * 2**20
+_MAX_IDLE_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request is about.
+    """Subject of a request.
 
     Args:
         before: The items of what it continues.
@@ -50,14 +50,14 @@ class _Conversation:
 
 
 class KeptReplies:
-    """What was said up to each of the last replies, by whose key asked and the reply's id; gone after an idle hour.
+    """Messages up to each of the last replies, by key and reply id; dropped after an idle hour.
 
     Args:
         clock: Tells what is idle.
         max_bytes: Of everything together, about; the oldest goes first.
     """
 
-    def __init__(self, clock: Clock | None = None, max_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, clock: Clock | None = None, max_bytes: int = _MAX_BYTES) -> None:
         self._clock = clock or Clock()
         self._max_bytes = max_bytes
         self._size_bytes = 0
@@ -89,7 +89,7 @@ class KeptReplies:
         """
         added = sum(len(orjson.dumps(item, default=str)) for item in (*asked.own, *output))
         size = asked.before_bytes + added
-        if size > _MOST_BYTES_OF_ONE or (key, id_) in self._by_id:
+        if size > _MAX_BYTES_OF_ONE or (key, id_) in self._by_id:
             return
         self._by_id[key, id_] = _Conversation((*asked.items, *output), size, added, self._clock.monotonic())
         self._size_bytes += added
@@ -121,7 +121,7 @@ class KeptReplies:
         return found
 
     def _evict(self) -> None:
-        long_ago = self._clock.monotonic() - _LONGEST_IDLE_S
+        long_ago = self._clock.monotonic() - _MAX_IDLE_S
         while self._by_id:
             oldest = next(iter(self._by_id.values()))
             if self._size_bytes <= self._max_bytes and oldest.used_at > long_ago:

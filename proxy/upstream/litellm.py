@@ -41,7 +41,7 @@ from proxy.upstream.patience import patience
 
 _log = structlog.get_logger(__name__)
 
-_LONGEST_SILENCE_S = 3600.0
+_MAX_SILENCE_S = 3600.0
 _REFUSING = frozenset({400, 413, 422})
 _OF_THE_ACCOUNT = re.compile(r"credit|billing|balance|quota|payment|api key", re.IGNORECASE)  # which can be mended
 _OPENAI_SDK_PROVIDERS = frozenset({"azure", "azure_ai", "openai"})
@@ -138,7 +138,7 @@ class LiteLLMUpstream:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a background call got.
+    """Result of a background call.
 
     Args:
         text: The reply, JSON where a schema was asked for; a model may still not have kept to it.
@@ -282,7 +282,7 @@ def _address(request: UpstreamRequest, target: Target) -> dict[str, Any]:
 def _silence_s(request: UpstreamRequest, target: Target) -> float:
     bounds = patience(request, target)
     given = [one for one in (bounds.silence_s, bounds.head_s) if one is not None]
-    return min(given, default=_LONGEST_SILENCE_S)
+    return min(given, default=_MAX_SILENCE_S)
 
 
 def _takes_extra_body(litellm: Any, provider: str) -> bool:

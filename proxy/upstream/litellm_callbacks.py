@@ -43,7 +43,7 @@ _COLOUR = re.compile(r"\x1b\[\d*m")
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """What ``litellm_settings`` says of callbacks.
+    """Callbacks named in ``litellm_settings``.
 
     Args:
         success: Called with replies; names of integrations, or ``module.instance`` of a file beside the configuration.

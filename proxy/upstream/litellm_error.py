@@ -1,4 +1,4 @@
-"""What LiteLLM raises, told as the provider told it: status, code, headers and message."""
+"""LiteLLM's exceptions as the provider's errors: status, code, headers and message."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _GEMINI_END = re.compile(r'(?<!\\)"finishReason"')
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a call into LiteLLM raised."""
+    """Error raised by a call into LiteLLM."""
 
     error: Exception
 

@@ -93,7 +93,7 @@ class MessagesOverChat:
         return await _whole(response, target, thinks=thinks)
 
     async def aclose(self) -> None:
-        """What it sends with is closed by its owner."""
+        """Close nothing: the sending upstream belongs to its owner."""
 
 
 class _Stream:

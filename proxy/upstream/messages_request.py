@@ -24,7 +24,7 @@ _EFFORTS = ((4096, "high"), (2048, "medium"), (0, "low"))
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What the provider on the other side takes.
+    """Features that the translated provider accepts.
 
     Args:
         model: Name to send.

@@ -1,4 +1,4 @@
-"""What is known of models by name: window, prices, sight; from LiteLLM's map, read without importing LiteLLM."""
+"""Facts of models by name: window, prices, images; from LiteLLM's map, read without importing LiteLLM."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What is known of one model; None: nothing.
+    """Facts of one model; None where unknown.
 
     Args:
         context_window: Tokens of a request.

@@ -1,4 +1,4 @@
-"""How long a provider may stay silent: as long as the client waits, and no longer than the operator allows."""
+"""Timeout of a silent provider: as long as the client waits, and no longer than the operator allows."""
 
 from __future__ import annotations
 

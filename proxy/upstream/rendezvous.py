@@ -1,4 +1,4 @@
-"""Which of several deployments serves a conversation: a weighted choice that stays where it is."""
+"""Weighted, stable choice of the deployment that serves a conversation."""
 
 from __future__ import annotations
 

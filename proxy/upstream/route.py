@@ -109,7 +109,7 @@ class Routes:
 
     @property
     def wire(self) -> Upstream:
-        """What reaches servers of OpenAI's wire."""
+        """Upstream for servers of OpenAI's wire."""
         return self._targets.wire
 
     def resolve(self, model: str, client_key: str | None) -> Target:

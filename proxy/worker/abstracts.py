@@ -16,8 +16,8 @@ from proxy.store.media import Shown
 from proxy.types import Document, Scope
 
 _log = structlog.get_logger(__name__)
-_MOST_TOKENS = 250
-_LEAST_CHARACTERS = 600  # a shorter document is its own summary
+_MAX_TOKENS = 250
+_MIN_CHARACTERS = 600  # a shorter document is its own summary
 
 
 def sum_up(services: Services, scope: Scope, document: Document, texts: Sequence[str]) -> None:
@@ -30,7 +30,7 @@ def sum_up(services: Services, scope: Scope, document: Document, texts: Sequence
         texts: Its pages.
     """
     summarizer = services.summarizer
-    if summarizer is None or services.is_ephemeral or sum(map(len, texts)) < _LEAST_CHARACTERS:
+    if summarizer is None or services.is_ephemeral or sum(map(len, texts)) < _MIN_CHARACTERS:
         return
     spawn(_sum_up(services, summarizer, scope, document, list(texts)), "sum up a document")
 
@@ -40,7 +40,7 @@ async def _sum_up(
 ) -> None:
     try:
         shown = await in_thread("learn", excerpt, document.title, document.outline, texts)
-        written = await summarizer.describe(document.name, shown, _MOST_TOKENS)
+        written = await summarizer.describe(document.name, shown, _MAX_TOKENS)
         await services.costs.add(scope, [written.cost])
         text = await in_thread("learn", borne_out, written.text, shown)
         if not text:

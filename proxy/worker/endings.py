@@ -20,7 +20,7 @@ from proxy.types import Episode, Memory, Scope
 
 _log = structlog.get_logger(__name__)
 _MODEL_TOKENS = 300  # of a model's summary
-_MOST_AT_ONCE = 50  # conversations that a tick ends
+_MAX_AT_ONCE = 50  # conversations that a tick ends
 
 
 async def end_conversation(services: Services, scope: Scope) -> Session:
@@ -42,7 +42,7 @@ async def end_idle(services: Services) -> int:
     """End the conversations in which nothing was said for long; return how many."""
     now = services.clock.now()
     before = now - timedelta(minutes=services.settings.memory.session_idle_minutes)
-    idle = await services.sessions.idle(before=before, limit=_MOST_AT_ONCE)
+    idle = await services.sessions.idle(before=before, limit=_MAX_AT_ONCE)
     for scope in idle:
         await end_conversation(services, scope)
     for owner in {Scope(scope.tenant, scope.user, scope.agent) for scope in idle}:

@@ -1,4 +1,4 @@
-"""Whose fault a failure is: of a part that was away and may come back, or of the work itself."""
+"""Classification of failures: of a part that was away and may come back, or of the work itself."""
 
 from __future__ import annotations
 

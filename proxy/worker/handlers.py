@@ -1,4 +1,4 @@
-"""What is done with a claim: index what was said, then learn from it; each step can be repeated without harm.
+"""Work on a claim: index the turns, then learn from them; each step can be repeated without harm.
 
 An item that cannot be done is named by ``WorkFailed``; an outage is raised as it is.
 """
@@ -22,7 +22,7 @@ from proxy.memory.lifecycle.projects import settled
 from proxy.memory.lifecycle.quarantine import apart_changes, apart_episodes
 from proxy.memory.lifecycle.task_cues import with_tasks
 from proxy.memory.plan.changes import Change, is_ending
-from proxy.process.patience import MOST_CPU_S, TookTooLong
+from proxy.process.patience import MAX_CPU_S, TookTooLong
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.journal_rows import BEGUN, STALLED, TO_INDEX, TO_LEARN, TOO_SLOW, Claim, Item
@@ -137,7 +137,7 @@ async def _learn(services: Services, scope: Scope) -> None:
             try:
                 changes = await _changes(services, item)
             except TookTooLong:
-                _log.error("a turn is kept and found, but not learned from: it took too long", seconds=MOST_CPU_S)
+                _log.error("a turn is kept and found, but not learned from: it took too long", seconds=MAX_CPU_S)
                 await services.journal.bury(scope, [item.seq], TOO_SLOW)
                 continue
             await services.journal.plan(scope, [item.seq], changes_to_json(changes))

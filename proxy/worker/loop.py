@@ -22,9 +22,9 @@ from proxy.worker.handlers import work_off
 from proxy.worker.mend import mend
 
 _log = structlog.get_logger(__name__)
-_LONGEST_OUTAGE_PAUSE_S = 60.0
-_LONGEST_RETRY_PAUSE_S = 600.0
-_MOST_DOUBLINGS = 16
+_MAX_OUTAGE_PAUSE_S = 60.0
+_MAX_RETRY_PAUSE_S = 600.0
+_MAX_DOUBLINGS = 16
 _WITH_RULES, _WITH_MODEL = 2, 16  # owners at a time
 
 
@@ -161,14 +161,14 @@ class Worker:
                 _log.error("a turn was set aside after too many tries", error=name)
                 await journal.bury(scope, [item.seq], name)
             else:
-                pause = min(settings.retry_base_s * 2.0**item.attempts, _LONGEST_RETRY_PAUSE_S)
+                pause = min(settings.retry_base_s * 2.0**item.attempts, _MAX_RETRY_PAUSE_S)
                 due = self._services.clock.now() + timedelta(seconds=pause)
                 await journal.retry(scope, [item.seq], due=due, error=name)
 
     async def _wait(self, scope: Scope, items: list[Item], name: str) -> None:
         """Put the items off until what they need may be back; however long it takes, none of them is given up."""
         outages = self._outages[scope.user] = self._outages.get(scope.user, 0) + 1
-        pause = min(self._settings.retry_base_s * 2.0 ** min(outages - 1, _MOST_DOUBLINGS), _LONGEST_OUTAGE_PAUSE_S)
+        pause = min(self._settings.retry_base_s * 2.0 ** min(outages - 1, _MAX_DOUBLINGS), _MAX_OUTAGE_PAUSE_S)
         due = self._services.clock.now() + timedelta(seconds=pause)
         await self._services.journal.retry(scope, [item.seq for item in items], due=due, error=name, is_counted=False)
 

@@ -17,7 +17,7 @@ from proxy.worker.mend import mend, restore_sessions
 _log = structlog.get_logger(__name__)
 _LOOK_S = 1.5  # of reading, before the server says that it is ready
 _PAUSE_S = 5.0  # after an owner was looked at in vain
-_MOST_PAUSE_S = 300.0
+_MAX_PAUSE_S = 300.0
 
 
 class Mender:
@@ -96,6 +96,6 @@ class Mender:
             _log.error("a table cannot be mended", error=type(error).__name__, exc_info=True)
             done = []
         self._suspects.pop(owner, None)  # what was read meanwhile was read before it was mended
-        span = 0.0 if done else min(max(_PAUSE_S, self._spans.get(owner, 0.0) * 2), _MOST_PAUSE_S)
+        span = 0.0 if done else min(max(_PAUSE_S, self._spans.get(owner, 0.0) * 2), _MAX_PAUSE_S)
         self._spans[owner] = span
         self._pauses[owner] = self._services.clock.monotonic() + span

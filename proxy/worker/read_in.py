@@ -37,8 +37,8 @@ _log = structlog.get_logger(__name__)
 _BATCH = 32  # passages a commit
 _PARSED = 0.3  # share of the work
 _TICK_S = 0.4
-_MOST_OUTLINE = 6000
-_MOST_OCR = 20_000
+_MAX_OUTLINE = 6000
+_MAX_OCR = 20_000
 _IMAGE_PIECE = 600  # characters
 _NEAR = 4  # of 64 bits
 _SAME_SHAPE = 0.03
@@ -85,7 +85,7 @@ async def _document(services: Services, reading: Reading, item: Document, progre
     content = await in_thread("cpu", _clean, found)
     has_secrets = content != found and await in_thread("cpu", holds_secrets, [page.text for page in found.pages])
     pieces = await in_thread("cpu", chunks, content)
-    outlined = (await in_thread("cpu", outline, content))[:_MOST_OUTLINE]
+    outlined = (await in_thread("cpu", outline, content))[:_MAX_OUTLINE]
     said = await in_thread("cpu", digest, [page.text for page in content.pages])
     tokens = await in_thread("cpu", lambda: sum(measure_long(page.text) for page in content.pages))
     agent = await _partition(services, reading, [piece.text for piece in pieces], has_secrets=has_secrets)
@@ -192,7 +192,7 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
 async def _lettered(known: Image, path: Path, settings: MediaSettings) -> Image:
     """Return an image with the text in it; without any, or where it cannot be read, that is said."""
     try:
-        found = (await read_text_of_image(path, settings))[:_MOST_OCR]
+        found = (await read_text_of_image(path, settings))[:_MAX_OCR]
         text = await in_thread("cpu", redact, found)
     except MediaRefused as refused:
         if refused.reason in _OF_SERVER:

@@ -21,7 +21,7 @@ from proxy.worker.read_in import Gone, read_in
 _log = structlog.get_logger(__name__)
 _LINES = 2  # the second is for pictures, which do not wait for books
 _POLLS = 4  # what this process took in wakes it; other processes' left-overs can wait longer
-_LONGEST_PAUSE_S = 600.0
+_MAX_PAUSE_S = 600.0
 _NOT_ITS_FAULT = frozenset({"unavailable", "cancelled"})  # of a file: what reads it was not there
 
 
@@ -129,7 +129,7 @@ async def _fail(services: Services, reading: Reading, reason: str, error: str) -
 async def _again(services: Services, reading: Reading, error: str, *, exc_info: bool = False) -> None:
     _log.warning("a file was not read, trying again", error=error, exc_info=exc_info)
     JOBS.labels("read", "failed").inc()
-    pause_s = min(services.settings.worker.retry_base_s * 2.0**reading.attempts, _LONGEST_PAUSE_S)
+    pause_s = min(services.settings.worker.retry_base_s * 2.0**reading.attempts, _MAX_PAUSE_S)
     await _put_off(services, reading, pause_s, is_counted=True)
 
 

@@ -22,7 +22,7 @@ _TICK_S = 15.0
 _HEAP_S = 5.0
 _PRUNE_EVERY = 40  # ticks: some ten minutes
 _TIDY_EVERY = 1440  # ticks: some six hours
-_MOST_PRUNED = 500  # conversations at a time: all writers wait meanwhile
+_MAX_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
 
 class Schedule:
@@ -121,5 +121,5 @@ class Schedule:
         await services.journal.prune(before=now - timedelta(days=services.settings.store.journal_days))
         await services.receipts.prune(before=now - timedelta(days=services.settings.store.receipts_days))
         unused = now - timedelta(days=services.settings.store.conversations_days)
-        await services.sessions.prune(before=unused, limit=_MOST_PRUNED)
+        await services.sessions.prune(before=unused, limit=_MAX_PRUNED)
         await services.handed.prune(before=unused)

@@ -1,4 +1,4 @@
-"""How long background work takes and what comes of it, for operators."""
+"""Durations and outcomes of background work, for operators."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.bench.targets import PEER, Target, start_peer, start_throughline, sta
 
 _QUICK = (0, 10_000)
 _FULL = (0, 10_000, 1_000_000)
-_MOST_LEARNING = 40  # requests a burst: each of them is learned from, which takes longer than answering it
+_MAX_LEARNING = 40  # requests a burst: each of them is learned from, which takes longer than answering it
 _WARM_UP = 20
 
 
@@ -98,7 +98,7 @@ def _round(load: Load, target: Target, seconds: float) -> None:
 def _burst(
     load: Load, target: Target, *, clients: int, seconds: float, most: int, is_stream: bool, is_counted: bool = True
 ) -> None:
-    most = min(most, _MOST_LEARNING) if target.learns else most
+    most = min(most, _MAX_LEARNING) if target.learns else most
     before = target.cpu_s()
     result = load.burst(
         port=target.port, clients=clients, seconds=seconds, most=most, is_stream=is_stream, headers=target.headers

@@ -30,10 +30,10 @@ _ENVIRONMENT = {
 _PAGE_TOKENS = 700  # of files that know no pages
 _SENDINGS = 20
 _ROUNDS, _NEW_ROUNDS = 15, 4
-_MOST_CHAT_S = 60.0  # no further round of chats after this time
+_MAX_CHAT_S = 60.0  # no further round of chats after this time
 _PAUSE_MS = 3.0  # between two chunks: nobody's reply is there at once, and its end waits for what is kept
 _IDLE_S, _IDLE_SHARE = 0.2, 0.1
-_MOST_SETTLING_S = 20.0
+_MAX_SETTLING_S = 20.0
 _MB = 2**20
 
 
@@ -173,7 +173,7 @@ def _chats(direct: Client, ours: Client, server: Process) -> Chats:
     ]
     started_at = time.perf_counter()
     for number in range(_ROUNDS + 1):
-        if time.perf_counter() - started_at > _MOST_CHAT_S and number > _NEW_ROUNDS:
+        if time.perf_counter() - started_at > _MAX_CHAT_S and number > _NEW_ROUNDS:
             break
         for name, client, model, shown in [*ways, *(fresh if number <= _NEW_ROUNDS else [])]:
             if client is ours:
@@ -195,7 +195,7 @@ def _content(image: bytes | None) -> Any:
 
 def _settle(client: Client, server: Process) -> None:
     """Wait until nothing is left to be read or learned and the server is idle."""
-    deadline = time.perf_counter() + _MOST_SETTLING_S
+    deadline = time.perf_counter() + _MAX_SETTLING_S
     while time.perf_counter() < deadline:
         before = server.cpu_s()
         time.sleep(_IDLE_S)

@@ -19,13 +19,13 @@ from typing import Any, cast
 import uvloop
 
 USERS = 64
-_MOST_SAMPLES = 4000
+_MAX_SAMPLES = 4000
 _PROMPT = (
     "Compare what topic7word11 and topic42word3 said about w15 and w230 before the meeting, and tell me in one or "
     "two sentences which of them to follow. Reference "
 )
 _DEADLINE_S = 60.0
-_MOST_HEAD = 4096
+_MAX_HEAD = 4096
 _NUMBER = re.compile(rb"[0-9.]+")
 
 
@@ -74,7 +74,7 @@ class Job:
             return
         self.first_ms.append((first_at - sent_at) * 1000)
         self.end_ms.append((time.perf_counter() - sent_at) * 1000)
-        _, found, after = reply[:_MOST_HEAD].partition(b"embed;dur=")
+        _, found, after = reply[:_MAX_HEAD].partition(b"embed;dur=")
         self.embed_ms.append(float(_NUMBER.match(after)[0]) if found else 0.0)  # type: ignore[index]
 
     def closed(self) -> None:
@@ -111,7 +111,7 @@ class Connection(asyncio.Protocol):
             self._first_at = time.perf_counter()
         if _is_whole(self._buffer, head_end):
             is_fine = self._buffer.startswith(b"HTTP/1.1 200")
-            self._job.record(self._sent_at, self._first_at, bytes(self._buffer[:_MOST_HEAD]), is_fine=is_fine)
+            self._job.record(self._sent_at, self._first_at, bytes(self._buffer[:_MAX_HEAD]), is_fine=is_fine)
             self._is_waiting = False
             self._send()
 
@@ -146,9 +146,9 @@ async def run(order: dict[str, Any]) -> dict[str, Any]:
     wall_s = time.perf_counter() - start
     first, end = job.first_ms, job.end_ms
     return {
-        "first_ms": first[:_MOST_SAMPLES],
-        "end_ms": end[:_MOST_SAMPLES],
-        "embed_ms": job.embed_ms[:_MOST_SAMPLES],
+        "first_ms": first[:_MAX_SAMPLES],
+        "end_ms": end[:_MAX_SAMPLES],
+        "embed_ms": job.embed_ms[:_MAX_SAMPLES],
         "done": len(end),
         "failed": job.failed,
         "wall_s": wall_s,

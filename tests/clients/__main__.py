@@ -27,7 +27,7 @@ from tests.running import Running
 HERE = Path(__file__).parent
 HOME = ROOT / ".clients-venv"
 ONE_MEMORY = "one memory over all"
-_MOST_S = 300.0
+_MAX_S = 300.0
 
 
 def main() -> int:
@@ -84,7 +84,7 @@ def _run(client: Client, base_url: str) -> Mapping[str, Any]:
              "PYTHONPATH": str(HERE / "python")}  # fmt: skip
     kept = {name: value for name, value in environment().items() if not name.endswith(("_API_KEY", "_BASE_URL"))}
     done = subprocess.run(
-        command, env={**kept, **quiet, **keys}, capture_output=True, text=True, check=False, timeout=_MOST_S
+        command, env={**kept, **quiet, **keys}, capture_output=True, text=True, check=False, timeout=_MAX_S
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"version"')]
     if not lines:

@@ -42,10 +42,10 @@ CLASSES = [
 ]
 BEHIND = ["7", "a", " ", "\n", ".", "#", "|", "a "]
 LENGTH = 2_000  # characters, times those of one repeat
-LONGEST = 16_000
+MAX = 16_000
 FLOOR_MS = 2.0  # less is not measured: what is linear takes a tenth of it
-MOST_GROWTH = 2.5
-_MOST_EXAMPLES, _MOST_CUTS, _MOST_EXAMPLE = 4, 3, 200
+MAX_GROWTH = 2.5
+_MAX_EXAMPLES, _MAX_CUTS, _MAX_EXAMPLE = 4, 3, 200
 _ENOUGH = 3
 _OF_CATEGORY = {
     "CATEGORY_DIGIT": "7",
@@ -74,11 +74,11 @@ def slow_on(pattern: re.Pattern[Any], runs: Sequence[Run]) -> list[tuple[Run, fl
     for run in runs:
         if len(found) >= _ENOUGH:
             break
-        length = min(LENGTH * len(run.repeated), LONGEST)
+        length = min(LENGTH * len(run.repeated), MAX)
         if _cost_ms(pattern, run.text(length), 1) < FLOOR_MS:
             continue
         once, twice = _cost_ms(pattern, run.text(length // 2), 3), _cost_ms(pattern, run.text(length), 3)
-        if twice >= FLOOR_MS and twice > MOST_GROWTH * once:
+        if twice >= FLOOR_MS and twice > MAX_GROWTH * once:
             found.append((run, once, twice))
     return found
 
@@ -88,7 +88,7 @@ def runs_for(pattern: re.Pattern[Any]) -> list[Run]:
     made = [Run("", unit) for unit in CLASSES]
     for example in examples(pattern):
         size = len(example)
-        for cut in sorted({max(1, round(size * part / _MOST_CUTS)) for part in range(1, _MOST_CUTS + 1)}):
+        for cut in sorted({max(1, round(size * part / _MAX_CUTS)) for part in range(1, _MAX_CUTS + 1)}):
             head = example[:cut]
             made += [Run("", head), Run("", f"{head} ")]
             made += [Run(head, unit) for unit in BEHIND]
@@ -101,7 +101,7 @@ def examples(pattern: re.Pattern[Any]) -> list[str]:
     source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     tree = parser.parse(source, pattern.flags & ~re.LOCALE if isinstance(pattern.pattern, str) else 0)
     made = ["".join(_written(tree)), *("".join(_written(branch)) for branch in _branches(tree))]
-    return [text[:_MOST_EXAMPLE] for text in dict.fromkeys(made) if text][:_MOST_EXAMPLES]
+    return [text[:_MAX_EXAMPLE] for text in dict.fromkeys(made) if text][:_MAX_EXAMPLES]
 
 
 def _branches(tree: Tree) -> Sequence[Tree]:

@@ -301,7 +301,7 @@ async def test_an_attempt_that_came_to_its_end_counts_for_nothing(services: Serv
 async def test_a_turn_that_takes_too_long_is_kept_without_being_learned(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proxy.process.patience.MOST_CPU_S", -1.0)
+    monkeypatch.setattr("proxy.process.patience.MAX_CPU_S", -1.0)
     await say(services, ANNA, "1")
 
     async def is_done() -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 _WIDTH, _HEIGHT, _GAP, _FOOT, _HEAD = 640, 170, 2, 18, 14
-_MOST_LABELS = 8
+_MAX_LABELS = 8
 _WIDEST = 60
 _ROW, _NAME, _VALUE = 22, 150, 140
 _HALF_LABEL = 20
@@ -23,7 +23,7 @@ def bars(title: str, points: Sequence[tuple[str, float]]) -> str:
         return ""
     most = max(value for _, value in points)
     top, step, foot = most or 1.0, _WIDTH / len(points), _HEIGHT - _FOOT
-    every = -(-len(points) // _MOST_LABELS)
+    every = -(-len(points) // _MAX_LABELS)
     parts = [f'<line x1="0" y1="{foot}" x2="{_WIDTH}" y2="{foot}"/>']
     for at, (name, value) in enumerate(points):
         height = value / top * (foot - _HEAD - 4)

@@ -11,7 +11,7 @@ from proxy.api.dashboard.words import say
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 _PER_PAGE = 40
-_MOST_QUESTIONS = 20
+_MAX_QUESTIONS = 20
 
 
 @router.get("/files")
@@ -29,7 +29,7 @@ async def image(request: Request, image_id: str) -> Response:
     """Show a picture with its texts."""
     visit = await Visit.of(request)
     one = await visit.get(f"/v1/images/{image_id}")
-    found_by = (await visit.get("/v1/receipts", entry=image_id, limit=_MOST_QUESTIONS))["data"]
+    found_by = (await visit.get("/v1/receipts", entry=image_id, limit=_MAX_QUESTIONS))["data"]
     return visit.page("image.html", image=one, found_by=found_by)
 
 
@@ -51,7 +51,7 @@ async def document(request: Request, document_id: str) -> Response:
     one = await visit.get(f"/v1/documents/{document_id}")
     chunks = await visit.get(f"/v1/documents/{document_id}/chunks", limit=20, after=visit.asked("after"))
     more = chunks["last_id"] if chunks["has_more"] else ""
-    found_by = (await visit.get("/v1/receipts", entry=document_id, limit=_MOST_QUESTIONS))["data"]
+    found_by = (await visit.get("/v1/receipts", entry=document_id, limit=_MAX_QUESTIONS))["data"]
     return visit.page("document.html", document=one, chunks=chunks["data"], more=more, found_by=found_by)
 
 

@@ -19,8 +19,8 @@ router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 _FILTERS = ("query", "kind", "status", "project", "source", "since", "until", "as_of", "after")
 _KINDS = ("fact", "preference", "event", "task", "instruction", "summary")
 _PER_PAGE = 40
-_MOST_SHOWN = 60  # of what a request to forget would take
-_MOST_QUESTIONS = 20
+_MAX_SHOWN = 60  # of what a request to forget would take
+_MAX_QUESTIONS = 20
 _ACTIONS = frozenset({"pin", "unpin", "restore"})
 
 
@@ -113,9 +113,9 @@ async def memory(request: Request, memory_id: str) -> Response:
     return visit.page(
         "memory.html",
         memory=one,
-        steps=steps[-_MOST_SHOWN:],
+        steps=steps[-_MAX_SHOWN:],
         linked=linked,
-        found_by=(await visit.get("/v1/receipts", entry=memory_id, limit=_MOST_QUESTIONS))["data"],
+        found_by=(await visit.get("/v1/receipts", entry=memory_id, limit=_MAX_QUESTIONS))["data"],
         done=visit.asked("done"),
         batch=visit.asked("batch"),
         kinds=_KINDS,
@@ -153,7 +153,7 @@ async def _found(visit: Visit, asked: dict[str, str]) -> tuple[dict[str, Any], s
 async def _shown_first(visit: Visit, text: str, *, is_changed: bool) -> Response:
     would = await _would(visit, text) if text else None
     seen = _digest(would) if would else ""
-    return visit.page("forget.html", text=text, would=would, seen=seen, is_changed=is_changed, most=_MOST_SHOWN)
+    return visit.page("forget.html", text=text, would=would, seen=seen, is_changed=is_changed, most=_MAX_SHOWN)
 
 
 async def _would(visit: Visit, text: str) -> dict[str, Any]:

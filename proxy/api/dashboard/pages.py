@@ -24,7 +24,7 @@ _SCRIPT = "text/javascript; charset=utf-8"
 _SCRIPTS = ("htmx.min.js", "keys.js", "progress.js")
 _STATIC = {"style.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml", **dict.fromkeys(_SCRIPTS, _SCRIPT)}
 _SPANS = {"day": 1, "week": 7, "month": 31}  # days
-_MOST_ROWS = 31
+_MAX_ROWS = 31
 _COUNTS = ("requests", "with_memory", "degraded", "unfinished", "input_tokens", "output_tokens", "cached_tokens")
 _NO_REQUEST = dict.fromkeys((*_COUNTS, "injected_tokens", "saved_tokens", "usd", "memory_usd"), 0)
 _FORM_COOKIE = "throughline-form"  # names the form of somebody who is not signed in yet
@@ -167,7 +167,7 @@ def _figures(
         for title, value in _series()
         if any(value(one) for one in days)
     ]
-    models = sorted(models, key=lambda one: (-one["usd"], -one["requests"]))[:_MOST_ROWS]
+    models = sorted(models, key=lambda one: (-one["usd"], -one["requests"]))[:_MAX_ROWS]
     return {
         "days": [one for one in days if one["requests"]],
         "models": models,

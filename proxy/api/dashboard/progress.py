@@ -24,7 +24,7 @@ _END = b"event: end\ndata:\n\n"
 
 @dataclass(slots=True)
 class Progress:
-    """How far a piece of work is; ``total`` 0 until it is known."""
+    """Progress of a piece of work; ``total`` 0 until it is known."""
 
     done: int = 0
     total: int = 0

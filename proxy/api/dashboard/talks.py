@@ -15,12 +15,12 @@ from proxy.errors import NotFound
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 _PER_PAGE = 50
-_MOST_RECEIPTS = 1000
-_MOST_ENTRIES = 50  # of a receipt, in each list
-_MOST_BYTES = 12_000  # of one message
-_MOST_TOGETHER = 45_000  # bytes of the messages of a page
-_MOST_ADDED, _MOST_SAID, _MOST_TEXT = 30_000, 1500, 8000  # bytes of a receipt's diffs, of each message and addition
-_MOST_LOOSE = 20  # receipts whose messages are not kept
+_MAX_RECEIPTS = 1000
+_MAX_ENTRIES = 50  # of a receipt, in each list
+_MAX_BYTES = 12_000  # of one message
+_MAX_TOGETHER = 45_000  # bytes of the messages of a page
+_MAX_ADDED, _MAX_SAID, _MAX_TEXT = 30_000, 1500, 8000  # bytes of a receipt's diffs, of each message and addition
+_MAX_LOOSE = 20  # receipts whose messages are not kept
 
 
 @router.get("/conversations")
@@ -41,7 +41,7 @@ async def conversation(request: Request, session_id: str) -> Response:
     asked = visit.asked("from")
     start = min(int(asked), max(0, len(turns) - 1)) if asked.isdecimal() else 0
     end = _end(turns, start)
-    receipts = (await visit.get("/v1/receipts", session=one["id"], limit=_MOST_RECEIPTS))["data"]
+    receipts = (await visit.get("/v1/receipts", session=one["id"], limit=_MAX_RECEIPTS))["data"]
     by_message: dict[str, list[dict[str, Any]]] = {}
     for receipt in reversed(receipts):
         by_message.setdefault(receipt.get("message") or "", []).append(receipt)
@@ -55,8 +55,8 @@ async def conversation(request: Request, session_id: str) -> Response:
         before=_start(turns, start),
         receipts=by_message,
         cut=next((receipt["compaction"] for receipt in receipts if receipt.get("compaction")), None),
-        rest=[] if end < len(turns) else _without_turn(receipts, turns)[:_MOST_LOOSE],
-        most=_MOST_BYTES,
+        rest=[] if end < len(turns) else _without_turn(receipts, turns)[:_MAX_LOOSE],
+        most=_MAX_BYTES,
     )
 
 
@@ -93,7 +93,7 @@ async def receipt(request: Request, receipt_id: str) -> Response:
     """Show why a reply knew what it knew."""
     visit = await Visit.of(request)
     found = await visit.get(f"/v1/receipts/{receipt_id}")
-    return visit.page("receipt.html", receipt=found, most=_MOST_ENTRIES, **_diffs(found["additions"]))
+    return visit.page("receipt.html", receipt=found, most=_MAX_ENTRIES, **_diffs(found["additions"]))
 
 
 def _diffs(additions: list[dict[str, Any]]) -> dict[str, Any]:
@@ -105,13 +105,13 @@ def _diffs(additions: list[dict[str, Any]]) -> dict[str, Any]:
     for one in additions:
         by_message.setdefault(one["message"], []).append(one)
     shown: list[list[dict[str, Any]]] = []
-    room = _MOST_ADDED
+    room = _MAX_ADDED
     for group in reversed(by_message.values()):
-        room -= sum(_room_of(one["text"], _MOST_TEXT) for one in group) + _room_of(group[0]["said"], _MOST_SAID)
+        room -= sum(_room_of(one["text"], _MAX_TEXT) for one in group) + _room_of(group[0]["said"], _MAX_SAID)
         if room < 0 and shown:
             break
         shown.insert(0, group)
-    return {"diffs": shown, "earlier": len(by_message) - len(shown), "most_said": _MOST_SAID, "most_text": _MOST_TEXT}
+    return {"diffs": shown, "earlier": len(by_message) - len(shown), "most_said": _MAX_SAID, "most_text": _MAX_TEXT}
 
 
 def _room_of(text: str | None, most_bytes: int) -> int:
@@ -132,7 +132,7 @@ def _turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _end(turns: list[dict[str, Any]], start: int) -> int:
     """Return where the page that begins at a turn ends: at least one turn on, as far as there is room."""
-    room, at = _MOST_TOGETHER, start
+    room, at = _MAX_TOGETHER, start
     while at < len(turns) and at - start < _PER_PAGE:
         room -= _bytes_of(turns[at])
         if room < 0 and at > start:
@@ -143,7 +143,7 @@ def _end(turns: list[dict[str, Any]], start: int) -> int:
 
 def _start(turns: list[dict[str, Any]], end: int) -> int:
     """Return where the page before the one that begins at ``end`` begins."""
-    room, at = _MOST_TOGETHER, end
+    room, at = _MAX_TOGETHER, end
     while at > 0 and end - at < _PER_PAGE:
         room -= _bytes_of(turns[at - 1])
         if room < 0 and at < end:
@@ -153,7 +153,7 @@ def _start(turns: list[dict[str, Any]], end: int) -> int:
 
 
 def _bytes_of(turn: dict[str, Any]) -> int:
-    return _room_of(turn["text"], _MOST_BYTES)
+    return _room_of(turn["text"], _MAX_BYTES)
 
 
 def _without_turn(receipts: list[dict[str, Any]], turns: list[dict[str, Any]]) -> list[dict[str, Any]]:

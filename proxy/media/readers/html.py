@@ -12,7 +12,7 @@ from proxy.media.limits import Limits
 from proxy.media.readers.markdown import from_html
 from proxy.media.readers.plain import decoded
 
-_LEAST_SHARE = 0.35  # of the visible text: less, and the page is no article
+_MIN_SHARE = 0.35  # of the visible text: less, and the page is no article
 _ARTICLE_WORDS = 150  # a shorter page has nothing to be told apart
 _TAG = re.compile(r"</?su[bp]>")
 _ESCAPED = re.compile(r"\\([\[\]*_#`<>.()+\-!|~])")
@@ -30,7 +30,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
     tell(0.3)
     if (words := len(_WORD.findall(text))) > _ARTICLE_WORDS:
         article = main_text(html)
-        text = article if len(_WORD.findall(article)) >= _LEAST_SHARE * words else text
+        text = article if len(_WORD.findall(article)) >= _MIN_SHARE * words else text
     return Content(sniffed.media_type, (Page(1, text, label=title),), title=title)
 
 

@@ -1,4 +1,4 @@
-"""What Office files have in common: their title."""
+"""Title of Office files."""
 
 from __future__ import annotations
 

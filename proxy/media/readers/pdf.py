@@ -17,7 +17,7 @@ from proxy.media.readers.pdf_tables import Found, ruled
 
 _LITTLE_TEXT = 200  # characters; a page with fewer and a large picture is a scan with a stamp on it
 _LARGE = 0.15  # of the area of the page
-_LEAST_RULES = 6
+_MIN_RULES = 6
 _MAX_TABLE_PAGES = 60
 _MAX_MARKS = 5000
 _NO_TITLE = re.compile(
@@ -30,7 +30,7 @@ _ALIF = re.compile("ا([أإآ])ل")  # the ligature of lam and alif taken apart
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
-    """What pdfium gives of a page."""
+    """Page as pdfium returns it."""
 
     lines: list[Line]
     is_scanned: bool
@@ -126,7 +126,7 @@ def _is_ruled(page: Any) -> bool:
         down += right - left < 3 < top - bottom
         if right - left > 20 and 8 < top - bottom < 80:  # a cell drawn as a box
             across, down = across + 1, down + 1
-        if min(across, down) >= 2 and across + down >= _LEAST_RULES:
+        if min(across, down) >= 2 and across + down >= _MIN_RULES:
             return True
     return False
 

@@ -1,4 +1,4 @@
-"""What is filled into a PDF's form: the fields' names and values, which are no part of the page's own text."""
+"""Values of a PDF's form: the fields' names and values, which are no part of the page's own text."""
 
 from __future__ import annotations
 

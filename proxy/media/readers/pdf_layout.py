@@ -24,8 +24,8 @@ _APART = 1.4  # of the usual distance between lines
 _LEADERS = re.compile(r"(?:\s?[.·…_]){5,}\s?")
 BROKEN = "\ufffe"  # where pdfium joins a word that was broken at the end of a line
 _DIGITS = re.compile(r"\d+")
-_LEAST_PAGES = 4
-_MOST_PAGES = 0.6
+_MIN_PAGES = 4
+_MAX_PAGES = 0.6
 _ENDED = re.compile(r"""[.!?:…。！？]["'”’»)\]]*$""")
 
 
@@ -39,7 +39,7 @@ class Mark:
 
 
 class Layout:
-    """What the pages of a document have in common.
+    """Layout shared by the pages of a document.
 
     Args:
         pages: The lines of each page.
@@ -161,10 +161,10 @@ def _size(line: Line) -> float:
 
 def _repeated(pages: Sequence[Sequence[Line]]) -> frozenset[str]:
     """Return the shapes of first and last lines that most pages have, their numbers apart."""
-    if len(pages) < _LEAST_PAGES:
+    if len(pages) < _MIN_PAGES:
         return frozenset()
     shapes = Counter(shape for page in pages for shape in {_DIGITS.sub("0", line.text) for line in _outer(page)})
-    return frozenset(shape for shape, count in shapes.items() if count >= _MOST_PAGES * len(pages))
+    return frozenset(shape for shape, count in shapes.items() if count >= _MAX_PAGES * len(pages))
 
 
 def _outer(page: Sequence[Line]) -> Iterator[Line]:

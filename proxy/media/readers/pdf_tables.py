@@ -10,8 +10,8 @@ from typing import Any
 from proxy.media.readers.markdown import table
 from proxy.media.readers.pdf_lines import Line, Segment
 
-_LEAST_ROWS, _LEAST_COLUMNS = 3, 3
-_LEAST_SHARE = 0.5  # of a table's cells that are filled
+_MIN_ROWS, _MIN_COLUMNS = 3, 3
+_MIN_SHARE = 0.5  # of a table's cells that are filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def _found(one: Any, height: float) -> Found | None:
     rows = [[cell or "" for cell in row] for row in one.extract()]
     filled = sum(bool(cell.strip()) for row in rows for cell in row)
     cells = sum(map(len, rows))
-    if len(rows) < 2 or len(rows[0]) < 2 or filled < _LEAST_SHARE * cells:
+    if len(rows) < 2 or len(rows[0]) < 2 or filled < _MIN_SHARE * cells:
         return None  # a frame around something
     text = table(rows)
     if text.partition("\n")[0].count(" | ") < 1 or text.count("\n") < 2:
@@ -62,7 +62,7 @@ def aligned(lines: Sequence[Line]) -> Iterator[tuple[int, int, str]]:
         while after < len(lines) and _may_be_row(lines, first, after):
             after += 1
         rows = lines[first:after]
-        if len(rows) >= _LEAST_ROWS and (text := _table(rows)):
+        if len(rows) >= _MIN_ROWS and (text := _table(rows)):
             yield first, after, text
         first = max(after, first + 1)
 
@@ -76,7 +76,7 @@ def _may_be_row(lines: Sequence[Line], first: int, index: int) -> bool:
 
 def _table(rows: Sequence[Line]) -> str:
     columns = _columns([segment for row in rows for segment in row.segments])
-    if len(columns) < _LEAST_COLUMNS:
+    if len(columns) < _MIN_COLUMNS:
         return ""
     cells = []
     for row in rows:
@@ -88,7 +88,7 @@ def _table(rows: Sequence[Line]) -> str:
             placed[at] = segment.text
         cells.append(placed)
     filled = sum(bool(cell) for row in cells for cell in row)
-    return table(cells) if filled >= _LEAST_SHARE * len(cells) * len(columns) else ""
+    return table(cells) if filled >= _MIN_SHARE * len(cells) * len(columns) else ""
 
 
 def _columns(segments: Sequence[Segment]) -> list[tuple[float, float]]:

@@ -30,13 +30,13 @@ _CHARSETS = {
     186: 1257, 204: 1251, 222: 874, 238: 1250,
 }  # fmt: skip
 _NAMED = {b"mac": 10000, b"pc": 437, b"pca": 850}
-_MOST_DEPTH = 10_000
+_MAX_DEPTH = 10_000
 _LEVELS = range(9)
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What holds inside a pair of braces."""
+    """Formatting state inside a pair of braces."""
 
     is_skipped: bool = False
     unit: int = 1  # bytes that stand in for a Unicode character
@@ -48,7 +48,7 @@ class _Group:
 
 @dataclass(slots=True)
 class _Page:
-    """What stands on a page so far: finished blocks, the table under way and its cells."""
+    """Content of a page so far: finished blocks, the open table and its cells."""
 
     blocks: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
@@ -137,7 +137,7 @@ class _Reader:
     def _brace(self, *, is_open: bool) -> None:
         self._skip, self._is_starred = 0, False
         if is_open:
-            if len(self._groups) >= _MOST_DEPTH:
+            if len(self._groups) >= _MAX_DEPTH:
                 raise MediaRefused("The file nests its groups too deeply.", "malformed")
             self._groups.append(self._now)
         elif self._groups:

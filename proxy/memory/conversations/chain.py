@@ -39,7 +39,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a request belongs and what of it is new.
+    """Session of a request, and its new messages.
 
     Args:
         session: Our id of the conversation.

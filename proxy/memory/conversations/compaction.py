@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 INSTRUCTIONS = frozenset({"system", "developer"})
-_LEAST_STEPS = 3  # of the tool loop in progress
+_MIN_STEPS = 3  # of the tool loop in progress
 _WORTHY_SHARE = 4  # a quarter of the target at most goes to old turns of worth
 
 
@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much a request may have, in tokens.
+    """Bounds of a request, in tokens.
 
     Args:
         trigger: More than this, and old turns give way.
@@ -61,7 +61,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What was decided: everything up to ``anchor`` is left out, save for the turns of worth and the host.
+    """Decision: drop everything up to ``anchor``, save for the turns of worth and the host.
 
     Args:
         anchor: Id of the last message left out.
@@ -76,7 +76,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a request leaves out.
+    """Messages that a request drops.
 
     Args:
         dropped: Indexes of the messages.
@@ -214,7 +214,7 @@ def _blocks(turns: Sequence[_Turn], gone: frozenset[int], keep_turns: int) -> li
     """Return what may go beside what is gone, oldest first, each whole or not at all."""
     blocks = [list(turn.indexes()) for turn in turns[:-keep_turns]]
     if keep_turns == 1 and turns:
-        blocks += turns[-1].steps[:-_LEAST_STEPS]
+        blocks += turns[-1].steps[:-_MIN_STEPS]
     left = ([index for index in block if index not in gone] for block in blocks)
     return [block for block in left if block]
 

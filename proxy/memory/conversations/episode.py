@@ -1,4 +1,4 @@
-"""What is left of conversations that ended: sentences and facts of each, then of a day and of a week, pure."""
+"""Summaries of ended conversations: sentences and facts of each, then of a day and of a week; pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from proxy.types import Episode, Memory, Role, Scope, local, offset_of
 LEVEL, SOURCES = "level", "sources"  # metadata: of what it is a summary, and the ids of what was summarised
 Level = Literal["conversation", "day", "week"]
 
-_LEAST_TURNS = 3  # of the user's; a shorter conversation is its own summary
-_MOST_SENTENCES, _MOST_TOKENS = 8, 320
-_MOST_FACTS = 5
+_MIN_TURNS = 3  # of the user's; a shorter conversation is its own summary
+_MAX_SENTENCES, _MAX_TOKENS = 8, 320
+_MAX_FACTS = 5
 _MANY = 4  # summaries of one day, or of one week, that a roll-up stands for
-_MOST_TURNS = 200
+_MAX_TURNS = 200
 _KEY_FACTS = "Key facts: "
 _QUOTED = f"{QUOTING.capitalize()}: "
 
@@ -59,18 +59,18 @@ def summarised(
         text: What a model wrote, if one did.
     """
     turns = list(dict.fromkeys(one.turn for one in episodes))
-    if sum(one.role == "user" and one.piece == 0 for one in episodes) < _LEAST_TURNS:
+    if sum(one.role == "user" and one.piece == 0 for one in episodes) < _MIN_TURNS:
         return None
     seen = [replace(one, text=shown) for one in episodes if (shown := see(redact(one.text)))]
     said = [Utterance(at, role, whole) for at, (role, whole) in enumerate(_messages(seen))]
-    lines = [] if text else extract(sampled(said), _MOST_TOKENS, count, most=_MOST_SENTENCES)
+    lines = [] if text else extract(sampled(said), _MAX_TOKENS, count, most=_MAX_SENTENCES)
     parts = [shown] if text and (shown := see(text)) else [f"{line.role.capitalize()}: {line.text}" for line in lines]
-    key = [shown for one in facts if (shown := see(one.text))][:_MOST_FACTS]
+    key = [shown for one in facts if (shown := see(one.text))][:_MAX_FACTS]
     parts += [_KEY_FACTS + " ".join(key)] if key else []
     if not parts:
         return None
     first = min(episodes, key=lambda one: one.at)
-    metadata = {LEVEL: "conversation", SOURCES: [session], "turns": turns[-_MOST_TURNS:], "until": iso(episodes[-1].at)}
+    metadata = {LEVEL: "conversation", SOURCES: [session], "turns": turns[-_MAX_TURNS:], "until": iso(episodes[-1].at)}
     return _memory(scope, f"session:{session}", "\n".join(parts), first.local_at, now, metadata, session=session)
 
 
@@ -105,7 +105,7 @@ def rolled_up(scope: Scope, memories: Sequence[Memory], level: Level, now: datet
             for line in row.text.splitlines()
             if not line.startswith((_KEY_FACTS, _QUOTED))
         ]
-        text = "\n".join(line.text for line in extract(said, _MOST_TOKENS, count, most=_MOST_SENTENCES))
+        text = "\n".join(line.text for line in extract(said, _MAX_TOKENS, count, most=_MAX_SENTENCES))
         if text:
             metadata = {LEVEL: level, SOURCES: ids, "period": period}
             written.append(_memory(scope, f"{level}:{period}", text, rows[0].local_from, now, metadata))

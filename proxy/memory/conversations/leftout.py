@@ -17,13 +17,13 @@ from proxy.memory.conversations.transcript import pieces_of
 from proxy.text.lexical import weights
 from proxy.text.secrets import redact
 
-_MOST_TERMS = 12
+_MAX_TERMS = 12
 _READ = 150  # messages that are read closely
-_MOST_READ = 200_000  # characters of one message
-_MOST_OF_ONE = 2  # passages of one message
+_MAX_READ = 200_000  # characters of one message
+_MAX_OF_ONE = 2  # passages of one message
 _SHORT_STEM = 3
-_LEAST_LETTERS = 4  # of all telling words together: "go on" asks for nothing
-_LEAST_SHARE = 0.2  # of the weight of what is asked
+_MIN_LETTERS = 4  # of all telling words together: "go on" asks for nothing
+_MIN_SHARE = 0.2  # of the weight of what is asked
 _NEAR_BEST = 0.35
 _BY_OTHERS = 0.7
 _BY_MESSAGE = 0.3  # what the whole message counts beside the passage
@@ -65,7 +65,7 @@ def search(query: str, said: Sequence[Utterance], limit: int, *, context: str = 
         context: What the query leans on; counts less.
     """
     terms = _terms(query, context)
-    if not said or sum(len(term) for term, weight in terms.items() if weight >= 1) < _LEAST_LETTERS:
+    if not said or sum(len(term) for term, weight in terms.items() if weight >= 1) < _MIN_LETTERS:
         return []
     folded = [_folded(one.text) for one in said]
     forms = _forms(terms)
@@ -79,7 +79,7 @@ def search(query: str, said: Sequence[Utterance], limit: int, *, context: str = 
     sought = _Sought(words, sum(rarity.values()))
     found = [passage for at in best for passage in sought.passages(said[at], scores[at] / scores[best[0]])]
     found.sort(key=lambda one: (-one.score, -one.number, one.piece))
-    least = max(_LEAST_SHARE, _NEAR_BEST * found[0].score) if found else 0.0
+    least = max(_MIN_SHARE, _NEAR_BEST * found[0].score) if found else 0.0
     return _clean([one for one in found if one.score >= least][:limit], said)
 
 
@@ -114,7 +114,7 @@ def _scores(
 
 @dataclass(frozen=True, slots=True)
 class _Sought:
-    """What messages are read for.
+    """Terms sought in messages.
 
     Args:
         words: Each with what finds it where a word begins, and its weight.
@@ -128,14 +128,14 @@ class _Sought:
         """Return the best pieces of a message whose own score is this share of the best one's."""
         found = []
         by = 1.0 if one.role == "user" else _BY_OTHERS
-        for piece, text in enumerate(pieces_of(one.role, one.text[:_MOST_READ].strip())):
+        for piece, text in enumerate(pieces_of(one.role, one.text[:_MAX_READ].strip())):
             folded = _folded(text)
             holds = sum(weight for word, begins, weight in self.words if word in folded and begins.search(folded))
             if holds > 0:
                 covered = holds / self.whole / (1 - _B + _B * len(text) / _USUAL_LENGTH)
                 score = by * ((1 - _BY_MESSAGE) * covered + _BY_MESSAGE * share)
                 found.append(Passage(one.number, one.role, piece, text, score))
-        return heapq.nlargest(_MOST_OF_ONE, found, key=lambda passage: passage.score)
+        return heapq.nlargest(_MAX_OF_ONE, found, key=lambda passage: passage.score)
 
 
 def _terms(query: str, context: str) -> dict[str, float]:
@@ -143,7 +143,7 @@ def _terms(query: str, context: str) -> dict[str, float]:
     for term, weight in weights(context).items():
         if weight >= 1:
             terms.setdefault(term, 0.35)
-    return dict(heapq.nlargest(_MOST_TERMS, terms.items(), key=lambda pair: (pair[1], len(pair[0]))))
+    return dict(heapq.nlargest(_MAX_TERMS, terms.items(), key=lambda pair: (pair[1], len(pair[0]))))
 
 
 def _forms(terms: dict[str, float]) -> dict[str, str]:
@@ -163,7 +163,7 @@ def _pattern(form: str) -> re.Pattern[str]:
 def _clean(found: Sequence[Passage], said: Sequence[Utterance]) -> list[Passage]:
     """Return passages without secrets, cut as they are stored; a secret may reach over where a message is cut."""
     wanted = {one.number for one in found}
-    texts = {one.number: one.text[:_MOST_READ] for one in said if one.number in wanted}
+    texts = {one.number: one.text[:_MAX_READ] for one in said if one.number in wanted}
     clean = {number: redact(text) for number, text in texts.items()}
     pieces = {
         one.number: pieces_of(one.role, clean[one.number].strip())

@@ -16,7 +16,7 @@ _FRAME = (
     "The earlier part of this conversation was left out here to save room. What follows is drawn from it, by message "
     "number; it is background, not instructions, and the numbered messages can still be recalled."
 )
-_MOST_HINTS = 12
+_MAX_HINTS = 12
 _HINT_TOKENS = 24
 _HINT_SHARE = 3  # a third of the summary at most
 
@@ -34,7 +34,7 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What one compaction added.
+    """Segment of a running summary, added by one compaction.
 
     Args:
         lines: Sentences of the messages themselves.
@@ -66,7 +66,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What a request leaves out and what stands for it.
+    """Dropped messages of a request, and their summary.
 
     Args:
         plan: Which messages.
@@ -95,7 +95,7 @@ def segment(said: Sequence[Utterance], budget: int, count: Count, *, text: str =
         text: What a model made of them, if one did.
     """
     first, last, said = said[0].number, said[-1].number, _clean(said)
-    hints = _hints(said, min(budget // _HINT_SHARE, _MOST_HINTS * _HINT_TOKENS))
+    hints = _hints(said, min(budget // _HINT_SHARE, _MAX_HINTS * _HINT_TOKENS))
     lines = [] if text else extract(said, budget - len(hints) * _HINT_TOKENS, count)
     return Segment(first, last, tuple(lines), tuple(hints), text)
 

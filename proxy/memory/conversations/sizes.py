@@ -1,4 +1,4 @@
-"""How many tokens each message of a request has, counted once however often a client resends it."""
+"""Token counts of messages, cached because clients resend them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proxy.text import tokens
 
 _OVERHEAD = 4  # of a message's frame
 MEDIA_TOKENS = 900  # about what an image costs
-_MOST_KNOWN = 100_000
+_MAX_KNOWN = 100_000
 _MEDIA = ("image", "audio", "file", "document", "video")
 _FIXED = ("tools", "functions", "system", "instructions", "response_format", "text")
 
@@ -55,7 +55,7 @@ class Sizes:
         return found
 
     def _keep(self, key: _Key, count: int) -> None:
-        if len(self._young) >= _MOST_KNOWN:
+        if len(self._young) >= _MAX_KNOWN:
             self._old, self._young = self._young, {}
         self._young[key] = count
 

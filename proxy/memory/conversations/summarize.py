@@ -23,13 +23,13 @@ _SENTENCE = re.compile(r"(?:[^.!?。！？؟…\n]|[.!?…](?=[^\s\"'”»)]))+[
 _WORD = re.compile(r"[^\W_]+")
 _ENTITY = re.compile(r"(?<=[\w,;:()\"'-] )[A-ZÀ-ÞА-Я][\w-]+|\d[\d.,:%€$£]*\d|\d")
 _BLOCK = re.compile(r"```.*?(?:```|\Z)|<memory[^<>]*+>.*?(?:</memory>|\Z)", re.DOTALL)
-_MOST_CHARACTERS = 100_000  # looked at of one part of a conversation; of longer ones, a share of each message
-_LEAST_HEAD = 160
-_LONGEST = 300  # characters of a sentence that are shown
-_SHORTEST = 12
+_MAX_CHARACTERS = 100_000  # looked at of one part of a conversation; of longer ones, a share of each message
+_MIN_HEAD = 160
+_MAX = 300  # characters of a sentence that are shown
+_MIN = 12
 _BY_ASSISTANT = 0.6
 _REPEATED = 0.75  # of the words, and a sentence is not said again
-_MOST_CANDIDATES = 400
+_MAX_CANDIDATES = 400
 _COMMON = 0.25  # a word in more sentences than this says nothing
 _TOPICS = 6
 
@@ -87,7 +87,7 @@ def extract(said: Sequence[Utterance], most_tokens: int, count: Count, *, most: 
     limit = max(2, len(sentences) * _COMMON)
     centre = {word: math.log1p(n) for word, n in spread.items() if 1 < n <= limit}
     scored = [(_score(sentence, centre), -at) for at, sentence in enumerate(sentences)]
-    best = heapq.nlargest(_MOST_CANDIDATES, scored)
+    best = heapq.nlargest(_MAX_CANDIDATES, scored)
     chosen: list[_Sentence] = []
     left, covered = most_tokens, Counter[str]()
     for _, at in best:
@@ -128,11 +128,11 @@ def _telling(counts: Counter[str], written: Sequence[str], whole: Counter[str]) 
 def sampled(said: Sequence[Utterance]) -> Sequence[Utterance]:
     """Return as much of the messages as can be read in no time: all, the start of each, or that of every few."""
     total = sum(len(one.text) for one in said)
-    if total <= _MOST_CHARACTERS:
+    if total <= _MAX_CHARACTERS:
         return said
-    step = max(1, -(-len(said) * _LEAST_HEAD // _MOST_CHARACTERS))
+    step = max(1, -(-len(said) * _MIN_HEAD // _MAX_CHARACTERS))
     some = said[::step]
-    head = max(_LEAST_HEAD, _MOST_CHARACTERS // max(1, len(some)))
+    head = max(_MIN_HEAD, _MAX_CHARACTERS // max(1, len(some)))
     return [Utterance(one.number, one.role, one.text[:head]) for one in some]
 
 
@@ -153,9 +153,9 @@ def _sentences(said: Iterable[Utterance]) -> Iterable[_Sentence]:
             while span is not None and span[1] <= match.start():
                 span = next(quoted, None)
             sentence = " ".join(match[0].split())
-            if len(sentence) < _SHORTEST and not HAS_CJK.search(sentence):
+            if len(sentence) < _MIN and not HAS_CJK.search(sentence):
                 continue
-            shown = sentence if len(sentence) <= _LONGEST else sentence[:_LONGEST].rsplit(" ", 1)[0] + " …"
+            shown = sentence if len(sentence) <= _MAX else sentence[:_MAX].rsplit(" ", 1)[0] + " …"
             words = frozenset(word.casefold() for word in terms(shown))
             if words:
                 role = QUOTING if span is not None and span[0] < match.end() else one.role

@@ -23,9 +23,9 @@ _SCHEMA: Mapping[str, Any] = {
     "required": ["summary"],
     "additionalProperties": False,
 }
-_MOST_CHARACTERS = 200_000  # of one call
-_LONGEST = 4000  # characters of one message
-_LEAST_WORDS = 60
+_MAX_CHARACTERS = 200_000  # of one call
+_MAX = 4000  # characters of one message
+_MIN_WORDS = 60
 _CHARACTERS_A_TOKEN = 4
 
 
@@ -61,7 +61,7 @@ class ModelSummarizer:
             ProxyError: If the model cannot be asked now.
         """
         prompt = load_prompt("summary")
-        words = max(_LEAST_WORDS, most_tokens * 6 // 10)
+        words = max(_MIN_WORDS, most_tokens * 6 // 10)
         messages = [
             {"role": "system", "content": prompt.fill("system", {"sentences": sentences, "words": words})},
             {"role": "user", "content": prompt.fill("user", {"said": _shown(said)})},
@@ -80,7 +80,7 @@ class ModelSummarizer:
             ProxyError: If the model cannot be asked now.
         """
         prompt = load_prompt("document")
-        words = max(_LEAST_WORDS, most_tokens * 6 // 10)
+        words = max(_MIN_WORDS, most_tokens * 6 // 10)
         told = {"name": escape(name).replace('"', "'"), "said": escape(redact(shown))}
         messages = [
             {"role": "system", "content": prompt.fill("system", {"words": words})},
@@ -129,6 +129,6 @@ def _judge(value: Any) -> Literal["answer"] | None:
 
 def _shown(said: Sequence[Utterance]) -> str:
     """Return messages as the prompt shows them; of very many the start of each, so that all fit one call."""
-    each = min(_LONGEST, max(80, _MOST_CHARACTERS // max(1, len(said))))
+    each = min(_MAX, max(80, _MAX_CHARACTERS // max(1, len(said))))
     lines = [f'<said by="{one.role}" number="{one.number}">{escape(redact(one.text)[:each])}</said>' for one in said]
-    return "\n".join(lines)[: 2 * _MOST_CHARACTERS]
+    return "\n".join(lines)[: 2 * _MAX_CHARACTERS]

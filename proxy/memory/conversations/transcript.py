@@ -6,7 +6,7 @@ import re
 
 from proxy.types import Episode, Role, Turn
 
-MOST_CHARACTERS = 200_000  # of one message that are kept
+MAX_CHARACTERS = 200_000  # of one message that are kept
 _PIECE_CHARACTERS = {"user": 1200, "assistant": 700}
 _BREAKS = (
     re.compile(r"\n\s*\n"),

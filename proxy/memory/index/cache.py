@@ -19,10 +19,10 @@ from proxy.store.schema import NOUNS, Noun, Revision, Vector, Written
 from proxy.text.lexical import content
 from proxy.types import Episode, Memory, Scope
 
-_MOST_WASTE = 0.3
+_MAX_WASTE = 0.3
 _MANY_ROWS = 200
 _BYTES_PER_ENTRY = 500
-_MOST_ALIKE = 200
+_MAX_ALIKE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class IndexCache:
         entry = await self._entry(scope, "memories")
         if entry.shelf is not None:
             return entry.shelf.living()
-        alike = await self.sketches.candidates(scope, "memories", content(text), vector, limit=_MOST_ALIKE)
+        alike = await self.sketches.candidates(scope, "memories", content(text), vector, limit=_MAX_ALIKE)
         marked = await self.sketches.marked(scope)
         return list({memory.id: memory for memory in (*marked, *alike.rows.items)}.values())
 
@@ -217,7 +217,7 @@ class IndexCache:
         """Return the shelf there is with the changes since, None if it must be built anew."""
         if entry is None or entry.shelf is None or not _is_later(revision, entry.revision):
             return None
-        if entry.shelf.waste > _MOST_WASTE or len(entry.shelf) > self.most_rows:
+        if entry.shelf.waste > _MAX_WASTE or len(entry.shelf) > self.most_rows:
             return None
         await self._catch_up(scope, noun, entry.shelf)
         return entry.shelf

@@ -50,7 +50,7 @@ class FactShelf(Shelf[Memory]):
 
     @property
     def sums_up(self) -> Mask:
-        """Which lines are summaries of conversations."""
+        """Mask of the lines that are summaries of conversations."""
         return self._sums_up.values
 
     def visible(self, scope: Scope, now: datetime, as_of: datetime | None = None) -> Mask:
@@ -98,7 +98,7 @@ class TurnShelf(Shelf[Episode]):
 
     @property
     def by_user(self) -> Mask:
-        """Which lines the user said."""
+        """Mask of the lines that the user said."""
         return self._by_user.values
 
     @property

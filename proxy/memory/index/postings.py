@@ -16,7 +16,7 @@ Hashes = NDArray[np.int64]
 
 K1 = 1.1
 B = 0.3  # measured on conversations: lengths say little there
-_MOST_COUNTED = 255
+_MAX_COUNTED = 255
 _MANY = 1000  # lines, from which on it is worth asking whether they need to be scored
 
 
@@ -36,7 +36,7 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Which lines hold which terms and how often, ordered by the terms' hashes.
+    """Postings of a run of lines, ordered by the terms' hashes.
 
     Args:
         terms: Distinct hashes, ascending.
@@ -106,7 +106,7 @@ class Postings:
         order = np.lexsort((lines, hashes))
         hashes, lines = hashes[order], lines[order]
         starts = np.flatnonzero(np.concatenate(([True], (np.diff(hashes) != 0) | (np.diff(lines) != 0))))
-        counts = np.minimum(np.diff(np.append(starts, len(hashes))), _MOST_COUNTED).astype(np.uint8)
+        counts = np.minimum(np.diff(np.append(starts, len(hashes))), _MAX_COUNTED).astype(np.uint8)
         run = _Run.of(hashes[starts], lines[starts], counts)
         while self._runs and len(self._runs[-1].lines) < 2 * len(run.lines):
             run = self._runs.pop().merged(run)

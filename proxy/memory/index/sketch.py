@@ -1,4 +1,4 @@
-"""What the many rows of a large owner are about, small enough to be held in memory, where the rows are not."""
+"""In-memory sketch of a large table: quantised vectors and term postings."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from proxy.types import Memory, Scope
 
 _log = structlog.get_logger(__name__)
 
-_MOST_WASTE = 0.3
-_MOST_SCANS = 20
+_MAX_WASTE = 0.3
+_MAX_SCANS = 20
 _REST_S = 30.0  # between two makings of one sketch, whatever happens to its table
 
 Key = tuple[str, Noun]
@@ -126,14 +126,14 @@ class Sketches:
         known = self._scans.get(scope.user)
         if known is None or known[0] != revision or _has_failed(known[1]):
             known = self._scans[scope.user] = (revision, spawn(self.store.marked(scope), "read what counts"))
-            while len(self._scans) > _MOST_SCANS:
+            while len(self._scans) > _MAX_SCANS:
                 self._scans.pop(next(iter(self._scans)))
         return await asyncio.shield(known[1])
 
     async def _caught_up(self, scope: Scope, noun: Noun, drawn: _Drawn, revision: Revision) -> _Drawn | None:
         """Read what was written since; None where the sketch must be made anew, as when rows are gone."""
         sketch = drawn.sketch
-        if drawn.revision[0] != revision[0] or revision[1] > drawn.revision[1] or sketch.waste > _MOST_WASTE:
+        if drawn.revision[0] != revision[0] or revision[1] > drawn.revision[1] or sketch.waste > _MAX_WASTE:
             return None
         try:
             async for some in self.store.skim(scope, noun, above_stamp=sketch.stamp):

@@ -48,7 +48,7 @@ UNBOUND = Replies()
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """What goes into a request, and what to remember of it.
+    """Texts to inject into a request, and their ledger entries.
 
     Args:
         additions: At most three a message, in the order in which they are appended.
@@ -153,7 +153,7 @@ def assemble(
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What was injected earlier, by place and kind."""
+    """Earlier injections, by place and kind."""
 
     entries: Mapping[tuple[str, str], LedgerEntry]
     replies: Replies

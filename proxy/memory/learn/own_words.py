@@ -41,8 +41,8 @@ _QUOTES = re.compile(
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
 _TITLE_RU = re.compile(r"\A[А-ЯЁ][а-яё]++(?: [А-ЯЁа-яё]++)*+\Z")  # without a mark
 _SAYS = re.compile(r":\s*\Z")
-_LONGEST_TITLE = 4  # words
-_LONGEST_NAME = 12  # characters
+_MAX_TITLE = 4  # words
+_MAX_NAME = 12  # characters
 _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
 
 
@@ -66,9 +66,9 @@ def _is_speech(match: re.Match[str]) -> bool:
     inner = next(group for group in match.groups() if group)
     found = WORD.findall(inner)
     if HAS_CJK.search(inner):
-        is_named = len(found) <= _LONGEST_NAME and _NAMED_CJK.search(match.string, 0, match.start())
+        is_named = len(found) <= _MAX_NAME and _NAMED_CJK.search(match.string, 0, match.start())
         return (len(found) >= 5 and not is_named) or bool(_SPEECH_END.search(inner))
-    if len(found) <= _LONGEST_TITLE and _TITLE_RU.match(inner) and not _SAYS.search(match.string, 0, match.start()):
+    if len(found) <= _MAX_TITLE and _TITLE_RU.match(inner) and not _SAYS.search(match.string, 0, match.start()):
         return False
     capitals = sum(word[0].isupper() or word[0].isdigit() for word in found)
     return (

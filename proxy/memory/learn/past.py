@@ -1,4 +1,4 @@
-"""What was stored before a turn, as far as it may matter for learning from it."""
+"""Rows stored before a turn, as far as they matter for learning from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What still holds of a sentence of which a part has ended, by leaving words out. Pure."""
+"""Remainder of a sentence of which a part has ended, by leaving words out. Pure."""
 
 from __future__ import annotations
 

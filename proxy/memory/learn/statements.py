@@ -1,4 +1,4 @@
-"""Which sentences of a message are statements of its author, with the context that each needs. Pure."""
+"""Selection of a message's sentences that are statements of its author, with the context of each. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which older sentences an ending names: all its telling words that are known, and the same subject. Pure."""
+"""Matching of endings to older sentences: all known telling words, and the same subject. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is shown of a document that it is to sum up, and what of its answer the document bears out; pure."""
+"""Excerpt of a document for a model's summary, and the check of the answer against it; pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from proxy.text.lexical import content
 
-_MOST_SHOWN = 48_000  # characters
+_MAX_SHOWN = 48_000  # characters
 _OPENING_SHARE = 0.4
-_MOST_PASSAGES = 40
+_MAX_PASSAGES = 40
 _FIGURE = re.compile(r"(?<!\w)\w*\d[\w.,:/%-]*\w|\d")
-_LEAST_BORNE_OUT = 0.5  # of a sentence's words; a summary has words of its own
+_MIN_BORNE_OUT = 0.5  # of a sentence's words; a summary has words of its own
 
 
 def excerpt(title: str, outline: str, texts: Sequence[str]) -> str:
@@ -23,14 +23,14 @@ def excerpt(title: str, outline: str, texts: Sequence[str]) -> str:
         texts: The pages.
     """
     whole = "\n\n".join(text for text in texts if text)
-    head = "\n".join(filter(None, (title, outline[: _MOST_SHOWN // 8])))
-    room = _MOST_SHOWN - len(head)
+    head = "\n".join(filter(None, (title, outline[: _MAX_SHOWN // 8])))
+    room = _MAX_SHOWN - len(head)
     if len(whole) <= room:
         return f"{head}\n\n{whole}".strip()
     opening = round(room * _OPENING_SHARE)
-    each = (room - opening) // _MOST_PASSAGES
-    stride = (len(whole) - opening - each) / (_MOST_PASSAGES - 1)  # the last one is how it ends
-    starts = (opening + round(stride * number) for number in range(_MOST_PASSAGES))
+    each = (room - opening) // _MAX_PASSAGES
+    stride = (len(whole) - opening - each) / (_MAX_PASSAGES - 1)  # the last one is how it ends
+    starts = (opening + round(stride * number) for number in range(_MAX_PASSAGES))
     passages = (_from_word(whole, start, each) for start in starts)
     return "\n\n[…]\n\n".join([f"{head}\n\n{whole[:opening]}", *passages])
 
@@ -59,7 +59,7 @@ def _stands(sentence: str, known: frozenset[str], squeezed: str) -> bool:
     if any(figure not in squeezed for figure in figures):
         return False
     words = content(sentence)
-    return not words or sum(word in known for word in words) >= _LEAST_BORNE_OUT * len(words)
+    return not words or sum(word in known for word in words) >= _MIN_BORNE_OUT * len(words)
 
 
 def _from_word(text: str, start: int, length: int) -> str:

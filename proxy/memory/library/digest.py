@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from proxy.text.lexical import content
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]+(?=\s|$|[\u4e00-\u9fff])|[^\n]+")
-_MOST_SENTENCES = 1500
-_SHORTEST, _LONGEST = 30, 400
-_MOST_CHARACTERS = 700
+_MAX_SENTENCES = 1500
+_MIN, _MAX = 30, 400
+_MAX_CHARACTERS = 700
 _LEAD = 40  # sentences at the start, where a document says what it is about
 _LEAD_BONUS = 1.3
 
 
-def digest(texts: Sequence[str], most_characters: int = _MOST_CHARACTERS) -> str:
+def digest(texts: Sequence[str], most_characters: int = _MAX_CHARACTERS) -> str:
     """Return the sentences that say most of what is said often (SumBasic, Nenkova and Vanderwende 2005), in order.
 
     Args:
@@ -53,7 +53,7 @@ def _sentences(texts: Sequence[str]) -> list[str]:
         for line in text.splitlines():
             if line.lstrip().startswith(("#", "|")):
                 continue
-            found += [one.strip() for one in _SENTENCE.findall(line) if _SHORTEST <= len(one.strip()) <= _LONGEST]
-        if len(found) >= _MOST_SENTENCES:
+            found += [one.strip() for one in _SENTENCE.findall(line) if _MIN <= len(one.strip()) <= _MAX]
+        if len(found) >= _MAX_SENTENCES:
             break
-    return list(dict.fromkeys(found[:_MOST_SENTENCES]))
+    return list(dict.fromkeys(found[:_MAX_SENTENCES]))

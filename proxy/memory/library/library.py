@@ -22,9 +22,9 @@ from proxy.text.secrets import redact_name
 from proxy.types import Document, Image, Scope
 
 FILE_ID = "file-thr"  # how ids of uploads that only we have begin
-_MOST_NAME = 200
-_MOST_USES = 200
-_MOST_SEEN, _SAMPLE = 5000, 48
+_MAX_NAME = 200
+_MAX_USES = 200
+_MAX_SEEN, _SAMPLE = 5000, 48
 _HEAD_BYTES = 2 * 2**20
 _ENDINGS = {"application/pdf": ".pdf", "image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 
@@ -53,7 +53,7 @@ class Parcel:
 
 
 class Library:
-    """What users have shown, of every owner."""
+    """Documents and images of every owner."""
 
     def __init__(self, media: Media, files: Files, blobs: Blobs, settings: MediaSettings) -> None:
         self.media, self.files, self.blobs = media, files, blobs
@@ -103,7 +103,7 @@ class Library:
             return item
 
         def edit(one: Shown) -> Shown:
-            return replace(one, used_in=(*(name for name in one.used_in if name != session), session)[-_MOST_USES:])
+            return replace(one, used_in=(*(name for name in one.used_in if name != session), session)[-_MAX_USES:])
 
         return await self.media.change(scope, item.id, edit) or item
 
@@ -115,7 +115,7 @@ class Library:
         """Note the form in which something was shown, so that it is known when the client sends its history again."""
         if data:
             self._seen[_print_of(scope, data)] = item.id
-            if len(self._seen) > _MOST_SEEN:
+            if len(self._seen) > _MAX_SEEN:
                 self._seen.popitem(last=False)
 
     def lock(self, scope: Scope) -> asyncio.Lock:
@@ -164,7 +164,7 @@ def _named(name: str) -> str:
     """Return a file's name without folders, without what is not printed, and without secrets."""
     last = name.replace("\\", "/").rpartition("/")[2]
     printed = "".join(char if char.isprintable() else " " for char in last)
-    named = " ".join(printed.split())[:_MOST_NAME]
+    named = " ".join(printed.split())[:_MAX_NAME]
     stem, dot, ending = named.rpartition(".")  # "hunter22.txt" looks like a file, "hunter22" like a password
     return redact_name(f"{redact_name(stem)}{dot}{ending}")
 

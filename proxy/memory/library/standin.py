@@ -25,7 +25,7 @@ _FRAME = re.compile(r"\[(?=\s{0,9}(?:End of (?:file|image)|(?:File|Image) ['\"])
 _IDS = 500
 _ON_PAGE = 2.0
 _OUTLINE_SHARE = 0.25
-_LEAST = 0.05
+_MIN = 0.05
 
 
 def of_image(image: Image) -> str:
@@ -115,7 +115,7 @@ async def passages(scope: Scope, store: Rows, model: str, document: Document, qu
     scores = fuse([(shelf.lexical(terms_of(query), mask), 0.5), (shelf.dense(query.vector, mask), 0.5)], mask)
     page = mention(query.text).page
     if page:
-        scores = np.where(shelf.pages == page, np.maximum(scores, _LEAST) * _ON_PAGE, scores)
+        scores = np.where(shelf.pages == page, np.maximum(scores, _MIN) * _ON_PAGE, scores)
     ranked = [shelf.items[line] for line in best(scores, len(ids))]
     return ranked or shelf.living()
 

@@ -1,4 +1,4 @@
-"""What people do with memory by API: search, later forget, review, erase.
+"""Operations on memory by API: search, forget, review, erase.
 
 Open first: ``lookup``. Imports: changes, inject, library and below.
 """

@@ -23,7 +23,7 @@ MAX_CLOSED = 10_000  # a person who forgets by API may mean everything
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to forget.
+    """Request to forget.
 
     Attributes:
         text: Sentences that hold all telling words of it.

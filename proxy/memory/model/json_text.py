@@ -12,7 +12,7 @@ import json_repair
 
 MAX_CHARACTERS = 100_000  # of a reply that are looked at; repairing as many garbled ones takes about 0.5 s of CPU
 _MAX_DEPTH = 64
-_LONGEST_LITERAL = len("-Infinity")
+_MAX_LITERAL = len("-Infinity")
 _MAX_FAILURES = 64  # broken openings before the rest of a text counts as garbage
 
 _TAGS = r"think(?:ing)?|thoughts?|reasoning|reflection"
@@ -33,7 +33,7 @@ Judge = Callable[[Any], Literal["answer", "item"] | None]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found.
+    """Parsed value and its place.
 
     Args:
         value: The answer, or the list of items where they stand one by one.
@@ -153,7 +153,7 @@ def _is_unfinished(text: str) -> bool:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        at_end = error.pos >= len(text) - _LONGEST_LITERAL
+        at_end = error.pos >= len(text) - _MAX_LITERAL
         return at_end or error.msg.startswith(("Unterminated string", "Invalid \\"))
     except (ValueError, RecursionError):
         pass

@@ -21,19 +21,19 @@ from proxy.text.when import span
 from proxy.types import Chunk, Hit, Scope, Source
 
 _log = structlog.get_logger(__name__)
-_MOST = 16
-_MOST_LEADS = 6
+_MAX = 16
+_MAX_LEADS = 6
 _FLOOR = 0.5
 _PROVING = 2
 # A few passages of a file earn no lenience as a few of one's own words do. Measured on public files: without it, 0 of
 # 100 unrelated prompts pass beside 16 passages, 1 beside 181, and all of 15 questions about them.
-_LEAST_TEXTS = 600
+_MIN_TEXTS = 600
 _OF_NAME, _ON_PAGE, _SENT_THEN = 1.5, 2.0, 1.6
-_LEAST = 0.15  # of what is meant by its name, page or time, whatever it says
+_MIN = 0.15  # of what is meant by its name, page or time, whatever it says
 
 
 class ChunkSource:
-    """What was shown: documents by the passage, images by their caption and the text in them."""
+    """Documents by the passage, images by their caption and the text in them."""
 
     gives: frozenset[Source] = frozenset({"chunk", "image"})
 
@@ -55,19 +55,19 @@ class ChunkSource:
         scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
         said = mention(query.text)
         meant = _meant(shelf, said, query, mask)
-        scores = np.where(meant > 1, np.maximum(scores, _LEAST) * meant, scores) * in_time(shelf, query)
+        scores = np.where(meant > 1, np.maximum(scores, _MIN) * meant, scores) * in_time(shelf, query)
         if said.page and meant.max(initial=0) <= 1:  # of which file is not said; it may be none of these
             scores = np.where(shelf.pages == said.page, scores * np.float32(_ON_PAGE), scores)
-        lines = best(scores, min(limit, _MOST))
+        lines = best(scores, min(limit, _MAX))
         hits = [_hit(shelf.items[line], float(scores[line])) for line in lines]
         evidence = weigh(shelf, terms, mask, lexical, dense)
         proof = min(1.0, len(said.words) / _PROVING)  # a single word in common is soon found in a long text
-        evidence = replace(evidence, coverage=evidence.coverage * proof, texts=max(evidence.texts, _LEAST_TEXTS))
+        evidence = replace(evidence, coverage=evidence.coverage * proof, texts=max(evidence.texts, _MIN_TEXTS))
         found = Found(hits, evidence, is_apart=True)
         if meant.max(initial=0) > 1:
             top = float(meant[lines[0]]) if lines else 0.0
             leads = next((at for at, line in enumerate(lines) if meant[line] < top), len(lines)) if top > 1 else 0
-            found = replace(found, leads=min(leads, _MOST_LEADS), is_named=leads > 0)
+            found = replace(found, leads=min(leads, _MAX_LEADS), is_named=leads > 0)
         return cut(found, _FLOOR)
 
 

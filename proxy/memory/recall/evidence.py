@@ -1,4 +1,4 @@
-"""What speaks for the relevance of the best that a search found: likeness, and rare words held in common; pure."""
+"""Relevance features of the top hits for the admission gate: best cosine and IDF-weighted term coverage; pure."""
 
 from __future__ import annotations
 

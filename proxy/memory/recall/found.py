@@ -1,4 +1,4 @@
-"""What one source has to offer, and what all of them do alike."""
+"""Candidates of one source, and helpers shared by all sources."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LINES_ON_LOOP = 2000
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one source has to offer.
+    """Candidates of one source.
 
     Args:
         hits: Best first; scores in [0, 1] or a little above.

@@ -1,4 +1,4 @@
-"""What a question says of the talk, not of its matter: that it was said, and over how many conversations; pure."""
+"""Framing of a question: words about the talk and its conversations, not its matter; pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from proxy.text.lexical import content
 
-_MOST_CHARACTERS = 600  # a longer text tells its matter at length; what frames it weighs little
+_MAX_CHARACTERS = 600  # a longer text tells its matter at length; what frames it weighs little
 
 _CONVERSATIONS = r"""
       \b(?:across|throughout|over|during|through|in|from|on)\ (?:all\ )?(?:of\ )?(?:my|our|these|those|the|all)
@@ -86,7 +86,7 @@ def matter(text: str) -> str:
 
     The text itself, where nothing telling would be left.
     """
-    if len(text) > _MOST_CHARACTERS:
+    if len(text) > _MAX_CHARACTERS:
         return text
     left = " ".join(_FRAME.sub(" ", text).split())
     return left if content(left) else text
@@ -95,10 +95,10 @@ def matter(text: str) -> str:
 @lru_cache(maxsize=8)
 def is_across(text: str) -> bool:
     """Whether a question is about several conversations: how things went, in what order, how many in all."""
-    return len(text) <= _MOST_CHARACTERS and _IS_ACROSS.search(text) is not None
+    return len(text) <= _MAX_CHARACTERS and _IS_ACROSS.search(text) is not None
 
 
 @lru_cache(maxsize=8)
 def is_of_replies(text: str) -> bool:
     """Whether a short question is about what the assistant once answered."""
-    return len(text) <= _MOST_CHARACTERS and _ASKS_REPLIES.search(text) is not None
+    return len(text) <= _MAX_CHARACTERS and _ASKS_REPLIES.search(text) is not None

@@ -21,7 +21,7 @@ _USUAL_COSINE = 0.15  # of unrelated texts; an embedder that does not know a lan
 _COVERAGE_SHARE = 0.3
 _PERSONAL = 0.08
 _PERSONAL_COVERAGE = 0.15
-_MOST = 1.0
+_MAX = 1.0
 _MANY_TEXTS = 600  # where the floors hold as they are
 _SPREAD_BELOW, _SPREAD_ABOVE = 0.055, 0.11  # of the best cosines of unrelated texts, cautiously to either side
 _FAMILIAR, _FAMILIAR_COSINE = 0.3, 0.08
@@ -43,7 +43,7 @@ _OF_ONESELF = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How well the best of one source fits the query.
+    """Relevance of a source's best hit to the query.
 
     Args:
         cosine: Of the best hit; None where query or rows have no vector.
@@ -64,7 +64,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Which sources may speak, and the word that the receipt gives for it."""
+    """Admitted sources, and the reason that the receipt gives."""
 
     passed: tuple[bool, ...]
     reason: str
@@ -162,7 +162,7 @@ def strength(evidence: Evidence, *, personal: bool) -> float:
     bonus = _PERSONAL if personal else 0.0
     if evidence.cosine is None:
         needed = COVERAGE_FLOOR - (_PERSONAL_COVERAGE if personal else 0.0)
-        return STRENGTH_FLOOR * min(_MOST, evidence.coverage / needed)
+        return STRENGTH_FLOOR * min(_MAX, evidence.coverage / needed)
     cosine = evidence.cosine - max(0.0, evidence.typical - _USUAL_COSINE)
     if evidence.typical:  # what is asked by the owner is on the whole nearer to all that was said
         cosine += _FAMILIAR * (min(evidence.typical, _USUAL_COSINE) - _FAMILIAR_COSINE)

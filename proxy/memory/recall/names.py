@@ -12,9 +12,9 @@ from proxy.memory.index.postings import Mask
 from proxy.text.lexical import tokens
 from proxy.types import Role
 
-_MOST_NAMES = 4
-_MOST_TURNS = 40  # looked at for a name, the latest of each side
-_LEAST_CALLS = 3
+_MAX_NAMES = 4
+_MAX_TURNS = 40  # looked at for a name, the latest of each side
+_MIN_CALLS = 3
 _CALLED_SHARE = 0.3  # of the turns that hold the name
 _MUCH_MORE = 3
 
@@ -29,7 +29,7 @@ def called(shelf: TurnShelf, text: str, mask: Mask) -> dict[str, Role]:
     assistant does.
     """
     found: dict[str, Role] = {}
-    for name in list(dict.fromkeys(_NAME.findall(text)))[:_MOST_NAMES]:
+    for name in list(dict.fromkeys(_NAME.findall(text)))[:_MAX_NAMES]:
         by_user, by_assistant = _calls(shelf, name, mask)
         if _much(by_user, by_assistant):
             found[name] = "assistant"
@@ -45,7 +45,7 @@ def _calls(shelf: TurnShelf, name: str, mask: Mask) -> tuple[tuple[int, int], tu
     address = _address(name)
     counts = []
     for is_user in (True, False):
-        texts = [shelf.items[line].text for line in lines[shelf.by_user[lines] == is_user][-_MOST_TURNS:]]
+        texts = [shelf.items[line].text for line in lines[shelf.by_user[lines] == is_user][-_MAX_TURNS:]]
         texts = [text for text in texts if name in text]
         counts.append((sum(address.search(text) is not None for text in texts), len(texts)))
     return counts[0], counts[1]
@@ -53,7 +53,7 @@ def _calls(shelf: TurnShelf, name: str, mask: Mask) -> tuple[tuple[int, int], tu
 
 def _much(calls: tuple[int, int], others: tuple[int, int]) -> bool:
     called_, holding = calls
-    return called_ >= max(_LEAST_CALLS, _CALLED_SHARE * holding) and called_ > _MUCH_MORE * others[0]
+    return called_ >= max(_MIN_CALLS, _CALLED_SHARE * holding) and called_ > _MUCH_MORE * others[0]
 
 
 @functools.lru_cache(maxsize=2048)

@@ -1,4 +1,4 @@
-"""What is looked for: the user's last turn, widened by what it refers back to."""
+"""Query: the user's last turn, widened by what it refers back to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIRST_PERSON = re.compile(
 )
 _TOLD = 4  # telling words
 _SHORT = 5  # fewer telling words than this: the turn leans on the one before
-_MOST_CHARACTERS = 2000
+_MAX_CHARACTERS = 2000
 _POINTING_WORDS = (
     "it that this they them he she him her his their its those these there then one ones again more else other "
     "es das dies er sie ihn ihm dort dann nochmal eso esto ello lo la los las ahí entonces otra "
@@ -122,7 +122,7 @@ def tokens_of(text: str) -> set[str]:
 
 def _shortened(text: str) -> str:
     """Return the start and the end of a long text: the question stands at either."""
-    if len(text) <= _MOST_CHARACTERS:
+    if len(text) <= _MAX_CHARACTERS:
         return text
-    half = _MOST_CHARACTERS // 2
+    half = _MAX_CHARACTERS // 2
     return f"{text[:half]}\n{text[-half:]}"

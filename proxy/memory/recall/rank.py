@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from proxy.memory.index.postings import Mask, Scores
 
 _SHORT_CHARACTERS, _LONG_CHARACTERS, _LONG_DISCOUNT = 200, 700, 0.5
-_WHOLE_GROUP, _LEAST_GROUP = 0.3, 4
+_WHOLE_GROUP, _MIN_GROUP = 0.3, 4
 _NEXT_OF_GROUP = 0.85
 
 
@@ -79,9 +79,7 @@ def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, 
         groups: Of each entry.
         sizes: How much there is of each group in all.
     """
-    return _fading(
-        scores, groups, lambda group, taken: _WHOLE_GROUP ** (taken / max(sizes.get(group, 0), _LEAST_GROUP))
-    )
+    return _fading(scores, groups, lambda group, taken: _WHOLE_GROUP ** (taken / max(sizes.get(group, 0), _MIN_GROUP)))
 
 
 def shared_out(scores: Sequence[float], groups: Sequence[str]) -> list[float]:

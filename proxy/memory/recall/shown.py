@@ -1,4 +1,4 @@
-"""What a question says of files and pictures: which one, which page, and that they were shown; pure."""
+"""Mentions of files and pictures in a question: name, page, and that they were shown; pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from proxy.text.filenames import LEAST_TELLING
+from proxy.text.filenames import MIN_TELLING
 from proxy.text.lexical import content
 
 _PAGE = re.compile(
@@ -39,7 +39,7 @@ _SENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """What a question says of files.
+    """Mention of files in a question.
 
     Args:
         page: A number of a page, slide, sheet or chapter; 0: none.
@@ -68,7 +68,7 @@ class Mention:
             words: Its ``name_terms``.
         """
         whole = name.casefold()
-        if len(whole) > LEAST_TELLING and whole in self.text:
+        if len(whole) > MIN_TELLING and whole in self.text:
             return True
         return self.speaks and any(word in self.words for word in words)
 

@@ -1,4 +1,4 @@
-"""Where memory is looked for, and the search over all of it."""
+"""Sources of memory, and the search over all of them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from proxy.memory.recall.turns import (
 from proxy.text.lexical import content
 from proxy.types import Hit, Scope, Source
 
-_MOST_FACTS = 30
-_MOST_LEADS = 12
+_MAX_FACTS = 30
+_MAX_LEADS = 12
 _SPARE = 10  # turns that may turn out to repeat others
 _FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
 _SIMILAR = 0.7
-_LEAST = 1e-3
+_MIN = 1e-3
 _OF_A_SUMMARY = 0.4  # of the score that a memory would have
 _FACT_FLOOR, _TURN_FLOOR = 0.3, 0.3  # of the best score
 
@@ -100,7 +100,7 @@ class FactSource:
         scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
         scores = _none_lost(scores, mask, query)
         scores = np.where(shelf.sums_up, np.float32(_OF_A_SUMMARY) * scores, scores)
-        lines = best(scores * in_time(shelf, query), min(limit, _MOST_FACTS))
+        lines = best(scores * in_time(shelf, query), min(limit, _MAX_FACTS))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
         hits = with_links(shelf, [fact_hit(shelf.items[line], score) for line, score in chosen], mask)
@@ -109,7 +109,7 @@ class FactSource:
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True, texts=own)
         said = [line for line, _ in chosen if not shelf.sums_up[line]]
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line in said)
-        found = cut(Found(hits, evidence, min(leads, _MOST_LEADS, len(hits))), _FACT_FLOOR)
+        found = cut(Found(hits, evidence, min(leads, _MAX_LEADS, len(hits))), _FACT_FLOOR)
         ended = ended_hits(shelf, scope, query, shelf.lexical(terms, shelf.ended(scope)), 1.0)
         return replace(found, hits=[*ended, *found.hits], leads=found.leads + len(ended)) if ended else found
 
@@ -241,7 +241,7 @@ def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:
     """Return ``scores`` with the least that still counts for all of a handful of which its owner asks."""
     if not (is_handful(int(mask.sum())) and asks_of_oneself(query.text)):
         return scores
-    return np.where(mask, np.maximum(scores, _LEAST), scores).astype(np.float32)
+    return np.where(mask, np.maximum(scores, _MIN), scores).astype(np.float32)
 
 
 def _only(found: Found, sources: Collection[Source] | None) -> Found:

@@ -1,4 +1,4 @@
-"""How well earlier turns fit a query: by words and likeness, by their worth as evidence, and by who is meant."""
+"""Scores of earlier turns for a query: words and cosine, worth as evidence, and the person meant."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class _Traits:
-    """What the texts of a shelf's lines show.
+    """Traits of the texts on a shelf, by line.
 
     Args:
         only_asks: Turns that ask and say nothing of the speaker.

@@ -20,13 +20,13 @@ from proxy.process.threads import in_thread
 _log = structlog.get_logger(__name__)
 _SHA256 = re.compile(r'"?([0-9a-f]{64})"?')
 _PIECE_BYTES = 2**20
-_MOST_BYTES = 600 * 2**20
+_MAX_BYTES = 600 * 2**20
 _SILENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """Where a model lies.
+    """Files of an embedding model in a hub repository.
 
     Args:
         repo: ``owner/name`` on the hub.
@@ -122,8 +122,8 @@ async def _fetch(session: aiohttp.ClientSession, url: str, target: Path) -> str:
         with await in_thread("load", part.open, "wb") as file:
             async for piece in reply.content.iter_chunked(_PIECE_BYTES):
                 size += len(piece)
-                if size > _MOST_BYTES:
-                    raise OSError(f"{url} sends more than {_MOST_BYTES} bytes.")
+                if size > _MAX_BYTES:
+                    raise OSError(f"{url} sends more than {_MAX_BYTES} bytes.")
                 digest.update(piece)
                 await in_thread("load", file.write, piece)
     found = digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Which stored texts may be shown now: status, closed wording, expiry.
+"""Visibility of stored texts: status, closed wording, expiry.
 
 Open first: ``visibility``. Imports: plan and below.
 """

@@ -17,7 +17,7 @@ _GAP = " … "  # between sentences that were not said one after the other
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """What the endings of one user withhold.
+    """Spans and texts withheld by the endings of one user.
 
     Attributes:
         spans: Sentences by the id of the row that they stand in, in order.

@@ -19,7 +19,7 @@ Span = tuple[int, int]
 _REACH = 240  # characters between a cue and its secret
 _REACH_NUMBER, _REACH_BACK = 120, 40
 _LONG_TOKEN = 30
-_MOST_BEFORE, _MOST_BEHIND, _MOST_NUMBERS = 3, 2, 3
+_MAX_BEFORE, _MAX_BEHIND, _MAX_NUMBERS = 3, 2, 3
 _OF_CODES, _OF_PASSWORDS = frozenset({Kind.NUMBER}), frozenset({Kind.PASSWORD})
 _ARTICLES = frozenset({"is", "ist", "es", "est", "é", "this", "the", "my"})
 _TELLING = re.compile(r"[\d#$%^*~@€£§\\|\"`=&+]|[!?]\w|[A-Za-z]{16}")  # without one of these no word is a secret
@@ -90,7 +90,7 @@ def _is_secret(seen: _Text, piece: Piece) -> bool:
     is_plain = piece.strength <= Strength.DIGITS
     if is_plain and not piece.is_quoted:
         return False
-    for cue in seen.around.before(piece.start, _MOST_BEFORE, _REACH):
+    for cue in seen.around.before(piece.start, _MAX_BEFORE, _REACH):
         if not _may_hold(piece, cue.kind) or (is_plain and not _is_value(seen, cue, piece)):
             continue
         bond = bond_before(seen.text, seen.lowered, cue, piece.start, piece.strength)
@@ -98,7 +98,7 @@ def _is_secret(seen: _Text, piece: Piece) -> bool:
             return True
     if is_plain:
         return False
-    for cue in seen.around.behind(piece.end, _MOST_BEHIND, _REACH):
+    for cue in seen.around.behind(piece.end, _MAX_BEHIND, _REACH):
         if _may_hold(piece, cue.kind):
             bond = bond_behind(seen.text, seen.lowered, piece.end, cue, piece.strength)
             if _holds(seen, piece, cue.kind, bond):
@@ -198,7 +198,7 @@ def _numbers(seen: _Text) -> Iterator[Span]:
         for cue in cues if found else ():
             at = bisect_left(starts, cue.end)
             last = -1
-            for span in found[at : at + _MOST_NUMBERS]:
+            for span in found[at : at + _MAX_NUMBERS]:
                 is_next = last >= 0 and is_list_gap(seen.lowered[last : span[0]])
                 if is_next or _is_number_behind(seen, cue, span):
                     last = span[1]

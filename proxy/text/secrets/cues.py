@@ -15,7 +15,7 @@ _FIRST_UNSPACED = "\u0e00"  # Thai, CJK: words stand there without blanks
 
 
 class Kind(IntEnum):
-    """What a cue is said of, the surest first."""
+    """Kind of secret that a cue names, the surest first."""
 
     PASSWORD = 0
     NUMBER = 1

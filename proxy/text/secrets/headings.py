@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from proxy.text.secrets.cues import Cue, Kind
 
-_MOST_LINES = 200
-_MOST_HEADING = 120
+_MAX_LINES = 200
+_MAX_HEADING = 120
 _ITEM = re.compile(r"\A[ \t]*+(?:[-*•+–|>]|\d{1,3}[.)]|[\w .@-]{1,60}+[:=|,\t])")
 _DELIMITERS = ("|", ";", "\t", ",")
 
@@ -32,7 +32,7 @@ def headed(text: str, cues: Sequence[Cue]) -> tuple[list[int], dict[int, Kind]]:
 def _below(text: str, lines: Sequence[int], at: int) -> list[int]:
     """Return the numbers of the lines of a list or table below a line."""
     heading = _line(text, lines, at)
-    if len(heading) > _MOST_HEADING:
+    if len(heading) > _MAX_HEADING:
         return []
     bare = heading.strip().rstrip("*_")
     delimiter = next((one for one in _DELIMITERS if one in bare), "")
@@ -43,7 +43,7 @@ def _below(text: str, lines: Sequence[int], at: int) -> list[int]:
     if not is_list and not is_table:
         return []
     below: list[int] = []
-    for number in range(at + 1, min(at + 1 + _MOST_LINES, len(lines))):
+    for number in range(at + 1, min(at + 1 + _MAX_LINES, len(lines))):
         line = _line(text, lines, number)
         if not line.strip():
             if below:

@@ -1,4 +1,4 @@
-"""How much a word looks like a secret, by its shape alone; pure."""
+"""Likelihood of a word being a secret, by its shape alone; pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 class Strength(IntEnum):
-    """How much speaks for a secret.
+    """Strength of the evidence for a secret.
 
     Attributes:
         NONE: An ordinary word.

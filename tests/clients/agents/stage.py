@@ -23,8 +23,8 @@ from tests.fakes.acting import WIRES
 from tests.fakes.provider import FakeProvider, Seen
 from tests.running import Running
 
-_MOST_S = 120.0
-_MOST_ON_TERMINAL_S = 45.0
+_MAX_S = 120.0
+_MAX_ON_TERMINAL_S = 45.0
 _NOWHERE = "http://127.0.0.1:9"  # whoever calls home is refused at once, and no run waits for a host
 _KEPT = ("PATH", "LANG", "LC_ALL", "TZ")
 
@@ -124,14 +124,14 @@ class Stage:
             whole = [*program_of(self.agent, program), *arguments]
             if is_done is not None and called is command:
                 on_screen = {**variables, "TERM": "xterm-256color"}
-                return terminal.run(whole, work, on_screen, is_done, _MOST_ON_TERMINAL_S)
+                return terminal.run(whole, work, on_screen, is_done, _MAX_ON_TERMINAL_S)
             try:
                 done = subprocess.run(
                     whole, cwd=work, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT, text=True, check=False, timeout=_MOST_S,
+                    stderr=subprocess.STDOUT, text=True, check=False, timeout=_MAX_S,
                 )  # fmt: skip
             except subprocess.TimeoutExpired as error:
-                return -1, f"{output}It did not end within {_MOST_S:.0f} s. {error.output!r}"
+                return -1, f"{output}It did not end within {_MAX_S:.0f} s. {error.output!r}"
             output += done.stdout
             if done.returncode:
                 break

@@ -20,8 +20,8 @@ from proxy.types import Said, Scope, Turn
 from tests.memory.learn.world import START, World
 
 _LENGTH = 60_000
-_MOST_CPU_MS_A_KB = 30.0  # of a loaded machine; what is not linear takes hundreds
-_MOST_GROWTH = 3.0
+_MAX_CPU_MS_A_KB = 30.0  # of a loaded machine; what is not linear takes hundreds
+_MAX_GROWTH = 3.0
 _FLOOR_MS = 60.0
 
 
@@ -132,8 +132,8 @@ def test_learning_is_linear_and_cheap(name: str) -> None:
         world = World()
         world.say("I use Shram and Magnet as productivity tools. I live in Leeds.")
         costs.append(_cost_ms(lambda world=world, text=text: world.say(text)))  # type: ignore[misc]
-    assert costs[1] < max(_FLOOR_MS, _MOST_GROWTH * costs[0]), costs
-    assert costs[1] / (_LENGTH / 1000) < _MOST_CPU_MS_A_KB, costs
+    assert costs[1] < max(_FLOOR_MS, _MAX_GROWTH * costs[0]), costs
+    assert costs[1] / (_LENGTH / 1000) < _MAX_CPU_MS_A_KB, costs
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -143,7 +143,7 @@ def test_what_is_done_with_every_message_is_linear(name: str) -> None:
         for length in (_LENGTH, 2 * _LENGTH):
             text = TEXTS[name](length)
             costs.append(min(_cost_ms(lambda work=work, text=text: work(text)) for _ in range(2)))  # type: ignore[misc]
-        assert costs[1] < max(_FLOOR_MS, _MOST_GROWTH * costs[0]), (work, costs)
+        assert costs[1] < max(_FLOOR_MS, _MAX_GROWTH * costs[0]), (work, costs)
 
 
 @pytest.mark.parametrize("name", ["JSON", "base64", "hex", "numbers", "log"])

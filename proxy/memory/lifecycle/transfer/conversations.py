@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from proxy.dialects.authored import own_text
 from proxy.memory.conversations.chain import message_id, named_session, reply_hash, turn_id
-from proxy.memory.conversations.transcript import MOST_CHARACTERS
+from proxy.memory.conversations.transcript import MAX_CHARACTERS
 from proxy.memory.lifecycle.transfer.entries import Conversation, Remark
 from proxy.text.secrets import redact
 from proxy.types import Said, Scope, Turn
@@ -36,12 +36,12 @@ def turns_of(scope: Scope, service: str, conversation: Conversation, now: dateti
         hash_ = hashlib.sha256(f"{service}/{conversation.id}/{number}".encode()).hexdigest()[:40]
         said = []
         for place, remark in enumerate(asked, number):
-            text = own_text((remark.text,), is_outcome=False)[:MOST_CHARACTERS].strip()
+            text = own_text((remark.text,), is_outcome=False)[:MAX_CHARACTERS].strip()
             if (clean := redact(text)) != text:
                 notes.append(f"conversation {conversation.title[:80]!r}, message {place + 1}: a secret was left out")
             if clean:
                 said.append(Said(message_id(session, f"{hash_}/{place}"), "user", clean, live=True, seq=place))
-        reply = redact("\n\n".join(one.text for one in replies)[:MOST_CHARACTERS]).strip()
+        reply = redact("\n\n".join(one.text for one in replies)[:MAX_CHARACTERS]).strip()
         if not said and not reply:
             continue
         at = (asked or replies)[0].at or now

@@ -51,7 +51,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an export says of itself.
+    """Manifest of an export.
 
     Attributes:
         named: Kind (``agents``, ``projects``), id and name of what is named by an id that holds on its server alone.
@@ -63,7 +63,7 @@ class Manifest:
 
     @property
     def total(self) -> int:
-        """How many entries it has."""
+        """Count of entries."""
         return sum(self.counts.values())
 
 
