@@ -22,6 +22,7 @@ _TICK_S = 15.0
 _HEAP_S = 5.0
 _PRUNE_EVERY = 40  # ticks: some ten minutes
 _TIDY_EVERY = 1440  # ticks: some six hours
+MAX_FILLED, MAX_FILLS = 128, 4  # vectors under one lease, a second of work; and how often in a tick
 _MAX_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
 
@@ -102,13 +103,20 @@ class Schedule:
             await part.uses.flush()
 
     async def _maintain(self, scope: Scope) -> None:
-        """Compact an owner's tables while nobody else writes them."""
+        """Fill in vectors, part by part so that others can write between, and compact the tables."""
+        for _ in range(MAX_FILLS):
+            if not await self._filled_in(scope):
+                break
+        else:
+            self._services.written.add(scope)  # there may be more
         async with self._services.leases.held(scope):
-            if await self._services.book.fill_in(scope):
-                self._services.written.add(scope)  # there may be more
             await self._expire_reviews(scope)
             await self._services.store.maintain(scope)
             await self._services.store.flush(scope)
+
+    async def _filled_in(self, scope: Scope) -> int:
+        async with self._services.leases.held(scope):
+            return await self._services.book.fill_in(scope, MAX_FILLED)
 
     async def _expire_reviews(self, scope: Scope) -> None:
         days, now = self._services.settings.memory.review_days, self._services.clock.now()

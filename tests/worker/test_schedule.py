@@ -10,6 +10,7 @@ from proxy.clock import ManualClock
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
+from proxy.types import Episode
 from proxy.worker import schedule as schedule_module
 from proxy.worker.schedule import Schedule
 from tests.store.sql_rows import make_record, make_scope
@@ -58,6 +59,25 @@ async def test_upkeep_outlives_whatever_a_step_raises(services: Services, monkey
     schedule.start()
     async with asyncio.timeout(10):
         await measured.wait()
+    await schedule.stop()
+
+
+async def test_others_write_between_the_parts_of_a_long_filling_in(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule_module, "MAX_FILLED", 8)
+    anna, now = make_scope("anna"), services.clock.now()
+    said = [Episode(f"msg_{at}", anna.session, f"turn_{at}", at, "user", f"tea number {at}", now) for at in range(60)]
+    await services.book.keep(anna, said)
+    services.written.add(anna)
+    schedule = Schedule(services)
+    schedule.start()
+    seen = len(said)
+    async with asyncio.timeout(20):
+        while seen == len(said):
+            async with services.leases.held(anna):
+                seen = len(await services.store.pending_vectors(anna, "episodes", services.embedder.model))
+    assert 0 < seen < len(said)
     await schedule.stop()
 
 
