@@ -88,7 +88,7 @@ async def _one(services: Services, scope: Scope, session_id: str) -> Session:
 
 
 async def destroy_session(services: Services, scope: Scope, session_id: str) -> None:
-    """Destroy a conversation, by our id.
+    """Destroy a conversation, by its id here; what lists it goes last, so that a broken attempt can be repeated.
 
     Raises:
         NotFound: If there is none.
@@ -97,9 +97,10 @@ async def destroy_session(services: Services, scope: Scope, session_id: str) -> 
         await forget_conversation(services, replace(scope, session=session_id))
         return
     async with services.leases.held(scope):
-        await services.sessions.delete(scope, session_id)
+        await services.sessions.get(scope, session_id)
         await services.store.remove_episodes(scope, session=session_id)
         await forget_summaries(services, scope, session_id)
+        await services.sessions.delete(scope, session_id)
         await services.store.purge(scope)
         services.index.forget(scope)
     services.needs_scrub = True

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from proxy.errors import StoreUnavailable
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
 from tests.talking import Speaker, speaking
@@ -88,6 +89,25 @@ def test_a_destroyed_conversation_leaves_the_disk(tmp_path: Path, provider: Fake
         assert speaker.http.delete("/sessions/chat").status_code == 200
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert not [path for path in files if b"Xylophonia" in path.read_bytes() or b"xylophonia" in path.read_bytes()]
+
+
+def test_a_conversation_whose_destruction_broke_off_is_destroyed_by_the_next_try(
+    tmp_path: Path, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
+        speaker.tell("I keep bees", x_memory_session="chat")
+        store = server.services.store
+
+        async def broken(*_: object, **__: object) -> None:
+            raise StoreUnavailable("away")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "remove_episodes", broken)
+            assert speaker.http.delete("/sessions/chat").status_code == 503
+        assert speaker.http.delete("/sessions/chat").status_code == 200
+        assert speaker.http.get("/sessions/chat").status_code == 404
+        found = speaker.http.post("/memories/search", json={"query": "bees", "sources": ["episode"]}).json()["data"]
+        assert found == []
 
 
 def test_a_destroyed_conversation_can_be_had_again(alice: Speaker) -> None:
