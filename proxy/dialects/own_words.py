@@ -241,4 +241,4 @@ def _template_headings() -> re.Pattern[str]:
 
 @cache
 def _head(name: str) -> re.Pattern[str]:
-    return pattern("heads", name, around=r"\A[\s*_#>]*{}")
+    return pattern("heads", name, around=r"\A\s*+[\s*_#>]{{0,40}}{}")
