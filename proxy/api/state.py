@@ -22,6 +22,8 @@ router = APIRouter(prefix="/v1/state", route_class=PatientRoute)
 async def state(scope: Caller, services: Parts) -> dict[str, Any]:
     """Return counts of what the scope sees; ``pending_turns`` 0 means that everything said can be recalled.
 
+    Of very many turns at once, as in an import, ``pending_vectors`` are found by their words until they are embedded.
+
     ``hygiene`` tells what nobody used for long: what is told in short, and what is archived or would be.
     """
     by_status, episodes = await services.index.tally(scope)
@@ -35,6 +37,7 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
         "pending_turns": pending + ephemeral + told,
         "dead_turns": dead,
         "pending_media": len(unread),
+        "pending_vectors": await services.index.unembedded(scope),
         "memories": by_status,
         "episodes": episodes,
         "costs": shown(await services.costs.read(scope)),

@@ -142,7 +142,7 @@ class Client:
             EvalFailed: If nothing more is learned for five minutes.
         """
         least, since, pause_s = sys.maxsize, time.monotonic(), 0.02
-        while (pending := int((await self.get("/v1/state", user)).get("pending_turns", 0))) > 0:
+        while (pending := _pending(await self.get("/v1/state", user))) > 0:
             if pending < least:
                 least, since = pending, time.monotonic()
             if time.monotonic() - since > _SETTLE_S:
@@ -239,3 +239,7 @@ class Client:
 def http_session() -> aiohttp.ClientSession:
     """Return the connection pool of an eval."""
     return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=_REQUEST_S), trust_env=False)
+
+
+def _pending(state: Mapping[str, Any]) -> int:
+    return int(state.get("pending_turns", 0)) + int(state.get("pending_vectors", 0))
