@@ -168,7 +168,7 @@ class Services:
         self.wake.set()
 
     def note_shown(self, scope: Scope) -> None:
-        """Have an owner's tables looked after: passages were written."""
+        """Have an owner's tables looked after: rows were written, some of which may wait for their vectors."""
         self.written.add(Scope(scope.tenant, scope.user))
 
     @property

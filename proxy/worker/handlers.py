@@ -103,6 +103,7 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> Non
             said = await in_thread("learn", lambda: [one for turn in turns for one in episodes_of(turn)])
             episodes = apart_episodes(said, await services.quarantine.targets(scope))
             await services.book.keep(scope, episodes)
+            services.note_shown(scope)  # upkeep may have come by before the line of turns was stored
             tally["episodes"] = len(episodes)
             for item in items:
                 due = item.created + timedelta(seconds=services.settings.memory.builtin_debounce_s)

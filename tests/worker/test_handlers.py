@@ -106,3 +106,12 @@ async def test_only_a_long_history_or_very_many_turns_wait_for_their_vectors(ser
     assert await waiting() == 40
     await services.book.fill_in(ANNA)
     assert await waiting() == 0
+
+
+async def test_rows_stored_behind_the_upkeep_are_looked_after_again(services: Services) -> None:
+    """A long line of turns may be stored only after the upkeep that their requests asked for."""
+    await services.journal.record(ANNA, make_record(ANNA, "1"))
+    services.note_written(ANNA)
+    services.take_written()
+    await work(services)
+    assert [owner.user for owner in services.take_written()] == [ANNA.user]
