@@ -21,7 +21,7 @@ async def test_it_echoes_in_openais_shape_and_records(provider: FakeProvider) ->
     assert reply.json()["choices"][0]["message"]["content"] == "echo: hi"
     assert (provider.last.path, provider.last.query, provider.last.json) == ("/v1/chat/completions", "a=1", body)
     assert provider.last.header("x-a") == "b"
-    assert provider.last.answered
+    await provider.until(lambda: provider.last.answered)  # noted once the last byte is out
 
 
 async def test_scripts_and_queued_replies_decide(provider: FakeProvider) -> None:
