@@ -34,6 +34,7 @@ _PAUSE_S = 0.1
 async def export_scope(scope: Caller, services: Parts) -> StreamingResponse:
     """Return everything of the caller as JSON lines: memories, conversations, documents, history, settings of these."""
     await _settled(services, scope)
+    await services.uses.flush()
     now = services.clock.now()
     name = f"throughline-{iso(now)[:10]}.jsonl"
     return StreamingResponse(

@@ -260,6 +260,10 @@ def _is_open(job: dict[str, Any]) -> bool:
 
 
 def _difference(path: str, before: str, now: str) -> tuple[str, str, str]:
+    """Return the path, and what stands there before and now: lines of their own, or what is around the first change."""
+    if "\n" in before:
+        lines, others = set(before.splitlines()), set(now.splitlines())
+        return path, "\n".join(sorted(lines - others)), "\n".join(sorted(others - lines))
     at = next((at for at, both in enumerate(zip(before, now, strict=False)) if both[0] != both[1]), 0)
     return path, before[max(at - 200, 0) : at + 200], now[max(at - 200, 0) : at + 200]
 
