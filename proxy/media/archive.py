@@ -78,8 +78,7 @@ def _check(entries: list[zipfile.ZipInfo], limits: Limits) -> None:
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > limits.max_unpacked_bytes:
         raise MediaRefused(
-            f"The file would unpack to {unpacked} bytes; the limit is {limits.max_unpacked_bytes} "
-            "(media.max_unpacked_bytes).",
+            f"The file would unpack to {unpacked} bytes; the limit is {limits.max_unpacked_bytes} (media.limits).",
             "bomb",
         )
     for entry in entries:

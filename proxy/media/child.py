@@ -61,7 +61,7 @@ def _answer(job: dict[str, Any], answers: BinaryIO) -> dict[str, Any]:
         return {"refused": str(refused), "reason": refused.reason}
     except MemoryError:
         return {
-            "refused": "Reading the file takes more memory than allowed (media.parse_memory_bytes).",
+            "refused": "Reading the file takes more memory than allowed (media.limits).",
             "reason": "memory",
         }
     except Exception as error:  # noqa: BLE001 -- parsers raise anything on broken input; the server names it in its log

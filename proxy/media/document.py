@@ -49,7 +49,7 @@ def _within(content: Content, limits: Limits) -> Content:
     room, pages = limits.max_text_chars, list[Page]()
     for page in content.pages:
         if len(page.text) > room:
-            note = f"only the first {limits.max_text_chars:,} characters were read (media.max_text_chars)"
+            note = f"only the first {limits.max_text_chars:,} characters were read (media.limits)"
             pages += [replace(page, text=page.text[:room])] if room else []
             return replace(content, pages=tuple(pages), notes=(*content.notes, note))
         pages.append(page)

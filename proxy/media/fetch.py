@@ -8,7 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 from urllib.parse import unquote
 
 import aiohttp
@@ -17,13 +17,13 @@ from yarl import URL
 
 from proxy.media.addresses import is_public
 from proxy.media.base import MediaRefused
-
-if TYPE_CHECKING:
-    from proxy.settings.media import MediaSettings
+from proxy.media.limits import Limits
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
 Allows = Callable[[str], bool]
 
+FETCH_S = 15.0
+MAX_REDIRECTS = 3  # each checked anew
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS = {"User-Agent": "throughline", "Accept": "*/*", "Accept-Encoding": "identity"}
 _FILENAME = re.compile(r"""filename\*?=(?:UTF-8'')?"?([^";]+)""", re.IGNORECASE)
@@ -47,7 +47,7 @@ class Fetched:
     name: str = ""
 
 
-Fetch: TypeAlias = "Callable[[str, MediaSettings], Awaitable[Fetched]]"
+Fetch: TypeAlias = "Callable[[str, Limits], Awaitable[Fetched]]"
 
 
 async def look_up(host: str, port: int) -> list[str]:
@@ -57,7 +57,14 @@ async def look_up(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-async def fetch(url: str, limits: MediaSettings, *, lookup: Lookup = look_up, allows: Allows = is_public) -> Fetched:
+async def fetch(
+    url: str,
+    limits: Limits,
+    *,
+    lookup: Lookup = look_up,
+    allows: Allows = is_public,
+    within_s: float = FETCH_S,
+) -> Fetched:
     """Return what a URL names.
 
     Each host is looked up once and connected to at the very addresses that were found allowed; redirects are followed
@@ -65,18 +72,19 @@ async def fetch(url: str, limits: MediaSettings, *, lookup: Lookup = look_up, al
 
     Args:
         url: An http or https URL.
-        limits: Largest size, time and number of redirects.
+        limits: With the largest size.
         lookup: Host and port -> addresses.
         allows: Whether an address may be connected to.
+        within_s: Most seconds in all.
 
     Raises:
         MediaRefused: ``bad_url``, ``forbidden_address``, ``unreachable``, ``too_large``, ``timeout`` …
     """
     connector = aiohttp.TCPConnector(resolver=_Resolver(lookup, allows), use_dns_cache=False, force_close=True)
-    timeout = aiohttp.ClientTimeout(total=limits.fetch_timeout_s)
+    timeout = aiohttp.ClientTimeout(total=within_s)
     try:
         async with (
-            asyncio.timeout(limits.fetch_timeout_s),
+            asyncio.timeout(within_s),
             aiohttp.ClientSession(
                 connector=connector,
                 timeout=timeout,
@@ -87,23 +95,21 @@ async def fetch(url: str, limits: MediaSettings, *, lookup: Lookup = look_up, al
         ):
             return await _followed(session, _checked(url, allows), limits, allows)
     except TimeoutError as error:
-        raise MediaRefused(
-            f"Fetching {url[:200]!r} took longer than {limits.fetch_timeout_s:g} seconds.", "timeout"
-        ) from error
+        raise MediaRefused(f"Fetching {url[:200]!r} took longer than {within_s:g} seconds.", "timeout") from error
     except (aiohttp.ClientError, OSError, ValueError) as error:
         raise MediaRefused(f"{url[:200]!r} cannot be fetched ({type(error).__name__}).", "unreachable") from error
 
 
-async def _followed(session: aiohttp.ClientSession, url: URL, limits: MediaSettings, allows: Allows) -> Fetched:
-    for _ in range(limits.fetch_max_redirects + 1):
+async def _followed(session: aiohttp.ClientSession, url: URL, limits: Limits, allows: Allows) -> Fetched:
+    for _ in range(MAX_REDIRECTS + 1):
         async with session.get(url, allow_redirects=False) as reply:
             if reply.status not in _REDIRECTS or "Location" not in reply.headers:
                 return await _read(reply, limits)
             url = _checked(str(url.join(URL(reply.headers["Location"]))), allows)
-    raise MediaRefused(f"It was redirected more than {limits.fetch_max_redirects} times.", "too_many_redirects")
+    raise MediaRefused(f"It was redirected more than {MAX_REDIRECTS} times.", "too_many_redirects")
 
 
-async def _read(reply: aiohttp.ClientResponse, limits: MediaSettings) -> Fetched:
+async def _read(reply: aiohttp.ClientResponse, limits: Limits) -> Fetched:
     if reply.status != 200:
         raise MediaRefused(f"The server of {str(reply.url)[:200]!r} answered {reply.status}.", "unreachable")
     if reply.headers.get("Content-Encoding", "identity").lower() != "identity":
@@ -145,7 +151,7 @@ def _forbidden(host: str) -> MediaRefused:
     return MediaRefused(f"{host[:200]!r} is not at a public address; only those are fetched from.", "forbidden_address")
 
 
-def _too_large(limits: MediaSettings) -> MediaRefused:
+def _too_large(limits: Limits) -> MediaRefused:
     return MediaRefused(f"It is larger than {limits.max_file_bytes} bytes (media.max_file_bytes).", "too_large")
 
 

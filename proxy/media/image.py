@@ -70,7 +70,7 @@ def opened(path: Path | BinaryIO, limits: Limits) -> tuple[Image.Image, str]:
     if image.width * image.height > limits.max_pixels:
         raise MediaRefused(
             f"The image has {image.width} x {image.height} pixels; the limit is {limits.max_pixels} in all "
-            "(media.max_pixels).",
+            "(media.limits).",
             "too_many_pixels",
         )
     return image, _FORMATS[image.format or "PNG"]

@@ -1,30 +1,75 @@
-"""The limits that go along to the process that reads a file."""
+"""The limits on reading one file; they go along to the process that reads it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from proxy.settings.media import MediaSettings
 
+_MB = 2**20
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on reading one file; named as the settings are."""
+    """Limits on reading one file, and what reads pictures. A file over one of the sizes is refused, not cut.
 
-    max_file_bytes: int
-    max_pages: int
-    max_pixels: int
-    max_cells: int
-    max_text_chars: int
-    max_unpacked_bytes: int
+    Attributes:
+        max_file_bytes: Of the file.
+        max_pages: Of a document: pages, slides, sheets, parts.
+        max_pixels: Of an image.
+        max_cells: Of a workbook.
+        max_text_chars: Read of a document; this one cuts.
+        max_unpacked_bytes: Of a packed file (DOCX, EPUB …) unpacked.
+        parse_s: Seconds that parsing may take, by the clock and of the processor.
+        parse_bytes: Address space of the process that parses.
+        ocr: The setting of this name.
+        ocr_languages: The setting of this name.
+        ocr_pages: Pages of a document that are read off pictures.
+        ocr_s: Seconds that reading one picture may take.
+        ocr_bytes: Address space of the process that reads pictures.
+    """
+
+    max_file_bytes: int = 48 * _MB
+    max_pages: int = 3000
+    max_pixels: int = 40_000_000
+    max_cells: int = 2_000_000
+    max_text_chars: int = 10_000_000
+    max_unpacked_bytes: int = 512 * _MB
+    parse_s: float = 120.0
+    parse_bytes: int = 1536 * _MB
+    ocr: str = "auto"
+    ocr_languages: tuple[str, ...] = ()
+    ocr_pages: int = 100
+    ocr_s: float = 60.0
+    ocr_bytes: int = 4096 * _MB
 
     @classmethod
     def of(cls, settings: MediaSettings) -> Limits:
-        """Return the limits that the settings name."""
-        return cls(**{one.name: getattr(settings, one.name) for one in fields(cls)})
+        """Return the limits that the settings choose."""
+        return replace(
+            _SIZES[settings.limits],
+            max_file_bytes=settings.max_file_bytes,
+            ocr=settings.ocr,
+            ocr_languages=tuple(settings.ocr_languages),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return them for the way to another process."""
         return asdict(self)
+
+
+# A quarter of ``normal``, for a machine of 1 GB, and four times it; time and OCR's memory grow more slowly.
+_SIZES = {
+    "small": Limits(
+        max_pages=750, max_pixels=10_000_000, max_cells=500_000, max_text_chars=2_500_000,
+        max_unpacked_bytes=128 * _MB, parse_s=60.0, parse_bytes=512 * _MB, ocr_pages=25, ocr_s=30.0,
+    ),
+    "normal": Limits(),
+    "large": Limits(
+        max_pages=12_000, max_pixels=160_000_000, max_cells=8_000_000, max_text_chars=40_000_000,
+        max_unpacked_bytes=2048 * _MB, parse_s=240.0, parse_bytes=6144 * _MB, ocr_pages=400, ocr_s=120.0,
+        ocr_bytes=8192 * _MB,
+    ),
+}  # fmt: skip

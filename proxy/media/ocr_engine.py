@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from proxy.settings.media import MediaSettings
+    from proxy.media.limits import Limits
 
 _ASK_S = 10.0
 _ENGLISH = ("eng",)
@@ -37,12 +37,12 @@ class Engine:
         return ", ".join(self.languages) if self.languages else _EMBEDDED_READS
 
 
-def engine_of(limits: MediaSettings) -> Engine | None:
+def engine_of(limits: Limits) -> Engine | None:
     """Return what reads pictures by the settings, None where nothing does; the first call may take a moment."""
-    return _engine(limits.ocr, tuple(limits.ocr_languages))
+    return _engine(limits.ocr, limits.ocr_languages)
 
 
-def why_none(limits: MediaSettings) -> str:
+def why_none(limits: Limits) -> str:
     """Return why no engine reads pictures."""
     if limits.ocr == "off":
         return "OCR is switched off"

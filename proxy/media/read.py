@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio.to_thread
 
@@ -18,24 +18,19 @@ from proxy.media.pictures import filled, parts_in
 from proxy.media.processes import run
 from proxy.media.sniff import sniff
 
-if TYPE_CHECKING:
-    from proxy.settings.media import MediaSettings
-
 Progress = Callable[[float], None]
 
 _HEAD_BYTES = 2**20
 _PARSED = 0.2  # share of the work that parsing is where pages are to be read off pictures
 
 
-async def read_document(
-    path: Path, sniffed: Sniffed, limits: MediaSettings, progress: Progress | None = None
-) -> Content:
+async def read_document(path: Path, sniffed: Sniffed, limits: Limits, progress: Progress | None = None) -> Content:
     """Return what a document says.
 
     Args:
         path: Of the file; it is only read.
         sniffed: What ``sniff`` said of it.
-        limits: The settings.
+        limits: On what it may take, and what reads pictures.
         progress: Called on this loop with the share done, from 0 to 1.
 
     Raises:
@@ -51,7 +46,7 @@ async def read_document(
     return content
 
 
-async def read_image(path: Path, limits: MediaSettings) -> Picture:
+async def read_image(path: Path, limits: Limits) -> Picture:
     """Return what an image shows, as far as no model is needed.
 
     Raises:
@@ -61,7 +56,7 @@ async def read_image(path: Path, limits: MediaSettings) -> Picture:
     return _picture(await run("parse", _job("image", path, limits)))
 
 
-async def read_text_of_image(path: Path, limits: MediaSettings) -> str:
+async def read_text_of_image(path: Path, limits: Limits) -> str:
     """Return the lines of text in an image, top to bottom; empty where there are none, or nothing that reads them.
 
     Raises:
@@ -74,7 +69,7 @@ async def read_text_of_image(path: Path, limits: MediaSettings) -> str:
     return str(await run("ocr", _ocr_job(path, limits, engine, {"job": "ocr_image"})))
 
 
-async def note_of_silence(limits: MediaSettings) -> str:
+async def note_of_silence(limits: Limits) -> str:
     """Return what is to be said of an image off which no text was read: that there is none, or that nobody looked."""
     engine = await _engine(limits)
     if engine is None:
@@ -82,7 +77,7 @@ async def note_of_silence(limits: MediaSettings) -> str:
     return f"no text was read off it; what is read is {engine.reads}"
 
 
-async def _engine(limits: MediaSettings) -> Engine | None:
+async def _engine(limits: Limits) -> Engine | None:
     return await anyio.to_thread.run_sync(engine_of, limits)
 
 
@@ -91,7 +86,7 @@ async def sniff_file(path: Path, name: str = "", declared: str = "") -> Sniffed:
     return sniff(await anyio.to_thread.run_sync(_head, path), name, declared)
 
 
-async def _with_eyes(path: Path, content: Content, limits: MediaSettings, told: Progress) -> Content:
+async def _with_eyes(path: Path, content: Content, limits: Limits, told: Progress) -> Content:
     """Read pages and parts that are pictures off them."""
     jobs: list[dict[str, Any]] = [{"job": "ocr_page", "page": page.number} for page in content.pages if page.is_scanned]
     jobs += [{"job": "ocr_part", "part": part} for part in parts_in(content)]
@@ -102,7 +97,7 @@ async def _with_eyes(path: Path, content: Content, limits: MediaSettings, told: 
         return filled(_noted(content, f"{_pictures(len(jobs))} not read: {why_none(limits)}"), {})
     read: dict[int | str, str] = {}
     failed: dict[str, int] = {}
-    for done, job in enumerate(jobs[: limits.ocr_max_pages]):
+    for done, job in enumerate(jobs[: limits.ocr_pages]):
         told(_PARSED + (1 - _PARSED) * done / len(jobs))
         try:
             read[job.get("page") or job["part"]] = str(await run("ocr", _ocr_job(path, limits, engine, job)))
@@ -110,8 +105,8 @@ async def _with_eyes(path: Path, content: Content, limits: MediaSettings, told: 
             failed[str(refused)] = failed.get(str(refused), 0) + 1
     for why, count in failed.items():
         content = _noted(content, f"{_pictures(count)} not read: {why}")
-    if (left := len(jobs) - limits.ocr_max_pages) > 0:
-        content = _noted(content, f"{_pictures(left)} not read: the limit is media.ocr_max_pages")
+    if (left := len(jobs) - limits.ocr_pages) > 0:
+        content = _noted(content, f"{_pictures(left)} not read: the limit is {limits.ocr_pages} (media.limits)")
     if silent := sum(not text for text in read.values()):
         shown = f"{silent} pictures show" if silent > 1 else "1 picture shows"
         content = _noted(content, f"{shown} no text that could be read; what is read is {engine.reads}")
@@ -135,24 +130,24 @@ def _nobody(share: float) -> None:
     """Nobody asked to be told of progress."""
 
 
-def _job(name: str, path: Path, limits: MediaSettings) -> dict[str, Any]:
+def _job(name: str, path: Path, limits: Limits) -> dict[str, Any]:
     return {
         "job": name,
         "path": str(path.absolute()),
-        "limits": Limits.of(limits).to_dict(),
-        "timeout_s": limits.parse_timeout_s,
-        "cpu_s": limits.parse_cpu_s,
-        "memory_bytes": limits.parse_memory_bytes,
+        "limits": limits.to_dict(),
+        "timeout_s": limits.parse_s,
+        "cpu_s": limits.parse_s,
+        "memory_bytes": limits.parse_bytes,
     }
 
 
-def _document_job(path: Path, sniffed: Sniffed, limits: MediaSettings) -> dict[str, Any]:
+def _document_job(path: Path, sniffed: Sniffed, limits: Limits) -> dict[str, Any]:
     return _job("document", path, limits) | {"media_type": sniffed.media_type, "reader": sniffed.reader}
 
 
-def _ocr_job(path: Path, limits: MediaSettings, engine: Engine, job: dict[str, Any]) -> dict[str, Any]:
-    spent = {"timeout_s": limits.ocr_timeout_s, "cpu_s": 4 * limits.ocr_timeout_s}
-    chosen = {"program": engine.program, "languages": engine.languages, "memory_bytes": limits.ocr_memory_bytes}
+def _ocr_job(path: Path, limits: Limits, engine: Engine, job: dict[str, Any]) -> dict[str, Any]:
+    spent = {"timeout_s": limits.ocr_s, "cpu_s": 4 * limits.ocr_s}
+    chosen = {"program": engine.program, "languages": engine.languages, "memory_bytes": limits.ocr_bytes}
     return _job("", path, limits) | spent | chosen | job
 
 
@@ -174,7 +169,7 @@ def _picture(answer: dict[str, Any]) -> Picture:
     )
 
 
-def _refuse_size(path: Path, limits: MediaSettings) -> None:
+def _refuse_size(path: Path, limits: Limits) -> None:
     size_bytes = path.stat().st_size
     if size_bytes > limits.max_file_bytes:
         raise MediaRefused(

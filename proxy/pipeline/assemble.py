@@ -17,6 +17,8 @@ from proxy.settings.memory import MemorySettings
 from proxy.store.bindings import signature_hash
 from proxy.text.tokens import count
 
+_PROFILE_TOKENS = 150  # at most, within the budget
+
 
 async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
     """Fill in what is injected and the body for the provider."""
@@ -28,9 +30,7 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
     with exchange.timings.step("assemble"), best_effort(exchange, "assemble"):
         budget = exchange.budget
         is_known = exchange.profile is not None and budget > 0
-        profile = (
-            profile_block(exchange.profile or (), min(settings.profile_tokens, budget), count) if is_known else None
-        )
+        profile = profile_block(exchange.profile or (), min(_PROFILE_TOKENS, budget), count) if is_known else None
         points = exchange.standing_points
         hits, opening = exchange.hits, exchange.opening
         replies = bound_replies(exchange)

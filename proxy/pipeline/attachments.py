@@ -32,6 +32,7 @@ from proxy.upstream.model_map import ModelFacts
 
 _POLL_S = 0.04
 _CHARACTERS_A_TOKEN = 4
+_DOCUMENT_TOKENS = 4000  # of outline and passages that stand in for a document larger than the window
 _MIN_BYTES_A_TOKEN = 2  # of a packed or text file that may not fit the window
 _FULL = 0.9  # of the window
 _MAX_SHARE = 0.25  # of the window, for what stands in for one document
@@ -229,7 +230,7 @@ class _Desk:
     async def _whole_text(self, one: Attached, part: Services, item: Document) -> str:
         async with part.blobs.file(self._scope, item.sha256) as path:
             sniffed = await sniff_file(path, item.name, item.media_type)
-            content = await read_document(path, sniffed, self._settings)
+            content = await read_document(path, sniffed, part.reading)
         one.action = "text"
         text = standin.of_content(item.name, content)
         tokens = len(text) // _CHARACTERS_A_TOKEN
@@ -240,7 +241,7 @@ class _Desk:
 
     async def _outlined(self, one: Attached, part: Services, item: Document) -> dict[str, Any]:
         """Return a document's outline and the passages that fit the question."""
-        budget = self._settings.document_tokens
+        budget = _DOCUMENT_TOKENS
         if self._model.window is not None:
             budget = min(budget, round(self._model.window * _MAX_SHARE))
         query = await self._query()

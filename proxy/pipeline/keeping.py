@@ -73,7 +73,7 @@ async def content_of(attachment: Attachment, services: Services) -> tuple[bytes,
     if attachment.data:
         return await in_thread("cpu", decoded, attachment.data), name, declared
     if attachment.url and services.settings.media.fetch_urls:
-        fetched = await services.fetch(attachment.url, services.settings.media)
+        fetched = await services.fetch(attachment.url, services.reading)
         return fetched.data, name or fetched.name, fetched.media_type
     return None
 

@@ -14,6 +14,7 @@ from proxy.store.replies import Thread
 from proxy.store.sessions import ChainRow
 from proxy.types import Scope
 
+_FRESH = timedelta(hours=1)  # the same first message within it is a replay, later a new statement
 _MANY, _TAIL = 512, 384  # links
 
 
@@ -68,9 +69,8 @@ def name_points(exchange: Exchange) -> None:
 def place_by(exchange: Exchange, services: Services, known: Sequence[ChainRow]) -> None:
     """Place the request by these links; with none, as if nothing of it had been seen before."""
     scope = exchange.required_scope
-    fresh = timedelta(seconds=services.settings.memory.conversation_fresh_s)
     named = exchange.named_session or (exchange.thread.session if exchange.thread else "")
-    placement = place(scope, exchange.points, known, named=named, now=exchange.moment, fresh=fresh)
+    placement = place(scope, exchange.points, known, named=named, now=exchange.moment, fresh=_FRESH)
     exchange.scope = replace(scope, session=placement.session)
     exchange.first_new = placement.first_new
     exchange.known = {row.hash for row in known if row.session == placement.session and row.learned}

@@ -105,7 +105,7 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
         receipt=receipt_of(exchange, finish),
         session_name=exchange.session_name,
         now=now,
-        due=now + timedelta(seconds=services.settings.worker.gather_s),
+        due=now + timedelta(seconds=services.pace.gather_s),
         said_at=exchange.moment,
         is_repeat=bool(links) and links[-1].hash in exchange.known,
         is_visit=answered,

@@ -12,6 +12,7 @@ from proxy.access.limits import Limits
 from proxy.clock import Clock
 from proxy.errors import ProxyError, StoreUnavailable
 from proxy.media.fetch import Fetch, fetch
+from proxy.media.limits import Limits as ReadingLimits
 from proxy.memory.changes.book import Book
 from proxy.memory.conversations.sizes import Sizes
 from proxy.memory.conversations.summary_model import ModelSummarizer
@@ -20,6 +21,7 @@ from proxy.memory.library.caption import Captioner
 from proxy.memory.library.library import Library
 from proxy.memory.model.judge import ModelJudge
 from proxy.memory.vectors.embed import CachedEmbedder, Embedder
+from proxy.process.pace import Pace
 from proxy.process.precedence import Precedence
 from proxy.process.threads import in_thread
 from proxy.settings.load import Settings
@@ -83,6 +85,8 @@ class Services:
 
     settings: Settings
     clock: Clock
+    pace: Pace
+    reading: ReadingLimits
     hasher: Hasher
     database: Database
     journal: Journal
@@ -250,7 +254,6 @@ class Services:
         store = await LanceStore.open(
             settings.server.data_dir / "lance",
             dimension=self.embedder.dimension,
-            metadata_cache_bytes=settings.store.metadata_cache_bytes,
         )
         self.use_store(store)
 

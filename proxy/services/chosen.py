@@ -12,6 +12,8 @@ from proxy.upstream.litellm_callbacks import Callbacks
 from proxy.upstream.providers import elsewhere
 from proxy.upstream.route import Routes
 
+_CACHE_BYTES = 16 * 2**20  # of vectors of texts seen before: some 10,000
+
 
 def routes(settings: Settings, clock: Clock) -> Routes:
     """Return the ways to the providers."""
@@ -26,7 +28,6 @@ def routes(settings: Settings, clock: Clock) -> Routes:
         },
         auth_mode=settings.auth.mode,
         placeholder_keys=[*settings.auth.placeholder_keys, *_master_key(settings)],
-        timeout_s=upstream.read_timeout_s,
         connect_timeout_s=upstream.connect_timeout_s,
         router=settings.router_settings,
         clock=clock,
@@ -63,10 +64,10 @@ def embedder(settings: Settings, precedence: Precedence) -> Embedder:
     """Return what makes vectors; its model is loaded by ``warm``."""
     chosen = settings.embedder
     if chosen.model == "builtin":
-        inner: Embedder = EmbeddedEmbedder(threads=chosen.threads, precedence=precedence)
+        inner: Embedder = EmbeddedEmbedder(precedence=precedence)
     elif chosen.model == "multilingual":
         folder = settings.server.data_dir / "models" / "multilingual"
-        inner = HubEmbedder(folder, chosen.hub_url, threads=chosen.threads, precedence=precedence)
+        inner = HubEmbedder(folder, chosen.hub_url, precedence=precedence)
     else:
         inner = LiteLLMEmbedder(
             chosen.model,
@@ -75,4 +76,4 @@ def embedder(settings: Settings, precedence: Precedence) -> Embedder:
             dimension=chosen.dimension,
             load=litellm.load,
         )
-    return CachedEmbedder(inner, max_bytes=chosen.cache_bytes)
+    return CachedEmbedder(inner, max_bytes=_CACHE_BYTES)

@@ -10,12 +10,14 @@ from proxy.access.auth import Hasher
 from proxy.access.folder import open_folder
 from proxy.access.limits import Limits
 from proxy.clock import Clock
+from proxy.media.limits import Limits as ReadingLimits
 from proxy.memory.conversations.summary_model import ModelSummarizer, select_summarizer
 from proxy.memory.library.caption import Captioner, captioner
 from proxy.memory.library.library import Library
 from proxy.memory.model.judge import ModelJudge, select_judge
 from proxy.memory.model.model_call import connect
 from proxy.memory.vectors.embed import Embedder
+from proxy.process.pace import Pace
 from proxy.process.precedence import Precedence
 from proxy.services import Services, chosen
 from proxy.settings.load import Settings, environment, make_data_dir, quiet_libraries
@@ -106,10 +108,12 @@ class _Shared:
 
 
 def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
-    memory = shared.settings.memory
+    pace = Pace(lease_s=shared.settings.worker.lease_s)
     media, files = Media(database), Files(database)
     return Services(
         settings=shared.settings,
+        pace=pace,
+        reading=ReadingLimits.of(shared.settings.media),
         clock=shared.clock,
         hasher=shared.hasher,
         embedder=shared.embedder,
@@ -127,7 +131,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         jobs=Jobs(database),
         spool=Spool(shared.settings.server.data_dir / "imports"),
         silenced=Silenced(database),
-        journal=Journal(database, debounce_s=memory.builtin_debounce_s, max_wait_s=memory.max_wait_s),
+        journal=Journal(database, debounce_s=pace.learn_s, max_wait_s=pace.busy_s),
         sessions=Sessions(database),
         ledger=Ledger(database),
         bindings=Bindings(database),

@@ -13,14 +13,12 @@ from pydantic import ValidationError
 from yaml.nodes import MappingNode, Node, SequenceNode
 
 from proxy.errors import ConfigError
+from proxy.settings.gone import gone
 
 ENV_PREFIX = "THROUGHLINE_"
 MAX_SHOWN = 60  # characters of a wrong value
 MAX_PROBLEMS = 4
 
-_GONE = {
-    "memory.max_facts_per_turn": "this setting is gone; every statement of a message is kept, remove the line",
-}
 _FLAGS = {
     "server.host": "--host",
     "server.port": "--port",
@@ -84,7 +82,7 @@ def explain(
         if problem["type"] == "extra_forbidden":
             near = get_close_matches(name, known, 1, 0.7)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            mend = _GONE.get(name) or f"there is no such setting{hint}; see config.example.yaml for all of them"
+            mend = gone(name) or f"there is no such setting{hint}; see config.example.yaml for all of them"
             lines.append(f"{name}{where}: {mend}.")
         else:
             shown = str(problem.get("input"))[:MAX_SHOWN]

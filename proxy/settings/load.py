@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from proxy.errors import ConfigError
 from proxy.settings.explain import ENV_PREFIX, explain, read_file
+from proxy.settings.gone import gone
 from proxy.settings.litellm import adopt
 from proxy.settings.media import FilesSettings, MediaSettings
 from proxy.settings.memory import EmbedderSettings, MemorySettings, StoreSettings
@@ -243,6 +244,8 @@ def _refuse_unknown_variables() -> None:
     for variable in os.environ:
         name = variable.removeprefix(ENV_PREFIX)
         if variable.startswith(ENV_PREFIX) and name.upper() not in known and name not in _OF_COMMANDS:
+            if went := gone(name.lower().replace("__", ".", 1)):
+                raise ConfigError(f"The environment variable {variable!r}: {went}.")
             near = get_close_matches(name.upper(), known, 1, 0.7)
             hint = f"; did you mean {ENV_PREFIX}{near[0]}?" if near else "."
             raise ConfigError(

@@ -31,7 +31,6 @@ class MemorySettings(Section):
     deadline_ms: int = Field(300, ge=1, description="Milliseconds memory may take before the first token.")
     budget_tokens: int = Field(600, ge=0, description="Tokens of memory put into a request.")
     max_budget_tokens: int = Field(8000, ge=4000, description="Cap on `X-Memory-Budget`.")
-    profile_tokens: int = Field(150, ge=0, description="Tokens of the profile block, within the budget.")
     extractor: Literal["auto", "model", "builtin"] = Field(
         "auto",
         description="`auto`: judged by `extraction_model` where it and a key are configured; `builtin`: never; "
@@ -47,15 +46,8 @@ class MemorySettings(Section):
     extraction_timeout_s: float | None = Field(
         None, gt=0, description="Seconds one call to it may take; unset: 60, or 300 for a base URL on this machine."
     )
-    builtin_debounce_s: float = Field(0.1, ge=0, description="Pause before a turn is learned from, seconds.")
-    model_debounce_s: float = Field(4.0, ge=0, description="Pause in the chat before the model is asked, seconds.")
-    max_wait_s: float = Field(30.0, ge=0, description="Longest that a busy chat may put off learning.")
-    max_closed_per_turn: int = Field(12, ge=1, description="Most memories that one turn may close.")
     ephemeral_ttl_s: float = Field(
         3600.0, gt=0, description="Idle seconds after which an ephemeral conversation is gone."
-    )
-    conversation_fresh_s: float = Field(
-        3600.0, ge=0, description="The same first message within this time is a replay, later a new statement."
     )
     compact_at: float = Field(
         0.75,
@@ -66,17 +58,12 @@ class MemorySettings(Section):
     compact_at_models: dict[str, float] = Field(
         {}, description="The same by patterns of models: `{gpt-4o*: 0.5, local/*: 0}`."
     )
-    compact_to: float = Field(
-        0.2, gt=0, le=1, description="Share of the window aimed at then, summary and memory included."
-    )
     session_idle_minutes: float = Field(
         60.0, ge=0, description="Idle minutes after which a conversation ends and is summed up; 0: never by itself."
     )
     opening_summaries: int = Field(
         2, ge=0, le=5, description="Summaries of the last conversations that open a new one's memory."
     )
-    keep_turns: int = Field(2, ge=1, description="Newest turns that stay as they are.")
-    summary_tokens: int = Field(2000, ge=0, description="Most tokens of the running summary of a conversation.")
     summary_model: str | None = Field(
         None,
         description="Model that writes summaries, of documents too, in the background; unset: they are extractive.",
@@ -102,9 +89,6 @@ class MemorySettings(Section):
         30.0, ge=0, description="Days without use after which a memory is archived, or would be; 0: never."
     )
     expire_days: dict[str, float] = Field({}, description="The same by kind: `{event: 90}`; 0: never.")
-    excerpt_tokens: int = Field(
-        2000, ge=0, description="Tokens of memory in a request that leaves turns out, for what was said in them."
-    )
 
 
 class EmbedderSettings(Section):
@@ -118,8 +102,6 @@ class EmbedderSettings(Section):
     api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
     base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
     dimension: int = Field(384, ge=1, le=8192, description="Length of its vectors; `builtin`, `multilingual`: 384.")
-    threads: int = Field(1, ge=1, description="Threads of one embedding call of a model that runs here.")
-    cache_bytes: int = Field(16 * 2**20, ge=0, description="Memory for vectors of texts seen before, in bytes.")
 
 
 class StoreSettings(Section):
@@ -133,7 +115,6 @@ class StoreSettings(Section):
         "normal", description="SQLite's durability: `normal` survives a crash of ours, `full` also a power cut."
     )
     index_cache_bytes: int = Field(96 * 2**20, ge=0, description="Memory for users' search indexes, in bytes.")
-    metadata_cache_bytes: int = Field(32 * 2**20, ge=2**20, description="LanceDB's metadata cache, in bytes.")
     receipts_days: float = Field(30.0, ge=0, description="Days that receipts are kept.")
     journal_days: float = Field(1.0, ge=0, description="Days that the payload of a finished turn stays in the journal.")
     conversations_days: float = Field(

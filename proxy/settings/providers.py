@@ -15,7 +15,6 @@ class UpstreamSettings(Section):
     url: str | None = Field(None, description="One OpenAI-compatible server that everything is sent to.")
     api_key: SecretStr | None = Field(None, description="Key for `upstream.url`; unset: the client's own key.")
     connect_timeout_s: float = Field(10.0, gt=0, description="Seconds to connect to a provider.")
-    read_timeout_s: float | None = Field(None, gt=0, description="Seconds of silence allowed; unset: as the client.")
     chat_only: bool = Field(
         False, description="The server at `upstream.url` knows chat completions only; responses are translated for it."
     )
@@ -30,7 +29,7 @@ class RouterSettings(Section):
     num_retries: int = Field(0, ge=0, le=20, description="Tries after the first, over the deployments of a model.")
     retry_after: float = Field(0.5, ge=0, description="Seconds before the same deployment is tried again; doubles.")
     timeout: float | None = Field(
-        None, gt=0, description="Seconds of silence allowed; unset: `upstream.read_timeout_s`."
+        None, gt=0, description="Seconds of silence allowed, of `upstream.url` too; unset: as the client."
     )
     stream_timeout: float | None = Field(None, gt=0, description="The same for streams; unset: `timeout`.")
     allowed_fails: int = Field(0, ge=0, description="Failures within a minute before a deployment is left alone.")

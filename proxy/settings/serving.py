@@ -80,9 +80,6 @@ class WorkerSettings(Section):
     )
     lease_s: float = Field(30.0, gt=0, description="Seconds after which a dead worker's user is taken over.")
     max_attempts: int = Field(6, ge=1, description="Tries before a turn is set aside as dead.")
-    retry_base_s: float = Field(1.0, gt=0, description="First pause before another try; doubles each time.")
-    gather_s: float = Field(0.05, ge=0, description="Pause before new turns are indexed, so that a burst is one write.")
-    poll_s: float = Field(0.5, gt=0, description="Seconds between looks for work that other processes left.")
 
 
 class TelemetrySettings(Section):

@@ -58,7 +58,6 @@ class Routes:
         environ: Mapping[str, str],
         auth_mode: AuthMode = "passthrough",
         placeholder_keys: Collection[str] = (),
-        timeout_s: float | None = None,
         connect_timeout_s: float = 10.0,
         router: RouterSettings | None = None,
         clock: Clock | None = None,
@@ -75,7 +74,6 @@ class Routes:
             environ: Where ``os.environ/NAME`` and the providers' own variables are looked up.
             auth_mode: ``keys``: the client's key is ours and never goes up.
             placeholder_keys: Client keys that mean "none", whole strings.
-            timeout_s: Most seconds of silence; None: as long as the client waits.
             connect_timeout_s: Most seconds to connect.
             router: Retries, fallbacks, aliases and how long a failing deployment is left alone.
             clock: Tells when that is over.
@@ -100,7 +98,6 @@ class Routes:
         targets = Targets(
             auth_mode=auth_mode,
             placeholder_keys=placeholder_keys,
-            timeout_s=timeout_s,
             connect_timeout_s=connect_timeout_s,
             router=router,
             callbacks=callbacks,

@@ -22,9 +22,8 @@ class Targets:
     Args:
         auth_mode: ``keys``: the client's key is ours and never goes up.
         placeholder_keys: Client keys that mean "none", whole strings.
-        timeout_s: Most seconds of silence; None: as long as the client waits.
         connect_timeout_s: Most seconds to connect.
-        router: Holds timeouts that come before ``timeout_s``.
+        router: With the seconds of silence allowed; None: as long as the client waits.
         callbacks: Whom LiteLLM tells of its calls.
     """
 
@@ -33,14 +32,12 @@ class Targets:
         *,
         auth_mode: AuthMode,
         placeholder_keys: Collection[str],
-        timeout_s: float | None,
         connect_timeout_s: float,
         router: RouterSettings,
         callbacks: Callbacks | None = None,
     ) -> None:
         self._auth_mode = auth_mode
         self._placeholder_keys = frozenset(placeholder_keys)
-        self._timeout_s = timeout_s
         self._connect_timeout_s = connect_timeout_s
         self._router = router
         self.wire: Upstream = WireUpstream()
@@ -69,7 +66,7 @@ class Targets:
             api_key=api_key,
             provider=known.name,
             params=route.params,
-            timeout_s=own_s or self._router.timeout or self._timeout_s,
+            timeout_s=own_s or self._router.timeout,
             stream_timeout_s=_seconds(route.params.get("stream_timeout"))
             or (None if own_s else self._router.stream_timeout),
             connect_timeout_s=self._connect_timeout_s,

@@ -188,7 +188,7 @@ def _timed_out(error: Exception, url: URL, target: Target, bounds: Patience) -> 
     if bounds.is_clients:
         return ClientGaveUp(f"{_place(url)} did not answer within the client's own timeout. Raise it.")
     return UpstreamTimeout(
-        f"{_place(url)} did not answer in time. Raise the timeout of its route, or upstream.read_timeout_s."
+        f"{_place(url)} did not answer in time. Raise the timeout of its route, or router_settings.timeout."
     )
 
 

@@ -106,7 +106,7 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> Non
             services.note_shown(scope)  # upkeep may have come by before the line of turns was stored
             tally["episodes"] = len(episodes)
             for item in items:
-                due = item.created + timedelta(seconds=services.settings.memory.builtin_debounce_s)
+                due = item.created + timedelta(seconds=services.pace.learn_s)
                 await services.journal.advance(scope, [item.seq], stage=TO_LEARN, due=due)
                 JOBS.labels("index", "done").inc()
     except WorkFailed:
@@ -122,7 +122,7 @@ async def _learn(services: Services, scope: Scope) -> None:
     ready = await services.journal.items(scope)
     items = [item for item in ready if item.turn is not None and item.stage == TO_LEARN and item.plan is None]
     due = all(item.due <= now for item in items) or any(
-        item.created + timedelta(seconds=services.settings.memory.max_wait_s) <= now for item in items
+        item.created + timedelta(seconds=services.pace.busy_s) <= now for item in items
     )
     is_held_up = any(item.waits(now) for item in ready if item.stage == TO_LEARN)
     if not items or not due or is_held_up:
@@ -153,8 +153,7 @@ async def _changes(services: Services, item: Item) -> list[Change]:
     readings = await in_thread("learn", read, turn)
     own = await in_thread("learn", episodes_of, turn)
     past = await gather(services.index, turn, readings, own)
-    most = services.settings.memory.max_closed_per_turn
-    changes = await in_thread("learn", learn, turn, readings, past, services.clock.now(), most)
+    changes = await in_thread("learn", learn, turn, readings, past, services.clock.now())
     changes = await _with_tasks(services, turn, readings, changes)
     if turn.scope.session in await services.quarantine.targets(turn.scope):
         changes = apart_changes(changes)
@@ -198,7 +197,7 @@ async def _carry_out(services: Services, item: Item, changes: Sequence[Change]) 
     now = services.clock.now()
     is_apart = item.scope.session in await services.quarantine.targets(item.scope)
     if services.judge is not None and not is_apart and any(said.role == "user" for said in item.turn.messages):
-        due = now + timedelta(seconds=services.settings.memory.model_debounce_s)
+        due = now + timedelta(seconds=services.pace.judge_s)
         await services.journal.hand_over(item.scope, [item.seq], due=due)
     else:
         await services.journal.finish(item.scope, [item.seq], now=now)

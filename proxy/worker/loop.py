@@ -67,7 +67,7 @@ class Worker:
                     await self._revive()
                     must_revive = False
                 if holder is not None:
-                    claim = await self._services.journal.claim(holder, now=now, lease_s=self._settings.lease_s)
+                    claim = await self._services.journal.claim(holder, now=now, lease_s=self._services.pace.lease_s)
             except Exception as error:  # noqa: BLE001 - a worker that ends would end learning for everybody
                 _log.error("looking for work failed, going on", error=_name(error))
             if claim is None:
@@ -97,16 +97,16 @@ class Worker:
         """Wait for a new turn; poll as well, for turns that are put off and those of other processes."""
         wake = self._services.wake
         try:
-            async with asyncio.timeout(self._settings.poll_s):
+            async with asyncio.timeout(self._services.pace.poll_s):
                 await wake.wait()
         except TimeoutError:
             return
         wake.clear()
-        await asyncio.sleep(self._settings.gather_s)
+        await asyncio.sleep(self._services.pace.gather_s)
 
     async def _run(self, claim: Claim) -> None:
         try:
-            async with self._services.leases.kept(claim.scope, claim.holder, self._settings.lease_s):
+            async with self._services.leases.kept(claim.scope, claim.holder, self._services.pace.lease_s):
                 await self._attempt(claim)
         except LeaseLost:
             _log.warning("work under way was left to the new holder of its lease", turns=len(claim.items))
@@ -151,7 +151,7 @@ class Worker:
                 await self._count(claim.scope, [item for item in open_ if item.seq in failed], name)
         except ProxyError as broken:
             _log.warning("failed work could not be put off", error=broken.code)
-            await asyncio.sleep(self._settings.poll_s)
+            await asyncio.sleep(self._services.pace.poll_s)
 
     async def _count(self, scope: Scope, items: list[Item], name: str) -> None:
         """Count an attempt of the items that failed; put them off, or give them up after too many."""
@@ -161,14 +161,14 @@ class Worker:
                 _log.error("a turn was set aside after too many tries", error=name)
                 await journal.bury(scope, [item.seq], name)
             else:
-                pause = min(settings.retry_base_s * 2.0**item.attempts, _MAX_RETRY_PAUSE_S)
+                pause = min(self._services.pace.retry_s * 2.0**item.attempts, _MAX_RETRY_PAUSE_S)
                 due = self._services.clock.now() + timedelta(seconds=pause)
                 await journal.retry(scope, [item.seq], due=due, error=name)
 
     async def _wait(self, scope: Scope, items: list[Item], name: str) -> None:
         """Put the items off until what they need may be back; however long it takes, none of them is given up."""
         outages = self._outages[scope.user] = self._outages.get(scope.user, 0) + 1
-        pause = min(self._settings.retry_base_s * 2.0 ** min(outages - 1, _MAX_DOUBLINGS), _MAX_OUTAGE_PAUSE_S)
+        pause = min(self._services.pace.retry_s * 2.0 ** min(outages - 1, _MAX_DOUBLINGS), _MAX_OUTAGE_PAUSE_S)
         due = self._services.clock.now() + timedelta(seconds=pause)
         await self._services.journal.retry(scope, [item.seq for item in items], due=due, error=name, is_counted=False)
 

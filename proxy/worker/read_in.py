@@ -16,6 +16,7 @@ from proxy.errors import ProxyError
 from proxy.media.base import Content, MediaRefused
 from proxy.media.chunk import chunks, outline
 from proxy.media.image import distance
+from proxy.media.limits import Limits
 from proxy.media.read import note_of_silence, read_document, read_image, read_text_of_image, sniff_file
 from proxy.memory.library.caption import is_sendable, words_of
 from proxy.memory.library.digest import digest
@@ -23,7 +24,6 @@ from proxy.memory.library.library import as_said
 from proxy.memory.lifecycle.quarantine import holds_secrets, speaks_to_the_model
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
-from proxy.settings.media import MediaSettings
 from proxy.store.costs import Cost
 from proxy.store.media import Reading, Shown
 from proxy.store.quarantine import Apart
@@ -78,10 +78,9 @@ async def read_in(services: Services, reading: Reading) -> Shown:
 
 
 async def _document(services: Services, reading: Reading, item: Document, progress: _Progress) -> Shown:
-    settings = services.settings.media
     async with services.blobs.file(reading.scope, item.sha256) as path:
         sniffed = await sniff_file(path, item.name, item.media_type)
-        found = await read_document(path, sniffed, settings, progress.parsed)
+        found = await read_document(path, sniffed, services.reading, progress.parsed)
     content = await in_thread("cpu", _clean, found)
     has_secrets = content != found and await in_thread("cpu", holds_secrets, [page.text for page in found.pages])
     pieces = await in_thread("cpu", chunks, content)
@@ -158,9 +157,9 @@ def _clean(content: Content) -> Content:
 
 
 async def _image(services: Services, reading: Reading, item: Image, progress: _Progress) -> Shown:
-    settings, scope = services.settings.media, reading.scope
+    limits, scope = services.reading, reading.scope
     async with services.blobs.file(scope, item.sha256) as path:
-        picture = await read_image(path, settings)
+        picture = await read_image(path, limits)
         progress.parsed(1.0)
         known = replace(
             item,
@@ -173,7 +172,7 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
             place=picture.place,
         )
         await services.blobs.put(scope, picture.thumbnail, f"{item.sha256}.webp")
-        known = await _lettered(known, path, settings)
+        known = await _lettered(known, path, limits)
     same = await _same(services, reading, known)
     if same is not None:
         known = replace(
@@ -189,16 +188,16 @@ async def _image(services: Services, reading: Reading, item: Image, progress: _P
     return done
 
 
-async def _lettered(known: Image, path: Path, settings: MediaSettings) -> Image:
+async def _lettered(known: Image, path: Path, limits: Limits) -> Image:
     """Return an image with the text in it; without any, or where it cannot be read, that is said."""
     try:
-        found = (await read_text_of_image(path, settings))[:_MAX_OCR]
+        found = (await read_text_of_image(path, limits))[:_MAX_OCR]
         text = await in_thread("cpu", redact, found)
     except MediaRefused as refused:
         if refused.reason in _OF_SERVER:
             raise
         return replace(known, notes=(f"its text was not read: {str(refused).removesuffix('.')}",))
-    return replace(known, ocr_text=text, notes=() if text else (await note_of_silence(settings),))
+    return replace(known, ocr_text=text, notes=() if text else (await note_of_silence(limits),))
 
 
 def image_chunks(image: Image) -> list[Chunk]:
@@ -317,7 +316,7 @@ async def _writing(services: Services, reading: Reading) -> AsyncIterator[None]:
 
 
 async def _renew(services: Services, reading: Reading) -> bool:
-    until = services.clock.now() + timedelta(seconds=services.settings.worker.lease_s)
+    until = services.clock.now() + timedelta(seconds=services.pace.lease_s)
     return await services.media.renew(reading.scope, reading.item.id, reading.holder, until=until)
 
 

@@ -30,7 +30,6 @@ class Reader:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._settings = services.settings.worker
         self._stopping = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -56,7 +55,7 @@ class Reader:
             reading = None
             try:
                 now = self._services.clock.now()
-                lease_s = self._settings.lease_s
+                lease_s = self._services.pace.lease_s
                 only: MediaKind | None = "image" if number else None
                 reading = await self._services.media.claim(holder, now=now, lease_s=lease_s, only=only)
                 if reading is not None:
@@ -69,7 +68,7 @@ class Reader:
     async def _pause(self) -> None:
         arrived = self._services.arrived
         try:
-            async with asyncio.timeout(self._settings.poll_s * _POLLS):
+            async with asyncio.timeout(self._services.pace.poll_s * _POLLS):
                 await arrived.wait()
         except TimeoutError:
             return
@@ -129,7 +128,7 @@ async def _fail(services: Services, reading: Reading, reason: str, error: str) -
 async def _again(services: Services, reading: Reading, error: str, *, exc_info: bool = False) -> None:
     _log.warning("a file was not read, trying again", error=error, exc_info=exc_info)
     JOBS.labels("read", "failed").inc()
-    pause_s = min(services.settings.worker.retry_base_s * 2.0**reading.attempts, _MAX_PAUSE_S)
+    pause_s = min(services.pace.retry_s * 2.0**reading.attempts, _MAX_PAUSE_S)
     await _put_off(services, reading, pause_s, is_counted=True)
 
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from proxy import services as services_module
+from proxy.process.pace import Pace
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, Hang, Reply, chat, error, gated
 from tests.running import Running
@@ -162,9 +163,8 @@ def with_judge(url: str) -> dict[str, dict[str, Any]]:
         "extraction_base_url": url,
         "extraction_api_key": "sk-judge",
         "extraction_timeout_s": 1.0,
-        "model_debounce_s": 0.0,
     }
-    return {"memory": memory, "worker": {"poll_s": 0.05}}
+    return {"memory": memory}
 
 
 @pytest.mark.parametrize(
@@ -178,6 +178,7 @@ def test_without_a_judge_the_engine_learns_by_itself(
     backend.script(lambda _: broken)
     sections = with_judge(backend.base_url)
     with Running(tmp_path, upstream=provider.base_url, **sections) as server, speaking(server) as speaker:
+        server.services.pace = Pace(poll_s=0.05, judge_s=0.0)
         started = time.monotonic()
         speaker.tell(FACT)
         assert speaker.texts() == BOTH

@@ -15,12 +15,12 @@ from pathlib import Path
 import anyio
 
 from proxy.media.base import MediaRefused
+from proxy.media.limits import Limits
 from proxy.media.processes import end_idle
 from proxy.media.read import read_document, read_image, read_text_of_image, sniff_file
-from proxy.settings.media import MediaSettings
 from tests.media.expected import DATA, DOCUMENTS, IMAGES, Row
 
-LIMITS = MediaSettings()
+LIMITS = Limits()
 
 
 async def text_of(path: Path) -> tuple[str, int, str]:

@@ -10,14 +10,14 @@ import zlib
 import pytest
 
 from proxy.media.base import MediaRefused
+from proxy.media.limits import Limits
 from proxy.media.processes import end_idle
 from proxy.media.read import read_document, sniff_file
-from proxy.settings.media import MediaSettings
 from tests.media import made
 
 pytestmark = pytest.mark.anyio
 
-LIMITS = MediaSettings(ocr="off", max_unpacked_bytes=64 * 2**20)
+LIMITS = Limits(ocr="off", max_unpacked_bytes=64 * 2**20)
 LAUGHS = "".join(f'<!ENTITY e{at} "{f"&e{at - 1};" * 10 if at else "ha" * 10}">' for at in range(9))
 DOCTYPE = f"<!DOCTYPE x [{LAUGHS}]>"
 ZEROS = b" " * (40 * 2**20)

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from proxy.media.base import Content, MediaRefused, Sniffed
+from proxy.media.limits import Limits
 from proxy.media.processes import end_idle
 from proxy.media.read import read_document, sniff_file
 from proxy.settings.media import MediaSettings
@@ -18,7 +19,7 @@ from tests.media import made
 
 pytestmark = pytest.mark.anyio
 
-LIMITS = MediaSettings(ocr="off")
+LIMITS = Limits(ocr="off")
 TEA = "<p>She drinks green tea.</p>"
 
 
@@ -28,7 +29,7 @@ def _no_process_left():
     end_idle()
 
 
-async def read(folder: Path, data: bytes | str, name: str = "file", limits: MediaSettings = LIMITS) -> Content:
+async def read(folder: Path, data: bytes | str, name: str = "file", limits: Limits = LIMITS) -> Content:
     path = made.saved(folder, data, name)
     return await read_document(path, await sniff_file(path, name), limits)
 
@@ -37,7 +38,7 @@ async def texts(folder: Path, data: bytes | str, name: str = "file") -> Sequence
     return [page.text for page in (await read(folder, data, name)).pages]
 
 
-async def reason_of(folder: Path, data: bytes | str, name: str = "file", limits: MediaSettings = LIMITS) -> str:
+async def reason_of(folder: Path, data: bytes | str, name: str = "file", limits: Limits = LIMITS) -> str:
     with pytest.raises(MediaRefused) as caught:
         await read(folder, data, name, limits)
     return caught.value.reason
@@ -70,8 +71,15 @@ async def test_line_that_heads_each_page_is_said_once(tmp_path):
     assert all("tea" * number in text for number, text in enumerate(said, 1))
 
 
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("data", [made.pdf("green tea"), made.docx("green tea"), made.xlsx({"a": [["green tea"]]})])
+async def test_each_size_of_limits_leaves_room_for_each_reader(tmp_path, size, data):
+    limits = Limits.of(MediaSettings(limits=size, ocr="off"))
+    assert "green tea" in (await read(tmp_path, data, limits=limits)).pages[0].text
+
+
 async def test_pdf_of_too_many_pages_is_refused(tmp_path):
-    assert await reason_of(tmp_path, made.pdf("a", "b", "c"), limits=MediaSettings(max_pages=2)) == "too_many_pages"
+    assert await reason_of(tmp_path, made.pdf("a", "b", "c"), limits=Limits(max_pages=2)) == "too_many_pages"
 
 
 @pytest.mark.parametrize("data", [b"%PDF-1.7\n", made.pdf("tea")[:200], b"%PDF-1.4\n" + b"obj" * 500])
@@ -222,9 +230,9 @@ async def test_broken_document_is_refused(tmp_path, data):
 
 
 async def test_text_over_the_limit_is_cut_with_a_note(tmp_path):
-    content = await read(tmp_path, "tea " * 1000, limits=MediaSettings(max_text_chars=1000))
+    content = await read(tmp_path, "tea " * 1000, limits=Limits(max_text_chars=1000))
     assert sum(len(page.text) for page in content.pages) == 1000
-    assert content.notes == ("only the first 1,000 characters were read (media.max_text_chars)",)
+    assert content.notes == ("only the first 1,000 characters were read (media.limits)",)
 
 
 async def test_reader_of_another_kind_refuses_the_file(tmp_path):

@@ -12,13 +12,13 @@ from aiohttp import web
 
 from proxy.media.addresses import is_public
 from proxy.media.base import MediaRefused
-from proxy.media.fetch import Fetched, fetch
-from proxy.settings.media import MediaSettings
+from proxy.media.fetch import MAX_REDIRECTS, Fetched, fetch
+from proxy.media.limits import Limits
 from tests.fakes.http import listening
 
 pytestmark = pytest.mark.anyio
 
-LIMITS = MediaSettings(max_file_bytes=2048, fetch_timeout_s=2.0)
+LIMITS = Limits(max_file_bytes=2048)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -36,14 +36,14 @@ async def at_home(host: str, port: int) -> list[str]:
     return {"public.example": ["127.0.0.1"], "mixed.example": ["127.0.0.1", "10.0.0.1"]}.get(host, ["10.1.2.3"])
 
 
-async def get(url: str, limits: MediaSettings = LIMITS) -> Fetched:
+async def get(url: str, within_s: float = 2.0) -> Fetched:
     """Fetch as from the internet, whose only public address is 127.0.0.1."""
-    return await fetch(url, limits, lookup=at_home, allows=lambda address: address == "127.0.0.1")
+    return await fetch(url, LIMITS, lookup=at_home, allows=lambda address: address == "127.0.0.1", within_s=within_s)
 
 
-async def refused(url: str, limits: MediaSettings = LIMITS) -> str:
+async def refused(url: str, within_s: float = 2.0) -> str:
     with pytest.raises(MediaRefused) as caught:
-        await get(url, limits)
+        await get(url, within_s)
     return caught.value.reason
 
 
@@ -100,7 +100,7 @@ async def test_what_is_too_much_or_not_there_is_refused(handler, reason):
 
 async def test_silent_server_is_given_up():
     async with site(silent) as port:
-        assert await refused(f"http://public.example:{port}/silent", MediaSettings(fetch_timeout_s=0.2)) == "timeout"
+        assert await refused(f"http://public.example:{port}/silent", within_s=0.2) == "timeout"
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ async def test_redirects_are_followed_and_counted():
         here = f"http://public.example:{port}"
         assert (await get(f"{here}/onward?to=/picture")).data == b"tea"
         assert await refused(f"{here}/onward?to=/onward?to=/onward") == "unreachable"  # the last one leads nowhere
-        none = MediaSettings(fetch_max_redirects=0)
-        assert await refused(f"{here}/onward?to=/picture", none) == "too_many_redirects"
+        too_many = "/onward?to=" * (MAX_REDIRECTS + 1)
+        assert await refused(f"{here}{too_many}/picture") == "too_many_redirects"
 
 
 async def test_host_with_one_address_inside_is_refused():

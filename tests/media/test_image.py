@@ -14,14 +14,14 @@ from PIL import Image, ImageDraw, ImageFont
 from proxy.media.base import MediaRefused
 from proxy.media.colours import name_of
 from proxy.media.image import distance
+from proxy.media.limits import Limits
 from proxy.media.processes import end_idle
 from proxy.media.read import read_image, read_text_of_image
-from proxy.settings.media import MediaSettings
 from tests.media import made
 
 pytestmark = pytest.mark.anyio
 
-LIMITS = MediaSettings()
+LIMITS = Limits()
 DIGITS = 16
 
 
@@ -53,7 +53,7 @@ def saved(folder: Path, image: Image.Image, name: str = "picture.png", **options
     return folder / name
 
 
-async def reason_of(path: Path, limits: MediaSettings = LIMITS) -> str:
+async def reason_of(path: Path, limits: Limits = LIMITS) -> str:
     with pytest.raises(MediaRefused) as caught:
         await read_image(path, limits)
     return caught.value.reason
@@ -155,4 +155,4 @@ async def test_page_that_lies_on_its_side_is_turned(tmp_path):
 
 
 async def test_nothing_is_read_where_that_is_switched_off(tmp_path):
-    assert await read_text_of_image(saved(tmp_path, written("tea")), MediaSettings(ocr="off")) == ""
+    assert await read_text_of_image(saved(tmp_path, written("tea")), Limits(ocr="off")) == ""

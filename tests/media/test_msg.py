@@ -15,10 +15,9 @@ from proxy.media.compound import Compound
 from proxy.media.document import read
 from proxy.media.limits import Limits
 from proxy.media.sniff import sniff
-from proxy.settings.media import MediaSettings
 from tests.media import made
 
-LIMITS = Limits.of(MediaSettings())
+LIMITS = Limits()
 
 
 def wide(text: str) -> bytes:

@@ -15,12 +15,11 @@ from proxy.media.base import MediaRefused, Sniffed
 from proxy.media.limits import Limits
 from proxy.media.processes import Worker, end_idle, run
 from proxy.media.read import read_document, read_image
-from proxy.settings.media import MediaSettings
 from tests.media import made
 
 pytestmark = pytest.mark.anyio
 
-LIMITS = MediaSettings()
+LIMITS = Limits()
 TEXT = Sniffed("document", "text/plain", "text")
 
 
@@ -32,7 +31,7 @@ def _no_process_left():
 
 def job(path: Path, **more: object) -> dict[str, object]:
     asked = {"job": "document", "path": str(path), "media_type": "text/plain", "reader": "text"}
-    return asked | {"limits": Limits.of(LIMITS).to_dict(), "timeout_s": 20, "cpu_s": 20, "memory_bytes": 2**30} | more
+    return asked | {"limits": LIMITS.to_dict(), "timeout_s": 20, "cpu_s": 20, "memory_bytes": 2**30} | more
 
 
 def children() -> list[int]:
@@ -175,7 +174,7 @@ async def test_progress_is_told_on_the_way(tmp_path):
 async def test_file_over_the_size_is_refused_before_it_is_read(tmp_path):
     path = made.saved(tmp_path, b"x" * 5000)
     with pytest.raises(MediaRefused) as caught:
-        await read_document(path, TEXT, MediaSettings(max_file_bytes=4096))
+        await read_document(path, TEXT, Limits(max_file_bytes=4096))
     assert caught.value.reason == "too_large"
     with pytest.raises(MediaRefused):
-        await read_image(path, MediaSettings(max_file_bytes=4096))
+        await read_image(path, Limits(max_file_bytes=4096))

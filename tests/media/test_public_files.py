@@ -6,14 +6,14 @@ import pytest
 
 from proxy.media.base import MediaRefused
 from proxy.media.chunk import MAX_CHARS, chunks, outline
+from proxy.media.limits import Limits
 from proxy.media.processes import end_idle
 from proxy.media.read import read_document, read_image, sniff_file
-from proxy.settings.media import MediaSettings
 from tests.media.expected import DATA, DOCUMENTS, IMAGES, Row
 
 pytestmark = pytest.mark.anyio
 
-LIMITS = MediaSettings(ocr="off")
+LIMITS = Limits(ocr="off")
 
 
 @pytest.fixture(scope="module", autouse=True)

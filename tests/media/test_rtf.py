@@ -13,9 +13,8 @@ from proxy.media.base import Content, MediaRefused, Sniffed
 from proxy.media.document import read
 from proxy.media.limits import Limits
 from proxy.media.sniff import sniff
-from proxy.settings.media import MediaSettings
 
-LIMITS = Limits.of(MediaSettings())
+LIMITS = Limits()
 
 
 def said(folder: Path, data: bytes | str) -> Content:

@@ -9,10 +9,10 @@ import pytest
 
 from proxy.media import ocr_engine
 from proxy.media.base import MediaRefused
+from proxy.media.limits import Limits
 from proxy.media.ocr_engine import Engine, engine_of, has_engine
 from proxy.media.processes import end_idle
 from proxy.media.read import note_of_silence, read_document, read_text_of_image, sniff_file
-from proxy.settings.media import MediaSettings
 from tests.media import made
 from tests.shown.standins import written
 
@@ -55,8 +55,8 @@ def tesseract(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     end_idle()
 
 
-def settings(ocr: str = "auto", *languages: str) -> MediaSettings:
-    return MediaSettings(ocr=ocr, ocr_languages=list(languages))
+def settings(ocr: str = "auto", *languages: str) -> Limits:
+    return Limits(ocr=ocr, ocr_languages=languages)
 
 
 def test_it_is_chosen_where_it_has_the_languages_that_are_set():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from proxy.errors import ConfigError
+from proxy.settings.gone import GONE
 from proxy.settings.load import Settings, every_setting, load_settings
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "config.example.yaml"
@@ -48,6 +50,29 @@ def test_unknown_setting_in_file_is_refused_by_name(tmp_path: Path) -> None:
         match=r"memory\.budget \(.*line 1\): there is no such setting \(did you mean .memory.budget_tokens.\?\)",
     ):
         load_settings(file)
+
+
+@pytest.mark.parametrize("name", sorted(GONE))
+def test_a_setting_that_went_is_named_with_what_holds_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    section, field = name.split(".")
+    assert name not in {f"{section}.{field}" for section, field, _ in every_setting()}
+    file = tmp_path / "config.yaml"
+    file.write_text(f"{section}: {{{field}: 5}}\n")
+    with pytest.raises(ConfigError, match=f"{name} .*line 1.*gone: {re.escape(GONE[name])}; remove it"):
+        load_settings(file)
+    monkeypatch.setenv(f"THROUGHLINE_{section}__{field}".upper(), "5")
+    with pytest.raises(ConfigError, match=f"variable.*gone: {re.escape(GONE[name])}"):
+        load_settings()
+
+
+@pytest.mark.parametrize("size", ["small", "normal", "large"])
+def test_what_holds_in_place_of_a_setting_is_a_setting(size: str) -> None:
+    assert load_settings(flags={"media": {"limits": size}}).media.limits == size
+    known = {f"{section}.{field}" for section, field, _ in every_setting()}
+    for text in GONE.values():
+        assert set(re.findall(r"[a-z_]+\.[a-z_]+", text)) <= known
 
 
 def test_unknown_variable_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

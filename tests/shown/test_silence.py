@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,8 @@ def test_no_text_is_told_as_no_text_and_not_looked_for_as_that(
 
 
 def test_a_picture_whose_text_takes_too_long_is_still_known(tmp_path: Path, provider: FakeProvider) -> None:
-    media = {"ocr_timeout_s": 0.001}
-    with (
-        Running(tmp_path, upstream=provider.base_url, media=media) as server,
-        speaking(server, new_key()) as speaker,
-    ):
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, new_key()) as speaker:
+        server.services.reading = replace(server.services.reading, ocr_s=0.001)
         image = show(speaker, ("words.png", written("Kelmsund ferry leaves")))
         wait_read(speaker)
         assert (image["status"], image["width"], image["ocr_text"]) == ("ready", 900, "")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from proxy.errors import ConfigError, ModelNotFound
+from proxy.settings.providers import RouterSettings
 from proxy.upstream.base import Target
 from proxy.upstream.providers import elsewhere
 from proxy.upstream.route import Routes
@@ -228,7 +229,7 @@ def test_litellms_ways_to_name_a_model(entry, expected):
 
 def test_other_params_come_along_and_the_timeout_counts():
     entry = listed("m", "azure/d", api_base="https://x", api_version="v1", timeout=7, api_key="k")
-    target = routes(model_list=[entry], timeout_s=99).resolve("m", None)
+    target = routes(model_list=[entry], router=RouterSettings(timeout=99)).resolve("m", None)
     assert (dict(target.params), target.timeout_s) == ({"api_version": "v1", "timeout": 7}, 7)
 
 

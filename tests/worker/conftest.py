@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from proxy.clock import ManualClock
+from proxy.process.pace import Pace
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
@@ -17,9 +18,10 @@ from tests.store.sql_rows import NOW
 @pytest.fixture
 async def services(tmp_path: Path) -> AsyncIterator[Services]:
     """The parts that live in memory, with a clock that is turned by hand."""
-    worker = {"poll_s": 0.01, "gather_s": 0.0, "max_attempts": 3, "retry_base_s": 1.0, "concurrency": 1}
+    worker = {"max_attempts": 3, "concurrency": 1}
     flags = {"server": {"data_dir": tmp_path}, "worker": worker, "memory": {"extractor": "builtin"}}
     lasting = await open_services(load_settings(flags=flags), clock=ManualClock(NOW))
     assert lasting.ephemeral is not None
+    lasting.ephemeral.pace = Pace(poll_s=0.01, gather_s=0.0)
     yield lasting.ephemeral
     await lasting.close()

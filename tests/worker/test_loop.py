@@ -4,6 +4,7 @@ import asyncio
 import errno
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -192,7 +193,7 @@ async def test_a_new_start_gives_the_dead_another_chance(services: Services) -> 
 async def test_nothing_is_written_under_a_lost_lease(services: Services, disk: Disk) -> None:
     disk.gate.clear()
     services.settings.worker.concurrency = 2
-    services.settings.worker.lease_s = 0.06
+    services.pace = replace(services.pace, lease_s=0.06)
     await say(services, ANNA, "1")
     pass_by(services, 60)
     async with asyncio.timeout(10), working(services):

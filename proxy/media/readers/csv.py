@@ -27,7 +27,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
     for row in reader:
         cells += len(row)
         if cells > limits.max_cells:
-            notes = (f"only the first {len(rows):,} rows were read (media.max_cells)",)
+            notes = (f"only the first {len(rows):,} rows were read (media.limits)",)
             break
         rows.append(row)
     return Content(sniffed.media_type, (Page(1, table(rows)),), notes=notes)

@@ -47,7 +47,7 @@ def read(path: Path, sniffed: Sniffed, limits: Limits, tell: Callable[[float], N
         count = len(document)
         if count > limits.max_pages:
             raise MediaRefused(
-                f"It has {count} pages; the limit is {limits.max_pages} (media.max_pages).", "too_many_pages"
+                f"It has {count} pages; the limit is {limits.max_pages} (media.limits).", "too_many_pages"
             )
         raw = []
         for index in range(count):

@@ -50,9 +50,7 @@ def _pages(book: Any, limits: Limits, tell: Callable[[float], None]) -> list[Pag
         sheet = book.get_sheet_by_index(number - 1)
         cells += sheet.height * sheet.width
         if cells > limits.max_cells:
-            raise MediaRefused(
-                f"The workbook has more than {limits.max_cells} cells (media.max_cells).", "too_many_cells"
-            )
+            raise MediaRefused(f"The workbook has more than {limits.max_cells} cells (media.limits).", "too_many_cells")
         text = table(sheet.to_python(skip_empty_area=True))
         pages.append(Page(number, f"# {name}\n\n{text}" if text else "", label=name))
         tell(number / len(names))
