@@ -135,6 +135,8 @@ class FakeProvider:
         with asyncio.Runner() as runner:
             self._loop = runner.get_loop()
             server = runner.run(self._listen())
+            # From inside of the running loop: told to stop before it runs for good, it would never end.
+            self._loop.call_soon(self._ready.set)
             try:
                 self._loop.run_forever()
             finally:
@@ -147,7 +149,6 @@ class FakeProvider:
         loop = asyncio.get_running_loop()
         server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
-        self._ready.set()
         return server
 
     def _record(self, seen: Seen) -> Reply | Raw | Hang:
