@@ -255,6 +255,8 @@ class _Connection(asyncio.Protocol):
                 self._write(piece)
 
     def _finish(self, seen: Seen, *, close: bool, abort: bool) -> None:
+        if self._transport is not None and self._transport.is_closing():
+            return  # the client hung up, and nothing of the rest was written
         seen.answered = True
         self._provider._notify()
         if self._transport is not None and abort:
