@@ -55,8 +55,12 @@ def from_ms(ms: int) -> datetime:
 
 
 def iso(moment: datetime) -> str:
-    """Return ISO 8601 in UTC with ``Z``, the form in which times are shown."""
-    text = moment.astimezone(UTC).isoformat(timespec="milliseconds" if moment.microsecond else "seconds")
+    """Return ISO 8601 in UTC with ``Z``, the form in which times are shown: alike before and after they are stored.
+
+    >>> iso(datetime(2026, 3, 1, 9, 30, 0, 999, UTC)), iso(datetime(2026, 3, 1, 9, 30, 0, 1000, UTC))
+    ('2026-03-01T09:30:00Z', '2026-03-01T09:30:00.001Z')
+    """
+    text = moment.astimezone(UTC).isoformat(timespec="milliseconds" if moment.microsecond >= 1000 else "seconds")
     return text.replace("+00:00", "Z")
 
 

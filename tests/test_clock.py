@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.clock import parse_local_time, parse_time
+from proxy.clock import from_ms, iso, parse_local_time, parse_time, to_ms
 from proxy.types import local, offset_of
 
 SECONDS = st.integers(-86_399, 86_399).map(lambda seconds: timezone(timedelta(seconds=seconds)))
@@ -49,3 +49,9 @@ def test_any_local_time_comes_back_from_utc_and_offset(naive, zone):
 
 def test_local_time_may_be_of_another_day():
     assert local(datetime(2026, 3, 2, 1, 6, tzinfo=UTC), -180).date().isoformat() == "2026-03-01"
+
+
+@given(st.integers(0, 4 * 10**15))
+def test_time_is_shown_alike_before_and_after_it_is_stored(microseconds):
+    moment = from_ms(0) + timedelta(microseconds=microseconds)
+    assert iso(moment) == iso(from_ms(to_ms(moment)))

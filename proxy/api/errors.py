@@ -38,7 +38,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
     if (whole := _whole_body(problem, request.headers.get("content-type", ""))) is not None:
         return await _ours(request, InvalidRequest(whole))
     where = ".".join(str(part) for part in problem["loc"][1:] if "[" not in str(part))  # a union names its branches
-    what = f"{where}: {problem['msg']}" if where else str(problem["msg"])
+    said = str(problem["msg"]).removeprefix("Value error, ")
+    what = f"{where}: {said}" if where else said
     return await _ours(request, InvalidRequest(f"{what}.", param=where or None))
 
 

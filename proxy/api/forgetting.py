@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import APIRouter
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
+from proxy.api.fields import Text
 from proxy.api.shapes import memory_shape
 from proxy.api.writing import write
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.plan.changes import Change, is_ending, undo_changes
 from proxy.process.threads import in_thread
-from proxy.text.secrets import redact
 from proxy.types import Memory
 
 router = APIRouter(prefix="/v1/memories")
-
-_Text = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(redact)]
 
 
 class _Body(BaseModel):
@@ -31,8 +29,8 @@ class _Body(BaseModel):
 class ForgetBody(_Body):
     """Body of ``POST /v1/memories/forget``."""
 
-    text: _Text | None = None
-    query: _Text | None = None
+    text: Text | None = None
+    query: Text | None = None
     ids: list[str] | None = Field(None, max_length=1000)
     dry_run: bool = False
 

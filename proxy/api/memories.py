@@ -13,6 +13,7 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
+from proxy.api.fields import Text
 from proxy.api.memory_lists import shown
 from proxy.api.patient import PatientRoute
 from proxy.api.shapes import listing, memory_shape
@@ -32,8 +33,6 @@ from proxy.worker.destroy import destroy_memory
 
 router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
 
-_Query = Annotated[str, Field(min_length=1, max_length=20_000)]
-_Text = Annotated[_Query, AfterValidator(redact)]  # what is stored, or looked for among what is
 _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
 _Project = Annotated[_Name, Field(min_length=1)]
 _Value = Annotated[str, Field(max_length=2000), AfterValidator(redact)]
@@ -46,7 +45,7 @@ class _Body(BaseModel):
 class NewMemory(_Body):
     """Body of ``POST /v1/memories``."""
 
-    text: _Text
+    text: Text
     kind: Kind = "fact"
     subject: _Name | None = None
     relation: _Name | None = None
@@ -62,7 +61,7 @@ class NewMemory(_Body):
 class MemoryPatch(_Body):
     """Body of ``PATCH /v1/memories/{id}``; omitted fields stay."""
 
-    text: _Text | None = None
+    text: Text | None = None
     kind: Kind | None = None
     object_value: _Value | None = None
     pinned: bool | None = None

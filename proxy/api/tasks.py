@@ -14,6 +14,7 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
+from proxy.api.fields import worded
 from proxy.api.shapes import behind, listing
 from proxy.api.writing import write
 from proxy.clock import iso, parse_time
@@ -54,7 +55,7 @@ def _due(text: str) -> str:
         raise ValueError("a due date is a day or a moment in ISO 8601, such as 2026-06-01") from error
 
 
-_Title = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(redact)]
+_Title = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(worded), AfterValidator(redact)]
 _More = Annotated[str, Field(max_length=20_000), AfterValidator(redact)]
 _Due = Annotated[str, Field(max_length=40), AfterValidator(_due)]
 _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]

@@ -37,6 +37,8 @@ def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: An
     [
         ("POST", "/memories", {}, "text"),
         ("POST", "/memories", {"text": ""}, "text"),
+        ("POST", "/memories", {"text": " \n"}, "text"),
+        ("POST", "/tasks", {"title": "\u3000"}, "title"),
         ("POST", "/memories", {"text": "x", "kind": "gossip"}, "kind"),
         ("POST", "/memories", {"text": "x", "colour": "red"}, "colour"),
         ("POST", "/memories", {"text": "x", "expires_at": "soon"}, "expires_at"),
