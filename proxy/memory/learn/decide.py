@@ -12,7 +12,7 @@ from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Hide, Past, Row, holding, spans_of
 from proxy.memory.learn.records import ending_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
-from proxy.memory.learn.slots import overlap, same_slot, slot_of
+from proxy.memory.learn.slots import is_other, same_slot, slot_of
 from proxy.memory.learn.statements import Statement, speaks_of_self
 from proxy.memory.learn.targets import Older, Targets, is_linked, names_beside, older_sentences, targets
 from proxy.memory.plan.changes import (
@@ -300,7 +300,7 @@ class Planner:
                 continue
             slots = (one.memory.metadata.get(SLOT) if one.memory else None) or slot_of(one.text)
             for known, held in slots:
-                if same_slot(str(known), name) and plain(str(held)) != plain(value) and not overlap(str(held), value):
+                if same_slot(str(known), name) and is_other(str(held), value):
                     found.append(one)
                     break
         if not found or not said.live or self._closed + len(found) > self._max_closed:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from proxy.memory.learn.slots import COMMA, slot_of
-from proxy.memory.learn.statements import Sentence, speaks_of_self
+from proxy.memory.learn.statements import Sentence, names_author, speaks_of_self
 from proxy.text.languages import Language, languages_in, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
@@ -36,6 +36,7 @@ class Ending:
         terms: What ends, telling words in order; empty for ``meant``.
         subject: Telling words of another subject than the user ("my brother"), which a target must hold too.
         slot: Name of the slot and its new value, for ``slot``.
+        beside: All that is said of it in the same phrase.
         rest: What of the clause may stay as a statement, without the old thing; "" where nothing may.
         everything: The request covers all that is known of the terms.
     """
@@ -46,6 +47,7 @@ class Ending:
     terms: tuple[Term, ...] = ()
     subject: tuple[Term, ...] = ()
     slot: tuple[str, str] = ("", "")
+    beside: tuple[Term, ...] = ()
     rest: str = ""
     everything: bool = False
 
@@ -59,8 +61,13 @@ class Ending:
             return True
         low = flat(self.clause)
         first = next((word.end for word in words(low) if word.text in self.terms[0].forms), 0)
-        joint = next((word.end for word in words(low) if word.start >= first and word.text in listed("and")), len(low))
-        return all(any(holds(text, term) for text in ended) for term in terms_in(self.clause, joint))
+        joints = [word.end for word in words(low) if word.start >= first and word.text in listed("and")]
+        joint = min([*joints, *(found.end() for found in COMMA.finditer(low, first))], default=len(low))
+        told = terms_in(self.clause, joint)
+        for start, end in clauses(self.sentence.text):
+            if len(words(part := self.sentence.text[start:end])) < MIN_REST_WORDS:  # too short to stand by itself
+                told += terms_in(part)
+        return all(any(holds(text, term) for text in ended) for term in told)
 
 
 def endings(found: Sequence[Sentence]) -> list[Ending]:
@@ -124,7 +131,7 @@ def _request(one: Sentence, part: str, low: str) -> Ending | None:
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
         for match in tongue.find("forget", low):
-            before = {word.text for word in words(low[: match.start()])}
+            before = {word.text for word in words(low[opening - _SLACK : match.start()])}
             if match.start() > opening or not before.isdisjoint(listed("first")):  # "I don't remember the name"
                 continue
             start, end = match.start("old"), len(low)
@@ -236,14 +243,17 @@ def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | Non
         for match in tongue.find(kind, low):
             if kind == "turned" and tongue.has("formerly", low):
                 continue
-            terms, subject = _named(tongue, part, low, match)
+            spans = _regions(low, match)
+            terms, subject = _named(tongue, part, low, match, spans)
             if terms:
-                return Ending(kind, one, part, tuple(terms), subject, rest=part if kind == "turned" else "")
+                beside = tuple(term for span in spans for term in terms_in(part, *span))
+                rest = part if kind == "turned" else ""
+                return Ending(kind, one, part, tuple(terms), subject, beside=beside, rest=rest)
     return None
 
 
-def _named(tongue: Language, part: str, low: str, match: re.Match[str]) -> tuple[list[Term], tuple[Term, ...]]:
-    """Return what a plain cue ends: the words inside it, else those behind it, else those before it."""
+def _regions(low: str, match: re.Match[str]) -> list[Span]:
+    """Return the parts of a phrase around a plain cue: what stands inside it, behind it and before it."""
     left = max((found.end() for found in COMMA.finditer(low, 0, match.start())), default=0)
     right = next((found.start() for found in COMMA.finditer(low, match.end())), len(low))
     regions: list[Span] = [(match.end(), right), (left, match.start())]
@@ -253,9 +263,20 @@ def _named(tongue: Language, part: str, low: str, match: re.Match[str]) -> tuple
         regions.insert(
             0, (start, next((found.start() for found in COMMA.finditer(low, start, end)), end) if at_end else end)
         )
+    return regions
+
+
+def _named(
+    tongue: Language, part: str, low: str, match: re.Match[str], regions: Sequence[Span]
+) -> tuple[list[Term], tuple[Term, ...]]:
+    """Return what a plain cue ends: the words inside it, else those behind it, else those before it."""
     for at, (start, end) in enumerate(regions):
         if terms := _cut(terms_in(part, start, end)):
             is_before = at == len(regions) - 1
+            beside = [word.text for span in regions[:-1] for word in words(low[slice(*span)])]
+            is_doing = any(word in listed("light") or HAS_CJK.match(word) for word in beside)
+            if is_before and is_doing and not speaks_of_self(low):
+                return [], ()  # "Biscuit doesn't eat anymore": what it does ends, not the thing itself
             is_open = is_before or (len(regions) > _PLAIN_REGIONS and at == 0 and match.start("gap") == match.start())
             return (_nearest(terms) if is_open else terms), () if is_before else _subject(
                 tongue, part, low, match.start()
@@ -266,12 +287,7 @@ def _named(tongue: Language, part: str, low: str, match: re.Match[str]) -> tuple
 def _subject(tongue: Language, part: str, low: str, end: int) -> tuple[Term, ...]:
     """Return the telling words of the subject before a cue, none where the user is the subject."""
     before = low[:end]
-    plain_words = before.replace("'", " ").split()
-    if any(word in listed("first") for word in (*plain_words, *(word.text for word in words(before)))):
-        return ()
-    if any(word in before for word in listed("first") if HAS_CJK.match(word)) and not any(
-        word in before for word in listed("people") if HAS_CJK.match(word)
-    ):
+    if names_author(before):
         return ()
     names = [term for term in terms_in(part, 0, end) if term.is_name]
     if not tongue.words.get("verbs") and not names:  # "Inga stopped …"; where verbs say "I", any word may stand there

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from proxy.memory.learn.own_words import user_spans
 from proxy.text.languages import languages_in, words_for
@@ -165,6 +167,20 @@ def speaks_of_self(low: str) -> bool:
     if any(one in low for one in first | mine if HAS_CJK.match(one)):
         return True
     return any(word.text in verbs for word in found[:_OPENING_WORDS])
+
+
+def names_author(low: str) -> bool:
+    """Return whether a clause has its author among its persons: "I" or "我", not "my brother" or "我弟弟"."""
+    if HAS_CJK.search(low):
+        return _author().search(low) is not None
+    return any(word in listed("first") for word in (*low.replace("'", " ").split(), *(one.text for one in words(low))))
+
+
+@cache
+def _author() -> re.Pattern[str]:
+    people = "|".join(sorted(word for word in listed("people") if HAS_CJK.match(word)))
+    first = "".join(word for word in listed("first") if HAS_CJK.match(word))
+    return re.compile(f"[{first}](?!们?的?(?:{people}))")
 
 
 def kind_of(low: str) -> Kind:

@@ -9,6 +9,7 @@ from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import slot_of
+from proxy.memory.learn.statements import names_author
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, sentences
@@ -108,8 +109,11 @@ def is_heavy(one: Older, terms: Sequence[Term], older: Sequence[Older]) -> bool:
 def is_linked(one: Older, ending: Ending, older: Sequence[Older]) -> bool:
     """Return whether a sentence must stay beside what ends it: it says much besides, or the correction needs it.
 
-    "It should be 790, not 740" says nothing without "My rent is 740".
+    "It should be 790, not 740" says nothing without "My rent is 740", and "I cancelled the Magnet webinar" or "I drink
+    no coffee after four anymore" ends another thing, or a part: what else it names, the sentence does not hold.
     """
+    if not holds_all(one.text, ending.beside):
+        return True
     if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
         return True
     return is_heavy(one, ending.terms, older)
@@ -160,12 +164,12 @@ def is_open_to(text: str, ending: Ending) -> bool:
 
 def _is_same_subject(text: str, ending: Ending) -> bool:
     """Return whether a sentence speaks of whom the ending speaks: not of another person, unless the ending names them."""
-    if ending.subject:
-        return True
     for start, end in clauses(text):
         clause = text[start:end]
         if not any(holds(clause, term) for term in ending.terms):
             continue
+        if ending.subject:
+            return not names_author(flat(clause))
         person = _other_subject(clause)
         if person and not any(holds(person, term) for term in ending.terms):
             return False
@@ -174,7 +178,7 @@ def _is_same_subject(text: str, ending: Ending) -> bool:
 
 def _other_subject(clause: str) -> str:
     """Return the opening of a clause whose subject is another person, "" where it is not."""
-    if any(word.text in listed("first") for word in words(clause)):
+    if names_author(flat(clause)):
         return ""
     if HAS_CJK.search(clause):
         head = clause[: _SUBJECT_WORDS + 2]
