@@ -220,6 +220,14 @@ def _list_of(text: str, found: Sequence[Word], run: Sequence[Separator]) -> Item
     first = _first_item(text, found, run[0].before, middle[0] if middle else last) if last else None
     if first is None or last is None:
         return None
+    second = found[(middle or [last])[0][0]]
+    if (
+        middle
+        and found[first[0]].text in listed("article")
+        and second.text not in listed("article")
+        and _is_name(text, second)
+    ):
+        return None  # "two kids, Ana and Tom" are two, not three
     return Items(tuple((found[a].start, found[b - 1].end) for a, b in (first, *middle, last)))
 
 

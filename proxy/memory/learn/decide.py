@@ -277,9 +277,10 @@ class Planner:
             self._closed += 1
         self._set_apart(frozenset(plain(one.sentence) for one in hits))
         seen: set[str] = {plain(other.text) for other in self.active}
+        names = [term for term in terms if term.is_name] if row.metadata.get(FORGOTTEN) else []
         for one in hits:
             for text in remains(one.text, terms) if terms else ():
-                if plain(text) not in seen:
+                if plain(text) not in seen and not any(holds(text, name) for name in names):
                     seen.add(plain(text))
                     self._put("add", remaining_row(self.turn, self._now, one, text, row.id), "remains")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from proxy.memory.learn.slots import COMMA, slot_of
@@ -81,9 +82,9 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
         for start, end in parts:
             part = one.text[start:end]
             low = flat(part)
-            ending = _request(one, part, low) or (None if _is_void(one, part, low) else _stated(one, part, low))
-            if ending is not None:
-                made.append(ending)
+            asked = _requests(one, part, low) or _goes_on(one, part, low, made)
+            ending = None if asked or _is_void(one, part, low) else _stated(one, part, low)
+            made += [ending] if ending is not None else asked
     return made[:MAX_ENDINGS]
 
 
@@ -124,10 +125,10 @@ def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
     return [terms for terms in made if terms]
 
 
-def _request(one: Sentence, part: str, low: str) -> Ending | None:
-    """Return a request to forget; it opens its clause, politeness aside."""
+def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
+    """Return what a clause asks to forget, thing by thing; the request opens the clause, politeness aside."""
     if any(tongue.has("later", low) for tongue in languages_in(low)):
-        return None
+        return []
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
         for match in tongue.find("forget", low):
@@ -135,13 +136,48 @@ def _request(one: Sentence, part: str, low: str) -> Ending | None:
             if match.start() > opening or not before.isdisjoint(listed("first")):  # "I don't remember the name"
                 continue
             start, end = match.start("old"), len(low)
+            start = next(
+                (word.start for word in words(low) if word.end == start - 1 and word.text in listed("mine")), start
+            )
             first = next((found.start() for found in COMMA.finditer(low, start)), end)
             is_list = any(word.text in listed("and") for word in words(low[start:]))
-            terms = _cut(terms_in(part, start, end if is_list else first) or terms_in(part, start, end))
+            spans = _things(part, start, end)
+            if len(spans) < 2:
+                spans = [(start, end if is_list or not terms_in(part, start, first) else first)]
+            named = [_cut(terms_in(part, *span) or _generic(part, *span)) for span in spans]
             everything = tongue.has("everything", low[match.start() : match.start("old")])
-            if terms:
-                return Ending("forget", one, part, tuple(terms), everything=everything)
-    return _addressed_request(one, part, low)
+            if any(named):
+                return [Ending("forget", one, part, tuple(terms), everything=everything) for terms in named if terms]
+    found = _addressed_request(one, part, low)
+    return [found] if found is not None else []
+
+
+def _goes_on(one: Sentence, part: str, low: str, made: Sequence[Ending]) -> list[Ending]:
+    """Return what a clause without a verb adds to the request before it: "and my address"."""
+    found = [word.text for word in words(low)]
+    is_thing = bool(found) and len(found) <= MAX_CUE_WORDS and found[0] in listed("mine")
+    if not (is_thing and made and made[-1].kind == "forget" and made[-1].sentence == one):
+        return []
+    terms = terms_in(part) or _generic(part, 0, len(part))
+    return [Ending("forget", one, part, tuple(terms))] if terms else []
+
+
+def _things(part: str, start: int, end: int) -> list[Span]:
+    """Return the parts of a list of the user's things: "my landline and my address"."""
+    found = [word for word in words(part) if start <= word.start and word.end <= end]
+    cuts = [at for at, word in enumerate(found) if word.text in listed("and")]
+    spans = [(a, b) for a, b in zip([0, *(at + 1 for at in cuts)], [*cuts, len(found)], strict=True) if a < b]
+    is_each = all(found[a].text in listed("mine") or HAS_CJK.match(found[a].text) for a, _ in spans)
+    return [(found[a].start, found[b - 1].end) for a, b in spans] if is_each else []
+
+
+def _generic(part: str, start: int, end: int) -> list[Term]:
+    """Return a word that tells something only as the user's: "my name", "my address"."""
+    found = [word for word in words(part) if start <= word.start and word.end <= end]
+    is_own = [left.text in listed("mine") and right.text in listed("generic") for left, right in pairwise(found)]
+    return [
+        Term(word.text, forms_of(word.text), is_name=False) for word, own in zip(found[1:], is_own, strict=True) if own
+    ]
 
 
 def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:

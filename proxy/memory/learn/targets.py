@@ -22,7 +22,6 @@ MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not
 MIN_HEAVY = 5  # telling words beside what ended
 MAX_UNNAMED = 2  # the same for common words
 _SUBJECT_WORDS = 4  # of a clause, within which its subject stands
-_BESIDE_WORDS = 3  # from a person's noun to the name that goes with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +123,17 @@ def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
     found: list[Term] = []
     for start, end in clauses(text):
         clause = text[start:end]
-        held = [term for term in terms if holds(clause, term) and not term.is_name]
+        held = [term for term in terms if holds(clause, term) and (not term.is_name or term.text in listed("people"))]
         if not held:
             continue
         ordered = words(clause)
         places = [at for at, word in enumerate(ordered) if any(word.text in term.forms for term in held)]
         called = [at for at, word in enumerate(ordered) if word.text in listed("called")]
         after = max(places, default=0)
-        names = [term for term in terms_in(clause) if term.is_name]
-        for term in names:
+        for term in [term for term in terms_in(clause) if term.is_name and term not in held]:
             at = next((at for at, word in enumerate(ordered) if word.text == term.text), -1)
-            is_beside = after < at <= after + _BESIDE_WORDS
+            between = [word.text for word in ordered[after + 1 : at] if word.text not in listed("and")]
+            is_beside = after < at and all(word in {one.text for one in found} for word in between)
             if is_beside or any(place < at for place in called):
                 found.append(term)
     return found
@@ -146,9 +145,12 @@ def _asked(ending: Ending, known: Sequence[Term], older: Sequence[Older]) -> Tar
     unknown_names = [term for term in ending.terms if term.is_name and term not in known]
     first = names[0] if names else ending.terms[0]
     terms = (*names, *(term for term in known if not term.is_name))
-    if first in known and not (names and unknown_names and len(unknown_names) >= len(names)):
-        return Targets([one for one in older if _is_named(one.text, first, known)], terms=terms)
-    return Targets(likely=[one for one in older if any(holds(one.text, term) for term in terms)], terms=terms)
+    is_certain = first in known and not (names and unknown_names and len(unknown_names) >= len(names))
+    found = [one for one in older if not is_certain or _is_named(one.text, first, known)]
+    counts = [sum(holds(one.text, term) for term in known) for one in found]
+    least = 1 if ending.everything else max(1, *counts) if counts else 1  # "that Nora is ill" is not all about Nora
+    found = [one for one, count in zip(found, counts, strict=True) if count >= least]
+    return Targets(found, terms=terms) if is_certain else Targets(likely=found, terms=terms)
 
 
 def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:
