@@ -13,7 +13,7 @@ from proxy.memory.learn.statements import Sentence, names_author, speaks_of_self
 from proxy.text.languages import Language, languages_in, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
-from proxy.text.terms import Term, forms_of, holds, shared, terms_in
+from proxy.text.terms import Term, forms_of, holds, terms_in
 from proxy.text.words import HAS_CJK, Span, flat, words
 
 EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget"]
@@ -83,34 +83,9 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
             part = one.text[start:end]
             low = flat(part)
             asked = _requests(one, part, low) or _goes_on(one, part, low, made)
-            ending = None if asked or _is_void(one, part, low) else _stated(one, part, low)
+            ending = None if asked or is_void(one, part, low) else _stated(one, part, low)
             made += [ending] if ending is not None else asked
     return made[:MAX_ENDINGS]
-
-
-def judged_ending(text: str, words_named: Sequence[str], found: Sequence[Sentence]) -> Ending | None:
-    """Return the ending of a statement that a judge found; None where the message speaks so that nothing ends.
-
-    Args:
-        text: The older statement.
-        words_named: Words that the judge copied from it.
-        found: Sentences of the message.
-    """
-    named = [terms_in(f"- {word}") for word in words_named]
-    terms = tuple(term for one in named if all(holds(text, term) for term in one) for term in one)
-    terms = terms or tuple(terms_in(f"- {text}"))[:1]
-    spans = [(one, *span) for one in found for span in clauses(one.text)]
-    if not terms or not spans:
-        return None
-    sure = [span for span in spans if holds(span[0].text[span[1] : span[2]], terms[0])]
-    one, start, end = max(sure or spans, key=lambda span: shared(span[0].text[span[1] : span[2]], text))
-    part, low = one.text[start:end], one.low[start:end]
-    is_request = any(tongue.has("erase", low) or any(tongue.find("forget", low)) for tongue in languages_in(low))
-    if sure and not is_request and _is_void(one, part, low):
-        return None
-    at = next((word.start for word in words(low) if word.text in terms[0].forms), len(low))
-    subject = next(iter([_subject(tongue, part, low, at) for tongue in languages_in(low)]), ()) if sure else ()
-    return Ending("end", one, part, terms, subject)
 
 
 def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
@@ -119,7 +94,7 @@ def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
     for one in found:
         for start, end in clauses(one.text):
             part, low = one.text[start:end], one.low[start:end]
-            if any(tongue.has("again", low) for tongue in languages_in(low)) and not _is_void(one, part, low):
+            if any(tongue.has("again", low) for tongue in languages_in(low)) and not is_void(one, part, low):
                 terms = terms_in(part)
                 made.append(tuple([term for term in terms if term.is_name] or terms))
     return [terms for terms in made if terms]
@@ -227,7 +202,7 @@ def _polite_end(tongue: Language, low: str) -> int:
         at = match.end()
 
 
-def _is_void(one: Sentence, part: str, low: str) -> bool:
+def is_void(one: Sentence, part: str, low: str) -> bool:
     """Return whether a clause ends nothing whatever its cue: a question, a wish, an exception, hearsay."""
     opening = [word.text for word in words(low)][:2]
     if not opening or is_question(part, low) or (one.is_question and part == one.text):
@@ -268,7 +243,7 @@ def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | No
             if match.start() == match.start("old"):
                 terms = _nearest(terms)
             if terms:
-                subject = _subject(tongue, part, low, match.start())
+                subject = subject_of(tongue, part, low, match.start())
                 return Ending(kind, one, part, tuple(terms), subject, rest=_rest(part, match, terms))
     return None
 
@@ -314,13 +289,13 @@ def _named(
             if is_before and is_doing and not speaks_of_self(low):
                 return [], ()  # "Biscuit doesn't eat anymore": what it does ends, not the thing itself
             is_open = is_before or (len(regions) > _PLAIN_REGIONS and at == 0 and match.start("gap") == match.start())
-            return (_nearest(terms) if is_open else terms), () if is_before else _subject(
+            return (_nearest(terms) if is_open else terms), () if is_before else subject_of(
                 tongue, part, low, match.start()
             )
     return [], ()
 
 
-def _subject(tongue: Language, part: str, low: str, end: int) -> tuple[Term, ...]:
+def subject_of(tongue: Language, part: str, low: str, end: int) -> tuple[Term, ...]:
     """Return the telling words of the subject before a cue, none where the user is the subject."""
     before = low[:end]
     if names_author(before):
