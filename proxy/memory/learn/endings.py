@@ -9,8 +9,8 @@ from itertools import pairwise
 from typing import Literal
 
 from proxy.memory.learn.slots import COMMA, slot_of
-from proxy.memory.learn.statements import Sentence, names_author, speaks_of_self
-from proxy.text.languages import Language, languages_in, words_for
+from proxy.memory.learn.statements import Sentence, is_hypothesis, names_author, speaks_of_self
+from proxy.text.languages import Language, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
 from proxy.text.terms import Term, forms_of, holds, terms_in
@@ -204,13 +204,9 @@ def _polite_end(tongue: Language, low: str) -> int:
 
 def is_void(one: Sentence, part: str, low: str) -> bool:
     """Return whether a clause ends nothing whatever its cue: a question, a wish, an exception, hearsay."""
-    opening = [word.text for word in words(low)][:2]
-    if not opening or is_question(part, low) or (one.is_question and part == one.text):
+    if not words(low) or is_question(part, low) or (one.is_question and part == one.text):
         return True
-    wish = words_for("wish", low)
-    if not wish.isdisjoint(opening) or any(low.startswith(word) for word in wish if HAS_CJK.match(word)):
-        return True
-    return any(tongue.has("block", low) for tongue in languages_in(low))
+    return is_hypothesis(low) or is_hypothesis(one.low) or any(tongue.has("block", low) for tongue in languages_in(low))
 
 
 def _stated(one: Sentence, part: str, low: str) -> Ending | None:

@@ -72,17 +72,15 @@ def own_sentences(text: str) -> list[Sentence]:
 
 
 def is_request(low: str) -> bool:
-    """Return whether a clause asks for something to be done now."""
-    return _has("ask_more", low)
+    """Return whether a clause asks for something to be done or made now: "I need a regex"."""
+    return _has("ask_more", low) or (_has("wanted", low) and _names(low, "made"))
 
 
 def is_passing(text: str, low: str) -> bool:
     """Return whether a sentence is about the talk or the moment: what the assistant said, a mood, a thing that fails."""
     if _has("profile", low) or (_has("meant", low) and any(term.is_name for term in terms_in(text))):
         return False
-    you = listed("you")
-    speaks_to = any(word.text in you for word in words(low)) or any(one in low for one in you if HAS_CJK.match(one))
-    return speaks_to or _has("passing", low)
+    return _names(low, "you") or _has("passing", low)
 
 
 def _is_all_passing(one: Sentence) -> bool:
@@ -107,6 +105,8 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
     told: Sentence | None = None
     for at, one in enumerate(found):
         before = found[at - 1] if at else None
+        if at + 1 < len(found) and _has("joking", found[at + 1].low):
+            continue
         if not _is_statement(one, told if before is told else None):
             if at == 0 and (answer := _answer(one, reply)):
                 made.append(answer)
@@ -136,7 +136,7 @@ def _tells(part: str) -> bool:
     opening = [word.text for word in words(low)][:2]
     is_telling = len(opening) > 1 and speaks_of_self(low) and not is_question(part, low) and not _has("ask_more", low)
     is_telling = is_telling and not is_passing(part, low)
-    return is_telling and not _is_hypothesis(low, opening)
+    return is_telling and not is_hypothesis(low)
 
 
 def _is_split(part: str, found: Items | None) -> bool:
@@ -203,7 +203,7 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
         parts = clauses(one.text)
         return len(parts) > 1 and any(_tells(one.text[a:b]) for a, b in parts)
     opening = [word.text for word in words(one.low)][:_OPENING_WORDS]
-    if not opening or _is_hypothesis(one.low, opening):
+    if not opening or is_hypothesis(one.low):
         return False
     if _has("instruct", one.low):
         return not _has("once", one.low)
@@ -224,9 +224,10 @@ def _names_self(low: str) -> bool:
     return any(speaks_of_self(low[a:b]) and not is_request(low[a:b]) for a, b in clauses(low))
 
 
-def _is_hypothesis(low: str, opening: Sequence[str]) -> bool:
+def is_hypothesis(low: str) -> bool:
+    """Return whether a sentence opens with a wish or a case that is only assumed."""
     wish = words_for("wish", low)
-    if opening[0] in wish or (len(opening) > 1 and opening[1] in wish):
+    if any(word.text in wish for word in words(low)[:2]) or _has("suppose", low):
         return True
     return any(low.startswith(word) for word in wish if HAS_CJK.match(word))
 
@@ -270,6 +271,14 @@ def _taken_up(one: Sentence, reply: str) -> str:
     ranked = [(shared(one.text, tail[a:b]), -at, tail[a:b]) for at, (a, b) in enumerate(sentences(tail))]
     best = max(ranked, default=(0, 0, ""))
     return best[2][:MAX_CONTEXT] if best[0] and plain(best[2]) != plain(one.text) else ""
+
+
+def _names(low: str, name: str) -> bool:
+    """Return whether a word of a list stands in a text."""
+    listed_words = listed(name)
+    return any(word.text in listed_words for word in words(low)) or any(
+        one in low for one in listed_words if HAS_CJK.match(one)
+    )
 
 
 def _has(name: str, low: str) -> bool:
