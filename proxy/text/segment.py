@@ -33,7 +33,9 @@ def sentences(text: str) -> tuple[Span, ...]:
     found: list[Span] = []
     start = 0
     for match in _END.finditer(text, 0, MAX_CHARACTERS):
-        if match[0] == "." and _is_inside(text[max(start, match.end() - _READ) : match.end()], text[match.end() :][:2]):
+        if match[0] == "." and _is_inside(
+            text[max(start, match.end() - _READ) : match.end()], text[match.end() :][:_READ]
+        ):
             continue
         _keep(found, text, start, match.end())
         start = match.end()
@@ -55,8 +57,9 @@ def _is_inside(sentence: str, after: str) -> bool:
     """Return whether a full stop ends an abbreviation, an initial or an ordinal rather than a sentence."""
     before = sentence[-_ABBREVIATION:]
     if _ORDINAL.search(before):  # "am 3. Mai", but "size 40. My feet …"
-        code = tongue(sentence)
-        return after[1:2].isupper() and (not code or "." in language(code).words.get("ordinal_mark", ()))
+        codes = (tongue(sentence), tongue(sentence + after))
+        is_marked = any(not code or "." in language(code).words.get("ordinal_mark", ()) for code in codes)
+        return after[1:2].isupper() and is_marked
     match = _ABBREVIATED.search(before)
     if match is None:
         return False

@@ -297,7 +297,7 @@ def subject_of(tongue: Language, part: str, low: str, end: int) -> tuple[Term, .
     if names_author(before):
         return ()
     names = [term for term in terms_in(part, 0, end) if term.is_name]
-    if not tongue.words.get("verbs") and not names:  # "Inga stopped …"; where verbs say "I", any word may stand there
+    if not names:  # "Inga stopped …"
         names = terms_in(part, 0, end)[-1:]
     return (*_people(part, end), *names) or _third(before)
 

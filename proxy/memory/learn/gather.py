@@ -18,6 +18,7 @@ from proxy.memory.plan.changes import SLOT, is_ending
 from proxy.process.threads import in_thread
 from proxy.store.schema import Vector
 from proxy.text.lexical import weights
+from proxy.text.terms import Term
 from proxy.types import Chunk, Episode, Memory, Scope, Turn
 
 T = TypeVar("T", Memory, Episode, Chunk)
@@ -42,9 +43,9 @@ class ByWords:
 async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: Sequence[Episode]) -> Past:
     """Return what a turn may concern, of all that its user's index holds; ``own`` are its messages as stored."""
     scope = turn.scope
-    named = [" ".join(term.text for term in ending.terms) for one in readings for ending in one.endings]
+    named = [_forms(ending.terms) for one in readings for ending in one.endings]
     named += [ending.sentence.text for one in readings for ending in one.endings if ending.kind == "forget"]
-    named += [" ".join(term.text for term in terms) for one in readings for terms in one.resumed]
+    named += [_forms(terms) for one in readings for terms in one.resumed]
     is_corrected = any(ending.kind == "meant" for one in readings for ending in one.endings)
     said = await index.said(scope, scope.session) if is_corrected else []
     before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
@@ -95,6 +96,11 @@ async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) ->
     summaries = await in_thread("learn", _search, facts, scope, wanted, lambda: facts.sums_up)
     rows = [*map(Row.of, found.values()), *_summaries(summaries.values())]
     return sorted(rows, key=_place)
+
+
+def _forms(terms: Sequence[Term]) -> str:
+    """Return terms with their stems: one word by itself does not tell its language."""
+    return " ".join(form for term in terms for form in sorted(term.forms))
 
 
 def _place(row: Row) -> tuple[datetime, int]:

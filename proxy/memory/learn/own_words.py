@@ -43,7 +43,7 @@ _QUOTES = re.compile(
 _BY_AUTHOR = re.compile(r"\b(?:I|we|ich|wir|yo|я|мы)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
 _RETOLD = re.compile(
     r"\b(?:says?|said|wrote|writes|goes|reads|sings|sang|sentence|sag(?:t|te)|schr(?:ieb|eibt)|meint|meinte|satz|dice|dijo|escribió|frase"
-    r"|говорит|сказала?|написала?|пишет)[ ]?(:[ ]?(?![\"'“„«])[^\n]+)"
+    r"|говорит|сказала?|написала?|пишет)[ ]?(:[ ]?+(?![\"'“„«])[^\n]+)"
     r"|(?:他|她|人|歌)[^\n，。：:]{0,6}(?:说|写道|唱)(?:道)?([:：](?![“「\"])[^\n]+)",
     re.IGNORECASE,
 )

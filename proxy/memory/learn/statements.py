@@ -159,21 +159,16 @@ def _is_named(item: str) -> bool:
 
 def speaks_of_self(low: str) -> bool:
     """Return whether a sentence speaks of its author or of what is theirs."""
-    found = words(low)
-    first, mine, verbs = listed("first"), listed("mine"), listed("verbs")
-    plain_words = low.replace("'", " ").split()
-    if any(word.text in first or word.text in mine for word in found) or any(word in first for word in plain_words):
-        return True
-    if any(one in low for one in first | mine if HAS_CJK.match(one)):
-        return True
-    return any(word.text in verbs for word in found[:_OPENING_WORDS])
+    return _names(low, "first") or _names(low, "mine") or names_author(low)
 
 
 def names_author(low: str) -> bool:
     """Return whether a clause has its author among its persons: "I" or "我", not "my brother" or "我弟弟"."""
     if HAS_CJK.search(low):
         return _author().search(low) is not None
-    return any(word in listed("first") for word in (*low.replace("'", " ").split(), *(one.text for one in words(low))))
+    found = [word.text for word in words(low)]
+    is_verb = not listed("verbs").isdisjoint(found[:_OPENING_WORDS])
+    return is_verb or not listed("first").isdisjoint((*low.replace("'", " ").split(), *found))
 
 
 @cache
