@@ -39,7 +39,7 @@ def _fits(slot: str, text: str, start: int, end: int) -> bool:
     if first is None or first.text in listed("article") or first.text in listed("time"):
         return False
     if HAS_CJK.match(first.text):
-        return not text[start:end].rstrip("。.！! ").endswith(tuple(listed("indoors")))
+        return not text[start:end].rstrip("了。.！! ").endswith(tuple(listed("indoors")))
     letter = text[first.start]
     return slot == "job" or letter.isupper() or letter.isdigit() or text.islower()  # some write nothing in capitals
 
