@@ -25,6 +25,8 @@ _OPEN_ENDED = re.compile(
 _FORWARDED = re.compile(
     r"(?<![ \t])[ \t]*+-{2,40}\s{0,9}(?:Original|Forwarded|Ursprüngliche|Weitergeleitete|Mensaje|Message d|Исходное"
     r"|Пересланное|原始|转发)"
+    r"|(?<![ \t])[ \t]*+\[(?:Forwarded|Weitergeleitet|Reenviado|Transféré|Encaminhad|Переслано|转发)"
+    r"[^\]\n]{0,80}\][ \t]*$"
     r"|(?:On|Am|El|Le|Em|В|在)\b.{6,160}(?:wrote|schrieb|escribió|a écrit|escreveu|пишет|написала?|写道)"
     r"\s{0,9}.{0,60}[:：]$"
     r"|(?<![ \t])[ \t]*+(?:Subject|Betreff|Asunto|Objet|Assunto|Тема|主题)[ \t]?[:：]"

@@ -33,7 +33,9 @@ def sentences(text: str) -> tuple[Span, ...]:
     found: list[Span] = []
     start = 0
     for match in _END.finditer(text, 0, MAX_CHARACTERS):
-        if match[0] == "." and _is_inside(text[max(start, match.end() - _READ) : match.end()], text[match.end() :][:2]):
+        if match[0] == "." and _is_inside(
+            text[max(start, match.end() - _READ) : match.end()], text[match.end() :][:_READ]
+        ):
             continue
         _keep(found, text, start, match.end())
         start = match.end()
@@ -55,8 +57,9 @@ def _is_inside(sentence: str, after: str) -> bool:
     """Return whether a full stop ends an abbreviation, an initial or an ordinal rather than a sentence."""
     before = sentence[-_ABBREVIATION:]
     if _ORDINAL.search(before):  # "am 3. Mai", but "size 40. My feet …"
-        code = tongue(sentence)
-        return after[1:2].isupper() and (not code or "." in language(code).words.get("ordinal_mark", ()))
+        codes = (tongue(sentence), tongue(sentence + after))
+        is_marked = any(not code or "." in language(code).words.get("ordinal_mark", ()) for code in codes)
+        return after[1:2].isupper() and is_marked
     match = _ABBREVIATED.search(before)
     if match is None:
         return False
@@ -220,6 +223,14 @@ def _list_of(text: str, found: Sequence[Word], run: Sequence[Separator]) -> Item
     first = _first_item(text, found, run[0].before, middle[0] if middle else last) if last else None
     if first is None or last is None:
         return None
+    second = found[(middle or [last])[0][0]]
+    if (
+        middle
+        and found[first[0]].text in listed("article")
+        and second.text not in listed("article")
+        and _is_name(text, second)
+    ):
+        return None  # "two kids, Ana and Tom" are two, not three
     return Items(tuple((found[a].start, found[b - 1].end) for a, b in (first, *middle, last)))
 
 

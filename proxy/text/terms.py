@@ -104,4 +104,10 @@ def _telling(run: str) -> Sequence[str]:
 def _idle_characters() -> re.Pattern[str]:
     idle = {word for name in _IDLE for word in listed(name) if HAS_CJK.match(word)}
     ordered = sorted(idle, key=lambda word: (-len(word), word))
-    return re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
+    return re.compile("|".join(map(_outside, ordered)) or r"(?!)")
+
+
+def _outside(word: str) -> str:
+    """Return a function character as a pattern outside of the words that end with it: "他", not in "吉他"."""
+    heads = [whole.removesuffix(word) for whole in sorted(listed("whole")) if whole.endswith(word)]
+    return "".join(f"(?<!{head})" for head in heads) + re.escape(word)

@@ -23,6 +23,10 @@ NEAR_MISSES = [  # (told, later, what goes on)
     ("Vivo en Vigo.", "Mi jefe se ha mudado a Lugo.", "Vigo"),
     ("Живу в Казани.", "Соседи переехали в Самару.", "Казани"),
     ("我住在北京。", "同事搬到上海了。", "北京"),
+    ("I use Magnet.", "I cancelled the Magnet webinar.", "Magnet"),
+    ("I work at Dorn.", "I work at home on Fridays.", "Dorn"),
+    ("No vivo en Madrid, vivo en Vigo.", "No vivo en Madrid.", "Vigo"),
+    ("我喝黑咖啡。", "我老板不喝咖啡了。", "黑咖啡"),
 ]
 ENDINGS = [  # (told, later, what ends)
     ("I use Scrivener for writing.", "I don't use Scrivener anymore.", "Scrivener"),
@@ -30,6 +34,7 @@ ENDINGS = [  # (told, later, what ends)
     ("Toco la zampoña.", "Ya no toco la zampoña.", "zampoña"),
     ("Учу суахили.", "Я больше не учу суахили.", "суахили"),
     ("我平时用幕布。", "我已经不用幕布了。", "幕布"),
+    ("Fumo una pipa por la noche.", "He dejado de fumar.", "pipa"),
 ]
 MOVES = [  # (told, later, old, new)
     ("I live in Metz.", "I live in Lyon now.", "Metz", "Lyon"),

@@ -9,6 +9,7 @@ from openai import OpenAI
 
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
+from tests.talking import speaking
 
 QUESTION = "What are the productivity tools that I use"
 
@@ -67,3 +68,11 @@ def test_upstream_is_sent_both_tools_on_the_last_user_turn(tmp_path: Path, provi
         assert sent[0]["content"].startswith(QUESTION)
         assert "Shram" in sent[0]["content"]
         assert "Magnet" in sent[0]["content"]
+
+
+def test_a_turn_stands_beside_the_date_that_it_means(tmp_path: Path, provider: FakeProvider) -> None:
+    with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
+        speaker.tell("My driving test is next Thursday.", X_Memory_Time="2026-05-12T10:00:00Z")
+        speaker.say("When is my driving test?", X_Memory_Time="2026-05-13T09:00:00Z")
+        asked = provider.seen[-1].json["messages"][-1]["content"]
+        assert "next Thursday. [2026-05-21]" in asked

@@ -12,7 +12,7 @@ from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Hide, Past, Row, holding, spans_of
 from proxy.memory.learn.records import ending_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
-from proxy.memory.learn.slots import overlap, same_slot, slot_of
+from proxy.memory.learn.slots import is_other, same_slot, slot_of
 from proxy.memory.learn.statements import Statement, speaks_of_self
 from proxy.memory.learn.targets import Older, Targets, is_linked, names_beside, older_sentences, targets
 from proxy.memory.plan.changes import (
@@ -277,9 +277,10 @@ class Planner:
             self._closed += 1
         self._set_apart(frozenset(plain(one.sentence) for one in hits))
         seen: set[str] = {plain(other.text) for other in self.active}
+        names = [term for term in terms if term.is_name] if row.metadata.get(FORGOTTEN) else []
         for one in hits:
             for text in remains(one.text, terms) if terms else ():
-                if plain(text) not in seen:
+                if plain(text) not in seen and not any(holds(text, name) for name in names):
                     seen.add(plain(text))
                     self._put("add", remaining_row(self.turn, self._now, one, text, row.id), "remains")
 
@@ -300,7 +301,7 @@ class Planner:
                 continue
             slots = (one.memory.metadata.get(SLOT) if one.memory else None) or slot_of(one.text)
             for known, held in slots:
-                if same_slot(str(known), name) and plain(str(held)) != plain(value) and not overlap(str(held), value):
+                if same_slot(str(known), name) and is_other(str(held), value):
                     found.append(one)
                     break
         if not found or not said.live or self._closed + len(found) > self._max_closed:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from proxy.memory.learn.slots import COMMA, slot_of
-from proxy.memory.learn.statements import Sentence, speaks_of_self
-from proxy.text.languages import Language, languages_in, words_for
+from proxy.memory.learn.statements import Sentence, is_hypothesis, names_author, speaks_of_self
+from proxy.text.languages import Language, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
-from proxy.text.terms import Term, forms_of, holds, shared, terms_in
+from proxy.text.terms import Term, forms_of, holds, terms_in
 from proxy.text.words import HAS_CJK, Span, flat, words
 
 EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget"]
@@ -36,6 +37,7 @@ class Ending:
         terms: What ends, telling words in order; empty for ``meant``.
         subject: Telling words of another subject than the user ("my brother"), which a target must hold too.
         slot: Name of the slot and its new value, for ``slot``.
+        beside: All that is said of it in the same phrase.
         rest: What of the clause may stay as a statement, without the old thing; "" where nothing may.
         everything: The request covers all that is known of the terms.
     """
@@ -46,6 +48,7 @@ class Ending:
     terms: tuple[Term, ...] = ()
     subject: tuple[Term, ...] = ()
     slot: tuple[str, str] = ("", "")
+    beside: tuple[Term, ...] = ()
     rest: str = ""
     everything: bool = False
 
@@ -59,8 +62,13 @@ class Ending:
             return True
         low = flat(self.clause)
         first = next((word.end for word in words(low) if word.text in self.terms[0].forms), 0)
-        joint = next((word.end for word in words(low) if word.start >= first and word.text in listed("and")), len(low))
-        return all(any(holds(text, term) for text in ended) for term in terms_in(self.clause, joint))
+        joints = [word.end for word in words(low) if word.start >= first and word.text in listed("and")]
+        joint = min([*joints, *(found.end() for found in COMMA.finditer(low, first))], default=len(low))
+        told = terms_in(self.clause, joint)
+        for start, end in clauses(self.sentence.text):
+            if len(words(part := self.sentence.text[start:end])) < MIN_REST_WORDS:  # too short to stand by itself
+                told += terms_in(part)
+        return all(any(holds(text, term) for text in ended) for term in told)
 
 
 def endings(found: Sequence[Sentence]) -> list[Ending]:
@@ -74,35 +82,10 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
         for start, end in parts:
             part = one.text[start:end]
             low = flat(part)
-            ending = _request(one, part, low) or (None if _is_void(one, part, low) else _stated(one, part, low))
-            if ending is not None:
-                made.append(ending)
+            asked = _requests(one, part, low) or _goes_on(one, part, low, made)
+            ending = None if asked or is_void(one, part, low) else _stated(one, part, low)
+            made += [ending] if ending is not None else asked
     return made[:MAX_ENDINGS]
-
-
-def judged_ending(text: str, words_named: Sequence[str], found: Sequence[Sentence]) -> Ending | None:
-    """Return the ending of a statement that a judge found; None where the message speaks so that nothing ends.
-
-    Args:
-        text: The older statement.
-        words_named: Words that the judge copied from it.
-        found: Sentences of the message.
-    """
-    named = [terms_in(f"- {word}") for word in words_named]
-    terms = tuple(term for one in named if all(holds(text, term) for term in one) for term in one)
-    terms = terms or tuple(terms_in(f"- {text}"))[:1]
-    spans = [(one, *span) for one in found for span in clauses(one.text)]
-    if not terms or not spans:
-        return None
-    sure = [span for span in spans if holds(span[0].text[span[1] : span[2]], terms[0])]
-    one, start, end = max(sure or spans, key=lambda span: shared(span[0].text[span[1] : span[2]], text))
-    part, low = one.text[start:end], one.low[start:end]
-    is_request = any(tongue.has("erase", low) or any(tongue.find("forget", low)) for tongue in languages_in(low))
-    if sure and not is_request and _is_void(one, part, low):
-        return None
-    at = next((word.start for word in words(low) if word.text in terms[0].forms), len(low))
-    subject = next(iter([_subject(tongue, part, low, at) for tongue in languages_in(low)]), ()) if sure else ()
-    return Ending("end", one, part, terms, subject)
 
 
 def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
@@ -111,30 +94,65 @@ def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
     for one in found:
         for start, end in clauses(one.text):
             part, low = one.text[start:end], one.low[start:end]
-            if any(tongue.has("again", low) for tongue in languages_in(low)) and not _is_void(one, part, low):
+            if any(tongue.has("again", low) for tongue in languages_in(low)) and not is_void(one, part, low):
                 terms = terms_in(part)
                 made.append(tuple([term for term in terms if term.is_name] or terms))
     return [terms for terms in made if terms]
 
 
-def _request(one: Sentence, part: str, low: str) -> Ending | None:
-    """Return a request to forget; it opens its clause, politeness aside."""
+def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
+    """Return what a clause asks to forget, thing by thing; the request opens the clause, politeness aside."""
     if any(tongue.has("later", low) for tongue in languages_in(low)):
-        return None
+        return []
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
         for match in tongue.find("forget", low):
-            before = {word.text for word in words(low[: match.start()])}
+            before = {word.text for word in words(low[opening - _SLACK : match.start()])}
             if match.start() > opening or not before.isdisjoint(listed("first")):  # "I don't remember the name"
                 continue
             start, end = match.start("old"), len(low)
+            start = next(
+                (word.start for word in words(low) if word.end == start - 1 and word.text in listed("mine")), start
+            )
             first = next((found.start() for found in COMMA.finditer(low, start)), end)
             is_list = any(word.text in listed("and") for word in words(low[start:]))
-            terms = _cut(terms_in(part, start, end if is_list else first) or terms_in(part, start, end))
+            spans = _things(part, start, end)
+            if len(spans) < 2:
+                spans = [(start, end if is_list or not terms_in(part, start, first) else first)]
+            named = [_cut(terms_in(part, *span) or _generic(part, *span)) for span in spans]
             everything = tongue.has("everything", low[match.start() : match.start("old")])
-            if terms:
-                return Ending("forget", one, part, tuple(terms), everything=everything)
-    return _addressed_request(one, part, low)
+            if any(named):
+                return [Ending("forget", one, part, tuple(terms), everything=everything) for terms in named if terms]
+    found = _addressed_request(one, part, low)
+    return [found] if found is not None else []
+
+
+def _goes_on(one: Sentence, part: str, low: str, made: Sequence[Ending]) -> list[Ending]:
+    """Return what a clause without a verb adds to the request before it: "and my address"."""
+    found = [word.text for word in words(low)]
+    is_thing = bool(found) and len(found) <= MAX_CUE_WORDS and found[0] in listed("mine")
+    if not (is_thing and made and made[-1].kind == "forget" and made[-1].sentence == one):
+        return []
+    terms = terms_in(part) or _generic(part, 0, len(part))
+    return [Ending("forget", one, part, tuple(terms))] if terms else []
+
+
+def _things(part: str, start: int, end: int) -> list[Span]:
+    """Return the parts of a list of the user's things: "my landline and my address"."""
+    found = [word for word in words(part) if start <= word.start and word.end <= end]
+    cuts = [at for at, word in enumerate(found) if word.text in listed("and")]
+    spans = [(a, b) for a, b in zip([0, *(at + 1 for at in cuts)], [*cuts, len(found)], strict=True) if a < b]
+    is_each = all(found[a].text in listed("mine") or HAS_CJK.match(found[a].text) for a, _ in spans)
+    return [(found[a].start, found[b - 1].end) for a, b in spans] if is_each else []
+
+
+def _generic(part: str, start: int, end: int) -> list[Term]:
+    """Return a word that tells something only as the user's: "my name", "my address"."""
+    found = [word for word in words(part) if start <= word.start and word.end <= end]
+    is_own = [left.text in listed("mine") and right.text in listed("generic") for left, right in pairwise(found)]
+    return [
+        Term(word.text, forms_of(word.text), is_name=False) for word, own in zip(found[1:], is_own, strict=True) if own
+    ]
 
 
 def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:
@@ -184,15 +202,11 @@ def _polite_end(tongue: Language, low: str) -> int:
         at = match.end()
 
 
-def _is_void(one: Sentence, part: str, low: str) -> bool:
+def is_void(one: Sentence, part: str, low: str) -> bool:
     """Return whether a clause ends nothing whatever its cue: a question, a wish, an exception, hearsay."""
-    opening = [word.text for word in words(low)][:2]
-    if not opening or is_question(part, low) or (one.is_question and part == one.text):
+    if not words(low) or is_question(part, low) or (one.is_question and part == one.text):
         return True
-    wish = words_for("wish", low)
-    if not wish.isdisjoint(opening) or any(low.startswith(word) for word in wish if HAS_CJK.match(word)):
-        return True
-    return any(tongue.has("block", low) for tongue in languages_in(low))
+    return is_hypothesis(low) or is_hypothesis(one.low) or any(tongue.has("block", low) for tongue in languages_in(low))
 
 
 def _stated(one: Sentence, part: str, low: str) -> Ending | None:
@@ -225,7 +239,7 @@ def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | No
             if match.start() == match.start("old"):
                 terms = _nearest(terms)
             if terms:
-                subject = _subject(tongue, part, low, match.start())
+                subject = subject_of(tongue, part, low, match.start())
                 return Ending(kind, one, part, tuple(terms), subject, rest=_rest(part, match, terms))
     return None
 
@@ -236,14 +250,17 @@ def _plain(tongue: Language, one: Sentence, part: str, low: str) -> Ending | Non
         for match in tongue.find(kind, low):
             if kind == "turned" and tongue.has("formerly", low):
                 continue
-            terms, subject = _named(tongue, part, low, match)
+            spans = _regions(low, match)
+            terms, subject = _named(tongue, part, low, match, spans)
             if terms:
-                return Ending(kind, one, part, tuple(terms), subject, rest=part if kind == "turned" else "")
+                beside = tuple(term for span in spans for term in terms_in(part, *span))
+                rest = part if kind == "turned" else ""
+                return Ending(kind, one, part, tuple(terms), subject, beside=beside, rest=rest)
     return None
 
 
-def _named(tongue: Language, part: str, low: str, match: re.Match[str]) -> tuple[list[Term], tuple[Term, ...]]:
-    """Return what a plain cue ends: the words inside it, else those behind it, else those before it."""
+def _regions(low: str, match: re.Match[str]) -> list[Span]:
+    """Return the parts of a phrase around a plain cue: what stands inside it, behind it and before it."""
     left = max((found.end() for found in COMMA.finditer(low, 0, match.start())), default=0)
     right = next((found.start() for found in COMMA.finditer(low, match.end())), len(low))
     regions: list[Span] = [(match.end(), right), (left, match.start())]
@@ -253,28 +270,34 @@ def _named(tongue: Language, part: str, low: str, match: re.Match[str]) -> tuple
         regions.insert(
             0, (start, next((found.start() for found in COMMA.finditer(low, start, end)), end) if at_end else end)
         )
+    return regions
+
+
+def _named(
+    tongue: Language, part: str, low: str, match: re.Match[str], regions: Sequence[Span]
+) -> tuple[list[Term], tuple[Term, ...]]:
+    """Return what a plain cue ends: the words inside it, else those behind it, else those before it."""
     for at, (start, end) in enumerate(regions):
         if terms := _cut(terms_in(part, start, end)):
             is_before = at == len(regions) - 1
+            beside = [word.text for span in regions[:-1] for word in words(low[slice(*span)])]
+            is_doing = any(word in listed("light") or HAS_CJK.match(word) for word in beside)
+            if is_before and is_doing and not speaks_of_self(low):
+                return [], ()  # "Biscuit doesn't eat anymore": what it does ends, not the thing itself
             is_open = is_before or (len(regions) > _PLAIN_REGIONS and at == 0 and match.start("gap") == match.start())
-            return (_nearest(terms) if is_open else terms), () if is_before else _subject(
+            return (_nearest(terms) if is_open else terms), () if is_before else subject_of(
                 tongue, part, low, match.start()
             )
     return [], ()
 
 
-def _subject(tongue: Language, part: str, low: str, end: int) -> tuple[Term, ...]:
+def subject_of(tongue: Language, part: str, low: str, end: int) -> tuple[Term, ...]:
     """Return the telling words of the subject before a cue, none where the user is the subject."""
     before = low[:end]
-    plain_words = before.replace("'", " ").split()
-    if any(word in listed("first") for word in (*plain_words, *(word.text for word in words(before)))):
-        return ()
-    if any(word in before for word in listed("first") if HAS_CJK.match(word)) and not any(
-        word in before for word in listed("people") if HAS_CJK.match(word)
-    ):
+    if names_author(before):
         return ()
     names = [term for term in terms_in(part, 0, end) if term.is_name]
-    if not tongue.words.get("verbs") and not names:  # "Inga stopped …"; where verbs say "I", any word may stand there
+    if not names:  # "Inga stopped …"
         names = terms_in(part, 0, end)[-1:]
     return (*_people(part, end), *names) or _third(before)
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import TypeVar
 
 import numpy as np
 
-from proxy.errors import ProxyError
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf
 from proxy.memory.index.postings import Mask
 from proxy.memory.index.shelf import Shelf
 from proxy.memory.learn.learn import Read
 from proxy.memory.learn.past import Past, Row
-from proxy.memory.model.judge import MAX_OLDER
 from proxy.memory.plan.changes import SLOT, is_ending
-from proxy.memory.vectors.embed import Embedder
 from proxy.process.threads import in_thread
 from proxy.store.schema import Vector
 from proxy.text.lexical import weights
+from proxy.text.terms import Term
 from proxy.types import Chunk, Episode, Memory, Scope, Turn
 
 T = TypeVar("T", Memory, Episode, Chunk)
@@ -30,11 +27,10 @@ MAX_ROWS = 240  # texts that hold a term of an ending
 MAX_MEMORIES = 60  # memories by the words of an ending or of a change
 MAX_SIBLINGS = 12  # other statements of a sentence
 MAX_SAME = 4  # memories by the words of one statement, among which the same one stands first
-MIN_NEAR = 0.35  # cosine and share of the best lexical score, added; below it nothing is near
 LAST_ROWS = 6  # of this conversation: an answer needs its question, a correction what it corrects
 
 
-class _Words:
+class ByWords:
     """A query by words alone."""
 
     context = ""
@@ -47,9 +43,9 @@ class _Words:
 async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: Sequence[Episode]) -> Past:
     """Return what a turn may concern, of all that its user's index holds; ``own`` are its messages as stored."""
     scope = turn.scope
-    named = [" ".join(term.text for term in ending.terms) for one in readings for ending in one.endings]
+    named = [_forms(ending.terms) for one in readings for ending in one.endings]
     named += [ending.sentence.text for one in readings for ending in one.endings if ending.kind == "forget"]
-    named += [" ".join(term.text for term in terms) for one in readings for terms in one.resumed]
+    named += [_forms(terms) for one in readings for terms in one.resumed]
     is_corrected = any(ending.kind == "meant" for one in readings for ending in one.endings)
     said = await index.said(scope, scope.session) if is_corrected else []
     before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
@@ -68,7 +64,7 @@ async def _memories(
         texts += [(text, MAX_SAME) for text in one.stated]
     texts += [(text, MAX_SAME) for text in corrected]
     everything = "\n".join(text for text, _ in texts)
-    shelf = await index.facts(scope, _Words(everything or " "))
+    shelf = await index.facts(scope, ByWords(everything or " "))
     found = await in_thread("learn", _search, shelf, scope, texts)
     quotes = {row.quote for row in found.values() if row.quote != row.text} if named else ()
     found |= await in_thread("learn", _search, shelf, scope, [(quote, MAX_SIBLINGS) for quote in quotes])
@@ -94,34 +90,17 @@ async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) ->
     if not named:
         return []
     wanted = [(text, MAX_ROWS) for text in named]
-    turns = await index.turns(scope, _Words("\n".join(named)))
+    turns = await index.turns(scope, ByWords("\n".join(named)))
     found = await in_thread("learn", _search, turns, scope, wanted)
-    facts = await index.facts(scope, _Words("\n".join(named)))
+    facts = await index.facts(scope, ByWords("\n".join(named)))
     summaries = await in_thread("learn", _search, facts, scope, wanted, lambda: facts.sums_up)
     rows = [*map(Row.of, found.values()), *_summaries(summaries.values())]
     return sorted(rows, key=_place)
 
 
-async def neighbours(
-    index: IndexCache, embedder: Embedder, scope: Scope, message: str, turns: Sequence[Turn]
-) -> list[Memory]:
-    """Return the older statements nearest to a message by words and vectors, and those that its turns closed."""
-    vector = None
-    with suppress(ProxyError):
-        vector = (await embedder.embed([message], purpose="query"))[0]
-    shelf = await index.facts(scope, _Words(message))
-    sources, messages = {f"turn:{turn.id}" for turn in turns}, {said.id for turn in turns for said in turn.messages}
-    with shelf.lock:
-        mask = shelf.seen_by(scope) & ~shelf.sums_up
-        rows = [shelf.items[int(line)] for line in np.flatnonzero(mask)]
-        batches = {row.id for row in rows if is_ending(row) and row.source in sources}
-        lexical, dense = shelf.lexical(weights(message), mask), shelf.dense(vector, mask)
-        near = np.nan_to_num(dense, nan=0.0) + lexical / max(float(lexical.max(initial=0.0)), 1e-9)
-        order = [int(line) for line in np.argsort(-near, kind="stable") if mask[line] and near[line] >= MIN_NEAR]
-        ranked = [shelf.items[line] for line in order]
-    closed = [row for row in rows if row.batch in batches and row.status == "closed"]
-    active = [row for row in ranked if row.status == "active" and not is_ending(row) and row.message not in messages]
-    return list({row.id: row for row in (*closed, *active)}.values())[:MAX_OLDER]
+def _forms(terms: Sequence[Term]) -> str:
+    """Return terms with their stems: one word by itself does not tell its language."""
+    return " ".join(form for term in terms for form in sorted(term.forms))
 
 
 def _place(row: Row) -> tuple[datetime, int]:

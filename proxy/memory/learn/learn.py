@@ -100,7 +100,7 @@ def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) 
     for terms in patience.each(one.resumed if one.said.live else ()):
         planner.resume(terms)
     applied = [ending for ending in patience.each(one.endings) if planner.end(ending, one.said)]
-    hiding = {ending.sentence.start for ending in planner.hiding if ending in one.endings}
+    hiding = {ending.sentence.start for ending in one.endings if ending in planner.hiding or ending.kind == "forget"}
     kept: list[Memory] = []
     for statement in patience.each(statements(one.found, reply=reply)):
         if statement.sentence.start in hiding:
@@ -134,8 +134,9 @@ def _link_ending(planner: Planner, ending: Ending, kept: Sequence[Memory], said:
 
 def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequence[Ending]) -> list[Memory]:
     """State what is left of a sentence that ended something: its other clauses, and what came instead."""
-    of_it = [ending for ending in applied if ending.sentence.start == sentence.start]
-    gone = {ending.clause for ending in of_it if ending in planner.hiding}
+    asked = [ending for ending in one.endings if ending.kind == "forget"]
+    of_it = [ending for ending in (*applied, *asked) if ending.sentence.start == sentence.start]
+    gone = {ending.clause for ending in of_it if ending in planner.hiding or ending in asked}
     texts = [ending.rest for ending in of_it if ending.rest]
     pieces = [sentence.text[a:b] for a, b in clauses(sentence.text)]
     for piece in pieces:

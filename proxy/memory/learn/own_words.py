@@ -37,6 +37,15 @@ _OWN = re.compile(
 )
 _QUOTES = re.compile(
     r'"([^"\n]{3,600})"|“([^”\n]{3,600})”|„([^“”\n]{3,600})[“”]|«([^»\n]{3,600})»|「([^」\n]{2,600})」'
+    r"|(?<!\w)'(?=\S)([^\n]{3,200}?)(?<=\S)'(?!\w)"
+)
+# "The song goes: …" is not the author's, up to the end of the line.
+_BY_AUTHOR = re.compile(r"\b(?:I|we|ich|wir|yo|я|мы)\W+(?:\w+\W+){0,2}$", re.IGNORECASE)
+_RETOLD = re.compile(
+    r"\b(?:says?|said|wrote|writes|goes|reads|sings|sang|sentence|sag(?:t|te)|schr(?:ieb|eibt)|meint|meinte|satz|dice|dijo|escribió|frase"
+    r"|говорит|сказала?|написала?|пишет)[ ]?(:[ ]?+(?![\"'“„«])[^\n]+)"
+    r"|(?:他|她|人|歌)[^\n，。：:]{0,6}(?:说|写道|唱)(?:道)?([:：](?![“「\"])[^\n]+)",
+    re.IGNORECASE,
 )
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
 _TITLE_RU = re.compile(r"\A[А-ЯЁ][а-яё]++(?: [А-ЯЁа-яё]++)*+\Z")  # without a mark
@@ -54,6 +63,8 @@ def user_spans(text: str) -> list[Span]:
     """
     gaps = [*quoted_spans(text), *(match.span() for match in _BLOCKS.finditer(text))]
     gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
+    for match in _RETOLD.finditer(text):
+        gaps += [] if _BY_AUTHOR.search(text[: match.start()]) else [match.span(1 if match[1] else 2)]
     material = next((match for match in _MATERIAL.finditer(text) if not _OWN.search(text[: match.start()])), None)
     if material:
         colon = re.compile("[:：]").search(text, material.start())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
-from proxy.memory.learn.statements import Sentence
 from proxy.memory.plan.changes import TEXTS, is_ending
 from proxy.text.segment import sentences
 from proxy.text.terms import Term, holds, plain
@@ -73,19 +72,6 @@ class Past:
     def withheld_texts(self) -> dict[str, Memory]:
         """Return each withheld sentence, folded, with its ending."""
         return {str(text): row for row in self.endings() for text in row.metadata.get(TEXTS, ())}
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A message as it was read.
-
-    Attributes:
-        message: Id of the message.
-        found: Its own sentences.
-    """
-
-    message: str
-    found: Sequence[Sentence] = field(default_factory=tuple)
 
 
 def spans_of(rows: Iterable[Row], texts: frozenset[str]) -> list[Hide]:

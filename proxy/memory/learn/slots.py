@@ -23,25 +23,40 @@ def slot_of(text: str) -> list[tuple[str, str]]:
     for one in languages_in(low):
         for name, phrases in one.slots.items():
             held = [match for match in matches(phrases, low) if not _is_of_other(text, low, match.start())]
-            found += [(name, _value(match["new"])) for match in held]
+            found += [(name, _value(match["new"])) for match in held if _fits(name, text, *match.span("new"))]
         for match in matches(one.single, low):
-            key = _key(match["key"])
-            if len(key) > MAX_KEY_WORDS or not listed("first").isdisjoint(key):
+            key, written = _key(match["key"]), {word.text for word in words(match["key"])}
+            if len(key) > MAX_KEY_WORDS or not (listed("first") | listed("deny")).isdisjoint(written):
                 continue
             if not one.words["single"].isdisjoint(key):
                 found.append((f"{one.code}:{' '.join(key)}", _value(match["new"])))
     return [(name, value) for name, value in found if value and not _is_no_value(value)]
 
 
+def _fits(slot: str, text: str, start: int, end: int) -> bool:
+    """Return whether what stands at the place of a value may be one: a trade, or a name: "Leeds", not "a flat", "fear"."""
+    first = next((word for word in words(text) if word.end > start), None)
+    if first is None or first.text in listed("article") or first.text in listed("time"):
+        return False
+    if HAS_CJK.match(first.text):
+        return not text[start:end].rstrip("了。.！! ").endswith(tuple(listed("indoors")))
+    letter = text[first.start]
+    return slot == "job" or letter.isupper() or letter.isdigit() or text.islower()  # some write nothing in capitals
+
+
 def _is_no_value(value: str) -> bool:
-    """Return whether what stands at the place of a value asks or describes: "my job is what I love"."""
-    return value.startswith(tuple(listed("attributive"))) or value.split(maxsplit=1)[0] in listed("ask")
+    """Return whether what stands at the place of a value asks, describes or denies: "my job is what I love"."""
+    return value.startswith(tuple(listed("attributive"))) or value.split(maxsplit=1)[0] in listed("ask") | listed(
+        "deny"
+    )
 
 
 def _is_of_other(text: str, low: str, start: int) -> bool:
-    """Return whether the clause opens with a subject other than the user: "Соседи" before "переехали в Самару"."""
+    """Return whether a clause denies it or opens with another subject than the user: "Соседи" before "переехали"."""
     begin = max((found.end() for found in COMMA.finditer(low, 0, start)), default=0)
     before = [word.text for word in words(low[begin:start])]
+    if before and before[-1] in listed("deny"):  # "No vivo en Madrid"
+        return True
     if not before or HAS_CJK.search(low) or speaks_of_self(low[begin:start]) or before[0] in listed("time"):
         return False
     return any(before[0] in term.forms for term in terms_in(text, begin, start))
@@ -52,6 +67,8 @@ def same_slot(left: str, right: str) -> bool:
     if left == right:
         return True
     ours, theirs = set(left.rsplit(":", maxsplit=1)[-1].split()), set(right.rsplit(":", maxsplit=1)[-1].split())
+    if not listed("people").isdisjoint(ours ^ theirs):  # "my email", "my boss's email"
+        return False
     return ":" in left and ":" in right and (ours <= theirs or theirs <= ours)
 
 
@@ -72,7 +89,11 @@ def _value(text: str) -> str:
     return " ".join(kept)
 
 
-def overlap(left: str, right: str) -> bool:
-    """Return whether one value is said with more or fewer words than the other: "Leeds", "Leeds near the canal"."""
+def is_other(left: str, right: str) -> bool:
+    """Return whether one value takes the place of the other: not "Leeds near the canal" of "Leeds", nor words of a number."""
     ours, theirs = set(plain(left).split()), set(plain(right).split())
-    return ours <= theirs or theirs <= ours
+    return not (ours <= theirs or theirs <= ours) and _is_number(left) == _is_number(right)
+
+
+def _is_number(value: str) -> bool:
+    return any(map(str.isdigit, value))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from proxy.memory.learn.own_words import user_spans
 from proxy.text.languages import languages_in, words_for
@@ -70,17 +72,15 @@ def own_sentences(text: str) -> list[Sentence]:
 
 
 def is_request(low: str) -> bool:
-    """Return whether a clause asks for something to be done now."""
-    return _has("ask_more", low)
+    """Return whether a clause asks for something to be done or made now: "I need a regex"."""
+    return _has("ask_more", low) or (_has("wanted", low) and _names(low, "made"))
 
 
 def is_passing(text: str, low: str) -> bool:
     """Return whether a sentence is about the talk or the moment: what the assistant said, a mood, a thing that fails."""
     if _has("profile", low) or (_has("meant", low) and any(term.is_name for term in terms_in(text))):
         return False
-    you = listed("you")
-    speaks_to = any(word.text in you for word in words(low)) or any(one in low for one in you if HAS_CJK.match(one))
-    return speaks_to or _has("passing", low)
+    return _names(low, "you") or _has("passing", low)
 
 
 def _is_all_passing(one: Sentence) -> bool:
@@ -105,6 +105,8 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
     told: Sentence | None = None
     for at, one in enumerate(found):
         before = found[at - 1] if at else None
+        if at + 1 < len(found) and _has("joking", found[at + 1].low):
+            continue
         if not _is_statement(one, told if before is told else None):
             if at == 0 and (answer := _answer(one, reply)):
                 made.append(answer)
@@ -134,7 +136,7 @@ def _tells(part: str) -> bool:
     opening = [word.text for word in words(low)][:2]
     is_telling = len(opening) > 1 and speaks_of_self(low) and not is_question(part, low) and not _has("ask_more", low)
     is_telling = is_telling and not is_passing(part, low)
-    return is_telling and not _is_hypothesis(low, opening)
+    return is_telling and not is_hypothesis(low)
 
 
 def _is_split(part: str, found: Items | None) -> bool:
@@ -157,14 +159,23 @@ def _is_named(item: str) -> bool:
 
 def speaks_of_self(low: str) -> bool:
     """Return whether a sentence speaks of its author or of what is theirs."""
-    found = words(low)
-    first, mine, verbs = listed("first"), listed("mine"), listed("verbs")
-    plain_words = low.replace("'", " ").split()
-    if any(word.text in first or word.text in mine for word in found) or any(word in first for word in plain_words):
-        return True
-    if any(one in low for one in first | mine if HAS_CJK.match(one)):
-        return True
-    return any(word.text in verbs for word in found[:_OPENING_WORDS])
+    return _names(low, "first") or _names(low, "mine") or names_author(low)
+
+
+def names_author(low: str) -> bool:
+    """Return whether a clause has its author among its persons: "I" or "我", not "my brother" or "我弟弟"."""
+    if HAS_CJK.search(low):
+        return _author().search(low) is not None
+    found = [word.text for word in words(low)]
+    is_verb = not listed("verbs").isdisjoint(found[:_OPENING_WORDS])
+    return is_verb or not listed("first").isdisjoint((*low.replace("'", " ").split(), *found))
+
+
+@cache
+def _author() -> re.Pattern[str]:
+    people = "|".join(sorted(word for word in listed("people") if HAS_CJK.match(word)))
+    first = "".join(word for word in listed("first") if HAS_CJK.match(word))
+    return re.compile(f"[{first}](?!们?的?(?:{people}))")
 
 
 def kind_of(low: str) -> Kind:
@@ -187,7 +198,7 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
         parts = clauses(one.text)
         return len(parts) > 1 and any(_tells(one.text[a:b]) for a, b in parts)
     opening = [word.text for word in words(one.low)][:_OPENING_WORDS]
-    if not opening or _is_hypothesis(one.low, opening):
+    if not opening or is_hypothesis(one.low):
         return False
     if _has("instruct", one.low):
         return not _has("once", one.low)
@@ -208,9 +219,10 @@ def _names_self(low: str) -> bool:
     return any(speaks_of_self(low[a:b]) and not is_request(low[a:b]) for a, b in clauses(low))
 
 
-def _is_hypothesis(low: str, opening: Sequence[str]) -> bool:
+def is_hypothesis(low: str) -> bool:
+    """Return whether a sentence opens with a wish or a case that is only assumed."""
     wish = words_for("wish", low)
-    if opening[0] in wish or (len(opening) > 1 and opening[1] in wish):
+    if any(word.text in wish for word in words(low)[:2]) or _has("suppose", low):
         return True
     return any(low.startswith(word) for word in wish if HAS_CJK.match(word))
 
@@ -254,6 +266,14 @@ def _taken_up(one: Sentence, reply: str) -> str:
     ranked = [(shared(one.text, tail[a:b]), -at, tail[a:b]) for at, (a, b) in enumerate(sentences(tail))]
     best = max(ranked, default=(0, 0, ""))
     return best[2][:MAX_CONTEXT] if best[0] and plain(best[2]) != plain(one.text) else ""
+
+
+def _names(low: str, name: str) -> bool:
+    """Return whether a word of a list stands in a text."""
+    listed_words = listed(name)
+    return any(word.text in listed_words for word in words(low)) or any(
+        one in low for one in listed_words if HAS_CJK.match(one)
+    )
 
 
 def _has(name: str, low: str) -> bool:

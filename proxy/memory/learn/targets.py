@@ -9,6 +9,7 @@ from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import slot_of
+from proxy.memory.learn.statements import names_author
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, sentences
@@ -21,7 +22,6 @@ MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not
 MIN_HEAVY = 5  # telling words beside what ended
 MAX_UNNAMED = 2  # the same for common words
 _SUBJECT_WORDS = 4  # of a clause, within which its subject stands
-_BESIDE_WORDS = 3  # from a person's noun to the name that goes with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,11 @@ def is_heavy(one: Older, terms: Sequence[Term], older: Sequence[Older]) -> bool:
 def is_linked(one: Older, ending: Ending, older: Sequence[Older]) -> bool:
     """Return whether a sentence must stay beside what ends it: it says much besides, or the correction needs it.
 
-    "It should be 790, not 740" says nothing without "My rent is 740".
+    "It should be 790, not 740" says nothing without "My rent is 740", and "I cancelled the Magnet webinar" or "I drink
+    no coffee after four anymore" ends another thing, or a part: what else it names, the sentence does not hold.
     """
+    if not holds_all(one.text, ending.beside):
+        return True
     if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
         return True
     return is_heavy(one, ending.terms, older)
@@ -120,17 +123,17 @@ def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
     found: list[Term] = []
     for start, end in clauses(text):
         clause = text[start:end]
-        held = [term for term in terms if holds(clause, term) and not term.is_name]
+        held = [term for term in terms if holds(clause, term) and (not term.is_name or term.text in listed("people"))]
         if not held:
             continue
         ordered = words(clause)
         places = [at for at, word in enumerate(ordered) if any(word.text in term.forms for term in held)]
         called = [at for at, word in enumerate(ordered) if word.text in listed("called")]
         after = max(places, default=0)
-        names = [term for term in terms_in(clause) if term.is_name]
-        for term in names:
+        for term in [term for term in terms_in(clause) if term.is_name and term not in held]:
             at = next((at for at, word in enumerate(ordered) if word.text == term.text), -1)
-            is_beside = after < at <= after + _BESIDE_WORDS
+            between = [word.text for word in ordered[after + 1 : at] if word.text not in listed("and")]
+            is_beside = after < at and all(word in {one.text for one in found} for word in between)
             if is_beside or any(place < at for place in called):
                 found.append(term)
     return found
@@ -142,9 +145,12 @@ def _asked(ending: Ending, known: Sequence[Term], older: Sequence[Older]) -> Tar
     unknown_names = [term for term in ending.terms if term.is_name and term not in known]
     first = names[0] if names else ending.terms[0]
     terms = (*names, *(term for term in known if not term.is_name))
-    if first in known and not (names and unknown_names and len(unknown_names) >= len(names)):
-        return Targets([one for one in older if _is_named(one.text, first, known)], terms=terms)
-    return Targets(likely=[one for one in older if any(holds(one.text, term) for term in terms)], terms=terms)
+    is_certain = first in known and not (names and unknown_names and len(unknown_names) >= len(names))
+    found = [one for one in older if not is_certain or _is_named(one.text, first, known)]
+    counts = [sum(holds(one.text, term) for term in known) for one in found]
+    least = 1 if ending.everything else max(1, *counts) if counts else 1  # "that Nora is ill" is not all about Nora
+    found = [one for one, count in zip(found, counts, strict=True) if count >= least]
+    return Targets(found, terms=terms) if is_certain else Targets(likely=found, terms=terms)
 
 
 def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:
@@ -160,12 +166,12 @@ def is_open_to(text: str, ending: Ending) -> bool:
 
 def _is_same_subject(text: str, ending: Ending) -> bool:
     """Return whether a sentence speaks of whom the ending speaks: not of another person, unless the ending names them."""
-    if ending.subject:
-        return True
     for start, end in clauses(text):
         clause = text[start:end]
         if not any(holds(clause, term) for term in ending.terms):
             continue
+        if ending.subject:
+            return not names_author(flat(clause))
         person = _other_subject(clause)
         if person and not any(holds(person, term) for term in ending.terms):
             return False
@@ -174,7 +180,7 @@ def _is_same_subject(text: str, ending: Ending) -> bool:
 
 def _other_subject(clause: str) -> str:
     """Return the opening of a clause whose subject is another person, "" where it is not."""
-    if any(word.text in listed("first") for word in words(clause)):
+    if names_author(flat(clause)):
         return ""
     if HAS_CJK.search(clause):
         head = clause[: _SUBJECT_WORDS + 2]

@@ -30,23 +30,29 @@ class Turns:
         return line if line is not None and self.scope.sees(self.shelf.items[line].agent) else None
 
 
-def carried_by(found: Sequence[Found], turns: Turns) -> dict[str, tuple[str, ...]]:
-    """Return the turns that say a found memory whole, each with the ids of those memories."""
+def carried_by(found: Sequence[Found], turns: Turns) -> dict[str, tuple[Hit, ...]]:
+    """Return the turns that say a found memory whole, each with those memories."""
     if turns.shelf is None:
         return {}
-    carried: dict[str, tuple[str, ...]] = {}
+    carried: dict[str, tuple[Hit, ...]] = {}
     with turns.shelf.lock:
         for hit in (hit for one in found for hit in one.hits):
             if hit.source == "fact" and hit.is_carried and not hit.then and turns.line(hit.message) is not None:
-                carried[hit.message] = (*carried.get(hit.message, ()), hit.id)
+                carried[hit.message] = (*carried.get(hit.message, ()), hit)
     return carried
 
 
-def without_carried(found: Found, carried: Mapping[str, tuple[str, ...]], turns: Turns) -> Found:
+def dated(hit: Hit, memories: Sequence[Hit]) -> Hit:
+    """Return a turn that stands for memories, with the dates that their time words mean."""
+    dates = ", ".join(dict.fromkeys(one.dates for one in memories if one.dates))
+    return replace(hit, stands_for=tuple(one.id for one in memories), dates=dates)
+
+
+def without_carried(found: Found, carried: Mapping[str, tuple[Hit, ...]], turns: Turns) -> Found:
     """Return hits without memories that a turn says whole: turns are found by themselves, and rank better."""
     if turns.shelf is None or not any(hit.source == "fact" and hit.message for hit in found.hits):
         return found
-    kept = [hit.id not in carried.get(hit.message, ()) for hit in found.hits]
+    kept = [hit.id not in {one.id for one in carried.get(hit.message, ())} for hit in found.hits]
     with turns.shelf.lock:
         hits = [_linked(hit, turns) for hit, stays in zip(found.hits, kept, strict=True) if stays]
     return replace(found, hits=hits, leads=sum(kept[: found.leads]))

@@ -13,7 +13,7 @@ import numpy as np
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, TurnShelf
 from proxy.memory.index.postings import Mask, Scores
-from proxy.memory.recall.carried import Turns, carried_by, turn_hit, without_carried
+from proxy.memory.recall.carried import Turns, carried_by, dated, turn_hit, without_carried
 from proxy.memory.recall.chunk_source import ChunkSource
 from proxy.memory.recall.evidence import weigh
 from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
@@ -184,7 +184,7 @@ async def recall(
         found = [one if one.is_apart else replace(one, hits=one.hits + one.rest, rest=[]) for one in found]
     found, speaking = _vouched(found, verdict.passed, carried if is_of_oneself(query.text) else {})
     passed = _merged([one for one, speaks in zip(found, speaking, strict=True) if speaks])
-    passed = [replace(hit, stands_for=carried[hit.id]) if hit.id in carried else hit for hit in passed]
+    passed = [dated(hit, carried[hit.id]) if hit.id in carried else hit for hit in passed]
     silent = _merged([one for one, speaks in zip(found, speaking, strict=True) if not speaks])
     timings_ms = {"search": (time.perf_counter() - started) * 1000}
     rest = sorted((hit for one in found for hit in one.rest), key=lambda hit: -hit.score)
@@ -193,7 +193,7 @@ async def recall(
 
 
 def _vouched(
-    found: Sequence[Found], passed: Sequence[bool], carried: Mapping[str, tuple[str, ...]]
+    found: Sequence[Found], passed: Sequence[bool], carried: Mapping[str, tuple[Hit, ...]]
 ) -> tuple[list[Found], list[bool]]:
     """Return the sources and whether each speaks; a silent one gives the turns that stand for admitted memories."""
     if not any(speaks and one.evidence.brief for one, speaks in zip(found, passed, strict=True)):
