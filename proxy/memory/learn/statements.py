@@ -133,10 +133,8 @@ def split_lists(one: Sentence) -> list[str]:
 def _tells(part: str) -> bool:
     """Return whether a clause of a question is a statement by itself."""
     low = flat(part)
-    opening = [word.text for word in words(low)][:2]
-    is_telling = len(opening) > 1 and speaks_of_self(low) and not is_question(part, low) and not _has("ask_more", low)
-    is_telling = is_telling and not is_passing(part, low)
-    return is_telling and not is_hypothesis(low)
+    is_telling = len(words(low)) > 1 and speaks_of_self(low) and not is_question(part, low)
+    return is_telling and not (is_request(low) or is_passing(part, low) or is_hypothesis(low))
 
 
 def _is_split(part: str, found: Items | None) -> bool:
