@@ -81,7 +81,7 @@ class Completions:
             await self._refuse(exchange, send, error)
 
     async def _refuse(self, exchange: Exchange, send: Send, error: ProxyError) -> None:
-        exchange.refusal = error.code
+        exchange.relayed.refusal = error.code
         await refuse(send, error, self._dialect, exchange.request_id, exchange.response_headers())
 
 

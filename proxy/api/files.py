@@ -24,7 +24,7 @@ from proxy.services import Services
 from proxy.store.files import Upload
 from proxy.types import Scope as Owner
 from proxy.upstream.headers import by_name, client_key
-from proxy.worker.discard import discard
+from proxy.worker.destroy import discard
 
 _JSON = [("content-type", "application/json")]
 _MAX_LISTED = 10_000

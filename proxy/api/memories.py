@@ -16,7 +16,7 @@ from proxy.api.caller import Caller, Parts
 from proxy.api.memory_lists import shown
 from proxy.api.patient import PatientRoute
 from proxy.api.shapes import listing, memory_shape
-from proxy.api.writing import destroy, write
+from proxy.api.writing import write
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.learn.past import Past
@@ -28,6 +28,7 @@ from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
 from proxy.text.secrets import redact, redact_values
 from proxy.types import Kind, Memory, Scope
+from proxy.worker.destroy import destroy_memory
 
 router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
 
@@ -146,7 +147,7 @@ async def delete_memory(
     """Close a memory, and withhold its sentence; ``restore`` undoes it, unless ``purge`` destroys the words now."""
     row = await _one(services, scope, memory_id)
     if purge:
-        await shielded(destroy(services, scope, row), "purge memory")
+        await shielded(destroy_memory(services, scope, row), "purge memory")
         return {"id": memory_id, "object": "memory.deleted", "deleted": True, "purged": True}
     now = services.clock.now()
     request, scope = Request(ids=(memory_id,)), scope.at(row.agent)

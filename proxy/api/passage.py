@@ -81,19 +81,19 @@ class Passage:
     @property
     def tries(self) -> list[Attempt]:
         """Targets that were tried, in order."""
-        return self.exchange.attempts if self.exchange is not None else self.attempts
+        return self.exchange.relayed.attempts if self.exchange is not None else self.attempts
 
     @property
     def spent(self) -> Spent:
         """Usage as the provider counted it."""
         if self.exchange is not None:
-            return spent(self.exchange.usage)
+            return spent(self.exchange.relayed.usage)
         return spent(self.meter.usage() if self.meter is not None else None)
 
     @property
     def code(self) -> str:
         """Code of our own error, where that was the reply."""
-        return self.refusal or (self.exchange.refusal if self.exchange is not None else "")
+        return self.refusal or (self.exchange.relayed.refusal if self.exchange is not None else "")
 
 
 def passage_of(scope: Scope) -> Passage:

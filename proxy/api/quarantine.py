@@ -10,9 +10,8 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
-from proxy.api.sessions import destroy_session, find_session
+from proxy.api.sessions import destroy_conversation, find_session
 from proxy.api.shapes import behind, listing
-from proxy.api.writing import destroy
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.quarantine import Parts as To
@@ -23,7 +22,7 @@ from proxy.services import Services
 from proxy.store.quarantine import Apart, ApartKind
 from proxy.text.secrets import redact
 from proxy.types import Scope
-from proxy.worker.discard import discard
+from proxy.worker.destroy import destroy_memory, discard
 from proxy.worker.endings import end_conversation
 
 router = APIRouter(prefix="/v1/quarantine")
@@ -161,10 +160,10 @@ async def _destroy(services: Services, scope: Scope, entry: Apart) -> None:
             await discard(services, scope, await services.media.get(scope, entry.target))
     elif entry.kind == "memory":
         for row in [row for row in rows if row.id == entry.target]:
-            await destroy(services, scope, row)
+            await destroy_memory(services, scope, row)
     else:
         for row in [row for row in rows if row.session == entry.target and not is_ending(row)]:
-            await destroy(services, scope, row)
+            await destroy_memory(services, scope, row)
         with suppress(NotFound):
-            await destroy_session(services, scope, entry.target)
+            await destroy_conversation(services, scope, entry.target)
     await services.quarantine.remove(scope, entry.id)

@@ -18,7 +18,8 @@ from proxy.services import Services
 from proxy.store.costs import shown
 from proxy.store.sessions import Session
 from proxy.types import Scope
-from proxy.worker.endings import end_conversation, forget_summaries
+from proxy.worker.destroy import destroy_session
+from proxy.worker.endings import end_conversation
 from proxy.worker.sweep import forget_conversation
 
 router = APIRouter(prefix="/v1/sessions", route_class=PatientRoute)
@@ -70,7 +71,7 @@ async def end_session(session_id: str, scope: Caller, services: Parts) -> dict[s
 async def delete_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Destroy a conversation: its turns, what was injected into it and its receipts; facts learned from it stay."""
     part, session = await find_session(services, scope, session_id)
-    await shielded(destroy_session(part, scope, session.id), "delete session")
+    await shielded(destroy_conversation(part, scope, session.id), "delete session")
     return {"id": session_id, "object": "session.deleted", "deleted": True}
 
 
@@ -87,20 +88,13 @@ async def _one(services: Services, scope: Scope, session_id: str) -> Session:
     return await services.sessions.get(scope, named or session_id)
 
 
-async def destroy_session(services: Services, scope: Scope, session_id: str) -> None:
-    """Destroy a conversation, by its id here; what lists it goes last, so that a broken attempt can be repeated.
+async def destroy_conversation(services: Services, scope: Scope, session_id: str) -> None:
+    """Destroy a conversation, by its id here, where it is kept.
 
     Raises:
         NotFound: If there is none.
     """
     if services.is_ephemeral:
         await forget_conversation(services, replace(scope, session=session_id))
-        return
-    async with services.leases.held(scope):
-        await services.sessions.get(scope, session_id)
-        await services.store.remove_episodes(scope, session=session_id)
-        await forget_summaries(services, scope, session_id)
-        await services.sessions.delete(scope, session_id)
-        await services.store.purge(scope)
-        services.index.forget(scope)
-    services.needs_scrub = True
+    else:
+        await destroy_session(services, scope, session_id)

@@ -16,7 +16,7 @@ from proxy.pipeline.admission import identity_of
 from proxy.services import Services
 from proxy.store.media import MediaKind, Shown
 from proxy.types import Document, Scope
-from proxy.worker.discard import discard
+from proxy.worker.destroy import discard
 
 router = APIRouter(prefix="/v1", route_class=PatientRoute)
 

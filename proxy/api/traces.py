@@ -90,7 +90,7 @@ def _call_attributes(attempt: Attempt, operation: str, model: str) -> dict[str, 
 
 def _reply_attributes(passage: Passage) -> dict[str, Value]:
     spent, exchange = passage.spent, passage.exchange
-    reply = exchange.reply if exchange is not None else None
+    reply = exchange.relayed.reply if exchange is not None else None
     counted = {
         "gen_ai.usage.input_tokens": spent.input,
         "gen_ai.usage.output_tokens": spent.output,
@@ -111,7 +111,7 @@ def _reply_attributes(passage: Passage) -> dict[str, Value]:
 
 
 def _response_model(passage: Passage) -> dict[str, Value]:
-    reply = passage.exchange.reply if passage.exchange is not None else None
+    reply = passage.exchange.relayed.reply if passage.exchange is not None else None
     name = word(reply.model) if reply is not None else ""
     return _if("gen_ai.response.model", name if redact_name(name) == name else "")
 
@@ -144,8 +144,11 @@ def _memory_attributes(exchange: Exchange) -> dict[str, Value]:
 def _step(step: Step, exchange: Exchange) -> Span:
     attributes: dict[str, Value] = {}
     if step.name == "recall":
-        considered = exchange.recalled.considered if exchange.recalled is not None else ()
-        attributes = {"throughline.recall.hits": len(exchange.hits), "throughline.recall.kept_out": len(considered)}
+        considered = exchange.found.recalled.considered if exchange.found.recalled is not None else ()
+        attributes = {
+            "throughline.recall.hits": len(exchange.found.hits),
+            "throughline.recall.kept_out": len(considered),
+        }
         if exchange.reasons:
             attributes["throughline.memory.reasons"] = list(exchange.reasons)
     elif step.name == "assemble":

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from proxy.memory.changes.journalled import changes_to_json
-from proxy.memory.lifecycle.purge import Stores, purge
 from proxy.memory.plan.changes import Change
 from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
@@ -35,21 +34,3 @@ async def _write(
             seqs = [item.seq for item in await services.journal.items(scope) if item.id == name]
             await services.journal.finish(scope, seqs, now=services.clock.now())
     return changes
-
-
-async def destroy(services: Services, scope: Scope, memory: Memory) -> None:
-    """Destroy a memory's words in every store, and on the disk as far as nobody reads it just now."""
-    stores = Stores(
-        services.index,
-        services.book,
-        services.history,
-        services.journal,
-        services.ledger,
-        services.compactions,
-        services.receipts,
-        services.uses,
-    )
-    async with services.leases.held(scope):
-        await purge(stores, scope, memory, services.clock.now())
-    is_scrubbed = await services.database.scrub()
-    services.needs_scrub |= not is_scrubbed

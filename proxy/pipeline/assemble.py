@@ -22,19 +22,21 @@ _PROFILE_TOKENS = 150  # at most, within the budget
 
 async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
     """Fill in what is injected and the body for the provider."""
-    if not exchange.reads or not exchange.points:
+    if not exchange.reads or not exchange.placed.points:
         return
     await _leave_out(exchange)
-    if exchange.continues and not exchange.is_located:
+    if exchange.continues and not exchange.placed.is_located:
         return  # what stands in the provider's own copy is not known
     with exchange.timings.step("assemble"), best_effort(exchange, "assemble"):
         budget = exchange.budget
-        is_known = exchange.profile is not None and budget > 0
-        profile = profile_block(exchange.profile or (), min(_PROFILE_TOKENS, budget), count) if is_known else None
+        is_known = exchange.found.profile is not None and budget > 0
+        profile = profile_block(exchange.found.profile or (), min(_PROFILE_TOKENS, budget), count) if is_known else None
         points = exchange.standing_points
-        hits, opening = exchange.hits, exchange.opening
+        hits, opening = exchange.found.hits, exchange.found.opening
         replies = bound_replies(exchange)
-        assembly = lay_out(points, exchange.ledger, profile, hits, budget, count, exchange.kept, opening, replies)
+        assembly = lay_out(
+            points, exchange.placed.ledger, profile, hits, budget, count, exchange.kept, opening, replies
+        )
         exchange.assembly = assembly = _formed(assembly, exchange)
         if exchange.mode == "observe" or not assembly.additions:
             return
@@ -62,14 +64,14 @@ def bound_replies(exchange: Exchange) -> Replies:
 
 def _formed(assembly: Assembly, exchange: Exchange) -> Assembly:
     """Note in which form each message came to which something new is appended."""
-    forms = {point.hash: exchange.messages[point.index].is_list for point in exchange.points}
+    forms = {point.hash: exchange.messages[point.index].is_list for point in exchange.placed.points}
     entries = [replace(one, apart=forms[one.anchor]) for one in assembly.entries]
     return replace(assembly, entries=tuple(entries))
 
 
 async def _leave_out(exchange: Exchange) -> None:
     """Take out what the summary stands for; where that fails, everything goes up."""
-    compacted = exchange.compaction
+    compacted = exchange.placed.compaction
     if compacted is None:
         return
     exchange.budget = compacted.plan.memory
@@ -80,7 +82,7 @@ async def _leave_out(exchange: Exchange) -> None:
         text = summary_text(exchange)
         condense, left_out = exchange.dialect.condense, compacted.plan
         exchange.upstream_body = await in_thread("cpu", condense, whole, left_out.dropped, left_out.host, text)
-        exchange.summary_tokens = count(text) if text else 0
+        exchange.placed.summary_tokens = count(text) if text else 0
     if exchange.upstream_body is whole:
-        exchange.compaction = None
+        exchange.placed.compaction = None
         exchange.degrade("compaction")

@@ -18,10 +18,11 @@ from proxy.media.base import MediaRefused
 from proxy.media.read import read_document, sniff_file
 from proxy.memory.library import standin
 from proxy.memory.recall.query import Query, widen
-from proxy.pipeline.exchange import Attached, Exchange, Taker
+from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.identify import scope_for
 from proxy.pipeline.keeping import decoded, take
 from proxy.pipeline.policy import LARGE_BYTES, beside_loop, best_effort
+from proxy.pipeline.steps import Attached, Taker
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.blobs import digest
@@ -49,10 +50,10 @@ async def attach(exchange: Exchange, services: Services) -> None:
             found = [one for one in found if not one.is_of_tool]
         if not found:
             return
-        exchange.attached = [Attached(one) for one in found]
+        exchange.files.items = [Attached(one) for one in found]
         with exchange.timings.step("attachments"):
             await place(exchange, services, taker(exchange, services, exchange.target))
-            exchange.standing_files = _standing(exchange, services)
+            exchange.files.standing = _standing(exchange, services)
 
 
 def taker(exchange: Exchange, services: Services, target: Target | None) -> Taker:
@@ -67,9 +68,9 @@ def taker(exchange: Exchange, services: Services, target: Target | None) -> Take
 
 async def place(exchange: Exchange, services: Services, model: Taker) -> None:
     """Make the body anew from the client's own, with what this model takes in the place of each attachment."""
-    exchange.made_for = model
+    exchange.files.made_for = model
     exchange.upstream_body = exchange.resolved_body = exchange.body
-    for one in exchange.attached:
+    for one in exchange.files.items:
         one.action, one.reason = "left", ""
     if parts := await _Desk(exchange, services, model, _scope(exchange, services)).parts():
         await _replace(exchange, parts)
@@ -90,7 +91,7 @@ def _standing(exchange: Exchange, services: Services) -> frozenset[str]:
         return frozenset()
     known = [
         one.item.id if one.item is not None else services.library.recognised(scope, one.attachment.data)
-        for one in exchange.attached
+        for one in exchange.files.items
         if one.action != "outline"
     ]
     return frozenset(known)
@@ -121,7 +122,7 @@ class _Desk:
     async def parts(self) -> dict[Place, dict[str, Any]]:
         """Return the parts to be replaced, by place."""
         parts: dict[Place, dict[str, Any]] = {}
-        for one in self._exchange.attached:
+        for one in self._exchange.files.items:
             with best_effort(self._exchange, "attachments"):
                 if (part := await self._part(one)) is not None:
                     parts[one.attachment.place] = part
@@ -266,7 +267,7 @@ class _Desk:
         window = self._model.window
         if window is None or not item.tokens:
             return False
-        sent = sum(len(one.attachment.data) for one in self._exchange.attached)
+        sent = sum(len(one.attachment.data) for one in self._exchange.files.items)
         rest = max(0, len(self._exchange.body) - sent) // _CHARACTERS_A_TOKEN
         return item.tokens + rest > window * _FULL
 

@@ -58,7 +58,7 @@ class _Asked:
 
 async def compact(exchange: Exchange, services: Services) -> None:
     """Fill in what the request leaves out, where it would have outgrown the window."""
-    if not exchange.reads or exchange.continues or not exchange.points:
+    if not exchange.reads or exchange.continues or not exchange.placed.points:
         return
     with exchange.timings.step("compact"), best_effort(exchange, "compaction"):
         bounds = bounds_of(exchange, services)
@@ -69,14 +69,21 @@ async def compact(exchange: Exchange, services: Services) -> None:
         memories: list[Memory] = []
         with best_effort(exchange, "store"):
             stored = await services.compactions.read(scope, scope.session)
-            exchange.ledger = await services.ledger.read(scope, scope.session)
+            exchange.placed.ledger = await services.ledger.read(scope, scope.session)
             memories = [row for row in await services.index.marked(scope) if scope.sees(row.agent)]
         body = exchange.request.body if exchange.request else {}
         asked = _Asked(
-            exchange.messages, exchange.points, body, scope.session, bounds, stored, exchange.ledger, memories
+            exchange.messages,
+            exchange.placed.points,
+            body,
+            scope.session,
+            bounds,
+            stored,
+            exchange.placed.ledger,
+            memories,
         )
         decided = await in_thread("cpu", _decide, asked, services.sizes)
-        exchange.compaction = replace(decided.now, window=bounds.window) if decided.now is not None else None
+        exchange.placed.compaction = replace(decided.now, window=bounds.window) if decided.now is not None else None
         if decided.ahead is not None and exchange.mode != "observe":
             said = utterances(exchange.messages, decided.ahead.fresh)
             prepare(services, scope, decided.ahead, decided.known, said, bounds.window)
@@ -93,7 +100,7 @@ def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
     asked = [value for name in _REPLY if isinstance(value := body.get(name), int) and not isinstance(value, bool)]
     most = max(window // 4, window - max(asked, default=0) - window // _MARGIN_SHARE)
     trigger = min(int(window * share), most)
-    wanted = exchange.budget if exchange.names_budget else max(exchange.budget, EXCERPT_TOKENS)
+    wanted = exchange.budget if exchange.named.has_budget else max(exchange.budget, EXCERPT_TOKENS)
     return Bounds(
         trigger,
         min(int(window * AIM), trigger),
@@ -107,7 +114,7 @@ def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
 
 def _most_tokens(exchange: Exchange) -> int:
     """Return what the request has at most: no token is shorter than a byte, and an image is not read by the byte."""
-    carried = sum(max(0, len(one.attachment.data) - MEDIA_TOKENS) for one in exchange.attached)
+    carried = sum(max(0, len(one.attachment.data) - MEDIA_TOKENS) for one in exchange.files.items)
     return len(exchange.body) - carried
 
 
@@ -228,7 +235,7 @@ def _weight(memory: Memory) -> float:
 
 def summary_text(exchange: Exchange) -> str:
     """Return the summary as the request shows it: without what has ended since; nothing where that is not known."""
-    compacted, standing = exchange.compaction, exchange.standing
+    compacted, standing = exchange.placed.compaction, exchange.found.standing
     if compacted is None or standing is None:
         return ""
     return render(compacted.segments, standing.still_true)
@@ -236,7 +243,7 @@ def summary_text(exchange: Exchange) -> str:
 
 def to_store(exchange: Exchange) -> Compaction | None:
     """Return what later requests of the conversation are to repeat, where this one decided anew."""
-    compacted = exchange.compaction
+    compacted = exchange.placed.compaction
     if compacted is None or not compacted.is_new or exchange.mode == "observe":
         return None
     state = compacted.plan.state
@@ -246,7 +253,7 @@ def to_store(exchange: Exchange) -> Compaction | None:
 
 def summary_of(exchange: Exchange) -> dict[str, Any]:
     """Return what a receipt says of it; what was left out is named, not quoted."""
-    compacted = exchange.compaction
+    compacted = exchange.placed.compaction
     if compacted is None:
         return {}
     segments = compacted.segments
@@ -257,8 +264,8 @@ def summary_of(exchange: Exchange) -> dict[str, Any]:
         "through": compacted.plan.state.anchor,
         "host": compacted.plan.state.host,
         "tokens_before": compacted.before,
-        "tokens_after": compacted.plan.tokens + exchange.summary_tokens,
-        "summary_tokens": exchange.summary_tokens,
+        "tokens_after": compacted.plan.tokens + exchange.placed.summary_tokens,
+        "summary_tokens": exchange.placed.summary_tokens,
         "summary_was_ready": compacted.was_ready,
         "summarised_by": "model" if any(one.text for one in segments) else "extract",
     }

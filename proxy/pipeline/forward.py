@@ -30,13 +30,13 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
         return request_for(exchange, target, body)
 
     with exchange.timings.step("upstream"):
-        exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.attempts)
+        exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.relayed.attempts)
         adopt(exchange, exchange.target)
         change, response = await what_to_change(exchange, response)
         if change is not None:
             change(exchange)
             with suppress(UpstreamUnreachable, UpstreamTimeout):  # the first refusal is an answer
-                exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.attempts)
+                exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.relayed.attempts)
                 adopt(exchange, exchange.target)
     return response
 
@@ -44,7 +44,7 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
 def _plan(exchange: Exchange) -> Plan:
     """Return the plan, begun with whoever keeps what the request continues: nobody else has it."""
     assert exchange.plan is not None
-    plan, thread = exchange.plan, exchange.thread
+    plan, thread = exchange.plan, exchange.placed.thread
     if thread is None or not thread.deployment:
         return plan
     return replace(plan, tries=tuple(sorted(plan.tries, key=lambda one: one.target.deployment != thread.deployment)))

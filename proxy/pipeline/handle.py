@@ -82,7 +82,7 @@ async def handle(exchange: Exchange, services: Services, here: Here | None = Non
         else:
             await replay(exchange, services)
     response = await _sent(exchange, services)
-    if exchange.offers_recall:
+    if exchange.tool.is_offered:
         response = Answering(exchange, services, response)
     return Answer(exchange, response, relay(exchange, services, response))
 

@@ -64,7 +64,7 @@ async def recognise(exchange: Exchange, services: Services) -> None:
     exchange.now = services.clock.now()
     exchange.mode = requested_mode(headers, services)
     exchange.budget = _budget(headers, services)
-    exchange.names_budget = bool(headers.get("x-memory-budget", "").strip())
+    exchange.named.has_budget = bool(headers.get("x-memory-budget", "").strip())
     exchange.now = named_time(headers, may_name=exchange.identity.may_name) or exchange.now
     person = ""
     try:
@@ -79,16 +79,16 @@ async def recognise(exchange: Exchange, services: Services) -> None:
         if not any(message.signature for message in request.messages):
             return
     scope = _scope(exchange.identity, headers, person, services)
-    exchange.agent_id = parts(scope.agent)[0]
+    exchange.named.agent_id = parts(scope.agent)[0]
     exchange.scope = await settled(scope, services.of(exchange.mode))
-    exchange.project_name = project_name(headers)
-    if services.settings.memory.projects and not exchange.project_name:
-        exchange.project_name = await _folder(exchange, request)
-        exchange.scope = in_project(exchange.scope, exchange.project_name, services)
-    exchange.session_name = session_name(headers, request.body, request.conversation)
-    if exchange.session_name:
-        exchange.named_session = named_session(exchange.scope, exchange.session_name)
-        exchange.scope = replace(exchange.scope, session=exchange.named_session)
+    exchange.named.project = project_name(headers)
+    if services.settings.memory.projects and not exchange.named.project:
+        exchange.named.project = await _folder(exchange, request)
+        exchange.scope = in_project(exchange.scope, exchange.named.project, services)
+    exchange.named.session = session_name(headers, request.body, request.conversation)
+    if exchange.named.session:
+        exchange.named.session_id = named_session(exchange.scope, exchange.named.session)
+        exchange.scope = replace(exchange.scope, session=exchange.named.session_id)
     if is_errand:  # its history is refused without the blocks that stood in it
         exchange.replayed, exchange.scope = exchange.scope, None
 

@@ -12,7 +12,8 @@ from proxy.dialects.attachments import Attachment
 from proxy.errors import ProxyError
 from proxy.media.base import MediaRefused
 from proxy.memory.library.library import Parcel
-from proxy.pipeline.exchange import Attached, Exchange
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.steps import Attached
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.media import Shown
@@ -26,13 +27,13 @@ _PIECE = 2**20  # Base64 characters: the interpreter is held for a millisecond o
 
 def keep_beside(exchange: Exchange, services: Services) -> None:
     """Start keeping the attachments of what is new in the request."""
-    if not exchange.learns or not exchange.attached:
+    if not exchange.learns or not exchange.files.items:
         return
-    old = {point.index for point in exchange.points if point.hash in exchange.known}
-    fresh = [one for one in exchange.attached if one.attachment.place[0] not in old][-_MAX:]
+    old = {point.index for point in exchange.placed.points if point.hash in exchange.placed.known}
+    fresh = [one for one in exchange.files.items if one.attachment.place[0] not in old][-_MAX:]
     here = [one for one in fresh if not one.attachment.url or one.item is not None]
     if here:
-        exchange.keeping = spawn(_keep_all(exchange, services, here), "keep attachments")
+        exchange.files.keeping = spawn(_keep_all(exchange, services, here), "keep attachments")
     elsewhere = [one for one in fresh if one.attachment.url and one.item is None and one.action == "left"]
     fetches = services.settings.media.fetch_urls
     for one in elsewhere:
@@ -43,8 +44,8 @@ def keep_beside(exchange: Exchange, services: Services) -> None:
 
 async def settle(exchange: Exchange) -> None:
     """Wait, but not for long, for what is being kept, so that it is as durable as the turn."""
-    if exchange.keeping is not None:
-        await asyncio.wait([exchange.keeping], timeout=_MAX_WAIT_S)
+    if exchange.files.keeping is not None:
+        await asyncio.wait([exchange.files.keeping], timeout=_MAX_WAIT_S)
 
 
 async def take(attachment: Attachment, exchange: Exchange, services: Services) -> Shown | None:

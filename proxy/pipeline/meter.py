@@ -15,9 +15,9 @@ def costs_of(exchange: Exchange, services: Services) -> tuple[Cost, ...]:
         return ()
     prices = _prices(exchange, services)
     price = prices.input if prices else 0.0
-    injected = exchange.memories().tokens + exchange.recalled_tokens
-    compacted = exchange.compaction
-    saved = compacted.before - compacted.plan.tokens - exchange.summary_tokens if compacted else 0
+    injected = exchange.memories().tokens + exchange.tool.tokens
+    compacted = exchange.placed.compaction
+    saved = compacted.before - compacted.plan.tokens - exchange.placed.summary_tokens if compacted else 0
     found = (Cost("injected", injected, injected * price), Cost("saved", max(0, saved), max(0, saved) * price))
     return tuple(one for one in found if one.tokens)
 
@@ -27,8 +27,8 @@ def price_of(exchange: Exchange, services: Services) -> float:
 
     What it took from its cache counts at the price of that.
     """
-    prices, reply = _prices(exchange, services), exchange.reply
-    used = counted(exchange.usage or (reply.usage if reply else None))
+    prices, reply = _prices(exchange, services), exchange.relayed.reply
+    used = counted(exchange.relayed.usage or (reply.usage if reply else None))
     if prices is None or not used:
         return 0.0
     cached = used["cached_tokens"]

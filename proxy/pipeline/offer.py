@@ -32,11 +32,11 @@ def offer(exchange: Exchange) -> None:
     if exchange.dialect.tool.may_offer(body, NAME):
         before = exchange.upstream_body
         exchange.upstream_body = exchange.dialect.tool.offered(before, _TOOL)
-        exchange.offers_recall = exchange.upstream_body is not before
+        exchange.tool.is_offered = exchange.upstream_body is not before
 
 
 def resume(exchange: Exchange) -> None:
     """Name a kept reply that had look-ups inside it as its provider does, and leave none of their calls open."""
-    thread = exchange.thread
+    thread = exchange.placed.thread
     if thread is not None and exchange.mode != "observe" and (thread.goes_on_as or thread.open_calls):
         exchange.upstream_body = resumed(exchange.upstream_body, thread.goes_on_as, thread.open_calls)

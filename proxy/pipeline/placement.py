@@ -21,14 +21,14 @@ _MANY, _TAIL = 512, 384  # links
 async def locate(exchange: Exchange, services: Services) -> None:
     """Place the request by what the store knows of its messages, and of the reply that it continues."""
     if exchange.continues:
-        exchange.thread = await find_thread(exchange, services)
+        exchange.placed.thread = await find_thread(exchange, services)
         name_points(exchange)
-    hashes = [point.hash for point in exchange.points if point.links]
+    hashes = [point.hash for point in exchange.placed.points if point.links]
     place_by(exchange, services, await _known(exchange.required_scope, services, hashes))
     if len(hashes) > _MANY:  # what came before a known message is known as well
-        last = max((at for at, one in enumerate(hashes) if one in exchange.known), default=-1)
-        exchange.known = {*exchange.known, *hashes[: last + 1]}
-    exchange.is_located = True
+        last = max((at for at, one in enumerate(hashes) if one in exchange.placed.known), default=-1)
+        exchange.placed.known = {*exchange.placed.known, *hashes[: last + 1]}
+    exchange.placed.is_located = True
 
 
 async def _known(scope: Scope, services: Services, hashes: Sequence[str]) -> list[ChainRow]:
@@ -58,19 +58,19 @@ async def find_thread(exchange: Exchange, services: Services) -> Thread | None:
 
 def name_points(exchange: Exchange) -> None:
     """Name the request's messages; those that continue what the provider keeps, by what came before."""
-    scope, request, thread = exchange.required_scope, exchange.request, exchange.thread
+    scope, request, thread = exchange.required_scope, exchange.request, exchange.placed.thread
     after = thread.state if thread else ""
     if not after and request is not None and request.continues:
         after = unknown_state(scope, request.continues)
     contents = [(message.role, canonical(message)) for message in exchange.messages]
-    exchange.points = chain(scope, contents, after=after)
+    exchange.placed.points = chain(scope, contents, after=after)
 
 
 def place_by(exchange: Exchange, services: Services, known: Sequence[ChainRow]) -> None:
     """Place the request by these links; with none, as if nothing of it had been seen before."""
     scope = exchange.required_scope
-    named = exchange.named_session or (exchange.thread.session if exchange.thread else "")
-    placement = place(scope, exchange.points, known, named=named, now=exchange.moment, fresh=_FRESH)
+    named = exchange.named.session_id or (exchange.placed.thread.session if exchange.placed.thread else "")
+    placement = place(scope, exchange.placed.points, known, named=named, now=exchange.moment, fresh=_FRESH)
     exchange.scope = replace(scope, session=placement.session)
-    exchange.first_new = placement.first_new
-    exchange.known = {row.hash for row in known if row.session == placement.session and row.learned}
+    exchange.placed.first_new = placement.first_new
+    exchange.placed.known = {row.hash for row in known if row.session == placement.session and row.learned}

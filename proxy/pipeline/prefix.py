@@ -16,8 +16,9 @@ import structlog
 
 from proxy.dialects import binding, messages
 from proxy.dialects.copying import parsed
-from proxy.pipeline.exchange import Bound, Exchange
+from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import beside_loop, best_effort
+from proxy.pipeline.steps import Bound
 from proxy.services import Services
 from proxy.store.bindings import Binding, signature_hash
 from proxy.store.ledger import LedgerEntry
@@ -38,21 +39,21 @@ async def look_up(exchange: Exchange, services: Services) -> None:
     signatures = binding.last_signed(request.body, MAX_TRIED)
     if not signatures or binding.has_choice(request.body):
         return
-    exchange.bound = Bound(signatures[0], is_ours=True)  # for want of better knowledge
+    exchange.placed.bound = Bound(signatures[0], is_ours=True)  # for want of better knowledge
     with best_effort(exchange, "store"):
         async with asyncio.timeout(DEADLINE_S):
             known = await services.bindings.read(scope, [signature_hash(one) for one in signatures])
             found = next((one for one in signatures if signature_hash(one) in known), "")
             if found:
-                exchange.bound = Bound(found, known[signature_hash(found)])
+                exchange.placed.bound = Bound(found, known[signature_hash(found)])
             else:  # a memory that knows of no thought has lost what it knew, or never had anything
-                exchange.bound = Bound(signatures[0], is_ours=not await services.bindings.has_any(scope))
+                exchange.placed.bound = Bound(signatures[0], is_ours=not await services.bindings.has_any(scope))
 
 
 async def protect(exchange: Exchange, body: bytes) -> None:
     """Note whether a body that is about to be sent needs the provider to drop thoughts for what memory changed."""
-    if exchange.bound is not None and not exchange.drops_thoughts and not exchange.keeps_thoughts:
-        exchange.drops_thoughts = await beside_loop(body, _is_broken, exchange, body)
+    if exchange.placed.bound is not None and not exchange.placed.drops_thoughts and not exchange.placed.keeps_thoughts:
+        exchange.placed.drops_thoughts = await beside_loop(body, _is_broken, exchange, body)
 
 
 def as_sent(exchange: Exchange, body: bytes, *, is_native: bool = True) -> tuple[bytes, list[tuple[str, str]]]:
@@ -61,7 +62,7 @@ def as_sent(exchange: Exchange, body: bytes, *, is_native: bool = True) -> tuple
     A request that does not think, or is translated to another wire, cannot say it: it goes without thoughts.
     """
     headers = list(exchange.headers)
-    if not exchange.drops_thoughts or exchange.request is None:
+    if not exchange.placed.drops_thoughts or exchange.request is None:
         return body, headers
     if is_native and binding.asks_to_think(exchange.request.body):
         return binding.dropping(body), binding.with_beta(headers)
@@ -73,10 +74,10 @@ def is_to_mend(exchange: Exchange, told: str) -> bool:
 
     Also true where the provider does not know the wish: then the request goes up without it.
     """
-    bound = exchange.bound
-    if bound is None or exchange.keeps_thoughts:
+    bound = exchange.placed.bound
+    if bound is None or exchange.placed.keeps_thoughts:
         return False
-    if exchange.drops_thoughts:
+    if exchange.placed.drops_thoughts:
         return binding.FIELD in told and not binding.is_refusal(told)
     if not binding.is_refusal(told):
         return False
@@ -85,16 +86,16 @@ def is_to_mend(exchange: Exchange, told: str) -> bool:
 
 def mend(exchange: Exchange) -> None:
     """Ask for the other way, once, and say so."""
-    exchange.keeps_thoughts = exchange.drops_thoughts
-    exchange.drops_thoughts = not exchange.drops_thoughts
+    exchange.placed.keeps_thoughts = exchange.placed.drops_thoughts
+    exchange.placed.drops_thoughts = not exchange.placed.drops_thoughts
     exchange.degrade(REASON)
-    _log.warning("thoughts are bound to another prefix, sent again", drops=exchange.drops_thoughts)
+    _log.warning("thoughts are bound to another prefix, sent again", drops=exchange.placed.drops_thoughts)
 
 
 def entries_of(exchange: Exchange) -> list[LedgerEntry]:
     """Return what to remember of what was injected; another text at a place belongs to the reply that followed it."""
-    signatures = exchange.reply.signatures if exchange.reply is not None else ()
-    stood = {(entry.anchor, entry.kind): entry.text for entry in exchange.ledger}
+    signatures = exchange.relayed.reply.signatures if exchange.relayed.reply is not None else ()
+    stood = {(entry.anchor, entry.kind): entry.text for entry in exchange.placed.ledger}
     name = signature_hash(signatures[-1]) if signatures else ""
     made: list[LedgerEntry] = []
     for entry in exchange.assembly.entries:
@@ -116,7 +117,7 @@ def places_of(exchange: Exchange) -> list[list[Any]]:
     renamed: dict[tuple[str, str], str] = {
         (old.anchor, old.kind): new.anchor for old, new in zip(done.entries, entries, strict=True)
     }
-    hashes = {point.index: point.hash for point in exchange.points}
+    hashes = {point.index: point.hash for point in exchange.placed.points}
     found: list[list[Any]] = []
     for addition, (anchor, kind) in zip(done.additions, done.placed, strict=True):
         message, kept = hashes[addition.index], renamed.get((anchor, kind), anchor)
@@ -129,15 +130,15 @@ def bindings_of(exchange: Exchange) -> list[Binding]:
     """Return what the reply's thoughts are bound to, and what a thought is bound to that was asked to be dropped."""
     if exchange.dialect is not messages or exchange.request is None or exchange.mode == "observe":
         return []
-    signatures = exchange.reply.signatures if exchange.reply is not None else ()
-    client, drops = exchange.request.body, exchange.drops_thoughts
+    signatures = exchange.relayed.reply.signatures if exchange.relayed.reply is not None else ()
+    client, drops = exchange.request.body, exchange.placed.drops_thoughts
     sent = parsed(exchange.upstream_body) if signatures or drops else None
     if not isinstance(sent, dict):
         return []
     made: list[Binding] = []
-    if drops and exchange.bound is not None:
-        digests = _digests(client, sent, exchange.bound.signature)
-        made += [Binding(signature_hash(exchange.bound.signature), *digests, is_dropped=True)] if digests else []
+    if drops and exchange.placed.bound is not None:
+        digests = _digests(client, sent, exchange.placed.bound.signature)
+        made += [Binding(signature_hash(exchange.placed.bound.signature), *digests, is_dropped=True)] if digests else []
     if signatures:
         whole = binding.digest(client), binding.digest(sent)
         made += [Binding(signature_hash(one), *whole, is_dropped=drops) for one in dict.fromkeys(signatures)]
@@ -146,7 +147,7 @@ def bindings_of(exchange: Exchange) -> list[Binding]:
 
 def _is_broken(exchange: Exchange, body: bytes) -> bool:
     """Return whether the prefix of the last known thought is the client's as it was, and not ours as it was."""
-    bound = exchange.bound
+    bound = exchange.placed.bound
     if bound is None or bound.known is None:
         return False
     digests = _both(exchange, body, bound.signature)
@@ -158,7 +159,9 @@ def _is_broken(exchange: Exchange, body: bytes) -> bool:
 
 def _is_changed(exchange: Exchange) -> bool:
     """Return whether memory changed what stands before the last bound thought."""
-    digests = _both(exchange, exchange.upstream_body, exchange.bound.signature) if exchange.bound else None
+    digests = (
+        _both(exchange, exchange.upstream_body, exchange.placed.bound.signature) if exchange.placed.bound else None
+    )
     return digests is not None and digests[0] != digests[1]
 
 

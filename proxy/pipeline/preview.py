@@ -49,7 +49,7 @@ async def preview(question: str, scope: Scope, services: Services, *, budget: in
     with services.precedence.ahead():
         await recall(exchange, services)
         await assemble(exchange, services.settings.memory)
-    found = exchange.recalled.considered if exchange.recalled is not None else ()
-    hits = (*exchange.assembly.hits, *exchange.hits, *exchange.opening, *found)
+    found = exchange.found.recalled.considered if exchange.found.recalled is not None else ()
+    hits = (*exchange.assembly.hits, *exchange.found.hits, *exchange.found.opening, *found)
     receipt = receipt_of(exchange, "complete")
     return Preview(receipt, tuple(one.text for one in exchange.assembly.additions), hits)

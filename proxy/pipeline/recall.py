@@ -62,7 +62,7 @@ async def recall(exchange: Exchange, services: Services) -> None:
     if exchange.reads and left_s > 0:
         with exchange.timings.step("recall"), best_effort(exchange, "memory"):
             async with asyncio.timeout(left_s):
-                files = tuple(one.item.id for one in exchange.attached if one.item is not None)
+                files = tuple(one.item.id for one in exchange.files.items if one.item is not None)
                 scope = replace(exchange.required_scope, inside=files)
                 await _look_up(exchange, services, scope, left_s, passages)
     elif exchange.reads and "deadline" not in exchange.reasons:
@@ -87,14 +87,14 @@ async def put_back(exchange: Exchange, services: Services, until: float) -> None
         async with asyncio.timeout_at(until):
             with best_effort(exchange, "store"):
                 await locate(exchange, services)
-    if not exchange.is_located:
+    if not exchange.placed.is_located:
         place_by(exchange, services, ())
     if not exchange.reads:
         return
     scope = exchange.required_scope
     with exchange.timings.step("recall"), best_effort(exchange, "store"):
         async with asyncio.timeout_at(until):
-            exchange.ledger = await services.ledger.read(scope, scope.session)
+            exchange.placed.ledger = await services.ledger.read(scope, scope.session)
 
 
 def _is_answered(exchange: Exchange) -> bool:
@@ -102,20 +102,20 @@ def _is_answered(exchange: Exchange) -> bool:
 
     So it is in the tool loop of an agent that sends outcomes as messages of the user.
     """
-    users = [point for point in exchange.points if point.role == "user"]
+    users = [point for point in exchange.placed.points if point.role == "user"]
     if not users or exchange.said(users[-1].index):
         return False
     own = next((point for point in reversed(users[:-1]) if exchange.said(point.index)), None)
-    return own is not None and any(one.anchor == own.hash and one.kind == "block" for one in exchange.ledger)
+    return own is not None and any(one.anchor == own.hash and one.kind == "block" for one in exchange.placed.ledger)
 
 
 async def recall_left_out(exchange: Exchange, services: Services) -> None:
     """Add what fits of the messages that a request leaves out for a model with less room."""
     passages = await _in_left_out(exchange, services.settings.memory.deadline_ms / 1000)
-    personal = is_personal(exchange.query_text)
-    if exchange.standing is not None and is_relevant(passages, personal=personal, cosine=math.nan):
-        found = seen(exchange.standing, [as_hit(exchange, passage) for passage in passages])
-        exchange.hits = _merged(exchange.hits, found)
+    personal = is_personal(exchange.found.query)
+    if exchange.found.standing is not None and is_relevant(passages, personal=personal, cosine=math.nan):
+        found = seen(exchange.found.standing, [as_hit(exchange, passage) for passage in passages])
+        exchange.found.hits = _merged(exchange.found.hits, found)
 
 
 async def _look_up(
@@ -127,7 +127,7 @@ async def _look_up(
     )
     text, context = widen(said, reply=answers[-1] if answers else "")
     whole = [one.text for one in exchange.messages if one.role == "user" and one.index not in exchange.dropped]
-    exchange.query_text = text
+    exchange.found.query = text
     query = Query(
         text,
         context,
@@ -141,28 +141,28 @@ async def _look_up(
     left_out = [as_hit(exchange, passage) for passage in passages]
     try:  # the embedder computes in a thread: what is read meanwhile costs no time
         with best_effort(exchange, "store"):
-            exchange.standing = await standing(scope, services.index)
-            exchange.hits = seen(exchange.standing, left_out)  # should the store be too slow for more
+            exchange.found.standing = await standing(scope, services.index)
+            exchange.found.hits = seen(exchange.found.standing, left_out)  # should the store be too slow for more
             await services.index.prepare(scope)
         query = replace(query, vector=await embedding)
         if not await _tells(exchange, services, query, passages):
-            left_out = exchange.hits = []
+            left_out = exchange.found.hits = []
     finally:
         embedding.cancel()
     with best_effort(exchange, "store", deadline_reason="deadline"), exchange.timings.step("search"):
-        stands = exchange.standing = await standing(scope, services.index)
-        exchange.profile = stands.profile_at(exchange.moment)
-        exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
+        stands = exchange.found.standing = await standing(scope, services.index)
+        exchange.found.profile = stands.profile_at(exchange.moment)
+        exchange.placed.ledger = [entry for entry in exchange.placed.ledger if stands.still_holds(entry)]
         if text and not _is_answered(exchange):
-            exchange.recalled = await search(
+            exchange.found.recalled = await search(
                 scope, query, services.index, limit=_MAX_HITS, withheld=stands.withheld.spans
             )
-            found = _merged(exchange.recalled.hits, left_out)
+            found = _merged(exchange.found.recalled.hits, left_out)
             visible = holding(stands, seen(stands, found), exchange.moment, text)
             unsaid = await beside_loop(exchange.body, _unsaid, visible, [*said, *whole, *answers])
-            exchange.hits = _without_own(unsaid, exchange)
-            exchange.hits = await _in_short(_with_tasks(exchange, stands), exchange, services)
-        exchange.opening = await _opening(exchange, services, stands)
+            exchange.found.hits = _without_own(unsaid, exchange)
+            exchange.found.hits = await _in_short(_with_tasks(exchange, stands), exchange, services)
+        exchange.found.opening = await _opening(exchange, services, stands)
 
 
 async def _tells(exchange: Exchange, services: Services, query: Query, passages: Sequence[Passage]) -> bool:
@@ -183,9 +183,9 @@ async def _tells(exchange: Exchange, services: Services, query: Query, passages:
 async def _kept_turns(exchange: Exchange, services: Services, scope: Scope) -> list[Episode]:
     """Return what was said before in a conversation that the provider keeps, as far as it is stored here."""
     turns: list[Episode] = []
-    if exchange.thread is not None:
+    if exchange.placed.thread is not None:
         with best_effort(exchange, "store"):
-            turns = await services.store.episodes(scope, session=exchange.thread.session, limit=_MAX_KEPT)
+            turns = await services.store.episodes(scope, session=exchange.placed.thread.session, limit=_MAX_KEPT)
     return turns
 
 
@@ -229,11 +229,11 @@ def _is_stated(hit: Hit, stated: str) -> bool:
 
 def _without_own(hits: list[Hit], exchange: Exchange) -> list[Hit]:
     """Leave out replies to messages of this request: they stand there as the client shows them, or are sought anew."""
-    files = exchange.standing_files
+    files = exchange.files.standing
     hits = [hit for hit in hits if hit.source not in _SHOWN or hit.id.partition(".")[0] not in files]
     session = exchange.required_scope.session
-    if exchange.thread is not None:  # the provider keeps all of it
-        return [hit for hit in hits if hit.source != "episode" or hit.session != exchange.thread.session]
+    if exchange.placed.thread is not None:  # the provider keeps all of it
+        return [hit for hit in hits if hit.source != "episode" or hit.session != exchange.placed.thread.session]
     if not any(hit.session == session and hit.source == "episode" for hit in hits):
         return hits
     replies = {message_id(session, reply_hash(point.hash)) for point in exchange.standing_points if point.links}
@@ -257,7 +257,7 @@ async def _in_left_out(exchange: Exchange, deadline_s: float) -> list[Passage]:
 
 def as_hit(exchange: Exchange, passage: Passage) -> Hit:
     """Return a passage under the name that the message has, or will have, in the store."""
-    id_ = message_id(exchange.required_scope.session, exchange.points[passage.number].hash)
+    id_ = message_id(exchange.required_scope.session, exchange.placed.points[passage.number].hash)
     return Hit(
         "episode",
         f"{id_}.{passage.piece}" if passage.piece else id_,
@@ -275,15 +275,15 @@ def as_hit(exchange: Exchange, passage: Passage) -> Hit:
 def _with_tasks(exchange: Exchange, stands: Standing) -> list[Hit]:
     """Return the hits with tasks that matter whatever was found, and with the due date of every task."""
     tasks = {row.id: dates_of(row, task) for row, task in open_tasks(stands.tasks)}
-    hits = [replace(hit, dates=tasks[hit.id]) if hit.id in tasks else hit for hit in exchange.hits]
-    more = told(stands.tasks, exchange.query_text, exchange.moment, is_first=_is_first(exchange))
+    hits = [replace(hit, dates=tasks[hit.id]) if hit.id in tasks else hit for hit in exchange.found.hits]
+    more = told(stands.tasks, exchange.found.query, exchange.moment, is_first=_is_first(exchange))
     known = {hit.id for hit in hits}
     return [*(hit for hit in more if hit.id not in known), *hits]
 
 
 def _is_first(exchange: Exchange) -> bool:
     """Return whether a conversation begins with this request."""
-    is_alone = sum(point.links for point in exchange.points) == 1 and exchange.thread is None
+    is_alone = sum(point.links for point in exchange.placed.points) == 1 and exchange.placed.thread is None
     return is_alone and not exchange.continues
 
 
@@ -317,7 +317,7 @@ async def _in_short(hits: list[Hit], exchange: Exchange, services: Services) -> 
     idle = [id_ for id_ in long if id_ not in uses or now - uses[id_].last_at >= timedelta(days=days)]
     rows = await asyncio.gather(*(services.store.memory(scope, id_) for id_ in idle))
     short = {row.id for row in rows if row and stage_of(row, uses.get(row.id), now, rules) == "compressed"}
-    return [pointer(hit, exchange.query_text) if hit.id in short else hit for hit in hits]
+    return [pointer(hit, exchange.found.query) if hit.id in short else hit for hit in hits]
 
 
 def holding(stands: Standing, hits: Sequence[Hit], now: datetime, question: str) -> list[Hit]:

@@ -102,7 +102,7 @@ class Answering:
             yield body
 
     def _note(self, shown: ReplyFilter) -> None:
-        self.exchange.goes_on_as, self.exchange.open_calls = shown.goes_on_as, shown.open_calls
+        self.exchange.tool.continues_as, self.exchange.tool.open_calls = shown.goes_on_as, shown.open_calls
 
     async def _go_on(self, shown: ReplyFilter, *, is_last: bool) -> None:
         """Answer the calls and ask on.
@@ -117,8 +117,8 @@ class Answering:
         note = " This was the last look-up for this reply; answer now." if is_last else ""
         told = [answer + note for answer in answers]
         exchange.upstream_body = await in_thread("cpu", shown.going_on, exchange.upstream_body, told)
-        exchange.recalls += len(told)
-        exchange.recalled_tokens += sum(map(count, told))
+        exchange.tool.calls += len(told)
+        exchange.tool.tokens += sum(map(count, told))
         await self.response.aclose()
         self.response = await target.upstream.send(request_for(exchange, target, exchange.upstream_body), target)
         if self.response.status >= 300:

@@ -82,19 +82,19 @@ class _Tail:
         self.is_remembered = True
         if self.accumulator is not None:
             headers = self.response.headers
-            self.exchange.reply = self.accumulator.result(
+            self.exchange.relayed.reply = self.accumulator.result(
                 content_type=find(headers, "content-type") or "",
                 content_encoding=find(headers, "content-encoding") or "",
             )
-            self.exchange.usage = self.exchange.reply.usage
-        whole = self.exchange.reply is None or self.exchange.reply.complete
+            self.exchange.relayed.usage = self.exchange.relayed.reply.usage
+        whole = self.exchange.relayed.reply is None or self.exchange.relayed.reply.complete
         finish = finish or ("complete" if whole else "upstream_error")
         await shielded(remember(self.exchange, self.services, finish, self.response.status), "remember")
 
     async def close(self) -> None:
         await self.response.aclose()
         await asyncio.sleep(0)  # of many clients that hang up at once, every provider is let go before a turn is kept
-        self.exchange.usage = self.meter.usage() if self.meter is not None else self.exchange.usage
+        self.exchange.relayed.usage = self.meter.usage() if self.meter is not None else self.exchange.relayed.usage
         await self.remember("upstream_error" if self.has_broken else "client_closed")
 
 

@@ -16,12 +16,13 @@ from proxy.memory.conversations.transcript import MAX_CHARACTERS
 from proxy.memory.inject.entries import members
 from proxy.memory.lifecycle.usage import counted
 from proxy.pipeline.compact import summary_of, to_store
-from proxy.pipeline.exchange import Attached, Exchange
+from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.keeping import settle
 from proxy.pipeline.meter import costs_of, price_of
 from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.pipeline.prefix import bindings_of, entries_of, places_of
+from proxy.pipeline.steps import Attached
 from proxy.services import Services
 from proxy.store.costs import shown as costs_shown
 from proxy.store.journal_rows import Record
@@ -46,11 +47,11 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
     with exchange.timings.step("journal"), best_effort(exchange, "journal", deadline_reason="journal"):
         async with asyncio.timeout(_MAX_WAIT_S):
             await settle(exchange)
-            if not exchange.is_located:  # too slow before the first token; here it can be waited for
+            if not exchange.placed.is_located:  # too slow before the first token; here it can be waited for
                 await locate(exchange, services)
         if services.is_ephemeral:
             services.last_used[exchange.scope] = services.clock.monotonic()
-        exchange.costs, exchange.usd = costs_of(exchange, services), price_of(exchange, services)
+        exchange.relayed.costs, exchange.relayed.usd = costs_of(exchange, services), price_of(exchange, services)
         record = await beside_loop(exchange.body, _record, exchange, services, finish, status)
         async with asyncio.timeout(_MAX_WAIT_S):
             is_new, _ = await asyncio.gather(
@@ -74,10 +75,10 @@ async def _note_names(exchange: Exchange, services: Services) -> None:
         return
     scope, now = exchange.required_scope, services.clock.now()
     with suppress(StoreUnavailable):
-        if exchange.agent_id:
-            await services.agents.note(scope, exchange.agent_id, now=now)
-        if exchange.project_name:
-            await services.projects.note(scope, redact_name(exchange.project_name), now=now)
+        if exchange.named.agent_id:
+            await services.agents.note(scope, exchange.named.agent_id, now=now)
+        if exchange.named.project:
+            await services.projects.note(scope, redact_name(exchange.named.project), now=now)
 
 
 async def _tell_in_memory(exchange: Exchange, services: Services, finish: Finish) -> None:
@@ -94,32 +95,32 @@ async def _tell_in_memory(exchange: Exchange, services: Services, finish: Finish
 def _record(exchange: Exchange, services: Services, finish: Finish, status: int) -> Record:
     now = services.clock.now()
     answered = status < 400 and exchange.mode != "observe"
-    links = [point for point in exchange.points if point.links]
+    links = [point for point in exchange.placed.points if point.links]
     turn = _turn(exchange, finish) if answered and exchange.learns and links else None
-    new_links = [point for point in links if point.hash not in exchange.known]
+    new_links = [point for point in links if point.hash not in exchange.placed.known]
     learned, offset = turn is not None, exchange.offset
     return Record(
         turn=turn,
         links=[Link(point.hash, offset + point.index, learned) for point in new_links] if answered else [],
         ledger=entries_of(exchange) if answered else (),
         receipt=receipt_of(exchange, finish),
-        session_name=exchange.session_name,
+        session_name=exchange.named.session,
         now=now,
         due=now + timedelta(seconds=services.pace.gather_s),
         said_at=exchange.moment,
-        is_repeat=bool(links) and links[-1].hash in exchange.known,
+        is_repeat=bool(links) and links[-1].hash in exchange.placed.known,
         is_visit=answered,
         reply=_kept(exchange) if answered and finish == "complete" else None,
         compaction=to_store(exchange) if answered else None,
-        costs=exchange.costs if answered else (),
+        costs=exchange.relayed.costs if answered else (),
         bindings=bindings_of(exchange) if answered else (),
     )
 
 
 def _kept(exchange: Exchange) -> Kept | None:
     """Return the name under which the provider keeps this exchange, where it does."""
-    reply, request, thread = exchange.reply, exchange.request, exchange.thread
-    links = [point for point in exchange.points if point.links]
+    reply, request, thread = exchange.relayed.reply, exchange.request, exchange.placed.thread
+    links = [point for point in exchange.placed.points if point.links]
     state = links[-1].state if links else thread.state if thread else ""
     if reply is None or not reply.id or request is None or not request.is_kept or not state:
         return None
@@ -127,35 +128,35 @@ def _kept(exchange: Exchange) -> Kept | None:
         id=reply.id,
         parent=thread.reply if thread else "",
         state=state,
-        seq=exchange.offset + len(exchange.points) + 1,
+        seq=exchange.offset + len(exchange.placed.points) + 1,
         anchors=tuple(point.hash for point in links),
         deployment=exchange.target.deployment if exchange.target else "",
-        goes_on_as=exchange.goes_on_as if exchange.goes_on_as != reply.id else "",
-        open_calls=exchange.open_calls,
+        goes_on_as=exchange.tool.continues_as if exchange.tool.continues_as != reply.id else "",
+        open_calls=exchange.tool.open_calls,
     )
 
 
 def _turn(exchange: Exchange, finish: Finish) -> Turn:
     """Return what this exchange adds; where nothing is new, the same turn as before, which the journal knows."""
     scope = exchange.required_scope
-    links = [point for point in exchange.points if point.links]
+    links = [point for point in exchange.placed.points if point.links]
     users = [point.index for point in links if point.role == "user"]
     last_user = users[-1] if users else -1
     is_step = links[-1].role != "user"  # of a tool loop: what the user said was kept with the first
-    start = exchange.first_new if is_step or last_user < 0 else min(exchange.first_new, last_user)
-    fresh = exchange.points[max(start, 0) :]
-    if any(point.hash in exchange.known for point in links if point.index < start):
+    start = exchange.placed.first_new if is_step or last_user < 0 else min(exchange.placed.first_new, last_user)
+    fresh = exchange.placed.points[max(start, 0) :]
+    if any(point.hash in exchange.placed.known for point in links if point.index < start):
         fresh = list(dropwhile(lambda point: point.role == "assistant", fresh))  # kept when it was given
     said = []
     for point in fresh:
         asked = exchange.messages[point.index - 1].text if point.index else ""
         text = redact_answer(exchange.said(point.index)[:MAX_CHARACTERS], asked).strip()
         if point.role in ("user", "assistant") and text:
-            live = point.index == last_user and exchange.first_new <= last_user
+            live = point.index == last_user and exchange.placed.first_new <= last_user
             id_ = message_id(scope.session, point.hash)
             role: Role = "user" if point.role == "user" else "assistant"
             said.append(Said(id_, role, text, live, exchange.offset + point.index))
-    reply = exchange.reply
+    reply = exchange.relayed.reply
     return Turn(
         id=turn_id(scope.session, links[-1].hash),
         scope=scope,
@@ -166,7 +167,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
         at=exchange.moment.astimezone(UTC),
         offset_minutes=offset_of(exchange.moment),
         reply_id=message_id(scope.session, reply_hash(links[-1].hash)),
-        reply_seq=exchange.offset + len(exchange.points),
+        reply_seq=exchange.offset + len(exchange.placed.points),
         usage=dict(reply.usage) if reply and reply.usage else None,
         receipt=exchange.receipt_id,
     )
@@ -176,11 +177,11 @@ def receipt_of(exchange: Exchange, finish: Finish) -> dict[str, Any]:
     """Return why the request carries what it carries: ids in place of texts, which are looked up when it is read."""
     injected = exchange.assembly.hits
     shown = {hit.id for hit in injected} | exchange.assembly.carried
-    kept_out = exchange.recalled.considered if exchange.recalled is not None else []
-    found = {hit.id for hit in exchange.hits}  # a summary that opens a conversation may be found as well
-    opening = [hit for hit in exchange.opening if hit.id not in found]
+    kept_out = exchange.found.recalled.considered if exchange.found.recalled is not None else []
+    found = {hit.id for hit in exchange.found.hits}  # a summary that opens a conversation may be found as well
+    opening = [hit for hit in exchange.found.opening if hit.id not in found]
     is_changed = exchange.upstream_body is not exchange.resolved_body
-    considered = [hit for hit in (*exchange.hits, *opening, *kept_out) if hit.id not in shown]
+    considered = [hit for hit in (*exchange.found.hits, *opening, *kept_out) if hit.id not in shown]
     return {
         "id": exchange.receipt_id,
         "mode": exchange.mode,
@@ -188,24 +189,24 @@ def receipt_of(exchange: Exchange, finish: Finish) -> dict[str, Any]:
         "client": redact_name(_client(exchange.header_map)),
         "created_at": iso(exchange.moment),
         "finish": finish,
-        "query": redact(exchange.query_text),
-        "gate": exchange.recalled.reason if exchange.recalled else "",
+        "query": redact(exchange.found.query),
+        "gate": exchange.found.recalled.reason if exchange.found.recalled else "",
         "budget": exchange.budget,
         "tokens": exchange.assembly.tokens,
         "timings": {name: round(ms, 3) for name, ms in exchange.timings.ms.items()},
         "degraded": list(exchange.reasons),
-        **({"compaction": summary_of(exchange)} if exchange.compaction else {}),
-        **({"thoughts": "dropped"} if exchange.drops_thoughts else {}),
-        **({"recall_calls": exchange.recalls} if exchange.offers_recall else {}),
-        "usage": counted(exchange.reply.usage if exchange.reply else None),
-        "costs": costs_shown(exchange.costs),
-        "usd": round(exchange.usd, 9),
+        **({"compaction": summary_of(exchange)} if exchange.placed.compaction else {}),
+        **({"thoughts": "dropped"} if exchange.placed.drops_thoughts else {}),
+        **({"recall_calls": exchange.tool.calls} if exchange.tool.is_offered else {}),
+        "usage": counted(exchange.relayed.reply.usage if exchange.relayed.reply else None),
+        "costs": costs_shown(exchange.relayed.costs),
+        "usd": round(exchange.relayed.usd, 9),
         "injected": [_entry(hit) for hit in injected],
         **{kind: _of(exchange, kind) for kind in ("profile", "opening")},
         "carried": sorted(exchange.assembly.carried),
         "message": _asked(exchange),
         **({"placed": places_of(exchange)} if is_changed else {}),
-        **({"attachments": [_told(one) for one in exchange.attached]} if exchange.attached else {}),
+        **({"attachments": [_told(one) for one in exchange.files.items]} if exchange.files.items else {}),
         "considered": [_entry(hit) for hit in considered[:_MAX_CONSIDERED]],
     }
 
@@ -221,7 +222,7 @@ def _client(headers: Mapping[str, str]) -> str:
 
 def _asked(exchange: Exchange) -> str:
     """Return the id of the user's last message, under which the conversation shows it; "" where there is none."""
-    users = [point.hash for point in exchange.points if point.role == "user" and point.links]
+    users = [point.hash for point in exchange.placed.points if point.role == "user" and point.links]
     return message_id(exchange.required_scope.session, users[-1]) if users else ""
 
 

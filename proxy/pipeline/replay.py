@@ -34,7 +34,7 @@ async def replay(exchange: Exchange, services: Services) -> None:
             await put_back(exchange, services, asyncio.get_running_loop().time() + deadline_s)
             async with asyncio.timeout(deadline_s):
                 stands = await standing(scope, services.index)
-            exchange.ledger = [entry for entry in exchange.ledger if stands.still_holds(entry)]
+            exchange.placed.ledger = [entry for entry in exchange.placed.ledger if stands.still_holds(entry)]
         await look_up(exchange, services)
         await assemble(exchange, services.settings.memory)
     finally:

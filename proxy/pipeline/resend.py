@@ -32,8 +32,8 @@ async def what_to_change(
     own again: as the client wrote it, it fits even less.
     """
     is_changed = exchange.upstream_body is not exchange.resolved_body
-    may_take_back = is_changed and exchange.compaction is None and not exchange.continues
-    if response.status not in _STATUSES or not (may_take_back or exchange.bound is not None):
+    may_take_back = is_changed and exchange.placed.compaction is None and not exchange.continues
+    if response.status not in _STATUSES or not (may_take_back or exchange.placed.bound is not None):
         return None, response
     try:
         body = b"".join([piece async for piece in response.chunks()])
@@ -55,7 +55,7 @@ async def what_to_change(
 def take_back(exchange: Exchange) -> None:
     """Make the request the client's own again, and say so in the header and the receipt."""
     exchange.upstream_body = exchange.resolved_body
-    exchange.assembly, exchange.offers_recall = NOTHING, False
+    exchange.assembly, exchange.tool.is_offered = NOTHING, False
     exchange.fitted.clear()
     exchange.degrade(REASON)
     DEGRADED.labels(REASON).inc()

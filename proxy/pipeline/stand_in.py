@@ -23,7 +23,7 @@ async def fitted(exchange: Exchange, services: Services, target: Target) -> byte
     """Return the body for a target: the request's own, unless it serves a model that takes less, or other things."""
     name = target.serves
     is_other = bool(name) and name != exchange.model and exchange.mode != "off" and exchange.reads
-    if not is_other and not exchange.attached:
+    if not is_other and not exchange.files.items:
         return exchange.upstream_body
     key = _key(target)
     if key not in exchange.fitted:
@@ -36,11 +36,11 @@ def adopt(exchange: Exchange, target: Target) -> None:
     one = exchange.fitted.get(_key(target))
     if one is None:
         return
-    exchange.upstream_body, exchange.offers_recall = one.upstream_body, one.offers_recall
-    exchange.compaction, exchange.summary_tokens = one.compaction, one.summary_tokens
-    exchange.assembly, exchange.hits, exchange.budget = one.assembly, one.hits, one.budget
+    exchange.upstream_body, exchange.tool.is_offered = one.upstream_body, one.tool.is_offered
+    exchange.placed.compaction, exchange.placed.summary_tokens = one.placed.compaction, one.placed.summary_tokens
+    exchange.assembly, exchange.found.hits, exchange.budget = one.assembly, one.found.hits, one.budget
     exchange.resolved_body = one.resolved_body
-    for own, theirs in zip(exchange.attached, one.attached, strict=True):
+    for own, theirs in zip(exchange.files.items, one.files.items, strict=True):
         if theirs is own:
             continue
         if theirs.action != "left":
@@ -54,23 +54,23 @@ def _key(target: Target) -> str:
 
 
 async def _fitted(exchange: Exchange, services: Services, target: Target, *, is_other: bool) -> Exchange | None:
-    one = copy(exchange)
+    one = exchange.fork()
     one.upstream_body = exchange.resolved_body
     if is_other:
         one.stands_in = target.serves
     is_new = await _placed(one, services, target)
     if is_other and _is_smaller(exchange, services, target):
-        one.compaction = None
+        one.placed.compaction = None
         await compact(one, services)
         if one.dropped:
             is_new = True
             await recall_left_out(one, services)
         else:
-            one.compaction = exchange.compaction
+            one.placed.compaction = exchange.placed.compaction
     if not is_new:
         return None
     if one.scope is not None and one.mode != "off":
-        one.offers_recall = False
+        one.tool.is_offered = False
         await assemble(one, services.settings.memory)
         resume(one)
         offer(one)
@@ -79,12 +79,12 @@ async def _fitted(exchange: Exchange, services: Services, target: Target, *, is_
 
 async def _placed(one: Exchange, services: Services, target: Target) -> bool:
     """Put what the target takes in the place of each attachment; whether that is another thing than before."""
-    if not one.attached:
+    if not one.files.items:
         return False
     with best_effort(one, "attachments"):
         model = taker(one, services, target)
-        if one.made_for is not None and model != one.made_for:
-            one.attached = [copy(attached) for attached in one.attached]
+        if one.files.made_for is not None and model != one.files.made_for:
+            one.files.items = [copy(attached) for attached in one.files.items]
             await place(one, services, model)
             return True
     return False

@@ -30,6 +30,7 @@ from proxy.store.bindings import Bindings
 from proxy.store.blobs import Blobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
+from proxy.store.destructions import Destructions
 from proxy.store.files import Files
 from proxy.store.handed import Handed
 from proxy.store.history import History
@@ -119,6 +120,7 @@ class Services:
     jobs: Jobs
     spool: Spool
     silenced: Silenced
+    destructions: Destructions
     captioner: Captioner | None = None
     tracing: Tracing | None = None
     access: AccessLog | None = None

@@ -26,6 +26,7 @@ from proxy.store.bindings import Bindings
 from proxy.store.blobs import Blobs, DiskBlobs, RamBlobs
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
+from proxy.store.destructions import Destructions
 from proxy.store.files import Files
 from proxy.store.handed import Handed
 from proxy.store.history import History
@@ -131,6 +132,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         jobs=Jobs(database),
         spool=Spool(shared.settings.server.data_dir / "imports"),
         silenced=Silenced(database),
+        destructions=Destructions(database),
         journal=Journal(database, debounce_s=pace.learn_s, max_wait_s=pace.busy_s),
         sessions=Sessions(database),
         ledger=Ledger(database),
@@ -149,5 +151,5 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         history=History(database),
         incidents=Incidents(database),
         keys=Keys(database),
-        leases=Leases(database, shared.clock),
+        leases=Leases(database, shared.clock, lease_s=pace.lease_s),
     )

@@ -19,7 +19,7 @@ from proxy.types import Scope
 
 # What stays: work under way, which is waited for; what broke on this machine; and what opens objects in a provider's
 # account (``handed``, ``replies``), which a file that anybody can write must not do.
-_STAYS = frozenset({"journal", "incidents", "jobs", "handed", "replies"})
+_STAYS = frozenset({"journal", "incidents", "jobs", "handed", "replies", "destructions"})
 MOVED: Mapping[str, sa.Table] = {str(table.name): table for table in OWNED if table.name not in _STAYS}
 # Named by hashes that hold for this user of this server alone.
 AT_HOME = frozenset(map(str, (chain.name, ledger.name, compactions.name)))

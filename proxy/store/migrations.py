@@ -167,6 +167,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE ledger ADD COLUMN apart INTEGER",
     ),
     ("CREATE INDEX receipts_owner ON receipts (owner, created_ms)",),
+    (
+        """CREATE TABLE destructions (
+            owner TEXT NOT NULL, noun TEXT NOT NULL, id TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL,
+            is_done INTEGER NOT NULL, at_ms BIGINT NOT NULL, PRIMARY KEY (owner, noun, id)) {clustered}""",
+    ),
 )
 
 _WORDS = {

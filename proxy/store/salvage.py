@@ -116,4 +116,5 @@ def _rows(
         )
         order = ", ".join(f"{key} {'DESC' if descending else 'ASC'}" for key in (keys if is_clustered else ["rowid"]))
         for row in connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):  # noqa: S608 - our own names
-            yield names, row
+            if not any(isinstance(value, str) and "\0" in value for value in row):  # of a page that was cut
+                yield names, row

@@ -280,6 +280,18 @@ quarantine = sa.Table(
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.UniqueConstraint("owner", "target"),
 )
+destructions = sa.Table(
+    "destructions",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("noun", sa.Text, primary_key=True),
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("is_done", sa.Integer, nullable=False),
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+)
+
 silenced = sa.Table(
     "silenced",
     metadata,

@@ -13,6 +13,7 @@ from proxy.process import heap
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.types import Scope
+from proxy.worker.destroy import resume, scrub
 from proxy.worker.endings import end_idle
 from proxy.worker.hygiene import tidy_all
 from proxy.worker.sweep import sweep
@@ -20,9 +21,11 @@ from proxy.worker.sweep import sweep
 _log = structlog.get_logger(__name__)
 _TICK_S = 15.0
 _HEAP_S = 5.0
+_RETRY_S = 5.0
 _PRUNE_EVERY = 40  # ticks: some ten minutes
 _TIDY_EVERY = 1440  # ticks: some six hours
 MAX_FILLED, MAX_FILLS = 128, 4  # vectors under one lease, a second of work; and how often in a tick
+_DEAD = timedelta(minutes=2)  # after which whoever began to destroy something is taken for dead
 _MAX_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
 
@@ -33,16 +36,21 @@ class Schedule:
         self._services = services
         self._keeps_store = keeps_store
         self._task: asyncio.Task[None] | None = None
+        self._resuming: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Start ticking."""
         self._task = spawn(self._run(), "schedule")
+        if self._keeps_store:
+            self._resuming = spawn(self._begin(), "resume")
 
     async def stop(self) -> None:
         """Stop before the next tick; what was to be destroyed by then is destroyed now."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+        tasks = [task for task in (self._task, self._resuming) if task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
             await self._attempt("scrub", self._scrub())
             await self._attempt("uses", self._note_uses())
 
@@ -54,6 +62,9 @@ class Schedule:
             tick += 1
             if self._services.ephemeral is not None:
                 await self._attempt("sweep", sweep(self._services.ephemeral))
+            if self._keeps_store and self._services.warmed.is_set():
+                long_ago = self._services.clock.now() - _DEAD
+                await self._attempt("resume", resume(self._services, until=long_ago))
             await self._attempt("scrub", self._scrub())
             await self._attempt("uses", self._note_uses())
             if self._services.is_ready:
@@ -88,15 +99,21 @@ class Schedule:
 
     async def _scrub(self) -> None:
         """Make deleted rows leave the files, once for all requests since the last time: all writers wait meanwhile."""
-        services = self._services
-        if not services.needs_scrub:
-            return
-        services.needs_scrub = False
-        is_scrubbed = False
-        try:
-            is_scrubbed = await services.database.scrub()
-        finally:
-            services.needs_scrub |= not is_scrubbed
+        if self._services.needs_scrub:
+            await scrub(self._services)
+
+    async def _begin(self) -> None:
+        await self._attempt("resume", self._resume())
+
+    async def _resume(self) -> None:
+        """End what this process's forerunner was about to destroy when it died."""
+        await self._services.warmed.wait()
+        started = self._services.clock.now()
+        while True:
+            if await resume(self._services, until=started):
+                break
+            await asyncio.sleep(_RETRY_S)
+        await self._scrub()
 
     async def _note_uses(self) -> None:
         for part in self._services.both():

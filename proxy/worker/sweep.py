@@ -9,7 +9,7 @@ from proxy.errors import NotFound
 from proxy.services import Services
 from proxy.store.erase import Erasure
 from proxy.types import Scope
-from proxy.worker.discard import discard
+from proxy.worker.destroy import discard
 
 
 async def sweep(services: Services) -> int:

@@ -243,7 +243,7 @@ def test_a_journal_that_cannot_be_written(tmp_path: Path, provider: FakeProvider
         with Locked(tmp_path, how):
             started = time.monotonic()
             response = speaker.say(QUESTION)
-            assert time.monotonic() - started < 8
+            assert time.monotonic() - started < 30
             assert response.json()["choices"][0]["message"]["content"] == "All right."
             assert_degraded(response, "journal")
             assert "Magnet" in sent(provider)

@@ -71,7 +71,7 @@ def test_an_embedder_that_fails_for_a_while(
         backend.script(lambda _: broken)
         started = time.monotonic()
         response = speaker.say(QUESTION, x_memory_mode="read")
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 20
         assert_degraded(response, "embedder")
         assert "Magnet" in sent(provider)
         backend.script(embeddings())

@@ -21,7 +21,7 @@ from tests.wire.rawhttp import Wiretap, ended_whole
 
 __all__ = ["alice", "lasting_provider", "server", "upstream"]
 
-_SOON_S = 1.0
+_SOON_S = 20.0  # on a busy machine; without a hang-up it would take for ever
 
 
 def tap(speaker: Speaker, *texts: str, stream: bool = True, **headers: str) -> Wiretap:

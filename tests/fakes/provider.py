@@ -135,6 +135,8 @@ class FakeProvider:
         with asyncio.Runner() as runner:
             self._loop = runner.get_loop()
             server = runner.run(self._listen())
+            # From inside of the running loop: told to stop before it runs for good, it would never end.
+            self._loop.call_soon(self._ready.set)
             try:
                 self._loop.run_forever()
             finally:
@@ -147,7 +149,6 @@ class FakeProvider:
         loop = asyncio.get_running_loop()
         server = await loop.create_server(lambda: _Connection(self), "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
-        self._ready.set()
         return server
 
     def _record(self, seen: Seen) -> Reply | Raw | Hang:
@@ -254,6 +255,8 @@ class _Connection(asyncio.Protocol):
                 self._write(piece)
 
     def _finish(self, seen: Seen, *, close: bool, abort: bool) -> None:
+        if self._transport is not None and self._transport.is_closing():
+            return  # the client hung up, and nothing of the rest was written
         seen.answered = True
         self._provider._notify()
         if self._transport is not None and abort:
