@@ -45,6 +45,14 @@ MOVES = [  # (told, later, old, new)
 ]
 
 
+OVERVIEWS = [  # (told, a question about everything)
+    ("I have a green sofa.", "What do you know about me?"),
+    ("Ich habe ein grünes Sofa.", "Was weißt du über mich?"),
+    ("Tengo un sofá verde.", "¿Qué sabes de mí?"),
+    ("У меня зелёный диван.", "Что ты знаешь обо мне?"),
+    ("我有一个绿色的沙发。", "你知道我什么?"),
+    ("J'ai un canapé vert.", "Que sais-tu de moi ?"),
+]
 STANDING = [  # (told, a later question that shares no word with it, what must be in its profile)
     ("Always give sizes in centimetres.", "How tall is a wardrobe?", "centimetres"),
     ("Bitte immer Quellen angeben.", "Wie weit ist der Mond?", "Quellen"),
@@ -95,3 +103,11 @@ def test_a_standing_instruction_goes_with_every_conversation(
         receipt = speaker.receipt(speaker.say(question))
         profile = [entry["text"] for entry in receipt["injected"] if entry["id"] in receipt["profile"]]
     assert any(word in text for text in profile)
+
+
+@pytest.mark.parametrize(("told", "question"), OVERVIEWS)
+def test_overview_question_brings_the_memory(server: Running, told: str, question: str) -> None:
+    with speaking(server) as speaker:
+        speaker.tell(told)
+        injected = speaker.receipt(speaker.say(question))["injected"]
+    assert told in [entry["text"] for entry in injected]

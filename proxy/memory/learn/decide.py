@@ -38,14 +38,7 @@ GROWTH = 0.5  # of what is missing to certainty, each time it is said again
 
 
 class Planner:
-    """Memories as the statements and endings of one turn leave them.
-
-    Args:
-        turn: The turn; its time is the time of its statements.
-        past: What was stored before.
-        now: Time of the decision.
-        max_closed: Memories that the turn may close.
-    """
+    """Memories as the statements and endings of one turn leave them; the turn's time is that of its statements."""
 
     def __init__(self, turn: Turn, past: Past, now: datetime, max_closed: int = MAX_CLOSED) -> None:
         self.turn, self.past, self._now, self._max_closed = turn, past, now, max_closed
@@ -69,13 +62,7 @@ class Planner:
         ]
 
     def state(self, one: Statement, said: Said, *, is_apart: bool = False) -> Memory | None:
-        """Add or reinforce a statement; None where it adds nothing.
-
-        Args:
-            one: The statement.
-            said: Its message.
-            is_apart: Its sentence is withheld, so that it must be shown by itself.
-        """
+        """Add or reinforce a statement, shown by itself where ``is_apart``; None where it adds nothing."""
         known = plain(one.text)
         if not said.live and (known in self._withheld or self._is_gone(one.text)):
             return None

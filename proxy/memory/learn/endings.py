@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal
 
 from proxy.memory.learn.slots import COMMA, slot_of
-from proxy.memory.learn.statements import Sentence, is_hypothesis, names_author, speaks_of_self
+from proxy.memory.learn.statements import Sentence, holds_word, is_hypothesis, names_author, speaks_of_self
 from proxy.text.languages import Language, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
@@ -115,9 +115,8 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
                 (word.start for word in words(low) if word.end == start - 1 and word.text in listed("mine")), start
             )
             first = next((found.start() for found in COMMA.finditer(low, start)), end)
-            is_list = any(word.text in listed("and") for word in words(low[start:]))
-            spans = _things(part, start, end)
-            if len(spans) < 2:
+            if len(spans := _things(part, start, end)) < 2:
+                is_list = any(word.text in listed("and") for word in words(low[start:]))
                 spans = [(start, end if is_list or not terms_in(part, start, first) else first)]
             named = [_cut(terms_in(part, *span) or _generic(part, *span)) for span in spans]
             everything = tongue.has("everything", low[match.start() : match.start("old")])
@@ -149,10 +148,8 @@ def _things(part: str, start: int, end: int) -> list[Span]:
 def _generic(part: str, start: int, end: int) -> list[Term]:
     """Return a word that tells something only as the user's: "my name", "my address"."""
     found = [word for word in words(part) if start <= word.start and word.end <= end]
-    is_own = [left.text in listed("mine") and right.text in listed("generic") for left, right in pairwise(found)]
-    return [
-        Term(word.text, forms_of(word.text), is_name=False) for word, own in zip(found[1:], is_own, strict=True) if own
-    ]
+    own = [right for left, right in pairwise(found) if left.text in listed("mine") and right.text in listed("generic")]
+    return [Term(word.text, forms_of(word.text), is_name=False) for word in own]
 
 
 def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:
@@ -304,10 +301,7 @@ def subject_of(tongue: Language, part: str, low: str, end: int) -> tuple[Term, .
 
 def _third(before: str) -> tuple[Term, ...]:
     """Return a term that no text holds where somebody unnamed is the subject."""
-    is_third = any(word.text in listed("third") for word in words(before)) or any(
-        word in before for word in listed("third") if HAS_CJK.match(word)
-    )
-    return (Term("", frozenset(("\0",)), is_name=False),) if is_third else ()
+    return (Term("", frozenset(("\0",)), is_name=False),) if holds_word(before, "third") else ()
 
 
 def _people(part: str, end: int) -> list[Term]:

@@ -177,29 +177,19 @@ def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:
     """Return the older statement that a text with a cue of change is most about, None where there is none."""
     if not any(tongue.has("now", low) for tongue in languages_in(low)):
         return None
-    ranked = [
-        (shared(text, row.text), row.valid_from, row.id, row)
-        for row in planner.active
-        if row.message != one.said.id and not row.later
-    ]
-    best = max(ranked, default=None)
+    older = [row for row in planner.active if row.message != one.said.id and not row.later]
+    best = max(((shared(text, row.text), row.valid_from, row.id, row) for row in older), default=None)
     return best[3] if best is not None and best[0] >= MIN_LINK_TERMS else None
 
 
 def _edited(planner: Planner, said: Said, past: Past) -> None:
     """Retire the branch that an edited message replaces: another message of much the same words at its place."""
-    own = [row for row in past.own if row.message == said.id]
-    if not said.live or not own:
+    if not said.live or all(row.message != said.id for row in past.own):
         return
-    mine = {word.text for word in words(said.text)}
+    mine, place = {word.text for word in words(said.text)}, (planner.turn.scope.session, "user", said.seq)
     edited = []
     for row in past.rows:
-        if (
-            row.session != planner.turn.scope.session
-            or row.by != "user"
-            or row.seq != said.seq
-            or row.message == said.id
-        ):
+        if (row.session, row.by, row.seq) != place or row.message == said.id:
             continue
         theirs = {word.text for word in words(row.text)}
         if plain(row.text) != plain(said.text) and len(mine & theirs) >= MIN_EDIT_SHARE * max(len(mine), len(theirs)):
@@ -213,12 +203,8 @@ def _reply_before(said: Said, turn: Turn, past: Past) -> str:
     inside = [one.text for one in turn.messages if one.role == "assistant" and one.seq == said.seq - 1]
     if inside:
         return inside[-1]
-    stored = [
-        row
-        for row in past.rows
-        if row.by == "assistant" and row.session == turn.scope.session and row.seq == said.seq - 1
-    ]
-    return "\n".join(row.text for row in stored)
+    place = (turn.scope.session, "assistant", said.seq - 1)
+    return "\n".join(row.text for row in past.rows if (row.session, row.by, row.seq) == place)
 
 
 def marked(memory: Memory) -> Memory:

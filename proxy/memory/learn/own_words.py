@@ -13,6 +13,7 @@ _BLOCKS = re.compile(
     | ^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|Traceback\s|File\s"|at\s[\w.$]+\(|[{}\[\]<|$]
         |(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b|[\w.]+(?:Error|Exception):|>>>\s|\#!|(?:import|from)\s[\w.]+\s*(?:import|$))[^\n]*$
     | ^[ \t]*(?:def|class|function|const|let|var|return|print|public|private|static|void|int|SELECT|INSERT|UPDATE|CREATE|ALTER|\#include|@\w+)\b[^\n]*[(){};=][^\n]*$
+    | (?:(?<=[:：]\n)|(?<=[:：]\n\n))(?:Hi|Hello|Hey|Dear|Hallo|Lieber?|Sehr\ geehrte[rs]?|Hola|Querid[oa]|Estimad[oa]|Привет|Здравствуйте|Уважаем\w+|亲爱的|尊敬的)\b[^\n]{0,60}\n.*?(?:\n[ \t]*(?:Best|Kind|Regards|Cheers|Sincerely|Yours|Love|Viele|Liebe|Mit|LG|MfG|Saludos|Un\ abrazo|Atentamente|С\ уважением|此致)\b[^\n]{0,40}(?:\n[^\n]{1,40})?|\Z)
     | ^[ \t]*[\w.\[\]]+\s?[:+-]?=\s?["'\[{(\d][^\n]*$ | ^[ \t]*[\w.]+\([^\n]*\)\s*[;{]\s*$
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
@@ -63,8 +64,8 @@ def user_spans(text: str) -> list[Span]:
     """
     gaps = [*quoted_spans(text), *(match.span() for match in _BLOCKS.finditer(text))]
     gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
-    for match in _RETOLD.finditer(text):
-        gaps += [] if _BY_AUTHOR.search(text[: match.start()]) else [match.span(1 if match[1] else 2)]
+    retold = [match for match in _RETOLD.finditer(text) if not _BY_AUTHOR.search(text[: match.start()])]
+    gaps += [match.span(1 if match[1] else 2) for match in retold]
     material = next((match for match in _MATERIAL.finditer(text) if not _OWN.search(text[: match.start()])), None)
     if material:
         colon = re.compile("[:：]").search(text, material.start())

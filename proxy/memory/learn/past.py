@@ -37,18 +37,9 @@ class Row:
         return self.id.partition(".")[0]
 
     @classmethod
-    def of(cls, episode: Episode) -> Row:
+    def of(cls, one: Episode) -> Row:
         """Return the row of a turn."""
-        return cls(
-            episode.id,
-            episode.text,
-            episode.role,
-            episode.at,
-            episode.session,
-            episode.seq,
-            episode.turn,
-            episode.live,
-        )
+        return cls(one.id, one.text, one.role, one.at, one.session, one.seq, one.turn, one.live)
 
 
 @dataclass(frozen=True, slots=True)

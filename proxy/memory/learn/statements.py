@@ -73,14 +73,14 @@ def own_sentences(text: str) -> list[Sentence]:
 
 def is_request(low: str) -> bool:
     """Return whether a clause asks for something to be done or made now: "I need a regex"."""
-    return _has("ask_more", low) or (_has("wanted", low) and _names(low, "made"))
+    return _has("ask_more", low) or (_has("wanted", low) and holds_word(low, "made"))
 
 
 def is_passing(text: str, low: str) -> bool:
     """Return whether a sentence is about the talk or the moment: what the assistant said, a mood, a thing that fails."""
     if _has("profile", low) or (_has("meant", low) and any(term.is_name for term in terms_in(text))):
         return False
-    return _names(low, "you") or _has("passing", low)
+    return holds_word(low, "you") or _has("passing", low)
 
 
 def _is_all_passing(one: Sentence) -> bool:
@@ -133,10 +133,8 @@ def split_lists(one: Sentence) -> list[str]:
 def _tells(part: str) -> bool:
     """Return whether a clause of a question is a statement by itself."""
     low = flat(part)
-    opening = [word.text for word in words(low)][:2]
-    is_telling = len(opening) > 1 and speaks_of_self(low) and not is_question(part, low) and not _has("ask_more", low)
-    is_telling = is_telling and not is_passing(part, low)
-    return is_telling and not is_hypothesis(low)
+    is_telling = len(words(low)) > 1 and speaks_of_self(low) and not is_question(part, low)
+    return is_telling and not (is_request(low) or is_passing(part, low) or is_hypothesis(low))
 
 
 def _is_split(part: str, found: Items | None) -> bool:
@@ -159,7 +157,13 @@ def _is_named(item: str) -> bool:
 
 def speaks_of_self(low: str) -> bool:
     """Return whether a sentence speaks of its author or of what is theirs."""
-    return _names(low, "first") or _names(low, "mine") or names_author(low)
+    return holds_word(low, "first") or holds_word(low, "mine") or names_author(low)
+
+
+def holds_word(low: str, name: str) -> bool:
+    """Return whether a word of a list stands in a text."""
+    found = listed(name)
+    return any(word.text in found for word in words(low)) or any(one in low for one in found if HAS_CJK.match(one))
 
 
 def names_author(low: str) -> bool:
@@ -208,10 +212,7 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
         return False
     if speaks_of_self(one.low):
         return len(opening) > 1 or HAS_CJK.search(one.text) is not None
-    is_about_other = opening[0] in listed("third") or any(
-        one.low.startswith(word) for word in listed("third") if HAS_CJK.match(word)
-    )
-    return told is not None and is_about_other
+    return told is not None and _opens_with(one.low, "third")
 
 
 def _names_self(low: str) -> bool:
@@ -234,23 +235,25 @@ def _answer(one: Sentence, reply: str) -> Statement | None:
         return None
     if all(word in listed("thanks") for word in found):
         return None
-    is_consent = found[0] in listed("agree") or any(one.low.startswith(word) for word in listed("agree"))
-    context = (_taken_up(one, reply) if is_consent else "") or _last_question(reply)
+    context = (_taken_up(one, reply) if _opens_with(one.low, "agree") else "") or _last_question(reply)
     return Statement(one.text, one, "fact", context, "assistant") if context else None
 
 
 def _context(one: Sentence, before: Sentence | None, reply: str) -> tuple[str, str]:
-    opening = [word.text for word in words(one.low)][:1]
     if before is not None:
-        is_back = opening[0] in listed("third") if opening else False
-        is_back = is_back or any(one.low.startswith(word) for word in listed("third") if HAS_CJK.match(word))
-        return (before.text[:MAX_CONTEXT], "user") if is_back else ("", "")
+        return (before.text[:MAX_CONTEXT], "user") if _opens_with(one.low, "third") else ("", "")
     if reply and len(words(one.text)) <= MAX_ANSWER_WORDS:
         asked = _last_question(reply)
         taken = _taken_up(one, reply)
         if taken or asked:
             return (taken or asked), "assistant"
     return "", ""
+
+
+def _opens_with(low: str, name: str) -> bool:
+    """Return whether a text opens with a word of a list."""
+    first = next((word.text for word in words(low)), "")
+    return first in listed(name) or any(low.startswith(word) for word in listed(name) if HAS_CJK.match(word))
 
 
 def _last_question(reply: str) -> str:
@@ -266,14 +269,6 @@ def _taken_up(one: Sentence, reply: str) -> str:
     ranked = [(shared(one.text, tail[a:b]), -at, tail[a:b]) for at, (a, b) in enumerate(sentences(tail))]
     best = max(ranked, default=(0, 0, ""))
     return best[2][:MAX_CONTEXT] if best[0] and plain(best[2]) != plain(one.text) else ""
-
-
-def _names(low: str, name: str) -> bool:
-    """Return whether a word of a list stands in a text."""
-    listed_words = listed(name)
-    return any(word.text in listed_words for word in words(low)) or any(
-        one in low for one in listed_words if HAS_CJK.match(one)
-    )
 
 
 def _has(name: str, low: str) -> bool:

@@ -22,8 +22,8 @@ _ASKING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FIRST_PERSON = re.compile(
-    r"\b(?:i|i['’]\w+|my|mine|me|we|our|us|ich|mich|mir|mein\w*|wir|uns|unser\w*|yo|mis?|mío|mía|nosotr\w+|je|j['’]\w+|"
-    r"moi|mon|ma|mes|nous|io|mio|mia|noi|eu|meu|minha|ik|mijn|я|мне|меня|мы|нас|мо\w|нам)\b|[我俺私僕]|저|나는|내",
+    r"\b(?:i|i['’]\w+|my|mine|me|we|our|us|ich|mich|mir|mein\w*|wir|uns|unser\w*|yo|m[ií]s?|conmigo|mío|mía|nosotr\w+|je|j['’]\w+|"
+    r"moi|mon|ma|mes|nous|io|mio|mia|noi|eu|mim|meu|minha|ik|mijn|я|мне|меня|мы|нас|мо\w|нам)\b|[我俺私僕]|저|나는|내",
     re.IGNORECASE,
 )
 _TOLD = 4  # telling words

@@ -175,7 +175,7 @@ async def recall(
     found = await asyncio.gather(*(source.find(scope, query, index, limit) for source in asked))
     turns = await index.turns(scope, query) if sources is None or "episode" in sources else None
     may_show = Turns(turns, scope, withheld)
-    carried = carried_by(found, may_show)
+    carried = {} if is_overview(query.text) else carried_by(found, may_show)  # it gets the memories themselves
     found = [
         _only(without_carried(one, carried, may_show), sources) for one in found if one.hits or one.evidence.coverage
     ]

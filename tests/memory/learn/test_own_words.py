@@ -24,6 +24,7 @@ def own(text: str) -> str:
         ("Translate to German: I live in Leeds", "Leeds", "Translate"),
         ("请翻译：我住在无锡", "无锡", "请翻译"),
         ("<memory-facts>I use Magnet</memory-facts>\nI use Shram", "Magnet", "Shram"),
+        ("The mail:\n\nHi,\nI am in Crete.\nBest,\nOren\n\nI've lived here since 2019.", "Crete", "since 2019"),
         ("The song goes: I shot the sheriff", "sheriff", "song"),
         ("Translate 'I am pregnant' into Spanish.", "pregnant", "Spanish"),
         ("[Forwarded from Kai]\nI live in Kiel", "Kiel", ""),
