@@ -136,12 +136,11 @@ class Media:
 
         return await self._db.submit(update)
 
-    async def remove(self, scope: Scope, media_id: str) -> bool:
-        """Delete the row of something; whether nothing else of the owner has the same bytes."""
+    async def remove(self, scope: Scope, media_id: str, sha256: str) -> bool:
+        """Delete the row of something, if it is there still; return whether nothing else of the owner has its bytes."""
 
         def delete(connection: sa.Connection) -> bool:
             where = (media.c.owner == scope.user, media.c.id == media_id)
-            sha256 = connection.execute(sa.select(media.c.sha256).where(*where)).scalar()
             connection.execute(media.delete().where(*where))
             same = sa.select(media.c.id).where(media.c.owner == scope.user, media.c.sha256 == sha256)
             return connection.execute(same).first() is None

@@ -27,6 +27,8 @@ _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
 _PLAIN_REGIONS = 2  # behind and before a cue
 
+_LASTING = re.compile(rf"\d|{HAS_CJK.pattern}")  # Chinese writes no capitals
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -54,20 +56,18 @@ class Ending:
 
     def hides_itself(self, ended: Sequence[str]) -> bool:
         """Return whether its sentence is withheld too: it says no more than that ``ended`` texts ended."""
-        if self.kind == "forget":
-            return True
         if self.kind not in ("end", "switch", "correct"):
-            return False
+            return self.kind == "forget"
         if self.rest and self.rest != self.clause:
             return True
         low = flat(self.clause)
         first = next((word.end for word in words(low) if word.text in self.terms[0].forms), 0)
-        joints = [word.end for word in words(low) if word.start >= first and word.text in listed("and")]
-        joint = min([*joints, *(found.end() for found in COMMA.finditer(low, first))], default=len(low))
+        joint = next((word.end for word in words(low) if word.start >= first and word.text in listed("and")), len(low))
         told = terms_in(self.clause, joint)
-        for start, end in clauses(self.sentence.text):
-            if len(words(part := self.sentence.text[start:end])) < MIN_REST_WORDS:  # too short to stand by itself
-                told += terms_in(part)
+        parts = [self.sentence.text[start:end] for start, end in clauses(self.sentence.text)]
+        parts = [part for part in parts if len(words(part)) < MIN_REST_WORDS]  # too short to stand by themselves
+        for part in (*parts, *(self.clause[found.end() :] for found in COMMA.finditer(low, first))):  # "for 300 euros"
+            told += [term for term in terms_in(part) if term.is_name or _LASTING.search(term.text)]
         return all(any(holds(text, term) for text in ended) for term in told)
 
 
