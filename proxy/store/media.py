@@ -136,16 +136,16 @@ class Media:
 
         return await self._db.submit(update)
 
-    async def remove(self, scope: Scope, media_id: str, sha256: str) -> bool:
-        """Delete the row of something, if it is there still; return whether nothing else of the owner has its bytes."""
+    async def is_last(self, scope: Scope, media_id: str, sha256: str) -> bool:
+        """Return whether nothing else of the owner has the bytes of something."""
+        others = (media.c.owner == scope.user, media.c.sha256 == sha256, media.c.id != media_id)
+        query = sa.select(media.c.id).where(*others).limit(1)
+        return await self._db.query(lambda connection: connection.execute(query).first()) is None
 
-        def delete(connection: sa.Connection) -> bool:
-            where = (media.c.owner == scope.user, media.c.id == media_id)
-            connection.execute(media.delete().where(*where))
-            same = sa.select(media.c.id).where(media.c.owner == scope.user, media.c.sha256 == sha256)
-            return connection.execute(same).first() is None
-
-        return await self._db.submit(delete)
+    async def remove(self, scope: Scope, media_id: str) -> None:
+        """Delete the row of something, if it is there still."""
+        gone = media.delete().where(media.c.owner == scope.user, media.c.id == media_id)
+        await self._db.submit(lambda connection: connection.execute(gone).close())
 
     async def claim(
         self, holder: str, *, now: datetime, lease_s: float, only: MediaKind | None = None

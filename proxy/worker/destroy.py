@@ -91,8 +91,10 @@ async def _again(services: Services, one: Destruction) -> None:
     elif one.noun == "session":
         await _session(services, one.scope, one.id)
     else:
-        item_id, _, sha256 = one.id.partition(".")
-        await _file(services, one.scope, item_id, sha256)
+        item = None
+        with suppress(NotFound):
+            item = await services.media.get(one.scope, one.id)
+        await _file(services, one.scope, one.id, item)
 
 
 async def _memory(services: Services, scope: Scope, memory_id: str, memory: Memory | None) -> None:
@@ -126,15 +128,17 @@ async def _session(services: Services, scope: Scope, session_id: str) -> None:
 
 
 async def _discard(services: Services, scope: Scope, item: Shown) -> None:
-    named = f"{item.id}.{item.sha256}"  # by its bytes too: a second try finds no row of it
-    async with _noted(services, scope, "media", named), services.leases.held(scope):
-        await _file(services, scope, item.id, item.sha256)
+    async with _noted(services, scope, "media", item.id), services.leases.held(scope):
+        await _file(services, scope, item.id, item)
 
 
-async def _file(services: Services, scope: Scope, item_id: str, sha256: str) -> None:
-    async with services.library.lock(scope):
-        if await services.media.remove(scope, item_id, sha256):
-            await services.blobs.remove(scope, sha256)
+async def _file(services: Services, scope: Scope, item_id: str, item: Shown | None) -> None:
+    """Destroy a file; its row, which names the bytes, goes after them, so that a second try finds both."""
+    if item is not None:
+        async with services.library.lock(scope):
+            if await services.media.is_last(scope, item.id, item.sha256):
+                await services.blobs.remove(scope, item.sha256)
+            await services.media.remove(scope, item.id)
     await services.files.remove_media(scope, item_id)
     ids = [one for one in await services.store.ids(scope, "chunks") if one.partition(".")[0] == item_id]
     await services.store.remove_chunks(scope, ids)
