@@ -14,6 +14,7 @@ from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.learn.decide import Planner
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.gather import rows_holding
+from proxy.memory.learn.judged import judged_ending, neighbours
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.statements import Sentence, own_sentences
 from proxy.memory.learn.targets import Older, is_open_to
@@ -24,7 +25,6 @@ from proxy.services import Services
 from proxy.store.costs import Cost
 from proxy.store.journal_rows import Item
 from proxy.types import Memory, Said, Scope, Turn
-from proxy.worker.judged import judged_ending, neighbours
 
 _log = structlog.get_logger(__name__)
 
