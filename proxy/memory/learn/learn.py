@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from proxy.memory.learn.decide import MAX_CLOSED, Planner
+from proxy.memory.learn.decide import Planner
 from proxy.memory.learn.endings import Ending, endings, resumed
 from proxy.memory.learn.past import Past
 from proxy.memory.learn.slots import slot_of
@@ -77,15 +77,13 @@ def _worth_reading(turn: Turn) -> list[Said]:
     return chosen[::-1]
 
 
-def learn(
-    turn: Turn, readings: Sequence[Read], past: Past, now: datetime, max_closed: int = MAX_CLOSED
-) -> list[Change]:
+def learn(turn: Turn, readings: Sequence[Read], past: Past, now: datetime) -> list[Change]:
     """Return what a turn changes; applying the changes and asking again gives nothing.
 
     Raises:
         TookTooLong: If it takes longer than it may.
     """
-    planner = Planner(turn, past, now, max_closed)
+    planner = Planner(turn, past, now)
     patience = Patience()
     reply = ""
     for one in readings:
