@@ -34,7 +34,7 @@ def sentences(text: str) -> tuple[Span, ...]:
     start = 0
     for match in _END.finditer(text, 0, MAX_CHARACTERS):
         if match[0] == "." and _is_inside(
-            text[max(start, match.end() - _READ) : match.end()], text[match.end() :][:_READ]
+            text[max(start, match.end() - _READ) : match.end()], text[match.end() : match.end() + _READ]
         ):
             continue
         _keep(found, text, start, match.end())

@@ -132,8 +132,8 @@ def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
         after = max(places, default=0)
         for term in [term for term in terms_in(clause) if term.is_name and term not in held]:
             at = next((at for at, word in enumerate(ordered) if word.text == term.text), -1)
-            between = [word.text for word in ordered[after + 1 : at] if word.text not in listed("and")]
-            is_beside = after < at and all(word in {one.text for one in found} for word in between)
+            between = {word.text for word in ordered[after + 1 : at]}
+            is_beside = after < at and between <= listed("and") | {one.text for one in found}
             if is_beside or any(place < at for place in called):
                 found.append(term)
     return found
