@@ -60,7 +60,7 @@ class Limits:
         return asdict(self)
 
 
-# A quarter of ``normal``, for a machine of 1 GB, and four times it; time and OCR's memory grow more slowly.
+# A quarter of ``normal``, for a small machine, and four times it; time and OCR's memory grow more slowly.
 _SIZES = {
     "small": Limits(
         max_pages=750, max_pixels=10_000_000, max_cells=500_000, max_text_chars=2_500_000,

@@ -26,10 +26,10 @@ from proxy.text.tokens import count
 from proxy.types import Memory
 
 _REPLY = ("max_completion_tokens", "max_tokens", "max_output_tokens")
-AIM = 0.2  # of the window, summary and memory included: fewer compactions, each of which costs the provider's cache
-SUMMARY_TOKENS = 2000  # at most, of the running summary
-EXCERPT_TOKENS = 2000  # of memory where turns are left out, for what was said in them
-KEPT_TURNS = 2  # the newest stay as they are
+_AIM = 0.2  # of the window, summary and memory included; each compaction costs the provider's cache
+_SUMMARY_TOKENS = 2000  # at most, of the running summary
+_EXCERPT_TOKENS = 2000  # of memory where turns are left out, for what was said in them
+_KEPT_TURNS = 2  # the newest stay as they are
 _SMALL_SHARE = 16  # of the window, for the summary and for memory
 _MARGIN_SHARE = 20  # of the window: tokenizers differ
 _RESULTS = frozenset({"tool_result"})
@@ -100,14 +100,14 @@ def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
     asked = [value for name in _REPLY if isinstance(value := body.get(name), int) and not isinstance(value, bool)]
     most = max(window // 4, window - max(asked, default=0) - window // _MARGIN_SHARE)
     trigger = min(int(window * share), most)
-    wanted = exchange.budget if exchange.named.has_budget else max(exchange.budget, EXCERPT_TOKENS)
+    wanted = exchange.budget if exchange.named.has_budget else max(exchange.budget, _EXCERPT_TOKENS)
     return Bounds(
         trigger,
-        min(int(window * AIM), trigger),
+        min(int(window * _AIM), trigger),
         most,
-        min(SUMMARY_TOKENS, window // _SMALL_SHARE),
+        min(_SUMMARY_TOKENS, window // _SMALL_SHARE),
         min(wanted, window // _SMALL_SHARE),
-        KEPT_TURNS,
+        _KEPT_TURNS,
         window,
     )
 
