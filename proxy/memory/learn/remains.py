@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, items, phrases
 from proxy.text.terms import Term, holds
 from proxy.text.words import flat, words
@@ -14,10 +15,10 @@ MIN_WORDS = 3  # of what remains; less says nothing
 def remains(text: str, terms: Sequence[Term]) -> list[str]:
     """Return the statements that are left of ``text`` without what the first of ``terms`` names.
 
-    An item of a list goes alone; else the phrase that holds the term goes, and what stands before and behind it
-    stays. Every result is a subsequence of the words of ``text``.
+    An item of a list goes alone; else the phrase that holds the term goes with what follows in its clause, which may have
+    no subject of its own, and other clauses stay. Every result is a subsequence of the words of ``text``.
     """
-    term = terms[0]
+    term = next((one for one in terms if one.is_name), terms[0])
     for spans in (clauses(text), phrases(text)):
         parts = [text[a:b] for a, b in spans]
         cut = [_without_item(part, term) if holds(part, term) else part for part in parts]
@@ -25,14 +26,36 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
             whole = _joined(text, spans, [part or "" for part in cut])
             return [whole] if whole != text else []
     runs: list[tuple[int, int]] = []
-    for start, end in phrases(text):
-        if holds(text[start:end], term):
-            runs.append((end, end))
-        elif runs:
-            runs[-1] = (min(runs[-1][0], start) if runs[-1][0] < runs[-1][1] else start, end)
+    is_joined, gone = False, ""
+    for start, end in clauses(text):
+        clause = text[start:end]
+        if _is_of(clause, gone):
+            last, gone = start, clause
         else:
-            runs.append((start, end))
+            last, gone = _before(text, start, end, term), clause if holds(clause, term) else ""
+        if last > start and is_joined:
+            runs[-1] = (runs[-1][0], last)
+        elif last > start:
+            runs.append((start, last))
+        is_joined = not gone
     return [part for a, b in runs if _is_whole(part := _told(text[a:b]))]
+
+
+def _is_of(clause: str, gone: str) -> bool:
+    """Return whether a clause is about the subject of the one before, which goes: "Ana and works", "Coco, our parrot,"."""
+    is_bare = any(word.text in listed("shares_subject") for word in words(clause)[:1])
+    return bool(gone) and (is_bare or len(words(gone)) == 1)
+
+
+def _before(text: str, start: int, end: int, term: Term) -> int:
+    """Return where the phrases of a clause before the one that holds the term end; the clause's end where none does."""
+    last = start
+    for a, b in phrases(text):
+        if start <= a < end:
+            if holds(text[a:b], term):
+                return last
+            last = b
+    return end
 
 
 def _without_item(clause: str, term: Term) -> str | None:
