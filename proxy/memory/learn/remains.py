@@ -15,8 +15,8 @@ MIN_WORDS = 3  # of what remains; less says nothing
 def remains(text: str, terms: Sequence[Term]) -> list[str]:
     """Return the statements that are left of ``text`` without what the first of ``terms`` names.
 
-    An item of a list goes alone; else the phrase that holds the term goes with what follows in its clause, which may have
-    no subject of its own, and other clauses stay. Every result is a subsequence of the words of ``text``.
+    An item of a list goes alone; else the phrase that holds the term goes, with what has no subject but that, and what
+    stands before and behind it stays. Every result is a subsequence of the words of ``text``.
     """
     term = next((one for one in terms if one.is_name), terms[0])
     for spans in (clauses(text), phrases(text)):
@@ -26,36 +26,22 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
             whole = _joined(text, spans, [part or "" for part in cut])
             return [whole] if whole != text else []
     runs: list[tuple[int, int]] = []
-    is_joined, gone = False, ""
-    for start, end in clauses(text):
-        clause = text[start:end]
-        if _is_of(clause, gone):
-            last, gone = start, clause
-        else:
-            last, gone = _before(text, start, end, term), clause if holds(clause, term) else ""
-        if last > start and is_joined:
-            runs[-1] = (runs[-1][0], last)
-        elif last > start:
-            runs.append((start, last))
-        is_joined = not gone
+    is_gone, about_it = False, 0  # whether the last phrase goes, and up to where its subject is what goes
+    for start, end in phrases(text):
+        phrase = text[start:end]
+        was_gone, is_gone = is_gone, holds(phrase, term) or (is_gone and _shares_subject(phrase)) or start < about_it
+        if is_gone and len(words(phrase)) == 1:  # "Coco, our parrot, is very loud"
+            about_it = max(about_it, min((b for a, b in clauses(text) if a >= end), default=0))
+        elif not is_gone and runs and not was_gone:
+            runs[-1] = (runs[-1][0], end)
+        elif not is_gone:
+            runs.append((start, end))
     return [part for a, b in runs if _is_whole(part := _told(text[a:b]))]
 
 
-def _is_of(clause: str, gone: str) -> bool:
-    """Return whether a clause is about the subject of the one before, which goes: "Ana and works", "Coco, our parrot,"."""
-    is_bare = any(word.text in listed("shares_subject") for word in words(clause)[:1])
-    return bool(gone) and (is_bare or len(words(gone)) == 1)
-
-
-def _before(text: str, start: int, end: int, term: Term) -> int:
-    """Return where the phrases of a clause before the one that holds the term end; the clause's end where none does."""
-    last = start
-    for a, b in phrases(text):
-        if start <= a < end:
-            if holds(text[a:b], term):
-                return last
-            last = b
-    return end
+def _shares_subject(phrase: str) -> bool:
+    """Return whether a phrase has no subject of its own: "and works as a nurse"."""
+    return any(word.text in listed("shares_subject") for word in words(phrase)[:1])
 
 
 def _without_item(clause: str, term: Term) -> str | None:

@@ -9,7 +9,7 @@ from itertools import takewhile
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
-from proxy.memory.learn.slots import slot_of
+from proxy.memory.learn.slots import COMMA, slot_of
 from proxy.memory.learn.statements import names_author
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
@@ -20,7 +20,8 @@ from proxy.types import Memory, Said, Turn
 
 MIN_SHARE = 0.5  # of an ending's known terms that a target holds, the first among them
 MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not a thing
-MIN_HEAVY = 5  # telling words beside what ended
+MIN_HEAVY = 5  # telling words beside what ended …
+MIN_BESIDE = 2  # … or so many in a part of the sentence that does not name it
 MAX_UNNAMED = 2  # the same for common words
 MIN_AKIN = 5  # letters in which words of one stem begin alike …
 AKIN_ENDING = 2  # … and the most that the shorter one has behind them
@@ -105,10 +106,23 @@ def is_heavy(one: Older, terms: Sequence[Term], older: Sequence[Older]) -> bool:
     """Return whether closing a sentence would lose much that is said nowhere else, and nothing of it can be kept."""
     named = frozenset[str]().union(*(term.forms for term in terms))
     others = [term for term in terms_in(one.text) if named.isdisjoint(term.forms)]
-    if len(others) < MIN_HEAVY or remains(one.text, terms):
+    if len(others) < MIN_BESIDE or remains(one.text, terms):
+        return False
+    if any(
+        len(terms_in(side)) >= MIN_BESIDE for side in _sides(one.text) if not any(holds(side, term) for term in terms)
+    ):
+        return True
+    if len(others) < MIN_HEAVY:
         return False
     rest = [other.text for other in older if plain(other.text) != plain(one.text)]
     return sum(not any(holds(text, term) for text in rest) for term in others) >= MIN_HEAVY
+
+
+def _sides(text: str) -> list[str]:
+    """Return the parts of a sentence between commas and "and"."""
+    cuts = [word for word in words(text) if word.text in listed("and")]
+    ends = [0, *(place for word in cuts for place in (word.start, word.end)), len(text)]
+    return [part for start, end in zip(ends[::2], ends[1::2], strict=True) for part in COMMA.split(text[start:end])]
 
 
 def is_linked(one: Older, ending: Ending, older: Sequence[Older]) -> bool:
