@@ -26,7 +26,6 @@ from proxy.api import (
     state,
     tasks,
     transfer,
-    usage,
 )
 from proxy.api.chat import Completions
 from proxy.api.cors import Cors
@@ -60,7 +59,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memory_lists, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (agents, forgetting, links, openapi, operator, preview, projects, quarantine, reviews, tasks, usage):
+    for module in (agents, forgetting, links, openapi, operator, preview, projects, quarantine, reviews, tasks):
         app.include_router(module.router)
     dashboard.install(app)
     for router in ROUTERS:

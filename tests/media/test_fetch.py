@@ -10,9 +10,8 @@ import anyio
 import pytest
 from aiohttp import web
 
-from proxy.media.addresses import is_public
 from proxy.media.base import MediaRefused
-from proxy.media.fetch import MAX_REDIRECTS, Fetched, fetch
+from proxy.media.fetch import MAX_REDIRECTS, Fetched, fetch, is_public
 from proxy.media.limits import Limits
 from tests.fakes.http import listening
 

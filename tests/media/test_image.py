@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from proxy.media.base import MediaRefused
-from proxy.media.colours import name_of
-from proxy.media.image import distance
+from proxy.media.image import distance, name_of
 from proxy.media.limits import Limits
 from proxy.media.processes import end_idle
 from proxy.media.read import read_image, read_text_of_image

@@ -18,12 +18,12 @@ from proxy.memory.model.judge_reply import (
     MAX_STATEMENT,
     MAX_WORDS,
     JudgementFailed,
+    is_refusal,
     neutral,
     span,
     words_in,
 )
 from proxy.memory.model.prompt import load_prompt
-from proxy.memory.model.refusal import is_refusal
 from proxy.process.threads import in_thread
 from proxy.settings.memory import MemorySettings
 from proxy.telemetry import EXTRACTION_COST, EXTRACTION_TOKENS
