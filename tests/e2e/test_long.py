@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from proxy.memory.conversations.summary_model import ModelSummarizer
-from proxy.memory.model.call import Completion, ScriptedComplete
+from proxy.memory.model.call import Completion
 from proxy.text import tokens
+from tests.fakes.complete import ScriptedComplete
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
 from tests.launch import wait_until

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.store import codec
-from proxy.types import PROVENANCE_RANK, STATUSES, Kind, Memory, Said, Scope, Turn
+from proxy.types import STATUSES, Kind, Memory, Provenance, Said, Scope, Turn
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=30)  # NUL and lone surrogates included
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -45,7 +45,7 @@ MEMORIES = st.builds(
     valid_from=TIMES,
     quote=ANY_TEXT,
     confidence=st.floats(0, 1),
-    provenance=st.sampled_from(sorted(PROVENANCE_RANK)),
+    provenance=st.sampled_from(get_args(Provenance)),
     status=st.sampled_from(STATUSES),
     valid_to=st.none() | TIMES,
     last_used_at=st.none() | TIMES,

@@ -100,12 +100,6 @@ def hides_of(memory: Memory) -> list[tuple[str, int, int]]:
     return [(str(row), int(start), int(end)) for row, start, end in memory.metadata.get(HIDES, ())]
 
 
-def close_memory(memory: Memory, now: datetime, *, batch: str = "", turn: str = "", reason: str = "request") -> Change:
-    """Return the change that closes ``memory``."""
-    closed = replace(memory, status="closed", valid_to=now, updated_at=now, batch=batch)
-    return Change("close", closed, memory, turn, reason)
-
-
 def restore_memory(memory: Memory, now: datetime) -> Change:
     """Return the change that makes a closed or archived memory current again."""
     metadata = {name: value for name, value in memory.metadata.items() if name not in (FORGOTTEN, WAS)}

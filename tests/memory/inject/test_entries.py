@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.memory.inject.entries import Entry, members, unsaid, without_repeats
+from proxy.memory.inject.entries import Entry, gather, members, unsaid
 from proxy.memory.inject.tuning import Layout
 from proxy.types import Hit
 
@@ -28,7 +28,13 @@ def turn(id_: str, text: str, on: str = "2026-05-01", **more: Any) -> Hit:
 
 
 def shown(*hits: Hit) -> list[str]:
-    return [hit.id for hit in without_repeats(hits)]
+    """Return the ids of the hits that are shown once each of them was gathered, in the order of the hits."""
+    entries: list[Entry] = []
+    for hit in hits:
+        new, replaced = gather(entries, hit)
+        entries = [entry for entry in entries if entry not in replaced] + [new]
+    left = {hit.id for entry in entries for hit in entry.hits}
+    return [hit.id for hit in hits if hit.id in left]
 
 
 def line(hit: Hit, **layout: bool) -> str:
