@@ -79,7 +79,7 @@ def test_the_model_is_called_with_the_operators_key(
     assert "operator" not in repr(access)
 
 
-def test_model_without_a_key_is_refused_with_the_mend() -> None:
+def test_model_without_a_key_is_refused_with_mend() -> None:
     with pytest.raises(ConfigError, match=r"memory.summary_api_key, or GROQ_API_KEY .* or leave it out"):
         choose({"OPENAI_API_KEY": "sk-x"}, "groq/llama-3.3-70b")
 
