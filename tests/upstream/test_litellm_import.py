@@ -18,7 +18,7 @@ print(reply.text)
 """
 
 
-def test_answers_where_warnings_are_errors_and_another_import_came_first(provider: FakeProvider):
+def test_import_by_others_and_strict_warnings_are_survived(provider: FakeProvider):
     command = [sys.executable, "-W", "error::UserWarning", "-c", IMPORTED_BEFORE, provider.base_url]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
