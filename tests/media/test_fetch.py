@@ -92,7 +92,7 @@ async def test_file_is_fetched_with_its_name_and_type():
     ("handler", "reason"),
     [(large, "too_large"), (declared, "too_large"), (packed, "unsupported"), (missing, "unreachable")],
 )
-async def test_what_is_too_much_or_not_there_is_refused(handler, reason):
+async def test_oversized_or_missing_file_is_refused(handler, reason):
     async with site(handler) as port:
         assert await refused(f"http://public.example:{port}/{handler.__name__}") == reason
 
