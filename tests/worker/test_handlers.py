@@ -60,7 +60,7 @@ async def test_what_was_planned_and_not_begun_is_done(services: Services, kind: 
 
 
 @pytest.mark.parametrize("kind", ["change", "turn"])
-async def test_what_was_planned_and_done_leaves_its_history_once(services: Services, kind: str) -> None:
+async def test_finished_plan_leaves_its_history_once(services: Services, kind: str) -> None:
     closed = closing(NOW)
     await services.book.apply(ANNA, [ADDED])
     await plan(services, kind, ADDED, closed)
@@ -90,14 +90,16 @@ async def test_a_later_restore_wins_over_a_stored_plan(services: Services, kind:
 
 
 @pytest.mark.parametrize("kind", ["change", "turn"])
-async def test_a_memory_that_is_gone_does_not_come_back(services: Services, kind: str) -> None:
+async def test_removed_memory_does_not_come_back(services: Services, kind: str) -> None:
     pass_by(services, 1)
     await plan(services, kind, closing(services.clock.now()))
     await work(services)
     assert await status(services) is None
 
 
-async def test_only_a_long_history_or_very_many_turns_wait_for_their_vectors(services: Services) -> None:
+async def test_only_long_histories_wait_for_their_vectors(services: Services) -> None:
+    """And very many turns at once."""
+
     def said(seq: int, turn: str) -> Episode:
         return Episode(f"msg_{turn}_{seq}", ANNA.session, turn, seq, "user", f"tea number {seq}", NOW)
 
@@ -116,7 +118,7 @@ async def test_only_a_long_history_or_very_many_turns_wait_for_their_vectors(ser
     assert await waiting() == 0
 
 
-async def test_rows_stored_behind_the_upkeep_are_looked_after_again(services: Services) -> None:
+async def test_rows_stored_during_upkeep_get_it_later(services: Services) -> None:
     """A long line of turns may be stored only after the upkeep that their requests asked for."""
     await services.journal.record(ANNA, make_record(ANNA, "1"))
     services.note_written(ANNA)
