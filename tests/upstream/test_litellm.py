@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from typing import Any
@@ -28,6 +30,16 @@ pytestmark = [
         "ignore:Item '.*' on TypedDict class '.*' is using the `ReadOnly` qualifier:UserWarning"
     ),
 ]
+
+IMPORTED_BEFORE = """
+import asyncio, sys, warnings
+with warnings.catch_warnings():
+    import litellm
+from proxy.upstream.litellm import complete
+said = [{"role": "user", "content": "hi"}]
+reply = asyncio.run(complete(model="openai/any", messages=said, api_key="sk-test", base_url=sys.argv[1]))
+print(reply.text)
+"""
 
 
 @pytest.mark.parametrize("model", [CLAUDE, GEMINI])
@@ -279,3 +291,10 @@ async def test_background_call_gets_text_usage_and_cost(upstream, provider):
     assert (got.text, got.usage["total_tokens"]) == ('{"facts": []}', 16)
     assert got.cost_usd > 0
     assert provider.last.header("x-api-key") == "sk-ant-operator"
+
+
+def test_import_by_others_and_strict_warnings_are_survived(provider: FakeProvider):
+    command = [sys.executable, "-W", "error::UserWarning", "-c", IMPORTED_BEFORE, provider.base_url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip()
