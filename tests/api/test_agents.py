@@ -66,7 +66,8 @@ def test_an_agent_that_nobody_registered_keeps_to_itself(server: Running) -> Non
         assert len(stray.texts()) == 1
 
 
-def test_what_an_agent_learned_before_it_became_common_stays_its_own(server: Running, upstream: FakeProvider) -> None:
+def test_memories_from_before_sharing_stay_the_agents_own(server: Running, upstream: FakeProvider) -> None:
+    """An agent became common after it had learned them."""
     key = new_key()
     with speaking(server, key) as anna, speaking(server, key, x_memory_agent="cook") as cook:
         cook.tell("I keep the good saffron in the blue tin")

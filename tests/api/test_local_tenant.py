@@ -32,7 +32,7 @@ def test_any_other_name_is_nobody(server: Running, host: str) -> None:
     assert state(server, host) in (400, 401)
 
 
-def test_a_client_that_names_no_host_is_the_local_user(server: Running) -> None:
+def test_client_without_a_host_is_the_local_user(server: Running) -> None:
     parts = urlsplit(server.origin)
     with socket.create_connection((parts.hostname, parts.port), timeout=10) as client:
         client.sendall(b"GET /v1/state HTTP/1.0\r\nAuthorization: Bearer EMPTY\r\n\r\n")

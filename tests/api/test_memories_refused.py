@@ -72,7 +72,7 @@ def test_a_patch_of_nothing_is_refused(alice: Speaker) -> None:
     assert alice.get(f"/memories/{made['id']}") == made
 
 
-def test_a_null_where_a_value_must_stand_is_refused(alice: Speaker) -> None:
+def test_null_for_a_required_value_is_refused(alice: Speaker) -> None:
     made = create(alice, "I live in Oslo")
     for name in ("text", "kind", "pinned", "priority"):
         alice.http.patch(f"/memories/{made['id']}", json={name: None})
@@ -84,7 +84,7 @@ def test_broken_json_is_refused(alice: Speaker) -> None:
     refused(response, 400, "invalid_request")
 
 
-def test_a_method_that_is_none_is_refused_in_shape(alice: Speaker) -> None:
+def test_unknown_method_is_refused_in_shape(alice: Speaker) -> None:
     response = alice.http.put("/memories", json={"text": "x"})
     refused(response, 404, "not_found")
 

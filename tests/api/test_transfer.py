@@ -92,7 +92,7 @@ def blocks(speaker: Speaker, provider: FakeProvider) -> list[str]:
     return found
 
 
-def test_what_is_taken_out_and_erased_comes_back_on_another_server(tmp_path: Path, provider: FakeProvider) -> None:
+def test_export_comes_back_on_another_server_after_erasure(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path / "old", upstream=provider.base_url) as old, speaking(old) as alice:
         live(alice)
         before = blocks(alice, provider)
@@ -124,7 +124,7 @@ def test_what_is_taken_out_and_erased_comes_back_on_another_server(tmp_path: Pat
         assert not list((tmp_path / "new" / "imports").rglob("job_*"))
 
 
-def test_an_export_that_was_cut_or_changed_is_refused_before_anything_is_stored(server: Running) -> None:
+def test_damaged_export_is_refused_before_anything_is_stored(server: Running) -> None:
     with speaking(server) as alice, speaking(server) as ben:
         alice.tell("My sister Ylva lives in Tromsø.")
         exported = taken_out(alice)
@@ -189,7 +189,7 @@ def zipped(name: str, content: bytes) -> bytes:
     return made.getvalue()
 
 
-def test_a_chatgpt_export_is_learned_at_its_own_times(server: Running) -> None:
+def test_chatgpt_export_is_learned_at_its_own_times(server: Running) -> None:
     with speaking(server) as alice:
         for content in (
             json.dumps(CHATGPT).encode(),
@@ -219,7 +219,7 @@ def test_a_claude_export_brings_its_attachments(server: Running) -> None:
         assert any("14 kilograms" in one["text"] for one in found)
 
 
-def test_memories_of_mem0_and_a_pasted_list_are_stated_once(server: Running) -> None:
+def test_mem0_export_and_pasted_list_are_stated_once(server: Running) -> None:
     with speaking(server) as alice:
         for _ in range(2):
             assert bring(alice, json.dumps(MEM0).encode())["format"] == "mem0"
@@ -242,7 +242,7 @@ def test_memories_of_mem0_and_a_pasted_list_are_stated_once(server: Running) -> 
         (zipped("conversations.json", b"[" + b" " * 40_000_000 + b"]"), "unpacks to more"),
     ],
 )
-def test_what_is_no_export_is_refused_with_a_mend(server: Running, content: bytes, why: str) -> None:
+def test_unknown_export_is_refused_with_mend(server: Running, content: bytes, why: str) -> None:
     with speaking(server) as alice:
         job = bring(alice, content)
         assert job["status"] == "failed"

@@ -249,7 +249,7 @@ def test_any_chat_body_is_answered_in_shape(
     body=st.dictionaries(st.sampled_from(["text", "kind", "query", "sources", "metadata", "limit", "dry_run", "as_of", "object_value", "ids", "batch"]),
                          _texts | _values, max_size=5) | _values,
 )  # fmt: skip
-def test_any_body_of_the_memory_side_is_answered_in_shape(server: Running, fuzz_key: str, path: str, body: Any) -> None:
+def test_any_body_to_memory_is_answered_in_shape(server: Running, fuzz_key: str, path: str, body: Any) -> None:
     answer, parsed = call(server, "POST", path, body, key=fuzz_key)
     if answer.status == 200:
         assert parsed["object"] in ("memory", "list", "memory.forget", "memory.undo")

@@ -79,7 +79,7 @@ def test_an_embedder_that_fails_for_a_while(
         assert outcome(response)["outcome"] == "used"
 
 
-def test_what_is_said_while_the_embedder_fails_is_learned_and_embedded_later(
+def test_turns_without_embedder_are_learned_and_embedded_later(
     tmp_path: Path, provider: FakeProvider, backend: FakeProvider
 ) -> None:
     backend.script(embeddings())

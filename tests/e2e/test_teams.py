@@ -68,7 +68,7 @@ def shared_of(speaker: Speaker, team: str = "billing") -> list[Message]:
     return list(speaker.get(f"/teams/{team}/memories")["data"])
 
 
-def test_a_shared_memory_reaches_the_team_with_its_author(staff: Office, upstream: FakeProvider) -> None:
+def test_shared_memory_reaches_the_team_with_its_author(staff: Office, upstream: FakeProvider) -> None:
     staff.anna.tell(f"{PRIVATE}. {DEPLOYS}.")
     assert DEPLOYS not in asked(staff.ben, upstream)
     staff.share()
@@ -122,7 +122,7 @@ def test_a_correction_reaches_running_conversations(staff: Office, upstream: Fak
 
 
 @pytest.mark.parametrize("end", ["close", "purge", "unshare", "quarantine", "erase"])
-def test_what_its_author_ends_is_gone_from_the_team(
+def test_memory_its_author_ends_leaves_the_team(
     staff: Office, office: Running, upstream: FakeProvider, end: str
 ) -> None:
     staff.anna.tell(DEPLOYS)
@@ -163,7 +163,7 @@ def test_a_receipt_shows_what_the_team_gave(staff: Office, upstream: FakeProvide
     assert DEPLOYS in [one["text"] for one in receipt["injected"]]
 
 
-def test_a_team_key_without_names_shares_under_its_id(office: Running) -> None:
+def test_nameless_team_key_shares_under_its_id(office: Running) -> None:
     text, key = made(office, teams=["billing"])
     with speaking(office, text) as speaker:
         memory = speaker.http.post("/memories", json={"text": DEPLOYS}).json()["id"]

@@ -218,16 +218,6 @@ def gather(entries: Sequence[Entry], hit: Hit) -> tuple[Entry, list[Entry]]:
     return new, replaced
 
 
-def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits without those that another one says: facts in a shown turn of the user, equal texts of a day."""
-    entries: list[Entry] = []
-    for hit in hits:
-        new, replaced = gather(entries, hit)
-        entries = [entry for entry in entries if entry not in replaced] + [new]
-    shown = {hit.id for entry in entries for hit in entry.hits}
-    return [hit for hit in {hit.id: hit for hit in hits}.values() if hit.id in shown]
-
-
 def unsaid(hit: Hit, carried: frozenset[str]) -> Hit | None:
     """Return what of an entry is not in the context yet: the whole, or statements linked to it since."""
     if hit.id not in carried:
