@@ -18,12 +18,12 @@ from proxy.memory.conversations.chain import named_session
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.origin import key_for_routes
 from proxy.pipeline.policy import beside_loop
 from proxy.services import Services
 from proxy.types import Mode, Scope
 from proxy.types.partition import partition, parts
 from proxy.upstream.failover import Plan, Try
-from proxy.upstream.headers import client_key
 
 _MAX_HEADER = 16_384
 
@@ -130,7 +130,7 @@ async def _is_errand(exchange: Exchange, request: ChatRequest) -> bool:
 
 def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:
     """Return where the request goes; what names no model goes where paths without one go."""
-    key = client_key(exchange.headers)
+    key = key_for_routes(exchange.headers, services.settings)
     if not request.model:
         target = services.routes.default(key)
         if target is None:
