@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from proxy.access.auth import Identity, project_id
+from proxy.access.auth import Identity, person_of, project_id
 from proxy.api.passage import passage_of
 from proxy.errors import Unauthorized
 from proxy.pipeline.admission import identity_of
@@ -49,7 +49,18 @@ def scope_of_caller(identity: Identity, headers: Sequence[tuple[str, str]], serv
 
 _NO_BODY: dict[str, Any] = {}
 
+
+async def _author(request: Request) -> str:
+    """Return the name under which a user shares: as their key or a trusted client says it, else the id of their key."""
+    services = services_of(request)
+    pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+    identity = await identity_of(pairs, services)
+    now = services.clock.now()
+    return person_of(identity, by_name(pairs), _NO_BODY, services.settings.auth, now) or identity.own or "a member"
+
+
 Caller = Annotated[Scope, Depends(_caller)]
+Author = Annotated[str, Depends(_author)]
 Parts = Annotated[Services, Depends(services_of)]
 
 

@@ -10,6 +10,7 @@ import structlog
 
 from proxy.errors import NotFound, ProxyError
 from proxy.memory.lifecycle.purge import Stores, purge
+from proxy.memory.lifecycle.sharing import withdraw
 from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.store.destructions import Destruction, Doomed
@@ -99,6 +100,7 @@ async def _again(services: Services, one: Destruction) -> None:
 
 async def _memory(services: Services, scope: Scope, memory_id: str, memory: Memory | None) -> None:
     """Destroy a memory; its row, by whose words all others are found, goes last but for the table's old versions."""
+    await withdraw(services.shares, services.ledger, scope, [memory_id])
     if memory is not None:
         stores = Stores(
             services.index,
@@ -148,6 +150,7 @@ async def _file(services: Services, scope: Scope, item_id: str, item: Shown | No
     source = f"document:{item_id}"
     derived = [row.id for row in await services.store.memories(scope) if row.source == source]
     if derived:
+        await withdraw(services.shares, services.ledger, scope, derived)
         await services.store.remove_memories(scope, derived)
         await services.history.purge(scope, derived)
         await services.uses.remove(scope, derived)

@@ -30,10 +30,12 @@ OPERATOR_WIDE = {
     "Journal.prune": "retention by age, the same for all, returns a count",
     "Journal.to_judge": "the judge serves whichever owners are due, and gets each row's scope with it",
     "Erasure.holds": "tells whether anybody's rows still hold some bytes, so that others' words are no left-overs",
+    "Ledger.drop_shared": "what is no longer shared leaves the conversations of the whole team; gets ids of shares",
     "Media.blobs": "names of bytes in use, so that what a dead process left can be swept",
     "Media.claim": "the worker serves whichever owner has something to read, and gets that owner's scope with it",
     "Sessions.idle": "conversations end by the clock whoever owns them; it gets each one's scope",
     "Sessions.prune": "retention by age, the same for all, returns a count",
+    "Shares.of_teams": "what the users of a team show each other; gets the teams of the asking key, by their ids",
     "Uses.flush": "writes what was noted, each use under its own owner, returns a count",
     "Receipts.prune": "retention by age, the same for all, returns a count",
 }

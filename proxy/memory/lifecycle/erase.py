@@ -11,12 +11,15 @@ from typing import Any
 
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.lifecycle.erase_proof import Searched, fragments, search
+from proxy.memory.lifecycle.sharing import withdraw
 from proxy.process.threads import in_thread
 from proxy.store.blobs import Blobs
 from proxy.store.erase import Erasure
 from proxy.store.leases import Leases
+from proxy.store.ledger import Ledger
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS
+from proxy.store.shares import Shares
 from proxy.store.spool import Spool
 from proxy.store.sql import Database
 from proxy.store.uses import Uses
@@ -109,6 +112,7 @@ async def _erase_user(parts: Keeping, scope: Scope, done: Erasing) -> None:
     files, size_bytes = await parts.blobs.usage(scope)
     done.counts["rows"] = await parts.store.counts(scope)
     done.counts["files"] = {"files": files, "bytes": size_bytes}
+    await withdraw(Shares(parts.database), Ledger(parts.database), scope)
     done.counts["database"] = await Erasure(parts.database).delete(scope)
     parts.uses.forget(scope)
     await parts.store.drop_owner(scope)
@@ -123,6 +127,7 @@ async def _erase_agent(parts: Keeping, scope: Scope, done: Erasing) -> None:
     memories = [row.id for row in await parts.store.memories(scope) if covers(scope.agent, row.agent)]
     names = await erasure.agent_blobs(scope)
     files, size_bytes = await parts.blobs.usage(scope)
+    await withdraw(Shares(parts.database), Ledger(parts.database), scope, memories)
     await parts.uses.remove(scope, memories)
     done.counts["database"] = await erasure.delete_agent(scope, memories)
     await parts.store.remove_agent(scope)
