@@ -18,9 +18,9 @@ from proxy.store.sql import Database
 from proxy.store.tables import chain, compactions, files, ledger, media, projects, sessions, uses
 from proxy.types import Scope
 
-# What stays: work under way, which is waited for; what broke on this machine; and what opens objects in a provider's
-# account (``handed``, ``replies``), which a file that anybody can write must not do.
-_STAYS = frozenset({"journal", "incidents", "jobs", "handed", "replies", "destructions"})
+# What stays: work under way, which is waited for; what broke on this machine; and what a file that anybody can write
+# must not do: open objects in a provider's account (``handed``, ``replies``), or speak to a team (``shares``).
+_STAYS = frozenset({"journal", "incidents", "jobs", "handed", "replies", "destructions", "shares"})
 MOVED: Mapping[str, sa.Table] = {str(table.name): table for table in OWNED if table.name not in _STAYS}
 # Named by hashes that hold for this user of this server alone.
 AT_HOME = frozenset(map(str, (chain.name, ledger.name, compactions.name)))
