@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 from proxy.access.auth import Identity, passthrough_identity
 from proxy.access.limits import UNLIMITED, Ticket
 from proxy.errors import Forbidden, ModelNotFound, Unauthorized
+from proxy.pipeline.origin import is_foreign_page, is_named_here
 from proxy.services import Services
-from proxy.settings.load import is_loopback
 from proxy.upstream.headers import by_name, client_key
 
 T = TypeVar("T")
-
-_WEB = ("http", "https", "")  # schemes of pages; a program's or an extension's is another
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,29 +118,7 @@ def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identi
     settings = services.settings
     host, local_user = settings.server.host, settings.memory.local_user
     if key and (local_user or key in settings.auth.placeholder_keys):  # what the key is decides nothing
-        if _is_foreign_page(headers):
+        if is_foreign_page(headers):
             raise Forbidden("A page of another site may not use a placeholder key here. Send a key of your provider.")
-        host = host if "host" not in headers or _is_named_here(headers) else ""
+        host = host if "host" not in headers or is_named_here(headers) else ""
     return passthrough_identity(key, settings.auth, services.hasher, host, local_user)
-
-
-def _is_foreign_page(headers: Mapping[str, str]) -> bool:
-    """Return whether a page of another machine asks; programs, extensions and pages of this machine are not foreign."""
-    origin = headers.get("origin", "").strip()
-    if not origin:
-        return False
-    scheme, host = _parts(origin)
-    return scheme in _WEB and not is_loopback(host)
-
-
-def _is_named_here(headers: Mapping[str, str]) -> bool:
-    """Return whether the client asked for a loopback name; a page that rebinds its own name here does not."""
-    return is_loopback(_parts(f"//{headers.get('host', '')}")[1])
-
-
-def _parts(url: str) -> tuple[str, str]:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "", ""
-    return parts.scheme.lower(), parts.hostname or ""

@@ -33,6 +33,15 @@ def test_they_are_registered_changed_and_taken_off(alice: Speaker) -> None:
     assert alice.http.patch("/agents/accountant", json={}).status_code == 400
 
 
+def test_pages_hold_every_agent_once(alice: Speaker) -> None:
+    for name in ("cook", "coder", "clerk"):
+        register(alice, name)
+    first = alice.get("/agents", limit=2)
+    rest = alice.get("/agents", limit=2, after=first["last_id"])
+    assert (first["has_more"], rest["has_more"]) == (True, False)
+    assert [one["name"] for one in (*first["data"], *rest["data"])] == ["clerk", "coder", "cook"]
+
+
 def test_what_a_common_agent_learns_all_know(server: Running, upstream: FakeProvider) -> None:
     key = new_key()
     with (

@@ -22,13 +22,18 @@ from tests.talking import Speaker
         ("POST", "/memories/mem_{}/restore", None),
         ("POST", "/memories/undo", {"batch": "end_{}"}),
         ("GET", "/memories?after=mem_{}", None),
+        ("GET", "/sessions?after=ses_{}", None),
+        ("GET", "/agents?after={}", None),
+        ("GET", "/projects?after={}", None),
         ("GET", "/memories/'%20OR%201=1%20--", None),
         ("GET", "/receipts/rcpt_{}", None),
     ],
 )
 def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: Any) -> None:
     create(alice, "I live in Oslo")
-    refused(alice.http.request(method, path.format("0" * 24), json=body), 404, "not_found")
+    error = refused(alice.http.request(method, path.format("0" * 24), json=body), 404, "not_found")
+    assert error["message"].startswith("There is no ")
+    assert ("after" in path) == (error["param"] == "after")
     assert len(alice.memories()) == 1
 
 
@@ -53,6 +58,8 @@ def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: An
         ("POST", "/memories/undo", {}, "batch"),
         ("GET", "/memories?limit=0", None, "limit"),
         ("GET", "/memories?limit=many", None, "limit"),
+        ("GET", "/agents?limit=0", None, "limit"),
+        ("GET", "/projects?limit=many", None, "limit"),
         ("GET", "/memories?kind=gossip", None, "kind"),
         ("GET", "/memories?status=gone", None, "status"),
         ("GET", "/memories?as_of=yesterday", None, "as_of"),

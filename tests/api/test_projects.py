@@ -20,6 +20,19 @@ def sent(upstream: FakeProvider) -> str:
     return str(upstream.last.json["messages"])
 
 
+def test_pages_hold_every_project_once(server: Running) -> None:
+    key, names = new_key(), {"alpha", "beta", "gamma"}
+    for name in names:
+        with speaking(server, key, x_memory_project=name) as speaker:
+            speaker.tell("We deploy the billing service with Nomad")
+    with speaking(server, key) as anna:
+        first = anna.get("/projects", limit=2)
+        rest = anna.get("/projects", limit=2, after=first["last_id"])
+    assert (first["has_more"], rest["has_more"]) == (True, False)
+    shown = [one["name"] for one in (*first["data"], *rest["data"])]
+    assert sorted(shown) == sorted(names)
+
+
 def test_project_sees_its_own_and_general_memories(server: Running, upstream: FakeProvider) -> None:
     key = new_key()
     with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
@@ -189,6 +190,26 @@ def zipped(name: str, content: bytes) -> bytes:
     return made.getvalue()
 
 
+def changed(archive: bytes, *, at: int, to: bytes) -> bytes:
+    """Return an archive with bytes put over those of its first entry, in its directory as well where they stand there."""
+    directory = archive.index(b"PK\x01\x02") + at + 2
+    made = bytearray(archive)
+    made[at : at + len(to)] = to
+    if at < 30:  # of the entry's head
+        made[directory : directory + len(to)] = to
+    return bytes(made)
+
+
+MEMORY: Message = {"id": "mem_" + "0" * 24, "kind": "fact", "text": "I play the bassoon."}
+
+
+def exported(*entries: Message) -> bytes:
+    """Return an export as this server writes it, of entries that it would not write."""
+    head = {"format": "throughline.export", "version": 1, "owner": "0" * 32, "counts": {"memories": "many"}}
+    lines = b"".join(json.dumps(line).encode() + b"\n" for line in (head, *entries))
+    return lines + json.dumps({"type": "end", "sha256": hashlib.sha256(lines).hexdigest()}).encode() + b"\n"
+
+
 def test_chatgpt_export_is_learned_at_its_own_times(server: Running) -> None:
     with speaking(server) as alice:
         for content in (
@@ -240,6 +261,15 @@ def test_mem0_export_and_pasted_list_are_stated_once(server: Running) -> None:
         (b"\x00\x01\x02\x03", "nothing to import"),
         (zipped("notes.txt", b"hello"), "no conversations.json"),
         (zipped("conversations.json", b"[" + b" " * 40_000_000 + b"]"), "unpacks to more"),
+        (changed(zipped("conversations.json", b"[]"), at=6, to=b"\x01"), "damaged or locked"),
+        (changed(zipped("conversations.json", b"[]"), at=8, to=b"\x63"), "damaged or locked"),
+        (changed(zipped("conversations.json", b"[{}, {}, {}]"), at=50, to=b"\xff\xff"), "damaged or locked"),
+        (b'[{"memory": ' + b"[" * 50_000 + b"]" * 50_000 + b"}]", "nested too deeply"),
+        (exported({"type": "agents", "value": [1]}), "Line 2"),
+        (exported({"type": "blobs", "value": {"name": "a" * 64, "base64": "é"}}), "Line 2"),
+        (exported({"type": "memories", "value": {**MEMORY, "context": 5}}), "Line 2"),
+        (exported({"type": "memories", "value": {**MEMORY, "created_at": 10**18}}), "Line 2"),
+        (exported({"type": "costs", "value": {"calls": 2**63}}), "no fitting"),
     ],
 )
 def test_unknown_export_is_refused_with_mend(server: Running, content: bytes, why: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.api.test_transfer import MEMORY, bring, exported
 from tests.e2e.test_tenants_keys import made
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
@@ -92,6 +93,17 @@ def test_nobody_outside_the_team_learns_of_it(staff: Office, upstream: FakeProvi
     assert staff.ben.http.post(f"/memories/{shown['memory']}/share", json={"team": "tea"}).status_code == 404
     (seen,) = shared_of(staff.ben)
     assert seen["memory"] is None
+
+
+def test_an_import_shares_nothing(staff: Office) -> None:
+    """A file that anybody can write names no team and no author."""
+    (team,) = (one for one in staff.ben.get("/teams")["data"] if one["name"] == "billing")
+    share = {"id": f"shr_{'0' * 24}", "team": team["id"], "memory": MEMORY["id"], "author": "anna", "agent": ""}
+    stamp = 1_790_000_000_000
+    told = {"type": "memories", "value": {**MEMORY, "created_at": stamp, "updated_at": stamp, "valid_from": stamp}}
+    bring(staff.carl, exported(told, {"type": "shares", "value": {**share, "at_ms": stamp}}))
+    assert staff.carl.texts() == {MEMORY["text"]}
+    assert shared_of(staff.ben) == []
 
 
 def test_its_author_is_not_told_it_twice(staff: Office, upstream: FakeProvider) -> None:
