@@ -9,6 +9,7 @@ templates of several model families refuse a second system message or one in ano
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -19,6 +20,8 @@ from proxy.memory.inject.entries import plain, unsaid
 from proxy.store.ledger import LedgerEntry
 from proxy.text.fence import Count
 from proxy.types import Hit
+
+_NOTES = re.compile(r" \[[^\[\]]*\]$")  # dates behind a statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,7 @@ def _count(block: str) -> int:
 
 
 def _lines_of(profile: str) -> frozenset[str]:
-    return frozenset(plain(shown.removeprefix("- ")) for shown in profile.splitlines())
+    return frozenset(plain(_NOTES.sub("", shown.removeprefix("- "))) for shown in profile.splitlines())
 
 
 def _is_line(hit: Hit, lines: frozenset[str]) -> bool:

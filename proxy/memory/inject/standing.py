@@ -34,6 +34,8 @@ class Standing:
         """Return the hit without withheld sentences; None where nothing is left."""
         if hit.id in self.closed_ids:
             return None
+        if hit.context and self._hides(hit.context):
+            hit = replace(hit, context="", context_by="")
         if hit.then:
             hit = replace(hit, then=tuple(shown for one in hit.then if (shown := self.seen(one)) is not None))
         text = self.withheld.visible(hit.id, hit.text)
@@ -51,7 +53,12 @@ class Standing:
 
     def profile_at(self, now: datetime) -> list[Memory]:
         """Return the profile's memories that have not expired."""
-        return [memory for memory in self.profile if memory.expires_at is None or memory.expires_at > now]
+        found = [memory for memory in self.profile if memory.expires_at is None or memory.expires_at > now]
+        return [replace(one, context="", context_by="") if self._hides(one.context) else one for one in found]
+
+    def _hides(self, context: str) -> bool:
+        """Return whether a sentence beside a statement was asked to be forgotten, or has ended."""
+        return bool(context) and self.withheld.visible_text(context) != context
 
 
 _Known = OrderedDict[tuple[str, str, tuple[str, ...]], tuple[tuple[str, str], Standing]]

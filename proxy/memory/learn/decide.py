@@ -95,6 +95,8 @@ class Planner:
             names = tuple(term for term in terms_in(ending.sentence.text) if term.is_name)
             hits = (targets(replace(ending, terms=names), older) if names else hits) or akin(ending, older)
         if not hits:
+            if ending.kind == "forget" and said.live:
+                self._hide_request(ending, said)
             return False
         if ending.kind == "forget":
             self._forget(ending, said, older, hits)
@@ -216,6 +218,16 @@ class Planner:
         names = [term for term in terms if term.is_name] or terms[:1]
         hides += holding([row for row in self.past.own if row.by == "assistant"], names[:1])
         self.forget(found, terms, said, hides=hides, is_certain=bool(hits.certain), any_of=ending.everything)
+
+    def _hide_request(self, ending: Ending, said: Said) -> None:
+        """Withhold a request to forget what was never said: it names what its author does not want kept."""
+        asked = frozenset((plain(ending.sentence.text),))
+        own = spans_of([row for row in self.past.own if row.message == said.id], asked)
+        self._put(
+            "close",
+            ending_row(self.turn, self._now, said, "", ending.terms, own, asked, is_forgotten=False),
+            "forget",
+        )
 
     def _is_declined(self, found: Sequence[Older]) -> bool:
         """Return whether a person declined to forget all of these sentences before."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proxy.memory.learn.statements import speaks_of_self
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, items, phrases
 from proxy.text.terms import Term, holds
-from proxy.text.words import flat, words
+from proxy.text.words import HAS_CJK, flat, words
 
 MIN_WORDS = 3  # of what remains; less says nothing
+MIN_ORPHAN_WORDS = 4  # the same of what stood behind and does not speak of its author
 
 
 def remains(text: str, terms: Sequence[Term]) -> list[str]:
@@ -36,7 +38,7 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
             runs[-1] = (runs[-1][0], end)
         elif not is_gone:
             runs.append((start, end))
-    return [part for a, b in runs if _is_whole(part := _told(text[a:b]))]
+    return [part for a, b in runs if _is_whole(part := _told(text[a:b]), is_first=a == 0)]
 
 
 def _shares_subject(phrase: str) -> bool:
@@ -73,5 +75,8 @@ def _told(run: str) -> str:
     return run[:end].strip()
 
 
-def _is_whole(part: str) -> bool:
-    return len(words(part)) >= MIN_WORDS and not is_question(part, flat(part))
+def _is_whole(part: str, *, is_first: bool) -> bool:
+    """Return whether a part is a statement by itself; one that its subject stood before is not: "built 2015, diesel"."""
+    low = flat(part)
+    least = MIN_WORDS if is_first or speaks_of_self(low) or HAS_CJK.search(part) else MIN_ORPHAN_WORDS
+    return len(words(part)) >= least and not is_question(part, low)

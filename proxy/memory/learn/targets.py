@@ -106,16 +106,20 @@ def is_heavy(one: Older, terms: Sequence[Term], older: Sequence[Older]) -> bool:
     """Return whether closing a sentence would lose much that is said nowhere else, and nothing of it can be kept."""
     named = frozenset[str]().union(*(term.forms for term in terms))
     others = [term for term in terms_in(one.text) if named.isdisjoint(term.forms)]
-    if len(others) < MIN_BESIDE or remains(one.text, terms):
+    if not others or remains(one.text, terms):
         return False
-    if any(
-        len(terms_in(side)) >= MIN_BESIDE for side in _sides(one.text) if not any(holds(side, term) for term in terms)
-    ):
+    if any(_tells_more(side) for side in _sides(one.text) if not any(holds(side, term) for term in terms)):
         return True
     if len(others) < MIN_HEAVY:
         return False
     rest = [other.text for other in older if plain(other.text) != plain(one.text)]
     return sum(not any(holds(text, term) for text in rest) for term in others) >= MIN_HEAVY
+
+
+def _tells_more(side: str) -> bool:
+    """Return whether a part of a sentence says something by itself: "и не ем глютен", not "and on Mondays"."""
+    told = len(terms_in(side))
+    return told >= MIN_BESIDE or (told > 0 and len(words(side)) > MIN_BESIDE)
 
 
 def _sides(text: str) -> list[str]:

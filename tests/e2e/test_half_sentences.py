@@ -1,0 +1,71 @@
+"""Sentences of which one half ends or is to be forgotten: the other half stays, and is never torn off its subject."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.provider import FakeProvider
+from tests.serving import agreeing
+from tests.talking import Speaker
+
+
+def told(speaker: Speaker, upstream: FakeProvider, *said: str, asked: str) -> str:
+    """Say one thing a conversation, ask in a new one, and return what went to the provider."""
+    upstream.script(agreeing)
+    for text in said:
+        speaker.tell(text)
+    speaker.say(asked)
+    return str(upstream.last.json["messages"])
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "asked", "stays"),
+    [
+        (
+            "Я пью кофе без сахара и не ем глютен.",
+            "Кофе я больше не пью.",
+            "Что мне нельзя есть?",
+            "не ем глютен",
+        ),
+        (
+            "Trabajo en una panadería de Vigo y los sábados doy clases de guitarra.",
+            "Ya no doy clases de guitarra.",
+            "¿Dónde trabajo?",
+            "panadería de Vigo",
+        ),
+        (
+            "The wifi at my cabin is called PineNet, the key is under the third flowerpot.",
+            "The key of my cabin is no longer under the flowerpot, it's with our neighbour Ines.",
+            "Where is the key of my cabin?",
+            "with our neighbour Ines",
+        ),
+    ],
+)
+def test_the_other_half_stays(
+    alice: Speaker, upstream: FakeProvider, first: str, then: str, asked: str, stays: str
+) -> None:
+    assert stays in told(alice, upstream, first, then, asked=asked)
+
+
+def test_nothing_is_left_without_its_subject(alice: Speaker, upstream: FakeProvider) -> None:
+    said = "Coco, our parrot, is very loud.", "We gave Coco away."
+    assert "- our parrot" not in told(alice, upstream, *said, asked="Do we have a parrot?")
+    assert all(not one.startswith("our parrot") for one in alice.texts())
+
+
+def test_no_context_shows_what_was_forgotten(alice: Speaker, upstream: FakeProvider) -> None:
+    said = "My PIN hint is the year my gran was born. She was born in Zadar.", "Don't remember the PIN hint."
+    sent = told(alice, upstream, *said, asked="Where was my gran born?")
+    assert "Zadar" in sent
+    assert "PIN hint" not in sent
+
+
+def test_a_request_about_nothing_is_not_shown(alice: Speaker, upstream: FakeProvider) -> None:
+    said = "Forget everything I told you about Project Larkspur.", "I work in Delft."
+    assert "Larkspur" not in told(alice, upstream, *said, asked="What do you know about me?")
+
+
+def test_greetings_are_not_shown(alice: Speaker, upstream: FakeProvider) -> None:
+    sent = told(alice, upstream, "Good morning!", "Thanks, that is great", "I work in Delft.", asked="Where do I work?")
+    assert "Delft" in sent
+    assert "Good morning" not in sent
