@@ -24,7 +24,7 @@ from proxy.services import Services
 from proxy.store.files import Upload
 from proxy.types import Scope as Owner
 from proxy.upstream.headers import by_name, client_key
-from proxy.worker.destroy import discard
+from proxy.worker.destroy import destroy_file
 
 _JSON = [("content-type", "application/json")]
 _MAX_LISTED = 10_000
@@ -162,7 +162,7 @@ class Files:
         if await part.files.remove(call.owner, upload.id):
             item = await _item(part, call.owner, upload)
             if item is not None:
-                await discard(part, call.owner, item)
+                await destroy_file(part, call.owner, item.id)
         if upload.is_forwarded:
             await self._passthrough(call.scope, call.receive, call.send)
         else:

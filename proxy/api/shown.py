@@ -16,7 +16,7 @@ from proxy.pipeline.admission import identity_of
 from proxy.services import Services
 from proxy.store.media import MediaKind, Shown
 from proxy.types import Document, Scope
-from proxy.worker.destroy import discard
+from proxy.worker.destroy import destroy_file
 
 router = APIRouter(prefix="/v1", route_class=PatientRoute)
 
@@ -128,7 +128,7 @@ async def _content(services: Services, scope: Scope, media_id: str, kind: MediaK
 
 async def _delete(services: Services, scope: Scope, media_id: str, kind: MediaKind) -> dict[str, Any]:
     part, item = await _found(services, scope, media_id, kind)
-    await discard(part, scope, item)
+    await destroy_file(part, scope, item.id)
     return {"id": item.id, "object": f"{kind}.deleted", "deleted": True}
 
 

@@ -62,10 +62,7 @@ class Schedule:
             tick += 1
             if self._services.ephemeral is not None:
                 await self._attempt("sweep", sweep(self._services.ephemeral))
-            if self._keeps_store and self._services.warmed.is_set():
-                long_ago = self._services.clock.now() - _DEAD
-                await self._attempt("resume", resume(self._services, until=long_ago))
-            await self._attempt("scrub", self._scrub())
+            await self._attempt("destroy", self._end_destructions())
             await self._attempt("uses", self._note_uses())
             if self._services.is_ready:
                 await self._attempt("sketches", self._services.index.sketches.refresh())
@@ -97,10 +94,17 @@ class Schedule:
         except Exception as error:  # noqa: BLE001 - one broken step must not end upkeep for everybody
             _log.error("upkeep failed, it is tried again", step=name, error=type(error).__name__)
 
+    async def _end_destructions(self) -> None:
+        """End what nobody is destroying any more, here or in a process that died."""
+        if self._keeps_store and self._services.warmed.is_set():
+            for part in self._services.both():
+                await resume(part, until=part.clock.now() - _DEAD)
+        await self._scrub()
+
     async def _scrub(self) -> None:
         """Make deleted rows leave the files, once for all requests since the last time: all writers wait meanwhile."""
-        if self._services.needs_scrub:
-            await scrub(self._services)
+        for part in self._services.both():
+            await scrub(part)
 
     async def _begin(self) -> None:
         await self._attempt("resume", self._resume())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proxy.store.agents import Agent, Agents
-from proxy.store.destructions import Destructions
+from proxy.store.destructions import Destruction, Destructions
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.files import Files, Upload
 from proxy.store.handed import Handed
@@ -63,7 +63,7 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await Incidents(db).note(scope, Incident("memories", text, NOW, place=word))
         await Jobs(db).add(scope, Job(f"job_{n}{word}", scope, NOW, notes=(text,)))
         await Silenced(db).switch(scope, is_off=True, now=NOW)
-        await Destructions(db).begin(scope, "memory", f"mem_{n}{word}", now=NOW)
+        await Destructions(db).begin(Destruction(scope, "memory", f"mem_{n}{word}"), now=NOW)
         await Handed(db).note(scope, [f"msg_{n}{word}"], now=NOW)
         if n % 20 == 19:
             await uses.flush()

@@ -10,9 +10,11 @@ from proxy.clock import ManualClock
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
+from proxy.store.destructions import Destruction
 from proxy.types import Episode
 from proxy.worker import schedule as schedule_module
 from proxy.worker.schedule import Schedule
+from tests.store.lance_rows import fact
 from tests.store.sql_rows import make_record, make_scope
 
 pytestmark = pytest.mark.anyio
@@ -23,12 +25,19 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule_module, "_TICK_S", 0.01)
 
 
+async def noted_as_done(services: Services) -> None:
+    one = Destruction(make_scope("anna"), "memory", "mem_1")
+    await services.destructions.begin(one, now=services.clock.now())
+    await services.destructions.done(one, now=services.clock.now())
+    assert await services.destructions.awaits_scrub()
+
+
 async def test_files_are_scrubbed_at_the_next_tick(services: Services) -> None:
     schedule = Schedule(services)
     schedule.start()
-    services.needs_scrub = True
+    await noted_as_done(services)
     async with asyncio.timeout(10):
-        while services.needs_scrub:
+        while await services.destructions.awaits_scrub():
             await asyncio.sleep(0.005)
     await schedule.stop()
 
@@ -39,9 +48,22 @@ async def test_files_are_scrubbed_before_the_end_at_the_latest(
     monkeypatch.setattr(schedule_module, "_TICK_S", 3600.0)
     schedule = Schedule(services)
     schedule.start()
-    services.needs_scrub = True
+    await noted_as_done(services)
     await schedule.stop()
-    assert not services.needs_scrub
+    assert not await services.destructions.awaits_scrub()
+
+
+async def test_destruction_that_failed_is_ended_by_a_later_tick(services: Services) -> None:
+    assert isinstance(services.clock, ManualClock)
+    anna, memory, schedule = make_scope("anna"), fact(1, "I play the zither"), Schedule(services)
+    schedule.start()
+    await services.book.rewrite(anna, [memory])
+    await services.destructions.begin(Destruction(anna, "memory", memory.id), now=services.clock.now())
+    services.clock.advance(timedelta(minutes=3))
+    async with asyncio.timeout(10):
+        while await services.store.memory(anna, memory.id) is not None:
+            await asyncio.sleep(0.005)
+    await schedule.stop()
 
 
 async def test_upkeep_outlives_whatever_a_step_raises(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
