@@ -150,10 +150,6 @@ def test_a_table_whose_files_are_gone_while_it_is_open(tmp_path: Path, provider:
 # The embedder
 
 
-async def owners(services: Any) -> list[Any]:
-    return services.take_written()
-
-
 # The judge
 
 
