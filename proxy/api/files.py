@@ -10,7 +10,7 @@ import orjson
 
 from proxy.access.auth import Identity
 from proxy.api.asgi import ClientGone, Message, Receive, Scope, Send, headers_of, limited, read_body, send_whole
-from proxy.api.caller import scope_of_caller
+from proxy.api.caller import note_project, scope_of_caller
 from proxy.api.passage import note_refusal, passage_of
 from proxy.api.passthrough import Passthrough
 from proxy.api.shapes import file_shape, listing
@@ -45,7 +45,7 @@ class Files:
             if not self._keeps(identity, headers):
                 await self._passthrough(scope, receive, send)
                 return
-            owner = scope_of_caller(identity, headers, self._services)
+            owner = await scope_of_caller(identity, headers, self._services)
             passage_of(scope).owner = owner
             await self._serve(_Call(scope, receive, send, headers, identity, owner))
         except ClientGone:
@@ -96,6 +96,7 @@ class Files:
     async def _kept(self, call: _Call, form: Form, id_: str = "") -> tuple[Upload, Any]:
         owner, services = placed(call.owner, call.headers, self._services)
         item = await take_in(services, owner, form, call.headers, may_name=call.identity.may_name)
+        await note_project(owner, services, call.headers)
         size, now = len(form.data), services.clock.now()
         upload = await services.library.upload(
             owner, item, name=form.name, purpose=form.purpose, size_bytes=size, now=now, id_=id_

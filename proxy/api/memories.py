@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Writer
 from proxy.api.fields import Text
 from proxy.api.memory_lists import shown
 from proxy.api.patient import PatientRoute
@@ -70,7 +70,7 @@ class MemoryPatch(_Body):
 
 
 @router.post("")
-async def create_memory(scope: Caller, services: Parts, body: NewMemory) -> dict[str, Any]:
+async def create_memory(scope: Writer, services: Parts, body: NewMemory) -> dict[str, Any]:
     """Store a memory as the caller states it; said again, it is the same memory."""
     now = services.clock.now()
     scope = await _placed(scope, services, body)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from proxy.api.asgi import headers_of, read_body
-from proxy.api.caller import Caller, Parts, project_asked
+from proxy.api.caller import Caller, Parts, Writer, project_asked
 from proxy.api.patient import PatientRoute
 from proxy.api.shapes import chunk_shape, listing, shown_shape
 from proxy.api.uploads import placed, read_form, take_in
@@ -25,7 +25,7 @@ _Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 @router.post("/documents")
-async def add_document(request: Request, scope: Caller, services: Parts) -> dict[str, Any]:
+async def add_document(request: Request, scope: Writer, services: Parts) -> dict[str, Any]:
     """Take in a file, document or image, and answer at once; it is read in the background."""
     headers = headers_of(request.scope)
     form = await read_form(await read_body(request.receive), headers)
