@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from proxy.access.person import is_unfilled, named_person
-from proxy.errors import ConfigError
+from proxy.errors import ConfigError, Forbidden
 from proxy.settings.load import is_loopback
 from proxy.settings.serving import AuthSettings
-from proxy.types import UNSAID, Allowance, Scope
+from proxy.types import UNSAID, Allowance, Scope, Team
 from proxy.types.partition import partition
 
 SECRET_FILE = "secret.key"  # noqa: S105 - the name of a file
@@ -40,6 +40,7 @@ class Identity:
         offers_recall: Whether its requests are offered the ``recall`` tool without asking for it.
         is_operator: Whether it sees counts and health of the whole server.
         takes_commands: Whether ``/memory`` in a chat is answered here, whatever the settings say.
+        teams: Names of the teams that a key of ours binds its users to.
     """
 
     key: str
@@ -53,6 +54,7 @@ class Identity:
     offers_recall: bool = False
     is_operator: bool = False
     takes_commands: bool = False
+    teams: tuple[str, ...] = ()
 
     @property
     def holder(self) -> str:
@@ -165,6 +167,9 @@ def scope_of(identity: Identity, headers: Mapping[str, str], named: str, hasher:
         headers: By lower-case name.
         named: The person, as ``person_of`` gives it.
         hasher: Makes the ids.
+
+    Raises:
+        Forbidden: If the request names a team of which the key is none.
     """
     user = (
         hasher.digest("user", identity.tenant, named)
@@ -174,7 +179,25 @@ def scope_of(identity: Identity, headers: Mapping[str, str], named: str, hasher:
     agent, project = _filled(headers.get("x-memory-agent", "")), project_name(headers)
     named_agent = agent_id(hasher, user, agent) if agent else ""
     named_project = project_id(hasher, user, project) if project else ""
-    return Scope(identity.tenant, user, partition(named_agent, named_project))
+    return Scope(
+        identity.tenant, user, partition(named_agent, named_project), teams=_teams_of(identity, headers, hasher)
+    )
+
+
+def _teams_of(identity: Identity, headers: Mapping[str, str], hasher: Hasher) -> tuple[Team, ...]:
+    """Return the team that a request names, else all of its key.
+
+    Raises:
+        Forbidden: If the key is in no such team.
+    """
+    named = _filled(headers.get("x-memory-team", ""))
+    if named and named not in identity.teams:
+        raise Forbidden(
+            f"This key is in no team {named[:80]!r}. Leave X-Memory-Team out, or have the operator put the key into it "
+            "with `throughline keys update ID --team NAME`."
+        )
+    names = (named,) if named else identity.teams
+    return tuple(Team(hasher.digest("team", identity.tenant, name), name) for name in names)
 
 
 def project_name(headers: Mapping[str, str]) -> str:

@@ -25,6 +25,7 @@ from proxy.api import (
     shown,
     state,
     tasks,
+    teams,
     transfer,
     usage,
 )
@@ -60,7 +61,20 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memory_lists, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (agents, forgetting, links, openapi, operator, preview, projects, quarantine, reviews, tasks, usage):
+    for module in (
+        agents,
+        forgetting,
+        links,
+        openapi,
+        operator,
+        preview,
+        projects,
+        quarantine,
+        reviews,
+        tasks,
+        teams,
+        usage,
+    ):
         app.include_router(module.router)
     dashboard.install(app)
     for router in ROUTERS:

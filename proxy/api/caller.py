@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from proxy.access.auth import Identity, project_id, project_name
+from proxy.access.auth import Identity, person_of, project_id, project_name
 from proxy.api.asgi import headers_of
 from proxy.api.passage import passage_of
 from proxy.errors import Unauthorized
@@ -63,8 +63,19 @@ async def scope_of_caller(identity: Identity, headers: Sequence[tuple[str, str]]
 
 _NO_BODY: dict[str, Any] = {}
 
+
+async def _author(request: Request) -> str:
+    """Return the name under which a user shares: as their key or a trusted client says it, else the id of their key."""
+    services = services_of(request)
+    pairs = headers_of(request.scope)
+    identity = await identity_of(pairs, services)
+    now = services.clock.now()
+    return person_of(identity, by_name(pairs), _NO_BODY, services.settings.auth, now) or identity.own or "a member"
+
+
 Caller = Annotated[Scope, Depends(_caller)]
 Writer = Annotated[Scope, Depends(_writer, scope="function")]  # who stores something; noted before the answer goes out
+Author = Annotated[str, Depends(_author)]
 Parts = Annotated[Services, Depends(services_of)]
 
 

@@ -23,6 +23,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/memories/undo"): {"batch": REVIEW},
     ("post", "/v1/memories/{memory_id}/link"): {"ids": [MEMORY]},
     ("post", "/v1/memories/{memory_id}/unlink"): {"id": MEMORY},
+    ("post", "/v1/memories/{memory_id}/share"): {"team": "cooks"},
+    ("post", "/v1/memories/{memory_id}/unshare"): {"team": "cooks"},
     ("post", "/v1/quarantine"): {"memory": MEMORY, "reason": "told in jest"},
     ("post", "/v1/agents"): {"name": "cook", "capabilities": ["recipes", "shopping"], "private": True},
     ("patch", "/v1/agents/{agent_id}"): {"private": False},

@@ -113,7 +113,8 @@ async def _texts(services: Services, scope: Scope, ids: Collection[str]) -> dict
     memories = (await services.store.load(scope, "memories", ids=ids)).items
     memories = [row for row in memories if row.status != "quarantined" or row.session == scope.session]
     episodes = (await services.store.load(scope, "episodes", ids=ids)).items
-    return {row.id: row.text for row in (*memories, *episodes) if _is_seen(scope, row.agent)}
+    shared = (await services.team_memory.of(scope.teams, services.store)).memories
+    return {row.id: row.text for row in (*memories, *episodes, *shared) if _is_seen(scope, row.agent)}
 
 
 async def _additions(services: Services, scope: Scope, body: Mapping[str, Any]) -> list[dict[str, Any]]:

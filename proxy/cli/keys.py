@@ -47,6 +47,11 @@ Commands = Annotated[
     typer.Option("--commands/--no-commands", help="Answer `/memory …` in its chats here; see deploy/commands.md."),
 ]
 
+Teams = Annotated[
+    list[str] | None,
+    typer.Option("--team", help="Team of its users, by name; may be repeated. '': none. See deploy/life.md."),
+]
+
 
 @app.command("create")
 def create_key(
@@ -65,6 +70,7 @@ def create_key(
     models: Models = None,
     recall_tool: RecallTool = None,
     commands: Commands = None,
+    team: Teams = None,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
@@ -82,6 +88,7 @@ def create_key(
             offers_recall=bool(recall_tool),
             is_operator=operator,
             takes_commands=bool(commands),
+            teams=_named(team) or (),
         )
         print(f"{text}\n  id {key.id}, tenant {key.tenant}; keep the key, it is not shown again", flush=True)
 
@@ -109,6 +116,7 @@ def update_key(
     models: Models = None,
     recall_tool: RecallTool = None,
     commands: Commands = None,
+    team: Teams = None,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
@@ -118,7 +126,12 @@ def update_key(
 
     async def update(store: Keys) -> None:
         changed = await store.update(
-            key_id, limits=limits, models=_patterns(models), offers_recall=recall_tool, takes_commands=commands
+            key_id,
+            limits=limits,
+            models=_patterns(models),
+            offers_recall=recall_tool,
+            takes_commands=commands,
+            teams=_named(team),
         )
         print(_line(changed))
 
@@ -144,6 +157,10 @@ def _patterns(models: list[str] | None) -> list[str] | None:
     return [] if "*" in patterns else patterns
 
 
+def _named(teams: list[str] | None) -> list[str] | None:
+    return None if teams is None else list(dict.fromkeys(name for one in teams if (name := one.strip())))
+
+
 def _line(key: Key) -> str:
     state = f"revoked {iso(key.revoked_at)}" if key.revoked_at else "active"
     whose = f"user {key.user}" if key.user else "names users" if key.may_name_users else "one user"
@@ -161,6 +178,8 @@ def _line(key: Key) -> str:
         parts.append("operator")
     if key.takes_commands:
         parts.append("commands")
+    if key.teams:
+        parts.append(f"teams {','.join(key.teams)}")
     return "  ".join([key.id, *parts, key.note]).rstrip()
 
 

@@ -109,6 +109,7 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
         offers_recall=found.offers_recall,
         is_operator=found.is_operator,
         takes_commands=found.takes_commands,
+        teams=found.teams,
     )
 
 

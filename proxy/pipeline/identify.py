@@ -160,7 +160,7 @@ def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str,
 
 
 def _scope(identity: Identity, headers: Mapping[str, str], person: str, services: Services) -> Scope:
-    for name in ("x-memory-user", "x-memory-session", "x-memory-agent", "x-memory-project"):
+    for name in ("x-memory-user", "x-memory-session", "x-memory-agent", "x-memory-project", "x-memory-team"):
         if len(headers.get(name, "")) > _MAX_HEADER:
             raise InvalidHeader(f"The header {name} has {len(headers[name])} characters; the limit is {_MAX_HEADER}.")
     named = headers.get("x-memory-user", "").strip()

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from heapq import merge
 from itertools import zip_longest
 
 import numpy as np
@@ -25,6 +26,7 @@ from proxy.memory.recall.gate import is_personal
 from proxy.memory.recall.query import Query, widen
 from proxy.memory.recall.sources import recall as search
 from proxy.memory.recall.statements import is_of_past
+from proxy.memory.recall.team import Shared, is_shared_still, search_shared
 from proxy.memory.vectors.embed import EmbeddingFailed
 from proxy.memory.visibility.passing import current
 from proxy.pipeline.compact import compact
@@ -33,6 +35,7 @@ from proxy.pipeline.placement import locate, name_points, place_by
 from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
+from proxy.store.ledger import LedgerEntry
 from proxy.telemetry import DEGRADED
 from proxy.text.quoted import within
 from proxy.text.when import span
@@ -152,7 +155,8 @@ async def _look_up(
     with best_effort(exchange, "store", deadline_reason="deadline"), exchange.timings.step("search"):
         stands = exchange.found.standing = await standing(scope, services.index)
         exchange.found.profile = stands.profile_at(exchange.moment)
-        exchange.placed.ledger = [entry for entry in exchange.placed.ledger if stands.still_holds(entry)]
+        shared = await services.team_memory.of(scope.teams, services.store)
+        exchange.placed.ledger = still_true(exchange.placed.ledger, stands, shared)
         if text and not _is_answered(exchange):
             exchange.found.recalled = await search(
                 scope, query, services.index, limit=_MAX_HITS, withheld=stands.withheld.spans
@@ -162,6 +166,7 @@ async def _look_up(
             unsaid = await beside_loop(exchange.body, _unsaid, visible, [*said, *whole, *answers])
             exchange.found.hits = _without_own(unsaid, exchange)
             exchange.found.hits = await _in_short(_with_tasks(exchange, stands), exchange, services)
+            exchange.found.hits = with_shared(exchange.found.hits, await search_shared(shared, scope, query))
         exchange.found.opening = await _opening(exchange, services, stands)
 
 
@@ -299,6 +304,16 @@ async def _opening(exchange: Exchange, services: Services, stands: Standing) -> 
         for row in latest(rows, most, scope.session)
     ]
     return seen(stands, hits)
+
+
+def still_true(ledger: Sequence[LedgerEntry], stands: Standing, shared: Shared) -> list[LedgerEntry]:
+    """Return the injected blocks that may go on being injected: nothing in them is over, withheld or shared no more."""
+    return [one for one in ledger if stands.still_holds(one) and is_shared_still(shared, one.memory_ids)]
+
+
+def with_shared(hits: Sequence[Hit], shared: Sequence[Hit]) -> list[Hit]:
+    """Return the user's own hits in their order with those of teams among them, by score."""
+    return list(merge(hits, shared, key=lambda hit: -hit.score))
 
 
 def seen(stands: Standing, hits: Sequence[Hit]) -> list[Hit]:

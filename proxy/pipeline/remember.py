@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, timedelta
 from itertools import dropwhile
 from typing import Any
@@ -62,7 +63,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
             services.note_written(exchange.scope)
         if exchange.learns and status < 400 and exchange.upstream_body is not exchange.resolved_body:
             shown = [one for hit in exchange.assembly.hits for one in members(hit)]
-            used = [one.id for one in shown if one.source in _OF_MEMORIES]
+            used = [one.id for one in shown if one.source in _OF_MEMORIES and not one.author]
             used += [id_ for one in shown for id_ in one.stands_for]
             services.uses.note(exchange.scope, list(dict.fromkeys(used)), now=services.clock.now())
     if "journal" in exchange.reasons:
@@ -159,7 +160,7 @@ def _turn(exchange: Exchange, finish: Finish) -> Turn:
     reply = exchange.relayed.reply
     return Turn(
         id=turn_id(scope.session, links[-1].hash),
-        scope=scope,
+        scope=replace(scope, teams=()),  # nothing of what was said is the team's
         messages=tuple(said),
         reply=redact(reply.text[:MAX_CHARACTERS]) if reply else "",
         finish=finish,

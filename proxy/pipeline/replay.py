@@ -11,7 +11,7 @@ from proxy.pipeline.identify import read, recognise
 from proxy.pipeline.placement import name_points
 from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.pipeline.prefix import look_up, protect
-from proxy.pipeline.recall import put_back, recall
+from proxy.pipeline.recall import put_back, recall, still_true
 from proxy.services import Services
 
 
@@ -34,7 +34,8 @@ async def replay(exchange: Exchange, services: Services) -> None:
             await put_back(exchange, services, asyncio.get_running_loop().time() + deadline_s)
             async with asyncio.timeout(deadline_s):
                 stands = await standing(scope, services.index)
-            exchange.placed.ledger = [entry for entry in exchange.placed.ledger if stands.still_holds(entry)]
+                shared = await services.team_memory.of(scope.teams, services.store)
+            exchange.placed.ledger = still_true(exchange.placed.ledger, stands, shared)
         await look_up(exchange, services)
         await assemble(exchange, services.settings.memory)
     finally:

@@ -20,6 +20,7 @@ from proxy.memory.index.cache import IndexCache
 from proxy.memory.library.caption import Captioner
 from proxy.memory.library.library import Library
 from proxy.memory.model.judge import ModelJudge
+from proxy.memory.recall.team import TeamMemory
 from proxy.memory.vectors.embed import CachedEmbedder, Embedder
 from proxy.process.pace import Pace
 from proxy.process.precedence import Precedence
@@ -48,6 +49,7 @@ from proxy.store.ram import Rows
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
+from proxy.store.shares import Shares
 from proxy.store.silenced import Silenced
 from proxy.store.spool import Spool
 from proxy.store.sql import Database, FailedWrite
@@ -121,6 +123,8 @@ class Services:
     spool: Spool
     silenced: Silenced
     destructions: Destructions
+    shares: Shares
+    team_memory: TeamMemory
     captioner: Captioner | None = None
     tracing: Tracing | None = None
     access: AccessLog | None = None

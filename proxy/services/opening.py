@@ -16,6 +16,7 @@ from proxy.memory.library.caption import Captioner, captioner
 from proxy.memory.library.library import Library
 from proxy.memory.model.judge import ModelJudge, select_judge
 from proxy.memory.model.model_call import connect
+from proxy.memory.recall.team import TeamMemory
 from proxy.memory.vectors.embed import Embedder
 from proxy.process.pace import Pace
 from proxy.process.precedence import Precedence
@@ -43,6 +44,7 @@ from proxy.store.ram import RamStore
 from proxy.store.receipts import Receipts
 from proxy.store.replies import Replies
 from proxy.store.sessions import Sessions
+from proxy.store.shares import Shares
 from proxy.store.silenced import Silenced
 from proxy.store.spool import Spool
 from proxy.store.sql import Database
@@ -110,7 +112,7 @@ class _Shared:
 
 def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
     pace = Pace(lease_s=shared.settings.worker.lease_s)
-    media, files = Media(database), Files(database)
+    media, files, shares = Media(database), Files(database), Shares(database)
     return Services(
         settings=shared.settings,
         pace=pace,
@@ -133,6 +135,8 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         spool=Spool(shared.settings.server.data_dir / "imports"),
         silenced=Silenced(database),
         destructions=Destructions(database),
+        shares=shares,
+        team_memory=TeamMemory(shares, model=shared.embedder.model),
         journal=Journal(database, debounce_s=pace.learn_s, max_wait_s=pace.busy_s),
         sessions=Sessions(database),
         ledger=Ledger(database),

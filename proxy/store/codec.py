@@ -16,7 +16,7 @@ from proxy.types import Memory, Said, Scope, Turn
 # the standard library behind one blank, which orjson never starts with.
 _SLOW = b" "
 _TURN_FIELDS = frozenset(field.name for field in dataclasses.fields(Turn))
-_SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope))
+_SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope)) - {"teams"}  # a key's, not a turn's
 _SCOPE_TUPLES = ("inside", "also")
 _SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))

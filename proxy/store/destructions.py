@@ -41,23 +41,22 @@ class Destructions:
             index_elements=["owner", "noun", "id"], set_={name: insert.excluded[name] for name in ("is_done", "at_ms")}
         )
 
-    async def begin(self, one: Destruction, *, now: datetime) -> None:
+    async def begin(self, scope: Scope, noun: Doomed, id_: str, *, now: datetime) -> None:
         """Note that something is about to be destroyed, also where the same was destroyed before."""
-        scope = one.scope
         row = {
-            "owner": scope.user, "noun": one.noun, "id": one.id, "tenant": scope.tenant, "agent": scope.agent,
+            "owner": scope.user, "noun": noun, "id": id_, "tenant": scope.tenant, "agent": scope.agent,
             "is_done": 0, "at_ms": to_ms(now),
         }  # fmt: skip
         await self._db.submit(lambda connection: connection.execute(self._put, row).close())
 
-    async def done(self, one: Destruction, *, now: datetime) -> None:
+    async def done(self, scope: Scope, noun: Doomed, id_: str, *, now: datetime) -> None:
         """Note that its rows and files are gone; deleted bytes may still stand in the database's file."""
-        update = destructions.update().where(*_is(one)).values(is_done=1, at_ms=to_ms(now))
+        update = destructions.update().where(*_is(scope, noun, id_)).values(is_done=1, at_ms=to_ms(now))
         await self._db.submit(lambda connection: connection.execute(update).close())
 
-    async def is_open(self, one: Destruction) -> bool:
-        """Return whether it is still to be done."""
-        query = sa.select(sa.literal(1)).where(*_is(one), destructions.c.is_done == 0)
+    async def is_open(self, scope: Scope, noun: Doomed, id_: str) -> bool:
+        """Return whether something is still to be destroyed."""
+        query = sa.select(sa.literal(1)).where(*_is(scope, noun, id_), destructions.c.is_done == 0)
         return await self._db.query(lambda connection: connection.execute(query).first()) is not None
 
     async def unfinished(self, *, until: datetime) -> list[Destruction]:
@@ -84,5 +83,5 @@ class Destructions:
         await self._db.submit(lambda connection: connection.execute(gone).close())
 
 
-def _is(one: Destruction) -> tuple[sa.ColumnElement[bool], ...]:
-    return destructions.c.owner == one.scope.user, destructions.c.noun == one.noun, destructions.c.id == one.id
+def _is(scope: Scope, noun: Doomed, id_: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return destructions.c.owner == scope.user, destructions.c.noun == noun, destructions.c.id == id_

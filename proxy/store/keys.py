@@ -39,6 +39,7 @@ class Key:
         offers_recall: Its requests are offered the ``recall`` tool without asking for it.
         is_operator: It sees counts and health of the whole server, and nobody's texts but its own.
         takes_commands: Messages of its requests that begin with ``/memory`` are answered here.
+        teams: Names of teams of its tenant; its users read what is shared there, and may share.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Key:
     offers_recall: bool = False
     is_operator: bool = False
     takes_commands: bool = False
+    teams: tuple[str, ...] = ()
 
 
 class Keys:
@@ -76,6 +78,7 @@ class Keys:
         offers_recall: bool = False,
         is_operator: bool = False,
         takes_commands: bool = False,
+        teams: Sequence[str] = (),
     ) -> tuple[str, Key]:
         """Make a key; return it, for the only time, and what is known of it.
 
@@ -90,6 +93,7 @@ class Keys:
             offers_recall: Whether its requests are offered the ``recall`` tool.
             is_operator: Whether it sees counts and health of the whole server.
             takes_commands: Whether ``/memory`` in a chat is answered here.
+            teams: Names of the teams of its users.
         """
         text = PREFIX + secrets.token_urlsafe(32)
         key = Key(
@@ -106,6 +110,7 @@ class Keys:
             offers_recall=offers_recall,
             is_operator=is_operator,
             takes_commands=takes_commands,
+            teams=tuple(teams),
         )
         row = {
             "id": key.id,
@@ -121,6 +126,7 @@ class Keys:
             "offers_recall": offers_recall,
             "is_operator": is_operator,
             "takes_commands": takes_commands,
+            "teams": list(teams) or None,
         }
         await self._db.submit(lambda connection: connection.execute(keys.insert(), row).rowcount)
         return text, key
@@ -144,6 +150,7 @@ class Keys:
         models: Sequence[str] | None = None,
         offers_recall: bool | None = None,
         takes_commands: bool | None = None,
+        teams: Sequence[str] | None = None,
     ) -> Key:
         """Change what a key may ask for, from its next request on; return it.
 
@@ -153,6 +160,7 @@ class Keys:
             models: None: they stay.
             offers_recall: None: it stays.
             takes_commands: The same.
+            teams: None: they stay.
 
         Raises:
             NotFound: If no key has this id.
@@ -164,6 +172,8 @@ class Keys:
             changes["offers_recall"] = offers_recall
         if takes_commands is not None:
             changes["takes_commands"] = takes_commands
+        if teams is not None:
+            changes["teams"] = list(teams) or None
 
         def update(connection: sa.Connection) -> Key:
             if changes:
@@ -215,4 +225,5 @@ def _key(row: sa.Row[Any]) -> Key:
         offers_recall=bool(row.offers_recall),
         is_operator=bool(row.is_operator),
         takes_commands=bool(row.takes_commands),
+        teams=tuple(row.teams or ()),
     )

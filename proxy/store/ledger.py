@@ -77,6 +77,18 @@ class Ledger:
         wanted = frozenset(ids)
         return await self._drop(scope, lambda entry: not wanted.isdisjoint(entry.memory_ids))
 
+    async def drop_shared(self, shares: Collection[str]) -> None:
+        """Drop the entries, of anybody's conversations, that show what was shared under these ids."""
+
+        def drop(connection: sa.Connection) -> None:
+            found = sa.func.instr if connection.dialect.name == "sqlite" else sa.func.pg_catalog.position
+            ids = sa.type_coerce(ledger.c.memory_ids, sa.LargeBinary)
+            for share in shares:
+                connection.execute(ledger.delete().where(found(ids, f'"{share}'.encode()) > 0)).close()
+
+        if shares:
+            await self._db.submit(drop)
+
     async def drop_text(self, scope: Scope, predicate: Callable[[str], bool]) -> int:
         """Drop the entries, of all conversations of the owner, whose text satisfies ``predicate``; return how many."""
         return await self._drop(scope, lambda entry: predicate(entry.text))

@@ -172,6 +172,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             owner TEXT NOT NULL, noun TEXT NOT NULL, id TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL,
             is_done INTEGER NOT NULL, at_ms BIGINT NOT NULL, PRIMARY KEY (owner, noun, id)) {clustered}""",
     ),
+    (
+        "ALTER TABLE keys ADD COLUMN teams {blob}",
+        """CREATE TABLE shares (
+            owner TEXT NOT NULL, id TEXT NOT NULL, team TEXT NOT NULL, tenant TEXT NOT NULL, agent TEXT NOT NULL,
+            memory TEXT NOT NULL, author TEXT NOT NULL, at_ms BIGINT NOT NULL,
+            PRIMARY KEY (owner, id), UNIQUE (team, owner, memory))""",
+    ),
 )
 
 _WORDS = {

@@ -172,6 +172,7 @@ keys = sa.Table(
     sa.Column("offers_recall", sa.Boolean),
     sa.Column("is_operator", sa.Boolean),
     sa.Column("takes_commands", sa.Boolean),
+    sa.Column("teams", Json),
 )
 media = sa.Table(
     "media",
@@ -290,6 +291,20 @@ destructions = sa.Table(
     sa.Column("agent", sa.Text, nullable=False),
     sa.Column("is_done", sa.Integer, nullable=False),
     sa.Column("at_ms", sa.BigInteger, nullable=False),
+)
+
+shares = sa.Table(
+    "shares",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),  # who shares
+    sa.Column("id", Text, primary_key=True),
+    sa.Column("team", sa.Text, nullable=False),
+    sa.Column("tenant", sa.Text, nullable=False),
+    sa.Column("agent", sa.Text, nullable=False),
+    sa.Column("memory", Text, nullable=False),
+    sa.Column("author", Text, nullable=False),  # the owner's name, as the team sees it
+    sa.Column("at_ms", sa.BigInteger, nullable=False),
+    sa.UniqueConstraint("team", "owner", "memory"),
 )
 
 silenced = sa.Table(

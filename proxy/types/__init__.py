@@ -9,6 +9,7 @@ from typing import Any, Literal
 from proxy.types.scope import UNSAID as UNSAID
 from proxy.types.scope import Allowance as Allowance
 from proxy.types.scope import Scope as Scope
+from proxy.types.scope import Team as Team
 
 Kind = Literal["fact", "preference", "event", "task", "instruction", "summary"]
 Status = Literal["active", "closed", "review", "quarantined", "archived"]
@@ -217,6 +218,7 @@ class Hit:
         title: Of a document: its name and the page.
         quote: Of a fact: the whole sentence that ``text`` stands in.
         context, context_by, dates: As in ``Memory``.
+        author: Member of a team who shared it; "" for what is the user's own.
         message: Id of the message that a fact stands in.
         is_carried: The turn of that message may be shown in its place.
         then: Linked newer statements, oldest first; rendered on the same entry, after this one.
@@ -242,6 +244,7 @@ class Hit:
     context: str = ""
     context_by: Role | Literal[""] = ""
     dates: str = ""
+    author: str = ""
     message: str = ""
     is_carried: bool = False
     stands_for: tuple[str, ...] = ()

@@ -8,6 +8,19 @@ from proxy.types.partition import inside, owns, parts, sees, visible
 
 
 @dataclass(frozen=True, slots=True)
+class Team:
+    """Users of one tenant who read what any of them shares.
+
+    Args:
+        id: 32 hex digits, a keyed hash of tenant and name.
+        name: As the operator wrote it when making the key.
+    """
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """Owner and partition of memory; each part is a keyed hash or a generated id, safe in file names and filters.
 
@@ -19,6 +32,7 @@ class Scope:
         session: Our id of the conversation (``ses_`` + 24 hex digits), "" where none is meant.
         also: Partitions that are seen besides: what an agent that is common by now learned while it was private.
         inside: Ids of attached files, in which what is in quarantine with them is seen.
+        teams: Teams of the key whose shared memories are read besides; nothing is stored in them.
     """
 
     tenant: str
@@ -27,6 +41,7 @@ class Scope:
     session: str = ""
     inside: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    teams: tuple[Team, ...] = ()
 
     def sees(self, agent: str) -> bool:
         """Whether a row of this partition may be shown here: one's own, or the user's common ones."""

@@ -15,10 +15,11 @@ import structlog
 from proxy.errors import NotFound, ProxyError
 from proxy.memory.lifecycle.erase import Erasing, Keeping, erase, scrub_file
 from proxy.memory.lifecycle.purge import Stores, purge
+from proxy.memory.lifecycle.sharing import withdraw
 from proxy.memory.plan.changes import is_ending
 from proxy.process.threads import shielded
 from proxy.services import Services
-from proxy.store.destructions import Destruction, Doomed
+from proxy.store.destructions import Doomed
 from proxy.types import Scope
 from proxy.worker.endings import forget_summaries, remove_learned
 
@@ -28,7 +29,7 @@ WAIT_S = 60.0  # for a worker that holds the lease of an owner whose whole scope
 
 async def destroy_memory(services: Services, scope: Scope, memory_id: str) -> None:
     """Destroy a memory's words in every store, and on the disk as far as nobody reads it just now."""
-    await shielded(_destroy(services, Destruction(scope, "memory", memory_id)), "destroy memory")
+    await shielded(_destroy(services, scope, "memory", memory_id), "destroy memory")
     await shielded(scrub(services), "scrub")
 
 
@@ -37,17 +38,17 @@ async def destroy_file(services: Services, scope: Scope, media_id: str) -> None:
 
     What was said about it stays with the conversations.
     """
-    await shielded(_destroy(services, Destruction(scope, "media", media_id)), "destroy file")
+    await shielded(_destroy(services, scope, "media", media_id), "destroy file")
 
 
 async def destroy_session(services: Services, scope: Scope, session_id: str) -> None:
     """Destroy a conversation, by its id here; what was learned from it stays."""
-    await shielded(_destroy(services, Destruction(scope, "session", session_id)), "destroy session")
+    await shielded(_destroy(services, scope, "session", session_id), "destroy session")
 
 
 async def destroy_apart(services: Services, scope: Scope, entry_id: str) -> None:
     """Destroy what is in quarantine with everything learned from it."""
-    await shielded(_destroy(services, Destruction(scope, "apart", entry_id)), "destroy apart")
+    await shielded(_destroy(services, scope, "apart", entry_id), "destroy apart")
     await shielded(scrub(services), "scrub")
 
 
@@ -57,7 +58,7 @@ async def erase_noted(services: Services, scope: Scope, *, verify: bool) -> Eras
     Raises:
         StoreUnavailable: If another process does not let go of the owner's memory in time.
     """
-    async with _noted(services, Destruction(scope, "scope", scope.agent), wait_s=WAIT_S):
+    async with _noted(services, scope, "scope", scope.agent, wait_s=WAIT_S):
         return await erase(_keeping(services), scope, verify=verify)
 
 
@@ -67,9 +68,10 @@ async def resume(services: Services, *, until: datetime) -> bool:
     for one in await services.destructions.unfinished(until=until):
         try:
             async with services.leases.held(one.scope):
-                if await services.destructions.is_open(one):  # else it was ended, and what is there now is new
+                # Else it was ended, and what is there now is new.
+                if await services.destructions.is_open(one.scope, one.noun, one.id):
                     await _DESTROYERS[one.noun](services, one.scope, one.id)
-                    await services.destructions.done(one, now=services.clock.now())
+                    await services.destructions.done(one.scope, one.noun, one.id, now=services.clock.now())
         except (ProxyError, OSError) as error:  # above all: the dead process's lease has not run out
             is_whole = False
             code = error.code if isinstance(error, ProxyError) else type(error).__name__
@@ -92,22 +94,25 @@ async def scrub(services: Services, *, tries: int = 1) -> bool:
     return is_scrubbed
 
 
-async def _destroy(services: Services, one: Destruction) -> None:
-    async with _noted(services, one):
-        await _DESTROYERS[one.noun](services, one.scope, one.id)
+async def _destroy(services: Services, scope: Scope, noun: Doomed, id_: str) -> None:
+    async with _noted(services, scope, noun, id_):
+        await _DESTROYERS[noun](services, scope, id_)
 
 
 @asynccontextmanager
-async def _noted(services: Services, one: Destruction, *, wait_s: float | None = None) -> AsyncIterator[None]:
+async def _noted(
+    services: Services, scope: Scope, noun: Doomed, id_: str, *, wait_s: float | None = None
+) -> AsyncIterator[None]:
     """Hold the owner's lease, and have upkeep end the block's work, should it fail or this process die in it."""
-    async with services.leases.held(one.scope, wait_s=wait_s):
-        await services.destructions.begin(one, now=services.clock.now())
+    async with services.leases.held(scope, wait_s=wait_s):
+        await services.destructions.begin(scope, noun, id_, now=services.clock.now())
         yield
-        await services.destructions.done(one, now=services.clock.now())
+        await services.destructions.done(scope, noun, id_, now=services.clock.now())
 
 
 async def _memory(services: Services, scope: Scope, memory_id: str) -> None:
     """Destroy a memory; row and history, by whose words all others are found, go last."""
+    await withdraw(services.shares, services.ledger, scope, [memory_id])
     memory = await services.store.memory(scope, memory_id)
     if memory is not None:
         stores = Stores(
@@ -144,7 +149,9 @@ async def _file(services: Services, scope: Scope, media_id: str) -> None:
     await services.store.remove_chunks(scope, ids)
     await services.ledger.drop_memories(scope, ids)
     source = f"document:{media_id}"
-    await remove_learned(services, scope, [row for row in await services.store.memories(scope) if row.source == source])
+    derived = [row for row in await services.store.memories(scope) if row.source == source]
+    await withdraw(services.shares, services.ledger, scope, [row.id for row in derived])
+    await remove_learned(services, scope, derived)
     await services.store.purge(scope)
     services.index.forget(scope)
     async with services.library.lock(scope):

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.api.test_memories import create
 from tests.api.test_reviews import uncertain
+from tests.e2e.test_tenants_keys import made as new_team_key
+from tests.fakes.provider import FakeProvider
 from tests.media.made import png
 from tests.running import Running
 from tests.talking import Message, Speaker, speaking
@@ -47,6 +52,7 @@ def made(speaker: Speaker) -> dict[str, str]:
         "receipt_id": told.headers["x-memory-receipt"],
         "document_id": document,
         "image_id": image,
+        "team_id": "cooks",
     }
 
 
@@ -92,12 +98,19 @@ def run(speaker: Speaker, sample: str, operation: Message, ids: dict[str, str]) 
     return speaker.http.request(method, f"{speaker.server.origin}{url}", **options)
 
 
-def test_every_example_works_on_a_running_server(server: Running) -> None:
-    document = described(server)
+@pytest.fixture
+def keyed(tmp_path: Path, provider: FakeProvider) -> Iterator[Running]:
+    with Running(tmp_path, upstream=provider.base_url, auth={"mode": "keys"}) as running:
+        yield running
+
+
+def test_every_example_works_on_a_running_server(keyed: Running) -> None:
+    document = described(keyed)
     paths = document["paths"]
     assert CHAT.isdisjoint(paths)
     assert {"/v1/memories", "/v1/reviews", "/v1/usage", "/v1/memories/{memory_id}/pin"} <= paths.keys()
-    with speaking(server) as alice:
+    key, _ = new_team_key(keyed, teams=["cooks"])
+    with speaking(keyed, key) as alice:
         ids = made(alice)
         operations = [(path, method, one) for path, found in paths.items() for method, one in found.items()]
         operations.sort(

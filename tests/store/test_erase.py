@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proxy.store.agents import Agent, Agents
-from proxy.store.destructions import Destruction, Destructions
+from proxy.store.destructions import Destructions
 from proxy.store.erase import OWNED, Erasure
 from proxy.store.files import Files, Upload
 from proxy.store.handed import Handed
@@ -22,6 +22,7 @@ from proxy.store.media import Media
 from proxy.store.projects import Projects
 from proxy.store.quarantine import Apart, Quarantine
 from proxy.store.sessions import Sessions
+from proxy.store.shares import Shares
 from proxy.store.silenced import Silenced
 from proxy.store.sql import Database
 from proxy.store.tables import keys, leases, metadata, stamps
@@ -63,7 +64,8 @@ async def fill(db: Database, owners: dict[str, Scope], *, turns: int, seed: int 
         await Incidents(db).note(scope, Incident("memories", text, NOW, place=word))
         await Jobs(db).add(scope, Job(f"job_{n}{word}", scope, NOW, notes=(text,)))
         await Silenced(db).switch(scope, is_off=True, now=NOW)
-        await Destructions(db).begin(Destruction(scope, "memory", f"mem_{n}{word}"), now=NOW)
+        await Destructions(db).begin(scope, "memory", f"mem_{n}{word}", now=NOW)
+        await Shares(db).put(scope, sha256[:32], memory.id, agent=scope.agent, author=word, now=NOW)
         await Handed(db).note(scope, [f"msg_{n}{word}"], now=NOW)
         if n % 20 == 19:
             await uses.flush()

@@ -16,7 +16,7 @@ from proxy.process.threads import drain
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
-from proxy.store.destructions import Destruction, Doomed
+from proxy.store.destructions import Doomed
 from proxy.store.stamps import owners
 from proxy.types import Scope
 from proxy.worker.destroy import resume, scrub
@@ -85,11 +85,10 @@ async def opened(folder: Path) -> AsyncIterator[Services]:
         await services.close()
 
 
-async def begin(services: Services, noun: Doomed, id_: str) -> Destruction:
+async def begin(services: Services, noun: Doomed, id_: str) -> Scope:
     (owner,) = await owners(services.database)
-    one = Destruction(Scope("", owner), noun, id_)
-    await services.destructions.begin(one, now=services.clock.now())
-    return one
+    await services.destructions.begin(Scope("", owner), noun, id_, now=services.clock.now())
+    return Scope("", owner)
 
 
 async def was_cut(services: Services, commits: int) -> bool:
@@ -129,11 +128,11 @@ async def test_destruction_cut_at_any_commit_is_ended(filled: Filled, tmp_path: 
         folder = tmp_path / str(commits)
         shutil.copytree(filled.folder, folder)
         async with opened(folder) as services:
-            one = await begin(services, noun, filled.ids[noun])
+            scope = await begin(services, noun, filled.ids[noun])
             is_cut = await was_cut(services, commits)
         async with opened(folder) as services:
             assert await resume(services, until=services.clock.now())
-            assert not await services.destructions.is_open(one)
+            assert not await services.destructions.is_open(scope, noun, filled.ids[noun])
             assert await scrub(services)
             assert not await services.destructions.awaits_scrub()
         assert places_of(folder, WORDS[noun]) == [], f"cut at commit {commits}"

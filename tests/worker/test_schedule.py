@@ -10,7 +10,6 @@ from proxy.clock import ManualClock
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
-from proxy.store.destructions import Destruction
 from proxy.types import Episode
 from proxy.worker import filling
 from proxy.worker import schedule as schedule_module
@@ -27,9 +26,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def noted_as_done(services: Services) -> None:
-    one = Destruction(make_scope("anna"), "memory", "mem_1")
-    await services.destructions.begin(one, now=services.clock.now())
-    await services.destructions.done(one, now=services.clock.now())
+    for note in (services.destructions.begin, services.destructions.done):
+        await note(make_scope("anna"), "memory", "mem_1", now=services.clock.now())
 
 
 async def test_files_are_scrubbed_at_the_next_tick(services: Services) -> None:
@@ -58,7 +56,7 @@ async def test_destruction_that_failed_is_ended_by_a_later_tick(services: Servic
     anna, memory, schedule = make_scope("anna"), fact(1, "I play the zither"), Schedule(services)
     schedule.start()
     await services.book.rewrite(anna, [memory])
-    await services.destructions.begin(Destruction(anna, "memory", memory.id), now=services.clock.now())
+    await services.destructions.begin(anna, "memory", memory.id, now=services.clock.now())
     services.clock.advance(timedelta(minutes=3))
     async with asyncio.timeout(10):
         while await services.store.memory(anna, memory.id) is not None:

@@ -26,6 +26,7 @@ _HEADINGS: dict[Section, str] = {
     "documents": "[documents (name, page): text of files, not the user's words]",
     "images": "[images (name): what was seen in them, not the user's words]",
     "summaries": "[summaries]",
+    "team": "[shared by others in this user's team, in their own words; not about this user]",
     "tasks": "[open tasks]",
     "assistant": "[the assistant said]",
     "user": "[the user said]",

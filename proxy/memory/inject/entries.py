@@ -14,7 +14,7 @@ from proxy.text.quoted import marked
 from proxy.text.terms import terms_in
 from proxy.types import Hit, Source
 
-Section = Literal["documents", "images", "summaries", "tasks", "assistant", "user"]
+Section = Literal["documents", "images", "summaries", "team", "tasks", "assistant", "user"]
 
 MAX_IDLE = 40  # characters of a reply that may say nothing
 MIN_CONFIDENCE = 0.5  # below it an entry is marked as uncertain
@@ -64,6 +64,8 @@ class Entry:
     def section(self) -> Section:
         """Return the section of the block in which the line stands."""
         hit = self.hits[0]
+        if hit.author:
+            return "team"
         if hit.source == "episode":
             return "user" if hit.role == "user" else "assistant"
         return _SECTIONS[hit.source]
@@ -148,7 +150,8 @@ class Entry:
         if self.is_file:
             date = f" ({_day(hit)})" if hit.when and layout.dated else ""
             return f"- {fence.line(f'{hit.title}{date}')}: {self.text}"
-        told = self._date(layout) + _annotated(self.shown, self.dates, self.context, self.hits)
+        author = f"{fence.line(hit.author)}: " if hit.author else ""
+        told = self._date(layout) + author + _annotated(self.shown, self.dates, self.context, self.hits)
         for later in (one for member in self.hits for one in member.then):
             told += f"{_joint(told)}then {_dated(later, layout)}"
         ended_by = next((member.ended_by for member in self.hits if member.ended_by), None)

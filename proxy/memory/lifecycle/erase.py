@@ -11,11 +11,14 @@ from typing import Any
 
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.lifecycle.erase_proof import Searched, fragments, search
+from proxy.memory.lifecycle.sharing import withdraw
 from proxy.process.threads import in_thread
 from proxy.store.blobs import Blobs
 from proxy.store.erase import Erasure
+from proxy.store.ledger import Ledger
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS
+from proxy.store.shares import Shares
 from proxy.store.spool import Spool
 from proxy.store.sql import Database
 from proxy.store.uses import Uses
@@ -103,6 +106,7 @@ async def _erase_user(parts: Keeping, scope: Scope, done: Erasing) -> None:
     files, size_bytes = await parts.blobs.usage(scope)
     done.counts["rows"] = await parts.store.counts(scope)
     done.counts["files"] = {"files": files, "bytes": size_bytes}
+    await withdraw(Shares(parts.database), Ledger(parts.database), scope)
     await parts.blobs.drop_owner(scope)
     if parts.spool is not None:
         await parts.spool.drop_owner(scope)
@@ -120,6 +124,7 @@ async def _erase_agent(parts: Keeping, scope: Scope, done: Erasing) -> None:
         await parts.blobs.remove(scope, name)
     files_left, bytes_left = await parts.blobs.usage(scope)
     done.counts["files"] = {"files": files - files_left, "bytes": size_bytes - bytes_left}
+    await withdraw(Shares(parts.database), Ledger(parts.database), scope, memories)
     await parts.uses.remove(scope, memories)
     await parts.store.remove_agent(scope)
     await parts.store.purge(scope)

@@ -1,0 +1,47 @@
+"""Share memories with teams, and take them back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from proxy.errors import InvalidRequest
+from proxy.memory.plan.changes import is_ending
+from proxy.store.ledger import Ledger
+from proxy.store.shares import Shares
+from proxy.types import Memory, Scope
+from proxy.types.partition import parts
+
+
+def may_share(memory: Memory) -> None:
+    """Refuse what a team must not be shown.
+
+    Raises:
+        InvalidRequest: If the memory is over, a summary of private talk, or in quarantine.
+    """
+    if memory.status != "active" or is_ending(memory):
+        raise InvalidRequest("Only active memories are shared. Restore the closed one first.", param="id")
+    if memory.kind == "summary":
+        raise InvalidRequest("A summary tells of a whole conversation. Share single memories.", param="id")
+    if parts(memory.agent)[2]:
+        raise InvalidRequest("This memory is in quarantine. Release it first.", param="id")
+
+
+async def withdraw(
+    shares: Shares, ledger: Ledger, scope: Scope, memories: Collection[str] | None = None, *, team: str = ""
+) -> int:
+    """End shares of an owner; what conversations of others carry of them goes as well. May be repeated.
+
+    Args:
+        shares: Shares of everybody.
+        ledger: Ledgers of everybody.
+        scope: Whose shares.
+        memories: Only of these memories; all if None.
+        team: Only with the team of this id; "": with all.
+
+    Returns:
+        How many shares ended.
+    """
+    found = [one.id for one in await shares.of_owner(scope, memories) if team in ("", one.team)]
+    await ledger.drop_shared(found)
+    await shares.remove(scope, found)
+    return len(found)

@@ -1,0 +1,143 @@
+"""Memories that others of the user's teams share: found by the same search, shown with their author."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from proxy.memory.index.index import FactShelf
+from proxy.memory.recall.found import beside_loop
+from proxy.memory.recall.gate import admit
+from proxy.memory.recall.query import Query
+from proxy.memory.recall.sources import FactSource
+from proxy.memory.recall.statements import is_overview
+from proxy.store.passages import lexical_text
+from proxy.store.ram import Rows
+from proxy.store.schema import Batch, Revision
+from proxy.store.shares import PREFIX, Share, Shares
+from proxy.text.lexical import tokens
+from proxy.types import Hit, Memory, Scope, Team
+from proxy.types.partition import parts
+
+MAX_HITS = 8  # of teams in one block
+_MAX_KNOWN = 64  # sets of teams whose shelves are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Shared memories that hold at the moment.
+
+    Attributes:
+        shelf: To be searched; its ids are those of ``ids``.
+        shares: By the id under which a memory is shown, which changes with its words.
+    """
+
+    shelf: FactShelf
+    shares: Mapping[str, Share]
+
+    @property
+    def memories(self) -> list[Memory]:
+        """Memories as the team sees them, the oldest share first."""
+        return sorted(self.shelf.living(), key=lambda row: (self.shares[row.id].shared_at, row.id))
+
+
+_State = tuple[tuple[Share, ...], tuple[Revision, ...]]
+
+
+class TeamMemory:
+    """Reads what is shared with teams out of the authors' rows, as they are now.
+
+    Args:
+        shares: Which memories are shared.
+        model: Embedding model in use.
+    """
+
+    def __init__(self, shares: Shares, *, model: str) -> None:
+        self._shares = shares
+        self._model = model
+        self._known: OrderedDict[tuple[str, ...], tuple[_State, Shared]] = OrderedDict()
+
+    async def of(self, teams: Sequence[Team], store: Rows) -> Shared:
+        """Return what is shared with these teams, the asker's own included."""
+        names = tuple(team.id for team in teams)
+        shares = tuple(await self._shares.of_teams(names)) if names else ()
+        authors = {share.scope.user: share.scope for share in shares}
+        state = (shares, tuple(store.revision(author, "memories") for author in authors.values()))
+        known = self._known.get(names)
+        if known is None or known[0] != state:
+            known = self._known[names] = (state, await self._read(shares, authors, store))
+            if len(self._known) > _MAX_KNOWN:
+                self._known.popitem(last=False)
+        self._known.move_to_end(names)
+        return known[1]
+
+    async def _read(self, shares: Sequence[Share], authors: Mapping[str, Scope], store: Rows) -> Shared:
+        shelf = FactShelf(store.dimension, self._model)
+        shown: dict[str, Share] = {}
+        for user, author in authors.items():
+            own = {share.memory: share for share in shares if share.scope.user == user}
+            batch = await store.load(author, "memories", ids=list(own))
+            lines = [line for line, row in enumerate(batch.items) if _is_for_others(row)]
+            rows = [as_shared(own[batch.items[line].id], batch.items[line]) for line in lines]
+            shelf.put(_of_lines(batch, lines, rows))
+            shown |= {row.id: own[batch.items[line].id] for row, line in zip(rows, lines, strict=True)}
+        return Shared(shelf, shown)
+
+
+def as_shared(share: Share, memory: Memory) -> Memory:
+    """Return a memory as the team sees it: its own words and dates, nothing of the talk that it comes from.
+
+    Its id changes with its words, so that what a conversation carries of it is known to be no longer right.
+    """
+    words = hashlib.sha256(f"{memory.text}\n{memory.dates}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return Memory(
+        id=f"{share.id}-{words}",
+        kind="fact",
+        text=memory.text,
+        agent="",
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        valid_from=memory.valid_from,
+        expires_at=memory.expires_at,
+        dates=memory.dates,
+        confidence=memory.confidence,
+        offset_minutes=memory.offset_minutes,
+    )
+
+
+async def search_shared(shared: Shared, scope: Scope, query: Query) -> list[Hit]:
+    """Return what others share that fits ``query``, best first, at most ``MAX_HITS``.
+
+    A question for everything that is known about the user is about no one else.
+    """
+    if not shared.shares or is_overview(query.text):
+        return []
+    found = await beside_loop(shared.shelf, FactSource().search, shared.shelf, Scope("", ""), query, 4 * MAX_HITS)
+    if not admit([found.evidence], f"{query.context}\n{query.text}", told=False).admitted:
+        return []
+    others = ((hit, shared.shares[hit.id]) for hit in found.hits)
+    return [replace(hit, author=share.author) for hit, share in others if share.scope.user != scope.user][:MAX_HITS]
+
+
+def is_shared_still(shared: Shared, ids: Collection[str]) -> bool:
+    """Return whether everything shared among what a block shows is shared still, in the same words."""
+    return all(id_ in shared.shares for id_ in ids if id_.startswith(PREFIX))
+
+
+def _is_for_others(row: Memory) -> bool:
+    """Return whether a shared memory holds, and is not in quarantine."""
+    return row.status == "active" and not parts(row.agent)[2]
+
+
+def _of_lines(batch: Batch[Any], lines: Sequence[int], rows: list[Memory]) -> Batch[Any]:
+    """Return the lines of a batch with other rows in them, indexed by the words of these alone."""
+    return Batch(
+        items=rows,
+        tokens=[tokens(lexical_text(row)) for row in rows],
+        vectors={name: column[lines] for name, column in batch.vectors.items()},
+        models=[batch.models[line] for line in lines],
+        stamp=0,
+    )
