@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from proxy.access.auth import Identity, person_of, project_id
+from proxy.access.auth import Identity, person_of, project_id, project_name
+from proxy.api.asgi import headers_of
 from proxy.api.passage import passage_of
 from proxy.errors import Unauthorized
 from proxy.pipeline.admission import identity_of
 from proxy.pipeline.identify import scope_for, settled
 from proxy.services import Services
+from proxy.text.secrets import redact_name
 from proxy.types import Scope
 from proxy.upstream.headers import by_name
 
@@ -26,14 +28,26 @@ def services_of(request: Request) -> Services:
 
 async def _caller(request: Request) -> Scope:
     services = services_of(request)
-    pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
-    scope = await settled(scope_of_caller(await identity_of(pairs, services), pairs, services), services)
+    pairs = headers_of(request.scope)
+    scope = await scope_of_caller(await identity_of(pairs, services), pairs, services)
     passage_of(request.scope).owner = scope
     return scope
 
 
-def scope_of_caller(identity: Identity, headers: Sequence[tuple[str, str]], services: Services) -> Scope:
-    """Return the scope of an identified caller.
+async def _writer(request: Request) -> AsyncIterator[Scope]:
+    scope = await _caller(request)
+    yield scope
+    await note_project(scope, services_of(request), headers_of(request.scope))
+
+
+async def note_project(scope: Scope, services: Services, headers: Sequence[tuple[str, str]]) -> None:
+    """Keep the name of the project, if any, in which a request stores something: it is in the list from then on."""
+    if name := project_name(by_name(headers)):
+        await services.projects.note(scope, redact_name(name), now=services.clock.now())
+
+
+async def scope_of_caller(identity: Identity, headers: Sequence[tuple[str, str]], services: Services) -> Scope:
+    """Return the scope of an identified caller, as the setting of its agent has it.
 
     Raises:
         Unauthorized: If nobody is identified.
@@ -44,7 +58,7 @@ def scope_of_caller(identity: Identity, headers: Sequence[tuple[str, str]], serv
             "Memory is kept by key, and this request has none that identifies anybody. Send the same key as in your "
             "chat requests as `Authorization: Bearer KEY`."
         )
-    return scope_for(identity, by_name(headers), _NO_BODY, services)
+    return await settled(scope_for(identity, by_name(headers), _NO_BODY, services), services)
 
 
 _NO_BODY: dict[str, Any] = {}
@@ -53,13 +67,14 @@ _NO_BODY: dict[str, Any] = {}
 async def _author(request: Request) -> str:
     """Return the name under which a user shares: as their key or a trusted client says it, else the id of their key."""
     services = services_of(request)
-    pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
+    pairs = headers_of(request.scope)
     identity = await identity_of(pairs, services)
     now = services.clock.now()
     return person_of(identity, by_name(pairs), _NO_BODY, services.settings.auth, now) or identity.own or "a member"
 
 
 Caller = Annotated[Scope, Depends(_caller)]
+Writer = Annotated[Scope, Depends(_writer, scope="function")]  # who stores something; noted before the answer goes out
 Author = Annotated[str, Depends(_author)]
 Parts = Annotated[Services, Depends(services_of)]
 

@@ -10,7 +10,7 @@ import orjson
 
 from proxy.access.auth import Identity
 from proxy.api.asgi import ClientGone, Message, Receive, Scope, Send, headers_of, limited, read_body, send_whole
-from proxy.api.caller import scope_of_caller
+from proxy.api.caller import note_project, scope_of_caller
 from proxy.api.passage import note_refusal, passage_of
 from proxy.api.passthrough import Passthrough
 from proxy.api.shapes import file_shape, listing
@@ -24,7 +24,7 @@ from proxy.services import Services
 from proxy.store.files import Upload
 from proxy.types import Scope as Owner
 from proxy.upstream.headers import by_name, client_key
-from proxy.worker.destroy import discard
+from proxy.worker.destroy import destroy_file
 
 _JSON = [("content-type", "application/json")]
 _MAX_LISTED = 10_000
@@ -45,7 +45,7 @@ class Files:
             if not self._keeps(identity, headers):
                 await self._passthrough(scope, receive, send)
                 return
-            owner = scope_of_caller(identity, headers, self._services)
+            owner = await scope_of_caller(identity, headers, self._services)
             passage_of(scope).owner = owner
             await self._serve(_Call(scope, receive, send, headers, identity, owner))
         except ClientGone:
@@ -96,6 +96,7 @@ class Files:
     async def _kept(self, call: _Call, form: Form, id_: str = "") -> tuple[Upload, Any]:
         owner, services = placed(call.owner, call.headers, self._services)
         item = await take_in(services, owner, form, call.headers, may_name=call.identity.may_name)
+        await note_project(owner, services, call.headers)
         size, now = len(form.data), services.clock.now()
         upload = await services.library.upload(
             owner, item, name=form.name, purpose=form.purpose, size_bytes=size, now=now, id_=id_
@@ -162,7 +163,7 @@ class Files:
         if await part.files.remove(call.owner, upload.id):
             item = await _item(part, call.owner, upload)
             if item is not None:
-                await discard(part, call.owner, item)
+                await destroy_file(part, call.owner, item.id)
         if upload.is_forwarded:
             await self._passthrough(call.scope, call.receive, call.send)
         else:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Writer
 from proxy.api.fields import Text
 from proxy.api.memory_lists import shown
 from proxy.api.patient import PatientRoute
@@ -25,7 +25,7 @@ from proxy.memory.lifecycle.forget import Request, forget_changes, past_of, rest
 from proxy.memory.lifecycle.stated import stated
 from proxy.memory.plan.changes import INTERNAL, Change, edit_memory, is_ending
 from proxy.pipeline.identify import in_project
-from proxy.process.threads import in_thread, shielded
+from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.text.secrets import redact, redact_values
 from proxy.types import Kind, Memory, Scope
@@ -70,7 +70,7 @@ class MemoryPatch(_Body):
 
 
 @router.post("")
-async def create_memory(scope: Caller, services: Parts, body: NewMemory) -> dict[str, Any]:
+async def create_memory(scope: Writer, services: Parts, body: NewMemory) -> dict[str, Any]:
     """Store a memory as the caller states it; said again, it is the same memory."""
     now = services.clock.now()
     scope = await _placed(scope, services, body)
@@ -146,7 +146,7 @@ async def delete_memory(
     """Close a memory, and withhold its sentence; ``restore`` undoes it, unless ``purge`` destroys the words now."""
     row = await _one(services, scope, memory_id)
     if purge:
-        await shielded(destroy_memory(services, scope, row), "purge memory")
+        await destroy_memory(services, scope, row.id)
         return {"id": memory_id, "object": "memory.deleted", "deleted": True, "purged": True}
     now = services.clock.now()
     request, scope = Request(ids=(memory_id,)), scope.at(row.agent)

@@ -22,7 +22,7 @@ from proxy.services import Services
 from proxy.store.quarantine import Apart, ApartKind
 from proxy.text.secrets import redact
 from proxy.types import Scope
-from proxy.worker.destroy import destroy_memory, discard
+from proxy.worker.destroy import destroy_apart
 from proxy.worker.endings import end_conversation
 
 router = APIRouter(prefix="/v1/quarantine")
@@ -87,7 +87,10 @@ async def release_entry(entry_id: str, scope: Caller, services: Parts) -> dict[s
 async def destroy_entry(entry_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Destroy what is apart, with everything learned from it."""
     part, entry = await _found(services, scope, entry_id)
-    await shielded(_destroy(part, scope, entry), "destroy")
+    if part.is_ephemeral and entry.kind == "session":
+        await destroy_conversation(part, scope, entry.target)
+    else:
+        await destroy_apart(part, scope, entry.id)
     return {"id": entry.id, "object": "quarantine.deleted", "deleted": True}
 
 
@@ -151,19 +154,3 @@ async def _release(services: Services, scope: Scope, entry: Apart) -> None:
         with suppress(NotFound):
             if (await services.sessions.get(within, entry.target)).ended_at is not None:
                 await end_conversation(services, within)  # its summary was not written while it was apart
-
-
-async def _destroy(services: Services, scope: Scope, entry: Apart) -> None:
-    rows = await services.store.memories(scope)
-    if entry.kind == "document":
-        with suppress(NotFound):
-            await discard(services, scope, await services.media.get(scope, entry.target))
-    elif entry.kind == "memory":
-        for row in [row for row in rows if row.id == entry.target]:
-            await destroy_memory(services, scope, row)
-    else:
-        for row in [row for row in rows if row.session == entry.target and not is_ending(row)]:
-            await destroy_memory(services, scope, row)
-        with suppress(NotFound):
-            await destroy_conversation(services, scope, entry.target)
-    await services.quarantine.remove(scope, entry.id)

@@ -76,7 +76,7 @@ async def end_session(session_id: str, scope: Caller, services: Parts) -> dict[s
 async def delete_session(session_id: str, scope: Caller, services: Parts) -> dict[str, Any]:
     """Destroy a conversation: its turns, what was injected into it and its receipts; facts learned from it stay."""
     part, session = await find_session(services, scope, session_id)
-    await shielded(destroy_conversation(part, scope, session.id), "delete session")
+    await destroy_conversation(part, scope, session.id)
     return {"id": session_id, "object": "session.deleted", "deleted": True}
 
 
@@ -94,12 +94,8 @@ async def _one(services: Services, scope: Scope, session_id: str) -> Session:
 
 
 async def destroy_conversation(services: Services, scope: Scope, session_id: str) -> None:
-    """Destroy a conversation, by its id here, where it is kept.
-
-    Raises:
-        NotFound: If there is none.
-    """
+    """Destroy a conversation, by its id here, where it is kept."""
     if services.is_ephemeral:
-        await forget_conversation(services, replace(scope, session=session_id))
+        await shielded(forget_conversation(services, replace(scope, session=session_id)), "forget conversation")
     else:
         await destroy_session(services, scope, session_id)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from proxy.api.asgi import headers_of, read_body
-from proxy.api.caller import Caller, Parts, project_asked
+from proxy.api.caller import Caller, Parts, Writer, project_asked
 from proxy.api.patient import PatientRoute
 from proxy.api.shapes import chunk_shape, listing, shown_shape
 from proxy.api.uploads import placed, read_form, take_in
@@ -16,7 +16,7 @@ from proxy.pipeline.admission import identity_of
 from proxy.services import Services
 from proxy.store.media import MediaKind, Shown
 from proxy.types import Document, Scope
-from proxy.worker.destroy import discard
+from proxy.worker.destroy import destroy_file
 
 router = APIRouter(prefix="/v1", route_class=PatientRoute)
 
@@ -25,7 +25,7 @@ _Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 @router.post("/documents")
-async def add_document(request: Request, scope: Caller, services: Parts) -> dict[str, Any]:
+async def add_document(request: Request, scope: Writer, services: Parts) -> dict[str, Any]:
     """Take in a file, document or image, and answer at once; it is read in the background."""
     headers = headers_of(request.scope)
     form = await read_form(await read_body(request.receive), headers)
@@ -128,7 +128,7 @@ async def _content(services: Services, scope: Scope, media_id: str, kind: MediaK
 
 async def _delete(services: Services, scope: Scope, media_id: str, kind: MediaKind) -> dict[str, Any]:
     part, item = await _found(services, scope, media_id, kind)
-    await discard(part, scope, item)
+    await destroy_file(part, scope, item.id)
     return {"id": item.id, "object": f"{kind}.deleted", "deleted": True}
 
 

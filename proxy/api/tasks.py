@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Writer
 from proxy.api.fields import worded
 from proxy.api.shapes import behind, listing
 from proxy.api.writing import write
@@ -113,7 +113,7 @@ async def list_tasks(
 
 
 @router.post("")
-async def create_task(scope: Caller, services: Parts, body: NewTask) -> dict[str, Any]:
+async def create_task(scope: Writer, services: Parts, body: NewTask) -> dict[str, Any]:
     """Keep a task; an open one of the same title is the same task."""
     now = services.clock.now()
     within = in_project(scope, body.project or "", services)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from proxy.api.asgi import body_chunks
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Writer
 from proxy.api.shapes import behind, job_shape, listing
 from proxy.api.uploads import is_form, read_form
 from proxy.clock import iso
@@ -46,7 +46,7 @@ async def export_scope(scope: Caller, services: Parts) -> StreamingResponse:
 
 @router.post("/import", status_code=202)
 async def import_file(
-    scope: Caller,
+    scope: Writer,
     services: Parts,
     request: Request,
     format: Annotated[Format | None, Query(description=f"One of {', '.join(FORMATS)}; found out without.")] = None,

@@ -72,7 +72,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
 
 async def _note_names(exchange: Exchange, services: Services) -> None:
     """Keep which agent asked, and in which project; what cannot be kept is told again with the next request."""
-    if not exchange.learns:
+    if exchange.mode == "observe":
         return
     scope, now = exchange.required_scope, services.clock.now()
     with suppress(StoreUnavailable):

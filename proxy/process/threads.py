@@ -48,8 +48,18 @@ def spawn(work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
 
 
 async def shielded(work: Coroutine[Any, Any, T], name: str) -> T:
-    """Await work that must run to its end even when the caller is cancelled (a client hung up)."""
-    return await asyncio.shield(spawn(work, name))
+    """Await work that must run to its end even when the caller is cancelled (a client hung up).
+
+    A failure is the caller's to handle; it is logged only where the caller was cancelled.
+    """
+    task = asyncio.get_running_loop().create_task(work, name=name)
+    _tasks.add(task)
+    task.add_done_callback(_tasks.discard)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(_ended)
+        raise
 
 
 def give_way() -> None:

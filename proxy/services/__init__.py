@@ -137,7 +137,6 @@ class Services:
     looked_over: asyncio.Event = field(default_factory=asyncio.Event)  # the tables, for damage at the start
     is_embedder_warm: bool = False
     is_draining: bool = False
-    needs_scrub: bool = False  # whether deleted rows are still to leave the SQL files
     written: set[Scope] = field(default_factory=set)
     ephemeral: Services | None = None
     sizes: Sizes = field(default_factory=Sizes)

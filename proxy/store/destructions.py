@@ -13,7 +13,7 @@ from proxy.store.sql import Database
 from proxy.store.tables import destructions
 from proxy.types import Scope
 
-Doomed = Literal["memory", "media", "session"]
+Doomed = Literal["memory", "media", "session", "apart", "scope"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,26 +22,27 @@ class Destruction:
 
     Args:
         scope: Whose.
-        noun: Kind of thing.
-        id: Of it.
-        is_done: Rows and files are gone; deleted bytes may still stand in the database's file.
+        noun: Kind of thing; ``apart`` is an entry of the quarantine, ``scope`` everything of a user, agent or project.
+        id: Of it; of a scope the partition, "" for the whole user.
     """
 
     scope: Scope
     noun: Doomed
     id: str
-    is_done: bool = False
 
 
 class Destructions:
-    """The destructions of every owner that are not over."""
+    """The destructions of every owner that are not over: under way, or done and not scrubbed from the file yet."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._put = db.insert(destructions).on_conflict_do_nothing(index_elements=["owner", "noun", "id"])
+        insert = db.insert(destructions)
+        self._put = insert.on_conflict_do_update(
+            index_elements=["owner", "noun", "id"], set_={name: insert.excluded[name] for name in ("is_done", "at_ms")}
+        )
 
     async def begin(self, scope: Scope, noun: Doomed, id_: str, *, now: datetime) -> None:
-        """Note that something is about to be destroyed."""
+        """Note that something is about to be destroyed, also where the same was destroyed before."""
         row = {
             "owner": scope.user, "noun": noun, "id": id_, "tenant": scope.tenant, "agent": scope.agent,
             "is_done": 0, "at_ms": to_ms(now),
@@ -49,20 +50,38 @@ class Destructions:
         await self._db.submit(lambda connection: connection.execute(self._put, row).close())
 
     async def done(self, scope: Scope, noun: Doomed, id_: str, *, now: datetime) -> None:
-        """Note that its rows and files are gone by now."""
-        where = (destructions.c.owner == scope.user, destructions.c.noun == noun, destructions.c.id == id_)
-        update = destructions.update().where(*where).values(is_done=1, at_ms=to_ms(now))
+        """Note that its rows and files are gone; deleted bytes may still stand in the database's file."""
+        update = destructions.update().where(*_is(scope, noun, id_)).values(is_done=1, at_ms=to_ms(now))
         await self._db.submit(lambda connection: connection.execute(update).close())
 
+    async def is_open(self, scope: Scope, noun: Doomed, id_: str) -> bool:
+        """Return whether something is still to be destroyed."""
+        query = sa.select(sa.literal(1)).where(*_is(scope, noun, id_), destructions.c.is_done == 0)
+        return await self._db.query(lambda connection: connection.execute(query).first()) is not None
+
     async def unfinished(self, *, until: datetime) -> list[Destruction]:
-        """Return those of all owners that began, or were done, until a moment and are not over; by their keys."""
-        query = sa.select(destructions).where(destructions.c.at_ms <= to_ms(until))
+        """Return those of all owners that began until a moment and are not done; by their keys."""
+        query = sa.select(destructions).where(destructions.c.is_done == 0, destructions.c.at_ms <= to_ms(until))
         rows = await self._db.query(lambda connection: connection.execute(query).all())
-        return [
-            Destruction(Scope(row.tenant, row.owner, row.agent), row.noun, row.id, bool(row.is_done)) for row in rows
-        ]
+        return [Destruction(Scope(row.tenant, row.owner, row.agent), row.noun, row.id) for row in rows]
+
+    async def erased(self) -> set[str]:
+        """Return the users whose whole memory is being erased."""
+        query = sa.select(destructions.c.owner).where(
+            destructions.c.noun == "scope", destructions.c.id == "", destructions.c.is_done == 0
+        )
+        return set(await self._db.query(lambda connection: connection.execute(query).scalars().all()))
+
+    async def awaits_scrub(self) -> bool:
+        """Return whether deleted bytes may stand in the database's file."""
+        query = sa.select(sa.literal(1)).where(destructions.c.is_done == 1).limit(1)
+        return await self._db.query(lambda connection: connection.execute(query).first()) is not None
 
     async def over(self, *, until: datetime) -> None:
         """Forget those that were done until a moment: the database's file was written anew since."""
         gone = destructions.delete().where(destructions.c.is_done == 1, destructions.c.at_ms <= to_ms(until))
         await self._db.submit(lambda connection: connection.execute(gone).close())
+
+
+def _is(scope: Scope, noun: Doomed, id_: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return destructions.c.owner == scope.user, destructions.c.noun == noun, destructions.c.id == id_

@@ -156,8 +156,13 @@ class SqliteEngine:
     def _commit(self, work: Callable[[sa.Connection], T]) -> T:
         if self._writer_connection is None:
             self._writer_connection = self._writer.connect()
-        with self._writer_connection.begin():
-            return work(self._writer_connection)
+        try:
+            with self._writer_connection.begin():
+                return work(self._writer_connection)
+        except BaseException:
+            # A COMMIT that fails leaves SQLite's transaction open, and SQLAlchemy takes it for over.
+            self._writer_connection.connection.rollback()
+            raise
 
     def _dispose(self) -> None:
         if self._writer_connection is not None:

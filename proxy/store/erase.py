@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from proxy.store.columns import Json, Text
 from proxy.store.partitions import covered
 from proxy.store.sql import Database
-from proxy.store.tables import leases, media, metadata, sessions, uses
+from proxy.store.tables import destructions, leases, media, metadata, sessions
 from proxy.types import Scope
 
 # Every table with an owner, whoever adds one. Only the lease stays: the eraser holds it, and its release deletes it.
@@ -46,22 +46,23 @@ class Erasure:
         return Erased(await self.delete(scope), await self._db.scrub())
 
     async def delete(self, scope: Scope) -> dict[str, int]:
-        """Delete every row of the owner and return how many by table; their bytes leave the files with a scrub."""
+        """Delete every row of the owner and return how many by table; their bytes leave the files with a scrub.
+
+        The note of an erasure stays, until it is over.
+        """
 
         def delete(connection: sa.Connection) -> dict[str, int]:
             return {
-                table.name: connection.execute(table.delete().where(table.c.owner == scope.user)).rowcount
+                table.name: connection.execute(table.delete().where(table.c.owner == scope.user, _goes(table))).rowcount
                 for table in OWNED
             }
 
         return await self._db.submit(delete)
 
-    async def delete_agent(self, scope: Scope, memories: Sequence[str]) -> dict[str, int]:
+    async def delete_agent(self, scope: Scope) -> dict[str, int]:
         """Delete every row of one agent or project of the owner and return how many by table.
 
-        Args:
-            scope: Whose, and of which agent.
-            memories: Ids of the agent's memories.
+        The uses of its memories are not known to be its own here, and stay; so does the note of an erasure.
         """
 
         def delete(connection: sa.Connection) -> dict[str, int]:
@@ -69,10 +70,8 @@ class Erasure:
             talks = list(connection.execute(sa.select(sessions.c.id).where(*own)).scalars())
             counts = {}
             for table in OWNED:
-                is_own = _of_agent(table, scope, talks, memories)
-                counts[table.name] = connection.execute(
-                    table.delete().where(table.c.owner == scope.user, is_own)
-                ).rowcount
+                its = table.c.owner == scope.user, _of_agent(table, scope, talks), _goes(table)
+                counts[table.name] = connection.execute(table.delete().where(*its)).rowcount
             return counts
 
         return await self._db.submit(delete)
@@ -126,10 +125,13 @@ def _texts_of(table: sa.Table) -> list[sa.ColumnElement[Any]]:
 _NO_CONTENT = frozenset({"owner", "tenant", "agent", "kind", "status", "action", "holder"})
 
 
-def _of_agent(table: sa.Table, scope: Scope, talks: Sequence[str], memories: Sequence[str]) -> sa.ColumnElement[bool]:
-    """Return the condition for rows of one agent: by its name, its conversations or its memories."""
+def _of_agent(table: sa.Table, scope: Scope, talks: Sequence[str]) -> sa.ColumnElement[bool]:
+    """Return the condition for rows of one agent: by its name or its conversations."""
     if "agent" in table.c:
         return covered(scope, table.c.agent)
-    if table is uses:
-        return uses.c.memory.in_(memories)
     return table.c.session.in_(talks) if "session" in table.c else sa.false()  # of all the user's agents
+
+
+def _goes(table: sa.Table) -> sa.ColumnElement[bool]:
+    """Return the condition for rows that an erasure deletes: all but its own note."""
+    return destructions.c.noun != "scope" if table is destructions else sa.true()

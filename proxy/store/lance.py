@@ -205,6 +205,14 @@ class LanceStore(LanceRows):
             names = [name for name in await self._partitions(scope, noun) if covers(scope.agent, name)]
             await shielded(self._remove(noun, scope, "agent", names), f"remove {noun} of an agent")
 
+    async def has_unembedded(self, scope: Scope) -> bool:
+        """Return whether any row of the owner waits for its first vector."""
+        for noun in NOUNS:
+            async with self._tables.reading(noun, scope.user) as table:
+                if table is not None and await table.count_rows(filters.missing("embedding_model")):
+                    return True
+        return False
+
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""
         async with self._tables.reading(noun, scope.user) as table:

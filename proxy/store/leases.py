@@ -159,7 +159,7 @@ class Leases:
             raise
         finally:
             del self._waiting[scope.user]
-            if waiting.has_left and waiting.given.is_set():
+            if waiting.has_left:  # it may have been given, or taken, just then
                 await shielded(self._give_back(scope, holder), "lease")
 
     async def _keep(self, scope: Scope, holder: str, lease_s: float, end: Callable[[float], None]) -> None:

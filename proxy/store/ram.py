@@ -138,6 +138,10 @@ class RamStore:
             rows = self._table(scope, noun).rows
             self._remove(scope, noun, [key for key, row in rows.items() if covers(scope.agent, row.item.agent)])
 
+    async def has_unembedded(self, scope: Scope) -> bool:
+        """Return whether any row of the owner waits for its first vector."""
+        return any(not row.model for noun in NOUNS for row in self._table(scope, noun).rows.values())
+
     async def pending_vectors(self, scope: Scope, noun: Noun, model: str) -> list[tuple[str, str]]:
         """Return id and text to embed of the rows without a vector of ``model``."""
         rows = self._table(scope, noun).rows

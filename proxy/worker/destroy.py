@@ -1,106 +1,119 @@
-"""Destroys one memory, file or conversation with all copies; what ``kill -9`` cut short is ended at the next start."""
+"""Destroys a memory, file, conversation or scope with all copies; what was cut short is ended by upkeep.
+
+A note is written first, then bytes and vectors go, then rows, and the note goes with the next scrub of the database's
+file. Each step can be repeated: what leads to other copies, as a row names its bytes, goes after them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 
 import structlog
 
 from proxy.errors import NotFound, ProxyError
+from proxy.memory.lifecycle.erase import Erasing, Keeping, erase, scrub_file
 from proxy.memory.lifecycle.purge import Stores, purge
 from proxy.memory.lifecycle.sharing import withdraw
+from proxy.memory.plan.changes import is_ending
 from proxy.process.threads import shielded
 from proxy.services import Services
-from proxy.store.destructions import Destruction, Doomed
-from proxy.store.media import Shown
-from proxy.types import Memory, Scope
-from proxy.worker.endings import forget_summaries
+from proxy.store.destructions import Doomed
+from proxy.types import Scope
+from proxy.worker.endings import forget_summaries, remove_learned
 
 _log = structlog.get_logger(__name__)
+WAIT_S = 60.0  # for a worker that holds the lease of an owner whose whole scope is erased
 
 
-async def destroy_memory(services: Services, scope: Scope, memory: Memory) -> None:
+async def destroy_memory(services: Services, scope: Scope, memory_id: str) -> None:
     """Destroy a memory's words in every store, and on the disk as far as nobody reads it just now."""
-    async with _noted(services, scope, "memory", memory.id), services.leases.held(scope):
-        await _memory(services, scope, memory.id, memory)
-    await scrub(services)
+    await shielded(_destroy(services, scope, "memory", memory_id), "destroy memory")
+    await shielded(scrub(services), "scrub")
 
 
-async def discard(services: Services, scope: Scope, item: Shown) -> None:
+async def destroy_file(services: Services, scope: Scope, media_id: str) -> None:
     """Destroy bytes, thumbnail, passages, vectors and captions, what conversations carry of them, and their uploads.
 
     What was said about it stays with the conversations.
     """
-    await shielded(_discard(services, scope, item), "discard")
+    await shielded(_destroy(services, scope, "media", media_id), "destroy file")
 
 
 async def destroy_session(services: Services, scope: Scope, session_id: str) -> None:
-    """Destroy a conversation, by its id here.
+    """Destroy a conversation, by its id here; what was learned from it stays."""
+    await shielded(_destroy(services, scope, "session", session_id), "destroy session")
+
+
+async def destroy_apart(services: Services, scope: Scope, entry_id: str) -> None:
+    """Destroy what is in quarantine with everything learned from it."""
+    await shielded(_destroy(services, scope, "apart", entry_id), "destroy apart")
+    await shielded(scrub(services), "scrub")
+
+
+async def erase_noted(services: Services, scope: Scope, *, verify: bool) -> Erasing:
+    """Erase everything of a scope; with ``verify`` return also the words by which its copies are known.
 
     Raises:
-        NotFound: If there is none.
+        StoreUnavailable: If another process does not let go of the owner's memory in time.
     """
-    async with services.leases.held(scope):
-        await services.sessions.get(scope, session_id)
-        async with _noted(services, scope, "session", session_id):
-            await _session(services, scope, session_id)
+    async with _noted(services, scope, "scope", scope.agent, wait_s=WAIT_S):
+        return await erase(_keeping(services), scope, verify=verify)
 
 
 async def resume(services: Services, *, until: datetime) -> bool:
     """End the destructions that began until a moment; return whether all are done."""
     is_whole = True
     for one in await services.destructions.unfinished(until=until):
-        services.needs_scrub = True
-        if one.is_done:
-            continue
         try:
             async with services.leases.held(one.scope):
-                await _again(services, one)
-            await services.destructions.done(one.scope, one.noun, one.id, now=services.clock.now())
-        except ProxyError as error:  # above all: the dead process's lease has not run out
+                # Else it was ended, and what is there now is new.
+                if await services.destructions.is_open(one.scope, one.noun, one.id):
+                    await _DESTROYERS[one.noun](services, one.scope, one.id)
+                    await services.destructions.done(one.scope, one.noun, one.id, now=services.clock.now())
+        except (ProxyError, OSError) as error:  # above all: the dead process's lease has not run out
             is_whole = False
-            _log.warning("a destruction is not over, it is tried again", noun=one.noun, error=error.code)
+            code = error.code if isinstance(error, ProxyError) else type(error).__name__
+            _log.warning("a destruction is not over, it is tried again", noun=one.noun, error=code)
     return is_whole
 
 
-async def scrub(services: Services) -> None:
-    """Make deleted rows leave the database's file; all writers wait meanwhile."""
-    since, is_scrubbed = services.clock.now(), False
-    services.needs_scrub = False
-    try:
-        is_scrubbed = await services.database.scrub()
-    finally:
-        services.needs_scrub |= not is_scrubbed
+async def scrub(services: Services, *, tries: int = 1) -> bool:
+    """Make deleted rows leave the database's file, where any are left; all writers wait meanwhile.
+
+    Returns:
+        Whether no deleted row is left; False if readers stood in the way.
+    """
+    if not await services.destructions.awaits_scrub():
+        return True
+    since = services.clock.now()
+    is_scrubbed = await scrub_file(services.database, tries)
     if is_scrubbed:
         await services.destructions.over(until=since)
+    return is_scrubbed
+
+
+async def _destroy(services: Services, scope: Scope, noun: Doomed, id_: str) -> None:
+    async with _noted(services, scope, noun, id_):
+        await _DESTROYERS[noun](services, scope, id_)
 
 
 @asynccontextmanager
-async def _noted(services: Services, scope: Scope, noun: Doomed, id_: str) -> AsyncIterator[None]:
-    """Have it ended by upkeep, should this process die before it is done."""
-    await services.destructions.begin(scope, noun, id_, now=services.clock.now())
-    yield
-    await services.destructions.done(scope, noun, id_, now=services.clock.now())
-    services.needs_scrub = True
+async def _noted(
+    services: Services, scope: Scope, noun: Doomed, id_: str, *, wait_s: float | None = None
+) -> AsyncIterator[None]:
+    """Hold the owner's lease, and have upkeep end the block's work, should it fail or this process die in it."""
+    async with services.leases.held(scope, wait_s=wait_s):
+        await services.destructions.begin(scope, noun, id_, now=services.clock.now())
+        yield
+        await services.destructions.done(scope, noun, id_, now=services.clock.now())
 
 
-async def _again(services: Services, one: Destruction) -> None:
-    if one.noun == "memory":
-        await _memory(services, one.scope, one.id, await services.store.memory(one.scope, one.id))
-    elif one.noun == "session":
-        await _session(services, one.scope, one.id)
-    else:
-        item = None
-        with suppress(NotFound):
-            item = await services.media.get(one.scope, one.id)
-        await _file(services, one.scope, one.id, item)
-
-
-async def _memory(services: Services, scope: Scope, memory_id: str, memory: Memory | None) -> None:
-    """Destroy a memory; its row, by whose words all others are found, goes last but for the table's old versions."""
+async def _memory(services: Services, scope: Scope, memory_id: str) -> None:
+    """Destroy a memory; row and history, by whose words all others are found, go last."""
     await withdraw(services.shares, services.ledger, scope, [memory_id])
+    memory = await services.store.memory(scope, memory_id)
     if memory is not None:
         stores = Stores(
             services.index,
@@ -113,46 +126,82 @@ async def _memory(services: Services, scope: Scope, memory_id: str, memory: Memo
             services.uses,
         )
         await purge(stores, scope, memory, services.clock.now())
-        return
+    await services.store.remove_memories(scope, [memory_id])
     await services.history.purge(scope, [memory_id])
     await services.store.purge(scope)
     services.index.forget(scope)
+    await _release(services, scope, memory_id)
 
 
 async def _session(services: Services, scope: Scope, session_id: str) -> None:
     """Destroy a conversation; its row goes last, so that a broken attempt can be repeated from outside."""
     await services.store.remove_episodes(scope, session=session_id)
     await forget_summaries(services, scope, session_id)
-    with suppress(NotFound):
-        await services.sessions.delete(scope, session_id)
     await services.store.purge(scope)
     services.index.forget(scope)
+    with suppress(NotFound):
+        await services.sessions.delete(scope, session_id)
 
 
-async def _discard(services: Services, scope: Scope, item: Shown) -> None:
-    async with _noted(services, scope, "media", item.id), services.leases.held(scope):
-        await _file(services, scope, item.id, item)
-
-
-async def _file(services: Services, scope: Scope, item_id: str, item: Shown | None) -> None:
-    """Destroy a file; its row, which names the bytes, goes after them, so that a second try finds both."""
-    if item is not None:
-        async with services.library.lock(scope):
+async def _file(services: Services, scope: Scope, media_id: str) -> None:
+    """Destroy a file; its row, which names the bytes, goes together with them."""
+    ids = [one for one in await services.store.ids(scope, "chunks") if one.partition(".")[0] == media_id]
+    await services.store.remove_chunks(scope, ids)
+    await services.ledger.drop_memories(scope, ids)
+    source = f"document:{media_id}"
+    derived = [row for row in await services.store.memories(scope) if row.source == source]
+    await withdraw(services.shares, services.ledger, scope, [row.id for row in derived])
+    await remove_learned(services, scope, derived)
+    await services.store.purge(scope)
+    services.index.forget(scope)
+    async with services.library.lock(scope):
+        with suppress(NotFound):
+            item = await services.media.get(scope, media_id)
             if await services.media.is_last(scope, item.id, item.sha256):
                 await services.blobs.remove(scope, item.sha256)
             await services.media.remove(scope, item.id)
-    await services.files.remove_media(scope, item_id)
-    ids = [one for one in await services.store.ids(scope, "chunks") if one.partition(".")[0] == item_id]
-    await services.store.remove_chunks(scope, ids)
-    await services.ledger.drop_memories(scope, ids)
+    await services.files.remove_media(scope, media_id)
+    await _release(services, scope, media_id)
+
+
+async def _apart(services: Services, scope: Scope, entry_id: str) -> None:
+    """Destroy what an entry of the quarantine names; the entry goes last."""
     with suppress(NotFound):
-        await services.quarantine.remove(scope, (await services.quarantine.get(scope, item_id)).id)
-    source = f"document:{item_id}"
-    derived = [row.id for row in await services.store.memories(scope) if row.source == source]
-    if derived:
-        await withdraw(services.shares, services.ledger, scope, derived)
-        await services.store.remove_memories(scope, derived)
-        await services.history.purge(scope, derived)
-        await services.uses.remove(scope, derived)
-    await services.store.purge(scope)
-    services.index.forget(scope)
+        entry = await services.quarantine.get(scope, entry_id)
+        if entry.kind == "session":
+            rows = await services.store.memories(scope)
+            for row in [row for row in rows if row.session == entry.target and not is_ending(row)]:
+                await _memory(services, scope, row.id)
+        await {"session": _session, "document": _file, "memory": _memory}[entry.kind](services, scope, entry.target)
+        await services.quarantine.remove(scope, entry.id)
+
+
+async def _release(services: Services, scope: Scope, target: str) -> None:
+    """Drop the entry of the quarantine that names what is gone."""
+    with suppress(NotFound):
+        await services.quarantine.remove(scope, (await services.quarantine.get(scope, target)).id)
+
+
+async def _scope(services: Services, scope: Scope, _: str) -> None:
+    await erase(_keeping(services), scope, verify=False)
+
+
+_DESTROYERS: Mapping[Doomed, Callable[[Services, Scope, str], Awaitable[None]]] = {
+    "memory": _memory,
+    "media": _file,
+    "session": _session,
+    "apart": _apart,
+    "scope": _scope,
+}
+
+
+def _keeping(services: Services) -> Keeping:
+    """Return the parts of a bag that keep a user's data."""
+    return Keeping(
+        services.store,
+        services.index,
+        services.database,
+        services.blobs,
+        services.uses,
+        services.spool if not services.is_ephemeral else None,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import structlog
@@ -64,11 +65,16 @@ async def roll_up(services: Services, scope: Scope) -> int:
 
 async def forget_summaries(services: Services, scope: Scope, session: str) -> None:
     """Remove every summary that a conversation went into; the caller holds the owner's lease."""
-    gone = [row.id for row in concerning(await services.store.memories(scope), session)]
+    await remove_learned(services, scope, concerning(await services.store.memories(scope), session))
+
+
+async def remove_learned(services: Services, scope: Scope, rows: Sequence[Memory]) -> None:
+    """Remove memories with their history and uses; the rows, by which they are found, go last."""
+    gone = [row.id for row in rows]
     if gone:
-        await services.store.remove_memories(scope, gone)
         await services.history.purge(scope, gone)
         await services.uses.remove(scope, gone)
+        await services.store.remove_memories(scope, gone)
 
 
 async def _write_up_by_model(services: Services, summarizer: ModelSummarizer, scope: Scope, session: Session) -> None:

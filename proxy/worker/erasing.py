@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from proxy.clock import iso
-from proxy.memory.lifecycle.erase import Erasing, Keeping, erase, prove, scrub
+from proxy.memory.lifecycle.erase import SCRUB_TRIES, Erasing, prove
 from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.types import Scope
 from proxy.types.partition import covers
+from proxy.worker.destroy import erase_noted, scrub
 
 ERASING = ("erase", "scrub", "verify")  # steps, in order
 
@@ -36,32 +37,18 @@ async def erase_scope(
     return await shielded(_erase_scope(services, scope, verify=verify, tell=tell), "erase")
 
 
-def _keeping_of(services: Services) -> Keeping:
-    """Return the parts of a bag that keep a user's data."""
-    return Keeping(
-        services.store,
-        services.index,
-        services.database,
-        services.blobs,
-        services.leases,
-        services.uses,
-        services.spool if not services.is_ephemeral else None,
-    )
-
-
 async def _erase_scope(
     services: Services, scope: Scope, *, verify: bool, tell: Callable[[str], None]
 ) -> dict[str, Any]:
     tell("erase")
-    done = await erase(_keeping_of(services), scope, verify=verify)
+    done = await erase_noted(services, scope, verify=verify)
     in_memory = Erasing()
     if services.ephemeral is not None:
-        in_memory = await erase(_keeping_of(services.ephemeral), scope, verify=False)
+        in_memory = await erase_noted(services.ephemeral, scope, verify=False)
     for part in services.both():
         _forget(part, scope)
     tell("scrub")
-    is_scrubbed = await scrub(services.database)
-    services.needs_scrub |= not is_scrubbed
+    is_scrubbed = await scrub(services, tries=SCRUB_TRIES)
     receipt: dict[str, Any] = {
         "object": "erasure",
         "at": iso(services.clock.now()),

@@ -57,7 +57,8 @@ class Mender:
         try:
             found = await store.damage.suspects(budget_s=_LOOK_S)
             expected = await expected_tables(self._services.database)
-            missing = sorted({owner for _, owner in expected - await store.damage.names()})
+            erased = await self._services.destructions.erased()  # their tables may be gone already, and rightly
+            missing = sorted({owner for _, owner in expected - await store.damage.names()} - erased)
             for owner in dict.fromkeys((*found, *missing)):
                 await self._mend(owner)
             if any(incident.part == "database" for incident in await self._services.incidents.unseen()):

@@ -15,6 +15,7 @@ from proxy.services import Services
 from proxy.types import Scope
 from proxy.worker.destroy import resume, scrub
 from proxy.worker.endings import end_idle
+from proxy.worker.filling import Filling
 from proxy.worker.hygiene import tidy_all
 from proxy.worker.sweep import sweep
 
@@ -24,7 +25,6 @@ _HEAP_S = 5.0
 _RETRY_S = 5.0
 _PRUNE_EVERY = 40  # ticks: some ten minutes
 _TIDY_EVERY = 1440  # ticks: some six hours
-MAX_FILLED, MAX_FILLS = 128, 4  # vectors under one lease, a second of work; and how often in a tick
 _DEAD = timedelta(minutes=2)  # after which whoever began to destroy something is taken for dead
 _MAX_PRUNED = 500  # conversations at a time: all writers wait meanwhile
 
@@ -35,6 +35,7 @@ class Schedule:
     def __init__(self, services: Services, *, keeps_store: bool = True) -> None:
         self._services = services
         self._keeps_store = keeps_store
+        self._filling = Filling(services)
         self._task: asyncio.Task[None] | None = None
         self._resuming: asyncio.Task[None] | None = None
 
@@ -62,10 +63,7 @@ class Schedule:
             tick += 1
             if self._services.ephemeral is not None:
                 await self._attempt("sweep", sweep(self._services.ephemeral))
-            if self._keeps_store and self._services.warmed.is_set():
-                long_ago = self._services.clock.now() - _DEAD
-                await self._attempt("resume", resume(self._services, until=long_ago))
-            await self._attempt("scrub", self._scrub())
+            await self._attempt("destroy", self._end_destructions())
             await self._attempt("uses", self._note_uses())
             if self._services.is_ready:
                 await self._attempt("sketches", self._services.index.sketches.refresh())
@@ -73,7 +71,9 @@ class Schedule:
                 continue
             if self._services.settings.memory.session_idle_minutes:
                 await self._attempt("end", end_idle(self._services))
-            for owner in self._services.take_written():
+            written = self._services.take_written()
+            await self._attempt("vectors", self._filling.tick(written))
+            for owner in written:
                 await self._attempt("maintain", self._maintain(owner))
             if tick % _TIDY_EVERY == 1 and self._services.settings.memory.archive_unused and self._services.is_ready:
                 await self._attempt("tidy", tidy_all(self._services, applies=True))
@@ -97,10 +97,17 @@ class Schedule:
         except Exception as error:  # noqa: BLE001 - one broken step must not end upkeep for everybody
             _log.error("upkeep failed, it is tried again", step=name, error=type(error).__name__)
 
+    async def _end_destructions(self) -> None:
+        """End what nobody is destroying any more, here or in a process that died."""
+        if self._keeps_store and self._services.warmed.is_set():
+            for part in self._services.both():
+                await resume(part, until=part.clock.now() - _DEAD)
+        await self._scrub()
+
     async def _scrub(self) -> None:
         """Make deleted rows leave the files, once for all requests since the last time: all writers wait meanwhile."""
-        if self._services.needs_scrub:
-            await scrub(self._services)
+        for part in self._services.both():
+            await scrub(part)
 
     async def _begin(self) -> None:
         await self._attempt("resume", self._resume())
@@ -120,20 +127,10 @@ class Schedule:
             await part.uses.flush()
 
     async def _maintain(self, scope: Scope) -> None:
-        """Fill in vectors, part by part so that others can write between, and compact the tables."""
-        for _ in range(MAX_FILLS):
-            if not await self._filled_in(scope):
-                break
-        else:
-            self._services.written.add(scope)  # there may be more
         async with self._services.leases.held(scope):
             await self._expire_reviews(scope)
             await self._services.store.maintain(scope)
             await self._services.store.flush(scope)
-
-    async def _filled_in(self, scope: Scope) -> int:
-        async with self._services.leases.held(scope):
-            return await self._services.book.fill_in(scope, MAX_FILLED)
 
     async def _expire_reviews(self, scope: Scope) -> None:
         days, now = self._services.settings.memory.review_days, self._services.clock.now()

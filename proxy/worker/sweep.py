@@ -9,7 +9,7 @@ from proxy.errors import NotFound
 from proxy.services import Services
 from proxy.store.erase import Erasure
 from proxy.types import Scope
-from proxy.worker.destroy import discard
+from proxy.worker.destroy import destroy_file
 
 
 async def sweep(services: Services) -> int:
@@ -29,7 +29,7 @@ async def forget_conversation(services: Services, scope: Scope) -> None:
         shown, _ = await services.media.page(scope, kind, limit=None)
         for item in shown:
             if item.session == scope.session:
-                await discard(services, scope, item)
+                await destroy_file(services, scope, item.id)
     async with services.leases.held(scope):
         learned = [row.id for row in await services.store.memories(scope) if row.session == scope.session]
         await services.store.remove_memories(scope, learned)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
 from tests.talking import Message, Speaker, new_key, speaking
@@ -103,3 +105,15 @@ def test_nobody_else_sees_them(server: Running) -> None:
         assert ben.http.patch(f"/agents/{cook['id']}", json={"private": True}).status_code == 404
         assert ben.http.delete(f"/agents/{cook['id']}").status_code == 404
         assert register(ben, "cook")["id"] != cook["id"]
+
+
+@pytest.mark.parametrize("private", [False, True], ids=["common", "private"])
+@pytest.mark.parametrize("path", ["/files", "/documents"])
+def test_upload_belongs_where_its_agent_learns(server: Running, path: str, private: bool) -> None:
+    key = new_key()
+    with speaking(server, key) as anna, speaking(server, key, x_memory_agent="coder") as coder:
+        register(anna, "coder", private=private)
+        upload = {"file": ("lathe.md", b"The lathe stands in the cellar.")}
+        coder.http.post(path, files=upload, data={"purpose": "assistants"}).raise_for_status()
+        assert len(coder.get(path)["data"]) == 1
+        assert len(anna.get("/documents")["data"]) == (0 if private else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -245,3 +246,34 @@ def test_lists_are_filtered_by_project(server: Running, noun: str) -> None:
         assert listed(alpha, "*") == {made[""], made["alpha"]}
         for project in ("beta", "%", "never"):
             assert listed(alpha, project) == set()
+
+
+STORING: dict[str, Callable[[Speaker], object]] = {
+    "memory": lambda speaker: speaker.http.post("/memories", json={"text": "The mascot is an otter"}),
+    "task": lambda speaker: speaker.http.post("/tasks", json={"title": "feed the otter"}),
+    "document": lambda speaker: speaker.http.post("/documents", files={"file": ("otter.md", b"The otter swims.")}),
+    "upload": lambda speaker: speaker.http.post(
+        "/files", files={"file": ("otter.md", b"The otter swims.")}, data={"purpose": "assistants"}
+    ),
+    "import": lambda speaker: speaker.http.post("/import", content=b'[{"memory": "The mascot is an otter"}]'),
+    "conversation": lambda speaker: speaker.say("Good morning"),
+    "reading": lambda speaker: speaker.say("Good morning", x_memory_mode="read"),
+}
+
+
+@pytest.mark.parametrize("kind", STORING)
+def test_project_is_listed_whatever_is_stored(server: Running, upstream: FakeProvider, kind: str) -> None:
+    key = new_key()
+    with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha:
+        alpha.get("/memories")
+        assert anna.get("/projects")["data"] == []
+        STORING[kind](alpha)
+        assert [one["name"] for one in anna.get("/projects")["data"]] == ["alpha"]
+
+
+def test_refused_request_lists_no_project(server: Running) -> None:
+    key = new_key()
+    with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha:
+        refused = alpha.http.post("/memories", json={"text": "The mascot is an otter", "project": "beta"})
+        assert refused.status_code == 400
+        assert anna.get("/projects")["data"] == []

@@ -150,10 +150,6 @@ def test_open_table_loses_its_files(tmp_path: Path, provider: FakeProvider) -> N
 # The embedder
 
 
-async def owners(services: Any) -> list[Any]:
-    return services.take_written()
-
-
 # The judge
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.test_degraded import QUESTION, assert_degraded, backend, hasty, owners, provider, sent, until
+from proxy.store.schema import NOUNS, Noun
+from proxy.store.stamps import owners
+from proxy.types import Scope
+from proxy.worker import schedule as schedule_module
+from tests.e2e.test_degraded import QUESTION, assert_degraded, backend, hasty, provider, sent, until
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Hang, Reply, error, json_reply
 from tests.running import Running
-from tests.talking import BOTH, FACT, outcome, speaking
+from tests.talking import BOTH, FACT, new_key, outcome, speaking
 
 __all__ = ["backend", "hasty", "provider"]
 
@@ -79,20 +84,42 @@ def test_an_embedder_that_fails_for_a_while(
         assert outcome(response)["outcome"] == "used"
 
 
-def test_turns_without_embedder_are_learned_and_embedded_later(
-    tmp_path: Path, provider: FakeProvider, backend: FakeProvider
+@pytest.mark.parametrize("restarts", [False, True], ids=["running", "restarted"])
+def test_rows_get_vectors_once_the_embedder_is_back(
+    tmp_path: Path,
+    provider: FakeProvider,
+    backend: FakeProvider,
+    monkeypatch: pytest.MonkeyPatch,
+    restarts: bool,
 ) -> None:
+    monkeypatch.setattr(schedule_module, "_TICK_S", 0.2)
+    key = new_key()
+
+    def start(*, wait: bool) -> Running:
+        return Running(tmp_path, upstream=provider.base_url, wait=wait, **with_embedder(backend.base_url))
+
     backend.script(embeddings())
-    with (
-        Running(tmp_path, upstream=provider.base_url, **with_embedder(backend.base_url)) as server,
-        speaking(server) as speaker,
-    ):
+    with ExitStack() as stack:
+        server = stack.enter_context(start(wait=True))
         backend.script(lambda _: error(500, "no"))
-        speaker.tell(FACT)
-        assert speaker.texts() == BOTH
+        with speaking(server, key) as speaker:
+            speaker.tell(FACT)
+            speaker.http.post("/documents", files={"file": ("notes.md", b"The lathe stands in the cellar.")})
+            until(lambda: not speaker.get("/state")["pending_media"], "the document was not read")
+            assert speaker.texts() == BOTH
+        if restarts:
+            stack.close()
+            server = stack.enter_context(start(wait=False))
+            until(server.services.warmed.is_set, "the store did not open")
+            tries = len(backend.seen)
+            until(lambda: len(backend.seen) > tries + 1, "the embedder is not tried")
+            assert not server.services.is_embedder_warm
+        (owner,) = server.call(owners, server.services.database)
+        assert all(waiting(server, owner, noun) for noun in NOUNS)
         backend.script(embeddings())
-        services = server.services
-        (owner,) = services.written or server.call(owners, services)
-        server.call(services.book.fill_in, owner)
-        for noun in ("memories", "episodes"):
-            assert server.call(services.store.pending_vectors, owner, noun, services.embedder.model) == []
+        until(lambda: not any(waiting(server, owner, noun) for noun in NOUNS), "rows still wait for vectors")
+
+
+def waiting(server: Running, owner: str, noun: Noun) -> list[tuple[str, str]]:
+    services = server.services
+    return server.call(services.store.pending_vectors, Scope("", owner), noun, services.embedder.model)

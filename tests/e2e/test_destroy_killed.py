@@ -1,4 +1,4 @@
-"""``kill -9`` while something is destroyed: the next start ends it, unasked, down to the bytes on the disk."""
+"""``kill -9`` while something is destroyed or erased: the next start ends it, unasked, down to the bytes on the disk."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ def files_with(folder: Path) -> list[str]:
     return found
 
 
-def fill(http: httpx.Client, noun: str) -> str:
-    """Store something with the word, wait until it is learned, and return the path that destroys it."""
-    if noun == "memory":
+def fill(http: httpx.Client, noun: str) -> tuple[str, str]:
+    """Store something with the word, wait until it is learned, and return method and path that destroy it."""
+    if noun in ("memory", "user"):
         memory = http.post("/memories", json={"text": f"I play the {WORD}"}).json()
-        return f"/memories/{memory['id']}?purge=true"
+        return ("DELETE", f"/memories/{memory['id']}?purge=true") if noun == "memory" else ("POST", "/erase")
     if noun == "document":
         text = f"# Notes\n\nThe {WORD} is tuned in fourths."
         document = http.post("/documents", files={"file": ("notes.md", text.encode())}).json()
         wait_for(lambda: http.get(f"/documents/{document['id']}").json()["status"] == "ready", "it was not read")
-        return f"/documents/{document['id']}"
+        return "DELETE", f"/documents/{document['id']}"
     body = {"model": "m", "messages": [user(f"What is a {WORD}?")]}
     http.post("/chat/completions", json=body, headers={"x-memory-session": "tuning"}).raise_for_status()
     wait_for(lambda: not http.get("/state").json()["pending_turns"], "it was not learned")
-    return "/sessions/tuning"
+    return "DELETE", "/sessions/tuning"
 
 
-@pytest.mark.parametrize("noun", ["memory", "document", "session"])
+@pytest.mark.parametrize("noun", ["memory", "document", "session", "user"])
 def test_interrupted_destruction_is_finished_at_next_start(tmp_path: Path, provider: FakeProvider, noun: str) -> None:
     served = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="1")
     served.start()
     try:
         http = served.http(KEYS[0])
         wait_for(lambda: http.get("/state").status_code == 200, "the server did not become ready")
-        path = fill(http, noun)
+        method, path = fill(http, noun)
         assert files_with(tmp_path)
-        asked = threading.Thread(target=lambda: try_to_delete(http, path))
+        asked = threading.Thread(target=lambda: try_to(http, method, path))
         asked.start()
         while not noted(tmp_path):
             assert asked.is_alive(), "it was over before it was seen"
@@ -66,11 +66,12 @@ def test_interrupted_destruction_is_finished_at_next_start(tmp_path: Path, provi
         served.start()
         wait_for(lambda: not noted(tmp_path), "the destruction was not ended")
         wait_for(lambda: not files_with(tmp_path), "its words are still on the disk")  # bytes without a row are swept
-        assert http.delete(path).status_code == 404
+        assert http.get("/memories").json()["data"] == []
+        assert noun == "user" or http.delete(path).status_code == 404
     finally:
         served.close()
 
 
-def try_to_delete(http: httpx.Client, path: str) -> None:
+def try_to(http: httpx.Client, method: str, path: str) -> None:
     with suppress(httpx.HTTPError):
-        http.delete(path)
+        http.request(method, path)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proxy.store.sql import Database
+from proxy.worker.destroy import scrub
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import chat
 from tests.running import Running
@@ -32,9 +32,8 @@ def on_disk(folder: Path, *needles: bytes) -> list[str]:
 
 def scrubbed(server: Running) -> None:
     """What the schedule does in its time, now."""
-    assert server.services.needs_scrub
-    database: Database = server.services.database
-    assert server.call(database.scrub)
+    assert server.call(server.services.destructions.awaits_scrub)
+    assert server.call(scrub, server.services)
 
 
 @pytest.mark.parametrize("noun", ["documents", "files"])

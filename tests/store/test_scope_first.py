@@ -17,6 +17,8 @@ OPERATOR_WIDE = {
     "Incidents.happened": "whether the database was ever lost, so that files without rows are not swept",
     "Incidents.see": "the operator has seen what was damaged, returns a count",
     "Incidents.unseen": "what was damaged, for the operator: names of parts and counts, no content",
+    "Destructions.awaits_scrub": "the database's file is one for all owners",
+    "Destructions.erased": "whose tables may be gone, so that they are not mended",
     "Destructions.over": "what was destroyed has left the files, which are one for all owners",
     "Destructions.unfinished": "upkeep ends what a dead process began, whoever's it is; it gets each one's scope",
     "Handed.prune": "retention by age, the same for all, returns a count",

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -138,3 +140,36 @@ async def test_an_unusable_file_is_reported(tmp_path: Path) -> None:
 async def test_files_are_readable_by_their_owner_only(db: Database, tmp_path: Path) -> None:
     for path in tmp_path.iterdir():
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600, path
+
+
+async def test_failed_commit_does_not_block_the_next_write(tmp_path: Path) -> None:
+    """A deferred constraint fails at COMMIT, which leaves SQLite's transaction open."""
+    sa.event.listen(sa.Engine, "connect", enforce_constraints)
+    try:
+        db = await Database.open(f"sqlite:///{tmp_path}/sql.db")
+        await db.submit(lambda connection: connection.execute(CREATE).close())
+        owed = "CREATE TABLE owed (id INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)"
+        await db.submit(lambda connection: connection.exec_driver_sql(owed).close())
+        with pytest.raises(sa.exc.IntegrityError):
+            await db.submit(lambda connection: connection.exec_driver_sql("INSERT INTO owed VALUES (7)").close())
+        assert await db.submit(lambda connection: put(1, connection)) == 1
+        assert await ids(db) == [1]
+        await db.close()
+    finally:
+        sa.event.remove(sa.Engine, "connect", enforce_constraints)
+
+
+def enforce_constraints(connection: sqlite3.Connection, _: object) -> None:
+    connection.execute("PRAGMA foreign_keys=ON").close()
+
+
+async def test_full_disk_does_not_block_the_next_write(notes: Database, tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (os.path.getsize(tmp_path / "sql.db-wal"), hard))
+    try:
+        with pytest.raises(StoreUnavailable):
+            await notes.submit(lambda connection: put(1, connection))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert await notes.submit(lambda connection: put(2, connection)) == 2
+    assert await ids(notes) == [2]

@@ -11,8 +11,10 @@ from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
 from proxy.types import Episode
+from proxy.worker import filling
 from proxy.worker import schedule as schedule_module
 from proxy.worker.schedule import Schedule
+from tests.store.lance_rows import fact
 from tests.store.sql_rows import make_record, make_scope
 
 pytestmark = pytest.mark.anyio
@@ -23,12 +25,17 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule_module, "_TICK_S", 0.01)
 
 
+async def noted_as_done(services: Services) -> None:
+    for note in (services.destructions.begin, services.destructions.done):
+        await note(make_scope("anna"), "memory", "mem_1", now=services.clock.now())
+
+
 async def test_files_are_scrubbed_at_the_next_tick(services: Services) -> None:
     schedule = Schedule(services)
     schedule.start()
-    services.needs_scrub = True
+    await noted_as_done(services)
     async with asyncio.timeout(10):
-        while services.needs_scrub:
+        while await services.destructions.awaits_scrub():
             await asyncio.sleep(0.005)
     await schedule.stop()
 
@@ -39,9 +46,22 @@ async def test_files_are_scrubbed_at_shutdown_at_the_latest(
     monkeypatch.setattr(schedule_module, "_TICK_S", 3600.0)
     schedule = Schedule(services)
     schedule.start()
-    services.needs_scrub = True
+    await noted_as_done(services)
     await schedule.stop()
-    assert not services.needs_scrub
+    assert not await services.destructions.awaits_scrub()
+
+
+async def test_failed_destruction_is_ended_by_later_tick(services: Services) -> None:
+    assert isinstance(services.clock, ManualClock)
+    anna, memory, schedule = make_scope("anna"), fact(1, "I play the zither"), Schedule(services)
+    schedule.start()
+    await services.book.rewrite(anna, [memory])
+    await services.destructions.begin(anna, "memory", memory.id, now=services.clock.now())
+    services.clock.advance(timedelta(minutes=3))
+    async with asyncio.timeout(10):
+        while await services.store.memory(anna, memory.id) is not None:
+            await asyncio.sleep(0.005)
+    await schedule.stop()
 
 
 async def test_upkeep_outlives_whatever_a_step_raises(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +83,8 @@ async def test_upkeep_outlives_whatever_a_step_raises(services: Services, monkey
 
 
 async def test_others_write_during_a_long_filling_in(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule_module, "MAX_FILLED", 8)
+    monkeypatch.setattr(filling, "MAX_FILLED", 8)
+    services.is_embedder_warm = True
     anna, now = make_scope("anna"), services.clock.now()
     said = [Episode(f"msg_{at}", anna.session, f"turn_{at}", at, "user", f"tea number {at}", now) for at in range(60)]
     await services.book.keep(anna, said)

@@ -23,7 +23,6 @@ from proxy.api.dashboard.words import say
 from proxy.api.inside import client
 from proxy.errors import Forbidden, ProxyError
 from proxy.pipeline.admission import identity_of
-from proxy.pipeline.identify import settled
 from proxy.services import Services
 from proxy.types import Scope
 
@@ -94,7 +93,7 @@ class Visit:
         """Return whose memory the visitor sees."""
         services: Services = self.request.app.state.services
         pairs = [(name, value.encode().decode("latin-1")) for name, value in self._named().items()]  # as off a wire
-        return await settled(scope_of_caller(await identity_of(pairs, services), pairs, services), services)
+        return await scope_of_caller(await identity_of(pairs, services), pairs, services)
 
     def _named(self) -> dict[str, str]:
         """Return the headers that say who asks."""

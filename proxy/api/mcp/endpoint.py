@@ -46,7 +46,7 @@ class Endpoint:
             Unauthorized: If nobody is identified.
         """
         pairs = headers_of(scope)
-        scope_of_caller(await identity_of(pairs, self._services), pairs, self._services)
+        await scope_of_caller(await identity_of(pairs, self._services), pairs, self._services)
         manager = await self._started()
         await manager.asgi_app(scope, receive, send)
 

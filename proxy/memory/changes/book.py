@@ -91,7 +91,10 @@ class Book:
         self._index.take_in(scope, "chunks", written)
 
     async def fill_in(self, scope: Scope, most: int = 512) -> int:
-        """Embed rows that wait for a vector of today's model, about ``most`` of them; return how many."""
+        """Embed rows that wait for a vector of today's model, about ``most`` of them; return how many.
+
+        Where embedding fails, nothing is written, and the rows go on waiting.
+        """
         model, filled = self._embedder.model, 0
         waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "memories", model)}
         memories = [row for row in await self._store.memories(scope) if row.id in waiting] if waiting else []
@@ -106,8 +109,10 @@ class Book:
         chunks = await self._store.chunks(scope, sorted(waiting)[:_BATCH]) if waiting else []
         if chunks:
             found = await self.embedded(chunks)
+            if not _all_there(found):
+                return filled
             await self.shelve(scope, chunks, found)
-            filled += len(chunks) * _all_there(found)
+            filled += len(chunks)
         waiting = {id_ for id_, _ in await self._store.pending_vectors(scope, "episodes", model)}
         episodes = await self._store.episodes(scope) if waiting else []
         for session in {row.session for row in episodes if row.id in waiting}:
@@ -115,16 +120,25 @@ class Book:
             rows = [row for row in said if row.id in waiting][: max(0, most - filled)]
             if not rows:
                 break
-            filled += len(rows) * await self._put_episodes(scope, rows, trail_texts(said))
+            pairs = await self._episode_vectors(rows, trail_texts(said))
+            if pairs is None:
+                return filled
+            await self._write_episodes(scope, rows, pairs)
+            filled += len(rows)
         return filled
 
-    async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], trails: Mapping[str, str]) -> bool:
-        """Store rows with the vectors of turn and trail; say whether there were vectors."""
+    async def _put_episodes(self, scope: Scope, rows: Sequence[Episode], trails: Mapping[str, str]) -> None:
+        """Store rows with the vectors of turn and trail, without where embedding fails."""
+        pairs = await self._episode_vectors(rows, trails)
+        await self._write_episodes(scope, rows, dict.fromkeys(row.id for row in rows) if pairs is None else pairs)
+
+    async def _episode_vectors(
+        self, rows: Sequence[Episode], trails: Mapping[str, str]
+    ) -> dict[str, tuple[Vector | None, Vector | None] | None] | None:
+        """Return the vectors of turn and trail; None where embedding fails."""
         texts = {(row.id, "turn"): dense_text(row) for row in rows}
         found = await self._vectors(texts | {(row.id, "trail"): trails[row.id] for row in rows})
-        vectors = {row.id: (found[row.id, "turn"], found[row.id, "trail"]) for row in rows}
-        await self._write_episodes(scope, rows, vectors)
-        return _all_there(found)
+        return {row.id: (found[row.id, "turn"], found[row.id, "trail"]) for row in rows} if _all_there(found) else None
 
     async def _put_memories(self, scope: Scope, rows: Mapping[str, Memory]) -> None:
         """Store memories with their vectors; endings have none, as nothing finds them."""

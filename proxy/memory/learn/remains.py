@@ -78,5 +78,6 @@ def _told(run: str) -> str:
 def _is_whole(part: str, *, is_first: bool) -> bool:
     """Return whether a part is a statement by itself; one that its subject stood before is not: "built 2015, diesel"."""
     low = flat(part)
-    least = MIN_WORDS if is_first or speaks_of_self(low) or HAS_CJK.search(part) else MIN_ORPHAN_WORDS
+    is_joined = any(word.text in listed("and") or word.text in listed("but") for word in words(part)[:1])
+    least = MIN_WORDS if is_first or is_joined or speaks_of_self(low) or HAS_CJK.search(part) else MIN_ORPHAN_WORDS
     return len(words(part)) >= least and not is_question(part, low)

@@ -15,7 +15,6 @@ from proxy.memory.lifecycle.sharing import withdraw
 from proxy.process.threads import in_thread
 from proxy.store.blobs import Blobs
 from proxy.store.erase import Erasure
-from proxy.store.leases import Leases
 from proxy.store.ledger import Ledger
 from proxy.store.ram import Rows
 from proxy.store.schema import NOUNS
@@ -26,7 +25,6 @@ from proxy.store.uses import Uses
 from proxy.types import Scope
 from proxy.types.partition import covers
 
-WAIT_S = 60.0  # for a worker that holds the owner's lease
 SCRUB_TRIES = 20  # readers of other processes may stand in the way for a moment
 SCRUB_PAUSE_S = 0.25
 MAX_CHECKED = 500  # fragments found in a shared file that are looked for in the rows of others
@@ -43,7 +41,6 @@ class Keeping:
     index: IndexCache
     database: Database
     blobs: Blobs
-    leases: Leases
     uses: Uses
     spool: Spool | None = None
 
@@ -57,21 +54,18 @@ class Erasing:
 
 
 async def erase(parts: Keeping, scope: Scope, *, verify: bool) -> Erasing:
-    """Delete everything of the scope, work under way included; the bytes leave the SQL files with ``scrub``.
+    """Delete everything of the scope, work under way included; the caller holds the owner's lease.
 
-    A scope that names an agent or a project stands for its part of the user's memory only.
-
-    Raises:
-        StoreUnavailable: If another process does not let go of the owner's memory in time.
+    Can be repeated: what names other copies goes after them. The bytes leave the SQL files with ``scrub_file``. A scope
+    that names an agent or a project stands for its part of the user's memory only.
     """
     done = Erasing()
-    async with parts.leases.held(scope, wait_s=WAIT_S):
-        if verify:
-            done.wanted = await wanted_of(parts, scope)
-        await (_erase_agent if scope.agent else _erase_user)(parts, scope, done)
-        parts.index.forget(scope)
-        if verify and scope.agent:
-            done.wanted -= await wanted_of(parts, replace(scope, agent=""))
+    if verify:
+        done.wanted = await wanted_of(parts, scope)
+    await (_erase_agent if scope.agent else _erase_user)(parts, scope, done)
+    parts.index.forget(scope)
+    if verify and scope.agent:
+        done.wanted -= await wanted_of(parts, replace(scope, agent=""))
     return done
 
 
@@ -81,12 +75,12 @@ async def wanted_of(parts: Keeping, scope: Scope) -> set[bytes]:
     return found - fragments([scope.user, scope.tenant, scope.agent])
 
 
-async def scrub(database: Database) -> bool:
+async def scrub_file(database: Database, tries: int = SCRUB_TRIES) -> bool:
     """Make deleted rows leave the SQL files; False if readers stood in the way to the end."""
-    for _ in range(SCRUB_TRIES):
+    for left in reversed(range(tries)):
         if await database.scrub():
             return True
-        await asyncio.sleep(SCRUB_PAUSE_S)
+        await asyncio.sleep(SCRUB_PAUSE_S if left else 0)
     return False
 
 
@@ -113,31 +107,30 @@ async def _erase_user(parts: Keeping, scope: Scope, done: Erasing) -> None:
     done.counts["rows"] = await parts.store.counts(scope)
     done.counts["files"] = {"files": files, "bytes": size_bytes}
     await withdraw(Shares(parts.database), Ledger(parts.database), scope)
-    done.counts["database"] = await Erasure(parts.database).delete(scope)
-    parts.uses.forget(scope)
-    await parts.store.drop_owner(scope)
     await parts.blobs.drop_owner(scope)
     if parts.spool is not None:
         await parts.spool.drop_owner(scope)
+    await parts.store.drop_owner(scope)
+    parts.uses.forget(scope)
+    done.counts["database"] = await Erasure(parts.database).delete(scope)
 
 
 async def _erase_agent(parts: Keeping, scope: Scope, done: Erasing) -> None:
     erasure = Erasure(parts.database)
     before = await parts.store.counts(scope)
     memories = [row.id for row in await parts.store.memories(scope) if covers(scope.agent, row.agent)]
-    names = await erasure.agent_blobs(scope)
     files, size_bytes = await parts.blobs.usage(scope)
+    for name in await erasure.agent_blobs(scope):
+        await parts.blobs.remove(scope, name)
+    files_left, bytes_left = await parts.blobs.usage(scope)
+    done.counts["files"] = {"files": files - files_left, "bytes": size_bytes - bytes_left}
     await withdraw(Shares(parts.database), Ledger(parts.database), scope, memories)
     await parts.uses.remove(scope, memories)
-    done.counts["database"] = await erasure.delete_agent(scope, memories)
     await parts.store.remove_agent(scope)
     await parts.store.purge(scope)
     after = await parts.store.counts(scope)
     done.counts["rows"] = {noun: before[noun] - after[noun] for noun in NOUNS}
-    for name in names:
-        await parts.blobs.remove(scope, name)
-    files_left, bytes_left = await parts.blobs.usage(scope)
-    done.counts["files"] = {"files": files - files_left, "bytes": size_bytes - bytes_left}
+    done.counts["database"] = await erasure.delete_agent(scope)
 
 
 async def _values(parts: Keeping, scope: Scope) -> list[Any]:

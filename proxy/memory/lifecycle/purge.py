@@ -1,4 +1,4 @@
-"""Destroy the words of one memory in every store: no undo."""
+"""Destroy the words of one memory, those it was corrected from included, in every store: no undo."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ class Stores:
 
 
 async def purge(stores: Stores, scope: Scope, memory: Memory, now: datetime) -> None:
-    """Destroy a memory, its history and every sentence that says it; the caller holds the owner's lease.
+    """Destroy all that says what a memory says, or said before it was corrected; the caller holds the owner's lease.
 
+    The memory's own row and history stay, as they tell the words by which the rest is found: the caller removes them.
     What learning has still to read is not here: wait until ``pending_turns`` is 0 where that matters.
     """
-    texts = frozenset(known for text in (memory.text, memory.quote) if (known := plain(text)))
+    texts = _texts([memory, *await _former(stores.history, scope, memory.id)])
     store = stores.index.store
     rows = [row for row in await store.memories(scope) if row.id != memory.id]
     told = await store.episodes(scope)
@@ -52,18 +53,15 @@ async def purge(stores: Stores, scope: Scope, memory: Memory, now: datetime) -> 
     see = _seer(texts)
     after = {row.id: row for row in (*rows, *mended(rows, see, now))}
     others = [clean for row in rows if (clean := _clean(after[row.id], memory, texts)) != row]
+    await stores.history.purge(scope, [row.id for row in others])  # first: a cleaned row is no longer found here
     await stores.book.rewrite(scope, others)
     await stores.compactions.mend(scope, lambda raw: without(Segment.from_json(raw), see).to_json())
-    gone = [memory.id, *(row.id for row in others)]
-    await stores.history.purge(scope, gone)
     await stores.uses.remove(scope, [memory.id])
-    await stores.ledger.drop_memories(scope, [*gone, *(row.id for row in changed)])
+    shown = [memory.id, *(row.id for row in others), *(row.id for row in changed)]
+    await stores.ledger.drop_memories(scope, shown)
     await stores.ledger.drop_text(scope, lambda text: _says(text, texts))
     await stores.receipts.blank_queries(scope, lambda text: _says(text, texts))
     await stores.journal.drop_contents(scope)
-    await store.remove_memories(scope, [memory.id])
-    await store.purge(scope)
-    stores.index.forget(scope)
 
 
 def blanked(text: str, texts: frozenset[str]) -> str:
@@ -76,6 +74,17 @@ def blanked(text: str, texts: frozenset[str]) -> str:
         if plain(text[start:end]) in texts:
             text = text[:start] + BLANK.ljust(end - start) + text[end:]
     return text
+
+
+async def _former(history: History, scope: Scope, memory_id: str) -> list[Memory]:
+    """Return a memory as each step of its life found and left it."""
+    steps = await history.of(scope, memory_id)
+    return [one for step in steps for one in (step.before, step.after) if one is not None]
+
+
+def _texts(versions: Sequence[Memory]) -> frozenset[str]:
+    """Return the sentences of a memory's versions, folded."""
+    return frozenset(known for one in versions for text in (one.text, one.quote) if (known := plain(text)))
 
 
 def _seer(texts: frozenset[str]) -> Callable[[str], str | None]:
