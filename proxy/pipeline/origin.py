@@ -34,10 +34,10 @@ def key_for_routes(headers: Iterable[tuple[str, str]], settings: Settings) -> st
     ``server.cors_origins`` are the operator's.
     """
     given, server = list(headers), settings.server
-    host = _parts(f"//{find(given, 'host') or ''}")[1]
-    is_known = host in {_parts(origin)[1] for origin in server.cors_origins}
-    if settings.auth.mode == "passthrough" and is_loopback(server.host) and not is_known and _is_public(host):
-        return None
+    if settings.auth.mode == "passthrough" and is_loopback(server.host):
+        host = _parts(f"//{find(given, 'host') or ''}")[1]
+        if _is_public(host) and host not in {_parts(origin)[1] for origin in server.cors_origins}:
+            return None
     return client_key(given)
 
 
