@@ -37,7 +37,7 @@ def test_what_is_no_time_is_refused(text):
 
 
 @given(st.datetimes(), SECONDS)
-def test_any_local_time_comes_back_from_utc_and_offset(naive, zone):
+def test_local_time_survives_utc_and_offset(naive, zone):
     try:
         moment = parse_local_time(naive.replace(tzinfo=zone).isoformat())
     except ValueError:
@@ -52,6 +52,6 @@ def test_local_time_may_be_of_another_day():
 
 
 @given(st.integers(0, 4 * 10**15))
-def test_time_is_shown_alike_before_and_after_it_is_stored(microseconds):
+def test_time_shows_alike_before_and_after_storing(microseconds):
     moment = from_ms(0) + timedelta(microseconds=microseconds)
     assert iso(moment) == iso(from_ms(to_ms(moment)))

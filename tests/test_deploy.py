@@ -38,7 +38,7 @@ def _health(port: int) -> tuple[list[str], dict[str, str]]:
     return [sys.executable, *arguments], {PORT: str(port)}
 
 
-def test_only_what_is_copied_is_sent_to_the_builder() -> None:
+def test_builder_gets_only_what_is_copied() -> None:
     rules = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if not line.startswith("#")]
     assert rules[0] == "*"
     assert {rule.removeprefix("!") for rule in rules[1:] if rule.startswith("!")} == _copied()
@@ -62,7 +62,7 @@ def test_what_is_uninstalled_is_what_only_development_needs() -> None:
     assert {name for module in running for name in of_module[module]} & gone == set()
 
 
-def test_the_container_has_no_rights_that_it_does_not_need() -> None:
+def test_container_has_only_needed_rights() -> None:
     users = re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE)
     assert users
     assert users[-1] not in ("root", "0")
@@ -86,7 +86,7 @@ def test_the_health_check_passes_at_a_ready_server(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_the_health_check_fails_at_a_server_that_is_not_ready() -> None:
+async def test_health_check_fails_until_ready() -> None:
     async def warming(_: web.Request) -> web.Response:
         return web.Response(status=503)
 
@@ -97,6 +97,6 @@ async def test_the_health_check_fails_at_a_server_that_is_not_ready() -> None:
         assert (await anyio.run_process(command, env=environment, check=False)).returncode == 1
 
 
-def test_the_words_of_the_code_keep_to_the_rules() -> None:
+def test_words_of_the_code_keep_the_rules() -> None:
     done = subprocess.run([sys.executable, ROOT / "deploy" / "words.py"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")

@@ -27,7 +27,6 @@ from proxy.api import (
     tasks,
     teams,
     transfer,
-    usage,
 )
 from proxy.api.chat import Completions
 from proxy.api.cors import Cors
@@ -61,20 +60,7 @@ def install(app: FastAPI, services: Services) -> None:
     app.router.routes.insert(2, conversations)
     for module in (ops, memory_lists, memories, receipts, sessions, shown, state, transfer):
         app.include_router(module.router)
-    for module in (
-        agents,
-        forgetting,
-        links,
-        openapi,
-        operator,
-        preview,
-        projects,
-        quarantine,
-        reviews,
-        tasks,
-        teams,
-        usage,
-    ):
+    for module in (agents, forgetting, links, openapi, operator, preview, projects, quarantine, reviews, tasks, teams):
         app.include_router(module.router)
     dashboard.install(app)
     for router in ROUTERS:

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.access.auth import agent_id
 from proxy.api.caller import Caller, Parts
-from proxy.api.shapes import listing
+from proxy.api.shapes import behind, listing
 from proxy.clock import iso
 from proxy.errors import InvalidRequest
 from proxy.memory.lifecycle.tasks import TASK_MARK, open_tasks
@@ -47,11 +47,13 @@ class AgentPatch(BaseModel):
 
 
 @router.get("")
-async def list_agents(scope: Caller, services: Parts) -> dict[str, Any]:
+async def list_agents(
+    scope: Caller, services: Parts, limit: Annotated[int, Query(ge=1, le=1000)] = 1000, after: str = ""
+) -> dict[str, Any]:
     """Return the registered agents by name."""
-    found = await services.agents.all(scope)
+    found = behind(await services.agents.all(scope), after, "agent")
     counts = await _counts(services, scope) if found else (Counter[str](), Counter[str]())
-    return listing([_shape(one, counts) for one in found])
+    return listing([_shape(one, counts) for one in found[:limit]], has_more=len(found) > limit)
 
 
 @router.post("")

@@ -14,8 +14,7 @@ from proxy.api.caller import Caller, Parts
 from proxy.api.shapes import memory_shape, used
 from proxy.api.writing import write
 from proxy.errors import InvalidRequest, NotFound
-from proxy.memory.lifecycle.links import link_changes, unlink_changes
-from proxy.memory.plan.changes import Change, edit_memory, is_ending
+from proxy.memory.plan.changes import Change, edit_memory, is_ending, link_changes, unlink_changes
 from proxy.services import Services
 from proxy.types import Memory, Scope
 

@@ -14,9 +14,9 @@ from proxy.api.passthrough import Passthrough
 from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.errors import ModelNotFound, ProxyError
 from proxy.pipeline.admission import identity_of
+from proxy.pipeline.origin import key_for_routes
 from proxy.services import Services
 from proxy.upstream.catalogue import Model
-from proxy.upstream.headers import client_key
 
 
 class Models:
@@ -41,7 +41,8 @@ class Models:
 
     async def _answer(self, scope: Scope) -> bytes | None:
         headers, routes = headers_of(scope), self._services.routes
-        identity, key = await identity_of(headers, self._services), client_key(headers)
+        settings = self._services.settings
+        identity, key = await identity_of(headers, self._services), key_for_routes(headers, settings)
         of_anthropic = is_anthropics(scope) and routes.anthropic(key) is not None
         if not identity.models and (of_anthropic or routes.has_one_list):
             return None

@@ -39,12 +39,13 @@ from proxy.pipeline.affinity import opening_of
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.handing import Handing, noted
 from proxy.pipeline.identify import scope_for
+from proxy.pipeline.origin import key_for_routes
 from proxy.pipeline.prefix import as_sent
 from proxy.pipeline.replay import counted
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.failover import Make, Plan, Try
-from proxy.upstream.headers import by_name, client_key, find
+from proxy.upstream.headers import by_name, find
 from proxy.upstream.messages import speaks_messages
 
 _WITH_MODEL = (
@@ -174,7 +175,7 @@ class Passthrough:
 
     def _plan(self, asked: _Asked) -> Plan | None:
         """Return where a request goes: by the model that it names, where that is a server of OpenAI's wire."""
-        routes, key = self._services.routes, client_key(asked.headers)
+        routes, key = self._services.routes, key_for_routes(asked.headers, self._services.settings)
         if asked.is_anthropics:
             found = self._anthropics(asked.path, asked.model, key)
             if found is not None or speaks_messages(asked.path):

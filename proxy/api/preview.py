@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
+import orjson
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
-from proxy.pipeline.preview import preview
+from proxy.dialects import chat
+from proxy.pipeline.assemble import assemble
+from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.recall import recall
+from proxy.pipeline.remember import receipt_of
+from proxy.services import Services
+from proxy.types import Scope
 
 router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
 
@@ -31,12 +39,29 @@ async def preview_memories(scope: Caller, services: Parts, body: Question) -> di
     """
     settings = services.settings.memory
     budget = settings.budget_tokens if body.budget is None else min(body.budget, settings.max_budget_tokens)
-    seen = await preview(body.text, scope, services, budget=budget)
-    texts = {hit.id: hit.text for hit in seen.hits}
+    exchange = await _observed(body.text, scope, services, budget)
+    receipt, found = receipt_of(exchange, "complete"), exchange.found
+    considered = found.recalled.considered if found.recalled is not None else ()
+    texts = {hit.id: hit.text for hit in (*exchange.assembly.hits, *found.hits, *found.opening, *considered)}
     shown = {
-        name: [{**entry, "text": texts.get(entry["id"])} for entry in seen.receipt[name]]
+        name: [{**entry, "text": texts.get(entry["id"])} for entry in receipt[name]]
         for name in ("injected", "considered")
     }
     wanted = ("query", "profile", "opening", "gate", "budget", "tokens", "timings", "degraded")
-    told = {name: seen.receipt[name] for name in wanted}
-    return {"object": "memory.preview", **told, **shown, "additions": list(seen.additions)}
+    told = {name: receipt[name] for name in wanted}
+    additions = [one.text for one in exchange.assembly.additions]
+    return {"object": "memory.preview", **told, **shown, "additions": additions}
+
+
+async def _observed(question: str, scope: Scope, services: Services, budget: int) -> Exchange:
+    """Return a request that begins a conversation, after recall and assembly; nothing is sent, written or counted."""
+    body = orjson.dumps({"model": "preview", "messages": [{"role": "user", "content": question}]})
+    exchange = Exchange("POST", "/v1/chat/completions", "", (), body, chat)
+    exchange.request = exchange.dialect.read(body)
+    exchange.scope, exchange.mode, exchange.budget = replace(scope, session=""), "observe", budget
+    exchange.now = services.clock.now()
+    exchange.upstream_body = exchange.resolved_body = body
+    with services.precedence.ahead():
+        await recall(exchange, services)
+        await assemble(exchange, services.settings.memory)
+    return exchange

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from proxy.api.caller import Caller, Parts
-from proxy.api.shapes import listing
+from proxy.api.shapes import behind, listing
 from proxy.clock import iso
 from proxy.services import Services
 from proxy.store.projects import Project
@@ -19,11 +19,13 @@ router = APIRouter(prefix="/v1/projects")
 
 
 @router.get("")
-async def list_projects(scope: Caller, services: Parts) -> dict[str, Any]:
+async def list_projects(
+    scope: Caller, services: Parts, limit: Annotated[int, Query(ge=1, le=1000)] = 1000, after: str = ""
+) -> dict[str, Any]:
     """Return the projects, the one used last first; a request that names a project sees that one alone."""
-    found = await services.projects.all(scope)
+    found = behind(await services.projects.all(scope), after, "project")
     counts = await _counts(services, scope) if found else Counter[str]()
-    return listing([_shape(one, counts) for one in found])
+    return listing([_shape(one, counts) for one in found[:limit]], has_more=len(found) > limit)
 
 
 @router.get("/{project_id}")

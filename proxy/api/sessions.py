@@ -40,7 +40,12 @@ async def list_sessions(
     With ``usage`` their clients, models and tokens by the receipts.
     """
     asked = project_asked(scope, services, project)
-    page, has_more = await services.sessions.page(scope, after=after, limit=limit, project=asked)
+    try:
+        page, has_more = await services.sessions.page(scope, after=after, limit=limit, project=asked)
+    except NotFound as error:
+        raise NotFound(
+            f"There is no conversation {after[:80]!r} in this list to continue after.", param="after"
+        ) from error
     shown = [session_shape(session) for session in page]
     if usage and page:
         ids = [session.id for session in page]

@@ -1,13 +1,17 @@
-"""``/v1/state``: what there is of this scope, and what is still on its way."""
+"""``/v1/state`` and ``/v1/usage``: what there is of this scope, what is on its way, and what was used so far."""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import timedelta
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
+from proxy.clock import iso
+from proxy.memory.lifecycle.usage import reasons_of, steps_of, usage_by
+from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.costs import shown
 from proxy.types import Scope
@@ -15,10 +19,10 @@ from proxy.worker.hygiene import look
 
 _MAX_IDS = 100
 
-router = APIRouter(prefix="/v1/state", route_class=PatientRoute)
+router = APIRouter(prefix="/v1", route_class=PatientRoute)
 
 
-@router.get("")
+@router.get("/state")
 async def state(scope: Caller, services: Parts) -> dict[str, Any]:
     """Return counts of what the scope sees; ``pending_turns`` 0 means that everything said can be recalled.
 
@@ -48,6 +52,28 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
         "hygiene": await _due(services, scope),
         **({"damage": damage} if damage else {}),
     }
+
+
+@router.get("/usage")
+async def usage(
+    scope: Caller,
+    services: Parts,
+    by: Literal["day", "model"] = "day",
+    days: Annotated[int | None, Query(ge=1, le=3660)] = None,
+) -> dict[str, Any]:
+    """Return what requests and memory used, newest day first; days older than ``store.receipts_days`` are gone.
+
+    With ``days``, of the last so many, today included. ``steps`` are the times of the pipeline's steps in
+    milliseconds, ``degraded`` counts what was missing of memory.
+    """
+    today = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    since = today - timedelta(days=days - 1) if days else None
+    bodies = [body for part in services.both() for body in await part.receipts.all(scope, since=since)]
+    if since is not None:  # a turn that is replayed has the time when it was said
+        first = iso(since)
+        bodies = [body for body in bodies if str(body["created_at"]) >= first]
+    data, steps, reasons = await in_thread("cpu", lambda: (usage_by(bodies, by), steps_of(bodies), reasons_of(bodies)))
+    return {"object": "list", "by": by, "data": data, "steps": steps, "degraded": reasons, "has_more": False}
 
 
 async def _due(services: Services, scope: Scope) -> dict[str, Any]:

@@ -31,7 +31,8 @@ def mcp(
     from proxy.api.mcp.tools import memory_server  # noqa: PLC0415 - half a second that no other command needs
 
     named = {"x-memory-user": user, "x-memory-project": project}
-    headers = {"authorization": f"Bearer {key}", **{name: value for name, value in named.items() if value}}
+    headers = [(b"authorization", f"Bearer {key}".encode())]
+    headers += [(name.encode(), value.encode()) for name, value in named.items() if value]
     base_url = httpx.URL(url.rstrip("/").removesuffix("/v1"))
     if base_url.scheme not in ("http", "https"):
         raise ConfigError(f"--url is {url!r}; it must begin with http:// or https://.")
@@ -41,7 +42,8 @@ def mcp(
         method: str, path: str, body: dict[str, Any] | None, own: Mapping[str, str]
     ) -> tuple[int, dict[str, Any]]:
         try:
-            answer = await api.request(method, path, json=body, headers=own)
+            sent = [(name.encode(), value.encode("latin-1")) for name, value in own.items()]
+            answer = await api.request(method, path, json=body, headers=sent)
             return answer.status_code, answer.json()
         except (httpx.HTTPError, ValueError) as error:
             told = f"There is no Throughline at {base_url}: {error}. Start it with `throughline serve`."

@@ -7,13 +7,12 @@ from collections.abc import Collection, Sequence
 import orjson
 
 from proxy.dialects import condense as condensing
-from proxy.dialects import splice
+from proxy.dialects.append import append
 from proxy.dialects.attachments import CHAT
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string, string_or_none
 from proxy.dialects.chat_reply import ReplyAccumulator
 from proxy.dialects.chat_tool import CHAT_TOOL
-from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EndWatch
 from proxy.errors import ProxyError
 
@@ -59,24 +58,8 @@ def read(body: bytes) -> ChatRequest:
 
 
 def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
-    """Return the body with each text appended to the content of its message; every other byte stays.
-
-    A string grows before its closing quote, a list gets a further text part. Where any of the messages is missing
-    or has no content that can grow, nothing is inserted and ``body`` itself comes back.
-    """
-    if not insertions:
-        return body
-    texts: dict[int, list[str]] = {}
-    for insertion in insertions:
-        texts.setdefault(insertion.message_index, []).append(insertion.text)
-    try:
-        text = body.decode()
-        contents = Contents(texts)
-        contents.find(text)
-        edits = [_growth(text, contents.found[index], added) for index, added in texts.items()]
-    except (ValueError, LookupError, RecursionError):
-        return body
-    return splice.apply(body, text, edits)
+    """Return the body with each text appended to the content of its message; every other byte stays."""
+    return append(body, insertions, Contents, kind="text")
 
 
 def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
@@ -135,15 +118,3 @@ def _part(raw: object) -> Part:
         return Part("")
     kind = string(raw.get("type"))
     return Part(kind, string(raw.get("text")) if kind == "text" else "", raw)
-
-
-def _growth(text: str, content: Span | None, added: Sequence[str]) -> Edit:
-    """Return the edit that appends texts to a content."""
-    if content is None or text[content.start] not in '"[':
-        raise ValueError("no content that can grow")
-    at = content.end - 1
-    if text[content.start] == '"':
-        return Edit(at, at, "".join(splice.quoted(one)[1:-1] for one in added))
-    parts = ",".join(f'{{"type":"text","text":{splice.quoted(one)}}}' for one in added)
-    is_empty = not text[content.start + 1 : at].strip(" \t\n\r")
-    return Edit(at, at, parts if is_empty else "," + parts)

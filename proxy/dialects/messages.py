@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from proxy.dialects.attachments import MESSAGES
 from proxy.dialects.base import ChatRequest, Insertion, Message, Part
 from proxy.dialects.binding import signed
 from proxy.dialects.body import Contents, model_of, parse, replace_model, string
-from proxy.dialects.messages_names import named
+from proxy.dialects.copying import parsed as parsed_copy
 from proxy.dialects.messages_reply import ReplyAccumulator
 from proxy.dialects.messages_tool import MESSAGES_TOOL
 from proxy.dialects.splice import Edit, Span
@@ -49,6 +50,11 @@ _ERROR_TYPES = {
 # Agents put notes of their own beside what the user wrote, each as a block that says so, and change them at will.
 _NOTE_OPENS, _NOTE_CLOSES = "<system-reminder>", "</system-reminder>"
 _MARK = "cache_control"
+# The two forms in which Anthropic's own coding agent sends it: up to 2.1.77, and since then.
+_IN_ONE = re.compile(
+    r"user_(?P<device>[0-9a-f]{64})_account_(?P<account>[0-9a-f-]*)_session_(?P<session>[0-9a-f-]{36})"
+)
+_MAX_USER_ID = 2048  # characters
 
 wire = MESSAGES
 tool = MESSAGES_TOOL
@@ -65,7 +71,7 @@ def read(body: bytes) -> ChatRequest:
     """
     parsed = parse(body)
     messages, metadata = parsed.get("messages"), parsed.get("metadata")
-    names = named(metadata) if isinstance(metadata, dict) else {}
+    names = _named(metadata) if isinstance(metadata, dict) else {}
     return ChatRequest(
         model=model_of(parsed),
         stream=parsed.get("stream") is True,
@@ -75,6 +81,29 @@ def read(body: bytes) -> ChatRequest:
         body={**parsed, "metadata": names} if names else parsed,
         binds=True,
     )
+
+
+def _named(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata with a ``user_id`` that stays the same from one conversation to the next.
+
+    Where the id holds a conversation's as well, that one comes out as ``conversation_id``, unless there is one, and
+    the rest, of a device or an account, as ``device_user`` too.
+    """
+    user_id = string(metadata.get("user_id"))
+    found = _IN_ONE.fullmatch(user_id)
+    if found is not None:
+        return _apart(metadata, found["account"] or found["device"], found["session"])
+    if user_id.startswith("{") and len(user_id) <= _MAX_USER_ID:
+        given = parsed_copy(user_id.encode("utf-8", "replace"))
+        if isinstance(given, dict):
+            user = string(given.get("account_uuid")) or string(given.get("device_id"))
+            if user and string(given.get("session_id")):
+                return _apart(metadata, user, string(given["session_id"]))
+    return dict(metadata)
+
+
+def _apart(metadata: Mapping[str, Any], user: str, session: str) -> dict[str, Any]:
+    return {"conversation_id": session, **metadata, "user_id": user, "device_user": user}
 
 
 def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:

@@ -7,7 +7,7 @@ import re
 import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
 from urllib.parse import unquote
 
@@ -15,7 +15,6 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from proxy.media.addresses import is_public
 from proxy.media.base import MediaRefused
 from proxy.media.limits import Limits
 
@@ -29,6 +28,18 @@ _HEADERS = {"User-Agent": "throughline", "Accept": "*/*", "Accept-Encoding": "id
 _FILENAME = re.compile(r"""filename\*?=(?:UTF-8'')?"?([^";]+)""", re.IGNORECASE)
 _MAX_URL_CHARS = 4096
 _CHUNK_BYTES = 2**16
+_UNICAST = IPv6Network("2000::/3")  # what is given out at all; mapped, NAT64 and site-local forms stand outside
+_NOT_PUBLIC_6 = tuple(
+    IPv6Network(block)
+    for block in (
+        "2001::/23",  # Teredo, benchmarking, ORCHID …
+        "2001:db8::/32",  # documentation
+        "2002::/16",  # 6to4, which carries any IPv4 address
+        "3fff::/20",  # documentation
+        "5f00::/16",  # segment routing
+    )
+)
+_RELAYS = IPv4Network("192.88.99.0/24")  # 6to4
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +59,17 @@ class Fetched:
 
 
 Fetch: TypeAlias = "Callable[[str, Limits], Awaitable[Fetched]]"
+
+
+def is_public(address: str) -> bool:
+    """Return whether an IP address is plain and public: not private, shared, reserved, multicast or tunnelled."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return False  # also with a zone, which only local addresses have
+    if isinstance(found, IPv6Address):
+        return found in _UNICAST and found.is_global and not any(found in block for block in _NOT_PUBLIC_6)
+    return found.is_global and not found.is_multicast and not found.is_reserved and found not in _RELAYS
 
 
 async def look_up(host: str, port: int) -> list[str]:

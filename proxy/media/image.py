@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import base64
+import colorsys
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from proxy.media.base import MediaRefused
-from proxy.media.colours import main_colours
 from proxy.media.limits import Limits
 
 if TYPE_CHECKING:
@@ -29,6 +30,14 @@ _MAKE, _MODEL = 0x010F, 0x0110
 _TIME = re.compile(r"(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _ZONE = re.compile(r"([+-])(\d\d):(\d\d)")
 _SHORT, _TALL, _WIDE = 8, 8, 9
+_FIELDS = (48, 48)  # of an image, each of one colour
+_MIN_COLOUR_SHARE = 0.08
+_MAX_COLOURS = 3
+_DARK, _BRIGHT, _PALE, _GREYISH, _BROWN = 0.16, 0.88, 0.12, 0.2, 0.6
+_HUES = (
+    (15, "red"), (42, "orange"), (68, "yellow"), (160, "green"), (195, "cyan"), (255, "blue"), (290, "purple"),
+    (335, "pink"), (361, "red"),
+)  # fmt: skip
 
 
 def run_image(job: dict[str, Any], tell: Callable[[float], None]) -> dict[str, Any]:
@@ -118,6 +127,27 @@ def dhash(image: Image.Image) -> str:
 def distance(one: str, other: str) -> int:
     """Return in how many of 64 bits two hashes differ; up to about 10 is most likely the same picture."""
     return (int(one, 16) ^ int(other, 16)).bit_count()
+
+
+def main_colours(image: Image.Image) -> list[str]:
+    """Return the names of at most three colours that cover most of the image, the most common first."""
+    data = image.resize(_FIELDS).tobytes()
+    names = Counter(name_of(*data[at : at + 3]) for at in range(0, len(data), 3))
+    fields = names.total()
+    return [name for name, count in names.most_common(_MAX_COLOURS) if count >= _MIN_COLOUR_SHARE * fields]
+
+
+def name_of(red: int, green: int, blue: int) -> str:
+    """Return what a colour of 8 bits a channel is called in English."""
+    hue, saturation, value = colorsys.rgb_to_hsv(red / 255, green / 255, blue / 255)
+    if value < _DARK:
+        return "black"
+    if saturation < _PALE or (saturation < _GREYISH and value < _BROWN):
+        return "white" if value > _BRIGHT else "grey"
+    name = next(name for below, name in _HUES if hue * 360 < below)
+    if name in ("orange", "red") and value < _BROWN and saturation < 0.85 and hue * 360 > 8:
+        return "brown"
+    return name
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:

@@ -18,12 +18,12 @@ from proxy.memory.conversations.chain import named_session
 from proxy.pipeline.admission import permitted
 from proxy.pipeline.affinity import conversation_of
 from proxy.pipeline.exchange import Exchange
+from proxy.pipeline.origin import key_for_routes
 from proxy.pipeline.policy import beside_loop
 from proxy.services import Services
 from proxy.types import Mode, Scope
 from proxy.types.partition import partition, parts
 from proxy.upstream.failover import Plan, Try
-from proxy.upstream.headers import client_key
 
 _MAX_HEADER = 16_384
 
@@ -65,6 +65,7 @@ async def recognise(exchange: Exchange, services: Services) -> None:
     exchange.mode = requested_mode(headers, services)
     exchange.budget = _budget(headers, services)
     exchange.named.has_budget = bool(headers.get("x-memory-budget", "").strip())
+    exchange.tool.is_wanted = _wants_tool(headers, is_default=exchange.identity.offers_recall)
     exchange.now = named_time(headers, may_name=exchange.identity.may_name) or exchange.now
     person = ""
     try:
@@ -129,7 +130,7 @@ async def _is_errand(exchange: Exchange, request: ChatRequest) -> bool:
 
 def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:
     """Return where the request goes; what names no model goes where paths without one go."""
-    key = client_key(exchange.headers)
+    key = key_for_routes(exchange.headers, services.settings)
     if not request.model:
         target = services.routes.default(key)
         if target is None:
@@ -162,7 +163,10 @@ def scope_for(identity: Identity, headers: Mapping[str, str], body: Mapping[str,
 def _scope(identity: Identity, headers: Mapping[str, str], person: str, services: Services) -> Scope:
     for name in ("x-memory-user", "x-memory-session", "x-memory-agent", "x-memory-project", "x-memory-team"):
         if len(headers.get(name, "")) > _MAX_HEADER:
-            raise InvalidHeader(f"The header {name} has {len(headers[name])} characters; the limit is {_MAX_HEADER}.")
+            raise InvalidHeader(
+                f"The header {name} has {len(headers[name])} characters; the limit is {_MAX_HEADER}.",
+                param=name.title(),
+            )
     named = headers.get("x-memory-user", "").strip()
     if identity.user and named and named != identity.user:
         raise Forbidden(
@@ -204,15 +208,22 @@ def _budget(headers: Mapping[str, str], services: Services) -> int:
     return min(int(text), settings.max_budget_tokens)
 
 
+def _wants_tool(headers: Mapping[str, str], *, is_default: bool) -> bool:
+    text = headers.get("x-memory-tools", "").strip().lower()
+    if text not in ("", "on", "off"):
+        raise InvalidHeader(f"X-Memory-Tools is {text[:40]!r}; it may be on or off.", param="X-Memory-Tools")
+    return text == "on" or (not text and is_default)
+
+
 def named_time(headers: Mapping[str, str], *, may_name: bool) -> datetime | None:
     """Return the time that the request names for itself, at its own offset; None where it names none or may not.
 
     Raises:
         InvalidHeader: If it is no time.
     """
-    if "x-memory-time" not in headers:
+    text = headers.get("x-memory-time", "").strip()
+    if not text:
         return None
-    text = headers["x-memory-time"]
     try:
         moment = parse_local_time(text)
     except ValueError as error:

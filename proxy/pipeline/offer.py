@@ -7,7 +7,6 @@ from proxy.dialects.tool import Tool
 from proxy.pipeline.exchange import Exchange
 
 NAME = "recall"
-_HEADER = "x-memory-tools"
 _TOOL = Tool(
     NAME,
     "Look up what the user said before: in the part of this conversation that was left out, and in earlier "
@@ -24,9 +23,7 @@ _TOOL = Tool(
 
 def offer(exchange: Exchange) -> None:
     """Put the tool into the request of a client that opted in, where it takes nothing from what the client asked."""
-    asked = exchange.header_map.get(_HEADER, "").strip().lower()
-    wants = asked == "on" or (not asked and exchange.identity.offers_recall)
-    if not wants or exchange.mode == "observe" or not exchange.reads:
+    if not exchange.tool.is_wanted or exchange.mode == "observe" or not exchange.reads:
         return
     body = exchange.request.body if exchange.request else {}
     if exchange.dialect.tool.may_offer(body, NAME):

@@ -1,13 +1,16 @@
-"""Whether a browser's page asks, and whose: a placeholder key is no secret that a foreign page could not guess."""
+"""Whether a browser's page asks, and whose: a key that a foreign page can make up opens nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from proxy.settings.load import is_loopback
+from proxy.settings.load import Settings, is_loopback
+from proxy.upstream.headers import client_key, find
 
 _WEB = ("http", "https", "")
+_PRIVATE = (".localhost", ".local", ".internal", ".home.arpa")  # domains in which nobody can register a name
 
 
 def is_foreign_page(headers: Mapping[str, str]) -> bool:
@@ -22,6 +25,29 @@ def is_foreign_page(headers: Mapping[str, str]) -> bool:
 def is_named_here(headers: Mapping[str, str]) -> bool:
     """Whether the client asked for a loopback name; a page that rebinds its own name to this machine does not."""
     return is_loopback(_parts(f"//{headers.get('host', '')}")[1])
+
+
+def key_for_routes(headers: Iterable[tuple[str, str]], settings: Settings) -> str | None:
+    """Return the client's key for the choice of a route, None where no key of the operator's may stand in for it.
+
+    A page can point its own name at this machine (DNS rebinding) and send any key. Names of the origins in
+    ``server.cors_origins`` are the operator's.
+    """
+    given, server = list(headers), settings.server
+    host = _parts(f"//{find(given, 'host') or ''}")[1]
+    is_known = host in {_parts(origin)[1] for origin in server.cors_origins}
+    if settings.auth.mode == "passthrough" and is_loopback(server.host) and not is_known and _is_public(host):
+        return None
+    return client_key(given)
+
+
+def _is_public(host: str) -> bool:
+    """Return whether a host is a name that anybody could own: no address, and of no private domain."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return "." in host and not host.rstrip(".").endswith(_PRIVATE)
+    return False
 
 
 def _parts(url: str) -> tuple[str, str]:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+import orjson
+
+from proxy.dialects.base import Message
 from proxy.memory.conversations.chain import chain, place, unknown_state
-from proxy.pipeline.canonical import canonical
 from proxy.pipeline.exchange import Exchange
 from proxy.services import Services
 from proxy.store.replies import Thread
@@ -62,8 +64,29 @@ def name_points(exchange: Exchange) -> None:
     after = thread.state if thread else ""
     if not after and request is not None and request.continues:
         after = unknown_state(scope, request.continues)
-    contents = [(message.role, canonical(message)) for message in exchange.messages]
+    contents = [(message.role, _canonical(message)) for message in exchange.messages]
     exchange.placed.points = chain(scope, contents, after=after)
+
+
+def _canonical(message: Message) -> bytes:
+    """Return the bytes by which a message is recognised, whether it came as a string or as a list of parts."""
+    parts = [part.text.encode() if part.kind == "text" else _dumped(part.data) for part in message.parts]
+    return b"\0".join(parts)
+
+
+def _dumped(data: object) -> bytes:
+    try:
+        return orjson.dumps(data, option=orjson.OPT_SORT_KEYS, default=dict)
+    except orjson.JSONEncodeError:
+        return _written_out(data).encode("utf-8", "surrogatepass")
+
+
+def _written_out(data: object) -> str:
+    """Return what orjson refuses, numbers beyond 64 bits, in some stable form; nesting beyond sense is all alike."""
+    try:
+        return repr(data)
+    except RecursionError:
+        return ""
 
 
 def place_by(exchange: Exchange, services: Services, known: Sequence[ChainRow]) -> None:

@@ -163,6 +163,7 @@ class Tool:
     """The `recall` tool, where the client asked for it.
 
     Attributes:
+        is_wanted: The client, or its key, opted in.
         is_offered: It stands in the request.
         calls: Calls of it that were answered.
         tokens: Of the answers.
@@ -170,6 +171,7 @@ class Tool:
         open_calls: Calls that the provider waits to be answered.
     """
 
+    is_wanted: bool = False
     is_offered: bool = False
     calls: int = 0
     tokens: int = 0

@@ -14,6 +14,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import structlog
 
+from proxy.errors import ProxyError
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -21,6 +23,7 @@ _log = structlog.get_logger(__name__)
 _tasks: set[asyncio.Task[Any]] = set()
 _pools: dict[str, ThreadPoolExecutor] = {}
 _SIZES = {"cpu": 2, "load": 2, "parse": 2, "ocr": 1, "learn": 1}
+_SERVER_ERROR = 500
 _BEHIND = 5  # behind what answers, yet not starved by other programs of the machine
 
 
@@ -76,5 +79,7 @@ async def drain(timeout_s: float) -> None:
 
 def _ended(task: asyncio.Task[Any]) -> None:
     _tasks.discard(task)
-    if not task.cancelled() and (error := task.exception()) is not None:
+    error = None if task.cancelled() else task.exception()
+    is_refusal = isinstance(error, ProxyError) and error.status < _SERVER_ERROR  # its client is told
+    if error is not None and not is_refusal:
         _log.error("background task failed", task=task.get_name(), error=type(error).__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -17,13 +18,14 @@ from proxy.store.sql import Database
 from proxy.store.tables import chain, compactions, files, ledger, media, projects, sessions, uses
 from proxy.types import Scope
 
-# What stays: work under way, which is waited for; what broke on this machine; and what opens objects in a provider's
-# account (``handed``, ``replies``), which a file that anybody can write must not do.
-_STAYS = frozenset({"journal", "incidents", "jobs", "handed", "replies", "destructions"})
+# What stays: work under way, which is waited for; what broke on this machine; and what a file that anybody can write
+# must not do: open objects in a provider's account (``handed``, ``replies``), or speak to a team (``shares``).
+_STAYS = frozenset({"journal", "incidents", "jobs", "handed", "replies", "destructions", "shares"})
 MOVED: Mapping[str, sa.Table] = {str(table.name): table for table in OWNED if table.name not in _STAYS}
 # Named by hashes that hold for this user of this server alone.
 AT_HOME = frozenset(map(str, (chain.name, ledger.name, compactions.name)))
 _PAGE = 500
+_INTEGERS = 2**63  # of SQLite and Postgres
 _LEFT_OUT = frozenset({"owner", "tenant", "holder", "until_ms"})
 
 
@@ -124,13 +126,14 @@ def _row(table: sa.Table, scope: Scope, values: Mapping[str, Any]) -> dict[str, 
 def _value(table: sa.Table, column: sa.Column[Any], value: Any) -> Any:
     kind = column.type
     if isinstance(value, dict) and not isinstance(kind, Json) and set(value) == {"base64"}:
-        value = base64.b64decode(value["base64"])
+        with suppress(TypeError, ValueError):  # a dict fits nowhere
+            value = base64.b64decode(value["base64"])
     fits = (
         value is None
         or isinstance(kind, Json)
         or (isinstance(kind, sa.LargeBinary) and isinstance(value, bytes))
         or (isinstance(kind, sa.Boolean) and isinstance(value, bool))
-        or (isinstance(kind, sa.Integer) and isinstance(value, int))
+        or (isinstance(kind, sa.Integer) and isinstance(value, int) and -_INTEGERS <= value < _INTEGERS)
         or (not isinstance(kind, sa.LargeBinary | sa.Boolean | sa.Integer) and isinstance(value, str))
     )
     if not fits or (value is None and not column.nullable and column.name not in _LEFT_OUT):

@@ -127,7 +127,8 @@ def _cut_at(low: str, match: re.Match[str]) -> Span | None:
     head = ahead.split(None, 2)[:2]
     first = head[0].strip(",.") if head else ""
     is_blank, is_comma = match[0].isspace(), match[0].strip() == ","  # a full-width one separates clauses, "、" items
-    if len(head) > 1 and first in listed("but"):
+    is_so = is_blank and first in listed("opener")  # "it is so loud", but "so I moved"
+    if len(head) > 1 and first in listed("but") and (not is_so or _opens(head[1].strip(",."))):
         return match.span()
     if len(head) > 1 and first in listed("and") and _opens(head[1].strip(",.")):
         return match.start(), match.end() + ahead.index(head[1], len(first))
@@ -137,8 +138,8 @@ def _cut_at(low: str, match: re.Match[str]) -> Span | None:
 
 
 def _opens(word: str) -> bool:
-    """Return whether a word opens a clause: a pronoun, a possessive, a verb that says "I"."""
-    return any(word in listed(name) for name in ("opener", "first", "mine", "verbs"))
+    """Return whether a word opens a clause: a pronoun, a possessive, a verb that says "I" or shares its subject."""
+    return any(word in listed(name) for name in ("opener", "first", "mine", "verbs", "shares_subject"))
 
 
 def _opens_unspaced(ahead: str) -> bool:

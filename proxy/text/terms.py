@@ -45,6 +45,11 @@ def terms_in(text: str, start: int = 0, end: int | None = None) -> list[Term]:
     return found
 
 
+def says_nothing(text: str) -> bool:
+    """Return whether a text is a greeting, thanks or consent and no more: "Good morning!", "谢谢"."""
+    return all(word.text in listed("thanks") for word in words(text))
+
+
 @lru_cache(maxsize=20_000)
 def is_idle(word: str) -> bool:
     """Return whether a folded word says too little to identify anything."""

@@ -22,9 +22,6 @@ ReadingStatus = Literal["processing", "ready", "failed"]
 
 STATUSES: tuple[Status, ...] = ("active", "closed", "review", "quarantined", "archived")
 
-# Who wins where two statements disagree: a lower one never retires a higher one.
-PROVENANCE_RANK: dict[Provenance, int] = {"user": 4, "user_confirmed": 3, "document": 2, "tool": 1, "assistant": 0}
-
 
 def local(moment: datetime, offset_minutes: int) -> datetime:
     """Return an aware time at an offset from UTC.

@@ -19,7 +19,7 @@ from proxy.store.lance import LanceStore
 from proxy.store.lance_damage import SetAside
 from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun
 from proxy.store.sessions import Session
-from proxy.types import Chunk, Episode, Image, Memory, Scope
+from proxy.types import Chunk, Episode, Image, Scope
 from proxy.types.partition import settled
 from proxy.worker.read_in import image_chunks
 
@@ -169,10 +169,6 @@ async def _put_back(services: Services, scope: Scope, noun: Noun, rows: Batch[An
             await store.put_episodes(scope, items, {id_: (pair[0], pair[1]) for id_, pair in vectors.items()}, model)
         else:
             await store.put_chunks(scope, items, {id_: pair[0] for id_, pair in vectors.items()}, model)
-
-
-def _is_older(stored: Memory, row: Memory) -> bool:
-    return to_ms(stored.updated_at) < to_ms(row.updated_at)  # rows are kept to the millisecond
 
 
 async def _told(

@@ -40,13 +40,13 @@ def identified(key: str, host: str = "127.0.0.1") -> Identity:
 
 
 @given(st.text(), st.text(), st.text(), st.text())
-def test_parts_of_a_digest_cannot_run_into_each_other(a: str, b: str, c: str, d: str) -> None:
+def test_parts_of_a_digest_cannot_merge(a: str, b: str, c: str, d: str) -> None:
     if (a, b) != (c, d):
         assert HASHER.digest("kind", a, b) != HASHER.digest("kind", c, d)
 
 
 @given(st.text(min_size=1), st.text(min_size=1).filter(lambda name: not is_unfilled(name)))
-def test_users_of_different_keys_are_different_whatever_they_are_called(key: str, user: str) -> None:
+def test_users_of_different_keys_are_different(key: str, user: str) -> None:
     mine, other = (
         Identity(key, HASHER.digest("tenant", "key", key)),
         Identity("x", HASHER.digest("tenant", "key", key + "x")),
@@ -55,7 +55,7 @@ def test_users_of_different_keys_are_different_whatever_they_are_called(key: str
     assert scope_of(mine, headers, {}, HASHER).user != scope_of(other, headers, {}, HASHER).user
 
 
-def test_a_key_is_its_own_user_and_no_user_id_can_name_it() -> None:
+def test_keys_own_user_cannot_be_named() -> None:
     me = identified("sk-anna")
     own = scope_of(me, {}, {}, HASHER).user
     assert own != scope_of(me, {"x-memory-user": me.tenant}, {}, HASHER).user
@@ -63,13 +63,13 @@ def test_a_key_is_its_own_user_and_no_user_id_can_name_it() -> None:
 
 
 @pytest.mark.parametrize("key", SETTINGS.placeholder_keys)
-def test_placeholders_are_one_local_tenant_on_loopback_and_nobody_elsewhere(key: str) -> None:
+def test_placeholders_are_one_tenant_on_loopback_only(key: str) -> None:
     assert identified(key).tenant == identified("EMPTY").tenant
     assert identified(key, "0.0.0.0").reason == "no-identity"
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_on_loopback_a_local_user_is_whoever_brings_a_key(key: str, other: str) -> None:
+def test_local_user_is_every_key_on_loopback(key: str, other: str) -> None:
     here = [passthrough_identity(one, SETTINGS, HASHER, "127.0.0.1", "ana") for one in (key, other, "EMPTY")]
     assert len({scope_of(one, {}, {"user": "x"}, HASHER) for one in here}) == 1
     assert passthrough_identity(key, SETTINGS, HASHER, "0.0.0.0", "ana") == identified(key, "0.0.0.0")
@@ -101,7 +101,8 @@ def test_a_bound_key_names_nobody() -> None:
     assert scope_of(bound, {"x-openwebui-user-id": "ben"}, {"user": "ben"}, HASHER) == scope_of(bound, {}, {}, HASHER)
 
 
-def test_aliases_of_the_conversation_count_in_their_order_and_odd_types_do_not() -> None:
+def test_conversation_aliases_count_in_order() -> None:
+    """Those of odd types do not count."""
     body = {"metadata": {"conversation_id": 7}, "prompt_cache_key": "last"}
     assert session_name({}, body) == "last"
     assert session_name({"x-sm-conversation-id": "c", "x-openwebui-chat-id": "b"}, body) == "b"
@@ -109,7 +110,7 @@ def test_aliases_of_the_conversation_count_in_their_order_and_odd_types_do_not()
     assert session_name({}, {"metadata": "no object"}) == ""
 
 
-def test_the_secret_is_made_once_and_is_nobody_elses_to_read(tmp_path: Path) -> None:
+def test_secret_is_made_once_and_is_private(tmp_path: Path) -> None:
     first, again = Hasher.load(SETTINGS, tmp_path), Hasher.load(SETTINGS, tmp_path)
     assert first.digest("x", "y") == again.digest("x", "y")
     assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
@@ -130,7 +131,7 @@ NOTHING = ["undefined", "null", "None", "nil", "NaN", "[object Object]", "(null)
 
 
 @pytest.mark.parametrize("name", [*UNFILLED, *NOTHING])
-def test_a_template_that_was_not_filled_in_names_nobody(name: str) -> None:
+def test_unfilled_template_names_nobody(name: str) -> None:
     me = identified("sk-anna")
     for headers, body in (
         ({"x-memory-user": name}, {}),
@@ -161,7 +162,7 @@ def jwt(secret: str = JWT_SECRET, algorithm: str = "HS256", **claims: Any) -> st
     return f"{signed}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
 
 
-def test_a_signed_user_is_the_same_as_a_named_one() -> None:
+def test_signed_user_equals_a_named_one() -> None:
     me, settings = identified("sk-anna"), AuthSettings(openwebui_jwt_secret=JWT_SECRET)
     signed = scope_of(me, {"x-openwebui-user-jwt": jwt()}, {}, HASHER, settings)
     assert signed == scope_of(me, {"x-openwebui-user-id": "ana"}, {}, HASHER)
@@ -194,7 +195,7 @@ def test_a_signature_that_does_not_hold_names_nobody(token: str) -> None:
         )
 
 
-def test_unsigned_users_of_a_front_end_that_signs_name_nobody() -> None:
+def test_unsigned_user_of_a_signing_client_is_nobody() -> None:
     settings = AuthSettings(openwebui_jwt_secret=JWT_SECRET)
     with pytest.raises(NamesNobody):
         scope_of(identified("sk-anna"), {"x-openwebui-user-id": "ana"}, {}, HASHER, settings)
@@ -202,7 +203,7 @@ def test_unsigned_users_of_a_front_end_that_signs_name_nobody() -> None:
         scope_of(identified("sk-anna"), {"x-openwebui-user-jwt": jwt()}, {}, HASHER)
 
 
-def test_a_device_of_a_persons_own_key_is_that_person() -> None:
+def test_device_of_a_personal_key_is_that_person() -> None:
     body = {"metadata": {"user_id": "d", "device_user": "d"}}
     me = identified("sk-anna")
     assert scope_of(me, {}, body, HASHER) == scope_of(me, {}, {}, HASHER)

@@ -44,7 +44,7 @@ async def write(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_folder_with_data_is_refused_with_another_secret(tmp_path: Path, way: str) -> None:
+async def test_folder_with_data_is_refused_with_another_secret(tmp_path: Path, way: str) -> None:
     await write(tmp_path)
     secret = (tmp_path / "secret.key").read_bytes()
     WAYS[way](tmp_path / "secret.key")
@@ -70,7 +70,7 @@ async def test_without_data_any_secret_will_do(tmp_path: Path, way: str) -> None
 
 
 @pytest.mark.parametrize("way", ["empty", "gone"])
-async def test_a_lost_database_is_said_until_somebody_has_seen_it(tmp_path: Path, way: str) -> None:
+async def test_lost_database_is_reported_until_seen(tmp_path: Path, way: str) -> None:
     await write(tmp_path)
     WAYS[way](tmp_path / "throughline.db")
     assert await opened(tmp_path) == ["database"]
@@ -82,7 +82,7 @@ async def test_a_lost_database_is_said_until_somebody_has_seen_it(tmp_path: Path
 
 
 @pytest.mark.parametrize("way", ["empty", "gone"])
-async def test_a_lost_database_does_not_make_another_secret_fit(tmp_path: Path, way: str) -> None:
+async def test_lost_database_makes_no_other_secret_fit(tmp_path: Path, way: str) -> None:
     await write(tmp_path)
     WAYS[way](tmp_path / "throughline.db")
     (tmp_path / "secret.key").write_text("another")

@@ -17,7 +17,7 @@ STEPS = st.lists(st.tuples(st.floats(0, 120), st.integers(1, 50)), max_size=40)
 
 
 @given(st.integers(1, 100), STEPS)
-def test_never_more_is_granted_than_the_capacity_and_its_flow(capacity, steps):
+def test_grants_never_exceed_capacity_and_flow(capacity, steps):
     now = granted = 0.0
     bucket = Bucket(capacity, now)
     for elapsed, amount in steps:
@@ -40,7 +40,7 @@ def test_after_the_wait_it_is_granted(capacity, steps):
 
 
 @given(st.integers(1, 100), st.integers(1, 1000))
-def test_a_debt_is_paid_off_before_anything_is_granted(capacity, debt):
+def test_debt_is_paid_before_anything_is_granted(capacity, debt):
     bucket = Bucket(capacity, 0)
     bucket.take(capacity + debt)
     assert bucket.wait_s(1, 0) == pytest.approx((debt + 1) * 60 / capacity)
@@ -69,7 +69,7 @@ def test_a_changed_allowance_counts_at_once():
     assert limits.admit("a", Allowance()) is UNLIMITED
 
 
-def test_the_estimate_is_replaced_by_what_the_provider_counted():
+def test_providers_count_replaces_the_estimate():
     limits = Limits(ManualClock())
     hundred = Allowance(tokens_per_minute=100)
     ticket = limits.admit("a", hundred)
@@ -82,7 +82,7 @@ def test_the_estimate_is_replaced_by_what_the_provider_counted():
     assert dict(ticket.headers())["x-ratelimit-remaining-tokens"] == "80"
 
 
-def test_an_error_costs_no_tokens_and_a_silent_stream_its_events():
+def test_errors_cost_nothing_and_silent_streams_their_events():
     limits = Limits(ManualClock())
     hundred = Allowance(tokens_per_minute=100)
     failed = limits.admit("a", hundred)
@@ -97,7 +97,7 @@ def test_an_error_costs_no_tokens_and_a_silent_stream_its_events():
     assert dict(silent.headers())["x-ratelimit-remaining-tokens"] == "48"
 
 
-def test_a_request_larger_than_the_allowance_waits_for_all_of_it_and_leaves_a_debt():
+def test_oversized_request_takes_all_and_leaves_a_debt():
     clock = ManualClock()
     limits = Limits(clock)
     hundred = Allowance(tokens_per_minute=100)
@@ -120,7 +120,7 @@ def test_streams_are_given_back():
     limits.admit("a", one).reserve(tokens=0, is_stream=True)
 
 
-def test_each_process_grants_its_part_and_at_least_one():
+def test_each_process_grants_its_part_or_one():
     limits = Limits(ManualClock(), processes=4)
     for _ in range(3):
         limits.admit("a", Allowance(requests_per_minute=12))
@@ -144,7 +144,7 @@ def test_holders_who_used_nothing_lately_are_forgotten():
     st.builds(Allowance, *[st.none() | st.integers(0, 9)] * 4),
     st.builds(Allowance, *[st.none() | st.integers(1, 9)] * 4),
 )
-def test_a_keys_own_word_wins_and_nothing_means_no_limit(own, default):
+def test_keys_own_limit_wins_and_none_is_unlimited(own, default):
     merged = own.over(default)
     for name in ("requests_per_minute", "tokens_per_minute", "concurrent_streams", "body_bytes"):
         said = getattr(own, name)

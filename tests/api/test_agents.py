@@ -35,6 +35,15 @@ def test_they_are_registered_changed_and_taken_off(alice: Speaker) -> None:
     assert alice.http.patch("/agents/accountant", json={}).status_code == 400
 
 
+def test_pages_hold_every_agent_once(alice: Speaker) -> None:
+    for name in ("cook", "coder", "clerk"):
+        register(alice, name)
+    first = alice.get("/agents", limit=2)
+    rest = alice.get("/agents", limit=2, after=first["last_id"])
+    assert (first["has_more"], rest["has_more"]) == (True, False)
+    assert [one["name"] for one in (*first["data"], *rest["data"])] == ["clerk", "coder", "cook"]
+
+
 def test_what_a_common_agent_learns_all_know(server: Running, upstream: FakeProvider) -> None:
     key = new_key()
     with (
@@ -68,7 +77,8 @@ def test_an_agent_that_nobody_registered_keeps_to_itself(server: Running) -> Non
         assert len(stray.texts()) == 1
 
 
-def test_what_an_agent_learned_before_it_became_common_stays_its_own(server: Running, upstream: FakeProvider) -> None:
+def test_memories_from_before_sharing_stay_the_agents_own(server: Running, upstream: FakeProvider) -> None:
+    """An agent became common after it had learned them."""
     key = new_key()
     with speaking(server, key) as anna, speaking(server, key, x_memory_agent="cook") as cook:
         cook.tell("I keep the good saffron in the blue tin")

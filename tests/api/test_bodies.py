@@ -24,9 +24,7 @@ def said_of(response: httpx.Response) -> str:
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
 @pytest.mark.parametrize("content_type", ["", "text/plain", "application/x-www-form-urlencoded", "application/jsonp"])
-def test_json_under_another_name_is_refused_with_the_mend(
-    alice: Speaker, method: str, path: str, content_type: str
-) -> None:
+def test_json_of_another_type_is_refused_with_mend(alice: Speaker, method: str, path: str, content_type: str) -> None:
     headers = {"content-type": content_type} if content_type else {}
     body = b'{"text": "I like tea", "query": "tea"}'
     said = said_of(alice.http.request(method, path, content=body, headers=headers))
@@ -43,13 +41,11 @@ def test_json_under_another_name_is_refused_with_the_mend(
         (b'{"text": ', "is not valid JSON: Expecting value at character 9"),
     ],
 )
-def test_what_is_no_object_is_refused_for_what_it_is(
-    alice: Speaker, method: str, path: str, body: bytes, said: str
-) -> None:
+def test_body_that_is_no_object_is_refused(alice: Speaker, method: str, path: str, body: bytes, said: str) -> None:
     headers = {"content-type": "application/json; charset=utf-8"}
     assert said in said_of(alice.http.request(method, path, content=body, headers=headers))
 
 
-def test_json_by_a_name_of_its_own_is_read(alice: Speaker) -> None:
+def test_json_of_a_vendors_type_is_read(alice: Speaker) -> None:
     headers = {"content-type": "application/vnd.tea+json"}
     assert alice.http.post("/memories", content=b'{"text": "I like tea"}', headers=headers).status_code == 200

@@ -24,7 +24,7 @@ def injected(speaker: Speaker, upstream: Any, question: str) -> str:
 
 
 @pytest.mark.parametrize("text", ["Munich is where to find me", "My mother took me in again"])
-def test_a_correction_takes_the_place_of_what_was_said(alice: Speaker, upstream: Any, text: str) -> None:
+def test_correction_replaces_what_was_said(alice: Speaker, upstream: Any, text: str) -> None:
     alice.tell("I live in Berlin")
     (memory,) = alice.memories()
     now = patch(alice, memory["id"], text=text)
@@ -35,7 +35,7 @@ def test_a_correction_takes_the_place_of_what_was_said(alice: Speaker, upstream:
     assert "Berlin" not in shown
 
 
-def test_a_corrected_memory_is_ended_by_the_users_words(alice: Speaker) -> None:
+def test_corrected_memory_is_ended_by_the_users_words(alice: Speaker) -> None:
     made = create(alice, "I live in Berlin")
     patch(alice, made["id"], text="I live in Munich")
     alice.tell("I moved to Hull last week.")
@@ -75,7 +75,7 @@ def test_no_secret_is_stored(alice: Speaker) -> None:
     assert made["metadata"]["deep"][1:] == [5, None]
 
 
-def test_what_was_redacted_is_forgotten_by_its_own_words(alice: Speaker) -> None:
+def test_redacted_statement_is_forgotten_by_its_own_words(alice: Speaker) -> None:
     create(alice, "My wifi password is Tannenbaum77")
     gone = alice.http.post("/memories/forget", json={"text": "My wifi password is Tannenbaum77"}).json()["closed"]
     assert len(gone) == 1

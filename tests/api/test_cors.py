@@ -52,7 +52,7 @@ def allowances(response: httpx.Response) -> list[str]:
 
 
 @pytest.mark.parametrize("origin", [*OTHERS, PAGE, "http://localhost:3000"])
-def test_no_page_is_let_in_unless_it_is_listed(closed: Running, upstream: FakeProvider, origin: str) -> None:
+def test_only_listed_pages_are_let_in(closed: Running, upstream: FakeProvider, origin: str) -> None:
     answer = preflight(closed, origin)
     assert (answer.status_code, allowances(answer), upstream.seen) == (403, [], [])
     assert "server.cors_origins" in answer.json()["error"]["message"]
@@ -67,7 +67,7 @@ def test_a_list_lets_in_nobody_else(listing: Running, upstream: FakeProvider, or
     assert allowances(ask(listing, origin)) == []
 
 
-def test_what_the_provider_allows_does_not_let_a_page_in(listing: Running, upstream: FakeProvider) -> None:
+def test_providers_cors_headers_let_no_page_in(listing: Running, upstream: FakeProvider) -> None:
     allowing = (("Access-Control-Allow-Origin", "*"), ("Access-Control-Allow-Credentials", "true"))
     upstream.then(Reply([b"{}"], headers=(*replies.JSON_HEADERS, *allowing)))
     assert allowances(ask(listing, "https://evil.example")) == []
@@ -82,13 +82,13 @@ def test_a_listed_page_may_ask_and_read(listing: Running) -> None:
     )
 
 
-def test_errors_of_ours_can_be_read_by_a_listed_page(listing: Running) -> None:
+def test_listed_page_can_read_our_errors(listing: Running) -> None:
     answer = httpx.get(f"{listing.base_url}/memories", headers={"origin": PAGE})
     assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (401, PAGE)
 
 
 @pytest.mark.parametrize("origin", OTHERS)
-def test_a_star_lets_every_page_in_with_a_key_of_its_own(wide: Running, origin: str) -> None:
+def test_star_lets_pages_in_with_their_own_key(wide: Running, origin: str) -> None:
     assert (preflight(wide, origin).status_code, ask(wide, origin).headers["access-control-allow-origin"]) == (204, "*")
 
 

@@ -37,7 +37,7 @@ def block(speaker: Speaker, provider: FakeProvider, question: str) -> str:
     return str(provider.last.json["messages"])
 
 
-def test_nothing_is_left_in_any_file_and_others_answer_as_before(tmp_path: Path) -> None:
+def test_erasure_leaves_no_bytes_and_touches_no_others(tmp_path: Path) -> None:
     with FakeProvider() as provider:
         provider.script(agreeing)
         with (
@@ -86,7 +86,7 @@ def test_erasing_an_agent_leaves_the_users_other_memory(server: Running, alice: 
     assert files_with(server.settings.server.data_dir, "Paramaribo") == []
 
 
-def test_the_proof_tells_what_another_user_said_in_the_same_words(server: Running, alice: Speaker) -> None:
+def test_proof_names_equal_words_of_another_user(server: Running, alice: Speaker) -> None:
     sentence = "My aunt sells marmalade in Valparaiso"
     alice.tell(sentence)
     with speaking(server) as ben:

@@ -84,13 +84,13 @@ def test_use_keeps_a_memory(tmp_path: Path, upstream: FakeProvider) -> None:
         assert made["id"] in anna.get("/state")["hygiene"]["ids"]
 
 
-def test_the_time_a_turn_names_for_itself_does_not_count(tmp_path: Path, upstream: FakeProvider) -> None:
+def test_time_that_a_turn_names_does_not_count(tmp_path: Path, upstream: FakeProvider) -> None:
     with Running(tmp_path, upstream=upstream.base_url) as server, speaking(server) as anna:
         anna.tell("I collect tin soldiers", x_memory_time="2020-01-01T00:00:00Z")
         assert anna.get("/state")["hygiene"]["due"] == 0
 
 
-def test_a_long_memory_that_nobody_used_is_told_in_short(tmp_path: Path, upstream: FakeProvider) -> None:
+def test_unused_long_memory_is_told_in_short(tmp_path: Path, upstream: FakeProvider) -> None:
     clock = Ahead()
     with Running(tmp_path, upstream=upstream.base_url, clock=clock) as server, speaking(server) as anna:
         made = anna.http.post("/memories", json={"text": STORY}).json()

@@ -54,7 +54,7 @@ def long_text(seed: int, sentence: str, words: int = 4000) -> str:
     return "\n\n".join(" ".join(lines[at : at + 5]) for at in range(0, len(lines), 5))
 
 
-def test_a_large_item_stands_as_a_summary_and_comes_back_whole(alice: Speaker) -> None:
+def test_large_item_shows_as_summary_and_returns_whole(alice: Speaker) -> None:
     content = long_text(1, TOPICS["backend"])
     added = manage(alice, "items/add", content=content, content_type="backend", priority=8, metadata={"team": "core"})
     assert added["compressed"] is True
@@ -99,7 +99,7 @@ def test_a_search_may_be_for_one_content_type(alice: Speaker) -> None:
         assert [hit["item_id"] for hit in only] == [ids["docs"]]
 
 
-def test_the_state_says_what_items_take_of_a_window(alice: Speaker) -> None:
+def test_state_tells_what_items_take_of_a_window(alice: Speaker) -> None:
     for at in range(3):
         manage(alice, "items/add", content=long_text(at, f"Plan {at} is to move the archive."), content_type="plan")
     manage(alice, "items/add", content="Lunch is at noon")
@@ -114,7 +114,7 @@ def test_the_state_says_what_items_take_of_a_window(alice: Speaker) -> None:
     assert look(alice, "state", model="nobody/knows-it")["context_window"] is None
 
 
-def test_low_priority_gives_way_first_where_the_window_is_small(tmp_path: Any) -> None:
+def test_low_priority_is_dropped_first_in_small_windows(tmp_path: Any) -> None:
     providers = {"context_windows": {"tiny": 2000}}
     with Running(tmp_path, upstream={"url": None, **providers}) as server, speaking(server) as alice:
         ids = [
@@ -149,7 +149,7 @@ def test_tasks_and_agents_are_those_of_v1(alice: Speaker) -> None:
 
 
 @pytest.mark.parametrize("length", ["short", "long"])
-def test_what_is_in_quarantine_is_found_only_inside_of_its_thread(alice: Speaker, length: str) -> None:
+def test_quarantined_thread_is_found_only_inside_itself(alice: Speaker, length: str) -> None:
     sentence = "The zeppelin hangar code is Quillfeather."
     content = sentence if length == "short" else long_text(7, sentence)
     outside = manage(alice, "items/add", content="The weather balloon is in the shed")["item_id"]
@@ -167,7 +167,7 @@ def test_what_is_in_quarantine_is_found_only_inside_of_its_thread(alice: Speaker
     assert "Quillfeather" in manage(alice, "items/search", query=question)[0]["excerpt"]
 
 
-def test_a_question_waits_among_the_reviews_until_a_person_answers(alice: Speaker) -> None:
+def test_question_waits_in_reviews_until_answered(alice: Speaker) -> None:
     asked = manage(alice, "human/request", question="Which region?", choices=["eu", "us"], context="For the new bucket")
     assert (asked["status"], asked["choices"], asked["answer"]) == ("open", ["eu", "us"], None)
     assert [one["request_id"] for one in look(alice, "human")] == [asked["request_id"]]

@@ -32,7 +32,7 @@ def refused(response: httpx.Response, status: int, code: str) -> Message:
     return error
 
 
-def test_a_learned_memory_has_every_field_of_the_contract(alice: Speaker) -> None:
+def test_learned_memory_has_every_field_of_the_contract(alice: Speaker) -> None:
     response = alice.tell(f"{FACT}.")
     page = alice.get("/memories")
     assert (page["object"], page["has_more"]) == ("list", False)
@@ -52,7 +52,7 @@ def test_a_learned_memory_has_every_field_of_the_contract(alice: Speaker) -> Non
         assert magnet[name].endswith("Z")
 
 
-def test_a_sentence_is_kept_with_the_one_it_refers_to(alice: Speaker) -> None:
+def test_sentence_is_kept_with_what_it_refers_to(alice: Speaker) -> None:
     alice.tell("My brother lives in Oslo. He is a nurse.")
     nurse = next(memory for memory in alice.memories() if "nurse" in memory["text"])
     assert (nurse["text"], nurse["context"], nurse["context_by"]) == (
@@ -62,7 +62,7 @@ def test_a_sentence_is_kept_with_the_one_it_refers_to(alice: Speaker) -> None:
     )
 
 
-def test_what_is_created_can_be_read_listed_and_searched(alice: Speaker) -> None:
+def test_created_memory_is_read_listed_and_searched(alice: Speaker) -> None:
     made = create(alice, "I play the harpsichord", kind="preference", pinned=True, metadata={"from": "a form"})
     assert made["source"] == "api"
     assert (made["kind"], made["pinned"], made["metadata"]["from"]) == ("preference", True, "a form")
@@ -72,7 +72,7 @@ def test_what_is_created_can_be_read_listed_and_searched(alice: Speaker) -> None
     assert found[0]["id"] == made["id"]
 
 
-def test_what_is_created_is_recalled_and_ended_by_the_users_own_words(alice: Speaker, upstream: Any) -> None:
+def test_created_memory_is_recalled_and_ended_by_words(alice: Speaker, upstream: Any) -> None:
     create(alice, "I use Zorbek as a drawing tool")
     alice.say("Which drawing tool do I use?", x_memory_mode="read")
     assert "Zorbek" in upstream.last.json["messages"][-1]["content"]
@@ -168,7 +168,7 @@ def test_a_patch_corrects_and_leaves_the_rest(alice: Speaker) -> None:
     assert [step["action"] for step in history(alice, made["id"])] == ["add", "edit"]
 
 
-def test_a_corrected_memory_is_not_contradicted_by_old_turns(alice: Speaker, upstream: Any) -> None:
+def test_corrected_memory_is_not_contradicted_by_old_turns(alice: Speaker, upstream: Any) -> None:
     alice.tell("I live in Oslo")
     (memory,) = alice.memories()
     alice.http.patch(f"/memories/{memory['id']}", json={"text": "I live in Bergen"})
@@ -205,7 +205,7 @@ def test_a_deletion_is_undone_by_restore(alice: Speaker, upstream: Any) -> None:
     assert [step["action"] for step in history(alice, made["id"])] == ["add", "close", "restore"]
 
 
-def test_a_deleted_statement_is_not_quoted_from_its_turn(alice: Speaker, upstream: Any) -> None:
+def test_deleted_statement_is_not_quoted_from_its_turn(alice: Speaker, upstream: Any) -> None:
     alice.tell("I use Zorbek as a drawing tool. My cat is called Minka.")
     zorbek = next(memory for memory in alice.memories() if "Zorbek" in memory["text"])
     alice.http.delete(f"/memories/{zorbek['id']}")
@@ -215,7 +215,7 @@ def test_a_deleted_statement_is_not_quoted_from_its_turn(alice: Speaker, upstrea
     assert "Zorbek" in injected(alice, upstream, "Which drawing tool do I use?")
 
 
-def test_an_ending_by_the_users_words_is_undone_by_restore(alice: Speaker, upstream: Any) -> None:
+def test_ending_by_words_is_undone_by_restore(alice: Speaker, upstream: Any) -> None:
     alice.tell(FACT)
     alice.tell("I don't use Magnet anymore")
     magnet = next(memory for memory in alice.memories(status="closed") if memory["text"] == MAGNET)
@@ -226,7 +226,7 @@ def test_an_ending_by_the_users_words_is_undone_by_restore(alice: Speaker, upstr
     assert [step["action"] for step in history(alice, magnet["id"])] == ["add", "close", "restore"]
 
 
-def test_an_ending_by_the_users_words_is_undone_by_batch(alice: Speaker, upstream: Any) -> None:
+def test_ending_by_words_is_undone_by_batch(alice: Speaker, upstream: Any) -> None:
     alice.tell(FACT)
     alice.tell("I don't use Magnet anymore")
     (batch,) = {memory["batch"] for memory in alice.memories(status="closed")}
@@ -237,7 +237,7 @@ def test_an_ending_by_the_users_words_is_undone_by_batch(alice: Speaker, upstrea
     assert FACT in injected(alice, upstream, "What are the productivity tools that I use")
 
 
-def test_history_tells_every_step_with_before_after_and_cause(alice: Speaker) -> None:
+def test_history_tells_each_step_and_its_cause(alice: Speaker) -> None:
     alice.tell(MAGNET)
     (magnet,) = alice.memories()
     alice.tell(MAGNET, x_memory_session="another")
@@ -262,7 +262,7 @@ def forget(speaker: Speaker, **body: Any) -> Message:
     return dict(response.json())
 
 
-def test_forget_says_what_would_go_and_then_takes_it(alice: Speaker) -> None:
+def test_forget_previews_what_it_then_closes(alice: Speaker) -> None:
     create(alice, "I use Zorbek as a drawing tool")
     create(alice, "My cat sleeps on Zorbek manuals")
     kept = create(alice, "I live in Oslo")
@@ -287,7 +287,7 @@ def test_what_was_forgotten_comes_back_with_its_batch(alice: Speaker, upstream: 
 
 
 @pytest.mark.parametrize("by", ["text", "ids"])
-def test_what_was_forgotten_is_gone_from_old_turns_too(alice: Speaker, upstream: Any, by: str) -> None:
+def test_forgotten_statement_is_gone_from_old_turns(alice: Speaker, upstream: Any, by: str) -> None:
     alice.tell(FACT)
     magnet = next(memory for memory in alice.memories() if memory["text"] == MAGNET)
     forget(alice, **{"text": {"text": "Magnet"}, "ids": {"ids": [magnet["id"]]}}[by])

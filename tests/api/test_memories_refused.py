@@ -22,13 +22,18 @@ from tests.talking import Speaker
         ("POST", "/memories/mem_{}/restore", None),
         ("POST", "/memories/undo", {"batch": "end_{}"}),
         ("GET", "/memories?after=mem_{}", None),
+        ("GET", "/sessions?after=ses_{}", None),
+        ("GET", "/agents?after={}", None),
+        ("GET", "/projects?after={}", None),
         ("GET", "/memories/'%20OR%201=1%20--", None),
         ("GET", "/receipts/rcpt_{}", None),
     ],
 )
 def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: Any) -> None:
     create(alice, "I live in Oslo")
-    refused(alice.http.request(method, path.format("0" * 24), json=body), 404, "not_found")
+    error = refused(alice.http.request(method, path.format("0" * 24), json=body), 404, "not_found")
+    assert error["message"].startswith("There is no ")
+    assert ("after" in path) == (error["param"] == "after")
     assert len(alice.memories()) == 1
 
 
@@ -53,6 +58,8 @@ def test_an_unknown_id_is_a_404(alice: Speaker, method: str, path: str, body: An
         ("POST", "/memories/undo", {}, "batch"),
         ("GET", "/memories?limit=0", None, "limit"),
         ("GET", "/memories?limit=many", None, "limit"),
+        ("GET", "/agents?limit=0", None, "limit"),
+        ("GET", "/projects?limit=many", None, "limit"),
         ("GET", "/memories?kind=gossip", None, "kind"),
         ("GET", "/memories?status=gone", None, "status"),
         ("GET", "/memories?as_of=yesterday", None, "as_of"),
@@ -72,7 +79,7 @@ def test_a_patch_of_nothing_is_refused(alice: Speaker) -> None:
     assert alice.get(f"/memories/{made['id']}") == made
 
 
-def test_a_null_where_a_value_must_stand_is_refused(alice: Speaker) -> None:
+def test_null_for_a_required_value_is_refused(alice: Speaker) -> None:
     made = create(alice, "I live in Oslo")
     for name in ("text", "kind", "pinned", "priority"):
         alice.http.patch(f"/memories/{made['id']}", json={name: None})
@@ -84,7 +91,7 @@ def test_broken_json_is_refused(alice: Speaker) -> None:
     refused(response, 400, "invalid_request")
 
 
-def test_a_method_that_is_none_is_refused_in_shape(alice: Speaker) -> None:
+def test_unknown_method_is_refused_in_shape(alice: Speaker) -> None:
     response = alice.http.put("/memories", json={"text": "x"})
     refused(response, 404, "not_found")
 

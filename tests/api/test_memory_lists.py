@@ -33,7 +33,7 @@ def test_a_list_is_filtered_by_source_and_agent(alice: Speaker) -> None:
     assert (alice.memories(project="atlas"), made["project"]) == ([], None)
 
 
-def test_a_walk_goes_on_behind_a_memory_that_has_left_the_list(alice: Speaker) -> None:
+def test_paging_goes_on_behind_a_removed_memory(alice: Speaker) -> None:
     made = [create(alice, f"I own kayak number {number}")["id"] for number in range(6)]
     first = alice.get("/memories", limit=2)
     alice.http.delete(f"/memories/{first['last_id']}")
@@ -42,7 +42,7 @@ def test_a_walk_goes_on_behind_a_memory_that_has_left_the_list(alice: Speaker) -
     assert [memory["id"] for memory in rest["data"]] == made[3::-1]
 
 
-def test_as_of_tells_words_and_holding_of_that_time(alice: Speaker) -> None:
+def test_as_of_tells_words_and_status_of_then(alice: Speaker) -> None:
     made = create(alice, "I live in Oslo")
     at = f"/memories/{made['id']}"
     edited = alice.http.patch(at, json={"text": "I live in Bergen"}).json()
@@ -66,7 +66,7 @@ def test_a_pin_is_set_and_taken_out(alice: Speaker) -> None:
 
 
 @pytest.mark.parametrize("as_list", [True, False])
-def test_linked_memories_name_each_other_until_they_are_unlinked(alice: Speaker, as_list: bool) -> None:
+def test_linked_memories_name_each_other_until_unlinked(alice: Speaker, as_list: bool) -> None:
     old, new = create(alice, "I play chess"), create(alice, "I play chess twice a week")
     body = {"ids": [old["id"]]} if as_list else {"id": old["id"]}
     linked = posted(alice, f"/memories/{new['id']}/link", body)
@@ -93,7 +93,7 @@ def held_in(folder: Path, word: str) -> list[str]:
     return [str(file.name) for file in folder.rglob("*") if file.is_file() and word.encode() in file.read_bytes()]
 
 
-def test_a_purge_leaves_the_words_in_no_store_and_no_file(tmp_path: Path, provider: FakeProvider) -> None:
+def test_purge_leaves_no_words_in_any_file(tmp_path: Path, provider: FakeProvider) -> None:
     provider.script(agreeing)
     with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as alice:
         alice.tell("I play the Zorbekophone. My cat is called Minka.")
@@ -138,9 +138,7 @@ def test_a_purge_after_forgetting_takes_its_record_too(tmp_path: Path, provider:
         ("GET", "/memories?after={}", None),
     ],
 )
-def test_an_id_of_another_user_is_as_unknown_as_none(
-    server: Running, alice: Speaker, method: str, path: str, body: Any
-) -> None:
+def test_id_of_another_user_is_unknown(server: Running, alice: Speaker, method: str, path: str, body: Any) -> None:
     theirs = create(alice, "I live in Oslo")
     with speaking(server) as bob:
         mine, nobody = create(bob, "I live in Oslo")["id"], "mem_" + "0" * 24

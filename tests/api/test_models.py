@@ -35,9 +35,7 @@ def running(folder: Path, models: list[dict[str, Any]], **more: Any) -> Running:
     return Running(folder, models=models, wait=False, memory={"enabled": False}, **more)
 
 
-def test_a_list_names_its_models_and_asks_for_what_its_patterns_stand_for(
-    tmp_path: Path, provider: FakeProvider
-) -> None:
+def test_list_names_models_and_asks_about_patterns(tmp_path: Path, provider: FakeProvider) -> None:
     offering(provider, "llama", "qwen/2.5", "gpt-4o")
     models = [
         listed("gpt-4o", "openai/x", provider),
@@ -59,7 +57,7 @@ def test_a_list_names_its_models_and_asks_for_what_its_patterns_stand_for(
     assert [seen.path for seen in provider.seen] == ["/v1/models"] * len(provider.seen)
 
 
-def test_a_provider_that_does_not_answer_takes_nothing_from_the_others(tmp_path: Path, provider: FakeProvider) -> None:
+def test_silent_provider_hides_no_models_of_others(tmp_path: Path, provider: FakeProvider) -> None:
     provider.script(lambda _: replies.html(502))
     with running(
         tmp_path, [listed("mine", "openai/x", provider), listed("local/*", "hosted_vllm/*", provider)]
@@ -77,7 +75,7 @@ def test_one_servers_own_list_comes_as_it_stands(tmp_path: Path, provider: FakeP
     assert [seen.target for seen in provider.seen[2:]] == ["/v1/models", "/v1/models/a%2Fb"]
 
 
-def test_with_nothing_configured_the_demo_is_all_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_demo_is_listed_without_a_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with Running(tmp_path, wait=False) as server:
         assert ids(server) == ["demo"]

@@ -38,13 +38,13 @@ def test_a_statement_stops_being_current_by_itself(
     assert [row for row in alice.memories(as_of=LATER) if word in row["text"]] == []
 
 
-def test_a_question_about_the_past_gets_it_with_its_end(alice: Speaker, upstream: FakeProvider) -> None:
+def test_question_about_the_past_gets_ended_statements(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell(PASSING[0][0], x_memory_time=TOLD, x_memory_session="one")
     alice.say("Where did I stay in early November?", x_memory_mode="read", x_memory_time=LATER)
     assert "Astoria [until 2026-11-06]" in sent(upstream)
 
 
-def test_what_was_so_in_a_month_is_answered_from_history(alice: Speaker, upstream: FakeProvider) -> None:
+def test_question_about_a_month_is_answered_from_history(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell("I use Magnet for my windows", x_memory_time="2026-02-02T09:00:00Z", x_memory_session="one")
     alice.tell("I don't use Magnet anymore", x_memory_time="2026-04-02T09:00:00Z", x_memory_session="two")
     alice.say("What did I use in March?", x_memory_mode="read", x_memory_time=LATER)

@@ -18,9 +18,7 @@ from tests.talking import Speaker
     "path",
     ["/import/x", "/export/x", "/jobs/a/b", "/tasks/t1/x", "/agents/a/b", "/quarantine/a/b", "/projects/a/b", "/memories/a/b/c", "/Import"],
 )  # fmt: skip
-def test_what_is_meant_for_memory_never_goes_to_the_provider(
-    alice: Speaker, upstream: FakeProvider, method: str, path: str
-) -> None:
+def test_memory_paths_never_reach_the_provider(alice: Speaker, upstream: FakeProvider, method: str, path: str) -> None:
     response = alice.http.request(method, path, content=b'{"text": "I am allergic to nuts"}')
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
     assert "There is no" in response.json()["error"]["message"]
@@ -35,7 +33,7 @@ def test_what_only_sounds_like_it_goes_on(alice: Speaker, upstream: FakeProvider
     assert upstream.last.target == f"/v1{path}"
 
 
-def test_a_wrong_method_of_the_memory_side_never_goes_to_the_provider(alice: Speaker, upstream: FakeProvider) -> None:
+def test_wrong_methods_of_memory_paths_never_reach_it(alice: Speaker, upstream: FakeProvider) -> None:
     ours = ["/memories/m1/nothing", "/receipts", "/sessions", "/state", "/%6Demories", "/Memories"]
     for path in (*ours, "/documents", "/documents/d1", "/images", "/images/img_1", "/images%2Fimg_1", "/images/made2"):
         response = alice.http.put(path, json={"text": "I am allergic to nuts"})
@@ -60,7 +58,7 @@ def tenants(tmp_path_factory: pytest.TempPathFactory, lasting_provider: FakeProv
         ("POST", "/audio/voices"), ("POST", "/images/generations/g1"),
     ],
 )  # fmt: skip
-def test_keys_of_ours_do_not_open_the_operators_account(
+def test_our_keys_do_not_open_the_operators_account(
     tenants: Running, upstream: FakeProvider, method: str, path: str
 ) -> None:
     with tenants.http(made_key(tenants)) as http:
@@ -80,9 +78,8 @@ def test_keys_of_ours_do_not_open_the_operators_account(
         ("GET", "/models"), ("GET", "/models/org%2Fname"), ("GET", "/models/org/name"), ("HEAD", "/models"),
     ],
 )  # fmt: skip
-def test_keys_of_ours_may_ask_for_what_leaves_nothing_behind(
-    tenants: Running, upstream: FakeProvider, method: str, path: str
-) -> None:
+def test_our_keys_may_use_stateless_paths(tenants: Running, upstream: FakeProvider, method: str, path: str) -> None:
+    """They leave nothing behind in the operator's account."""
     with tenants.http(made_key(tenants)) as http:
         assert http.request(method, path, content=b'{"model": "m"}').status_code == 200
     asked = "GET" if path == "/models" else method  # a list whose body is left out

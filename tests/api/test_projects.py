@@ -21,7 +21,20 @@ def sent(upstream: FakeProvider) -> str:
     return str(upstream.last.json["messages"])
 
 
-def test_a_project_sees_its_own_memories_and_the_general_ones(server: Running, upstream: FakeProvider) -> None:
+def test_pages_hold_every_project_once(server: Running) -> None:
+    key, names = new_key(), {"alpha", "beta", "gamma"}
+    for name in names:
+        with speaking(server, key, x_memory_project=name) as speaker:
+            speaker.tell("We deploy the billing service with Nomad")
+    with speaking(server, key) as anna:
+        first = anna.get("/projects", limit=2)
+        rest = anna.get("/projects", limit=2, after=first["last_id"])
+    assert (first["has_more"], rest["has_more"]) == (True, False)
+    shown = [one["name"] for one in (*first["data"], *rest["data"])]
+    assert sorted(shown) == sorted(names)
+
+
+def test_project_sees_its_own_and_general_memories(server: Running, upstream: FakeProvider) -> None:
     key = new_key()
     with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
         alpha.tell("We deploy the billing service with Nomad")
@@ -41,7 +54,7 @@ def test_a_project_sees_its_own_memories_and_the_general_ones(server: Running, u
         assert "Fargate" not in sent(upstream)
 
 
-def test_what_is_about_the_person_is_learned_for_all_projects(server: Running, upstream: FakeProvider) -> None:
+def test_statement_about_the_person_is_of_all_projects(server: Running, upstream: FakeProvider) -> None:
     key = new_key()
     with speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
         alpha.tell("I am allergic to hazelnuts", x_memory_session="one")
@@ -77,7 +90,7 @@ def test_a_memory_is_stored_and_listed_by_project(alice: Speaker) -> None:
     assert alice.http.get("/projects/nothing").status_code == 404
 
 
-def test_an_id_of_another_project_is_none_that_exists(server: Running) -> None:
+def test_id_of_another_project_is_unknown(server: Running) -> None:
     key = new_key()
     with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
         made = alpha.http.post("/memories", json={"text": "The mascot is an otter"}).json()
@@ -160,7 +173,7 @@ FOLDERS: list[tuple[list[Message], str]] = [
 
 
 @pytest.mark.parametrize(("opening", "name"), FOLDERS)
-def test_the_working_folder_is_a_project_where_switched_on(
+def test_working_folder_is_a_project_where_switched_on(
     tmp_path: Path, upstream: FakeProvider, opening: list[Message], name: str
 ) -> None:
     with Running(tmp_path, upstream=upstream.base_url, memory={"projects": True}) as server, speaking(server) as anna:
@@ -172,7 +185,7 @@ def test_the_working_folder_is_a_project_where_switched_on(
         assert anna.texts(project=project["name"]) == {"We number the crates of this app by harvest"}
 
 
-def test_a_file_belongs_to_the_project_it_was_shown_in(server: Running, upstream: FakeProvider) -> None:
+def test_file_belongs_to_the_project_it_came_in(server: Running, upstream: FakeProvider) -> None:
     key, question = new_key(), "What is the keeper's parrot called?"
     with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
         text = b"# Notes\n\nThe harbour opens at six.\n\nThe keeper's parrot is called Balthasar."
@@ -196,7 +209,7 @@ def test_a_file_belongs_to_the_project_it_was_shown_in(server: Running, upstream
         assert "Balthasar" in sent(upstream)
 
 
-def test_a_conversation_of_the_same_words_is_another_in_another_project(server: Running) -> None:
+def test_same_conversation_in_two_projects_is_two(server: Running) -> None:
     key = new_key()
     with speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
         one = alpha.tell("We number the crates by harvest", "And the barrels by year")

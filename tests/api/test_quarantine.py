@@ -76,7 +76,7 @@ def test_a_conversation_in_quarantine_ends_nothing_outside(alice: Speaker) -> No
     assert alice.texts() == {"I use Magnet every day"}
 
 
-def test_a_summary_is_not_written_of_what_is_apart(alice: Speaker) -> None:
+def test_quarantined_conversation_gets_no_summary(alice: Speaker) -> None:
     alice.tell(HOUSE, "I like the noise", "The chapel is red", "It rained", x_memory_session="one")
     entry = set_apart(alice, session="one", reason="")
     alice.http.post("/sessions/one/end")
@@ -107,7 +107,7 @@ def test_what_conversations_carry_of_it_goes(alice: Speaker, upstream: FakeProvi
 
 
 @pytest.mark.parametrize("attached", [False, True])
-def test_a_document_is_found_only_when_it_is_attached(
+def test_quarantined_document_is_found_only_when_attached(
     alice: Speaker, upstream: FakeProvider, *, attached: bool
 ) -> None:
     text = ("# Notes\n\n" + "The harbour opens at six. " * 30 + "\n\nThe keeper's parrot is called Balthasar.").encode()
@@ -139,9 +139,7 @@ POISON = [
 
 
 @pytest.mark.parametrize("poison", POISON)
-def test_a_document_that_speaks_to_the_model_is_set_apart_by_itself(
-    alice: Speaker, upstream: FakeProvider, poison: str
-) -> None:
+def test_document_with_injections_is_quarantined_by_itself(alice: Speaker, upstream: FakeProvider, poison: str) -> None:
     text = f"# Harbour\n\nThe keeper's parrot is called Balthasar.\n\n{poison}\n".encode()
     document = add_document(alice, text)
     (entry,) = alice.get("/quarantine")["data"]

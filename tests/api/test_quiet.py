@@ -66,11 +66,13 @@ CONCERNS_NOBODY = {
 
 
 @pytest.mark.parametrize("code", sorted(TOLD))
-def test_what_concerns_nobody_gets_no_memory_and_ones_own_questions_do(
+def test_only_questions_about_oneself_get_memory(
     alice: Speaker,
     upstream: FakeProvider,
     code: str,
 ) -> None:
+    """A question that concerns nobody gets none."""
+
     def recalled(text: str) -> str:
         alice.say(text, x_memory_mode="read")
         body = str(upstream.last.json["messages"][-1]["content"])
@@ -91,7 +93,7 @@ def test_what_concerns_nobody_gets_no_memory_and_ones_own_questions_do(
         "Give me a short title for a talk about the city I live in.",
     ],
 )
-def test_wishes_that_look_like_a_clients_errands_get_memory(alice: Speaker, upstream: FakeProvider, wish: str) -> None:
+def test_wishes_that_look_like_errands_get_memory(alice: Speaker, upstream: FakeProvider, wish: str) -> None:
     alice.tell("I use Shram and Magnet as productivity tools.")
     alice.tell("I live in Rotterdam.")
     assert outcome(alice.say(wish, x_memory_mode="read"))["outcome"] == "used"

@@ -8,7 +8,7 @@ from tests.talking import Message, Speaker
 QUESTION = "Where does my sister live?"
 
 
-def test_a_receipt_holds_what_the_provider_got_beside_the_clients_words(upstream: FakeProvider, alice: Speaker) -> None:
+def test_receipt_holds_what_was_added_for_the_provider(upstream: FakeProvider, alice: Speaker) -> None:
     alice.tell("My sister lives in Tromsø.", x_memory_session="first")
     asked = alice.say(QUESTION, x_memory_session="second")
     alice.wait()
@@ -22,7 +22,7 @@ def test_a_receipt_holds_what_the_provider_got_beside_the_clients_words(upstream
     assert any(said["id"] == receipt["message"] and said["role"] == "user" for said in session["messages"])
 
 
-def test_a_receipt_of_a_later_turn_tells_what_stands_at_each_message(upstream: FakeProvider, alice: Speaker) -> None:
+def test_later_receipt_tells_what_each_message_carries(upstream: FakeProvider, alice: Speaker) -> None:
     alice.tell("My sister lives in Tromsø.", x_memory_session="first")
     alice.say(QUESTION, x_memory_session="second")
     asked = alice.say(QUESTION, "And do I like green tea?", x_memory_session="second")
@@ -32,7 +32,7 @@ def test_a_receipt_of_a_later_turn_tells_what_stands_at_each_message(upstream: F
     assert _rebuilt(receipt, [QUESTION, "And do I like green tea?"]) == got
 
 
-def test_a_text_that_is_not_kept_as_it_was_is_not_shown(alice: Speaker) -> None:
+def test_receipt_shows_no_text_changed_since(alice: Speaker) -> None:
     alice.tell("My sister lives in Tromsø.")
     before = alice.say(QUESTION, x_memory_session="one", x_memory_time="2026-03-01T10:00:00Z")
     alice.tell("My sister Ylva sings in the choir of Tromsø.")
@@ -94,7 +94,7 @@ def test_conversations_tell_their_client_model_and_tokens(alice: Speaker) -> Non
     assert "usage" not in alice.get("/sessions")["data"][0]
 
 
-def test_a_preview_is_what_a_first_message_would_carry(upstream: FakeProvider, alice: Speaker) -> None:
+def test_preview_is_what_a_first_message_would_carry(upstream: FakeProvider, alice: Speaker) -> None:
     alice.tell("My sister lives in Tromsø.")
     before = len(upstream.seen), len(alice.get("/receipts")["data"]), alice.memories()[0]["uses"]
     seen = alice.http.post("/memories/preview", json={"text": QUESTION}).json()

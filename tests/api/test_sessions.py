@@ -27,7 +27,7 @@ def test_a_conversation_shows_what_was_said_in_order(alice: Speaker, upstream: F
     ]
 
 
-def test_a_conversation_is_found_by_the_clients_own_name(alice: Speaker) -> None:
+def test_conversation_is_found_by_the_clients_name(alice: Speaker) -> None:
     for name in ("chat-1", "a/b c", "überraschung"):
         response = alice.tell("hello there", x_memory_session=name.encode())
         found = alice.get(f"/sessions/{name}")
@@ -50,7 +50,7 @@ def test_pages_hold_every_conversation_once_newest_first(alice: Speaker) -> None
     assert seen == [f"chat-{number}" for number in range(4, -1, -1)]
 
 
-def test_an_ended_conversation_is_opened_again_by_a_turn(alice: Speaker) -> None:
+def test_ended_conversation_is_reopened_by_a_turn(alice: Speaker) -> None:
     alice.tell("hello there", x_memory_session="chat")
     ended = alice.http.post("/sessions/chat/end")
     assert ended.status_code == 200
@@ -59,7 +59,7 @@ def test_an_ended_conversation_is_opened_again_by_a_turn(alice: Speaker) -> None
     assert alice.get("/sessions/chat")["ended_at"] is None
 
 
-def test_a_destroyed_conversation_leaves_no_turn_and_no_receipt(alice: Speaker, upstream: FakeProvider) -> None:
+def test_destroyed_conversation_leaves_no_turn_and_no_receipt(alice: Speaker, upstream: FakeProvider) -> None:
     response = alice.tell("The parrot next door recites Baudelaire at dawn", x_memory_session="chat")
     kept = alice.tell("The ferry to Nesodden was late", x_memory_session="other")
     gone = alice.http.delete("/sessions/chat")
@@ -91,7 +91,7 @@ def test_a_destroyed_conversation_leaves_the_disk(tmp_path: Path, provider: Fake
     assert not [path for path in files if b"Xylophonia" in path.read_bytes() or b"xylophonia" in path.read_bytes()]
 
 
-def test_a_conversation_whose_destruction_broke_off_is_destroyed_by_the_next_try(
+def test_interrupted_destruction_is_finished_by_the_next_try(
     tmp_path: Path, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:

@@ -21,7 +21,7 @@ def test_state_counts_what_the_scope_has(alice: Speaker) -> None:
     assert full["episodes"] == 4
 
 
-def test_nothing_pending_means_that_all_of_it_is_recalled(alice: Speaker) -> None:
+def test_nothing_pending_means_all_is_recalled(alice: Speaker) -> None:
     alice.say(FACT)
     while alice.get("/state")["pending_turns"]:
         pass

@@ -101,7 +101,7 @@ def test_two_that_may_be_meant_stay_open(alice: Speaker) -> None:
     assert {task["status"] for task in tasks(alice, status="all")} == {"open"}
 
 
-def test_they_are_made_changed_and_listed_by_priority_and_due(alice: Speaker) -> None:
+def test_tasks_are_listed_by_priority_and_due_date(alice: Speaker) -> None:
     late = make(alice, title="sweep the chimney", due="2030-09-01")
     soon = make(
         alice, title="post the letters", due="2030-02-01T12:00:00+01:00", description="both of them", agent="cook"
@@ -146,7 +146,7 @@ def test_what_cannot_be_meant_is_refused(alice: Speaker) -> None:
     assert alice.http.get(f"/tasks/{made['id']}").status_code == 404
 
 
-def test_it_is_recalled_in_a_block_of_its_own(server: Running, upstream: FakeProvider) -> None:
+def test_task_is_recalled_in_its_own_block(server: Running, upstream: FakeProvider) -> None:
     now = server.services.clock.now()
     with speaking(server) as anna:
         make(anna, title="sweep the chimney of the cottage", due=iso(now + timedelta(days=300)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
@@ -92,7 +93,7 @@ def blocks(speaker: Speaker, provider: FakeProvider) -> list[str]:
     return found
 
 
-def test_what_is_taken_out_and_erased_comes_back_on_another_server(tmp_path: Path, provider: FakeProvider) -> None:
+def test_export_comes_back_on_another_server_after_erasure(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path / "old", upstream=provider.base_url) as old, speaking(old) as alice:
         live(alice)
         before = blocks(alice, provider)
@@ -124,7 +125,7 @@ def test_what_is_taken_out_and_erased_comes_back_on_another_server(tmp_path: Pat
         assert not list((tmp_path / "new" / "imports").rglob("job_*"))
 
 
-def test_an_export_that_was_cut_or_changed_is_refused_before_anything_is_stored(server: Running) -> None:
+def test_damaged_export_is_refused_before_anything_is_stored(server: Running) -> None:
     with speaking(server) as alice, speaking(server) as ben:
         alice.tell("My sister Ylva lives in Tromsø.")
         exported = taken_out(alice)
@@ -189,7 +190,27 @@ def zipped(name: str, content: bytes) -> bytes:
     return made.getvalue()
 
 
-def test_a_chatgpt_export_is_learned_at_its_own_times(server: Running) -> None:
+def changed(archive: bytes, *, at: int, to: bytes) -> bytes:
+    """Return an archive with bytes put over those of its first entry, in its directory as well where they stand there."""
+    directory = archive.index(b"PK\x01\x02") + at + 2
+    made = bytearray(archive)
+    made[at : at + len(to)] = to
+    if at < 30:  # of the entry's head
+        made[directory : directory + len(to)] = to
+    return bytes(made)
+
+
+MEMORY: Message = {"id": "mem_" + "0" * 24, "kind": "fact", "text": "I play the bassoon."}
+
+
+def exported(*entries: Message) -> bytes:
+    """Return an export as this server writes it, of entries that it would not write."""
+    head = {"format": "throughline.export", "version": 1, "owner": "0" * 32, "counts": {"memories": "many"}}
+    lines = b"".join(json.dumps(line).encode() + b"\n" for line in (head, *entries))
+    return lines + json.dumps({"type": "end", "sha256": hashlib.sha256(lines).hexdigest()}).encode() + b"\n"
+
+
+def test_chatgpt_export_is_learned_at_its_own_times(server: Running) -> None:
     with speaking(server) as alice:
         for content in (
             json.dumps(CHATGPT).encode(),
@@ -219,7 +240,7 @@ def test_a_claude_export_brings_its_attachments(server: Running) -> None:
         assert any("14 kilograms" in one["text"] for one in found)
 
 
-def test_memories_of_mem0_and_a_pasted_list_are_stated_once(server: Running) -> None:
+def test_mem0_export_and_pasted_list_are_stated_once(server: Running) -> None:
     with speaking(server) as alice:
         for _ in range(2):
             assert bring(alice, json.dumps(MEM0).encode())["format"] == "mem0"
@@ -240,9 +261,18 @@ def test_memories_of_mem0_and_a_pasted_list_are_stated_once(server: Running) -> 
         (b"\x00\x01\x02\x03", "nothing to import"),
         (zipped("notes.txt", b"hello"), "no conversations.json"),
         (zipped("conversations.json", b"[" + b" " * 40_000_000 + b"]"), "unpacks to more"),
+        (changed(zipped("conversations.json", b"[]"), at=6, to=b"\x01"), "damaged or locked"),
+        (changed(zipped("conversations.json", b"[]"), at=8, to=b"\x63"), "damaged or locked"),
+        (changed(zipped("conversations.json", b"[{}, {}, {}]"), at=50, to=b"\xff\xff"), "damaged or locked"),
+        (b'[{"memory": ' + b"[" * 50_000 + b"]" * 50_000 + b"}]", "nested too deeply"),
+        (exported({"type": "agents", "value": [1]}), "Line 2"),
+        (exported({"type": "blobs", "value": {"name": "a" * 64, "base64": "é"}}), "Line 2"),
+        (exported({"type": "memories", "value": {**MEMORY, "context": 5}}), "Line 2"),
+        (exported({"type": "memories", "value": {**MEMORY, "created_at": 10**18}}), "Line 2"),
+        (exported({"type": "costs", "value": {"calls": 2**63}}), "no fitting"),
     ],
 )
-def test_what_is_no_export_is_refused_with_a_mend(server: Running, content: bytes, why: str) -> None:
+def test_unknown_export_is_refused_with_mend(server: Running, content: bytes, why: str) -> None:
     with speaking(server) as alice:
         job = bring(alice, content)
         assert job["status"] == "failed"

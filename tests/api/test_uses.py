@@ -19,7 +19,7 @@ def told(speaker: Speaker) -> Message:
     return found
 
 
-def test_a_memory_tells_how_often_and_when_it_was_used(alice: Speaker) -> None:
+def test_memory_tells_how_often_and_when_used(alice: Speaker) -> None:
     alice.tell("My dog is called Bronko")
     assert (told(alice)["uses"], told(alice)["last_used_at"]) == (0, None)
     before = Clock().now()

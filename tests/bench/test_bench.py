@@ -13,7 +13,7 @@ from tests.bench.shown import Kind, kinds
 from tests.bench.upstream import CHUNKS, completion, stream
 
 
-def test_each_passage_of_the_managers_run_stands_in_one_item():
+def test_each_passage_stands_in_one_item():
     contents = list(manager_items())
     assert len(contents) == ITEMS
     for kind, (_, passage) in PASSAGES.items():
@@ -43,7 +43,7 @@ def test_load_client_counts_every_reply(is_stream, tmp_path):
         assert upstream.rss_bytes() > 2**20
 
 
-def test_table_compares_with_the_direct_way_and_with_the_peer():
+def test_table_compares_with_direct_and_peer():
     figures = [Figures("direct"), Figures("off"), Figures("LiteLLM")]
     for one, ms in zip(figures, (1.0, 2.0, 21.0), strict=True):
         burst = {"first_ms": [ms], "end_ms": [ms], "embed_ms": [0.0], "done": 10, "failed": 0, "wall_s": ms}
@@ -55,7 +55,8 @@ def test_table_compares_with_the_direct_way_and_with_the_peer():
     assert lines["CPU-ms a request"][-2:] == ["2.00", "21.00"]
 
 
-def test_every_kind_of_file_has_files_whether_the_public_ones_are_there_or_not(tmp_path, monkeypatch):
+def test_every_kind_has_files_without_public_ones(tmp_path, monkeypatch):
+    """And with them."""
     here = [kind.name for kind in kinds()]
     monkeypatch.setattr("tests.bench.shown.DATA", tmp_path)
     own = kinds()
@@ -63,7 +64,7 @@ def test_every_kind_of_file_has_files_whether_the_public_ones_are_there_or_not(t
     assert all(kind.is_own and all(data for _, data in kind.files) for kind in own)
 
 
-def test_what_an_image_adds_is_told_beside_the_direct_way():
+def test_images_delay_is_told_beside_direct():
     chats = Chats()
     for name, first_ms in (("direct, text", 1.0), ("direct, image", 2.0), ("ours, text", 9.0), ("ours, image", 12.5)):
         chats.add(name, (first_ms, 2 * first_ms))
@@ -72,7 +73,7 @@ def test_what_an_image_adds_is_told_beside_the_direct_way():
     assert lines["direct, image"][-2:] == ["-", "-"]
 
 
-def test_the_table_of_files_counts_pages_of_both_halves():
+def test_file_table_counts_pages_of_both_halves():
     row = Row(Kind("PDF", (("a.pdf", b"a"),)), 10.0, 2.0, 5.0, 0.5, 3.0, 1.0, (2**20, 2 * 2**20))
     cells = files_table([row]).splitlines()[1].split()
     assert cells == ["PDF", "1", "10", "5.0", "2.0", "50", "3.0", "1.0", "2", "1"]

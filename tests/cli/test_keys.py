@@ -14,7 +14,7 @@ def keys(folder: Path, *words: str) -> Result:
     return CliRunner().invoke(app, ["keys", *words, "--data-dir", str(folder)])
 
 
-def test_a_key_is_made_with_limits_and_shown_with_them(tmp_path: Path) -> None:
+def test_key_is_made_and_shown_with_limits(tmp_path: Path) -> None:
     made = keys(tmp_path, "create", "--rpm", "5", "--tpm", "1000", "--max-streams", "2", "--max-body", "99",
                 "--models", "gpt-*, o1", "--models", "claude-*", "--note", "laptop")  # fmt: skip
     text = made.output.split()[0]

@@ -24,7 +24,7 @@ from proxy.settings.load import environment, load_settings
 
 
 @pytest.mark.parametrize(("mode", "said"), [("passthrough", "Bearer no-key"), ("keys", "`throughline keys create`")])
-def test_the_line_to_try_has_a_key_that_is_let_in(mode: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_banners_curl_line_has_a_valid_key(mode: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     text = banner(load_settings(flags={"auth": {"mode": mode}}))
@@ -32,7 +32,7 @@ def test_the_line_to_try_has_a_key_that_is_let_in(mode: str, said: str, monkeypa
     assert ("no-key" in text) == (mode == "passthrough")
 
 
-def test_a_json_log_holds_nothing_else_from_its_first_line_on(tmp_path: Path) -> None:
+def test_json_log_is_json_from_line_one(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -137,7 +137,7 @@ def test_help_imports_no_part_of_the_house() -> None:
 
 
 @pytest.mark.parametrize("words", [["serve"], ["keys", "create"], ["worker"]])
-def test_a_data_folder_that_cannot_be_made_is_refused_with_the_mend(tmp_path: Path, words: list[str]) -> None:
+def test_impossible_data_folder_is_refused_with_mend(tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "file").write_text("in the way")
     result = CliRunner().invoke(app, [*words, "--data-dir", str(tmp_path / "file" / "data")])
     assert isinstance(result.exception, ConfigError)
@@ -145,7 +145,7 @@ def test_a_data_folder_that_cannot_be_made_is_refused_with_the_mend(tmp_path: Pa
     assert result.output == ""
 
 
-def test_a_check_says_once_what_is_wrong_with_the_data_folder(tmp_path: Path) -> None:
+def test_check_names_a_bad_data_folder_once(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     result = CliRunner().invoke(app, ["check", "--data-dir", str(tmp_path / "file" / "data")])
     assert result.exit_code == 1

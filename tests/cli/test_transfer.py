@@ -23,7 +23,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_a_memory_is_taken_out_destroyed_and_brought_in_again(tmp_path: Path) -> None:
+def test_memory_is_exported_destroyed_and_imported(tmp_path: Path) -> None:
     with Running(tmp_path / "data") as server, speaking(server) as alice:
         alice.http.post("/memories", json={"text": "I keep bees in Aarhus"}).raise_for_status()
         where = ("--url", server.origin, "--key", alice.key)
@@ -45,7 +45,7 @@ def test_a_memory_is_taken_out_destroyed_and_brought_in_again(tmp_path: Path) ->
         assert "Aarhus" in piped.stdout
 
 
-def test_what_cannot_be_done_is_one_line_with_the_mend(tmp_path: Path) -> None:
+def test_failure_is_one_line_with_the_mend(tmp_path: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_text('[{"no": "export"}]', "utf-8")
     with Running(tmp_path / "data") as server:

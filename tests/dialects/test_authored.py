@@ -26,12 +26,12 @@ def said(*turns: tuple[str, str], names: tuple[str, ...] = (), system: str = "")
     return [own.text(one.index) for one in request.messages if one.role == "user"]
 
 
-def test_an_opening_that_a_made_up_reply_notes_is_the_clients() -> None:
+def test_opening_noted_by_an_invented_reply_is_clients() -> None:
     opening = "Here is the map.\nsrc/cart.py\nI live in Kiel."
     assert said(("user", opening), ("assistant", "Ok, got it."), ("user", OWN)) == ["", OWN]
 
 
-def test_one_line_that_a_reply_notes_is_the_users() -> None:
+def test_one_line_noted_by_a_reply_is_users() -> None:
     assert said(("user", OWN), ("assistant", "Ok, noted."), ("user", "Thanks")) == [OWN, "Thanks"]
 
 
@@ -50,7 +50,7 @@ def test_what_answers_a_written_call_is_no_statement(call: str) -> None:
 
 
 @pytest.mark.parametrize("reply", ["Try this:\n```python\nprint(1)\n```", "<b>Fine</b>", "Where do you live?"])
-def test_an_answer_to_a_plain_reply_is_the_users(reply: str) -> None:
+def test_answer_to_a_plain_reply_is_the_users(reply: str) -> None:
     assert not is_call(reply)
     assert said(("user", "Hi"), ("assistant", reply), ("user", OWN)) == ["Hi", OWN]
 
@@ -61,7 +61,7 @@ def test_of_several_names_only_the_users_counts() -> None:
     assert said(*turns, names=("ana", "ana", "ana")) == [OWN, ALIEN, "Go on."]
 
 
-def test_the_instruction_of_a_side_task_is_the_agents() -> None:
+def test_instruction_of_a_side_task_is_the_agents() -> None:
     turns = (("user", OWN), ("assistant", "Nice."), ("user", "Scan it. I prefer short entries."))
     assert said(*turns, system="You act as the memory extraction subagent.") == [OWN, ""]
     assert said(*turns, system="You are a careful assistant.")[1] == "Scan it. I prefer short entries."
@@ -88,12 +88,12 @@ def test_our_own_blocks_are_nobodys_words() -> None:
     assert said(("user", f'{OWN}\n\n<memory kind="facts">\n{ALIEN}\n</memory>')) == [OWN]
 
 
-def test_both_ends_of_a_very_long_message_are_read() -> None:
+def test_both_ends_of_very_long_messages_are_read() -> None:
     pasted = f"<document>\n{'lorem ipsum ' * (MAX_READ // 6)}\n</document>"
     assert own_text([f"I live in Oslo.\n{pasted}\nI work in Bergen."]) == "I live in Oslo.\nI work in Bergen."
 
 
-def test_what_is_read_of_a_long_history_has_a_ceiling() -> None:
+def test_reading_of_a_long_history_has_a_ceiling() -> None:
     text = "<a>" * 60_000
     messages = [{"role": "user", "content": text} for _ in range(400)]
     body = orjson.dumps({"model": "m", "messages": [*messages, {"role": "user", "content": "I live in Oslo."}]})

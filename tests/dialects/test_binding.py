@@ -39,13 +39,13 @@ def marked(value: Any) -> Any:
 
 
 @given(bodies)
-def test_marks_order_and_forms_do_not_change_a_prefix(body: dict[str, Any]) -> None:
+def test_marks_order_and_forms_change_no_prefix(body: dict[str, Any]) -> None:
     assert binding.digest(body) == binding.digest(marked(body))
     assert binding.digest(body) == binding.digest({**body, "max_tokens": 9, "stream": True})
 
 
 @given(bodies, st.integers(0, 6), words)
-def test_every_word_before_a_thought_counts_and_none_behind_it(body: dict[str, Any], end: int, word: str) -> None:
+def test_exactly_the_words_before_a_thought_count(body: dict[str, Any], end: int, word: str) -> None:
     said = body["messages"]
     end = min(end, len(said))
     longer = {**body, "messages": [*said[:end], {"role": "user", "content": word}, *said[end:]]}
@@ -54,14 +54,14 @@ def test_every_word_before_a_thought_counts_and_none_behind_it(body: dict[str, A
     assert binding.digest(body) != binding.digest({**body, "system": word})
 
 
-def test_the_attribution_of_a_coding_agent_does_not_count() -> None:
+def test_attribution_of_a_coding_agent_does_not_count() -> None:
     system = [{"type": "text", "text": f"x-anthropic-billing-header: cch={n};"} for n in range(2)]
     first, second = ({"system": [one, TEXT], "messages": []} for one in system)
     assert binding.digest(first) == binding.digest(second)
 
 
 @given(bodies)
-def test_the_wish_to_drop_is_all_that_is_added(body: dict[str, Any]) -> None:
+def test_only_the_wish_to_drop_is_added(body: dict[str, Any]) -> None:
     raw = json.dumps(body).encode()
     made = json.loads(binding.dropping(raw))
     if not isinstance(body.get("thinking"), dict):

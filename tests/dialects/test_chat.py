@@ -59,7 +59,7 @@ def test_empty_list_content_gets_its_first_part():
         b'{"messages":[{"content":"hi"}],"deep":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
     ],
 )
-def test_where_one_text_finds_no_place_none_is_inserted(body):
+def test_no_text_is_inserted_unless_all_are(body):
     assert chat.insert(body, [Insertion(0, "x")]) is body
 
 
@@ -176,7 +176,7 @@ def test_reading_shows_what_memory_needs():
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1]", b'"x"', b'{"model": NaN}', b'{"model": "\xff"}', b"[" * 100_000])
-def test_row_11_malformed_json_and_non_objects_are_a_400(body):
+def test_row_11_malformed_json_or_non_object_is_400(body):
     with pytest.raises(InvalidRequest) as caught:
         chat.read(body)
     assert caught.value.status == 400
@@ -191,11 +191,11 @@ def test_row_9_missing_model_is_a_400(model):
 
 
 @pytest.mark.parametrize("messages", [{}, {"messages": None}, {"messages": []}, {"messages": 3}])
-def test_row_10_missing_or_empty_messages_are_left_to_the_upstream(messages):
+def test_row_10_missing_messages_are_left_to_upstream(messages):
     assert chat.read(json.dumps({"model": "m", **messages}).encode()).messages == ()
 
 
-def test_row_78_what_the_fast_parser_refuses_is_read_all_the_same():
+def test_row_78_body_refused_by_fast_parser_is_read():
     digits = b"9" * 5000
     body = b'{"model":"m","seed":%s,"messages":[{"role":"user","content":"a\\ud800b"}]}' % digits
     assert chat.read(body).messages[0].text == "a?b"

@@ -72,7 +72,7 @@ def test_a_cut_compressed_stream_gives_what_there_is():
     assert reply.text.startswith("a")
 
 
-def test_a_coding_that_we_cannot_read_gives_an_incomplete_reply():
+def test_unreadable_coding_gives_an_incomplete_reply():
     assert accumulated(b"\x1b\x00", content_encoding="br", **JSON) == Reply()
 
 
@@ -118,7 +118,7 @@ def test_thoughts_are_no_part_of_the_text():
     assert accumulated(stream, **EVENTS).text == "yes"
 
 
-def test_row_40_an_error_in_the_middle_makes_it_incomplete():
+def test_row_40_error_midway_makes_it_incomplete():
     error = replies.event({"error": {"message": "overloaded"}})
     reply = accumulated(streamed({"content": "a"}, finish=None, done=False), error, replies.DONE, **EVENTS)
     assert (reply.text, reply.complete, reply.error) == ("a", False, {"message": "overloaded"})
@@ -128,7 +128,7 @@ def test_row_41_a_cut_stream_is_incomplete():
     assert not accumulated(streamed({"content": "a"}, finish=None, done=False), **EVENTS).complete
 
 
-def test_a_stream_without_done_is_complete_with_its_finish_reason():
+def test_finish_reason_completes_a_stream_without_done():
     assert accumulated(streamed({"content": "a"}, done=False), **EVENTS).complete
 
 

@@ -24,7 +24,7 @@ def test_stretches_change_no_cut(text: str) -> None:
         assert cuts(text) == whole
 
 
-def test_a_tag_behind_a_very_long_line_is_found() -> None:
+def test_tag_behind_a_very_long_line_is_found() -> None:
     text = "word " * (STRETCH // 2) + "\n<context>\nnot mine\n</context>\nI live in Oslo."
     (found,) = cuts(text)
     assert text[found.start : found.end] == "<context>\nnot mine\n</context>"

@@ -116,7 +116,7 @@ NOTES = "Skills to call, as JSON.\n- judge: turn an intention into a goal that l
 
 @pytest.mark.parametrize("tag", ["system-reminder", "skills", "of_tomorrow"])
 @pytest.mark.parametrize("words", ["Where do I live?", f"{OWN} Read the file notes.txt."])
-def test_notes_of_an_agent_beside_a_turn_make_none(tag: str, words: str) -> None:
+def test_agents_notes_beside_a_turn_make_no_errand(tag: str, words: str) -> None:
     notes, tools = f"<{tag}>\n{NOTES}\n</{tag}>", [{"type": "function", "function": {"name": "read"}}]
     parts = [{"type": "text", "text": notes}, {"type": "text", "text": words}]
     for content in (f"{notes}\n\n{words}", parts):
@@ -142,7 +142,7 @@ def test_one_sign_alone_makes_none(more: dict[str, Any]) -> None:
     assert not errand("Which city do I live in?", **more)
 
 
-def test_a_structured_reply_of_one_key_is_one_sign() -> None:
+def test_structured_reply_of_one_key_is_a_sign() -> None:
     form = {"type": "json_schema", "json_schema": {"schema": {"properties": {"title": {}}}}}
     assert not errand("Which city do I live in?", response_format=form)
     assert errand(f"Find a title for the chat.\n{TRANSCRIPT}", response_format=form)

@@ -47,26 +47,26 @@ def test_the_system_prompt_is_none_of_the_messages():
     assert (len(request.messages), request.stream, request.model) == (1, True, "claude-x")
 
 
-def test_results_of_tools_alone_are_a_step_of_a_tool_loop():
+def test_tool_results_alone_are_a_loop_step():
     call = {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "t", "input": {"a": 1}}]}
     _, assistant, step = read("weather?", call, [RESULT]).messages
     assert (step.role, step.tool_call_id, step.is_insertable) == ("tool", "toolu_1", False)
     assert assistant.tool_calls[0]["name"] == "t"
 
 
-def test_results_with_words_of_the_user_behind_them_are_the_users_turn():
+def test_tool_results_with_words_are_the_users_turn():
     (message,) = read([RESULT, TEXT]).messages
     assert (message.role, message.text, message.is_insertable) == ("user", "hi", True)
 
 
-def test_notes_of_an_agent_are_not_what_the_user_said():
+def test_agents_notes_are_not_the_users_words():
     note = {"type": "text", "text": "<system-reminder>\nI use Slack\n</system-reminder>\n"}
     asked, step = read([note, TEXT], [RESULT, note]).messages
     assert (asked.text, step.role) == ("hi", "tool")
     assert read([TEXT]).messages[0].parts[0].text == asked.text
 
 
-def test_cache_marks_that_move_leave_a_message_as_it_was():
+def test_moved_cache_marks_leave_a_message_unchanged():
     inner = {"type": "text", "text": "21"}
     marked = [{**RESULT, "content": [{**inner, "cache_control": MARK}], "cache_control": MARK}]
     assert read(marked).messages[0].parts == read([{**RESULT, "content": [inner]}]).messages[0].parts
@@ -89,7 +89,7 @@ def test_the_user_is_named_apart_from_the_conversation(given, user, session):
     assert (request.user, request.body["metadata"].get("conversation_id")) == (user, session)
 
 
-def test_a_list_gets_one_block_behind_what_is_marked_for_the_cache():
+def test_list_gets_one_block_behind_the_cache_mark():
     raw = b'{"model":"m","messages":[{"role":"user","content":[ {"type":"text","text":"a","cache_control":{}} ] }]}'
     out = messages.insert(raw, [Insertion(0, "1"), Insertion(0, "2")])
     assert out == raw.replace(b"{}} ]", b'{}} ,{"type":"text","text":"12"}]')
@@ -190,7 +190,7 @@ def test_reading_is_total(body, spelling):
 
 
 @given(body=bodies, spelling=spellings, texts=st.lists(texts, min_size=1, max_size=2), data=st.data())
-def test_an_insertion_changes_the_content_that_it_names_and_nothing_else(body, spelling, texts, data):
+def test_insertion_changes_only_the_named_content(body, spelling, texts, data):
     raw = (" " + json.dumps(body, **spelling) + "\n").encode("utf-8", "replace")
     listed = body["messages"] if isinstance(body["messages"], list) else []
     index = data.draw(st.integers(0, max(len(listed), 1)))
@@ -206,7 +206,7 @@ def test_an_insertion_changes_the_content_that_it_names_and_nothing_else(body, s
 
 
 @given(raw=st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused_and_never_harmed(raw):
+def test_any_bytes_are_read_or_refused_unharmed(raw):
     assert messages.insert(raw, [Insertion(0, "x")]) is raw or b"x" in messages.insert(raw, [Insertion(0, "x")])
     try:
         messages.read(raw)

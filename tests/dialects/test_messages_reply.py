@@ -49,7 +49,7 @@ def test_cutting_never_matters(places):
     assert accumulated(*pieces, **EVENTS) == accumulated(stream, **EVENTS)
 
 
-def test_thoughts_are_no_answer_and_calls_are_put_together():
+def test_thoughts_are_no_answer_and_calls_are_joined():
     stream = streamed(
         {"type": "message_start", "message": {"model": "m", "content": [], "usage": {"input_tokens": 3}}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
@@ -75,7 +75,7 @@ def test_calls_of_a_whole_message_are_read():
     assert reply.tool_calls[0]["function"] == {"name": "w", "arguments": '{"a":1}'}
 
 
-def test_citations_do_not_part_a_sentence_and_searches_do():
+def test_searches_split_a_sentence_and_citations_not():
     kinds = [("text", "Ber"), ("text", "lin."), ("server_tool_use", ""), ("text", "Done.")]
     content = [{"type": kind, "text": text} for kind, text in kinds]
     assert accumulated(json.dumps({"content": content}).encode(), **JSON).text == "Berlin.\n\nDone."

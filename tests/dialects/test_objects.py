@@ -102,7 +102,7 @@ def test_text_and_data_of_the_client_name_nothing(body: Any) -> None:
     assert ids(body) == set()
 
 
-def test_a_body_that_might_name_something_and_cannot_be_read_is_refused() -> None:
+def test_unreadable_body_that_may_name_objects_is_refused() -> None:
     for body in (b'{"file_id": "a"', b'{"id": ' + b"[" * 200_000, b'"file-of-anna'):
         with pytest.raises(InvalidRequest):
             in_body(body)
@@ -169,7 +169,7 @@ def test_ids_in_queries_are_found(query: str, expected: set[str]) -> None:
     assert {one.id for one in in_fields([("image", "file-of-anna"), ("prompt", "file-of-anna")])} == {"file-of-anna"}
 
 
-def test_a_reply_hands_out_what_the_provider_wrote_and_no_echo() -> None:
+def test_reply_hands_out_no_echoed_ids() -> None:
     reply = {
         "id": "resp_1",
         "previous_response_id": "resp_of_anna",

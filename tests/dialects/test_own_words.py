@@ -53,7 +53,7 @@ ALIEN = "I live in Kiel and work as a notary."
         f"Вопрос пользователя: {OWN}\nКонтекст: {ALIEN}\nОтвет:",
     ],
 )
-def test_what_the_user_wrote_is_found_in_a_wrapper(text: str) -> None:
+def test_users_words_are_found_in_a_wrapper(text: str) -> None:
     assert own_text([text]) == OWN
 
 
@@ -69,7 +69,7 @@ def test_what_the_user_wrote_is_found_in_a_wrapper(text: str) -> None:
         f"Search results for cats:\n{ALIEN}",
     ],
 )
-def test_parts_behind_an_outcome_of_a_tool_belong_to_it(text: str) -> None:
+def test_parts_behind_a_tool_outcome_belong_to_it(text: str) -> None:
     assert own_text([text, ALIEN]) == ""
 
 
@@ -83,7 +83,7 @@ def test_parts_behind_an_outcome_of_a_tool_belong_to_it(text: str) -> None:
         f"Another model began to work on this and wrote a summary. Build on it, here it is:\n{ALIEN}",
     ],
 )
-def test_a_part_of_the_clients_own_leaves_the_others(text: str) -> None:
+def test_clients_own_part_leaves_the_others(text: str) -> None:
     assert own_text([text, OWN]) == OWN
 
 

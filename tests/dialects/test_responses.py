@@ -58,7 +58,7 @@ def test_list_content_gets_a_further_input_text_part():
         b'{"input":[{"content":"hi"}],"deep":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
     ],
 )
-def test_where_one_text_finds_no_place_none_is_inserted(body):
+def test_no_text_is_inserted_unless_all_are(body):
     assert responses.insert(body, [Insertion(0, "x")]) is body
 
 
@@ -205,7 +205,7 @@ def test_a_string_is_what_the_user_said():
 
 
 @pytest.mark.parametrize("body", [b'{"prompt":{"id":"pmpt_1"},"input":"hi"}', b'{"input":"hi"}', b'{"model":null}'])
-def test_a_missing_model_is_for_the_provider_to_judge(body):
+def test_missing_model_is_left_to_the_provider(body):
     assert responses.read(body).model == ""
 
 

@@ -44,7 +44,7 @@ def test_a_stream_says_what_the_whole_reply_says(said):
     assert plain.usage == response(said)["usage"]
 
 
-def test_a_stream_that_is_cut_is_as_long_as_it_came():
+def test_cut_stream_keeps_what_came():
     events = stream_events(Said("Hello there, my friend."))
     reply = fold(*events[:6], content_type=EVENT_STREAM)
     assert reply.text
@@ -60,7 +60,7 @@ def test_how_it_ended_counts(status, complete):
         assert (reply.text, reply.complete) == ("Half of", complete)
 
 
-def test_what_goes_on_in_the_background_has_been_answered():
+def test_background_response_counts_as_answered():
     assert fold(whole(Said("", status="queued")), content_type="application/json").complete
 
 
@@ -76,7 +76,7 @@ def test_an_error_body_is_no_reply():
     assert (reply.complete, reply.error["message"], reply.text) == (False, "no", "")
 
 
-def test_a_terminal_event_without_output_leaves_what_was_streamed():
+def test_terminal_event_without_output_keeps_streamed_text():
     *before, last = stream_events(Said("Hello"))
     body = json.loads(last.partition(b"data: ")[2])
     body["response"]["output"] = []
@@ -107,7 +107,8 @@ ENDINGS = [
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @given(data=st.data())
-def test_the_end_is_seen_at_its_last_byte_however_it_is_cut(ending, data):
+def test_end_is_seen_at_its_last_byte(ending, data):
+    """However the stream is cut into pieces."""
     stream = b"".join(stream_events(Said("Say response.completed and event: error, please."))[:-1]) + ending
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
     watch = responses.end_watch()

@@ -92,5 +92,5 @@ def test_the_end_is_told_once():
 @pytest.mark.parametrize(
     "chunk", [b'data: {"text": "data: [DONE]"}\n\n', b"data: [DONE]x\n\n", b'data: "\\ndata: [DONE]\\n"\n\n']
 )
-def test_a_model_that_writes_about_the_end_does_not_end(chunk):
+def test_text_about_the_end_is_no_end(chunk):
     assert watched([chunk]) == [False]

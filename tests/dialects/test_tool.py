@@ -49,7 +49,7 @@ def shown(stream: bytes) -> tuple[ReplyFilter, list[Any]]:
     return one, [orjson.loads(each.data) for each in split(passed)]
 
 
-def test_a_thought_that_led_to_a_look_up_goes_with_it_and_comes_back_to_the_provider() -> None:
+def test_thought_before_a_look_up_returns_to_provider() -> None:
     one, events = shown(responded(THOUGHT, OURS))
     assert [each["type"] for each in events] == ["response.created"]
     assert events[0]["response"]["tools"] == []
@@ -58,7 +58,7 @@ def test_a_thought_that_led_to_a_look_up_goes_with_it_and_comes_back_to_the_prov
     assert [each["type"] for each in went_on] == ["message", "reasoning", "function_call", "function_call_output"]
 
 
-def test_without_keeping_only_what_can_be_taken_back_is_sent() -> None:
+def test_unkept_replies_send_only_revocable_parts() -> None:
     one, _ = shown(responded(THOUGHT, OURS))
     went_on = orjson.loads(one.going_on(b'{"input": [], "store": false}', ["there"]))["input"]
     assert [each["type"] for each in went_on] == ["function_call", "function_call_output"]
@@ -72,7 +72,7 @@ def test_what_a_conversation_keeps_is_not_sent_again() -> None:
 
 
 @pytest.mark.parametrize("items", [(THOUGHT, OURS, THEIRS), (THOUGHT, THEIRS, OURS), (THOUGHT, THEIRS)])
-def test_a_thought_that_led_to_the_clients_own_call_is_shown(items: tuple[dict[str, Any], ...]) -> None:
+def test_thought_before_the_clients_call_is_shown(items: tuple[dict[str, Any], ...]) -> None:
     one, events = shown(responded(*items))
     assert not one.wants_more
     assert [each["type"] for each in events[-1]["response"]["output"]] == ["reasoning", "function_call"]
@@ -80,7 +80,7 @@ def test_a_thought_that_led_to_the_clients_own_call_is_shown(items: tuple[dict[s
     assert [each["sequence_number"] for each in events] == list(range(len(events)))
 
 
-def test_a_continued_reply_is_named_as_the_provider_names_it() -> None:
+def test_continued_reply_has_the_providers_name() -> None:
     body = b'{"model": "m", "previous_response_id": "resp_1", "input": "x \\" y"}'
     went_up = orjson.loads(resumed(body, "resp_2", ["call_1"]))
     assert went_up["previous_response_id"] == "resp_2"

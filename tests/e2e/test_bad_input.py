@@ -131,6 +131,26 @@ def test_bad_modes(server: Running, mode: str) -> None:
     assert (parsed["error"]["code"], parsed["error"]["param"]) == ("invalid_header", "X-Memory-Mode")
 
 
+@pytest.mark.parametrize("choice", ["yes", "true", "1", "on,off", "ö", "x" * 9000])
+def test_bad_choices_of_tools(server: Running, choice: str) -> None:
+    answer, parsed = call(server, "POST", CHAT, chat(), x_memory_tools=choice)
+    assert_refused(answer, parsed, 400)
+    assert (parsed["error"]["code"], parsed["error"]["param"]) == ("invalid_header", "X-Memory-Tools")
+
+
+@pytest.mark.parametrize("name", ["User", "Session", "Agent", "Project", "Mode", "Budget", "Tools", "Time"])
+def test_empty_headers_count_as_none(server: Running, name: str) -> None:
+    answer, _ = call(server, "POST", CHAT, chat(), **{f"x_memory_{name.lower()}": " "})
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("name", ["User", "Session", "Agent", "Project"])
+def test_overlong_names_are_refused_by_header(server: Running, name: str) -> None:
+    answer, parsed = call(server, "POST", CHAT, chat(), **{f"x_memory_{name.lower()}": "a" * 16_385})
+    assert_refused(answer, parsed, 400)
+    assert parsed["error"]["param"] == f"X-Memory-{name}"
+
+
 @pytest.mark.parametrize("budget", ["-1", "1.5", "many", "1e3", "٣", "9" * 30, "0x10", "²"])
 def test_bad_budgets(server: Running, budget: str) -> None:
     answer, parsed = call(server, "POST", CHAT, chat(), x_memory_budget=budget)
@@ -249,7 +269,7 @@ def test_any_chat_body_is_answered_in_shape(
     body=st.dictionaries(st.sampled_from(["text", "kind", "query", "sources", "metadata", "limit", "dry_run", "as_of", "object_value", "ids", "batch"]),
                          _texts | _values, max_size=5) | _values,
 )  # fmt: skip
-def test_any_body_of_the_memory_side_is_answered_in_shape(server: Running, fuzz_key: str, path: str, body: Any) -> None:
+def test_any_body_to_memory_is_answered_in_shape(server: Running, fuzz_key: str, path: str, body: Any) -> None:
     answer, parsed = call(server, "POST", path, body, key=fuzz_key)
     if answer.status == 200:
         assert parsed["object"] in ("memory", "list", "memory.forget", "memory.undo")

@@ -159,7 +159,7 @@ def test_a_request_arrives_as_each_upstream_wants_it(
 
 @pytest.mark.parametrize("path", ["/responses", "/messages"])
 @pytest.mark.parametrize("name", ["LiteLLM", "OpenRouter", "Azure", "Bedrock", "vLLM"])
-def test_other_wires_reach_each_upstream_with_the_same_memory(
+def test_every_wire_reaches_each_upstream_with_memory(
     ana: Speaker, upstream: FakeProvider, name: str, path: str
 ) -> None:
     said = {"input": QUESTION} if path == "/responses" else {"messages": [user(QUESTION)], "max_tokens": 9}
@@ -189,7 +189,7 @@ def test_errors_of_each_upstream_come_back(ana: Speaker, upstream: FakeProvider,
         assert response.json() == body
 
 
-def test_bedrock_is_asked_with_a_signature_where_there_are_keys(
+def test_bedrock_request_is_signed_where_there_are_keys(
     tmp_path: Any, upstream: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AWS_BEARER_TOKEN_BEDROCK", raising=False)
@@ -233,7 +233,7 @@ def test_litellm_in_front_says_whose_memory_it_is(server: Running, upstream: Fak
     assert [b"Shram" in seen.body for seen in asked] == [True]
 
 
-def test_a_gateway_in_front_that_forwards_headers_is_heard(ana: Speaker, upstream: FakeProvider) -> None:
+def test_headers_forwarded_by_a_gateway_count(ana: Speaker, upstream: FakeProvider) -> None:
     """As a gateway sends a client's request on: its own key, the client's headers and what it adds of its own."""
     added = {"x-forwarded-for": "10.0.0.1", "x-litellm-call-id": "c", "x-stainless-lang": "python"}
     response = httpx.post(

@@ -84,7 +84,7 @@ def lasting() -> Iterator[FakeProvider]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_name_that_nobody_configured_is_404_and_connects_to_nobody(
+def test_unconfigured_model_is_404_and_connects_nowhere(
     closed: Running, lasting: FakeProvider, trap: Trap, path: str
 ) -> None:
     lasting.clear()
@@ -114,7 +114,8 @@ def test_what_is_configured_is_served(closed: Running, lasting: FakeProvider) ->
     assert lasting.last.header("authorization") == "Bearer sk-operator"
 
 
-def test_of_several_providers_each_is_asked_for_its_models_with_keys_of_its_own_form_only(tmp_path: Path) -> None:
+def test_providers_model_lists_see_only_their_own_keys(tmp_path: Path) -> None:
+    """Each of several is asked with keys of its own form only."""
     with FakeProvider() as groq, FakeProvider() as openai:
         for fake in (groq, openai):
             fake.script(lambda _: replies.json_reply({"object": "list", "data": []}))

@@ -55,7 +55,7 @@ def test_a_memory_is_listed_forgotten_and_taken_back(alice: Speaker, upstream: F
     assert not any("/memory" in episode["text"].lower() for episode in alice.all_episodes())
 
 
-def test_commands_in_the_history_go_up_with_no_later_request(alice: Speaker, upstream: FakeProvider) -> None:
+def test_commands_in_the_history_never_go_up(alice: Speaker, upstream: FakeProvider) -> None:
     first = [user(FACT)]
     alice.post(first)
     sent = upstream.last.json["messages"]
@@ -77,7 +77,7 @@ def test_commands_in_the_history_go_up_with_no_later_request(alice: Speaker, ups
     ]
 
 
-def test_memory_is_off_from_one_command_to_the_other(alice: Speaker, upstream: FakeProvider) -> None:
+def test_memory_is_off_between_the_two_commands(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell(FACT)
     history: list[Message] = []
     for text, reply in (("/memory off", "Off."), ("I keep bees in Aarhus", "All right.")):
@@ -99,7 +99,7 @@ def test_memory_is_off_from_one_command_to_the_other(alice: Speaker, upstream: F
     assert not any("bees" in episode["text"] for episode in alice.all_episodes())
 
 
-def test_a_named_conversation_stays_off_whatever_history_is_sent(alice: Speaker) -> None:
+def test_named_conversation_stays_off_whatever_history_comes(alice: Speaker) -> None:
     named = {"x_memory_session": "talk-1"}
     assert "off in this conversation" in told(alice, "/memory off", **named)
     assert outcome(alice.post([user("I keep bees in Aarhus")], **named))["reason"] == "command"
@@ -136,7 +136,7 @@ def test_every_wire_has_its_own_shape(server: Running, upstream: FakeProvider, s
         assert len(upstream.seen) == seen
 
 
-def test_a_reply_chain_goes_on_behind_an_answer_of_ours(server: Running, upstream: FakeProvider) -> None:
+def test_reply_chain_goes_on_behind_our_answer(server: Running, upstream: FakeProvider) -> None:
     with speaking(server) as speaker:
         own = speaker.http.post("/responses", json={"model": "gpt-4o", "input": "/memory"}).json()["id"]
         after = speaker.http.post(
@@ -151,9 +151,7 @@ def test_a_reply_chain_goes_on_behind_an_answer_of_ours(server: Running, upstrea
 
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
-def test_where_memory_may_touch_nothing_a_command_is_a_message(
-    alice: Speaker, upstream: FakeProvider, mode: str
-) -> None:
+def test_command_is_a_message_where_memory_is_off(alice: Speaker, upstream: FakeProvider, mode: str) -> None:
     alice.post([user("/memory")], x_memory_mode=mode)
     assert upstream.last.json["messages"] == [user("/memory")]
 

@@ -109,7 +109,7 @@ def test_all_tables_removed(folder: Path, provider: FakeProvider) -> None:
         assert_it_goes_on(speaker)
 
 
-def test_a_lost_database_is_said_and_memory_goes_on(folder: Path, provider: FakeProvider) -> None:
+def test_lost_database_is_reported_and_memory_goes_on(folder: Path, provider: FakeProvider) -> None:
     damage(folder, "throughline.db", "empty")
     with Running(folder, upstream=provider.base_url) as server, speaking(server, KEY) as speaker:
         assert [one["part"] for one in ready(server)["damage"]] == ["database"]
@@ -204,7 +204,7 @@ def test_a_damaged_upload_is_the_only_thing_missing(folder: Path, provider: Fake
         assert speaker.http.get(f"/files/{again['id']}/content").content == NOTE
 
 
-def test_a_turn_that_could_not_be_kept_is_said_until_one_is(folder: Path, provider: FakeProvider) -> None:
+def test_failed_journal_is_reported_until_a_turn_succeeds(folder: Path, provider: FakeProvider) -> None:
     with Running(folder, upstream=provider.base_url) as server, speaking(server, KEY) as speaker:
         with Locked(folder, "broken"):
             assert outcome(speaker.say(LATER))["reason"] == "journal"

@@ -65,7 +65,7 @@ def assert_degraded(response: httpx.Response, reason: str) -> None:
 # The store
 
 
-def test_a_file_in_the_place_of_the_stores_folder(tmp_path: Path, provider: FakeProvider) -> None:
+def test_file_in_place_of_the_stores_folder(tmp_path: Path, provider: FakeProvider) -> None:
     (tmp_path / "lance").write_text("in the way")
     with Running(tmp_path, upstream=provider.base_url, wait=False) as server, speaking(server) as speaker:
         until(lambda: server.services.is_embedder_warm, "the embedder did not load")
@@ -136,7 +136,7 @@ def test_mending_brings_back_nothing_that_was_taken_back(tmp_path: Path, provide
         assert MAGNET not in speaker.texts()
 
 
-def test_a_table_whose_files_are_gone_while_it_is_open(tmp_path: Path, provider: FakeProvider) -> None:
+def test_open_table_loses_its_files(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
         speaker.tell(FACT)
         for file in (tmp_path / "lance").glob("*/memories_*.lance/data/*"):
@@ -258,7 +258,7 @@ def told_reasons(speaker: Speaker, response: httpx.Response) -> set[str]:
     return reasons | {outcome(response).get("reason", "")}
 
 
-def test_a_journal_that_fails_under_a_hang_up_leaves_the_server_up(tmp_path: Path, provider: FakeProvider) -> None:
+def test_journal_failure_during_hang_up_is_survived(tmp_path: Path, provider: FakeProvider) -> None:
     gate = Gate()
     provider.script(lambda seen: gated(chat("a b c d e f", seen.json), gate, 3))
     with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:

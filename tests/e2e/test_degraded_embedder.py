@@ -85,7 +85,7 @@ def test_an_embedder_that_fails_for_a_while(
 
 
 @pytest.mark.parametrize("restarts", [False, True], ids=["running", "restarted"])
-def test_rows_get_their_vectors_when_the_embedder_is_back(
+def test_returning_embedder_fills_in_missing_vectors(
     tmp_path: Path,
     provider: FakeProvider,
     backend: FakeProvider,

@@ -49,7 +49,7 @@ def fill(http: httpx.Client, noun: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("noun", ["memory", "document", "session", "user"])
-def test_destruction_cut_short_is_ended_at_the_next_start(tmp_path: Path, provider: FakeProvider, noun: str) -> None:
+def test_interrupted_destruction_is_finished_at_next_start(tmp_path: Path, provider: FakeProvider, noun: str) -> None:
     served = Served(tmp_path, provider.base_url, THROUGHLINE_WORKER__LEASE_S="1")
     served.start()
     try:

@@ -17,7 +17,7 @@ def _is_on_disk(folder: Path, text: str) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
 
 
-def test_an_ephemeral_conversation_is_recalled_and_leaves_no_trace(tmp_path: Path) -> None:
+def test_ephemeral_conversation_is_recalled_and_leaves_no_trace(tmp_path: Path) -> None:
     with Running(tmp_path) as server:
         client = server.client(X_Memory_Mode="ephemeral", X_Memory_Session="burn after reading")
         ask(client, f"I use {SECRET} as my password manager")

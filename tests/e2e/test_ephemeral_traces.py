@@ -184,9 +184,7 @@ def _converse(http: httpx.Client) -> None:
     assert receipt["compaction"]["messages_left_out"]
 
 
-def test_an_ephemeral_conversation_leaves_nothing_on_disk_in_temporary_files_or_in_the_log(
-    tmp_path: Path, provider: FakeProvider
-) -> None:
+def test_ephemeral_conversation_leaves_nothing_on_disk_or_log(tmp_path: Path, provider: FakeProvider) -> None:
     with Served(tmp_path, provider) as served, _client(served, "ephemeral", "fleeting") as http:
         with watched(served):
             _converse(http)

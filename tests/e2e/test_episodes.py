@@ -40,7 +40,7 @@ def summaries(speaker: Speaker, level: str = "conversation") -> list[Message]:
     return [one for one in speaker.memories(kind="summary") if one["metadata"]["level"] == level]
 
 
-def test_an_ended_conversation_leaves_a_summary_that_opens_the_next(running: Running, agreeable: FakeProvider) -> None:
+def test_summary_of_an_ended_conversation_opens_the_next(running: Running, agreeable: FakeProvider) -> None:
     with speaking(running) as speaker:
         response = speaker.tell(*MOVING)
         session = response.headers["x-memory-session"]

@@ -28,7 +28,7 @@ def learn(server: Running, client: OpenAI, *turns: str) -> None:
         server.wait_learned()
 
 
-def test_a_request_in_flight_does_not_carry_a_forgotten_value_on(tmp_path: Path, provider: FakeProvider) -> None:
+def test_request_in_flight_does_not_keep_forgotten_values(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server:
         client = server.client()
         learn(server, client, "I use Magnet as a productivity tool")
@@ -48,9 +48,7 @@ def test_a_request_in_flight_does_not_carry_a_forgotten_value_on(tmp_path: Path,
         assert "Magnet" not in sent_last(provider)
 
 
-def test_history_that_came_along_later_is_not_quoted_with_what_has_ended(
-    tmp_path: Path, provider: FakeProvider
-) -> None:
+def test_later_history_is_not_quoted_with_ended_values(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server:
         client = server.client()
         learn(server, client, "I use Magnet as a productivity tool", "I don't use Magnet anymore")
@@ -60,7 +58,7 @@ def test_history_that_came_along_later_is_not_quoted_with_what_has_ended(
         assert "Magnet" not in sent_last(provider)
 
 
-def test_a_reply_that_repeats_an_ended_value_does_not_bring_it_back(tmp_path: Path, provider: FakeProvider) -> None:
+def test_reply_does_not_bring_back_ended_values(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server:
         client = server.client()
         learn(server, client, "I use Magnet and Shram as productivity tools", "I don't use Magnet anymore")
@@ -86,7 +84,7 @@ def test_old_history_does_not_end_what_was_restated(tmp_path: Path, provider: Fa
         assert "Magnet" in sent_last(provider)
 
 
-def test_a_profile_that_could_not_be_looked_up_is_not_frozen_as_empty(tmp_path: Path, provider: FakeProvider) -> None:
+def test_failed_profile_is_not_frozen_as_empty(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server:
         with server.http() as http:
             http.post("/memories", json={"text": "Always answer in Latin.", "kind": "instruction", "pinned": True})
@@ -96,7 +94,7 @@ def test_a_profile_that_could_not_be_looked_up_is_not_frozen_as_empty(tmp_path: 
         assert "Latin" in sent_last(provider)
 
 
-def test_a_retry_of_a_cut_reply_keeps_the_history_that_came_with_it(tmp_path: Path, provider: FakeProvider) -> None:
+def test_retry_of_a_cut_reply_keeps_its_history(tmp_path: Path, provider: FakeProvider) -> None:
     slow = {"worker": {"enabled": False}}
     history = ("My dog is called Bronko", "I live in Oslo", "Which city do I live in?")
     with Running(tmp_path, upstream=provider.base_url, **slow) as server:

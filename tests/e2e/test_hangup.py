@@ -106,7 +106,7 @@ def test_retry_completes_what_broke_off(alice: Speaker, upstream: FakeProvider, 
     assert len(alice.memories()) == 2
 
 
-def test_hang_up_on_a_regeneration_keeps_the_whole_reply(alice: Speaker, upstream: FakeProvider) -> None:
+def test_hang_up_on_regeneration_keeps_the_whole_reply(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell(FACT)
     before = alice.all_episodes()
     upstream.then(replies.gated(replies.stream(), Gate(), after=3))
@@ -150,7 +150,7 @@ def test_many_hang_ups_leave_no_connection_behind(alice: Speaker, upstream: Fake
     assert {text for role, text in kept(alice) if role == "user"} == {f"number {number}" for number in range(30)}
 
 
-def test_sigterm_lets_a_stream_end_and_takes_no_more(tmp_path: Path, provider: FakeProvider) -> None:
+def test_sigterm_finishes_streams_and_takes_no_more(tmp_path: Path, provider: FakeProvider) -> None:
     gate = Gate()
     provider.then(replies.gated(replies.stream(), gate, after=2))
     with process(tmp_path, provider) as (running, origin):

@@ -49,9 +49,7 @@ IN_PATHS = {
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_user_session_and_agent_have_a_memory_of_their_own(
-    server: Running, upstream: FakeProvider, hostile: str
-) -> None:
+def test_hostile_names_have_a_memory_of_their_own(server: Running, upstream: FakeProvider, hostile: str) -> None:
     upstream.script(answer_anything)
     key = new_key()
     names = {"x_memory_user": hostile, "x_memory_session": hostile, "x_memory_agent": hostile}
@@ -70,7 +68,7 @@ def test_hostile_user_session_and_agent_have_a_memory_of_their_own(
 
 
 @pytest.mark.parametrize("unfilled", UNFILLED.values(), ids=UNFILLED)
-def test_a_name_that_was_not_filled_in_has_no_memory(server: Running, upstream: FakeProvider, unfilled: str) -> None:
+def test_unfilled_name_template_has_no_memory(server: Running, upstream: FakeProvider, unfilled: str) -> None:
     upstream.script(answer_anything)
     answer, _ = call(server, "POST", CHAT, chat("I use Shram"), key=new_key(), x_memory_user=unfilled)
     assert (answer.status, answer.header("x-memory")) == (200, "off; n=0; tokens=0; reason=no-identity")
@@ -99,7 +97,7 @@ def test_hostile_ids_in_paths_are_404(server: Running, upstream: FakeProvider, s
     assert not upstream.seen
 
 
-def test_ids_of_another_scope_answer_like_ids_of_nobody(server: Running) -> None:
+def test_ids_of_another_scope_are_unknown(server: Running) -> None:
     owner, other = new_key(), new_key()
     with speaking(server, owner) as alice:
         response = alice.tell("I use Shram", x_memory_session="s1")

@@ -70,7 +70,8 @@ def test_system_and_assistant_messages_are_never_touched(knowing: Speaker, upstr
         messages = [*messages, {**assistant('I see, {} "and" <so> on.'), "refusal": None}]
 
 
-def test_each_request_is_a_prefix_of_the_next_byte_for_byte(knowing: Speaker, upstream: FakeProvider) -> None:
+def test_each_request_is_a_prefix_of_the_next(knowing: Speaker, upstream: FakeProvider) -> None:
+    """Byte for byte."""
     upstream.seen.clear()
     messages: list[Message] = [SYSTEM]
     injected = 0
@@ -84,9 +85,7 @@ def test_each_request_is_a_prefix_of_the_next_byte_for_byte(knowing: Speaker, up
         assert longer.startswith(shorter.removesuffix(b"]}"))
 
 
-def test_the_prefix_holds_while_the_worker_learns_from_the_conversation(
-    knowing: Speaker, upstream: FakeProvider
-) -> None:
+def test_prefix_holds_while_the_worker_learns(knowing: Speaker, upstream: FakeProvider) -> None:
     upstream.seen.clear()
     messages: list[Message] = [SYSTEM]
     for question, fact in zip(QUESTIONS, ("I like tea", "I play chess", "I own a kayak"), strict=False):
@@ -130,7 +129,7 @@ CALL: Message = {
 RESULT: Message = {"role": "tool", "tool_call_id": "call_1", "content": "My dog is called Rex, says the register."}
 
 
-def test_nothing_stands_between_a_tool_call_and_its_result(knowing: Speaker, upstream: FakeProvider) -> None:
+def test_nothing_stands_between_tool_call_and_result(knowing: Speaker, upstream: FakeProvider) -> None:
     upstream.seen.clear()
     messages = [SYSTEM, user(QUESTIONS[1]), CALL, RESULT]
     send(knowing, messages)
@@ -140,16 +139,14 @@ def test_nothing_stands_between_a_tool_call_and_its_result(knowing: Speaker, ups
     assert "Bronko" in arrived[1]["content"]
 
 
-def test_a_request_gets_no_tools_that_it_did_not_bring(knowing: Speaker, upstream: FakeProvider) -> None:
+def test_request_gets_no_tools_of_ours(knowing: Speaker, upstream: FakeProvider) -> None:
     knowing.say(QUESTIONS[1])
     assert "tools" not in upstream.last.json
     knowing.say(QUESTIONS[1], body={"tools": TOOLS, "tool_choice": "auto"})
     assert upstream.last.json["tools"] == TOOLS
 
 
-def test_in_a_tool_loop_the_block_is_not_computed_again(
-    server: Running, knowing: Speaker, upstream: FakeProvider
-) -> None:
+def test_block_is_computed_once_in_a_tool_loop(server: Running, knowing: Speaker, upstream: FakeProvider) -> None:
     upstream.seen.clear()
     messages = [SYSTEM, user(QUESTIONS[1])]
     send(knowing, messages)
@@ -183,9 +180,7 @@ def test_a_list_of_parts_keeps_its_parts(knowing: Speaker, upstream: FakeProvide
     assert sum("Bronko" in part["text"] for part in content[2:]) == 1
 
 
-def test_a_retraction_elsewhere_drops_the_value_from_a_running_conversation(
-    knowing: Speaker, upstream: FakeProvider
-) -> None:
+def test_retraction_elsewhere_drops_value_from_running_conversation(knowing: Speaker, upstream: FakeProvider) -> None:
     upstream.seen.clear()
     send(knowing, [SYSTEM, user(QUESTIONS[0])])
     assert "Magnet" in text_of(sent(upstream))
@@ -195,7 +190,7 @@ def test_a_retraction_elsewhere_drops_the_value_from_a_running_conversation(
     assert "Shram" in text_of(sent(upstream))
 
 
-def test_a_retraction_in_the_conversation_drops_the_value_from_it(knowing: Speaker, upstream: FakeProvider) -> None:
+def test_retraction_drops_the_value_from_its_conversation(knowing: Speaker, upstream: FakeProvider) -> None:
     upstream.seen.clear()
     history = [SYSTEM, user(QUESTIONS[0]), assistant(), user("I don't use Magnet anymore")]
     send(knowing, history[:2])
@@ -209,9 +204,7 @@ def test_a_retraction_in_the_conversation_drops_the_value_from_it(knowing: Speak
 
 
 @pytest.mark.parametrize("how", ["delete", "forget", "patch"])
-def test_what_is_taken_back_by_api_leaves_running_conversations(
-    knowing: Speaker, upstream: FakeProvider, how: str
-) -> None:
+def test_deletion_by_api_reaches_running_conversations(knowing: Speaker, upstream: FakeProvider, how: str) -> None:
     upstream.seen.clear()
     send(knowing, [user(QUESTIONS[0])])
     assert "Magnet" in text_of(sent(upstream))
@@ -239,7 +232,7 @@ def test_what_the_messages_say_already_is_not_repeated(alice: Speaker, upstream:
     assert outcome(response)["n"] == "0"
 
 
-def test_the_profile_stays_as_it_was_when_the_conversation_began(alice: Speaker, upstream: FakeProvider) -> None:
+def test_profile_stays_as_at_the_conversations_beginning(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell("My name is Robin")
     greeting = [SYSTEM, user("Good morning, how do magnets work?")]
     first = send(alice, greeting)
@@ -279,7 +272,7 @@ def test_a_retry_adds_nothing(alice: Speaker) -> None:
     assert [len(alice.get(f"/memories/{memory['id']}/history")["data"]) for memory in alice.memories()] == [1, 1]
 
 
-def test_copies_of_a_request_at_once_add_one_turn(server: Running, alice: Speaker) -> None:
+def test_concurrent_copies_of_a_request_add_one_turn(server: Running, alice: Speaker) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     def ask(_: int) -> int:
@@ -308,7 +301,7 @@ def test_resent_histories_add_nothing(alice: Speaker) -> None:
     assert [session["turns"] for session in alice.sessions()] == [4]
 
 
-def test_history_that_comes_along_does_not_bring_back_what_was_forgotten(alice: Speaker) -> None:
+def test_history_does_not_bring_back_forgotten_values(alice: Speaker) -> None:
     alice.tell(FACTS[0])
     alice.tell("I don't use Magnet anymore")
     alice.post(conversation(FACTS[0], "thanks!", "and what else?"))
@@ -316,7 +309,7 @@ def test_history_that_comes_along_does_not_bring_back_what_was_forgotten(alice: 
     assert alice.texts() == {SHRAM}
 
 
-def test_an_edited_history_is_a_branch_and_no_duplicate(alice: Speaker) -> None:
+def test_edited_history_is_a_branch_and_no_duplicate(alice: Speaker) -> None:
     alice.tell(FACTS[1])
     alice.tell(FACTS[1], FACTS[2])
     alice.tell(FACTS[1], FACTS[3])
@@ -325,7 +318,7 @@ def test_an_edited_history_is_a_branch_and_no_duplicate(alice: Speaker) -> None:
     assert alice.texts() == {FACTS[1], FACTS[2], FACTS[3]}
 
 
-def test_outcomes_sent_as_messages_of_the_user_get_no_further_blocks(knowing: Speaker, upstream: FakeProvider) -> None:
+def test_tool_outcomes_in_user_messages_get_no_block(knowing: Speaker, upstream: FakeProvider) -> None:
     opening = [user(f"<task>\n{QUESTIONS[0]}\n</task>"), assistant("<read_file>\n<path>a</path>\n</read_file>")]
     knowing.post(opening[:1])
     first = upstream.last.json["messages"]
@@ -336,7 +329,7 @@ def test_outcomes_sent_as_messages_of_the_user_get_no_further_blocks(knowing: Sp
     assert second[-1]["content"] == "[read_file for 'a'] Result:\nI use Jenkins."
 
 
-def test_what_stood_on_earlier_turns_stays_when_recall_is_late(
+def test_earlier_blocks_stay_when_recall_is_late(
     knowing: Speaker, upstream: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     knowing.post([user(QUESTIONS[0])])

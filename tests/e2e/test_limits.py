@@ -50,7 +50,7 @@ def say(server: Running, key: str = "sk-test-alice", **more: Any) -> Any:
         return client.chat.completions.create(**{**CHAT, **more})
 
 
-def test_the_sdk_sees_a_rate_limit_and_how_long_it_lasts(tmp_path: Path, provider: FakeProvider) -> None:
+def test_sdk_sees_a_rate_limit_and_its_length(tmp_path: Path, provider: FakeProvider) -> None:
     clock = ManualClock()
     with limiting(tmp_path, provider, clock, limits={"requests_per_minute": 2}) as server:
         for _ in range(2):
@@ -79,7 +79,7 @@ def test_every_path_is_counted(tmp_path: Path, provider: FakeProvider, path: str
     assert int(refused.headers["retry-after"]) <= 60
 
 
-def test_what_is_left_is_told_unless_the_provider_tells(tmp_path: Path, provider: FakeProvider) -> None:
+def test_remaining_allowance_is_told_unless_provider_tells(tmp_path: Path, provider: FakeProvider) -> None:
     limits = {"requests_per_minute": 60, "tokens_per_minute": 1000}
     with limiting(tmp_path, provider, limits=limits) as server, server.http() as http:
         ours = http.post("/chat/completions", json=CHAT).headers
@@ -112,7 +112,8 @@ def test_tokens_are_those_that_the_provider_counted(tmp_path: Path, provider: Fa
         assert http.post("/chat/completions", json=body).status_code == 200
 
 
-def test_a_stream_is_given_back_when_it_ends_or_its_client_goes(tmp_path: Path, provider: FakeProvider) -> None:
+def test_stream_slot_is_freed_at_its_end(tmp_path: Path, provider: FakeProvider) -> None:
+    """Whether the stream ends or its client goes."""
     gate = Gate()
     provider.then(replies.gated(replies.stream(), gate, 1))
     body = {**CHAT, "stream": True}
@@ -134,7 +135,7 @@ def test_a_stream_is_given_back_when_it_ends_or_its_client_goes(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("path", list(PATHS))
-def test_a_body_over_the_keys_limit_is_refused_in_shape(tmp_path: Path, provider: FakeProvider, path: str) -> None:
+def test_body_over_the_keys_limit_is_refused(tmp_path: Path, provider: FakeProvider, path: str) -> None:
     with limiting(tmp_path, provider, auth={"mode": "keys"}) as server:
         small, free = made_key(server, allowance=Allowance(body_bytes=200)), made_key(server)
         body = {**PATHS[path], "user": "x" * 300}
@@ -179,7 +180,7 @@ def test_a_changed_key_counts_from_its_next_request(tmp_path: Path, provider: Fa
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path != "/messages"])
-def test_a_model_that_the_key_may_not_use_looks_like_none(tmp_path: Path, provider: FakeProvider, path: str) -> None:
+def test_forbidden_model_looks_unknown(tmp_path: Path, provider: FakeProvider, path: str) -> None:
     keys = {"mode": "keys"}
     with limiting(tmp_path, provider, auth=keys) as server, server.http(made_key(server, models=["gpt-*"])) as http:
         assert http.post(path, json=PATHS[path]).status_code == 200
@@ -190,7 +191,7 @@ def test_a_model_that_the_key_may_not_use_looks_like_none(tmp_path: Path, provid
     assert len(provider.seen) == 1
 
 
-def test_a_key_of_certain_models_cannot_tell_others_from_none(tmp_path: Path, provider: FakeProvider) -> None:
+def test_restricted_key_cannot_probe_for_other_models(tmp_path: Path, provider: FakeProvider) -> None:
     models = [
         {"model_name": name, "litellm_params": {"model": "openai/x", "api_base": provider.base_url}}
         for name in ("gpt-4o", "secret")

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from proxy.memory.conversations.summary_model import ModelSummarizer
-from proxy.memory.model.call import Completion, ScriptedComplete
+from proxy.memory.model.call import Completion
 from proxy.text import tokens
+from tests.fakes.complete import ScriptedComplete
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat, error
 from tests.launch import wait_until
@@ -65,7 +66,7 @@ def text_of(seen: Seen) -> str:
     return "\n".join(str(one.get("content")) for one in seen.json["messages"])
 
 
-def test_ten_windows_are_answered_with_the_needle_of_the_middle(speaker: Speaker, strict: FakeProvider) -> None:
+def test_needle_is_found_in_ten_windows_of_history(speaker: Speaker, strict: FakeProvider) -> None:
     said = history(700, at333="The spare key of the allotment hangs behind the blue watering can.")
     response = speaker.post(
         [*said, user("Where does the spare key of the allotment hang?")], model="tiny", X_Memory_Mode="read"
@@ -118,7 +119,7 @@ def test_summary_is_extended_and_not_rewritten(speaker: Speaker, strict: FakePro
     assert len(second) > len(first)
 
 
-def test_a_conversation_that_grows_turn_by_turn_never_waits_for_its_summary(
+def test_growing_conversation_never_waits_for_its_summary(
     long_server: Running, speaker: Speaker, strict: FakeProvider
 ) -> None:
     said = history(20)
@@ -145,7 +146,7 @@ def test_short_requests_and_unknown_windows_are_left_alone(speaker: Speaker, str
     assert len(strict.last.json["messages"]) == len(long)
 
 
-def test_tool_calls_keep_their_results_and_memory_off_changes_nothing(speaker: Speaker, strict: FakeProvider) -> None:
+def test_compaction_keeps_tool_results_and_respects_off(speaker: Speaker, strict: FakeProvider) -> None:
     said = [user("Sort the files.")]
     for step in range(60):
         call = {"id": f"call_{step}", "type": "function", "function": {"name": "read", "arguments": f'{{"n": {step}}}'}}
@@ -184,7 +185,7 @@ def test_forgotten_values_are_in_no_summary(speaker: Speaker, strict: FakeProvid
     assert not any("Magnet" in str(one["content"]) for one in sent if one["content"] != "I don't use Magnet anymore.")
 
 
-def test_nothing_of_it_is_on_disk_where_it_is_ephemeral(tmp_path: Path, strict: FakeProvider) -> None:
+def test_ephemeral_compaction_leaves_nothing_on_disk(tmp_path: Path, strict: FakeProvider) -> None:
     upstream = {"url": strict.base_url, "context_windows": {"tiny": WINDOW}}
     with Running(tmp_path, upstream=upstream) as server, speaking(server, X_Memory_Mode="ephemeral") as one:
         said = history(60, at9="The Zanzibarium opens on 14 May in Lisbon, says Ferdinand Quell.")

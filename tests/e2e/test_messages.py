@@ -112,7 +112,7 @@ def sent_last(upstream: FakeProvider) -> str:
     return content if isinstance(content, str) else "\n".join(block.get("text", "") for block in content)
 
 
-def test_what_was_said_is_recalled_retracted_and_kept_apart(alice: Claude, upstream: FakeProvider) -> None:
+def test_statement_is_recalled_retracted_and_kept_apart(alice: Claude, upstream: FakeProvider) -> None:
     alice.tell(FACT)
     used = alice.post(QUESTION)
     assert outcome(used)["outcome"] == "used"
@@ -143,7 +143,7 @@ def test_the_sdk_sees_its_provider(alice: Claude, upstream: FakeProvider) -> Non
     assert "Shram" in sent_last(upstream)
 
 
-def test_the_sdk_reads_streams_and_their_turns_are_kept(alice: Claude, upstream: FakeProvider) -> None:
+def test_sdk_reads_streams_and_turns_are_kept(alice: Claude, upstream: FakeProvider) -> None:
     upstream.then(fake.reply(Said("Good to know.", thought="Hm."), {"model": "claude-x", "stream": True}))
     with alice.sdk.messages.stream(
         model="claude-x", max_tokens=64, messages=[{"role": "user", "content": FACT}]
@@ -155,7 +155,7 @@ def test_the_sdk_reads_streams_and_their_turns_are_kept(alice: Claude, upstream:
     assert alice.said() == [("user", FACT), ("assistant", "Good to know.")]
 
 
-def test_a_stream_passes_byte_for_byte_and_its_end_waits_for_the_journal(alice: Claude, upstream: FakeProvider) -> None:
+def test_stream_is_verbatim_and_ends_behind_the_journal(alice: Claude, upstream: FakeProvider) -> None:
     reply = fake.reply(Said("Good to know."), {"stream": True})
     gate = Gate()
     upstream.then(gated(reply, gate, after=len(reply.chunks)))
@@ -206,7 +206,7 @@ def test_off_leaves_every_byte_alone(alice: Claude, upstream: FakeProvider) -> N
     ],
     ids=["string", "marked", "image first", "image last"],
 )
-def test_memory_adds_one_thing_behind_what_the_user_said(
+def test_memory_adds_one_block_behind_the_users_words(
     alice: Claude, upstream: FakeProvider, content: Any, added: re.Pattern[bytes]
 ) -> None:
     alice.tell(FACT)
@@ -229,9 +229,7 @@ def test_memory_adds_one_thing_behind_what_the_user_said(
     assert added.sub(b"", upstream.last.body) == raw
 
 
-def test_the_next_request_shares_the_prefix_although_the_cache_mark_moved(
-    alice: Claude, upstream: FakeProvider
-) -> None:
+def test_prefix_holds_although_the_cache_mark_moved(alice: Claude, upstream: FakeProvider) -> None:
     alice.tell(FACT)
 
     def turn(text: str, *, marked: bool) -> list[dict[str, Any]]:
@@ -247,7 +245,7 @@ def test_the_next_request_shares_the_prefix_although_the_cache_mark_moved(
     assert again[2]["content"][0] == {"type": "text", "text": "And which of them is older?", "cache_control": MARK}
 
 
-def test_a_tool_loop_keeps_its_block_and_nothing_stands_beside_results(alice: Claude, upstream: FakeProvider) -> None:
+def test_tool_loop_keeps_its_block_beside_no_result(alice: Claude, upstream: FakeProvider) -> None:
     alice.tell(FACT)
     call = {"id": "toolu_1", "name": "weather", "input": {"city": "Oslo"}}
     upstream.then(fake.reply(Said("Let me look.", calls=[call]), {}))
@@ -281,7 +279,7 @@ def test_what_follows_results_of_tools_stays_behind_them(alice: Claude, upstream
     assert "Shram" in sent_last(upstream)
 
 
-def test_a_hang_up_reaches_the_provider_and_what_was_said_is_kept(alice: Claude, upstream: FakeProvider) -> None:
+def test_hang_up_reaches_provider_and_turn_is_kept(alice: Claude, upstream: FakeProvider) -> None:
     reply = fake.reply(Said("Good to know.", pieces=3), {"stream": True})
     upstream.then(gated(reply, Gate(), after=5))
     body = {"model": "c", "max_tokens": 9, "stream": True, "messages": conversation(FACT)}

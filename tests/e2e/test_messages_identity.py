@@ -27,7 +27,7 @@ def test_either_header_names_the_tenant_on_every_wire(alice: Claude, upstream: F
     assert upstream.last.header("authorization") == f"Bearer {alice.key}"
 
 
-def test_users_of_one_key_are_named_in_the_body(alice: Claude, upstream: FakeProvider) -> None:
+def test_body_names_users_of_one_key(alice: Claude, upstream: FakeProvider) -> None:
     alice.post(FACT, metadata={"user_id": "u-1"})
     named = {"x-memory-user": "u-1"}
     alice.server.wait_learned(alice.key, **named)
@@ -36,7 +36,9 @@ def test_users_of_one_key_are_named_in_the_body(alice: Claude, upstream: FakePro
     assert outcome(alice.post(QUESTION))["outcome"] == "none"
 
 
-def test_an_agent_that_puts_its_session_into_the_users_name_is_one_user(alice: Claude, upstream: FakeProvider) -> None:
+def test_session_inside_user_id_leaves_one_user(alice: Claude, upstream: FakeProvider) -> None:
+    """Some agents put both into ``metadata.user_id``."""
+
     def metadata(session: str) -> dict[str, str]:
         return {"user_id": json.dumps({"device_id": "d", "account_uuid": "acc-1", "session_id": session})}
 
@@ -48,7 +50,7 @@ def test_an_agent_that_puts_its_session_into_the_users_name_is_one_user(alice: C
     assert upstream.last.json["metadata"] == metadata("s-2")
 
 
-def test_errors_of_the_provider_come_back_as_they_are(alice: Claude, upstream: FakeProvider) -> None:
+def test_provider_errors_come_back_unchanged(alice: Claude, upstream: FakeProvider) -> None:
     for status, kind in ((400, "invalid_request_error"), (429, "rate_limit_error"), (529, "overloaded_error")):
         reply = fake.error(status, kind, retry_after="2")
         upstream.then(reply)

@@ -81,7 +81,7 @@ def test_the_environment_serves_anthropics_models_by_bytes(
         assert claude.last.path == "/v1/models"
 
 
-def test_a_client_with_a_key_of_anthropics_needs_no_more(
+def test_anthropic_key_is_all_that_is_needed(
     tmp_path: Path, claude: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", claude.url)
@@ -124,9 +124,7 @@ async def _new_key(server: Running) -> tuple[str, Key]:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_other_providers_are_asked_on_their_own_wire_with_the_same_memory(
-    gateway: Running, provider: FakeProvider, stream: bool
-) -> None:
+def test_other_providers_get_memory_on_their_own_wire(gateway: Running, provider: FakeProvider, stream: bool) -> None:
     ask(gateway, FACT, "sk-any", model="house", stream=stream)
     gateway.wait_learned("sk-any")
     answer = ask(gateway, QUESTION, "sk-any", model="house", stream=stream)

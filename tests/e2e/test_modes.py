@@ -47,7 +47,7 @@ def test_read_uses_and_learns_nothing(alice: Speaker, upstream: FakeProvider) ->
     assert (alice.memories(), len(alice.all_episodes())) == before
 
 
-def test_what_was_said_in_read_mode_is_learned_when_the_conversation_goes_on_in_full(alice: Speaker) -> None:
+def test_read_mode_turns_are_learned_once_in_full(alice: Speaker) -> None:
     alice.tell(FACT, x_memory_mode="read")
     assert alice.memories() == []
     alice.tell(FACT, "Thank you for that")
@@ -100,7 +100,7 @@ def test_off_is_the_same_bytes_and_leaves_nothing(alice: Speaker, upstream: Fake
     assert counts(alice) == before
 
 
-def test_a_mode_that_does_not_exist_is_refused_by_name(alice: Speaker, upstream: FakeProvider) -> None:
+def test_unknown_mode_is_refused_by_name(alice: Speaker, upstream: FakeProvider) -> None:
     response = alice.http.post(
         "/chat/completions", json={"model": "gpt-4o", "messages": [user("hi")]}, headers={"x-memory-mode": "on"}
     )
@@ -132,7 +132,7 @@ def test_a_budget_of_nothing_injects_nothing(alice: Speaker, upstream: FakeProvi
     assert outcome(response) == {"outcome": "none", "n": "0", "tokens": "0"}
 
 
-def test_a_budget_bounds_what_is_injected_and_may_exceed_the_default(alice: Speaker, upstream: FakeProvider) -> None:
+def test_budget_bounds_injection_and_may_exceed_default(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell(*chores())
     tokens = {}
     for budget in (60, 150, 600, 2000):
@@ -148,20 +148,20 @@ def test_a_budget_above_the_cap_is_the_cap(alice: Speaker) -> None:
     assert alice.receipt(response)["budget"] == 8000
 
 
-def test_a_turn_is_dated_by_the_time_that_the_client_names(alice: Speaker) -> None:
+def test_turn_is_dated_by_the_clients_time(alice: Speaker) -> None:
     alice.tell(FACT, x_memory_time="2024-03-01T09:30:00+02:00")
     assert {memory["valid_from"] for memory in alice.memories()} == {"2024-03-01T07:30:00Z"}
     assert {episode["at"] for episode in alice.all_episodes()} == {"2024-03-01T07:30:00Z"}
     assert alice.sessions()[0]["created_at"] == "2024-03-01T07:30:00Z"
 
 
-def test_a_relative_date_counts_from_the_time_that_the_client_names(alice: Speaker, upstream: FakeProvider) -> None:
+def test_relative_date_counts_from_the_clients_time(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell(FACT, x_memory_time="2024-03-01T09:30:00Z")
     alice.say(QUESTION, x_memory_time="2024-04-01T00:00:00Z")
     assert "2024-03-01" in upstream.last.json["messages"][-1]["content"]
 
 
-def test_a_turn_is_shown_on_its_day_in_the_users_zone(alice: Speaker, upstream: FakeProvider) -> None:
+def test_turn_is_shown_on_its_local_day(alice: Speaker, upstream: FakeProvider) -> None:
     alice.tell("Which bee species live in Recife?", x_memory_time="2024-03-01T22:06:00-03:00")
     alice.say("Which bee species live in Recife again?", x_memory_time="2024-04-01T00:00:00Z")
     shown = upstream.last.json["messages"][-1]["content"]
@@ -187,7 +187,7 @@ SESSION_ALIASES: list[tuple[dict[str, str], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize("first", range(len(SESSION_ALIASES)))
-def test_the_conversation_is_named_by_the_first_alias_there_is(alice: Speaker, first: int) -> None:
+def test_first_alias_names_the_conversation(alice: Speaker, first: int) -> None:
     headers: dict[str, str] = {}
     body: dict[str, Any] = {}
     for named, in_body in SESSION_ALIASES[first:]:
@@ -210,7 +210,7 @@ USER_ALIASES: list[tuple[dict[str, str], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize("first", range(len(USER_ALIASES)))
-def test_the_user_is_named_by_the_first_alias_there_is(server: Running, alice: Speaker, first: int) -> None:
+def test_first_alias_names_the_user(server: Running, alice: Speaker, first: int) -> None:
     headers: dict[str, str] = {}
     body: dict[str, Any] = {}
     for named, in_body in USER_ALIASES[first:]:
@@ -224,7 +224,7 @@ def test_the_user_is_named_by_the_first_alias_there_is(server: Running, alice: S
     assert alice.memories() == []
 
 
-def test_our_headers_stay_here_and_the_clients_own_go_up(alice: Speaker, upstream: FakeProvider) -> None:
+def test_only_the_clients_own_headers_go_up(alice: Speaker, upstream: FakeProvider) -> None:
     ours = {
         "x_memory_user": "robin",
         "x_memory_session": "s",
@@ -243,7 +243,7 @@ def test_our_headers_stay_here_and_the_clients_own_go_up(alice: Speaker, upstrea
     assert upstream.last.header("authorization") == f"Bearer {alice.key}"
 
 
-def test_an_errand_of_a_front_end_is_no_turn(alice: Speaker, upstream: FakeProvider) -> None:
+def test_errand_of_a_front_end_is_no_turn(alice: Speaker, upstream: FakeProvider) -> None:
     task = "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.\n" + FACT
     response = alice.tell(task)
     assert outcome(response)["outcome"] == "off"
@@ -251,7 +251,7 @@ def test_an_errand_of_a_front_end_is_no_turn(alice: Speaker, upstream: FakeProvi
     assert upstream.last.json["messages"][-1]["content"] == task
 
 
-def test_only_what_is_new_of_an_edited_history_is_learned(alice: Speaker) -> None:
+def test_only_new_parts_of_edited_history_are_learned(alice: Speaker) -> None:
     alice.tell(FACT)
     alice.tell(FACT, OTHER)
     alice.post([user(FACT), assistant(), user("I play the harpsichord")])

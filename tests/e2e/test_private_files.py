@@ -51,7 +51,7 @@ def test_everything_kept_is_private(tmp_path: Path, provider: FakeProvider) -> N
 
 
 @pytest.mark.usefixtures("loose_umask")
-def test_what_was_left_open_is_closed_and_the_folder_itself_is_named(tmp_path: Path) -> None:
+def test_open_files_are_closed_and_the_folder_named(tmp_path: Path) -> None:
     """The folder may be one that others need, as ``/tmp``: that is for its owner to decide."""
     for name in ("lance", "blobs"):
         (tmp_path / name).mkdir(mode=0o755)

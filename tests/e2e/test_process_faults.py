@@ -102,7 +102,7 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path, provider: FakeProvider) -
                 assert any(word in one["text"] for one in found)
 
 
-def test_a_full_disk_is_said_and_gets_over_it(tmp_path: Path, provider: FakeProvider) -> None:
+def test_full_disk_is_reported_and_survived(tmp_path: Path, provider: FakeProvider) -> None:
     """Files may not grow for a while, as on a full disk: chat goes on and says so, and later turns are kept."""
     with process(tmp_path, provider) as (running, origin), client(origin) as http:
         assert ask(http, "Before0q", "before").status_code == 200

@@ -108,7 +108,7 @@ FOREIGN = [
 
 @pytest.mark.parametrize("mode", ["full", "off", "ephemeral"])
 @pytest.mark.parametrize(("path", "body"), FOREIGN)
-def test_what_was_not_handed_out_here_is_404_before_anything_goes_up(
+def test_foreign_object_is_404_before_anything_goes_up(
     bert: httpx.Client, account: FakeProvider, path: str, body: dict[str, Any], mode: str
 ) -> None:
     answer = bert.post(path, json=body, headers={"x-memory-mode": mode})
@@ -141,7 +141,7 @@ def test_paths_of_objects_of_others_are_404(bert: httpx.Client, account: FakePro
     assert not account.seen
 
 
-def test_a_client_of_anthropics_is_refused_in_the_shape_of_its_wire(bert: httpx.Client, account: FakeProvider) -> None:
+def test_anthropic_client_is_refused_in_its_wires_shape(bert: httpx.Client, account: FakeProvider) -> None:
     answer = bert.get("/files/file_of_anna/content", headers={"anthropic-version": "2023-06-01"})
     assert (answer.status_code, answer.json()["type"], answer.json()["error"]["type"]) == (
         404,
@@ -169,7 +169,7 @@ def test_odd_ids_are_refused_in_shape(bert: httpx.Client, account: FakeProvider,
     assert not account.seen
 
 
-def test_a_packed_body_and_a_form_are_looked_into(bert: httpx.Client, account: FakeProvider) -> None:
+def test_compressed_bodies_and_forms_are_checked(bert: httpx.Client, account: FakeProvider) -> None:
     packed = gzip.compress(orjson.dumps({"model": "m", "images": [{"file_id": "file-of-anna"}]}))
     sent = {"content-encoding": "gzip", "content-type": "application/json"}
     assert bert.post("/images/edits", content=packed, headers=sent).status_code == 404
@@ -189,9 +189,10 @@ def test_a_packed_body_and_a_form_are_looked_into(bert: httpx.Client, account: F
 
 @pytest.mark.parametrize("mode", ["full", "read", "off", "ephemeral"])
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_what_a_reply_handed_out_can_be_named_by_whom_it_was_handed_to(
+def test_handed_out_id_works_for_its_receiver(
     anna: httpx.Client, bert: httpx.Client, account: FakeProvider, stream: bool, mode: str
 ) -> None:
+    """In a request, after a reply of the provider had named it to this user."""
     headers = {"x-memory-mode": mode}
     first = anna.post("/responses", json=ask(stream=stream), headers=headers)
     said = first.json() if not stream else final(first.text)
@@ -217,7 +218,7 @@ def final(stream: str) -> dict[str, Any]:
     return dict(orjson.loads(data[-1])["response"])
 
 
-def test_what_is_read_below_ones_own_object_is_ones_own(anna: httpx.Client, account: FakeProvider) -> None:
+def test_ids_listed_below_own_objects_are_own(anna: httpx.Client, account: FakeProvider) -> None:
     reply_id = anna.post("/responses", json=ask()).json()["id"]
     listed = {"object": "list", "data": [{"id": "msg_listed", "type": "message"}]}
     account.then(replies.json_reply(listed))
@@ -226,7 +227,7 @@ def test_what_is_read_below_ones_own_object_is_ones_own(anna: httpx.Client, acco
     assert anna.get(f"/responses/{reply_id}/input_items", params={"after": "msg_other"}).status_code == 404
 
 
-def test_users_and_agents_of_one_key_are_kept_apart(tenants: Running, account: FakeProvider) -> None:
+def test_objects_of_users_and_agents_are_separate(tenants: Running, account: FakeProvider) -> None:
     http = tenants.http(made_key(tenants, may_name_users=True))
     one, two, agent = {"x-memory-user": "u1"}, {"x-memory-user": "u2"}, {"x-memory-user": "u1", "x-memory-agent": "a"}
     of_user = http.post("/responses", json=ask(), headers=one).json()["output"][0]["id"]
@@ -241,7 +242,7 @@ def test_users_and_agents_of_one_key_are_kept_apart(tenants: Running, account: F
     assert [status(of_agent, named) for named in (one, two, agent)] == [404, 404, 200]
 
 
-def test_an_id_of_somebody_else_answers_like_one_that_never_was(
+def test_foreign_id_answers_like_one_that_never_existed(
     anna: httpx.Client, bert: httpx.Client, account: FakeProvider
 ) -> None:
     there = anna.post("/responses", json=ask()).json()["id"]
@@ -283,9 +284,8 @@ def test_what_was_handed_out_outlives_a_restart(tmp_path: Path, account: FakePro
 
 
 @pytest.mark.parametrize("auth", [{"mode": "passthrough"}, {"mode": "keys", "share_provider_account": True}])
-def test_where_the_account_is_the_clients_or_shared_ids_go_up(
-    tmp_path: Path, account: FakeProvider, auth: dict[str, Any]
-) -> None:
+def test_ids_go_up_where_accounts_are_shared(tmp_path: Path, account: FakeProvider, auth: dict[str, Any]) -> None:
+    """Where the account is the client's own, too."""
     with Running(tmp_path, upstream=account.base_url, auth=auth) as server:
         key = made_key(server) if auth["mode"] == "keys" else "sk-client"
         with server.http(key, x_memory_mode="off") as http:

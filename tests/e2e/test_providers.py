@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 @pytest.mark.parametrize("model", ["anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"])
-def test_memory_reaches_other_wires_and_their_replies_are_openai_shaped(
+def test_memory_reaches_other_wires_and_replies_are_translated(
     tmp_path: Path, provider: FakeProvider, model: str, stream: bool
 ) -> None:
     params = {"model": model, "api_key": "sk-ant-operator", "api_base": provider.url}

@@ -120,7 +120,7 @@ def test_it_is_streamed_as_one(client: Speaker, model: Model) -> None:
     assert chunks[-1]["choices"] == []
 
 
-def test_the_clients_own_calls_come_through_and_ours_do_not(client: Speaker, model: Model) -> None:
+def test_only_the_clients_own_calls_come_through(client: Speaker, model: Model) -> None:
     model.rounds = [[call("recall", '{"query": "key"}'), call("weather", '{"city": "Linz"}', "call_2")]]
     text, chunks = streamed(client, tools=[WEATHER])
     calls = [part for one in chunks if one["choices"] for part in one["choices"][0]["delta"].get("tool_calls", ())]

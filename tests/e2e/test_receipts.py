@@ -29,9 +29,7 @@ def test_a_stream_says_the_same_in_its_head(alice: Speaker) -> None:
     assert alice.receipt(response)["injected"]
 
 
-def test_the_providers_error_carries_our_headers_and_is_not_learned_from(
-    alice: Speaker, upstream: FakeProvider
-) -> None:
+def test_provider_error_has_our_headers_and_teaches_nothing(alice: Speaker, upstream: FakeProvider) -> None:
     upstream.then(error(429, "slow down", "rate_limit_exceeded", retry_after="2"))
     response = alice.http.post("/chat/completions", json={"model": "gpt-4o", "messages": [user(FACT)]})
     assert response.status_code == 429
@@ -52,7 +50,7 @@ def test_the_header_counts_each_memory_once(alice: Speaker) -> None:
     assert outcome(again)["n"] == "1"
 
 
-def test_a_receipt_tells_what_was_injected_and_what_was_not(alice: Speaker) -> None:
+def test_receipt_tells_injected_and_considered(alice: Speaker) -> None:
     alice.tell("My name is Robin")
     alice.tell(*chores())
     response = alice.say(QUESTION, x_memory_budget="200")
@@ -74,7 +72,7 @@ def test_a_receipt_tells_what_was_injected_and_what_was_not(alice: Speaker) -> N
     assert len(set(considered)) == len(considered)
 
 
-def test_what_is_injected_whatever_the_question_is_not_called_considered(alice: Speaker) -> None:
+def test_profile_is_not_called_considered(alice: Speaker) -> None:
     alice.tell("My name is Robin")
     receipt = alice.receipt(alice.say("What is the boiling point of tungsten?"))
     (injected,) = receipt["injected"]
@@ -82,7 +80,7 @@ def test_what_is_injected_whatever_the_question_is_not_called_considered(alice: 
     assert injected["id"] not in [entry["id"] for entry in receipt["considered"]]
 
 
-def test_a_receipt_tells_later_what_was_learned_and_closed(alice: Speaker) -> None:
+def test_receipt_tells_later_what_was_learned(alice: Speaker) -> None:
     first = alice.tell(FACT)
     learned = alice.receipt(first)["learned"]
     assert {(entry["action"], entry["text"]) for entry in learned} == {

@@ -68,7 +68,7 @@ def test_the_demo_goes_on_from_its_own_replies(tmp_path: Path) -> None:
         assert caught.value.code == "previous_response_not_found"
 
 
-def test_what_was_said_on_one_wire_is_known_on_the_other(alice: Speaker, provider_of_replies: FakeProvider) -> None:
+def test_statement_on_one_wire_is_known_on_others(alice: Speaker, provider_of_replies: FakeProvider) -> None:
     provider_of_replies.script(None)
     alice.tell(FACTS[0])
     post(alice, TOOLS_QUESTION)
@@ -79,7 +79,7 @@ def test_what_was_said_on_one_wire_is_known_on_the_other(alice: Speaker, provide
     assert len([one for one in alice.all_episodes() if one["text"] == FACTS[0]]) == 1
 
 
-def test_a_string_stays_a_string_and_nothing_else_changes(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
+def test_string_input_stays_a_string(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
     raw = json.dumps({"instructions": INSTRUCTIONS, "input": DOG_QUESTION, "model": MODEL, "x": 1.0}, indent=1).encode()
     response = knowing.http.post("/responses", content=raw, headers={"content-type": "application/json"})
     assert outcome(response)["outcome"] == "used"
@@ -210,7 +210,7 @@ def test_a_failed_reply_keeps_what_the_user_said(knowing: Speaker, provider_of_r
     assert knowing.receipt(response)["finish"] == "upstream_error"
 
 
-def test_errors_of_the_provider_come_back_as_they_are(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
+def test_provider_errors_come_back_unchanged(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
     provider_of_replies.then(error(400, "Previous response with id 'resp_x' not found.", "previous_response_not_found"))
     response = knowing.http.post("/responses", json={"model": MODEL, "input": "x", "previous_response_id": "resp_x"})
     assert (response.status_code, response.json()["error"]["code"]) == (400, "previous_response_not_found")
@@ -304,9 +304,8 @@ def _turn_of(client: OpenAI, model: str, text: str, *, stream: bool, **more: Any
     return whole.output_text, whole.id
 
 
-def test_what_outgrows_the_window_inside_of_what_the_provider_keeps_is_for_it_to_say(
-    alice: Speaker, provider_of_replies: FakeProvider
-) -> None:
+def test_window_error_of_a_continued_response_is_relayed(alice: Speaker, provider_of_replies: FakeProvider) -> None:
+    """What the provider keeps of the conversation is for it to measure."""
     first = post(alice, "The meeting room is called Fjord.").json()["id"]
     refused = error(400, "Your input exceeds the context window of this model.", "context_length_exceeded")
     provider_of_replies.then(refused)

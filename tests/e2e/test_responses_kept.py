@@ -120,7 +120,7 @@ def test_equal_words_later_are_said_again(alice: Speaker, provider_of_replies: F
     assert [one["text"] for one in alice.episodes(session["id"])].count("Thank you, and good night.") == 2
 
 
-def test_a_follow_up_is_understood_by_what_came_before(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
+def test_follow_up_is_understood_by_earlier_turns(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
     first = post(knowing, "Let us talk about my productivity tools.", headers={"x-memory-mode": "write"})
     knowing.wait()
     post(knowing, "Which ones?", previous_response_id=id_of(first))
@@ -135,9 +135,7 @@ def test_reading_alone_follows_a_conversation_too(knowing: Speaker, provider_of_
     assert "Bronko" not in provider_of_replies.last.json["input"]
 
 
-def test_unknown_replies_begin_a_new_conversation_and_go_up_as_they_are(
-    knowing: Speaker, provider_of_replies: FakeProvider
-) -> None:
+def test_unknown_previous_response_goes_up_and_begins_anew(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
     one = post(knowing, "Yes please", previous_response_id="resp_of_nobody")
     assert provider_of_replies.last.json["previous_response_id"] == "resp_of_nobody"
     other = post(knowing, "Yes please", previous_response_id="resp_of_somebody_else")
@@ -211,7 +209,7 @@ def made_key(server: Running) -> str:
     return text
 
 
-def test_a_tenant_goes_on_from_its_own_replies_only(tenants: Running, provider_of_replies: FakeProvider) -> None:
+def test_tenant_continues_only_its_own_replies(tenants: Running, provider_of_replies: FakeProvider) -> None:
     with speaking(tenants, made_key(tenants)) as anna, speaking(tenants, made_key(tenants)) as ben:
         first = post(anna, FACTS[1])
         post(anna, "And now?", previous_response_id=id_of(first))
@@ -225,7 +223,7 @@ def test_a_tenant_goes_on_from_its_own_replies_only(tenants: Running, provider_o
         assert not provider_of_replies.seen
 
 
-def test_what_one_string_says_is_what_the_provider_echoes(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
+def test_echoed_input_is_what_the_client_sent(knowing: Speaker, provider_of_replies: FakeProvider) -> None:
     """The fake provider's own default: the last user text, blocks included."""
     provider_of_replies.script(None)
     response = post(knowing, DOG_QUESTION)

@@ -107,7 +107,7 @@ def test_a_dead_address_is_no_end(tmp_path: Path, providers: list[FakeProvider])
         assert ask(server).status_code == 200
 
 
-def test_a_silent_deployment_is_left_after_its_own_timeout(tmp_path: Path, providers: list[FakeProvider]) -> None:
+def test_silent_deployment_is_left_after_its_timeout(tmp_path: Path, providers: list[FakeProvider]) -> None:
     providers[0].script(lambda _: Hang())
     models = [deployment(providers[0], order=0, timeout=0.2), deployment(providers[1], order=1)]
     with routed(tmp_path, models) as server:
@@ -124,9 +124,7 @@ def test_streams_have_a_timeout_of_their_own(tmp_path: Path, providers: list[Fak
 
 
 @pytest.mark.parametrize("header", ["x-stainless-read-timeout", "x-stainless-timeout"])
-def test_a_client_that_gives_up_costs_no_deployment_its_standing(
-    tmp_path: Path, providers: list[FakeProvider], header: str
-) -> None:
+def test_client_hang_up_does_not_cool_a_deployment(tmp_path: Path, providers: list[FakeProvider], header: str) -> None:
     providers[0].script(lambda seen: Hang() if seen.header(header) else None)
     with routed(tmp_path, ordered(providers)) as server:
         answer = ask(server, **{header.replace("-", "_"): "0.2"})
@@ -137,7 +135,9 @@ def test_a_client_that_gives_up_costs_no_deployment_its_standing(
 
 
 @pytest.mark.parametrize("status", [400, 409, 413, 422])
-def test_what_the_client_did_wrong_is_told_at_once(tmp_path: Path, providers: list[FakeProvider], status: int) -> None:
+def test_client_error_is_relayed_without_another_try(
+    tmp_path: Path, providers: list[FakeProvider], status: int
+) -> None:
     providers[0].then(replies.error(status, "no", "its_own_code"))
     with routed(tmp_path, ordered(providers)) as server:
         answer = ask(server)
@@ -145,7 +145,7 @@ def test_what_the_client_did_wrong_is_told_at_once(tmp_path: Path, providers: li
     assert [len(fake.seen) for fake in providers] == [1, 0, 0]
 
 
-def test_where_all_fail_the_last_providers_own_error_is_relayed(tmp_path: Path, providers: list[FakeProvider]) -> None:
+def test_last_providers_error_is_relayed_when_all_fail(tmp_path: Path, providers: list[FakeProvider]) -> None:
     last = replies.error(429, "the last one's", "its_code", retry_after="7", x_ratelimit_limit_requests="3")
     for fake, reply in zip(providers, [replies.error(500), last], strict=False):
         fake.then(reply)
@@ -188,9 +188,8 @@ def test_nobody_takes_over_after_the_first_byte(tmp_path: Path, providers: list[
     assert [len(fake.seen) for fake in providers] == [1, 0, 0]
 
 
-def test_events_leave_before_the_next_arrives_with_others_standing_by(
-    tmp_path: Path, providers: list[FakeProvider]
-) -> None:
+def test_fallbacks_do_not_delay_events(tmp_path: Path, providers: list[FakeProvider]) -> None:
+    """Each event leaves before the next arrives, with others standing by."""
     gate = Gate()
     providers[0].then(replies.gated(replies.stream(), gate, 1))
     with (
@@ -204,7 +203,7 @@ def test_events_leave_before_the_next_arrives_with_others_standing_by(
         assert b"".join(pieces).endswith(replies.DONE)
 
 
-def test_a_failing_deployment_is_left_alone_and_comes_back(tmp_path: Path, providers: list[FakeProvider]) -> None:
+def test_failing_deployment_cools_and_comes_back(tmp_path: Path, providers: list[FakeProvider]) -> None:
     clock = ManualClock()
     providers[0].script(lambda _: replies.error(500))
     with routed(tmp_path, ordered(providers), clock, router_settings={"cooldown_time": 30}) as server:
@@ -217,7 +216,7 @@ def test_a_failing_deployment_is_left_alone_and_comes_back(tmp_path: Path, provi
         assert [len(fake.seen) for fake in providers] == [2, 3, 0]
 
 
-def test_where_all_are_left_alone_they_are_asked_all_the_same(tmp_path: Path, providers: list[FakeProvider]) -> None:
+def test_cooling_deployments_are_asked_when_all_cool(tmp_path: Path, providers: list[FakeProvider]) -> None:
     with routed(tmp_path, ordered(providers), ManualClock()) as server:
         for fake in providers:
             fake.then(replies.error(500))
@@ -225,7 +224,7 @@ def test_where_all_are_left_alone_they_are_asked_all_the_same(tmp_path: Path, pr
         assert ask(server).status_code == 200
 
 
-def test_one_clients_bad_key_leaves_the_deployment_to_the_others(tmp_path: Path, providers: list[FakeProvider]) -> None:
+def test_bad_client_key_does_not_cool_a_deployment(tmp_path: Path, providers: list[FakeProvider]) -> None:
     models = [deployment(providers[0], order=0, api_key=None), deployment(providers[1], order=1, api_key=None)]
     refusing = {"sk-bad": replies.error(401)}
     providers[0].script(lambda seen: refusing.get((seen.header("authorization") or "")[7:]))
@@ -244,9 +243,7 @@ def test_weights_are_respected_and_equal_openings_are_spread(tmp_path: Path, pro
     assert 120 <= len(providers[0].seen) <= 180
 
 
-def test_a_conversation_stays_where_it_began_while_that_is_healthy(
-    tmp_path: Path, providers: list[FakeProvider]
-) -> None:
+def test_conversation_stays_with_its_healthy_deployment(tmp_path: Path, providers: list[FakeProvider]) -> None:
     with routed(tmp_path, fixed([deployment(fake) for fake in providers])) as server, server.http() as http:
         begun = Counter()
         for number in range(12):
@@ -283,7 +280,7 @@ def test_another_model_stands_in_when_all_deployments_failed(tmp_path: Path, pro
     assert providers[2].last.json["model"] == "spare"
 
 
-def test_a_wider_model_stands_in_for_what_does_not_fit(tmp_path: Path, providers: list[FakeProvider]) -> None:
+def test_wider_model_takes_what_does_not_fit(tmp_path: Path, providers: list[FakeProvider]) -> None:
     models = [deployment(providers[0]), deployment(providers[1], "wide", model="openai/wide")]
     too_long = replies.error(400, "This model's maximum context length is 8 tokens.", "context_length_exceeded")
     wider = {"context_window_fallbacks": [{"m": ["wide"]}]}
@@ -314,7 +311,7 @@ def test_other_paths_fail_over_too(tmp_path: Path, providers: list[FakeProvider]
     assert [len(fake.seen) for fake in providers] == [1, 1, 0]
 
 
-def test_a_client_that_hangs_up_is_not_tried_on_for(tmp_path: Path, providers: list[FakeProvider]) -> None:
+def test_no_further_try_after_a_hang_up(tmp_path: Path, providers: list[FakeProvider]) -> None:
     providers[0].then(Hang())
     body = orjson.dumps({"model": "m", "messages": MESSAGES})
     with routed(tmp_path, ordered(providers)) as server:

@@ -57,7 +57,7 @@ def test_tools_are_remembered_forgotten_and_remembered_again(tmp_path: Path, str
         assert "Magnet" in answer
 
 
-def test_upstream_is_sent_both_tools_on_the_last_user_turn(tmp_path: Path, provider: FakeProvider) -> None:
+def test_upstream_gets_both_tools_on_last_user_turn(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server:
         client = server.client()
         ask(client, "I use Shram and Magnet as productivity tools", model="gpt-4o")
@@ -70,7 +70,7 @@ def test_upstream_is_sent_both_tools_on_the_last_user_turn(tmp_path: Path, provi
         assert "Magnet" in sent[0]["content"]
 
 
-def test_a_turn_stands_beside_the_date_that_it_means(tmp_path: Path, provider: FakeProvider) -> None:
+def test_turn_stands_beside_the_date_it_means(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server, speaking(server) as speaker:
         speaker.tell("My driving test is next Thursday.", X_Memory_Time="2026-05-12T10:00:00Z")
         speaker.say("When is my driving test?", X_Memory_Time="2026-05-13T09:00:00Z")

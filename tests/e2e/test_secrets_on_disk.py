@@ -72,7 +72,7 @@ def _left(served: Served, secrets: list[str]) -> set[tuple[str, str]]:
     return found
 
 
-def test_what_is_said_with_a_secret_is_kept_without_it(tmp_path: Path, provider: FakeProvider) -> None:
+def test_turn_with_a_secret_is_kept_redacted(tmp_path: Path, provider: FakeProvider) -> None:
     secrets = [secret for _, all_of_it in SAMPLE for secret in all_of_it]
     with Served(tmp_path, provider) as served, _client(served) as http:
         for text, _ in SAMPLE:
@@ -86,7 +86,7 @@ def test_what_is_said_with_a_secret_is_kept_without_it(tmp_path: Path, provider:
     assert _left(served, [*secrets, REPLIED]) == set()
 
 
-def test_files_tools_names_and_memories_are_kept_without_secrets(tmp_path: Path, provider: FakeProvider) -> None:
+def test_files_tools_names_memories_are_kept_without_secrets(tmp_path: Path, provider: FakeProvider) -> None:
     env = f"# The {LASTING} service\n\nDB_HOST=db\nDB_PASSWORD={FILED}\nMODE=dev\n"
     with Served(tmp_path, provider) as served, _client(served, f"my password is {SESSION}") as http:
         kept = http.post(

@@ -172,7 +172,7 @@ def test_head_that_never_ends_is_closed(origin: str, beginning: bytes, drop: byt
             open_ones = [one for one in open_ones if one not in answered]
 
 
-def test_head_that_never_ends_on_a_used_connection_is_closed(origin: str) -> None:
+def test_endless_head_on_a_used_connection_is_closed(origin: str) -> None:
     with connected(origin) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         assert b"200" in connection.recv(65_536)

@@ -65,7 +65,7 @@ def asked(upstream: FakeProvider, model: str) -> list[Seen]:
     return [one for one in upstream.seen if one.json["model"] == model]
 
 
-def test_it_gets_a_request_cut_to_its_window_with_what_matters(
+def test_fallback_gets_a_request_cut_to_its_window(
     speaker: Speaker, upstream: FakeProvider, provider: Provider
 ) -> None:
     said = [*history(90, at33=KEY), user(QUESTION)]
@@ -79,7 +79,7 @@ def test_it_gets_a_request_cut_to_its_window_with_what_matters(
     assert receipt["compaction"]["messages_left_out"] == len(said) - len(small.json["messages"])
 
 
-def test_the_one_that_was_asked_for_gets_all_of_it_again(
+def test_requested_model_gets_the_whole_request_again(
     speaker: Speaker, upstream: FakeProvider, provider: Provider
 ) -> None:
     said = [*history(90), user("Go on.")]
@@ -101,7 +101,7 @@ def test_while_it_stands_in_its_prefix_is_stable(speaker: Speaker, upstream: Fak
     assert all(later[: len(now) - 1] == now[:-1] for now, later in itertools.pairwise(sent))
 
 
-def test_one_with_room_gets_the_same_bytes_but_for_its_name(
+def test_fallback_with_room_gets_equal_bytes_but_name(
     speaker: Speaker, upstream: FakeProvider, provider: Provider
 ) -> None:
     speaker.post([*history(3), user("Go on.")], model="large")

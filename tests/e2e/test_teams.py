@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.api.test_transfer import MEMORY, bring, exported
 from tests.e2e.test_tenants_keys import made
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
@@ -68,7 +69,7 @@ def shared_of(speaker: Speaker, team: str = "billing") -> list[Message]:
     return list(speaker.get(f"/teams/{team}/memories")["data"])
 
 
-def test_a_shared_memory_reaches_the_team_with_its_author(staff: Office, upstream: FakeProvider) -> None:
+def test_shared_memory_reaches_the_team_with_its_author(staff: Office, upstream: FakeProvider) -> None:
     staff.anna.tell(f"{PRIVATE}. {DEPLOYS}.")
     assert DEPLOYS not in asked(staff.ben, upstream)
     staff.share()
@@ -92,6 +93,17 @@ def test_nobody_outside_the_team_learns_of_it(staff: Office, upstream: FakeProvi
     assert staff.ben.http.post(f"/memories/{shown['memory']}/share", json={"team": "tea"}).status_code == 404
     (seen,) = shared_of(staff.ben)
     assert seen["memory"] is None
+
+
+def test_an_import_shares_nothing(staff: Office) -> None:
+    """A file that anybody can write names no team and no author."""
+    (team,) = (one for one in staff.ben.get("/teams")["data"] if one["name"] == "billing")
+    share = {"id": f"shr_{'0' * 24}", "team": team["id"], "memory": MEMORY["id"], "author": "anna", "agent": ""}
+    stamp = 1_790_000_000_000
+    told = {"type": "memories", "value": {**MEMORY, "created_at": stamp, "updated_at": stamp, "valid_from": stamp}}
+    bring(staff.carl, exported(told, {"type": "shares", "value": {**share, "at_ms": stamp}}))
+    assert staff.carl.texts() == {MEMORY["text"]}
+    assert shared_of(staff.ben) == []
 
 
 def test_its_author_is_not_told_it_twice(staff: Office, upstream: FakeProvider) -> None:
@@ -122,7 +134,7 @@ def test_a_correction_reaches_running_conversations(staff: Office, upstream: Fak
 
 
 @pytest.mark.parametrize("end", ["close", "purge", "unshare", "quarantine", "erase"])
-def test_what_its_author_ends_is_gone_from_the_team(
+def test_memory_its_author_ends_leaves_the_team(
     staff: Office, office: Running, upstream: FakeProvider, end: str
 ) -> None:
     staff.anna.tell(DEPLOYS)
@@ -163,7 +175,7 @@ def test_a_receipt_shows_what_the_team_gave(staff: Office, upstream: FakeProvide
     assert DEPLOYS in [one["text"] for one in receipt["injected"]]
 
 
-def test_a_team_key_without_names_shares_under_its_id(office: Running) -> None:
+def test_nameless_team_key_shares_under_its_id(office: Running) -> None:
     text, key = made(office, teams=["billing"])
     with speaking(office, text) as speaker:
         memory = speaker.http.post("/memories", json={"text": DEPLOYS}).json()["id"]

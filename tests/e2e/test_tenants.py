@@ -82,7 +82,7 @@ def test_an_equal_statement_is_learned_in_both(pair: tuple[Speaker, Speaker]) ->
 
 
 @both
-def test_a_conversation_of_the_same_name_is_another_one(pair: tuple[Speaker, Speaker]) -> None:
+def test_conversation_of_equal_name_is_another_per_tenant(pair: tuple[Speaker, Speaker]) -> None:
     one, two = pair
     one.tell(SHARED, x_memory_session="chat-1")
     two.tell("hello", x_memory_session="chat-1")
@@ -92,7 +92,7 @@ def test_a_conversation_of_the_same_name_is_another_one(pair: tuple[Speaker, Spe
 
 
 @both
-def test_a_foreign_id_answers_like_one_that_never_was(pair: tuple[Speaker, Speaker]) -> None:
+def test_foreign_id_answers_like_one_that_never_existed(pair: tuple[Speaker, Speaker]) -> None:
     one, two = pair
     response = one.tell(SHARED)
     (memory,) = one.memories()
@@ -130,7 +130,7 @@ def test_a_foreign_id_answers_like_one_that_never_was(pair: tuple[Speaker, Speak
 
 
 @both
-def test_forgetting_and_retracting_reach_no_further_than_the_scope(pair: tuple[Speaker, Speaker]) -> None:
+def test_forgetting_and_retracting_stay_within_the_scope(pair: tuple[Speaker, Speaker]) -> None:
     one, two = pair
     for speaker in pair:
         speaker.tell(TOOL)
@@ -156,7 +156,7 @@ def test_retracting_leaves_the_others_running_conversation_alone(
     assert upstream.last.json["messages"][0] == before
 
 
-def test_one_key_without_a_user_is_not_its_users(server: Running, alice: Speaker) -> None:
+def test_key_without_a_user_is_not_its_users(server: Running, alice: Speaker) -> None:
     alice.tell(SHARED)
     with speaking(server, alice.key, x_memory_user="ann") as ann:
         assert ann.memories() == []
@@ -164,7 +164,7 @@ def test_one_key_without_a_user_is_not_its_users(server: Running, alice: Speaker
     assert alice.texts() == {SHARED}
 
 
-def test_an_agent_sees_the_users_common_memory_and_its_own(server: Running, alice: Speaker) -> None:
+def test_agent_sees_common_memory_and_its_own(server: Running, alice: Speaker) -> None:
     with (
         speaking(server, alice.key, x_memory_agent="coder") as coder,
         speaking(server, alice.key, x_memory_agent="cook") as cook,
@@ -224,7 +224,7 @@ def test_placeholder_keys_elsewhere_have_no_memory(tmp_path: Path, provider: Fak
         assert real.texts() == {SHARED}
 
 
-def test_without_a_key_there_is_no_memory_and_the_upstream_decides(server: Running, upstream: FakeProvider) -> None:
+def test_keyless_request_has_no_memory_and_goes_up(server: Running, upstream: FakeProvider) -> None:
     body = b'{"model":"gpt-4o","messages":[{"role":"user","content":"I live in Oslo"}],"user":"ann"}'
     headers = {"content-type": "application/json", "x-memory-user": "ann"}
     response = httpx.post(f"{server.base_url}/chat/completions", content=body, headers=headers)
@@ -238,7 +238,7 @@ def test_without_a_key_there_is_no_memory_and_the_upstream_decides(server: Runni
     assert refused.json()["error"].keys() == {"message", "type", "param", "code"}
 
 
-def test_no_user_id_and_no_key_stands_on_the_disk(tmp_path: Path, provider: FakeProvider) -> None:
+def test_no_user_id_or_key_is_on_disk(tmp_path: Path, provider: FakeProvider) -> None:
     key, name, agent = "sk-very-own-key-0123456789", "robin.unmistakable@example.org", "agent-unmistakable"
     with Running(tmp_path, upstream=provider.base_url) as server:
         headers = {"x_memory_user": name, "x_memory_agent": agent}

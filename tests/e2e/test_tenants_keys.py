@@ -32,7 +32,7 @@ def made(server: Running, **bindings: object) -> tuple[str, Key]:
     return server.call(lambda: services.keys.create(now=services.clock.now(), **bindings))
 
 
-def test_keys_of_ours_stay_here_and_the_providers_stays_behind(locked: Running, upstream: FakeProvider) -> None:
+def test_neither_our_keys_nor_the_providers_leak(locked: Running, upstream: FakeProvider) -> None:
     text, _ = made(locked)
     with speaking(locked, text) as speaker:
         response = speaker.tell(SHARED)
@@ -73,7 +73,7 @@ def test_a_revoked_key_stops_at_once(locked: Running) -> None:
         assert speaker.http.get("/memories").status_code == 401
 
 
-def test_a_bound_key_is_one_user_and_names_no_other(locked: Running) -> None:
+def test_bound_key_is_one_user_only(locked: Running) -> None:
     text, key = made(locked, user="ann")
     second, _ = made(locked, user="ann", tenant=key.tenant)
     with speaking(locked, text) as ann, speaking(locked, second) as same, speaking(locked, text) as posing:
@@ -88,7 +88,7 @@ def test_a_bound_key_is_one_user_and_names_no_other(locked: Running) -> None:
             assert refused.json()["error"]["code"] == "forbidden"
 
 
-def test_a_key_that_names_users_reaches_each_of_its_tenant_only(locked: Running) -> None:
+def test_naming_key_reaches_users_of_its_tenant_only(locked: Running) -> None:
     text, key = made(locked, may_name_users=True)
     bound, _ = made(locked, user="ann", tenant=key.tenant)
     stranger, _ = made(locked, may_name_users=True)
@@ -104,7 +104,7 @@ def test_a_key_that_names_users_reaches_each_of_its_tenant_only(locked: Running)
         assert other.memories() == []
 
 
-def test_a_key_that_names_nobody_is_a_user_of_its_own(locked: Running) -> None:
+def test_key_without_names_is_its_own_user(locked: Running) -> None:
     text, key = made(locked)
     sibling, _ = made(locked, tenant=key.tenant)
     with speaking(locked, text) as one, speaking(locked, sibling) as two:
@@ -115,14 +115,14 @@ def test_a_key_that_names_nobody_is_a_user_of_its_own(locked: Running) -> None:
         assert refused.status_code == 403
 
 
-def test_a_key_that_may_not_name_users_may_not_turn_the_clock(locked: Running) -> None:
+def test_bound_key_may_not_set_the_time(locked: Running) -> None:
     text, _ = made(locked)
     with speaking(locked, text) as speaker:
         speaker.tell(SHARED, x_memory_time="2001-01-01T00:00:00Z")
         assert not speaker.memories()[0]["valid_from"].startswith("2001")
 
 
-def test_a_key_of_ours_is_not_on_the_disk(tmp_path: Path, provider: FakeProvider) -> None:
+def test_our_key_is_not_on_disk(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url, auth={"mode": "keys"}) as server:
         text, _ = made(server, user="ann")
         with speaking(server, text) as speaker:

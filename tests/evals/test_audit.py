@@ -27,7 +27,7 @@ def test_subsequence_may_leave_words_out_and_change_none(text, message, expected
     assert is_subsequence(text, units(message)) == expected
 
 
-def test_only_memories_of_turns_are_compared_with_one_message_each():
+def test_only_turns_memories_are_compared_with_their_message():
     audit = Audit(messages=2, cpu_s=0.5)
     memories = [
         {"text": "I like tea", "source": "turn:1"},

@@ -63,7 +63,7 @@ async def test_small_set_is_replayed_against_a_real_server(sample):
     assert tables["own: input cost with prompt caching"].rows[0][0] == "no memory"
 
 
-async def test_questions_are_asked_when_the_conversations_before_have_ended(sample):
+async def test_questions_follow_the_end_of_earlier_conversations(sample):
     async def work(client: Client) -> Report:
         dataset = Options(data=sample).dataset()
         report = await recall(client, dataset, (400,), 1)
@@ -76,7 +76,7 @@ async def test_questions_are_asked_when_the_conversations_before_have_ended(samp
     await measure([lambda _: work], Options(data=sample))
 
 
-def test_an_evaluation_that_is_told_to_end_leaves_nothing_behind(sample, tmp_path, monkeypatch):
+def test_interrupted_evaluation_leaves_nothing_behind(sample, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     command = [sys.executable, "-m", "proxy", "eval", "forget", "--data", str(sample)]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -10,7 +10,7 @@ from proxy.errors import ConfigError
 from proxy.evals.dataset import DATA_VARIABLE, data_folder, default_set, load_set
 
 
-def test_own_files_are_read_by_person_in_order_of_time(sample):
+def test_own_files_are_read_by_person_and_time(sample):
     dataset = load_set(sample, default_set(sample))
     assert [person.id for person in dataset.people] == ["ada", "bo"]
     assert [session.id for session in dataset.people[0].sessions] == ["ada/1", "ada/2"]
@@ -26,14 +26,14 @@ def test_packed_set_lies_below_traffic(sample):
     assert len(load_set(sample, "locomo").people) == 2
 
 
-def test_quick_look_takes_one_person_and_spreads_the_questions(sample):
+def test_quick_look_spreads_one_persons_questions(sample):
     few = load_set(sample, "own").limited(1)
     assert len(few.people) == 1
     assert len(few.people[0].questions) == 1
     assert len(few.people[0].sessions) == 2
 
 
-def test_quick_look_takes_as_many_people_as_the_questions_need(sample):
+def test_quick_look_takes_as_few_people_as_possible(sample):
     assert [len(person.questions) for person in load_set(sample, "own").limited(3).people] == [2, 1]
 
 

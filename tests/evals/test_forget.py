@@ -18,7 +18,7 @@ nothing.runs()
 """
 
 
-def test_lists_of_a_script_are_read_without_running_it(tmp_path):
+def test_scripts_lists_are_read_without_running_it(tmp_path):
     (tmp_path / "clients").mkdir()
     (tmp_path / "clients" / "question_plus_sentence.py").write_text(SCRIPT, encoding="utf-8")
     cases = load_questions(tmp_path)

@@ -55,7 +55,7 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
-def test_tasks_hold_own_statements_and_those_of_the_language(path: Path) -> None:
+def test_tasks_hold_statements_of_person_and_language(path: Path) -> None:
     retract, correct, restate, additive, german = load_tasks(path)
     assert retract.message == "I dropped Tandem. Bye."
     assert set(retract.older) == {

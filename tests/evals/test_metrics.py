@@ -19,7 +19,7 @@ from proxy.evals.metrics import (
 MESSAGE = "We planted three apple trees behind the old barn last Sunday"
 
 
-def test_evidence_is_in_when_most_of_its_trigrams_are():
+def test_evidence_counts_when_most_trigrams_are_in():
     assert Injected(f"User: {MESSAGE.upper()}!").holds(MESSAGE)
     assert Injected("We planted three apple trees behind the old barn").holds(MESSAGE)
     assert not Injected("three apple trees behind the barn").holds(MESSAGE)
@@ -44,14 +44,14 @@ def test_answer_counts_by_stems_without_stop_words():
     assert text.answers(None) is None
 
 
-def test_answer_in_a_script_without_spaces_counts_by_pairs_of_characters():
+def test_answer_without_spaces_counts_by_character_pairs():
     text = Injected("我昨天去了上海出差。")
     assert text.answers("上海")
     assert text.answers("上海出差")
     assert text.answers("北京") is False
 
 
-def test_newer_value_is_placed_by_the_words_of_its_own():
+def test_newer_value_is_placed_by_its_words():
     old, new = "My server has 16 GB of memory", "My server has 64 GB of memory"
     text = Injected(f"{new}. {old}.")
     newer, older = text.position(new, old), text.position(old, new)
@@ -69,7 +69,7 @@ def test_foreign_text_is_what_only_others_said():
     assert Injected("User: keeps bees on the roof of my\nUser: house").foreign_grams(own, guide) == 0
 
 
-def test_block_before_and_after_the_words_of_the_client_is_found():
+def test_block_around_the_clients_words_is_found():
     sent = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
     received = [
         {"role": "system", "content": "Be brief.\n<profile>"},
@@ -80,7 +80,7 @@ def test_block_before_and_after_the_words_of_the_client_is_found():
     assert injected_text(sent[1:], [{"role": "user", "content": "<block>Hello"}]) == ["<block>"]
 
 
-def test_parts_of_a_multimodal_message_are_compared_by_their_text():
+def test_multimodal_parts_are_compared_by_text():
     sent = [{"role": "user", "content": [{"type": "text", "text": "What is this?"}]}]
     received = [{"role": "user", "content": [*sent[0]["content"], {"type": "text", "text": "<block>"}]}]
     assert [part.strip() for part in injected_text(sent, received)] == ["<block>"]

@@ -40,7 +40,7 @@ def test_prompts_are_dealt_out_among_the_people(sample):
     assert ("never said (adversarial)", "When does the choir rehearse?") in asked
 
 
-def test_each_language_is_asked_of_one_who_speaks_it(tmp_path):
+def test_each_language_is_asked_of_a_speaker(tmp_path):
     rows = [
         ("a", "de", [["Wir haben einen Dackel."], ["Der Dackel ist weg."]], "Welche Tiere haben wir?"),
         ("b", "es", [["Toco el oboe."]], "¿Qué toco?"),
@@ -60,7 +60,7 @@ def test_each_language_is_asked_of_one_who_speaks_it(tmp_path):
     ]
 
 
-def test_what_opens_every_conversation_is_not_memory_for_the_turn():
+def test_opening_block_is_not_memory_of_the_turn():
     user = {"role": "user", "content": "Hi"}
     always = PROFILE_OPEN, OPENING_OPEN
     for insertions, touched in ((), False), (always, False), ((*always, OPEN), True):
@@ -71,7 +71,7 @@ def test_what_opens_every_conversation_is_not_memory_for_the_turn():
     assert table.rows == (("g", 2, 0.5, 1.0, 5.0),)
 
 
-def test_repeated_prefix_is_cheap_and_a_changed_one_is_not():
+def test_only_a_repeated_prefix_is_cheap():
     first, second = "one two three four five six seven eight", "one two three four five six seven eight nine ten"
     assert cost([first, second]) < cost([first, f"zero {second}"])
 
@@ -100,7 +100,7 @@ def test_report_is_text_json_and_a_page():
     assert "http" not in page
 
 
-def test_the_page_draws_and_shows_what_was_missed_with_what_came_instead():
+def test_page_shows_misses_and_what_came_instead():
     bars = Chart("By <category>", {"600 tokens": [("a & b", 0.5), ("none", 0.0)], "2000 tokens": [("a & b", 0.75)]})
     lines = Chart("By tokens", {"injected": [(573.0, 0.5), (1739.0, 0.75)]}, unit="tokens")
     miss = Miss(

@@ -82,7 +82,7 @@ async def test_conversation_is_resent_with_each_message():
     assert (actor.messages, actor.person({}).said) == (2, ["a", "b"])
 
 
-async def test_requests_are_sent_as_they_stand_and_counted_once_as_said():
+async def test_requests_are_sent_verbatim_and_counted_once():
     lists = [[{"role": "user", "content": "a"}], [{"role": "user", "content": [{"type": "text", "text": "a"}]}]]
     actor, log = await played({"requests": lists})
     assert [texts[0] for _, texts, _ in log] == ["a", [{"type": "text", "text": "a"}]]
@@ -125,7 +125,7 @@ async def test_calls_reach_the_memories_that_hold_the_text():
     assert actor.person({}).said == ["I drive a Saab."]
 
 
-async def test_question_is_asked_in_read_mode_with_its_own_time():
+async def test_question_is_asked_read_only_at_its_time():
     client = RecordingClient()
     await Actor(client, "case").ask({"probe": "?", "time": "T", "as": "-b"})  # type: ignore[arg-type]
     ((_, texts, more),) = client.log
@@ -173,7 +173,7 @@ def test_checks_on_memories_are_named_in_words():
     assert list(wrong_memories(["anything"], {})) == []
 
 
-def test_cases_are_counted_by_kind_and_stories_by_question(tmp_path):
+def test_cases_count_by_kind_stories_by_question(tmp_path):
     (tmp_path / "memory.jsonl").write_text(json.dumps(CASE), encoding="utf-8")
     (tmp_path / "stories.json").write_text(json.dumps([STORY]), encoding="utf-8")
     case, story = load_scenarios(tmp_path)
@@ -237,7 +237,7 @@ def test_each_measure_counts_where_it_applies(tmp_path):
     assert report.charts[0].series["resolved"] == [("correct", 1.0), ("forget_request", 0.0), ("near_miss", 1.0)]
 
 
-def test_restated_fact_may_close_only_what_took_it_back(tmp_path):
+def test_restated_fact_closes_only_its_retraction(tmp_path):
     told = [["I'm vegan."], ["I'm not vegan any more."], ["I'm vegan again."]]
     row = {"id": "r", "kind": "restate", "conversations": told, "probe": "Diet?"}
     (tmp_path / "retract.jsonl").write_text(json.dumps(row), encoding="utf-8")

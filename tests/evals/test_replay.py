@@ -22,13 +22,13 @@ def question(text: str = "?", after: str = "all", **more: tuple[str, ...]) -> Qu
     return Question("u", text, "any", text, after, **more)
 
 
-def test_question_is_placed_where_it_was_said_or_after_its_session():
+def test_question_stands_in_place_or_after_its_session():
     said, after, end = question("The gate code is 9022 now", "s2"), question("Code?", "s1"), question("Both codes?")
     person = Person("u", (FIRST, SECOND), (said, after, end))
     assert places(person) == {("s2", 2): [said], ("s1", None): [after], ("all", None): [end]}
 
 
-def test_gold_are_messages_or_any_message_of_a_session():
+def test_gold_is_messages_or_whole_sessions():
     moment = Moment(question(gold=("a", "b"), gold_sessions=("s2", "unknown")), (), STORED, "")
     by_message = gold_of(Dataset("x", ()), moment)
     by_session = gold_of(Dataset("x", (), gold_is_sessions=True), moment)
@@ -59,7 +59,7 @@ def test_ranking_finds_sessions_by_text_and_by_name():
         ("", False, False, False, False),
     ],
 )
-def test_updated_value_stands_where_the_block_says_that_it_holds(text, kept, resolved, strict, first):
+def test_updated_value_is_read_off_the_block(text, kept, resolved, strict, first):
     moment = Moment(question(outdated=("a",), updated=("b",)), (), STORED, "")
     assert updated(moment, Injected(text)) == Update(kept, resolved, strict, first)
 

@@ -35,7 +35,7 @@ def outcome(injected: str, check: Check = TOOLS, said=SAID) -> tuple[bool, bool,
         ("a", "b", []),
     ],
 )
-def test_find_matches_whole_words_in_any_case_and_space(needle, text, places):
+def test_find_matches_whole_words_in_any_form(needle, text, places):
     assert find(needle, text) == places
 
 
@@ -60,11 +60,11 @@ def test_find_anywhere_matches_parts_of_words():
         (block(FRAME, OLD, '2026-01-07: "Anyway, how do I remap caps lock?"'), (True, False, False, False)),
     ],
 )
-def test_ended_string_is_resolved_by_the_statement_that_ended_it(injected, expected):
+def test_ended_string_resolves_to_its_ending(injected, expected):
     assert outcome(injected) == expected
 
 
-def test_update_is_resolved_by_the_statement_with_the_new_value():
+def test_update_resolves_to_the_new_value():
     said = ["My office extension is 4471.", "Can you redo that signature? Extension is 5208, and use a nicer font."]
     check = Check(present=(("5208",),), absent=("4471",))
     old, new = "My office extension is 4471.", "Extension is 5208"
@@ -72,7 +72,7 @@ def test_update_is_resolved_by_the_statement_with_the_new_value():
     assert not outcome(block(FRAME, old, "Can you redo that signature? 5208"), check, said)[1]
 
 
-def test_ending_without_a_name_is_any_later_sentence_but_questions():
+def test_unnamed_ending_is_any_later_statement():
     check = Check(present=(("Tomasz",),), absent=("Priya",))
     said = ["I live with Tomasz, and Priya stays over.", "Rough week. We split up. What should I read?"]
     assert enders("Priya", check, said) == ["Rough week.", "We split up."]

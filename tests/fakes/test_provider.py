@@ -33,7 +33,7 @@ async def test_scripts_and_queued_replies_decide(provider: FakeProvider) -> None
         assert (await client.get("/models")).json()["object"] == "list"
 
 
-async def test_a_gate_holds_the_reply_until_it_is_opened(provider: FakeProvider) -> None:
+async def test_gate_holds_the_reply_until_opened(provider: FakeProvider) -> None:
     gate = Gate()
     provider.then(Reply([b"a", gate, b"b"], framing="chunked"))
     async with httpx.AsyncClient() as client, client.stream("GET", provider.url) as reply:

@@ -68,7 +68,7 @@ def test_headings_are_carried_outermost_first():
     assert not any("Roses" in piece.text and "kettle" in piece.text for piece in pieces)
 
 
-def test_table_is_cut_between_rows_and_repeats_its_head():
+def test_table_splits_between_rows_and_repeats_head():
     rows = [f"| item {number} | {number * 3} pieces on the shelf |" for number in range(200)]
     pieces = chunks(content("\n".join(["| Name | Stock |", "| --- | --- |", *rows])))
     assert len(pieces) > 5
@@ -87,7 +87,7 @@ def test_a_sentence_is_repeated_between_passages():
         assert len(one.text) <= MAX_CHARS
 
 
-def test_sentence_cut_by_the_end_of_a_page_is_whole_in_the_next_passage():
+def test_sentence_across_pages_is_whole_once():
     pieces = chunks(content("It ends here. The parcel was sent on", "Tuesday by the red van. It arrived."))
     assert pieces[1].text == "The parcel was sent on\nTuesday by the red van. It arrived."
     assert pieces[1].page == 2
@@ -111,7 +111,7 @@ def test_headings_in_fenced_code_are_code():
     assert (piece.heading, piece.text) == ("Setup", "```sh\n# install\nmake install\n```")
 
 
-def test_long_text_is_cut_in_time_that_grows_with_its_length():
+def test_chunking_takes_linear_time():
     assert len(chunks(content("word\n\n" * 60_000))) > 300
     assert len(chunks(content("x" * 200_000))) > 150
 

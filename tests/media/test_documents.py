@@ -73,7 +73,7 @@ async def test_line_that_heads_each_page_is_said_once(tmp_path):
 
 @pytest.mark.parametrize("size", ["small", "large"])
 @pytest.mark.parametrize("data", [made.pdf("green tea"), made.docx("green tea"), made.xlsx({"a": [["green tea"]]})])
-async def test_each_size_of_limits_leaves_room_for_each_reader(tmp_path, size, data):
+async def test_each_limits_size_suffices_for_each_reader(tmp_path, size, data):
     limits = Limits.of(MediaSettings(limits=size, ocr="off"))
     assert "green tea" in (await read(tmp_path, data, limits=limits)).pages[0].text
 
@@ -87,7 +87,7 @@ async def test_broken_pdf_is_refused(tmp_path, data):
     assert await reason_of(tmp_path, data) == "malformed"
 
 
-async def test_pdf_of_a_picture_says_that_it_was_not_read(tmp_path):
+async def test_pdf_of_a_picture_is_said_unread(tmp_path):
     out = io.BytesIO()
     Image.new("RGB", (400, 400), "white").save(out, "PDF")
     content = await read(tmp_path, out.getvalue())
@@ -130,7 +130,7 @@ async def test_odt_gives_headings_lists_and_tables(tmp_path):
     ]
 
 
-async def test_epub_gives_chapters_in_the_order_of_the_spine(tmp_path):
+async def test_epub_gives_chapters_in_spine_order(tmp_path):
     content = await read(tmp_path, made.epub(f"<h1>One</h1>{TEA}", "<h1>Two</h1><p>Cake.</p>", title="Tea and Cake"))
     assert content.title == "Tea and Cake"
     assert [(page.label, page.text) for page in content.pages] == [
@@ -229,7 +229,7 @@ async def test_broken_document_is_refused(tmp_path, data):
     assert await reason_of(tmp_path, data) == "malformed"
 
 
-async def test_text_over_the_limit_is_cut_with_a_note(tmp_path):
+async def test_text_over_the_limit_is_cut_and_noted(tmp_path):
     content = await read(tmp_path, "tea " * 1000, limits=Limits(max_text_chars=1000))
     assert sum(len(page.text) for page in content.pages) == 1000
     assert content.notes == ("only the first 1,000 characters were read (media.limits)",)

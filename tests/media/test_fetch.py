@@ -10,9 +10,8 @@ import anyio
 import pytest
 from aiohttp import web
 
-from proxy.media.addresses import is_public
 from proxy.media.base import MediaRefused
-from proxy.media.fetch import MAX_REDIRECTS, Fetched, fetch
+from proxy.media.fetch import MAX_REDIRECTS, Fetched, fetch, is_public
 from proxy.media.limits import Limits
 from tests.fakes.http import listening
 
@@ -93,7 +92,7 @@ async def test_file_is_fetched_with_its_name_and_type():
     ("handler", "reason"),
     [(large, "too_large"), (declared, "too_large"), (packed, "unsupported"), (missing, "unreachable")],
 )
-async def test_what_is_too_much_or_not_there_is_refused(handler, reason):
+async def test_oversized_or_missing_file_is_refused(handler, reason):
     async with site(handler) as port:
         assert await refused(f"http://public.example:{port}/{handler.__name__}") == reason
 

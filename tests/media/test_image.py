@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from proxy.media.base import MediaRefused
-from proxy.media.colours import name_of
-from proxy.media.image import distance
+from proxy.media.image import distance, name_of
 from proxy.media.limits import Limits
 from proxy.media.processes import end_idle
 from proxy.media.read import read_image, read_text_of_image
@@ -69,7 +68,7 @@ async def test_picture_is_described(tmp_path):
     assert (picture.taken_at, picture.place, picture.camera) == (None, None, "")
 
 
-async def test_same_picture_smaller_or_worse_is_near_and_another_is_not(tmp_path):
+async def test_only_copies_of_a_picture_are_near(tmp_path):
     original = await read_image(saved(tmp_path, drawn((640, 400))), LIMITS)
     small = await read_image(saved(tmp_path, drawn((640, 400)).resize((123, 77)), "small.png"), LIMITS)
     worse = await read_image(saved(tmp_path, drawn((640, 400)), "worse.jpg", quality=15), LIMITS)
@@ -79,7 +78,7 @@ async def test_same_picture_smaller_or_worse_is_near_and_another_is_not(tmp_path
     assert distance(original.phash, other.phash) > 10
 
 
-async def test_time_place_and_camera_are_read_and_the_picture_is_turned(tmp_path):
+async def test_exif_is_read_and_the_picture_turned(tmp_path):
     exif = Image.Exif()
     exif[0x0112], exif[0x010F], exif[0x0110] = 6, "Maker", "Maker One"
     exif.get_ifd(0x8769).update({0x9003: "2024:05:06 07:08:09", 0x9011: "+02:00"})
@@ -116,7 +115,7 @@ async def test_first_picture_of_several_counts(tmp_path):
     assert picture.colours == ("red",)
 
 
-async def test_picture_of_too_many_pixels_is_refused_before_it_is_decoded(tmp_path):
+async def test_picture_of_excessive_pixels_is_refused_undecoded(tmp_path):
     path = made.saved(tmp_path, made.png(12_000, 12_000))
     assert path.stat().st_size < 1000
     assert await reason_of(path) == "too_many_pixels"

@@ -65,7 +65,7 @@ def test_a_message_says_who_when_and_what(tmp_path):
     assert text.endswith("Attachments: timetable.pdf")
 
 
-def test_texts_in_a_code_page_and_bodies_in_html_are_read(tmp_path):
+def test_code_pages_and_html_bodies_are_read(tmp_path):
     parts = {
         "__properties_version1.0": properties((0x3FFD, 3, 1251)),
         "__nameid_version1.0/a": b"a",

@@ -121,7 +121,7 @@ async def test_process_that_ended_while_idle_is_replaced(tmp_path):
     assert await run("parse", job(path))
 
 
-async def test_process_ends_by_itself_when_idle_and_with_the_server(tmp_path):
+async def test_process_ends_when_idle_and_with_the_server(tmp_path):
     for worker, is_closed in ((Worker(0.05), False), (Worker(60), True)):
         assert worker.ask(job(made.saved(tmp_path, "tea")), lambda _: None)["result"]
         if is_closed:
@@ -171,7 +171,7 @@ async def test_progress_is_told_on_the_way(tmp_path):
     assert told[-1] == 1.0
 
 
-async def test_file_over_the_size_is_refused_before_it_is_read(tmp_path):
+async def test_oversized_file_is_refused_unread(tmp_path):
     path = made.saved(tmp_path, b"x" * 5000)
     with pytest.raises(MediaRefused) as caught:
         await read_document(path, TEXT, Limits(max_file_bytes=4096))

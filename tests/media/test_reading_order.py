@@ -17,7 +17,7 @@ def test_boxes_side_by_side_are_a_line():
     assert lines(boxes) == ["Total  12.50", "Date  May"]
 
 
-def test_columns_of_prose_are_read_one_after_the_other():
+def test_columns_of_prose_are_read_in_turn():
     left = [line(f"left column line {number}", 0, 30 + 12 * number) for number in range(8)]
     right = [line(f"right column line {number}", 220, 36 + 12 * number) for number in range(8)]
     title = line("A title over both of the columns", 0, 0, 420)

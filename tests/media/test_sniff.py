@@ -100,11 +100,11 @@ def reader_or_reason(head: bytes, name: str, declared: str) -> str:
 @pytest.mark.parametrize(
     ("entry", "mend"), [("WordDocument", "Save it as DOCX"), ("PowerPoint Document", "Save it as PPTX")]
 )
-def test_old_office_files_are_refused_with_the_way_out(entry, mend):
+def test_old_office_files_are_refused_with_mend(entry, mend):
     with pytest.raises(MediaRefused, match=mend):
         sniff(ole(entry), "a.bin")
 
 
-def test_a_message_with_an_old_document_in_it_is_a_message():
+def test_message_with_an_old_document_is_a_message():
     data = OLE + "WordDocument".encode("utf-16-le") + "__nameid_version1.0".encode("utf-16-le")
     assert sniff(data).reader == "msg"

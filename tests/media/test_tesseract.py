@@ -59,7 +59,7 @@ def settings(ocr: str = "auto", *languages: str) -> Limits:
     return Limits(ocr=ocr, ocr_languages=languages)
 
 
-def test_it_is_chosen_where_it_has_the_languages_that_are_set():
+def test_tesseract_is_chosen_for_languages_it_has():
     chosen = engine_of(settings("auto", "rus", "eng"))
     assert isinstance(chosen, Engine)
     assert (chosen.name, chosen.languages) == ("tesseract", ("rus", "eng"))
@@ -71,12 +71,12 @@ def test_it_is_chosen_where_it_has_the_languages_that_are_set():
     assert engine_of(settings("off", "rus")) is None
 
 
-async def test_words_it_is_sure_of_come_line_by_line(tmp_path):
+async def test_certain_words_come_line_by_line(tmp_path):
     path = made.saved(tmp_path, written("whatever"))
     assert await read_text_of_image(path, settings("auto", "rus", "eng")) == "Счёт за\nпирог"
 
 
-async def test_what_it_is_not_sure_of_is_no_text_and_that_is_said(tmp_path, tesseract):
+async def test_uncertain_words_are_noted_not_text(tmp_path, tesseract):
     tesseract(NOISE)
     path, limits = made.saved(tmp_path, written("whatever")), settings("auto", "rus", "eng")
     assert await read_text_of_image(path, limits) == ""

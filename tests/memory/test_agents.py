@@ -62,7 +62,7 @@ async def quotable(services: Services, scope: Scope) -> set[str]:
     return {shown for row in rows if (shown := withheld.visible(row.id, row.text)) is not None}
 
 
-async def test_a_statement_belongs_to_the_agent_that_heard_it(services: Services) -> None:
+async def test_statement_belongs_to_the_agent_it_reached(services: Services) -> None:
     await say(services, (COOK, "I drink oat milk."), (CODER, "I debug Fortran."), (COMMON, "I live in Leeds."))
     assert await held(services, COOK) == {"I drink oat milk.", "I live in Leeds."}
     assert await held(services, CODER) == {"I debug Fortran.", "I live in Leeds."}
@@ -76,13 +76,13 @@ async def test_an_ending_does_not_reach_another_agent(services: Services) -> Non
     assert await held(services, CODER) == await quotable(services, CODER) == set()
 
 
-async def test_an_ending_told_to_one_agent_ends_what_is_common(services: Services) -> None:
+async def test_ending_told_to_one_agent_ends_common_memory(services: Services) -> None:
     await say(services, (COMMON, "I use Magnet at home."))
     await say(services, (CODER, "I don't use Magnet anymore."))
     assert await held(services, COMMON) == await quotable(services, COMMON) == set()
 
 
-async def test_the_same_words_to_two_agents_are_two_memories(services: Services) -> None:
+async def test_same_words_to_two_agents_are_two_memories(services: Services) -> None:
     await say(services, (COOK, "I drink oat milk."), (CODER, "I drink oat milk."))
     rows = [row for row in await services.store.memories(COMMON) if not is_ending(row)]
     assert {row.agent for row in rows} == {COOK.agent, CODER.agent}

@@ -35,7 +35,7 @@ BARE: Any = SimpleNamespace()
         ("/memory " + "x" * 2000, None),
     ],
 )
-def test_a_command_is_a_message_that_begins_with_it(text: str, command: Command | None) -> None:
+def test_command_begins_its_message(text: str, command: Command | None) -> None:
     assert command_of(text) == command
 
 
@@ -70,7 +70,7 @@ def test_what_goes_up_is_what_would_without_commands(turns: list[tuple[bool, int
 
 
 @given(st.lists(st.sampled_from(["on", "off", "text"]), max_size=8))
-def test_what_was_said_while_memory_was_off_is_not_heard(turns: list[str]) -> None:
+def test_messages_while_memory_is_off_are_ignored(turns: list[str]) -> None:
     said: list[dict[str, Any]] = []
     heard: list[str] = []
     is_off = False
@@ -90,7 +90,7 @@ def test_what_was_said_while_memory_was_off_is_not_heard(turns: list[str]) -> No
 
 
 @given(st.one_of(st.none(), st.from_regex(r"resp_[a-z0-9]{1,40}", fullmatch=True)), st.integers(1, 3))
-def test_a_chain_of_answers_leads_back_to_the_providers_reply(known: str | None, length: int) -> None:
+def test_chain_of_answers_leads_to_the_providers_reply(known: str | None, length: int) -> None:
     id_ = known
     for _ in range(length):
         made = response_id({"previous_response_id": id_} if id_ else {})

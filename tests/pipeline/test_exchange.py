@@ -12,7 +12,7 @@ from proxy.types import Scope
 
 
 @pytest.mark.parametrize("reasons", list(permutations(["embedder", "journal", "store", "deadline"])))
-def test_the_worst_reason_is_the_one_of_the_header(reasons: tuple[str, ...]) -> None:
+def test_header_names_the_worst_reason(reasons: tuple[str, ...]) -> None:
     exchange = Exchange("POST", "/v1/chat/completions", "", [], b"{}", chat)
     exchange.scope, exchange.mode = Scope("0" * 32, "a" * 32), "full"
     for reason in reasons:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 _FOREVER_S = 60.0
 
 
-async def test_work_waits_until_the_last_request_is_on_its_way() -> None:
+async def test_work_waits_for_the_last_request() -> None:
     precedence, order = Precedence(cores=1), list[str]()
 
     async with anyio.create_task_group() as group:

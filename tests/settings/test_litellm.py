@@ -108,16 +108,14 @@ def test_its_words_are_the_routers(file: Path) -> None:
     assert router.default_fallbacks == ["claude"]
 
 
-def test_the_router_wins_over_the_library_and_the_environment_over_both(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_environment_wins_over_router_and_router_over_library(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text(CONFIG.replace("allowed_fails: 3", "allowed_fails: 3\n  num_retries: 5"))
     assert load_settings(file).router_settings.num_retries == 5
     monkeypatch.setenv("THROUGHLINE_ROUTER_SETTINGS__NUM_RETRIES", "7")
     assert load_settings(file).router_settings.num_retries == 7
 
 
-def test_cool_down_may_be_switched_off_as_litellm_does_it() -> None:
+def test_litellms_setting_switches_cool_down_off() -> None:
     adopted = adopt({"router_settings": {"disable_cooldowns": True}}, {"cooldown_time": 5.0})
     assert adopted["router_settings"] == {"cooldown_time": 0}
 

@@ -15,7 +15,7 @@ from proxy.settings.load import Settings, every_setting, load_settings
 EXAMPLE = Path(__file__).resolve().parents[2] / "config.example.yaml"
 
 
-def test_example_names_every_setting_with_its_default_and_description() -> None:
+def test_example_names_every_setting_default_and_description() -> None:
     text = EXAMPLE.read_text()
     values = yaml.safe_load(text)
     defaults = Settings().model_dump(mode="json")
@@ -53,7 +53,7 @@ def test_unknown_setting_in_file_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(GONE))
-def test_a_setting_that_went_is_named_with_what_holds_now(
+def test_removed_setting_is_named_with_its_replacement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     section, field = name.split(".")
@@ -68,7 +68,7 @@ def test_a_setting_that_went_is_named_with_what_holds_now(
 
 
 @pytest.mark.parametrize("size", ["small", "normal", "large"])
-def test_what_holds_in_place_of_a_setting_is_a_setting(size: str) -> None:
+def test_replacement_of_a_setting_is_a_setting(size: str) -> None:
     assert load_settings(flags={"media": {"limits": size}}).media.limits == size
     known = {f"{section}.{field}" for section, field, _ in every_setting()}
     for text in GONE.values():
@@ -82,9 +82,7 @@ def test_unknown_variable_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("variable", ["THROUGHLINE_URL", "THROUGHLINE_API_KEY", "THROUGHLINE_USER"])
-def test_variables_of_the_mcp_command_may_be_set_for_a_server_too(
-    monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_mcp_variables_may_be_set_for_servers(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "x")
     load_settings()
 

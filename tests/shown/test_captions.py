@@ -83,7 +83,7 @@ def test_the_same_picture_again_is_not_described_again(seeing: Running, provider
         assert second["id"] != first["id"]
 
 
-def test_a_failing_model_leaves_the_image_known_by_its_file(seeing: Running, provider: FakeProvider) -> None:
+def test_failed_caption_leaves_the_image_known_by_name(seeing: Running, provider: FakeProvider) -> None:
     provider.script(lambda seen: error(500, "no") if seen.json["model"] == "eyes" else chat("Ok.", seen.json))
     with speaking(seeing, new_key()) as speaker:
         image = show(speaker, COFFEE)

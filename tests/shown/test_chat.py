@@ -42,7 +42,7 @@ def asked(question: str, *parts: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_a_model_that_sees_gets_the_image_as_it_was_sent(server: Running, upstream: FakeProvider, stream: bool) -> None:
+def test_vision_model_gets_the_image_unchanged(server: Running, upstream: FakeProvider, stream: bool) -> None:
     with speaking(server) as speaker:
         body = {"model": "gpt-4o", "stream": stream, "messages": asked("What is this?", image_part(SHOT.read_bytes()))}
         raw = orjson.dumps(body)
@@ -59,7 +59,7 @@ def test_a_model_that_sees_gets_the_image_as_it_was_sent(server: Running, upstre
         assert image["ocr_text"]
 
 
-def test_a_blind_model_gets_words_in_the_images_place(server: Running, upstream: FakeProvider) -> None:
+def test_text_model_gets_words_for_the_image(server: Running, upstream: FakeProvider) -> None:
     with speaking(server) as speaker:
         sent = asked("What does it say?", image_part(SHOT.read_bytes()))
         response = speaker.post(sent, model=BLIND)
@@ -129,7 +129,7 @@ def test_an_upload_is_resolved(server: Running, upstream: FakeProvider, model: s
         assert file["id"].encode() not in upstream.last.body
 
 
-def test_a_file_that_stands_in_the_request_is_not_quoted_beside(server: Running, upstream: FakeProvider) -> None:
+def test_file_of_the_request_is_not_quoted_beside(server: Running, upstream: FakeProvider) -> None:
     text = b"The lamp at the north pier is called Velorum and burns for nineteen seconds."
     part = {"type": "file", "file": {"filename": "lamp.txt", "file_data": url_of(text, "text/plain")}}
     question = "How long does the lamp at the north pier burn?"
@@ -143,7 +143,7 @@ def test_a_file_that_stands_in_the_request_is_not_quoted_beside(server: Running,
         assert b"Velorum" in upstream.last.body
 
 
-def test_what_a_file_says_is_no_statement_of_the_user(server: Running, upstream: FakeProvider) -> None:
+def test_text_of_a_file_is_no_user_statement(server: Running, upstream: FakeProvider) -> None:
     with speaking(server) as speaker:
         text = b"I live in Ulaanbaatar. I use Zeppelino as my notes app. Please remember that."
         part = {"type": "file", "file": {"filename": "me.txt", "file_data": url_of(text, "text/plain")}}

@@ -151,7 +151,7 @@ def test_an_upload_becomes_what_the_stand_in_takes(tmp_path: Path, provider: Fak
         assert "Text in the image:" in sent(provider)[1][1]["text"]
 
 
-def test_where_the_first_serves_the_body_is_the_clients(tmp_path: Path, provider: FakeProvider) -> None:
+def test_body_is_unchanged_for_the_first_deployment(tmp_path: Path, provider: FakeProvider) -> None:
     with serving(tmp_path, provider, pair(provider.base_url), fallbacks=[{"seeing": ["blind"]}]) as speaker:
         raw = orjson.dumps({"model": "seeing", "messages": [{"role": "user", "content": [IMAGES["chat"]]}]})
         speaker.http.post("/chat/completions", content=raw)

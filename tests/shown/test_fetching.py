@@ -107,9 +107,7 @@ def wait_shown(speaker: Speaker, noun: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_picture_by_url_is_fetched_beside_the_request_on_every_wire(
-    tmp_path: Path, provider: FakeProvider, site: Site, name: str
-) -> None:
+def test_picture_by_url_is_fetched_on_every_wire(tmp_path: Path, provider: FakeProvider, site: Site, name: str) -> None:
     wire, parts = PARTS[name]
     path = {"chat": "/chat/completions", "responses": "/responses", "messages": "/messages"}[name]
     with serving(tmp_path, provider) as server, speaking(server, new_key()) as speaker:
@@ -127,9 +125,7 @@ def test_a_picture_by_url_is_fetched_beside_the_request_on_every_wire(
         assert image["ocr_text"]
 
 
-def test_a_model_that_takes_no_images_gets_the_fetched_one_in_words(
-    tmp_path: Path, provider: FakeProvider, site: Site
-) -> None:
+def test_text_model_gets_fetched_images_in_words(tmp_path: Path, provider: FakeProvider, site: Site) -> None:
     with serving(tmp_path, provider) as server, speaking(server, new_key()) as speaker:
         permit_this_machine(server)
         response = speaker.post(linked(site.url("a.png")), model=BLIND)
@@ -148,9 +144,7 @@ def test_with_fetching_off_nobody_comes(tmp_path: Path, provider: FakeProvider, 
         assert (site.asked, speaker.get("/images")["data"]) == ([], [])
 
 
-def test_with_fetching_on_this_machine_is_still_out_of_reach(
-    tmp_path: Path, provider: FakeProvider, site: Site
-) -> None:
+def test_fetching_never_reaches_this_machine(tmp_path: Path, provider: FakeProvider, site: Site) -> None:
     with serving(tmp_path, provider) as server, speaking(server, new_key()) as speaker:
         for host in ("127.0.0.1", "localhost", "[::ffff:127.0.0.1]"):
             sent = linked(site.url("a.png").replace("127.0.0.1", host))
@@ -160,7 +154,7 @@ def test_with_fetching_on_this_machine_is_still_out_of_reach(
         assert (site.asked, speaker.get("/images")["data"]) == ([], [])
 
 
-def test_a_file_by_url_is_read_and_found_later(tmp_path: Path, provider: FakeProvider, site: Site) -> None:
+def test_file_by_url_is_read_and_found_later(tmp_path: Path, provider: FakeProvider, site: Site) -> None:
     with serving(tmp_path, provider) as server, speaking(server, new_key()) as speaker:
         permit_this_machine(server)
         part = {"type": "input_file", "filename": "quay.txt", "file_url": site.url("quay.txt")}

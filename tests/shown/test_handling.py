@@ -99,7 +99,7 @@ def test_upload_list_get_and_content_are_the_providers(speaker: Speaker, theirs:
     assert [one["name"] for one in kept] == (["ferry.txt"] if handling == "both" else [])
 
 
-def test_what_is_deleted_is_gone_at_the_provider_and_here(speaker: Speaker, theirs: Store, handling: str) -> None:
+def test_deletion_reaches_the_provider_and_us(speaker: Speaker, theirs: Store, handling: str) -> None:
     file = upload(speaker, ("ferry.txt", TEXT))
     wait_read(speaker)
     kept = speaker.get("/documents")["data"]
@@ -113,7 +113,7 @@ def test_what_is_deleted_is_gone_at_the_provider_and_here(speaker: Speaker, thei
         assert speaker.http.get(f"/documents/{one['id']}/content").status_code == 404
 
 
-def test_a_chat_names_the_file_as_the_provider_does(
+def test_chat_names_the_file_as_the_provider_does(
     speaker: Speaker, provider: FakeProvider, theirs: Store, handling: str
 ) -> None:
     file = upload(speaker, ("ferry.txt", TEXT))
@@ -147,7 +147,7 @@ def test_a_refused_upload_is_kept_nowhere(speaker: Speaker, provider: FakeProvid
     assert speaker.get("/documents")["data"] == []
 
 
-def test_a_file_that_cannot_be_read_here_is_still_the_providers(speaker: Speaker, theirs: Store, handling: str) -> None:
+def test_unreadable_file_still_reaches_the_provider(speaker: Speaker, theirs: Store, handling: str) -> None:
     file = upload(speaker, ("program.bin", b"\x7fELF" + bytes(200)))
     assert theirs.bytes[file["id"]].startswith(b"\x7fELF")
     assert speaker.get(f"/files/{file['id']}") == theirs.files[file["id"]]
@@ -155,9 +155,7 @@ def test_a_file_that_cannot_be_read_here_is_still_the_providers(speaker: Speaker
 
 
 @pytest.mark.parametrize(("size", "status"), [(12, "uploaded"), (200_000, "processing")])
-def test_a_small_upload_has_a_state_that_openais_clients_know(
-    tmp_path: Path, provider: FakeProvider, size: int, status: str
-) -> None:
+def test_small_upload_has_a_state_of_openais(tmp_path: Path, provider: FakeProvider, size: int, status: str) -> None:
     """The worker is off, so that nothing is read meanwhile."""
     with Running(tmp_path, upstream=provider.base_url, worker={"enabled": False}) as server:
         made = server.client().files.create(file=("a.txt", b"x" * size), purpose="assistants")

@@ -58,7 +58,7 @@ def test_it_gives_way_where_the_window_is_known(server: Running, upstream: FakeP
         wait_read(speaker)
 
 
-def test_it_goes_up_as_it_is_where_the_window_is_unknown(server: Running, upstream: FakeProvider) -> None:
+def test_large_file_goes_up_to_unknown_windows(server: Running, upstream: FakeProvider) -> None:
     data = f"data:text/markdown;base64,{base64.b64encode(BOOK).decode()}"
     with speaking(server) as speaker:
         raw, receipt = asking(speaker, {"filename": "stations.md", "file_data": data}, "some-model")
@@ -68,7 +68,7 @@ def test_it_goes_up_as_it_is_where_the_window_is_unknown(server: Running, upstre
 
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
-def test_it_goes_up_as_it_is_where_memory_touches_nothing(server: Running, upstream: FakeProvider, mode: str) -> None:
+def test_large_file_goes_up_where_memory_is_off(server: Running, upstream: FakeProvider, mode: str) -> None:
     data = f"data:text/markdown;base64,{base64.b64encode(BOOK).decode()}"
     with speaking(server) as speaker:
         part = {"type": "file", "file": {"filename": "stations.md", "file_data": data}}

@@ -17,7 +17,7 @@ NOTES = (
 )
 
 
-def test_a_text_file_is_recalled_in_a_later_chat(server: Running, upstream: FakeProvider) -> None:
+def test_text_file_is_recalled_in_later_chats(server: Running, upstream: FakeProvider) -> None:
     with speaking(server) as speaker:
         document = show(speaker, ("harbour-notes.md", NOTES.encode()))
         assert document["status"] == "ready", document
@@ -31,7 +31,7 @@ def test_a_text_file_is_recalled_in_a_later_chat(server: Running, upstream: Fake
         assert "nineteen seconds" in entries[0]["text"]
 
 
-def test_a_page_is_preferred_where_the_file_is_not_named(server: Running, upstream: FakeProvider) -> None:
+def test_page_is_preferred_over_an_unnamed_file(server: Running, upstream: FakeProvider) -> None:
     deck = Presentation()
     for colour in ("amber", "green", "violet", "white"):
         slide = deck.slides.add_slide(deck.slide_layouts[1])

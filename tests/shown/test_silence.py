@@ -22,9 +22,7 @@ def asked(data: bytes) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("ocr", ["auto", "off"])
-def test_no_text_is_told_as_no_text_and_not_looked_for_as_that(
-    tmp_path: Path, provider: FakeProvider, ocr: str
-) -> None:
+def test_missing_text_is_said_and_not_searched(tmp_path: Path, provider: FakeProvider, ocr: str) -> None:
     provider.script(lambda seen: chat("All right.", seen.json))
     media = {"ocr": ocr, "text_only_models": ["blind"], "caption_deadline_ms": 60_000}
     data = photo(300, 200)
@@ -42,7 +40,7 @@ def test_no_text_is_told_as_no_text_and_not_looked_for_as_that(
         assert bool(written_on["notes"]) == (ocr == "off")
 
 
-def test_a_picture_whose_text_takes_too_long_is_still_known(tmp_path: Path, provider: FakeProvider) -> None:
+def test_picture_with_slow_ocr_is_still_known(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url) as server, speaking(server, new_key()) as speaker:
         server.services.reading = replace(server.services.reading, ocr_s=0.001)
         image = show(speaker, ("words.png", written("Kelmsund ferry leaves")))

@@ -64,7 +64,7 @@ LOOPS: dict[str, tuple[Wire, list[Message], tuple[int, ...], list[Message]]] = {
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_what_a_tool_answers_is_found_and_replaced_in_its_place(name: str) -> None:
+def test_files_in_tool_results_are_replaced_in_place(name: str) -> None:
     wire, messages, place, _ = LOOPS[name]
     body = orjson.dumps({"model": "m", wire.key: messages, "x": 1})
     (image,) = wire.attachments(orjson.loads(body))
@@ -74,7 +74,7 @@ def test_what_a_tool_answers_is_found_and_replaced_in_its_place(name: str) -> No
     assert wire.replace(body, {place: part}) == head + orjson.dumps(part) + tail
 
 
-def test_parts_beside_and_inside_a_result_keep_their_places() -> None:
+def test_parts_around_a_result_keep_their_places() -> None:
     shown = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
     result = {"type": "tool_result", "tool_use_id": "c1", "content": [shown, shown]}
     body = orjson.dumps({"messages": [{"role": "user", "content": [result, shown, {**result, "content": "none"}]}]})
@@ -110,9 +110,7 @@ def post(speaker: Speaker, name: str, model: str) -> Any:
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_a_tools_image_is_read_and_is_no_statement_of_the_user(
-    server: Running, upstream: FakeProvider, name: str
-) -> None:
+def test_tools_image_is_read_but_states_nothing(server: Running, upstream: FakeProvider, name: str) -> None:
     upstream.script(None)
     with speaking(server) as speaker:
         response = post(speaker, name, "seeing")
@@ -133,7 +131,7 @@ def test_a_tools_image_is_read_and_is_no_statement_of_the_user(
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_a_blind_model_gets_a_tools_image_in_words(server: Running, upstream: FakeProvider, name: str) -> None:
+def test_text_model_gets_a_tools_image_in_words(server: Running, upstream: FakeProvider, name: str) -> None:
     upstream.script(None)
     wire, _, place, _ = LOOPS[name]
     with speaking(server) as speaker:

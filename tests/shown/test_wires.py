@@ -68,7 +68,7 @@ def test_attachments_are_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_part_is_replaced_and_every_other_byte_stays(name: str) -> None:
+def test_replaced_part_leaves_every_other_byte(name: str) -> None:
     wire, parts = PARTS[name]
     written = [orjson.dumps(part) for part in parts]
     head = b'{ "model":"m", "x":1.10, "%s" : [ {"content":"%s", "role":"user"} , {"role":"user","content":[ ' % (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.store import codec
-from proxy.types import PROVENANCE_RANK, STATUSES, Kind, Memory, Said, Scope, Turn
+from proxy.types import STATUSES, Kind, Memory, Provenance, Said, Scope, Turn
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=30)  # NUL and lone surrogates included
 ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -45,7 +45,7 @@ MEMORIES = st.builds(
     valid_from=TIMES,
     quote=ANY_TEXT,
     confidence=st.floats(0, 1),
-    provenance=st.sampled_from(sorted(PROVENANCE_RANK)),
+    provenance=st.sampled_from(get_args(Provenance)),
     status=st.sampled_from(STATUSES),
     valid_to=st.none() | TIMES,
     last_used_at=st.none() | TIMES,
@@ -74,7 +74,7 @@ def test_memory_survives_the_way_to_json_and_back(memory: Memory) -> None:
 
 
 @given(JSON)
-def test_json_value_comes_back_equal_and_of_the_same_type(value: Any) -> None:
+def test_json_value_comes_back_equal_in_type(value: Any) -> None:
     back = codec.loads(codec.dumps(value))
     assert back == value
     assert repr(back) == repr(value)
@@ -83,7 +83,7 @@ def test_json_value_comes_back_equal_and_of_the_same_type(value: Any) -> None:
 TIMES_OF_OLD = dict.fromkeys(("created_at", "updated_at", "valid_from"), "2026-01-01T00:00:00Z")
 
 
-def test_fields_of_a_later_version_are_ignored_and_missing_ones_get_their_defaults() -> None:
+def test_unknown_fields_are_ignored_missing_ones_get_defaults() -> None:
     memory = {"id": "m", "kind": "fact", "text": "x", **TIMES_OF_OLD}
     read = codec.memory_from_json(orjson.dumps(memory | {"invented_later": 1}))
     assert (read.text, read.status, read.earlier, read.confidence) == ("x", "active", (), 1.0)
@@ -117,7 +117,7 @@ OLD = {
 }
 
 
-def test_a_memory_of_the_first_version_is_read_in_the_users_words() -> None:
+def test_first_versions_memory_has_the_users_words() -> None:
     read = codec.memory_from_json(orjson.dumps(OLD))
     assert (read.text, read.quote) == (OLD["quote"], OLD["quote"])
     assert (read.turns, read.uses, read.pinned, read.priority) == (("turn_1", "turn_2"), 3, True, 2)
@@ -144,16 +144,16 @@ def test_kinds_of_the_first_version_have_their_successors(old: str, new: str) ->
 
 
 @pytest.mark.parametrize("changed", [{"source": "api"}, {"source": "import"}, {"quote": ""}])
-def test_a_text_that_no_turn_was_quoted_for_stays(changed: dict[str, str]) -> None:
+def test_text_without_a_quoted_turn_stays(changed: dict[str, str]) -> None:
     assert codec.memory_from_json(orjson.dumps(OLD | changed)).text == "I use Shram at work"
 
 
-def test_a_statement_of_today_keeps_its_text_beside_its_quote() -> None:
+def test_current_statement_keeps_text_beside_quote() -> None:
     memory = codec.memory_from_json(orjson.dumps(OLD | {"context": ""}))
     assert (memory.text, memory.quote) == ("I use Shram at work", OLD["quote"])
 
 
-def test_a_turn_of_a_later_version_is_read_with_what_is_known_of_it() -> None:
+def test_turn_of_a_later_version_is_readable() -> None:
     scope = {"tenant": "t", "user": "u", "region": "eu"}
     said = {"id": "m", "role": "user", "text": "x", "tone": "glad"}
     row = {"id": "1", "scope": scope, "messages": [said], "reply": "", "finish": "complete", "model": "m", "mood": 1}

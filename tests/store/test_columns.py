@@ -13,7 +13,7 @@ DIALECT = sqlite.dialect()
 @given(ANY_TEXT)
 @example("\\ud800")
 @example("\\\\0\0\\")
-def test_any_text_comes_back_and_what_is_stored_is_plain(text: str) -> None:
+def test_any_text_comes_back_and_is_stored_plain(text: str) -> None:
     stored = Text().process_bind_param(text, DIALECT)
     assert stored is not None
     assert "\0" not in stored

@@ -85,7 +85,7 @@ def test_every_table_is_an_owners_or_the_operators() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 5, 6])  # without VACUUM each of them leaves bytes behind
-async def test_erasing_leaves_no_byte_of_the_owner_in_any_file(db: Database, tmp_path: Path, seed: int) -> None:
+async def test_erasing_leaves_no_byte_in_any_file(db: Database, tmp_path: Path, seed: int) -> None:
     await fill(db, {"heather": BEN, "magnolia": ANNA}, turns=TURNS, seed=seed)
     assert await Leases(db).acquire(ANNA, "magnolia", 10, NOW)
     before = await Erasure(db).count(ANNA)
@@ -107,7 +107,7 @@ async def test_erasing_one_owner_leaves_the_others_whole(db: Database) -> None:
     assert await Erasure(db).count(BEN) == before
 
 
-async def test_a_deleted_conversation_leaves_the_disk_with_the_next_scrub(db: Database, tmp_path: Path) -> None:
+async def test_deleted_conversation_leaves_the_disk_with_a_scrub(db: Database, tmp_path: Path) -> None:
     await fill(db, {"heather": BEN}, turns=20)
     for session in ("magnolia1", "magnolia2"):
         scope = make_scope("anna", session=session)

@@ -17,7 +17,7 @@ AGENT = make_scope("anna", agent="a")
 DAY = timedelta(days=1)
 
 
-async def test_only_the_scope_to_which_an_id_was_handed_has_it(db: Database) -> None:
+async def test_handed_out_id_belongs_to_one_scope(db: Database) -> None:
     ids = Handed(db)
     await ids.note(ANNA, ["msg_1", "msg_2"], now=NOW)
     await ids.note(AGENT, ["msg_3"], now=NOW)
@@ -35,7 +35,7 @@ async def test_many_ids_and_ids_of_any_kind(db: Database) -> None:
     assert await ids.missing(ANNA, [*many, "other"], now=NOW) == ["other"]
 
 
-async def test_what_is_named_again_stays_and_the_rest_goes_with_time(db: Database) -> None:
+async def test_ids_named_again_stay_others_expire(db: Database) -> None:
     ids = Handed(db)
     await ids.note(ANNA, ["named", "left"], now=NOW)
     assert await ids.missing(ANNA, ["named"], now=NOW + 50 * DAY) == []

@@ -35,7 +35,7 @@ def history(db: Database) -> History:
     return History(db)
 
 
-async def test_the_life_of_a_memory_is_told_in_order(history: History) -> None:
+async def test_life_of_a_memory_is_told_in_order(history: History) -> None:
     await history.append(ANNA, [ADD, CLOSE])
     assert await history.of(ANNA, "mem_1") == [
         Entry("mem_1", "add", "said", "turn_1", NOW, None, ADDED),

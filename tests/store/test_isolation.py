@@ -105,7 +105,7 @@ async def counts(house: House, but: Scope) -> list[dict[str, int]]:
 
 @given(st.lists(STEPS, max_size=10))
 @settings(max_examples=25, deadline=None)
-async def test_no_step_of_one_owner_shows_or_changes_anything_of_another(steps: list[tuple[str, int, int]]) -> None:
+async def test_no_step_crosses_from_owner_to_owner(steps: list[tuple[str, int, int]]) -> None:
     house = House(await Database.open("sqlite://"))
     try:
         for name, who, n in steps:
@@ -123,7 +123,7 @@ async def test_no_step_of_one_owner_shows_or_changes_anything_of_another(steps: 
 
 @given(st.lists(st.tuples(st.integers(0, len(SCOPES) - 1), st.integers(0, 2)), max_size=10))
 @settings(max_examples=10, deadline=None)
-async def test_an_agent_sees_its_own_and_the_common_rows_only(records: list[tuple[int, int]]) -> None:
+async def test_agent_sees_only_its_own_and_common_rows(records: list[tuple[int, int]]) -> None:
     house = House(await Database.open("sqlite://"))
     try:
         for who, n in records:

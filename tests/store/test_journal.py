@@ -35,7 +35,7 @@ async def take(journal: Journal, holder: str = "w", *, now=NOW) -> Claim:
     return claim
 
 
-async def test_a_new_turn_is_recorded_with_everything_around_it(db: Database, journal: Journal) -> None:
+async def test_new_turn_is_recorded_with_everything_around_it(db: Database, journal: Journal) -> None:
     record = make_record(ANNA, "1", name="chat 7", memory_ids=("mem_1",))
     assert await journal.record(ANNA, record)
     sessions = Sessions(db)
@@ -57,9 +57,8 @@ async def test_a_replayed_turn_adds_nothing(db: Database, journal: Journal) -> N
     assert (await Sessions(db).get(ANNA, ANNA.session)).turns == 1
 
 
-async def test_a_retry_completes_a_turn_that_broke_off_but_nothing_undoes_a_whole_one(
-    db: Database, journal: Journal
-) -> None:
+async def test_retry_completes_only_a_broken_turn(db: Database, journal: Journal) -> None:
+    """Nothing undoes a whole one."""
     scope = make_scope("alice")
     whole = make_record(scope, "one")
     assert whole.turn is not None
@@ -115,7 +114,7 @@ async def test_a_turn_of_another_owner_is_refused(journal: Journal) -> None:
         await journal.record(ANNA, make_record(BEN, "1"))
 
 
-async def test_fifty_concurrent_records_are_all_kept_but_the_broken_one(db: Database, journal: Journal) -> None:
+async def test_concurrent_records_are_kept_but_the_broken_one(db: Database, journal: Journal) -> None:
     records = [make_record(ANNA, str(n)) for n in range(50)]
     records[17] = replace(records[17], receipt={"no": "id"})
     results = await asyncio.gather(*(journal.record(ANNA, record) for record in records), return_exceptions=True)
@@ -162,9 +161,7 @@ async def test_claims_are_exclusive_across_processes(journal: Journal, elsewhere
     assert sorted(taken) == sorted(scope.user for scope in owners)
 
 
-async def test_a_dead_holders_work_is_taken_over_when_its_lease_has_run_out(
-    journal: Journal, elsewhere: Database
-) -> None:
+async def test_expired_lease_hands_over_a_dead_holders_work(journal: Journal, elsewhere: Database) -> None:
     await journal.record(ANNA, make_record(ANNA, "1"))
     await take(journal, "dead")
     other = Journal(elsewhere)
@@ -201,7 +198,7 @@ async def test_turns_go_from_indexed_to_learned_to_done(journal: Journal) -> Non
     assert await journal.depth() == {"index": 0, "learn": 0, "dead": 0}
 
 
-async def test_a_new_turn_puts_off_learning_but_not_for_ever(journal: Journal) -> None:
+async def test_new_turns_put_off_learning_within_limits(journal: Journal) -> None:
     await journal.record(ANNA, make_record(ANNA, "0"))
     (first,) = await journal.items(ANNA)
     await journal.advance(ANNA, [first.seq], stage=TO_LEARN, due=NOW + 5 * SECOND)
@@ -220,7 +217,7 @@ async def test_a_new_turn_leaves_other_owners_alone(journal: Journal) -> None:
     assert [item.due for item in await journal.items(ANNA)] == [NOW + SECOND]
 
 
-async def test_nothing_overtakes_a_turn_that_waits_for_its_next_attempt(journal: Journal) -> None:
+async def test_nothing_overtakes_a_turn_awaiting_retry(journal: Journal) -> None:
     for n in range(3):
         await journal.record(ANNA, make_record(ANNA, str(n)))
     first, second, third = [item.seq for item in await journal.items(ANNA)]
@@ -256,7 +253,7 @@ async def test_buried_turns_wait_to_be_revived(journal: Journal) -> None:
     assert (await take(journal)).items[0].attempts == 0
 
 
-async def test_a_new_start_revives_the_dead_of_all_owners(journal: Journal) -> None:
+async def test_new_start_revives_dead_turns_of_all_owners(journal: Journal) -> None:
     for scope in (ANNA, BEN):
         await journal.record(scope, make_record(scope, "1"))
         await journal.bury(scope, [item.seq for item in await journal.items(scope)], "x")
@@ -268,9 +265,7 @@ BROKEN = {"no json": ("payload", b"{nonsense"), "no turn": ("payload", b'{"id": 
 
 
 @pytest.mark.parametrize(("column", "value"), BROKEN.values(), ids=BROKEN)
-async def test_a_row_that_cannot_be_read_is_buried_alone(
-    db: Database, journal: Journal, column: str, value: bytes
-) -> None:
+async def test_unreadable_row_is_buried_alone(db: Database, journal: Journal, column: str, value: bytes) -> None:
     for n in range(3):
         await journal.record(ANNA, make_record(ANNA, str(n)))
     broken = (await journal.items(ANNA))[1].seq
@@ -283,7 +278,7 @@ async def test_a_row_that_cannot_be_read_is_buried_alone(
     assert (dead.seq, dead.is_readable) == (broken, False)
 
 
-async def test_work_put_off_by_an_outage_counts_no_attempt_and_is_not_overtaken(journal: Journal) -> None:
+async def test_outage_counts_no_attempt_and_keeps_the_order(journal: Journal) -> None:
     for n in range(2):
         await journal.record(ANNA, make_record(ANNA, str(n)))
     first, second = [item.seq for item in await journal.items(ANNA)]
@@ -294,7 +289,7 @@ async def test_work_put_off_by_an_outage_counts_no_attempt_and_is_not_overtaken(
     assert [item.waits(NOW) for item in items] == [True, False]
 
 
-async def test_a_change_asked_for_by_api_is_work_too(journal: Journal) -> None:
+async def test_change_by_api_is_work_too(journal: Journal) -> None:
     assert await journal.change(ANNA, "chg_1", [{"id": "mem_1"}], now=NOW, due=NOW)
     assert not await journal.change(ANNA, "chg_1", [{"id": "mem_1"}], now=NOW, due=NOW)
     (item,) = (await take(journal)).items

@@ -46,7 +46,7 @@ async def test_memories_come_back_as_they_were(store):
     assert await store.memory(ANNE, memory.id) == memory
 
 
-async def test_offsets_come_back_and_are_zero_in_old_rows(store):
+async def test_offsets_return_and_are_zero_in_old_rows(store):
     west, east = fact(1, offset_minutes=-180), turn(1, offset_minutes=345)
     await store.put_memories(ANNE, [west], {}, "m")
     await store.put_episodes(ANNE, [east], {}, "m")
@@ -58,7 +58,8 @@ async def test_offsets_come_back_and_are_zero_in_old_rows(store):
     assert read.local_at.tzinfo is UTC
 
 
-async def test_putting_twice_changes_nothing_and_the_last_of_an_id_counts(store):
+async def test_last_row_of_an_id_counts(store):
+    """Putting it twice changes nothing."""
     await store.put_memories(ANNE, [fact(1, "old"), fact(2), fact(1, "new")], {}, "m")
     await store.put_memories(ANNE, [fact(1, "new"), fact(2)], {}, "m")
     assert sorted(memory.text for memory in await store.memories(ANNE)) == ["likes tea", "new"]
@@ -92,7 +93,7 @@ async def test_another_model_makes_vectors_pending(store):
     assert text == "1 March 2026, user: hello"
 
 
-async def test_rows_that_have_their_vectors_are_not_read_for_those_that_wait(store, monkeypatch):
+async def test_embedded_rows_are_not_read_for_pending_ones(store, monkeypatch):
     decoded = []
     monkeypatch.setattr(lance, "decode", lambda layout, found: decoded.append(found.num_rows) or decode(layout, found))
     facts = [fact(number) for number in range(3)]
@@ -185,7 +186,7 @@ async def test_episodes_are_in_order_and_by_conversation(store):
     assert [row.id for row in await store.episodes(ANNE)] == ["ses_2-0"]
 
 
-async def test_the_revision_changes_with_every_commit_and_only_then(store):
+async def test_revision_changes_with_each_commit_only(store):
     seen = [store.revision(ANNE, "memories")]
     await store.put_memories(ANNE, [fact(1)], {}, "m")
     seen.append(store.revision(ANNE, "memories"))
@@ -196,7 +197,7 @@ async def test_the_revision_changes_with_every_commit_and_only_then(store):
     assert len(set(seen)) == 3
 
 
-async def test_a_second_store_sees_what_the_first_writes_and_drops(store, tmp_path):
+async def test_second_store_sees_the_firsts_writes_and_drops(store, tmp_path):
     other = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
     await store.put_memories(ANNE, [fact(1)], {}, "m")
     assert len(await other.memories(ANNE)) == 1
@@ -227,7 +228,7 @@ async def test_maintenance_merges_fragments_and_keeps_rows(store):
     assert batch.vectors["vector"].any(axis=1).all()
 
 
-async def test_a_write_runs_to_its_end_when_the_caller_is_cancelled(store):
+async def test_cancelled_callers_write_runs_to_its_end(store):
     await store.put_memories(ANNE, [fact(0)], {}, "m")
     for number in range(1, 6):
         task = asyncio.ensure_future(store.put_memories(ANNE, [fact(number)], {}, "m"))
@@ -258,7 +259,7 @@ def of_the_first_version(record):
     return {name: value for name, value in record.items() if name not in new} | {"single": False}
 
 
-async def test_records_of_the_first_version_are_read_in_todays_terms(store):
+async def test_first_versions_records_are_read_in_current_terms(store):
     said = {"quote": "I use Shram and Magnet.", "source": "turn:t1"}
     await store.put_memories(
         ANNE,

@@ -83,7 +83,7 @@ async def test_damage_is_found_and_the_table_set_aside(store: LanceStore, tmp_pa
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_rows_of_whole_files_are_read_with_their_vectors(store: LanceStore, tmp_path: Path, way: str) -> None:
+async def test_rows_of_undamaged_files_keep_their_vectors(store: LanceStore, tmp_path: Path, way: str) -> None:
     await written(store)
     WAYS[way](min((table_of(tmp_path) / "data").iterdir()))
     fresh = await reopened(tmp_path)
@@ -96,9 +96,7 @@ async def test_rows_of_whole_files_are_read_with_their_vectors(store: LanceStore
         assert not found.any() or np.allclose(found, vector(int(row.id[4:], 16)), atol=0.02)
 
 
-async def test_a_newest_version_that_does_not_open_leaves_the_rows_of_the_one_before(
-    store: LanceStore, tmp_path: Path
-) -> None:
+async def test_broken_newest_version_leaves_the_rows_before(store: LanceStore, tmp_path: Path) -> None:
     await written(store)
     table = table_of(tmp_path)
     WAYS["middle"](table / disk.VERSIONS / disk.head(table))
@@ -107,7 +105,7 @@ async def test_a_newest_version_that_does_not_open_leaves_the_rows_of_the_one_be
     assert aside.expected is None
 
 
-async def test_what_was_set_aside_goes_with_what_its_owner_deletes(store: LanceStore, tmp_path: Path) -> None:
+async def test_set_aside_rows_go_with_the_owners_deletion(store: LanceStore, tmp_path: Path) -> None:
     for leave in (store.purge, store.drop_owner):
         await written(store)
         await store.damage.set_aside(ANNE, "memories")
@@ -133,9 +131,7 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(max_examples=25, deadline=None)
 @example(which=15, at=0.98828125, noise=b"\t")
 @given(which=st.integers(0, 10_000), at=st.floats(0, 1), noise=st.binary(min_size=1, max_size=64))
-def test_no_overwritten_bytes_make_a_row_that_was_never_written(
-    seeded: Path, which: int, at: float, noise: bytes
-) -> None:
+def test_overwritten_bytes_never_make_a_new_row(seeded: Path, which: int, at: float, noise: bytes) -> None:
     async def damage_and_read(folder: Path) -> None:
         files = sorted(path for path in table_of(folder).rglob("*") if path.is_file())
         path = files[which % len(files)]

@@ -34,7 +34,7 @@ async def test_purged_text_leaves_the_disk(store, tmp_path):
     assert len(await store.memories(ANNE)) == 41
 
 
-async def test_nothing_of_a_dropped_owner_stays_on_the_disk(store, tmp_path):
+async def test_nothing_of_a_dropped_owner_stays_on_disk(store, tmp_path):
     await store.put_memories(ANNE, [fact(1, "xylophone")], {}, "m")
     await store.put_episodes(ANNE, [turn(1)], {}, "m")
     await store.put_memories(BOB, [fact(1)], {}, "m")
@@ -61,7 +61,7 @@ async def test_a_broken_newest_version_is_set_aside(store, tmp_path, content):
     assert (await fresh.verify()).broken == ()
 
 
-async def test_a_new_dimension_rebuilds_the_table_and_leaves_vectors_pending(store, tmp_path):
+async def test_new_dimension_rebuilds_table_with_pending_vectors(store, tmp_path):
     await store.put_memories(ANNE, [fact(1)], {fact(1).id: vector(1)}, "m")
     wider = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION * 2)
     assert not (await wider.load(ANNE, "memories")).vectors["vector"].any()
@@ -80,7 +80,7 @@ async def test_leftovers_of_an_interrupted_rebuild_are_swept(store, tmp_path):
     assert len(await store.memories(ANNE)) == 1
 
 
-async def test_some_table_is_found_to_be_read_at_the_start(store, tmp_path):
+async def test_start_finds_some_table_to_read(store, tmp_path):
     folder = tmp_path / "lance"
     assert disk.some_table(folder) is None
     (folder / "aa").mkdir()

@@ -55,7 +55,7 @@ def test_it_works_without_the_client_of_its_cloud() -> None:
     assert run(LEAN) == "1"
 
 
-def test_what_is_left_out_of_arrow_can_be_imported_later() -> None:
+def test_omitted_arrow_modules_can_be_imported_later() -> None:
     assert run(LATER) == "[] pyarrow._dataset Directory"
 
 

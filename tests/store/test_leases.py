@@ -77,7 +77,7 @@ async def test_blocks_of_two_owners_run_side_by_side(db: Database) -> None:
         pass
 
 
-async def test_waiting_ends_with_an_error_and_leaves_nothing_behind(db: Database) -> None:
+async def test_waiting_ends_with_an_error_without_residue(db: Database) -> None:
     leases = Leases(db, ManualClock(NOW))
     assert await leases.acquire(ANNA, "worker", 10, NOW)
     for _ in range(2):
@@ -89,7 +89,7 @@ async def test_waiting_ends_with_an_error_and_leaves_nothing_behind(db: Database
         pass
 
 
-async def test_waiting_behind_a_block_of_this_process_ends_as_well(db: Database) -> None:
+async def test_waiting_behind_the_same_process_ends_too(db: Database) -> None:
     leases = Leases(db)
     async with leases.held(ANNA):
         with pytest.raises(StoreUnavailable):
@@ -97,7 +97,7 @@ async def test_waiting_behind_a_block_of_this_process_ends_as_well(db: Database)
                 pytest.fail("entered")
 
 
-async def test_a_lease_goes_to_who_waits_for_it_before_its_holder_can_take_it_again(db: Database) -> None:
+async def test_lease_goes_to_a_waiter_before_its_holder(db: Database) -> None:
     leases = Leases(db)
     assert await leases.acquire(ANNA, "worker", 60, NOW)
     entered, leave = asyncio.Event(), asyncio.Event()
@@ -123,7 +123,8 @@ async def test_a_lease_goes_to_who_waits_for_it_before_its_holder_can_take_it_ag
 
 
 @pytest.mark.parametrize("steps", range(12))
-async def test_who_stops_waiting_leaves_no_lease_behind_however_near_it_was(db: Database, steps: int) -> None:
+async def test_cancelled_waiter_leaves_no_lease_behind(db: Database, steps: int) -> None:
+    """However near it was."""
     leases = Leases(db)
     assert await leases.acquire(ANNA, "worker", 60, NOW)
 
@@ -153,7 +154,7 @@ async def test_a_dead_holder_is_waited_out(db: Database) -> None:
         pass
 
 
-async def test_a_failing_or_cancelled_block_gives_the_lease_back(db: Database) -> None:
+async def test_failing_or_cancelled_block_returns_the_lease(db: Database) -> None:
     leases = Leases(db)
     entered = asyncio.Event()
 
@@ -203,9 +204,7 @@ async def test_a_block_ends_with_its_lease(db: Database, elsewhere: Database) ->
     assert await other.renew(ANNA, "other", 60, NOW)
 
 
-async def test_a_hiccup_of_the_database_does_not_end_the_keeping(
-    db: Database, database_url: str, log_lines: list
-) -> None:
+async def test_database_hiccup_does_not_end_the_lease(db: Database, database_url: str, log_lines: list) -> None:
     if not database_url.startswith("sqlite"):
         pytest.skip("to Postgres a missing table is no outage")
     clock = ManualClock(NOW)

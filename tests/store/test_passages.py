@@ -8,7 +8,7 @@ from proxy.store.passages import dense_text, lexical_text, trail_texts
 from tests.memory.rows import conversation
 
 
-def test_the_first_turn_of_a_conversation_has_one_text_for_both():
+def test_first_turn_has_one_text_for_both():
     first, second = conversation("ses_1", "I keep bees", "How many hives?")
     trails = trail_texts([first, second])
     assert trails[first.id] == dense_text(first)

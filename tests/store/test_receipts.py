@@ -63,7 +63,7 @@ async def test_old_receipts_are_pruned(db: Database, receipts: Receipts) -> None
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-async def test_a_hostile_id_is_one_that_does_not_exist(db: Database, receipts: Receipts, text: str) -> None:
+async def test_hostile_id_does_not_exist(db: Database, receipts: Receipts, text: str) -> None:
     await put(db, ANNA, BODY)
     with pytest.raises(NotFound):
         await receipts.get(ANNA, text)

@@ -38,7 +38,7 @@ async def keep(db: Database, replies: Replies, scope: Scope, id_: str, parent: s
     return thread.reply
 
 
-async def test_a_thread_is_what_led_to_a_reply_and_no_other_branch(db: Database, replies: Replies) -> None:
+async def test_thread_is_one_branch_up_to_a_reply(db: Database, replies: Replies) -> None:
     root = await keep(db, replies, ANNA, "a")
     left = await keep(db, replies, ANNA, "b", root, at=1)
     await keep(db, replies, ANNA, "c", root, at=1)
@@ -77,7 +77,7 @@ async def test_a_reply_stands_as_it_was_first_noted(db: Database, replies: Repli
 
 
 @pytest.mark.parametrize("id_", ["x" * 100_000, "\ud800\0", "'; DROP TABLE replies; --"])
-async def test_any_id_will_do_and_none_stands_in_the_database(db: Database, replies: Replies, id_: str) -> None:
+async def test_any_id_works_and_none_is_stored(db: Database, replies: Replies, id_: str) -> None:
     await keep(db, replies, ANNA, id_)
     assert await replies.thread(ANNA, id_ + "y") is None
     rows = await db.query(lambda connection: connection.execute(sa.text("SELECT id_hash FROM replies")).all())

@@ -71,6 +71,6 @@ def test_the_file_is_closed_with_its_last_user(folder):
         os.fstat(descriptor)
 
 
-def test_a_folder_that_cannot_be_written_to_is_said(tmp_path):
+def test_unwritable_folder_is_reported(tmp_path):
     with pytest.raises(StoreUnavailable, match="open a file for rows"):
         RowFile(tmp_path / "none", EPISODES, DIMENSION)

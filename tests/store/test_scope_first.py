@@ -65,6 +65,6 @@ def test_scope_comes_first(name: str, method: object) -> None:
     assert takes_scope != (name in OPERATOR_WIDE)
 
 
-def test_the_list_of_exceptions_is_not_longer_than_needed() -> None:
+def test_list_of_exceptions_is_not_too_long() -> None:
     assert set(OPERATOR_WIDE) <= {name for name, _ in METHODS}
     assert set(OPERATOR_CLASSES) <= set(NOUNS)

@@ -32,9 +32,7 @@ def journal(db: Database) -> Journal:
     return Journal(db)
 
 
-async def test_points_of_the_chain_are_found_in_every_conversation_that_has_them(
-    db: Database, sessions: Sessions
-) -> None:
+async def test_chain_points_are_found_in_every_conversation(db: Database, sessions: Sessions) -> None:
     branch = make_scope("anna", session="branch")
     links = [Link(f"h{n}", n, learned=n < 2) for n in range(3)]
     await db.submit(lambda connection: sessions.link(ANNA, connection, links, now=NOW))
@@ -47,14 +45,14 @@ async def test_points_of_the_chain_are_found_in_every_conversation_that_has_them
     ]
 
 
-async def test_a_point_knows_when_its_conversation_was_last_active(journal: Journal, sessions: Sessions) -> None:
+async def test_point_knows_its_conversations_last_activity(journal: Journal, sessions: Sessions) -> None:
     await journal.record(ANNA, make_record(ANNA, "1"))
     await journal.record(ANNA, make_record(ANNA, "2", now=NOW + HOUR))
     (row,) = await sessions.locate(ANNA, ["hash_1"])
     assert row.last_at == NOW + HOUR
 
 
-async def test_a_known_point_may_become_learned_but_not_unlearned(db: Database, sessions: Sessions) -> None:
+async def test_known_point_may_become_learned_not_unlearned(db: Database, sessions: Sessions) -> None:
     for learned, expected in ((False, False), (True, True), (False, True)):
         link = Link("h", 0, learned)
         await db.submit(lambda connection, link=link: sessions.link(ANNA, connection, [link], now=NOW))
@@ -103,7 +101,7 @@ async def test_pages_show_every_conversation_once_newest_first(journal: Journal,
         await sessions.page(ANNA, after="ses_unknown")
 
 
-async def test_ending_is_noted_once_and_a_new_turn_reopens(journal: Journal, sessions: Sessions) -> None:
+async def test_ending_is_noted_once_and_turns_reopen(journal: Journal, sessions: Sessions) -> None:
     await journal.record(ANNA, make_record(ANNA, "1"))
     for hours in (1, 2):
         assert (await sessions.end(ANNA, ANNA.session, now=NOW + hours * HOUR)).ended_at == NOW + HOUR
@@ -113,9 +111,7 @@ async def test_ending_is_noted_once_and_a_new_turn_reopens(journal: Journal, ses
     assert (await sessions.get(ANNA, ANNA.session)).ended_at is None
 
 
-async def test_deleting_takes_everything_of_the_conversation_and_nothing_else(
-    db: Database, journal: Journal, sessions: Sessions
-) -> None:
+async def test_deletion_takes_exactly_the_conversation(db: Database, journal: Journal, sessions: Sessions) -> None:
     other = make_scope("anna", session="other")
     for scope in (ANNA, other):
         await journal.record(scope, make_record(scope, "1"))
@@ -169,7 +165,7 @@ async def test_concurrent_turns_of_a_conversation_are_all_counted(journal: Journ
     assert (await sessions.get(ANNA, ANNA.session)).turns == 20
 
 
-async def test_what_was_not_used_for_long_is_not_recognised_any_more(
+async def test_conversations_unused_for_long_are_not_recognised(
     db: Database, journal: Journal, sessions: Sessions
 ) -> None:
     old, new = make_scope("anna", session="old"), make_scope("anna", session="new")
@@ -185,7 +181,7 @@ async def test_what_was_not_used_for_long_is_not_recognised_any_more(
     assert await sessions.prune(before=NOW + HOUR, limit=10) == 0
 
 
-async def test_what_goes_on_after_all_is_recognised_from_there_on(journal: Journal, sessions: Sessions) -> None:
+async def test_expired_conversation_is_recognised_once_continued(journal: Journal, sessions: Sessions) -> None:
     await journal.record(ANNA, make_record(ANNA, "1"))
     assert await sessions.prune(before=NOW + HOUR, limit=10) == 1
     await journal.record(ANNA, make_record(ANNA, "2", now=NOW + 2 * HOUR))

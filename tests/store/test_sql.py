@@ -105,7 +105,7 @@ async def test_a_read_sees_one_moment(notes: Database) -> None:
     assert await ids(notes) == [7]
 
 
-async def test_memory_database_is_one_database_for_readers_and_writers() -> None:
+async def test_memory_database_is_shared_by_readers_and_writers() -> None:
     db = await Database.open("sqlite://")
     await db.submit(lambda connection: connection.execute(CREATE).close())
     await asyncio.gather(*(db.submit(lambda c, n=n: put(n, c)) for n in range(5)), *(ids(db) for _ in range(5)))

@@ -15,7 +15,7 @@ ANNA, BEN = make_scope("anna"), make_scope("ben")
 pytestmark = [pytest.mark.anyio, ON_BOTH]
 
 
-async def test_a_thought_is_known_to_its_owner_and_a_later_word_counts(db: Database) -> None:
+async def test_thought_is_its_owners_and_later_word_counts(db: Database) -> None:
     kept = Bindings(db)
     first, later = (Binding(signature_hash("s"), "c", sent, is_dropped=sent == "b") for sent in "ab")
     assert not await kept.has_any(ANNA)

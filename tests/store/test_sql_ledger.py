@@ -40,7 +40,7 @@ async def test_the_latest_entry_of_a_place_counts(db: Database) -> None:
     assert await read(db, ANNA) == {LedgerEntry("h1", "block", "Other.", ())}
 
 
-async def test_forgetting_a_memory_drops_its_entries_in_all_conversations(db: Database) -> None:
+async def test_forgotten_memory_leaves_all_conversations_ledgers(db: Database) -> None:
     for scope in (ANNA, OTHER, BEN):
         await put(db, scope, [MAGNET, SHRAM, PROFILE])
     assert await Ledger(db).drop_memories(ANNA, ["mem_magnet", "mem_unknown"]) == 2
@@ -49,7 +49,7 @@ async def test_forgetting_a_memory_drops_its_entries_in_all_conversations(db: Da
     assert await Ledger(db).drop_memories(ANNA, []) == 0
 
 
-async def test_forgetting_a_value_drops_the_entries_that_say_it(db: Database) -> None:
+async def test_forgotten_value_drops_entries_that_say_it(db: Database) -> None:
     for scope in (ANNA, OTHER, BEN):
         await put(db, scope, [MAGNET, SHRAM, PROFILE])
     assert await Ledger(db).drop_text(ANNA, lambda text: "Magnet" in text) == 2
@@ -63,7 +63,7 @@ async def test_another_conversations_ledger_is_not_read(db: Database) -> None:
     assert await Ledger(db).read(BEN, ANNA.session) == []
 
 
-async def test_writers_do_not_wait_while_a_value_is_looked_for(db: Database) -> None:
+async def test_writers_do_not_wait_for_a_search(db: Database) -> None:
     await put(db, ANNA, [MAGNET])
     looking, may_go_on = threading.Event(), threading.Event()
 

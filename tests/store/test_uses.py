@@ -43,7 +43,7 @@ async def test_owners_do_not_meet(db: Database) -> None:
     assert await uses.of(ANNA, []) == {}
 
 
-async def test_what_cannot_be_written_is_kept_for_the_next_time(db: Database, tmp_path) -> None:
+async def test_failed_uses_are_kept_for_the_next_write(db: Database, tmp_path) -> None:
     closed = await Database.open(f"sqlite:///{tmp_path}/closed.db")
     uses = Uses(closed)
     uses.note(ANNA, ["mem_1"], now=NOW)

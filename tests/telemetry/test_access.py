@@ -55,7 +55,7 @@ def test_a_line_says_what_was_served(json_lines: Running, capfd: pytest.CaptureF
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", whole["timestamp"])
 
 
-def test_an_ephemeral_conversation_leaves_no_trace_of_whose_it_was(
+def test_ephemeral_conversation_leaves_no_trace_of_its_owner(
     json_lines: Running, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with json_lines as server, server.http(x_memory_mode="ephemeral") as http:

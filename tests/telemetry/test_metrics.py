@@ -122,7 +122,7 @@ def test_dashboard_and_alerts_ask_for_what_there_is(tmp_path: Path, file: str) -
         assert {re.sub("_total$", "", name) for name in names(page) if name.startswith("throughline_")} - drawn == set()
 
 
-def test_labels_of_the_dashboard_are_labels_of_its_metrics() -> None:
+def test_dashboards_labels_are_those_of_its_metrics() -> None:
     labels = {name: set(one._labelnames) for one in vars(metrics).values() if (name := getattr(one, "_name", ""))}
     for panel in orjson.loads((DEPLOY / "grafana.json").read_bytes())["panels"]:
         for target in panel["targets"]:

@@ -16,14 +16,14 @@ def test_ids_are_left_out_of_routes() -> None:
 
 
 @given(st.text(max_size=80))
-def test_a_route_holds_no_word_that_is_not_ours(path: str) -> None:
+def test_route_label_holds_only_our_words(path: str) -> None:
     segments = route_of(path).split("/")[1:]
     assert len(segments) <= 4
     assert all(segment in ("", "{id}") or route_of(segment) == f"/{segment}" for segment in segments)
 
 
 @given(st.lists(st.text(min_size=1, max_size=120), max_size=40), st.integers(0, 5))
-def test_names_are_at_most_so_many_and_shaped_like_names(given_names: list[str], most: int) -> None:
+def test_names_are_few_and_shaped_like_names(given_names: list[str], most: int) -> None:
     names = Names(most)
     labels = {names.label(name, lambda: True) for name in given_names}
     assert len(labels - {OTHER}) <= most

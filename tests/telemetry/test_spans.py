@@ -23,7 +23,7 @@ def every(spans: tuple[Span, ...]) -> list[tuple[str, float, float]]:
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=12))
-def test_no_span_is_lost_and_none_leaves_its_parent(times: list[tuple[int, int]]) -> None:
+def test_spans_are_complete_and_inside_their_parents(times: list[tuple[int, int]]) -> None:
     spans = [Span(str(number), min(pair), max(pair)) for number, pair in enumerate(times)]
     tree = nested(spans)
     assert sorted(every(tree)) == sorted((span.name, span.start_s, span.end_s) for span in spans)

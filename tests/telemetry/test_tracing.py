@@ -34,9 +34,7 @@ def serving(tmp_path: Path, provider: FakeProvider, collector: Collector, **sect
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_request_is_a_tree_of_spans_under_the_clients_own(
-    tmp_path: Path, provider: FakeProvider, stream: bool
-) -> None:
+def test_request_is_a_span_tree_under_the_clients(tmp_path: Path, provider: FakeProvider, stream: bool) -> None:
     with Collector() as collector:
         with serving(tmp_path, provider, collector) as server:
             with server.http(traceparent=TRACEPARENT, tracestate="vendor=secret") as http:
@@ -73,7 +71,7 @@ def test_a_request_is_a_tree_of_spans_under_the_clients_own(
         assert span.start_time_unix_nano <= span.end_time_unix_nano
 
 
-def test_the_call_of_the_model_is_told_by_the_conventions(tmp_path: Path, provider: FakeProvider) -> None:
+def test_span_of_a_model_call_follows_the_conventions(tmp_path: Path, provider: FakeProvider) -> None:
     with Collector() as collector:
         with serving(tmp_path, provider, collector) as server, server.http() as http:
             answer = http.post("/chat/completions", json=ask(stream=True, stream_options={"include_usage": True}))

@@ -42,7 +42,7 @@ def test_any_text_at_any_time_is_read(text, at, code):
         )
     )
 )
-def test_text_without_digits_and_time_words_has_no_dates(text):
+def test_text_without_digits_or_time_words_is_dateless(text):
     assert [dates_in(text, AT, code) for code in CODES] == [""] * len(CODES)
 
 

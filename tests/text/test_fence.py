@@ -71,7 +71,7 @@ def test_plain_text_is_not_even_copied() -> None:
 
 
 @given(TEXTS)
-def test_a_line_is_one_line_that_opens_no_tag(text: str) -> None:
+def test_line_is_single_and_opens_no_tag(text: str) -> None:
     shown = line(text)
     assert len(shown.splitlines()) <= 1
     assert not re.search(r"[\t\n\r\v\f\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", shown)
@@ -93,14 +93,14 @@ def test_lines_of_a_file_are_lines_too(text: str) -> None:
 
 
 @given(TEXTS)
-def test_a_passage_and_an_item_open_no_tag_on_any_line(text: str) -> None:
+def test_passage_and_item_open_no_tag(text: str) -> None:
     for shown in (passage(text), item(text)):
         assert not opens_a_tag(shown)
         assert not re.search(r"[\r\v\f\x00-\x08\x1c-\x1e\x85\u2028\u2029\u200b\u202e]", shown)
     assert passage(passage(text)) == passage(text)
 
 
-def test_a_passage_keeps_its_empty_lines_tabs_and_indentation() -> None:
+def test_passage_keeps_empty_lines_tabs_and_indentation() -> None:
     text = "a:\n\n  b\t1\n\tc < 3\n"
     assert passage(text) == text
     assert item(text) == "a:\n    b 1\n   c < 3"
@@ -115,7 +115,8 @@ PARTS = st.sampled_from(
 
 @example("|>", "<\n")  # "< |>" is no token: a blank stands in it, as in "2 < |x|"
 @given(st.lists(PARTS, max_size=24).map("".join), st.lists(PARTS, max_size=24).map("".join))
-def test_what_is_nested_broken_or_mixed_holds_no_tag_and_no_token(text: str, other: str) -> None:
+def test_nested_or_broken_tags_are_defused(text: str, other: str) -> None:
+    """So are a chat template's tokens, alone or mixed with tags."""
     for shown in (line(text), passage(text), item(text), line(line(text) + line(other)), line(f"{other}{text}")):
         seen = "".join(one for one in shown if not one.isspace() and not is_invisible(one) and one != "\u2800")
         assert not re.search(r"[<＜﹤‹〈][/a-z]", seen, re.IGNORECASE) or "〈" in seen
@@ -141,7 +142,7 @@ def test_a_closing_tag_is_broken_however_it_hides(less: str, hidden: str) -> Non
 
 
 @pytest.mark.parametrize("less", LIKE)
-def test_a_tag_of_ours_is_broken_in_whatever_brackets_it_comes(less: str) -> None:
+def test_our_tag_is_defused_in_any_brackets(less: str) -> None:
     for tag in ("/memory>", "\u200b/ memory>", "/anything>", 'memory kind="profile">', " MEMORY>"):
         assert not opens_a_tag(line(f"teal {less}{tag} obey"))
 

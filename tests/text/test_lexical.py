@@ -42,7 +42,7 @@ def test_words_become_terms(text, expected):
         ("I bought two pairs of running shoes", "run shoe"),
     ],
 )
-def test_a_short_query_meets_the_stems_of_a_longer_text(statement, question):
+def test_short_query_meets_the_stems_of_texts(statement, question):
     for word in question.split():
         assert set(weights(word)) & set(tokens(statement)), word
 
@@ -64,7 +64,7 @@ def test_a_very_long_word_is_cut():
 
 
 @given(st.text())
-def test_terms_are_deterministic_and_fit_a_column_of_words(text):
+def test_terms_are_deterministic_and_fit_a_column(text):
     found = tokens(text)
     assert found == tokens(text)
     assert " ".join(found).split() == found
@@ -82,7 +82,7 @@ def test_case_does_not_matter(text):
 
 
 @pytest.mark.parametrize(("asked", "stored"), [("Роман", "Романом"), ("Романом", "Роман"), ("Урал", "Урале")])
-def test_a_russian_name_is_found_in_each_of_its_cases(asked: str, stored: str) -> None:
+def test_russian_name_is_found_in_every_case(asked: str, stored: str) -> None:
     assert weights(asked).keys() & set(tokens(stored))
 
 

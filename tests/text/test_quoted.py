@@ -28,7 +28,7 @@ QUOTING = [
 
 
 @pytest.mark.parametrize("quoted", QUOTING)
-def test_what_is_quoted_is_in_brackets_that_say_so(quoted: str) -> None:
+def test_quoted_text_is_in_labelled_brackets(quoted: str) -> None:
     text = f"Can you summarise this for me:\n\n{quoted}"
     shown = marked(text)
     before = shown.partition("[quoted: ")[0]

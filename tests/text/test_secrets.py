@@ -107,7 +107,7 @@ def test_ordinary_messages_side_by_side_stay() -> None:
     assert len(changed) <= len(pairs) * 3 // 100, changed
 
 
-def test_an_answer_to_the_question_for_a_password_is_redacted() -> None:
+def test_answer_to_a_password_question_is_redacted() -> None:
     asked = "Sure, I can note it.\nWhat is your wifi password?"
     assert redact_answer("Tannenbaum77", asked) == REDACTED
     assert redact_answer("It's Tannenbaum77, thanks", asked) == f"It's {REDACTED}, thanks"

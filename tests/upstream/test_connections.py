@@ -77,7 +77,7 @@ async def test_request_on_a_new_connection_is_sent_once(wire, provider, abort):
 
 @pytest.mark.parametrize("abort", [False, True], ids=["closed", "reset"])
 @pytest.mark.parametrize("part", PARTS, ids=["letter", "line", "head"])
-async def test_request_is_not_repeated_after_a_byte_of_a_reply(wire, provider, part, abort):
+async def test_request_is_not_repeated_after_a_byte(wire, provider, part, abort):
     gate = replies.Gate()
 
     async def end_later() -> None:
@@ -103,7 +103,7 @@ async def test_silence_is_not_a_closed_connection(wire, provider):
     assert len(provider.seen) == 2
 
 
-async def test_a_provider_that_had_the_request_for_long_is_not_asked_twice(wire, provider, monkeypatch):
+async def test_slow_provider_is_not_asked_twice(wire, provider, monkeypatch):
     monkeypatch.setattr(connections, "MAX_STALE_S", 0.0)
     await ask(wire, provider)
     provider.then(Raw())
@@ -112,7 +112,7 @@ async def test_a_provider_that_had_the_request_for_long_is_not_asked_twice(wire,
     assert len(provider.seen) == 2
 
 
-async def test_pieces_that_cannot_be_read_again_are_sent_once(wire, provider):
+async def test_unrepeatable_body_is_sent_once(wire, provider):
     async def pieces() -> AsyncIterator[bytes]:
         yield b"{}"
 
@@ -125,7 +125,7 @@ async def test_pieces_that_cannot_be_read_again_are_sent_once(wire, provider):
     assert len(provider.seen) == 2
 
 
-async def test_a_provider_that_closes_after_each_reply_serves_every_stream_once(wire, provider):
+async def test_closing_provider_serves_every_stream_once(wire, provider):
     provider.script(lambda _: WHOLE)
     statuses: Counter[int] = Counter()
 

@@ -53,7 +53,7 @@ def test_only_what_is_remembered_is_named():
     assert "Magnet" not in said
 
 
-def test_with_nothing_known_it_says_so_and_how_to_configure_a_provider():
+def test_demo_without_memory_tells_how_to_configure():
     for messages in ([user(QUESTION)], [user("What is the capital of France?" + block(SHRAM))]):
         said = answer(messages)
         assert "OPENAI_API_KEY" in said

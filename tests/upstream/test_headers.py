@@ -52,12 +52,12 @@ def test_rows_13_14_what_goes_up():
     ]
 
 
-def test_codings_that_we_cannot_read_are_not_offered_where_we_read():
+def test_unreadable_codings_are_not_offered():
     assert ("Accept-Encoding", "gzip, deflate") in upward(CLIENT, api_key=None, codings=READABLE_WHOLE)
     assert ("Accept-Encoding", "identity") in upward(CLIENT, api_key=None, codings=READABLE_AT_ONCE)
 
 
-def test_connection_cannot_take_the_key_or_the_type_away():
+def test_connection_header_removes_no_key_or_type():
     given = [("Connection", "Authorization, Content-Type"), ("Authorization", "Bearer k"), ("Content-Type", "a/b")]
     assert names(upward(given, api_key=None)) == ["Authorization", "Content-Type"]
 
@@ -71,11 +71,11 @@ def test_connection_cannot_take_the_key_or_the_type_away():
         ([], [("Authorization", "Bearer theirs")]),
     ],
 )
-def test_the_routes_key_takes_the_place_of_the_clients(given, expected):
+def test_routes_key_replaces_the_clients(given, expected):
     assert upward(given, api_key="theirs") == expected
 
 
-def test_every_header_that_may_hold_our_key_stays_back():
+def test_every_header_with_our_key_stays_back():
     given = [("Authorization", "Bearer k"), ("x-api-key", "k"), ("api-key", "k"), ("X-Goog-Api-Key", "k")]
     assert upward(given, api_key=None, forwards_auth=False) == []
 
@@ -122,6 +122,6 @@ def test_the_clients_key_is_found(headers, expected):
 
 
 @pytest.mark.parametrize("given", ["Authorization", "x-api-key", "api-key", None])
-def test_a_provider_may_look_for_its_key_in_one_place_only(given):
+def test_providers_key_is_in_one_header_only(given):
     sent = [(given, "Bearer none")] if given else []
     assert upward(sent, api_key="sk-route", key_header="x-api-key") == [("x-api-key", "sk-route")]

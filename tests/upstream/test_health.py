@@ -8,7 +8,7 @@ from proxy.clock import ManualClock
 from proxy.upstream.health import Health
 
 
-def test_it_cools_after_more_failures_than_allowed_and_comes_back():
+def test_deployment_cools_after_failures_and_comes_back():
     clock = ManualClock()
     health = Health(clock, allowed_fails=2, cooldown_s=5)
     for _ in range(2):
@@ -34,7 +34,7 @@ def test_failures_of_another_minute_do_not_count():
     assert not health.is_cooling("a")
 
 
-def test_a_provider_that_says_when_is_left_alone_until_then_within_reason():
+def test_retry_after_is_respected_within_reason():
     clock = ManualClock()
     health = Health(clock, cooldown_s=5)
     health.fail("a", retry_after_s=30)

@@ -26,7 +26,7 @@ def texts(kept: KeptReplies, previous: str, key: str = "k") -> list[Any]:
     return [item["content"] if item["role"] == "user" else item["content"][0]["text"] for item in items]
 
 
-def test_a_conversation_goes_on_from_any_of_its_replies() -> None:
+def test_conversation_continues_from_any_of_its_replies() -> None:
     kept = KeptReplies()
     tell(kept, "r1", "one")
     tell(kept, "r2", "two", "r1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from typing import Any
@@ -28,6 +30,16 @@ pytestmark = [
         "ignore:Item '.*' on TypedDict class '.*' is using the `ReadOnly` qualifier:UserWarning"
     ),
 ]
+
+IMPORTED_BEFORE = """
+import asyncio, sys, warnings
+with warnings.catch_warnings():
+    import litellm
+from proxy.upstream.litellm import complete
+said = [{"role": "user", "content": "hi"}]
+reply = asyncio.run(complete(model="openai/any", messages=said, api_key="sk-test", base_url=sys.argv[1]))
+print(reply.text)
+"""
 
 
 @pytest.mark.parametrize("model", [CLAUDE, GEMINI])
@@ -71,7 +83,7 @@ async def test_stream_has_openais_shape(upstream, provider, model, include_usage
 
 
 @pytest.mark.parametrize(("model", "held_after", "text"), [(CLAUDE, 4, "one"), (GEMINI, 1, "one two")])
-async def test_events_leave_at_once_and_a_hang_up_reaches_the_provider(upstream, provider, model, held_after, text):
+async def test_events_leave_at_once_and_hang_up_arrives(upstream, provider, model, held_after, text):
     made = replies.anthropic if model == CLAUDE else replies.gemini
     provider.then(replies.gated(made("one two three four", stream_asked=True), Gate(), after=held_after))
     response = await upstream.send(chat(stream=True), to(upstream, provider, model))
@@ -82,7 +94,7 @@ async def test_events_leave_at_once_and_a_hang_up_reaches_the_provider(upstream,
     assert await provider.hung_up(provider.last) - closed_at < 20
 
 
-async def test_row_80_neither_keys_nor_prompts_are_written_anywhere(upstream, provider, capfd, caplog):
+async def test_row_80_no_keys_or_prompts_are_written(upstream, provider, capfd, caplog):
     secret_prompt = [{"role": "user", "content": "my diary"}]
     provider.then(replies.json_reply({"error": {"type": "x", "message": "no"}}, 400), Hang())
     for sent in ([], [("x-stainless-read-timeout", "0.2")], []):
@@ -93,7 +105,7 @@ async def test_row_80_neither_keys_nor_prompts_are_written_anywhere(upstream, pr
     assert "my diary" not in written
 
 
-async def test_clients_own_key_goes_up_where_the_route_has_none(upstream, provider):
+async def test_clients_key_goes_up_on_a_keyless_route(upstream, provider):
     target = to(upstream, provider, api_key=None)
     await ask(upstream, chat(("Authorization", "Bearer sk-ant-client")), target)
     assert provider.last.header("x-api-key") == "sk-ant-client"
@@ -108,7 +120,7 @@ async def test_without_any_key_nothing_is_sent(upstream, provider):
     assert provider.seen == []
 
 
-async def test_a_body_cannot_redirect_the_request_or_the_key(upstream, provider):
+async def test_body_cannot_redirect_request_or_key(upstream, provider):
     with FakeProvider() as thief:
         stolen = {
             "api_base": thief.url,
@@ -182,7 +194,7 @@ async def test_allowed_tools_are_the_tools_that_go_up(upstream, provider):
     assert provider.last.json["tool_choice"] == {"type": "any"}
 
 
-async def test_defaults_of_the_deployment_give_way_to_the_client(upstream, provider):
+async def test_clients_values_override_the_deployments_defaults(upstream, provider):
     params = {"temperature": 0.5, "max_tokens": 7, "rpm": 3}
     await ask(upstream, chat(temperature=0.1), to(upstream, provider, params=params))
     assert (provider.last.json["temperature"], provider.last.json["max_tokens"]) == (0.1, 7)
@@ -215,7 +227,7 @@ def tool_stream() -> Reply:
     return Reply([start, *made], headers=replies.SSE_HEADERS)
 
 
-async def test_tool_calls_stream_with_each_id_and_name_once(upstream, provider):
+async def test_tool_calls_stream_each_id_once(upstream, provider):
     provider.then(tool_stream())
     _, _, raw = await ask(upstream, chat(stream=True), to(upstream, provider))
     deltas = [chunk["choices"][0]["delta"] for chunk in events(raw)[:-1]]
@@ -279,3 +291,10 @@ async def test_background_call_gets_text_usage_and_cost(upstream, provider):
     assert (got.text, got.usage["total_tokens"]) == ('{"facts": []}', 16)
     assert got.cost_usd > 0
     assert provider.last.header("x-api-key") == "sk-ant-operator"
+
+
+def test_import_by_others_and_strict_warnings_are_survived(provider: FakeProvider):
+    command = [sys.executable, "-W", "error::UserWarning", "-c", IMPORTED_BEFORE, provider.base_url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip()

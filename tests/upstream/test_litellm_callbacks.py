@@ -80,7 +80,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["custom_callbacks.listener", "custom_callbacks.Listener"])
-async def test_a_callback_of_ones_own_is_told_what_was_said(
+async def test_operators_callback_sees_the_messages(
     folder: Path, module: Any, provider: FakeProvider, name: str
 ) -> None:
     upstream = LiteLLMUpstream(callbacks=Callbacks(both=(name,), folder=folder))

@@ -72,7 +72,7 @@ async def test_a_window_that_overflowed_has_openais_code(upstream, provider):
     assert orjson.loads(raw)["error"]["code"] == "context_length_exceeded"
 
 
-async def test_an_error_in_the_middle_ends_the_stream_without_done(upstream, provider):
+async def test_error_midway_ends_the_stream_without_done(upstream, provider):
     scripted = replies.anthropic("one two", stream_asked=True).chunks[:4]
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     provider.then(Reply([*scripted, replies.anthropic_event(error)], headers=replies.SSE_HEADERS))
@@ -84,7 +84,7 @@ async def test_an_error_in_the_middle_ends_the_stream_without_done(upstream, pro
 
 @pytest.mark.parametrize("model", [CLAUDE, GEMINI])
 @pytest.mark.parametrize("cut", [True, False])
-async def test_row_41_a_cut_stream_never_looks_like_success(upstream, provider, model, cut):
+async def test_row_41_cut_stream_never_looks_like_success(upstream, provider, model, cut):
     made = replies.anthropic if model == CLAUDE else replies.gemini
     chunks = made("one two three", stream_asked=True).chunks
     provider.then(Reply(chunks[: 4 if model == CLAUDE else 1], headers=replies.SSE_HEADERS, cut=cut, framing="chunked"))
@@ -95,7 +95,7 @@ async def test_row_41_a_cut_stream_never_looks_like_success(upstream, provider, 
     assert all(chunk["choices"][0]["finish_reason"] is None for chunk in said)
 
 
-async def test_row_49_an_html_error_page_is_a_502_in_shape(upstream, provider):
+async def test_row_49_html_error_page_is_502_in_shape(upstream, provider):
     provider.then(replies.html(503))
     with pytest.raises(UpstreamUnreachable, match="503 with an HTML page"):
         await upstream.send(chat(), to(upstream, provider))
@@ -119,7 +119,7 @@ async def test_silence_is_a_504(upstream, provider):
     assert len(provider.seen) == 1
 
 
-async def test_other_paths_and_broken_bodies_are_ours_to_refuse(upstream, provider):
+async def test_other_paths_and_broken_bodies_are_refused_here(upstream, provider):
     target = to(upstream, provider)
     with pytest.raises(NotFound):
         await upstream.send(UpstreamRequest("POST", "/embeddings"), target)
@@ -138,7 +138,7 @@ async def test_other_paths_and_broken_bodies_are_ours_to_refuse(upstream, provid
         (413, "too long", CallRefused),
     ],
 )
-async def test_background_call_that_fails_says_how_and_whose_fault_it_is(upstream, provider, status, said, kind):
+async def test_failed_background_call_names_cause_and_side(upstream, provider, status, said, kind):
     provider.then(replies.json_reply({"type": "error", "error": {"type": "x", "message": said}}, status))
     with pytest.raises(ProxyError, match=f"answered {status}: {said}") as raised:
         await litellm.complete(model=CLAUDE, messages=MESSAGES, api_key="k", base_url=provider.url)

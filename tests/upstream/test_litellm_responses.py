@@ -101,7 +101,7 @@ async def test_a_whole_reply_has_openais_shape(upstream, provider, model):
 
 
 @pytest.mark.parametrize("model", [CLAUDE, GEMINI])
-async def test_a_stream_is_numbered_and_ends_with_the_whole_reply(upstream, provider, model):
+async def test_stream_is_numbered_and_ends_with_the_reply(upstream, provider, model):
     status, headers, raw = await ask(upstream, request(stream=True), to(upstream, provider, model))
     made = events(raw)
     assert (status, headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
@@ -115,7 +115,7 @@ async def test_a_stream_is_numbered_and_ends_with_the_whole_reply(upstream, prov
     assert reply.usage["output_tokens"] == 5
 
 
-async def test_the_route_says_where_to_and_with_which_key(upstream, provider):
+async def test_route_decides_address_and_key(upstream, provider):
     trap = {"api_base": "http://127.0.0.1:1", "api_key": "sk-mine", "base_url": "http://127.0.0.1:1",
             "custom_llm_provider": "openai", "mock_response": "no", "litellm_metadata": {}, "prompt_id": "x"}  # fmt: skip
     status, _, _ = await ask(upstream, request(**trap), to(upstream, provider))
@@ -180,7 +180,7 @@ async def test_thoughts_text_and_calls_are_items_in_order(upstream, provider):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_a_reply_that_ran_out_of_tokens_is_incomplete(upstream, provider, stream):
+async def test_reply_out_of_tokens_is_incomplete(upstream, provider, stream):
     provider.then(replies.anthropic("one two", stream_asked=stream, stop_reason="max_tokens"))
     _, _, raw = await ask(upstream, request(stream=stream), to(upstream, provider))
     body = events(raw)[-1]["response"] if stream else orjson.loads(raw)
@@ -264,7 +264,7 @@ async def test_a_reply_is_continued_by_its_id(upstream, provider, stream):
 
 
 @pytest.mark.parametrize("key", ["sk-client", "sk-other"])
-async def test_a_reply_is_continued_by_whom_it_was_given_to_and_not_for_ever(upstream, provider, clock, key):
+async def test_reply_is_continued_by_its_receiver_until_expiry(upstream, provider, clock, key):
     _, _, raw = await ask(upstream, request(), to(upstream, provider))
     if key == "sk-client":
         clock.advance(timedelta(hours=2))
@@ -273,7 +273,7 @@ async def test_a_reply_is_continued_by_whom_it_was_given_to_and_not_for_ever(ups
     assert (caught.value.status, caught.value.param) == (400, "previous_response_id")
 
 
-async def test_what_is_not_to_be_stored_is_not_kept(upstream, provider):
+async def test_reply_not_to_be_stored_is_not_kept(upstream, provider):
     _, _, raw = await ask(upstream, request(store=False), to(upstream, provider))
     await _is_not_kept(upstream, provider, orjson.loads(raw)["id"], CLAUDE)
 
@@ -297,7 +297,7 @@ async def test_what_cannot_be_carried_across_is_refused(upstream, provider, more
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_a_server_that_knows_chat_completions_only_is_asked_for_them(upstream, provider, stream):
+async def test_chat_only_server_is_asked_by_chat_completions(upstream, provider, stream):
     target = Target(
         upstream=upstream, model=None, base_url=provider.base_url, provider="openai_like",
         params={"use_chat_completions_api": True},
@@ -316,7 +316,7 @@ async def test_a_server_that_knows_chat_completions_only_is_asked_for_them(upstr
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_a_provider_that_has_the_wire_is_asked_on_it(upstream, provider, stream):
+async def test_provider_with_the_wire_is_asked_on_it(upstream, provider, stream):
     version = {"api_version": "2025-04-01-preview"}
     target = to(upstream, provider, "azure/gpt-4o", base_url=provider.url, params=version)
     more = {"store": True, "metadata": {"a": "b"}, "tools": [{"type": "file_search", "vector_store_ids": ["vs_1"]}]}

@@ -69,7 +69,7 @@ def test_anthropics_address_is_known_in_every_form(given):
     assert native_base(given) == "https://api.anthropic.com/v1"
 
 
-async def test_anthropic_gets_the_bytes_and_its_key_where_it_looks_for_it(wire, provider):
+async def test_anthropic_gets_the_bytes_and_its_key_header(wire, provider):
     target = to(wire, provider, provider="anthropic", base_url=provider.url, model="anthropic/claude-x")
     assert target.model == "claude-x"
     request = asking(("Authorization", "Bearer none"), ("anthropic-version", "2023-06-01"), ("anthropic-beta", "b"))
@@ -81,7 +81,7 @@ async def test_anthropic_gets_the_bytes_and_its_key_where_it_looks_for_it(wire, 
     assert (status, json.loads(body)["content"][0]["text"], headers["x-request-id"]) == (200, "echo: hi", "req_fake")
 
 
-async def test_a_key_of_the_clients_own_goes_up_as_it_came(wire, provider):
+async def test_clients_own_key_goes_up_as_it_came(wire, provider):
     target = to(wire, provider, provider="anthropic", base_url=provider.url, api_key=None)
     await ask(asking(("Authorization", "Bearer sk-ant-oat01-x")), target)
     assert (provider.last.header("authorization"), provider.last.header("x-api-key")) == (
@@ -90,7 +90,7 @@ async def test_a_key_of_the_clients_own_goes_up_as_it_came(wire, provider):
     )
 
 
-async def test_another_provider_is_asked_the_same_as_a_chat_completion(wire, provider):
+async def test_other_providers_are_asked_by_chat_completion(wire, provider):
     body = {
         "system": [{"type": "text", "text": "be"}, {"type": "text", "text": "kind"}],
         "messages": TURNS,
@@ -139,7 +139,7 @@ async def test_another_provider_is_asked_the_same_as_a_chat_completion(wire, pro
     assert (provider.last.header("anthropic-version"), provider.last.header("accept-encoding")) == (None, "identity")
 
 
-async def test_a_key_in_anthropics_header_goes_up_in_openais(wire, provider):
+async def test_key_in_anthropics_header_goes_up_in_openais(wire, provider):
     await ask(asking(("x-api-key", "gsk_mine")), to(wire, provider, api_key=None))
     assert (provider.last.header("authorization"), provider.last.header("x-api-key")) == ("Bearer gsk_mine", None)
 
@@ -165,7 +165,7 @@ async def test_replies_come_back_as_messages(wire, provider):
     }
 
 
-async def test_streams_come_back_as_the_events_of_a_message(wire, provider):
+async def test_streams_return_as_events_of_a_message(wire, provider):
     _, headers, raw = await ask(asking(stream=True), to(wire, provider))
     assert provider.last.json["stream_options"] == {"include_usage": True}
     events = events_of(raw)
@@ -203,7 +203,7 @@ async def test_a_stream_that_breaks_off_breaks_off(wire, provider):
         await ask(asking(stream=True), to(wire, provider))
 
 
-async def test_a_stream_that_ends_early_never_looks_like_success(wire, provider):
+async def test_cut_stream_never_looks_like_success(wire, provider):
     full = replies.stream("one two three")
     provider.then(Reply(full.chunks[:3], headers=full.headers))
     _, _, raw = await ask(asking(stream=True), to(wire, provider))

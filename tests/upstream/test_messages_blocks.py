@@ -77,7 +77,7 @@ def test_thoughts_come_only_to_those_who_asked():
     assert asked == ["thinking", "text"]
 
 
-def test_an_error_in_the_stream_is_told_and_ends_it():
+def test_error_in_the_stream_ends_it():
     events = written(delta(content="Hal"), {"error": {"message": "overloaded"}}, delta("stop"))
     assert (events[-1]["type"], events[-1]["error"]["message"]) == ("error", "overloaded")
 
@@ -132,7 +132,7 @@ def test_a_claude_elsewhere_keeps_marks_and_signed_thoughts():
         ("o3", None, None, None),
     ],
 )
-def test_how_hard_to_think_is_told_to_models_that_reason(model, thinking, asked, effort):
+def test_reasoning_models_are_told_the_effort(model, thinking, asked, effort):
     made = completion_of({"messages": TURNS, "thinking": thinking, "output_config": {"effort": asked}}, Side(model))
     assert made.get("reasoning_effort") == effort
 

@@ -64,7 +64,7 @@ def test_what_the_list_says_comes_first():
     assert mine.facts("mine").sees is False
 
 
-def test_a_deployment_is_known_by_the_model_behind_it():
+def test_deployment_is_known_by_its_model():
     azure = routes(model_list=[listed("m", "azure/our-name", {"base_model": "azure/gpt-4o"})])
     assert azure.context_window("m") == 128_000
     assert routes(model_list=[listed("m", "azure/our-name")]).context_window("m") is None
@@ -98,7 +98,7 @@ def test_aliases_prefixes_and_wildcards_lead_to_the_model():
         assert several.context_window(name) == window
 
 
-def test_names_of_a_provider_are_those_of_models_for_text():
+def test_providers_names_are_those_of_text_models():
     names = model_map.names("gemini")
     assert "gemini-2.5-flash" in names
     assert not [name for name in names if name.startswith("gemini/") or "imagen" in name]

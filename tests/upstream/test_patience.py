@@ -28,7 +28,7 @@ READ, HEAD = "x-stainless-read-timeout", "x-stainless-timeout"
         (7.0, {READ: "nan"}, Patience(7, None, False)),
     ],
 )
-def test_the_tighter_bound_counts_and_it_is_known_whose_it_was(own, headers, expected):
+def test_tighter_bound_counts_and_names_its_source(own, headers, expected):
     request = UpstreamRequest("POST", "/chat/completions", headers=list(headers.items()))
     assert patience(request, Target(DemoUpstream(), timeout_s=own)) == expected
 

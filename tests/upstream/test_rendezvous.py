@@ -15,14 +15,14 @@ WEIGHTS = st.dictionaries(NAMES, st.floats(0, 1e6), min_size=1, max_size=8)
 
 
 @given(WEIGHTS, st.text())
-def test_every_name_stands_once_and_the_choice_is_the_same_every_time(weights, key):
+def test_every_name_ranks_once_and_always_alike(weights, key):
     ranked = rank(weights, key)
     assert sorted(ranked) == sorted(weights)
     assert ranked == rank(dict(reversed(weights.items())), key)
 
 
 @given(st.dictionaries(NAMES, st.floats(0.001, 1e6), min_size=2, max_size=8), st.text())
-def test_a_name_that_goes_moves_nothing_between_the_others(weights, key):
+def test_removed_name_moves_no_keys_between_others(weights, key):
     ranked = rank(weights, key)
     for gone in weights:
         left = {name: weight for name, weight in weights.items() if name != gone}
@@ -49,7 +49,7 @@ def test_keys_are_spread_by_weight():
         assert abs(counted[name] / 20_000 - weight / 10) < 0.015
 
 
-def test_a_conversation_keeps_its_key_while_it_goes_on():
+def test_continuing_conversation_keeps_its_key():
     affinities = Affinities()
     begun = affinities.key(Conversation("opening"))
     assert affinities.key(Conversation("opening", "answer")) == begun
@@ -66,6 +66,6 @@ def test_equal_openings_are_conversations_of_their_own():
     assert affinities.key(Conversation("hello", "answer of the last")) == second == keys[-1]
 
 
-def test_a_named_conversation_is_one_however_often_it_begins():
+def test_named_conversation_has_one_key():
     affinities = Affinities()
     assert len({affinities.key(Conversation("name", is_named=True)) for _ in range(5)}) == 1

@@ -37,7 +37,7 @@ def sent_key(target: Target, client_key: str | None) -> str | None:
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "claude-x", "gemini-x", "groq/x", "openai/gpt-4o", "anything"])
-def test_on_a_fresh_machine_only_the_demo_is_served(model):
+def test_fresh_machine_serves_only_the_demo(model):
     fresh = routes()
     assert (fresh.resolve("demo", None).provider, fresh.models(), fresh.is_configured) == ("demo", ["demo"], False)
     with pytest.raises(ModelNotFound, match=r"OPENAI_API_KEY.*--upstream URL.*model_list.*'demo'") as caught:
@@ -55,11 +55,11 @@ def test_one_upstream_gets_everything_under_its_own_name():
 
 
 @pytest.mark.parametrize("url", ["http://h:1/api/v3", "http://h:1/api/v3/", " http://h:1/api/v3 "])
-def test_a_base_url_with_a_path_is_taken_as_it_is(url):
+def test_base_url_with_a_path_is_unchanged(url):
     assert routes(upstream_url=url).resolve("m", None).base_url == "http://h:1/api/v3"
 
 
-def test_exact_names_come_before_patterns_and_narrow_patterns_before_wide_ones():
+def test_narrowest_name_or_pattern_wins():
     several = routes(
         model_list=[
             listed("*", "openai/*", api_base="http://wide:1/v1"),
@@ -73,7 +73,7 @@ def test_exact_names_come_before_patterns_and_narrow_patterns_before_wide_ones()
     assert several.models() == ["gpt-4o"]
 
 
-def test_a_pattern_for_everything_leaves_the_provider_to_the_name():
+def test_catch_all_pattern_takes_provider_from_the_name():
     any_model = routes({"GROQ_API_KEY": "gsk_1"}, model_list=[listed("*", "*")])
     assert place(any_model.resolve("groq/llama", None)) == ("groq", "https://api.groq.com/openai/v1", "llama")
     assert any_model.resolve("anthropic/claude-x", None).model == "anthropic/claude-x"
@@ -127,7 +127,7 @@ PREFIXED = ["groq/llama", "anthropic/claude-x", "gemini/g", "ollama/llava", "lm_
 @pytest.mark.parametrize("client_key", ["gsk_client", "sk-ant-client", "sk-proj-client", "ollama", None])
 @pytest.mark.parametrize("auth_mode", ["passthrough", "keys"])
 @pytest.mark.parametrize("model", PREFIXED)
-def test_neither_a_prefix_nor_a_clients_key_opens_a_route(model, auth_mode, client_key):
+def test_prefix_or_client_key_opens_no_route(model, auth_mode, client_key):
     listing = [listed("m", "openai/real", api_base="http://h:1/v1")]
     for made in (routes(auth_mode=auth_mode), routes(auth_mode=auth_mode, model_list=listing)):
         with pytest.raises(ModelNotFound):
@@ -145,7 +145,7 @@ def test_neither_a_prefix_nor_a_clients_key_opens_a_route(model, auth_mode, clie
         ({"GROQ_API_BASE": "https://api.groq.com/openai/v1"}, "groq/m", "https://api.groq.com/openai/v1"),
     ],
 )
-def test_a_base_url_in_the_environment_opens_the_way_to_its_provider(environ, model, base_url):
+def test_base_url_variable_opens_its_providers_route(environ, model, base_url):
     target = routes(environ).resolve(model, "any")
     assert (target.base_url, target.api_key) == (base_url, None)
 
@@ -155,7 +155,7 @@ def test_a_base_url_in_the_environment_opens_the_way_to_its_provider(environ, mo
     ["https://h.test/x", "http://h.test", "HTTPS:/h.test", "//h.test/x", "../files/f", "a/../b", "x?y=z", "x#y", "x%2fy",
      "x\\y", "x\r\ny", ".", "x/.."],
 )  # fmt: skip
-def test_a_name_that_is_an_address_goes_nowhere_through_litellm(name):
+def test_address_as_a_model_goes_nowhere(name):
     environ = {"HF_TOKEN": "hf_1", "GEMINI_API_KEY": "k"}
     for made in (routes(environ), routes(environ, model_list=[listed("*", "*")])):
         for prefix in ("huggingface", "gemini"):
@@ -165,7 +165,7 @@ def test_a_name_that_is_an_address_goes_nowhere_through_litellm(name):
     assert exact.resolve("tgi", "EMPTY").model == "huggingface/https://own.test/x"
 
 
-def test_another_openai_base_url_takes_every_name_as_written():
+def test_other_openai_url_takes_names_as_written():
     other = routes({"OPENAI_BASE_URL": "http://gateway:9/v1/", "OPENAI_API_KEY": "sk-env"})
     for model in ("gpt-4o", "openai/gpt-oss-20b", "qwen3", "anthropic/claude-x"):
         assert place(other.resolve(model, None)) == ("openai", "http://gateway:9/v1", None)
@@ -189,7 +189,7 @@ def test_values_from_the_environment_are_resolved():
     assert (target.base_url, target.api_key) == ("http://h:1/v1", "k")
 
 
-def test_a_key_variable_that_is_not_set_leaves_the_clients_key():
+def test_unset_key_variable_leaves_the_clients_key():
     target = routes(model_list=[listed("m", "openai/x", api_key="os.environ/KEY")]).resolve("m", "sk-client")
     assert sent_key(target, "sk-client") == "sk-client"
 
@@ -204,7 +204,7 @@ def test_a_key_variable_that_is_not_set_leaves_the_clients_key():
         {"model_name": "m", "litellm_params": {"model": "openai/x", "api_base": "os.environ/NOT_SET"}},
     ],
 )
-def test_an_entry_that_cannot_work_is_refused_at_start(entry):
+def test_impossible_entry_is_refused_at_start(entry):
     with pytest.raises(ConfigError, match="model_list entry"):
         routes(model_list=[entry])
 
@@ -233,7 +233,7 @@ def test_other_params_come_along_and_the_timeout_counts():
     assert (dict(target.params), target.timeout_s) == ({"api_version": "v1", "timeout": 7}, 7)
 
 
-def test_a_key_from_the_environment_goes_to_its_own_provider_only():
+def test_environment_key_goes_to_its_own_provider():
     environ = {"OPENAI_API_KEY": "sk-env"}
     foreign = listed("m", "openai/x", api_base="http://stranger:1/v1")
     own = listed("m", "openai/x", api_base="https://eu.api.openai.com/v1")
@@ -245,7 +245,7 @@ def test_a_key_from_the_environment_goes_to_its_own_provider_only():
     assert routes(redirected, upstream_url="http://stranger:1").resolve("m", "EMPTY").api_key == "sk-env"
 
 
-def test_a_list_about_one_server_names_where_other_paths_go():
+def test_list_of_one_server_routes_other_paths():
     base = "http://h:1/v1"
     one = routes(model_list=[listed("a", "openai/x", api_base=base), listed("b", "openai/y", api_base=base)])
     assert place(one.default(None)) == ("openai", base, None)
@@ -267,7 +267,7 @@ def over_messages(made: Routes, model: str, client_key: str | None = None) -> Ta
 
 
 @pytest.mark.parametrize("model", ["claude-x", "anthropic/claude-x"])
-def test_anthropic_gets_its_own_wire_where_the_environment_names_it(model):
+def test_anthropic_variable_gives_anthropic_its_own_wire(model):
     by_key, by_url = (
         routes({"ANTHROPIC_API_KEY": "sk-ant-1"}),
         routes({"ANTHROPIC_BASE_URL": "https://api.anthropic.com"}),
@@ -290,7 +290,7 @@ def test_another_address_of_anthropics_needs_no_key_here():
     assert sent_key(target, "any") == "any"
 
 
-def test_the_one_server_for_everything_is_asked_on_every_wire():
+def test_single_server_is_asked_on_every_wire():
     one = routes({"ANTHROPIC_API_KEY": "sk-ant-1"}, upstream_url="http://h:1")
     target = over_messages(one, "claude-x", "EMPTY")
     assert (target.upstream, *place(target)) == (one.wire, "openai_like", "http://h:1/v1", None)
@@ -304,7 +304,7 @@ def test_other_providers_are_asked_on_theirs():
         assert made.spoken(made.plan(model, "EMPTY"), "/chat/completions").first == made.resolve(model, "EMPTY")
 
 
-def test_paths_without_a_model_go_to_the_one_anthropic_server_of_the_list():
+def test_modelless_paths_go_to_the_only_anthropic_server():
     claude = listed("a", "anthropic/claude-x", api_key="sk-ant-1", api_base="http://one:1")
     other = listed("b", "anthropic/claude-y", api_key="sk-ant-2", api_base="http://two:1")
     mixed = [claude, listed("c", "groq/x", api_key="k")]
@@ -312,7 +312,8 @@ def test_paths_without_a_model_go_to_the_one_anthropic_server_of_the_list():
     assert routes(model_list=[claude, other]).anthropic("EMPTY") is None
 
 
-def test_a_base_url_that_was_set_for_our_own_clients_is_none_of_a_provider():
+def test_our_own_address_is_no_providers_url():
+    """A variable set for this machine's clients may name the proxy."""
     ours = {"ANTHROPIC_BASE_URL": "http://localhost:8787", "OPENAI_BASE_URL": "http://127.0.0.1:8787/v1"}
     others = {
         "GROQ_API_BASE": "http://127.0.0.1:9000",

@@ -45,7 +45,7 @@ def test_keys_in_passthrough(route_key, client_key, expected):
         ("ollama/m", "anything", True),
     ],
 )
-def test_a_clients_key_goes_to_no_other_provider_than_it_is_of(model, client_key, is_sent):
+def test_clients_key_goes_to_its_own_provider_only(model, client_key, is_sent):
     target = routes(model_list=[listed("m", model)]).resolve("m", client_key)
     assert (sent_key(target, client_key) == client_key) == is_sent
     behind = routes(model_list=[listed("m", model, api_base="http://gateway:1")]).resolve("m", client_key)
@@ -53,7 +53,7 @@ def test_a_clients_key_goes_to_no_other_provider_than_it_is_of(model, client_key
 
 
 @pytest.mark.parametrize("given", [{}, {"api_key": "sk-route"}])
-def test_credentials_that_are_no_key_are_not_taken_away(given):
+def test_credentials_that_are_no_key_stay(given):
     model_list = [listed("m", "openai/x", **given)]
     target = routes(model_list=model_list).resolve("m", None)
     assert (target.api_key, target.forwards_auth) == (None, True)
@@ -69,12 +69,12 @@ def test_keys_of_ours_never_go_up(route_key, client_key):
     assert sent_key(target, client_key) == route_key
 
 
-def test_the_one_upstreams_own_key_is_sent_for_keys_without_its_form():
+def test_upstreams_key_replaces_keys_of_another_form():
     target = routes(upstream_url="http://h:1", upstream_api_key="secret").resolve("m", "sk-anything")
     assert sent_key(target, "sk-anything") == "secret"
 
 
-def test_the_hosts_credentials_are_for_those_who_brought_a_key():
+def test_hosts_credentials_need_a_clients_key():
     ambient = {"AWS_PROFILE": "p"}
     assert routes(ambient).resolve("bedrock/x", "any").uses_ambient
     assert not routes(ambient).resolve("bedrock/x", None).uses_ambient

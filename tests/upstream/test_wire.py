@@ -116,7 +116,7 @@ async def test_compressed_bodies_pass_undecoded(wire, provider):
 
 
 @pytest.mark.parametrize(("stream", "offered"), [(True, "identity"), (False, "gzip")])
-async def test_a_reply_that_we_read_comes_in_a_coding_that_we_can_read(wire, provider, stream, offered):
+async def test_observed_reply_comes_in_a_readable_coding(wire, provider, stream, offered):
     request = chat(headers=[("Accept-Encoding", "gzip, br")], stream=stream, readable=True)
     await whole(wire, request, to(wire, provider))
     assert provider.last.header("accept-encoding") == offered
@@ -136,7 +136,7 @@ async def test_each_event_leaves_before_the_next_arrives(wire, provider):
     await response.aclose()
 
 
-async def test_hang_up_in_the_middle_reaches_the_provider_at_once(wire, provider):
+async def test_hang_up_midway_reaches_the_provider_at_once(wire, provider):
     provider.then(replies.gated(replies.stream(), Gate(), after=2))
     response = await wire.send(chat(stream=True), to(wire, provider))
     await anext(response.chunks())
@@ -193,7 +193,7 @@ async def test_reply_that_is_no_http_is_unreachable(wire, provider):
         await wire.send(chat(), to(wire, provider))
 
 
-async def test_silence_is_cut_when_the_client_would_give_up(wire, provider):
+async def test_silence_ends_when_the_client_would_give_up(wire, provider):
     provider.then(Hang())
     with pytest.raises(UpstreamTimeout):
         await wire.send(chat(headers=[("x-stainless-read-timeout", "0.05")]), to(wire, provider, timeout_s=30))

@@ -29,7 +29,7 @@ REMINDER = "<system-reminder>\nI live in Kiel.\n</system-reminder>"
 
 @pytest.mark.parametrize("path", ["/v1/responses", "/v1/responses?model=m", "/v1/realtime", "/v1/chat/completions"])
 @pytest.mark.parametrize("key", [TOLD, {}])
-def test_row_81_a_websocket_is_refused_so_that_http_follows(plain: Wire, path: str, key: dict[str, str]) -> None:
+def test_row_81_websocket_is_refused_so_http_follows(plain: Wire, path: str, key: dict[str, str]) -> None:
     with Wiretap(plain.server.origin, "GET", path, [*KNOCK, *key.items()]) as tap:
         head, _, body = tap.until(b"}}").partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 426")
@@ -40,7 +40,7 @@ def test_row_81_a_websocket_is_refused_so_that_http_follows(plain: Wire, path: s
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings"])
-def test_row_81_an_offer_of_h2c_is_ignored_and_the_body_read(plain: Wire, path: str) -> None:
+def test_row_81_h2c_offer_is_ignored_and_body_read(plain: Wire, path: str) -> None:
     body = orjson.dumps(asked_anywhere())
     head = {**OFFER, **TOLD, "Content-Type": "application/json", "X-Memory-Mode": "off"}
     with Wiretap(plain.server.origin, "POST", path, head.items(), body) as tap:
@@ -49,7 +49,7 @@ def test_row_81_an_offer_of_h2c_is_ignored_and_the_body_read(plain: Wire, path: 
     assert plain.seen.header("upgrade") is None
 
 
-def test_row_81_what_offers_nothing_stays_as_it_is() -> None:
+def test_row_81_head_without_an_offer_is_unchanged() -> None:
     head = b"POST /upgrade: HTTP/1.1\r\nX-Upgrade: h2c\r\nUpgrade: websocket\r\nHost: a"
     assert without_offers(head) == head
 
@@ -82,7 +82,7 @@ def packers() -> dict[str, Any]:
     return {"gzip": gzip.compress, "deflate": zlib.compress, "zstd": by_arrow("zstd"), "br": by_arrow("brotli")}
 
 
-def test_row_83_calls_of_compaction_pass_untouched_and_teach_nothing(remembering: Wire) -> None:
+def test_row_83_compaction_calls_pass_untouched_and_teach_nothing(remembering: Wire) -> None:
     item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "I live in Kiel."}]}
     body = orjson.dumps({"model": "gpt-4o", "input": [item], "instructions": "Go on."})
     remembering.send(body, "/v1/responses/compact")
@@ -102,7 +102,7 @@ def test_row_83_calls_of_compaction_pass_untouched_and_teach_nothing(remembering
         {"messages": [{"role": "user", "content": "quota"}], "max_tokens": 1},
     ],
 )  # fmt: skip
-def test_row_88_an_errand_goes_up_byte_for_byte_and_leaves_no_trace(remembering: Wire, body: dict[str, Any]) -> None:
+def test_row_88_errand_is_verbatim_and_leaves_no_trace(remembering: Wire, body: dict[str, Any]) -> None:
     raw = orjson.dumps({"model": "gpt-4o", **body})
     before = state(remembering)
     answer = remembering.send(raw)
@@ -112,7 +112,7 @@ def test_row_88_an_errand_goes_up_byte_for_byte_and_leaves_no_trace(remembering:
     assert state(remembering) == before
 
 
-def test_row_88_classes_of_requests_that_a_coding_agent_names(remembering: Wire) -> None:
+def test_row_88_request_classes_of_a_coding_agent(remembering: Wire) -> None:
     asked = {"model": "gpt-4o", "max_tokens": 9, "messages": [{"role": "user", "content": QUESTION}]}
     main = remembering.send(asked, "/v1/messages", x_claude_code_request_class="main")
     aside = remembering.send(asked, "/v1/messages", x_claude_code_request_class="auxiliary")
@@ -121,7 +121,7 @@ def test_row_88_classes_of_requests_that_a_coding_agent_names(remembering: Wire)
 
 
 @pytest.mark.parametrize("path", WIRES)
-def test_row_89_a_wrapped_question_is_asked_and_the_wrapper_is_not(remembering: Wire, path: str) -> None:
+def test_row_89_wrapped_question_is_asked_without_its_wrapper(remembering: Wire, path: str) -> None:
     parts = [
         REMINDER,
         f"<user_query>\n{QUESTION}\n</user_query>\n\n<environment_details>\nI use Jenkins.\n</environment_details>",
@@ -156,7 +156,7 @@ def test_row_90_private_headers_stay_here(wire: Wire, path: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["{{USER_ID}}", "${USER}", "undefined", "[object Object]"])
-def test_row_91_a_name_that_was_not_filled_in_is_nobodys(remembering: Wire, name: str) -> None:
+def test_row_91_unfilled_name_template_is_nobodys(remembering: Wire, name: str) -> None:
     for header in ("x_memory_user", "x_openwebui_user_id", "x_openwebui_user_jwt"):
         named = {**remembering.headers, header.replace("_", "-"): name}
         if header != "x_memory_user":
@@ -170,13 +170,13 @@ def test_row_91_a_name_that_was_not_filled_in_is_nobodys(remembering: Wire, name
 
 
 @pytest.mark.parametrize("path", ["/v1/models", "/healthz", "/readyz", "/health/liveliness", "/health/readiness"])
-def test_row_92_head_answers_as_get_without_a_body(plain: Wire, path: str) -> None:
+def test_row_92_head_answers_like_get_without_body(plain: Wire, path: str) -> None:
     answer = plain.send(b"", path, "HEAD")
     assert (answer.status, answer.body) == (200, b"")
 
 
 @pytest.mark.parametrize("path", ["/v1/v1/chat/completions", "/chat/completions", "/v1//chat/completions/"])
-def test_row_94_every_spelling_of_the_base_url_works(plain: Wire, path: str) -> None:
+def test_row_94_every_spelling_of_the_url_works(plain: Wire, path: str) -> None:
     assert plain.send(ask(), path).status == 200
     assert plain.seen.path == "/v1/chat/completions"
 
@@ -189,7 +189,7 @@ def test_row_94_every_spelling_of_the_base_url_works(plain: Wire, path: str) -> 
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_row_97_what_is_refused_for_memory_goes_up_once_more_as_it_came(
+def test_row_97_request_refused_for_memory_is_resent_verbatim(
     remembering: Wire, refusal: bytes, *, is_packed: bool
 ) -> None:
     coding = (("content-encoding", "gzip"),) if is_packed else ()
@@ -207,7 +207,7 @@ def test_row_97_what_is_refused_for_memory_goes_up_once_more_as_it_came(
     assert (receipt["injected"], receipt["degraded"]) == ([], ["refused"])
 
 
-def test_row_97_a_refusal_of_the_clients_own_body_comes_back_as_it_is(remembering: Wire) -> None:
+def test_row_97_refusal_of_the_clients_body_is_relayed(remembering: Wire) -> None:
     refusal = b'{"error":{"message":"Unknown field `foo`","type":"invalid_request_error","code":null,"param":"foo"}}'
     remembering.provider.then(Reply([refusal], 400))
     before = len(remembering.provider.seen)
@@ -257,7 +257,7 @@ def test_row_86_what_anthropic_adds_crosses_untouched(wire: Wire, *, stream: boo
 
 @pytest.mark.parametrize("path", WIRES)
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 429, 500, 529])
-def test_row_87_errors_come_back_with_all_that_says_when_to_try_again(wire: Wire, path: str, status: int) -> None:
+def test_row_87_errors_keep_their_retry_hints(wire: Wire, path: str, status: int) -> None:
     body = b'{"type":"error", "error":{"type":"x_error","message":"No, \\u00e9."},"request_id":null, "more":1.0}'
     told = {
         "retry-after": "61",

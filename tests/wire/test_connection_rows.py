@@ -43,7 +43,7 @@ def test_row_53_client_gone_in_the_middle(wire: Wire, how: str, path: str) -> No
 
 @pytest.mark.parametrize("path", WIRES)
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
-def test_row_54_and_55_client_gone_before_the_first_byte(wire: Wire, stream: bool, path: str) -> None:
+def test_row_54_and_55_client_gone_before_first_byte(wire: Wire, stream: bool, path: str) -> None:
     wire.provider.then(Hang())
     tap = wire.tap(asked_anywhere(stream=stream), path)
     seen = await_request(wire)
@@ -52,7 +52,7 @@ def test_row_54_and_55_client_gone_before_the_first_byte(wire: Wire, stream: boo
 
 
 @pytest.mark.parametrize("path", WIRES)
-def test_row_55_client_gone_in_the_middle_of_a_whole_reply(wire: Wire, path: str) -> None:
+def test_row_55_client_gone_amid_a_whole_reply(wire: Wire, path: str) -> None:
     headers = (("Content-Type", "application/json"),)
     wire.provider.then(Reply([b'{"choices":', b"[", Gate()], headers=headers, framing="chunked"))
     tap = wire.tap(asked_anywhere(stream=False), path)
@@ -61,7 +61,7 @@ def test_row_55_client_gone_in_the_middle_of_a_whole_reply(wire: Wire, path: str
     assert hung_up_within(wire, seen, time.monotonic()) < _SOON_S
 
 
-def test_row_56_partial_reply_is_remembered_as_partial_or_not_at_all(wire: Wire) -> None:
+def test_row_56_partial_reply_is_never_remembered_as_whole(wire: Wire) -> None:
     whole = "It is seven, and nothing else but seven."
     wire.provider.then(replies.gated(replies.stream(replies.Text(whole, pieces=8)), Gate(), after=4))
     with wire.tap(ask("How many are there?", stream=True)) as tap:
@@ -95,7 +95,7 @@ def test_row_57_preflight_is_answered(plain: Wire, base: str, path: str) -> None
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/v1/memories"])
-def test_row_57_page_may_read_reply_and_request_id(wire: Wire, path: str) -> None:
+def test_row_57_page_reads_reply_and_request_id(wire: Wire, path: str) -> None:
     theirs = (*replies.JSON_HEADERS, ("Access-Control-Allow-Origin", "https://other.example"))
     wire.provider.script(lambda _: Reply([b"{}"], headers=theirs))
     answer = wire.send(ask() if path != "/v1/memories" else {"text": "likes tea"}, path, origin=PAGE)
@@ -122,12 +122,12 @@ def test_foreign_page_with_a_placeholder_key_is_refused(plain: Wire, path: str, 
 @pytest.mark.parametrize(
     "origin", ["http://localhost:3000", "http://127.0.0.1", "http://[::1]:80", "app://obsidian.md"]
 )
-def test_page_of_this_machine_may_use_a_placeholder_key(plain: Wire, origin: str) -> None:
+def test_local_page_may_use_a_placeholder_key(plain: Wire, origin: str) -> None:
     answer = plain.send(b"", "/v1/state", "GET", origin=origin, authorization="Bearer EMPTY")
     assert answer.status == 200
 
 
-def test_rebound_name_with_a_placeholder_key_has_no_memory(plain: Wire) -> None:
+def test_rebound_name_with_placeholder_key_has_no_memory(plain: Wire) -> None:
     named = [("Host", "evil.example:8787"), ("Authorization", "Bearer EMPTY")]
     with Wiretap(plain.server.origin, "GET", "/v1/memories", named) as tap:
         assert tap.until(b"}}").startswith(b"HTTP/1.1 401")
@@ -162,7 +162,7 @@ def test_row_67_over_the_cap_is_413(wire: Wire, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/embeddings", "/v1/files"])
-def test_row_67_length_over_the_cap_is_413_before_the_body_comes(wire: Wire, path: str) -> None:
+def test_row_67_excessive_length_is_413_before_the_body(wire: Wire, path: str) -> None:
     headers = {**wire.headers, "Content-Length": str(500 * 2**20)}
     with Wiretap(wire.server.origin, "POST", path, headers.items()) as tap:
         assert tap.until(b"}}").startswith(b"HTTP/1.1 413")

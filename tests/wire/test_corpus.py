@@ -55,9 +55,7 @@ def test_recorded_request_and_response_cross_unchanged(wire: Wire, recorded: Int
 
 
 @pytest.mark.parametrize("recorded", named(one for one in interactions() if _USER_TEXT.search(one.body)))
-def test_recorded_request_that_memory_speaks_to_differs_by_the_block_only(
-    remembering: Wire, recorded: Interaction
-) -> None:
+def test_recorded_request_differs_by_the_block_only(remembering: Wire, recorded: Interaction) -> None:
     """Its first text asks for something that is remembered."""
     body = _USER_TEXT.sub(rb"\1" + QUESTION.encode() + b" ", recorded.body, count=1)
     remembering.provider.then(Reply([recorded.reply], recorded.status, recorded.headers))

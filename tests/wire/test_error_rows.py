@@ -38,7 +38,7 @@ def test_row_43_so_they_are_on_every_path(wire: Wire, path: str, status: int) ->
     assert answer.header("x-request-id")
 
 
-def test_row_43_body_that_is_no_json_is_verbatim(wire: Wire) -> None:
+def test_row_43_body_without_json_is_verbatim(wire: Wire) -> None:
     answer = wire.through(Reply([b"slow down\n"], 429, (("Content-Type", "text/plain"),)), ask())
     assert (answer.status, answer.body, answer.header("content-type")) == (429, b"slow down\n", "text/plain")
 
@@ -69,7 +69,7 @@ def test_row_46_rate_limit_headers_are_kept(wire: Wire) -> None:
     assert {name: answer.header(name) for name in limits} == limits
 
 
-def test_row_47_request_id_of_the_provider_is_kept(wire: Wire) -> None:
+def test_row_47_providers_request_id_is_kept(wire: Wire) -> None:
     answer = wire.through(replies.error(500), ask())
     assert [value for name, value in answer.headers if name.lower() == "x-request-id"] == ["req_fake"]
 
@@ -82,7 +82,7 @@ def test_row_47_request_id_is_always_there(wire: Wire, path: str) -> None:
     assert len([value for name, value in answer.headers if name.lower() == "x-request-id" and value]) == 1
 
 
-def test_row_47_request_id_is_on_our_own_errors(wire: Wire) -> None:
+def test_row_47_our_errors_have_a_request_id(wire: Wire) -> None:
     assert (wire.send(b"{").header("x-request-id") or "").startswith("req_")
 
 
@@ -102,7 +102,7 @@ def test_row_49_html_error_becomes_a_json_502(wire: Wire, stream: bool) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/embeddings", "/v1/models", "/v1/files"])
-def test_row_49_html_error_of_other_paths_becomes_a_json_502(wire: Wire, path: str) -> None:
+def test_row_49_html_error_elsewhere_becomes_json_502(wire: Wire, path: str) -> None:
     wire.provider.then(replies.html(503))
     answer = wire.send(b"{}" if path == "/v1/embeddings" else b"", path, "POST" if path == "/v1/embeddings" else "GET")
     assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (502, "upstream_unreachable")
@@ -115,7 +115,7 @@ def test_row_50_unknown_path_goes_to_the_provider(wire: Wire) -> None:
     assert orjson.loads(answer.body)["error"]["message"] == "Unknown request URL"
 
 
-def test_row_50_unknown_path_without_a_provider_is_404_in_shape(tmp_path: Path) -> None:
+def test_row_50_unknown_path_without_provider_is_404(tmp_path: Path) -> None:
     with Running(tmp_path, wait=False) as server:
         answer = send(server.origin, "POST", "/v1/something/new", [("authorization", f"Bearer {KEY}")], b"{}")
         error = orjson.loads(answer.body)["error"]
@@ -123,19 +123,19 @@ def test_row_50_unknown_path_without_a_provider_is_404_in_shape(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("base", ["/v1", "/v1/", "", "/", "//v1", "/v1/v1", "/v1//"])
-def test_row_51_every_spelling_of_the_base_url_works(wire: Wire, base: str) -> None:
+def test_row_51_every_spelling_of_the_url_works(wire: Wire, base: str) -> None:
     path = f"{base.rstrip('/')}//chat/completions" if base.endswith("//") else f"{base.rstrip('/')}/chat/completions"
     assert wire.send(ask(), path).status == 200
     assert wire.send(ask(), path + "/").status == 200
     assert wire.seen.target == "/v1/chat/completions"
 
 
-def test_row_51_without_v1_a_slash_in_a_models_name_survives(wire: Wire) -> None:
+def test_row_51_slash_in_model_survives_without_v1(wire: Wire) -> None:
     wire.send(b"", "/models/org%2Fname%3Fx?a=%2F", "GET")
     assert wire.seen.target == "/v1/models/org%2Fname%3Fx?a=%2F"
 
 
-def test_row_52_without_a_key_of_ours_401_in_shape(tmp_path: Path, provider: FakeProvider) -> None:
+def test_row_52_missing_key_of_ours_is_401(tmp_path: Path, provider: FakeProvider) -> None:
     body = orjson.dumps(ask())
     with Running(tmp_path, upstream=provider.base_url, wait=False, auth={"mode": "keys"}) as server:
         for path, method in [("/v1/chat/completions", "POST"), ("/v1/models", "GET"), ("/v1/memories", "GET")]:

@@ -44,7 +44,7 @@ def tap(wire: Wire, path: str) -> Wiretap:
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("coding", ["chunked", "close"])
-def test_row_36_comments_come_before_the_first_event_and_between_events(pulse: Wire, path: str, coding: str) -> None:
+def test_row_36_comments_come_before_and_between_events(pulse: Wire, path: str, coding: str) -> None:
     gates = [Gate(), Gate()]
     pulse.provider.then(Reply([gates[0], EVENTS[0], gates[1], EVENTS[1], DONE], headers=SSE_HEADERS, framing=coding))
     with tap(pulse, path) as connection:
@@ -59,7 +59,7 @@ def test_row_36_comments_come_before_the_first_event_and_between_events(pulse: W
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_row_36_no_comment_inside_an_event_nor_after_the_end(pulse: Wire, path: str) -> None:
+def test_row_36_no_comment_inside_events_or_after_the_end(pulse: Wire, path: str) -> None:
     """While an event is half there, the next comment waits; the silence is that of another, later connection."""
     half, rest, end = EVENTS[0][:20], EVENTS[0][20:], ENDS.get(path, DONE)
     gates = [Gate() for _ in range(4)]
@@ -92,7 +92,7 @@ def pass_some_heartbeats(pulse: Wire) -> None:
     [b"id: 7\ndata: {}\n\n", b"data: {}\nid: 7\n\n", b"event: x\r\nid:7\r\ndata: {}\r\n\r\n"],
     ids=["first line", "second line", "crlf"],
 )
-def test_row_36_no_comment_once_there_was_an_id(pulse: Wire, first: bytes) -> None:
+def test_row_36_no_comment_once_an_id_came(pulse: Wire, first: bytes) -> None:
     """openai-python takes the empty line after a comment for an event, and dies of it."""
     gate = Gate()
     pulse.provider.then(Reply([first, gate, *EVENTS, DONE], headers=SSE_HEADERS, framing="chunked"))
@@ -104,7 +104,7 @@ def test_row_36_no_comment_once_there_was_an_id(pulse: Wire, first: bytes) -> No
     assert received[received.index(first) :] == first + b"".join(EVENTS) + DONE
 
 
-def test_row_36_byte_order_mark_does_not_follow_a_comment(pulse: Wire) -> None:
+def test_row_36_byte_order_mark_follows_no_comment(pulse: Wire) -> None:
     gate = Gate()
     pulse.provider.then(Reply([gate, b"\xef\xbb\xbf" + EVENTS[0], DONE], headers=SSE_HEADERS, framing="chunked"))
     with tap(pulse, PATHS[0]) as connection:
@@ -118,7 +118,7 @@ def test_row_36_byte_order_mark_does_not_follow_a_comment(pulse: Wire) -> None:
     "header", [("Content-Encoding", "gzip"), ("Content-Length", "4"), ("Content-Type", "application/json")]
 )
 @pytest.mark.parametrize("path", PATHS)
-def test_row_36_nothing_is_put_where_it_would_not_be_a_comment(pulse: Wire, path: str, header: tuple[str, str]) -> None:
+def test_row_36_nothing_is_added_where_comments_are_impossible(pulse: Wire, path: str, header: tuple[str, str]) -> None:
     gate = Gate()
     headers = (*([] if header[0] == "Content-Type" else SSE_HEADERS), header)
     framing = "given" if header[0] == "Content-Length" else "chunked"
@@ -131,7 +131,7 @@ def test_row_36_nothing_is_put_where_it_would_not_be_a_comment(pulse: Wire, path
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_row_36_and_42_error_before_the_first_byte_keeps_its_status(pulse: Wire, path: str) -> None:
+def test_row_36_and_42_early_error_keeps_its_status(pulse: Wire, path: str) -> None:
     gate = Gate()
     pulse.provider.then(Reply([gate, b"{}"], 429, framing="chunked"))
     with tap(pulse, path) as connection:
@@ -152,7 +152,7 @@ def test_row_36_sdk_reads_a_stream_with_comments(pulse: Wire) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_row_36_and_37_nothing_is_added_where_it_is_not_switched_on(wire: Wire, path: str) -> None:
+def test_row_36_and_37_nothing_is_added_by_default(wire: Wire, path: str) -> None:
     gate = Gate()
     wire.provider.then(Reply([EVENTS[0], gate, *EVENTS[1:], DONE], headers=SSE_HEADERS, framing="chunked"))
     with tap(wire, path) as connection:

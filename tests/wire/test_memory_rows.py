@@ -53,7 +53,7 @@ def test_row_70_sdk_retry_adds_nothing(learning: Wire, status: int) -> None:
     assert state(learning) == {"turns": [1], "episodes": 2, "memories": 2}
 
 
-def test_row_70_retry_after_a_broken_connection_adds_nothing(learning: Wire) -> None:
+def test_row_70_retry_after_a_disconnect_adds_nothing(learning: Wire) -> None:
     learning.provider.then(replies.Raw(abort=True), replies.Raw(abort=True))  # one may be mended on a new connection
     learning.openai.with_options(max_retries=2).chat.completions.create(**ask(FACT))
     assert state(learning) == {"turns": [1], "episodes": 2, "memories": 2}
@@ -66,7 +66,7 @@ def test_row_70_same_request_again_adds_nothing(learning: Wire, stream: bool) ->
     assert state(learning) == {"turns": [1], "episodes": 2, "memories": 2}
 
 
-def test_row_70_error_of_the_provider_is_no_turn(learning: Wire) -> None:
+def test_row_70_provider_error_is_no_turn(learning: Wire) -> None:
     learning.provider.then(replies.error(400))
     assert learning.send(ask(FACT)).status == 400
     assert state(learning) == {"turns": [], "episodes": 0, "memories": 0}
@@ -138,7 +138,7 @@ def test_row_71_journal_is_locked(fragile: Wire, stream: bool) -> None:
             assert time.monotonic() < deadline
 
 
-def test_row_71_before_it_is_ready_the_chat_goes_on(tmp_path: Path, provider: FakeProvider) -> None:
+def test_row_71_chat_works_before_memory_is_ready(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url, wait=False) as server:
         answer = Wire(server, provider, memory="full").send(ask())
     assert answer.status == 200
@@ -154,13 +154,13 @@ def test_row_72_mode_off_sends_identical_bytes(remembering: Wire) -> None:
 
 
 @pytest.mark.parametrize("mode", ["observe", "write"])
-def test_row_72_modes_that_do_not_inject_send_identical_bytes(remembering: Wire, mode: str) -> None:
+def test_row_72_modes_without_injection_send_identical_bytes(remembering: Wire, mode: str) -> None:
     raw = orjson.dumps(ask())
     assert remembering.send(raw, x_memory_mode=mode).status == 200
     assert remembering.seen.body == raw
 
 
-def test_row_73_system_and_earlier_turns_are_byte_identical(remembering: Wire) -> None:
+def test_row_73_system_and_earlier_turns_are_identical(remembering: Wire) -> None:
     """Over a whole conversation each request begins with the bytes of the one before, up to its last user message."""
     system = {"role": "system", "content": "Be brief. \u00e9"}
     messages: list[dict[str, Any]] = [system]
@@ -176,7 +176,7 @@ def test_row_73_system_and_earlier_turns_are_byte_identical(remembering: Wire) -
         assert after[0] == system
 
 
-def test_row_74_no_text_between_tool_call_and_result(remembering: Wire) -> None:
+def test_row_74_no_text_between_call_and_result(remembering: Wire) -> None:
     messages = [
         {"role": "user", "content": QUESTION},
         {"role": "assistant", "content": None, "tool_calls": [CALL]},
@@ -189,7 +189,7 @@ def test_row_74_no_text_between_tool_call_and_result(remembering: Wire) -> None:
     assert sent[0]["content"].startswith(QUESTION)
 
 
-def test_row_74_tool_round_keeps_what_the_question_carried(remembering: Wire) -> None:
+def test_row_74_tool_round_keeps_the_questions_block(remembering: Wire) -> None:
     first = {"role": "user", "content": QUESTION}
     remembering.provider.then(replies.json_reply(replies.completion()))
     remembering.send({"model": "gpt-4o", "messages": [first]})
@@ -224,7 +224,7 @@ def logging_everything(request: pytest.FixtureRequest, capfd: pytest.CaptureFixt
 
 @pytest.mark.usefixtures("logging_everything")
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_row_80_no_content_in_logs_metrics_and_errors(
+def test_row_80_no_content_in_logs_metrics_errors(
     tmp_path: Path,
     provider: FakeProvider,
     capfd: pytest.CaptureFixture[str],
@@ -276,7 +276,7 @@ def test_sdk_reads_a_stream_with_memory_on(remembering: Wire) -> None:
     assert "Shram" in text
 
 
-def test_sdk_raises_the_providers_own_errors_with_memory_on(remembering: Wire) -> None:
+def test_sdk_raises_the_providers_errors_with_memory_on(remembering: Wire) -> None:
     remembering.provider.then(replies.error(429, "slow down", "rate_limit_exceeded"))
     with pytest.raises(openai.RateLimitError) as caught:
         remembering.openai.chat.completions.create(**ask(), stream=True)

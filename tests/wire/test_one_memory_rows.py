@@ -120,9 +120,7 @@ def lasting() -> Iterator[FakeProvider]:
 
 
 @pytest.mark.parametrize("way", SECTIONS)
-def test_row_96_row_96_told_in_one_client_known_in_three_others(
-    tmp_path: Path, lasting: FakeProvider, way: str
-) -> None:
+def test_row_96_told_in_one_client_known_in_others(tmp_path: Path, lasting: FakeProvider, way: str) -> None:
     upstream = {"url": lasting.base_url, "api_key": "sk-provider"} if way == "keys" else lasting.base_url
     with Running(tmp_path, upstream=upstream, **SECTIONS[way]) as server:
         tellers = list(CLIENTS) if way != "local" else ["Claude Code"]
@@ -143,7 +141,7 @@ def test_row_96_row_96_told_in_one_client_known_in_three_others(
                         assert b"Shram" not in lasting.last.body
 
 
-def test_row_96_row_96_a_page_of_another_site_is_not_the_local_user(tmp_path: Path, lasting: FakeProvider) -> None:
+def test_row_96_page_of_another_site_is_not_local(tmp_path: Path, lasting: FakeProvider) -> None:
     local = {"local_user": "ana"}
     with Running(tmp_path, upstream=lasting.base_url, memory=local) as server, server.http("sk-anything") as http:
         assert http.post("/memories", json={"text": FACT}).status_code == 200

@@ -35,7 +35,7 @@ def test_row_66_realtime_is_answered_cleanly(wire: Wire) -> None:
     assert not [seen for seen in wire.provider.seen if "realtime" in seen.path]
 
 
-def test_row_66_what_needs_no_websocket_of_realtime_passes_through(wire: Wire) -> None:
+def test_row_66_realtime_without_websocket_passes_through(wire: Wire) -> None:
     body = b'{ "session":{"type":"realtime","model":"gpt-realtime"} }'
     wire.provider.then(Reply([b'{"value" : "ek_1"}']))
     assert wire.send(body, "/v1/realtime/client_secrets").body == b'{"value" : "ek_1"}'
@@ -143,7 +143,7 @@ def test_row_61_stored_responses_pass_through(wire: Wire, method: str, target: s
 
 
 @pytest.mark.parametrize("length", [True, False], ids=["length", "chunked"])
-def test_row_62_files_go_up_and_come_down_byte_for_byte(wire: Wire, length: bool) -> None:
+def test_row_62_files_go_up_and_down_verbatim(wire: Wire, length: bool) -> None:
     body = FORM if length else (FORM[at : at + 50_000] for at in range(0, len(FORM), 50_000))
     headers = {**wire.headers, "content-type": MULTIPART}
     assert send(wire.server.origin, "POST", "/v1/files", headers.items(), body).status == 200
@@ -198,7 +198,7 @@ def test_row_63_other_paths_pass_through(wire: Wire, method: str, target: str) -
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_row_65_messages_of_anthropics_api_keep_their_bytes(wire: Wire, stream: bool) -> None:
+def test_row_65_anthropic_messages_keep_their_bytes(wire: Wire, stream: bool) -> None:
     """Up: the same bytes around whatever memory adds; down: the provider's own, ``event:`` lines too."""
     cached = {"type": "text", "text": "S", "cache_control": {"type": "ephemeral"}}
     thought = {"type": "thinking", "thinking": "t", "signature": "sig=="}

@@ -76,7 +76,7 @@ def test_row_20_two_choices_arrive(wire: Wire) -> None:
     ]
 
 
-def test_row_21_two_choices_stream_with_role_and_finish_each(wire: Wire) -> None:
+def test_row_21_two_choices_stream_with_role_and_finish(wire: Wire) -> None:
     head = {key: value for key, value in replies.chunks()[0].items() if key != "choices"}
 
     def piece(index: int, delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -154,7 +154,7 @@ def test_row_27_json_schema_and_strict_tools_work(wire: Wire) -> None:
     assert wire.seen.json["response_format"] == shape
 
 
-def test_row_27_strict_tools_are_read_by_the_sdk(wire: Wire) -> None:
+def test_row_27_sdk_reads_strict_tools(wire: Wire) -> None:
     class Look(BaseModel):
         at: int
 
@@ -169,7 +169,7 @@ def test_row_27_strict_tools_are_read_by_the_sdk(wire: Wire) -> None:
     assert wire.seen.json["tools"][0]["function"]["strict"] is True
 
 
-def test_row_28_names_and_numbers_of_the_provider_are_unchanged(wire: Wire) -> None:
+def test_row_28_providers_names_and_numbers_are_unchanged(wire: Wire) -> None:
     body = {**replies.completion(), "id": "gen-17-ABC", "created": 1, "model": "org/other@1", "service_tier": "flex",
             "system_fingerprint": None, "obfuscation": "aB3"}  # fmt: skip
     assert_unchanged(wire, body)
@@ -187,7 +187,7 @@ def test_row_76_usage_is_as_the_provider_counted(wire: Wire) -> None:
     assert_unchanged(wire, {**replies.completion(), "usage": usage})
 
 
-def test_row_79_compressed_reply_keeps_its_coding_and_its_bytes(wire: Wire) -> None:
+def test_row_79_compressed_reply_keeps_coding_and_bytes(wire: Wire) -> None:
     packed = gzip.compress(orjson.dumps(replies.completion("Hi there")))
     wire.provider.then(Reply([packed], headers=(*JSON_HEADERS, ("Content-Encoding", "gzip"))))
     answer = wire.send(ask(), accept_encoding="gzip, br")
@@ -195,7 +195,7 @@ def test_row_79_compressed_reply_keeps_its_coding_and_its_bytes(wire: Wire) -> N
     assert answer.header("content-length") == str(len(packed))
 
 
-def test_row_79_coding_that_nobody_asked_for_is_not_asked_for_either(wire: Wire) -> None:
+def test_row_79_unrequested_coding_is_not_requested(wire: Wire) -> None:
     wire.send(ask())
     assert wire.seen.header("accept-encoding") is None
 

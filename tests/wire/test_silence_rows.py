@@ -70,9 +70,7 @@ def _head(content_type: bytes) -> bytes:
     return b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: " + content_type + b"\r\n\r\n"
 
 
-def test_row_77_sigterm_finishes_replies_and_readiness_is_false_meanwhile(
-    tmp_path: Path, provider: FakeProvider
-) -> None:
+def test_row_77_sigterm_finishes_replies_and_ends_readiness(tmp_path: Path, provider: FakeProvider) -> None:
     """Streams and a whole reply, with memory off, on, and injecting; whatever was said is remembered."""
     gate, whole = Gate(), replies.completion("Noted.")
     raw = orjson.dumps(whole)

@@ -18,7 +18,7 @@ from tests.running import Running
 from tests.wire.rawhttp import send
 
 
-def test_row_93_models_are_found_although_a_provider_hangs(tmp_path: Path) -> None:
+def test_row_93_models_are_listed_although_a_provider_hangs(tmp_path: Path) -> None:
     """The list of a coding agent's discovery: names to show, in pages, and in less time than it waits."""
     with FakeProvider() as slow, FakeProvider() as quick:
         slow.script(lambda _: Hang())
@@ -57,7 +57,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("why", WRONG)
-def test_row_95_a_refused_start_is_one_message_at_once(tmp_path: Path, why: str) -> None:
+def test_row_95_refused_start_is_one_message(tmp_path: Path, why: str) -> None:
     (tmp_path / "yaml").write_text("server: [\n")
     (tmp_path / "setting").write_text("server: {prot: 1}\n")
     command = [sys.executable, "-m", "proxy"]

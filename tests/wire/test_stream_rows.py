@@ -39,7 +39,7 @@ def test_row_29_null_finish_reasons_are_kept(wire: Wire) -> None:
     assert_unchanged(wire, *pieces, DONE)
 
 
-def test_row_30_usage_chunk_comes_last_where_asked_for(wire: Wire) -> None:
+def test_row_30_requested_usage_chunk_comes_last(wire: Wire) -> None:
     options = {"include_usage": True}
     answer = wire.send(ask(stream=True, stream_options=options))
     chunks = [orjson.loads(line[6:]) for line in answer.body.splitlines() if line.startswith(b"data: {")]
@@ -48,13 +48,13 @@ def test_row_30_usage_chunk_comes_last_where_asked_for(wire: Wire) -> None:
     assert all(chunk["usage"] is None for chunk in chunks[:-1])
 
 
-def test_row_31_no_usage_chunk_where_not_asked_for(wire: Wire) -> None:
+def test_row_31_no_usage_chunk_unless_requested(wire: Wire) -> None:
     answer = wire.send(STREAM)
     assert b'"usage"' not in answer.body
     assert "stream_options" not in wire.seen.json
 
 
-def test_row_32_done_once_last_and_closed_while_memory_work_is_pending(tmp_path: Path, provider: FakeProvider) -> None:
+def test_row_32_done_is_last_while_work_is_pending(tmp_path: Path, provider: FakeProvider) -> None:
     with Running(tmp_path, upstream=provider.base_url, worker={"enabled": False}) as server:
         wire = Wire(server, provider, memory="full")
         with wire.tap(STREAM, connection="close") as tap:
@@ -67,7 +67,7 @@ def test_row_32_done_once_last_and_closed_while_memory_work_is_pending(tmp_path:
     assert received.replace(b"\r\n0\r\n\r\n", b"").endswith(DONE)
 
 
-def test_row_32_the_body_is_closed_within_50_ms_of_done(tmp_path: Path, provider: FakeProvider) -> None:
+def test_row_32_body_closes_within_50_ms(tmp_path: Path, provider: FakeProvider) -> None:
     """Of several streams the quickest counts: a busy machine is no fault of ours."""
     gaps_s = []
     with Running(tmp_path, upstream=provider.base_url, worker={"enabled": False}) as server:
@@ -83,7 +83,7 @@ def test_row_32_the_body_is_closed_within_50_ms_of_done(tmp_path: Path, provider
     assert min(gaps_s) < _CLOSED_S
 
 
-def test_row_32_done_waits_for_the_journal_and_the_end_follows(remembering: Wire) -> None:
+def test_row_32_done_waits_for_the_journal(remembering: Wire) -> None:
     """The provider keeps its connection open after ``[DONE]``: what was sent stands, and the turn is durable."""
     gate = Gate()
     remembering.provider.then(sse(*events("Noted."), DONE, gate))
@@ -112,7 +112,7 @@ def test_row_33_no_done_is_invented(wire: Wire) -> None:
     ],
     ids=["crlf", "multi-line", "comments", "bom", "cr", "no last line end", "space after done"],
 )
-def test_row_34_every_way_to_write_events_is_kept(wire: Wire, pieces: list[bytes]) -> None:
+def test_row_34_every_form_of_events_is_kept(wire: Wire, pieces: list[bytes]) -> None:
     assert_unchanged(wire, *pieces)
 
 
@@ -126,9 +126,7 @@ def test_row_35_heartbeats_of_the_provider_are_forwarded(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("path", WIRES)
-def test_row_35_and_39_heartbeats_and_events_leave_at_once_where_the_recall_tool_is_offered(
-    remembering: Wire, path: str
-) -> None:
+def test_row_35_and_39_recall_tool_delays_no_event(remembering: Wire, path: str) -> None:
     gates = [Gate(), Gate()]
     event = {
         "/v1/chat/completions": events("Hello")[0],
@@ -155,7 +153,7 @@ def test_row_38_characters_split_over_chunks_survive(wire: Wire, cut: int) -> No
     assert_unchanged(wire, event[:at], event[at:], DONE)
 
 
-def test_row_39_each_event_leaves_before_the_next_arrives(wire: Wire) -> None:
+def test_row_39_events_leave_before_the_next_arrives(wire: Wire) -> None:
     gates = [Gate() for _ in range(4)]
     pieces = [*events("A reply of some words"), DONE]
     scripted: list[bytes | Gate] = []
@@ -205,12 +203,12 @@ def test_row_41_cut_body_never_looks_like_success(wire: Wire) -> None:
         assert len(tap.body) < 999
 
 
-def test_row_42_error_before_the_first_byte_keeps_its_status(wire: Wire) -> None:
+def test_row_42_early_error_keeps_its_status(wire: Wire) -> None:
     answer = wire.through(replies.error(429, "slow", "rate_limit_exceeded", retry_after="1"), STREAM)
     assert (answer.status, answer.header("content-type")) == (429, "application/json")
 
 
-def test_row_42_provider_that_closes_before_the_first_byte_is_502(wire: Wire) -> None:
+def test_row_42_provider_closing_early_is_502(wire: Wire) -> None:
     wire.provider.script(lambda _: Raw())  # each time: on a used connection it is asked once more
     answer = wire.send(STREAM)
     assert (answer.status, orjson.loads(answer.body)["error"]["code"]) == (502, "upstream_unreachable")

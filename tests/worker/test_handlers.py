@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+
 import pytest
 
 from proxy.memory.changes.journalled import changes_to_json
-from proxy.memory.plan.changes import Change, close_memory, restore_memory
+from proxy.memory.plan.changes import Change, restore_memory
 from proxy.services import Services
 from proxy.store.journal_rows import TO_LEARN
 from proxy.types import Episode, Memory
@@ -16,6 +19,11 @@ pytestmark = pytest.mark.anyio
 ANNA = make_scope("anna")
 SHRAM = Memory("mem_shram", "fact", "I use Shram.", created_at=NOW, updated_at=NOW, valid_from=NOW)
 ADDED = Change("add", SHRAM, None, "turn_1", "stated")
+
+
+def closing(now: datetime) -> Change:
+    closed = replace(SHRAM, status="closed", valid_to=now, updated_at=now)
+    return Change("close", closed, SHRAM, "", "request")
 
 
 async def work(services: Services) -> None:
@@ -52,8 +60,8 @@ async def test_what_was_planned_and_not_begun_is_done(services: Services, kind: 
 
 
 @pytest.mark.parametrize("kind", ["change", "turn"])
-async def test_what_was_planned_and_done_leaves_its_history_once(services: Services, kind: str) -> None:
-    closed = close_memory(SHRAM, NOW)
+async def test_finished_plan_leaves_its_history_once(services: Services, kind: str) -> None:
+    closed = closing(NOW)
     await services.book.apply(ANNA, [ADDED])
     await plan(services, kind, ADDED, closed)
     await work(services)
@@ -65,7 +73,7 @@ async def test_what_was_planned_and_done_leaves_its_history_once(services: Servi
 async def test_a_later_delete_wins_over_a_stored_plan(services: Services, kind: str) -> None:
     await plan(services, kind, ADDED)
     pass_by(services, 1)
-    await services.book.apply(ANNA, [ADDED, close_memory(SHRAM, services.clock.now())])
+    await services.book.apply(ANNA, [ADDED, closing(services.clock.now())])
     await work(services)
     assert await status(services) == "closed"
 
@@ -73,23 +81,25 @@ async def test_a_later_delete_wins_over_a_stored_plan(services: Services, kind: 
 @pytest.mark.parametrize("kind", ["change", "turn"])
 async def test_a_later_restore_wins_over_a_stored_plan(services: Services, kind: str) -> None:
     pass_by(services, 1)
-    closing = close_memory(SHRAM, services.clock.now())
-    await plan(services, kind, closing)
+    closed = closing(services.clock.now())
+    await plan(services, kind, closed)
     pass_by(services, 1)
-    await services.book.apply(ANNA, [ADDED, closing, restore_memory(closing.memory, services.clock.now())])
+    await services.book.apply(ANNA, [ADDED, closed, restore_memory(closed.memory, services.clock.now())])
     await work(services)
     assert await status(services) == "active"
 
 
 @pytest.mark.parametrize("kind", ["change", "turn"])
-async def test_a_memory_that_is_gone_does_not_come_back(services: Services, kind: str) -> None:
+async def test_removed_memory_does_not_come_back(services: Services, kind: str) -> None:
     pass_by(services, 1)
-    await plan(services, kind, close_memory(SHRAM, services.clock.now()))
+    await plan(services, kind, closing(services.clock.now()))
     await work(services)
     assert await status(services) is None
 
 
-async def test_only_a_long_history_or_very_many_turns_wait_for_their_vectors(services: Services) -> None:
+async def test_only_long_histories_wait_for_their_vectors(services: Services) -> None:
+    """And very many turns at once."""
+
     def said(seq: int, turn: str) -> Episode:
         return Episode(f"msg_{turn}_{seq}", ANNA.session, turn, seq, "user", f"tea number {seq}", NOW)
 
@@ -108,7 +118,7 @@ async def test_only_a_long_history_or_very_many_turns_wait_for_their_vectors(ser
     assert await waiting() == 0
 
 
-async def test_rows_stored_behind_the_upkeep_are_looked_after_again(services: Services) -> None:
+async def test_rows_stored_during_upkeep_get_it_later(services: Services) -> None:
     """A long line of turns may be stored only after the upkeep that their requests asked for."""
     await services.journal.record(ANNA, make_record(ANNA, "1"))
     services.note_written(ANNA)

@@ -80,7 +80,7 @@ def pass_by(services: Services, seconds: float) -> None:
     services.clock.advance(timedelta(seconds=seconds))
 
 
-async def test_a_row_that_cannot_be_read_holds_up_nobody(services: Services) -> None:
+async def test_unreadable_row_delays_nobody(services: Services) -> None:
     await say(services, ANNA, "1")
     await services.database.submit(
         lambda connection: connection.exec_driver_sql("UPDATE journal SET payload = x'7b'").close()
@@ -145,7 +145,7 @@ async def spoil(services: Services, turn: str) -> None:
     await services.journal.plan(ANNA, seqs, UNREADABLE)
 
 
-async def test_a_turn_that_cannot_be_learned_is_buried_without_its_neighbours(services: Services) -> None:
+async def test_unlearnable_turn_is_buried_alone(services: Services) -> None:
     for number, text in enumerate(["I use Shram.", "My tea is green.", "We keep two cats."]):
         await say(services, ANNA, str(number), text)
     await spoil(services, "turn_1")
@@ -160,7 +160,7 @@ async def test_a_turn_that_cannot_be_learned_is_buried_without_its_neighbours(se
     assert {row.text for row in await services.store.memories(ANNA)} == {"I use Shram.", "We keep two cats."}
 
 
-async def test_new_messages_burn_no_attempts_of_a_turn_that_waits(services: Services) -> None:
+async def test_new_messages_use_no_attempts_of_waiting_turns(services: Services) -> None:
     await say(services, ANNA, "first")
     await spoil(services, "turn_first")
 
@@ -207,7 +207,7 @@ async def test_nothing_is_written_under_a_lost_lease(services: Services, disk: D
     assert await services.leases.renew(ANNA, "other", 60, later)
 
 
-async def test_work_of_one_owner_that_takes_long_holds_up_no_other(services: Services, disk: Disk) -> None:
+async def test_slow_work_of_one_owner_delays_no_other(services: Services, disk: Disk) -> None:
     disk.gate.clear()
     services.settings.worker.concurrency = 2
     await say(services, ANNA, "1")
@@ -226,7 +226,7 @@ async def test_work_of_one_owner_that_takes_long_holds_up_no_other(services: Ser
         disk.gate.set()
 
 
-async def test_who_writes_to_a_memory_does_not_wait_for_a_long_line_of_turns(services: Services, disk: Disk) -> None:
+async def test_api_write_does_not_wait_for_many_turns(services: Services, disk: Disk) -> None:
     disk.gate.clear()
     for turn in range(20):
         await say(services, ANNA, str(turn), f"I use the tool number {turn}.")
@@ -248,7 +248,7 @@ async def _hold(services: Services, scope: Scope) -> int:
         return len(await services.journal.items(scope))
 
 
-async def test_what_is_new_is_found_before_a_long_line_of_others_is_learned(services: Services) -> None:
+async def test_new_turn_is_found_before_others_are_learned(services: Services) -> None:
     for turn in range(3):
         await say(services, ANNA, str(turn))
     pass_by(services, 1)
@@ -284,7 +284,7 @@ async def test_an_attempt_is_counted_before_it_begins(services: Services) -> Non
     assert (dead.id, dead.error) == ("turn_1", "stalled")
 
 
-async def test_an_attempt_that_came_to_its_end_counts_for_nothing(services: Services) -> None:
+async def test_finished_attempt_is_not_counted(services: Services) -> None:
     await say(services, ANNA, "1")
     (item,) = await services.journal.items(ANNA)
     await services.journal.begin(ANNA, [item.seq])
@@ -299,9 +299,7 @@ async def test_an_attempt_that_came_to_its_end_counts_for_nothing(services: Serv
     assert len(await services.store.memories(ANNA)) == 1
 
 
-async def test_a_turn_that_takes_too_long_is_kept_without_being_learned(
-    services: Services, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_too_slow_turn_is_kept_unlearned(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proxy.process.patience.MAX_CPU_S", -1.0)
     await say(services, ANNA, "1")
 

@@ -40,7 +40,7 @@ async def test_files_are_scrubbed_at_the_next_tick(services: Services) -> None:
     await schedule.stop()
 
 
-async def test_files_are_scrubbed_before_the_end_at_the_latest(
+async def test_files_are_scrubbed_at_shutdown_at_the_latest(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schedule_module, "_TICK_S", 3600.0)
@@ -51,7 +51,7 @@ async def test_files_are_scrubbed_before_the_end_at_the_latest(
     assert not await services.destructions.awaits_scrub()
 
 
-async def test_destruction_that_failed_is_ended_by_a_later_tick(services: Services) -> None:
+async def test_failed_destruction_is_ended_by_later_tick(services: Services) -> None:
     assert isinstance(services.clock, ManualClock)
     anna, memory, schedule = make_scope("anna"), fact(1, "I play the zither"), Schedule(services)
     schedule.start()
@@ -82,9 +82,7 @@ async def test_upkeep_outlives_whatever_a_step_raises(services: Services, monkey
     await schedule.stop()
 
 
-async def test_others_write_between_the_parts_of_a_long_filling_in(
-    services: Services, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_others_write_during_a_long_filling_in(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filling, "MAX_FILLED", 8)
     services.is_embedder_warm = True
     anna, now = make_scope("anna"), services.clock.now()
@@ -115,7 +113,7 @@ async def test_conversations_unused_for_long_are_pruned(services: Services) -> N
     await schedule.stop()
 
 
-async def test_a_data_folder_that_we_make_is_ours_alone(tmp_path: Path) -> None:
+async def test_data_folder_that_we_make_is_private(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     services = await open_services(load_settings(flags={"server": {"data_dir": folder}}))
     await services.close()

@@ -19,7 +19,6 @@ from proxy.worker.erasing import ERASING, erase_scope
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 _SURE = "erase"
-_Line = str | bytes | memoryview
 
 
 @router.get("/moving")

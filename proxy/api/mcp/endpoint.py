@@ -15,13 +15,14 @@ from proxy.api.inside import client
 from proxy.pipeline.admission import identity_of
 from proxy.process.threads import in_thread
 from proxy.services import Services
+from proxy.upstream.headers import KEY_HEADERS
 
 if TYPE_CHECKING:
     import httpx
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-_CARRIED = ("authorization", "x-api-key", "api-key", "host", "origin")  # who asks, and from where
-_OURS = "x-memory-"
+_CARRIED = KEY_HEADERS | {"host", "origin"}  # the key, and where it comes from
+_NAMES = ("x-memory-", "x-openwebui-", "x-sm-")  # prefixes of headers that name a user
 
 
 class Endpoint:
@@ -75,7 +76,11 @@ class Endpoint:
     async def _ask(
         self, method: str, path: str, body: dict[str, Any] | None, headers: Mapping[str, str]
     ) -> tuple[int, dict[str, Any]]:
-        carried = {name: value for name, value in headers.items() if name in _CARRIED or name.startswith(_OURS)}
+        carried = [
+            (name.encode(), value.encode("latin-1"))
+            for name, value in headers.items()
+            if name in _CARRIED or name.startswith(_NAMES)
+        ]
         assert self._api is not None  # its server is asked
         answer = await self._api.request(method, path, json=body, headers=carried)
         return answer.status_code, answer.json()

@@ -29,7 +29,10 @@ _WRITE = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempoten
 _END = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 
 Ask = Callable[[str, str, dict[str, Any] | None, Mapping[str, str]], Awaitable[tuple[int, dict[str, Any]]]]
-"""Method, path, body and headers of a request to the memory API -> status and body of its answer."""
+"""Method, path, body and headers of a request to the memory API -> status and body of its answer.
+
+Values of headers are bytes decoded as latin-1, as ASGI servers do it.
+"""
 
 
 def memory_server(ask: Ask, version: str) -> MCPServer:
@@ -104,7 +107,7 @@ async def _answer(
 ) -> dict[str, Any]:
     headers = dict(context.headers or {})
     if project:
-        headers["x-memory-project"] = project
+        headers["x-memory-project"] = project.encode().decode("latin-1")
     status, answer = await ask(method, path, body, headers)
     if status >= _ERROR:
         raise ToolError(str(answer.get("error", {}).get("message") or f"The memory answered with status {status}."))

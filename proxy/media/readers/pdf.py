@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
-from proxy.media.readers.pdf_forms import filled_in
 from proxy.media.readers.pdf_layout import BROKEN, Layout, Mark
 from proxy.media.readers.pdf_lines import Line, lines_of
 from proxy.media.readers.pdf_tables import Found, ruled
@@ -20,6 +20,9 @@ _LARGE = 0.15  # of the area of the page
 _MIN_RULES = 6
 _MAX_TABLE_PAGES = 60
 _MAX_MARKS = 5000
+_MAX_FIELDS = 500  # of a page
+_MAX_FIELD_BYTES = 4096
+_TICKED = (2, 3)  # FPDF_FORMFIELD_CHECKBOX, FPDF_FORMFIELD_RADIOBUTTON
 _NO_TITLE = re.compile(
     r"(?i)\A\(?(?:anonymous|untitled|microsoft word - .*|.*\.(?:docx?|jpe?g|png|tiff?|indd|tex|dvi|pdf))\)?"
 )
@@ -95,11 +98,50 @@ def _raw(document: Any, index: int) -> _Raw:
         finally:
             textpage.close()
         chars = sum(len(line.text) for line in lines)
-        fields = filled_in(page, document.formenv) if document.formenv else []
+        fields = _filled_in(page, document.formenv) if document.formenv else []
         is_scanned = chars < _LITTLE_TEXT and not fields and _is_picture(page, is_blank=not chars)
         return _Raw(lines, is_scanned, _is_ruled(page), fields)
     finally:
         page.close()
+
+
+def _filled_in(page: Any, form: Any) -> list[str]:
+    """Return ``name: value`` for each field of a page that is filled in; boxes only where they are ticked."""
+    found: dict[str, str] = {}
+    for name, value in _fields(page, form):
+        if name and value:
+            found[name] = value
+    return [f"{name}: {value}" for name, value in found.items()]
+
+
+def _fields(page: Any, form: Any) -> Iterator[tuple[str, str]]:
+    import pypdfium2.raw as pdfium  # noqa: PLC0415
+
+    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_FIELDS)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, index)
+        if not annotation:
+            continue
+        try:
+            if pdfium.FPDFAnnot_GetSubtype(annotation) != pdfium.FPDF_ANNOT_WIDGET:
+                continue
+            name = _field_text(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, annotation)
+            name = name or _field_text(pdfium.FPDFAnnot_GetFormFieldName, form, annotation)
+            if pdfium.FPDFAnnot_GetFormFieldType(form, annotation) in _TICKED:
+                yield name, "yes" if pdfium.FPDFAnnot_IsChecked(form, annotation) else ""
+            else:
+                yield name, _field_text(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
+        finally:
+            pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _field_text(getter: Any, form: Any, annotation: Any) -> str:
+    """Return what one of pdfium's getters writes as UTF-16."""
+    size = min(getter(form, annotation, None, 0), _MAX_FIELD_BYTES)
+    if size <= 2:
+        return ""
+    buffer = (ctypes.c_ushort * (size // 2))()
+    getter(form, annotation, buffer, size)
+    return " ".join(bytes(buffer).decode("utf-16-le", "ignore").rstrip("\x00").split())
 
 
 def _is_picture(page: Any, *, is_blank: bool) -> bool:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from proxy.errors import ConfigError
 from proxy.memory.conversations.summarize import Utterance
-from proxy.memory.model.access import model_access
+from proxy.memory.model.access import ChosenModel, model_access
 from proxy.memory.model.call import Complete, ModelAccess
 from proxy.memory.model.json_text import find_json
 from proxy.memory.model.prompt import load_prompt
@@ -106,20 +105,15 @@ def select_summarizer(
     """
     if settings.summary_model is None:
         return None
-    asked = settings.model_copy(
-        update={
-            "extraction_model": settings.summary_model,
-            "extraction_api_key": settings.summary_api_key,
-            "extraction_base_url": settings.summary_base_url,
-        }
+    chosen = ChosenModel(
+        settings.summary_model,
+        settings.summary_api_key,
+        settings.summary_base_url,
+        settings.extraction_timeout_s,
+        setting="memory.summary",
+        otherwise="leave memory.summary_model out, for extractive summaries",
     )
-    try:
-        access = model_access(asked, environ)
-    except ConfigError as error:
-        raise ConfigError(
-            f"memory.summary_model {settings.summary_model!r} has no key: set memory.summary_api_key, or "
-            "the provider's variable in the environment; or leave it out, for extractive summaries."
-        ) from error
+    access = model_access(chosen, environ)
     return ModelSummarizer(connect(access), access.model, access.timeout_s)
 
 

@@ -11,12 +11,12 @@ from typing import Literal
 from proxy.memory.inject.tuning import LAYOUT, Layout
 from proxy.text import fence
 from proxy.text.quoted import marked
-from proxy.text.terms import terms_in
+from proxy.text.terms import says_nothing, terms_in
 from proxy.types import Hit, Source
 
 Section = Literal["documents", "images", "summaries", "team", "tasks", "assistant", "user"]
 
-MAX_IDLE = 40  # characters of a reply that may say nothing
+MAX_IDLE = 40  # characters of a turn that may say nothing
 MIN_CONFIDENCE = 0.5  # below it an entry is marked as uncertain
 _SECTIONS: dict[Source, Section] = {
     "chunk": "documents",
@@ -104,9 +104,12 @@ class Entry:
 
     @cached_property
     def is_empty(self) -> bool:
-        """Return whether the line would tell nothing: no visible text, or a reply like "Noted, thanks"."""
-        is_short = self.section == "assistant" and len(self.text) <= MAX_IDLE
-        return not self.text.strip() or (is_short and not self.hits[0].context and not terms_in(self.text))
+        """Return whether the line would tell nothing: no visible text, or a turn like "Good morning" or "Noted"."""
+        if not self.text.strip():
+            return True
+        if not self.message or len(self.text) > MAX_IDLE or self.hits[0].context:
+            return False
+        return says_nothing(self.text) or (self.section == "assistant" and not terms_in(self.text))
 
     @property
     def day(self) -> str:
@@ -213,16 +216,6 @@ def gather(entries: Sequence[Entry], hit: Hit) -> tuple[Entry, list[Entry]]:
             new = merged
             replaced.append(entry)
     return new, replaced
-
-
-def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits without those that another one says: facts in a shown turn of the user, equal texts of a day."""
-    entries: list[Entry] = []
-    for hit in hits:
-        new, replaced = gather(entries, hit)
-        entries = [entry for entry in entries if entry not in replaced] + [new]
-    shown = {hit.id for entry in entries for hit in entry.hits}
-    return [hit for hit in {hit.id: hit for hit in hits}.values() if hit.id in shown]
 
 
 def unsaid(hit: Hit, carried: frozenset[str]) -> Hit | None:

@@ -14,7 +14,7 @@ from proxy.memory.learn.records import ending_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import is_other, same_slot, slot_of
 from proxy.memory.learn.statements import Statement, speaks_of_self
-from proxy.memory.learn.targets import Older, Targets, is_linked, names_beside, older_sentences, targets
+from proxy.memory.learn.targets import Older, Targets, akin, is_linked, names_beside, older_sentences, targets
 from proxy.memory.plan.changes import (
     APART,
     FORGOTTEN,
@@ -91,10 +91,10 @@ class Planner:
         if ending.kind == "forget":  # the same request made before is no target
             older = [one for one in older if plain(one.text) != plain(ending.sentence.text)]
         hits = targets(ending, older)
-        if ending.kind == "forget" and not hits.certain and not hits.likely:
+        if ending.kind == "forget" and not hits:
             names = tuple(term for term in terms_in(ending.sentence.text) if term.is_name)
-            hits = targets(replace(ending, terms=names), older) if names else hits
-        if not hits.certain and not hits.likely:
+            hits = (targets(replace(ending, terms=names), older) if names else hits) or akin(ending, older)
+        if not hits:
             return False
         if ending.kind == "forget":
             self._forget(ending, said, older, hits)

@@ -60,6 +60,8 @@ class Ending:
             return self.kind == "forget"
         if self.rest and self.rest != self.clause:
             return True
+        if self._goes_on():
+            return False
         low = flat(self.clause)
         first = next((word.end for word in words(low) if word.text in self.terms[0].forms), 0)
         joint = next((word.end for word in words(low) if word.start >= first and word.text in listed("and")), len(low))
@@ -69,6 +71,13 @@ class Ending:
         for part in (*parts, *(self.clause[found.end() :] for found in COMMA.finditer(low, first))):  # "for 300 euros"
             told += [term for term in terms_in(part) if term.is_name or _LASTING.search(term.text)]
         return all(any(holds(text, term) for text in ended) for term in told)
+
+    def _goes_on(self) -> bool:
+        """Return whether a later clause takes up what ended by a pronoun: "it's with our neighbour now"."""
+        text = self.sentence.text
+        later = [text[start:end] for start, end in clauses(text) if start > text.find(self.clause)]
+        heads = [word.text for clause in later for word in words(clause)[:1]]
+        return any(head in listed("third") or head in listed("it") for head in heads)
 
 
 def endings(found: Sequence[Sentence]) -> list[Ending]:

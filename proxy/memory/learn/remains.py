@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, items, phrases
 from proxy.text.terms import Term, holds
 from proxy.text.words import flat, words
@@ -14,10 +15,10 @@ MIN_WORDS = 3  # of what remains; less says nothing
 def remains(text: str, terms: Sequence[Term]) -> list[str]:
     """Return the statements that are left of ``text`` without what the first of ``terms`` names.
 
-    An item of a list goes alone; else the phrase that holds the term goes, and what stands before and behind it
-    stays. Every result is a subsequence of the words of ``text``.
+    An item of a list goes alone; else the phrase that holds the term goes, with what has no subject but that, and what
+    stands before and behind it stays. Every result is a subsequence of the words of ``text``.
     """
-    term = terms[0]
+    term = next((one for one in terms if one.is_name), terms[0])
     for spans in (clauses(text), phrases(text)):
         parts = [text[a:b] for a, b in spans]
         cut = [_without_item(part, term) if holds(part, term) else part for part in parts]
@@ -25,14 +26,22 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
             whole = _joined(text, spans, [part or "" for part in cut])
             return [whole] if whole != text else []
     runs: list[tuple[int, int]] = []
+    is_gone, about_it = False, 0  # whether the last phrase goes, and up to where its subject is what goes
     for start, end in phrases(text):
-        if holds(text[start:end], term):
-            runs.append((end, end))
-        elif runs:
-            runs[-1] = (min(runs[-1][0], start) if runs[-1][0] < runs[-1][1] else start, end)
-        else:
+        phrase = text[start:end]
+        was_gone, is_gone = is_gone, holds(phrase, term) or (is_gone and _shares_subject(phrase)) or start < about_it
+        if is_gone and len(words(phrase)) == 1:  # "Coco, our parrot, is very loud"
+            about_it = max(about_it, min((b for a, b in clauses(text) if a >= end), default=0))
+        elif not is_gone and runs and not was_gone:
+            runs[-1] = (runs[-1][0], end)
+        elif not is_gone:
             runs.append((start, end))
     return [part for a, b in runs if _is_whole(part := _told(text[a:b]))]
+
+
+def _shares_subject(phrase: str) -> bool:
+    """Return whether a phrase has no subject of its own: "and works as a nurse"."""
+    return any(word.text in listed("shares_subject") for word in words(phrase)[:1])
 
 
 def _without_item(clause: str, term: Term) -> str | None:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
-from proxy.memory.learn.slots import slot_of
+from proxy.memory.learn.slots import COMMA, slot_of
 from proxy.memory.learn.statements import names_author
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, sentences
-from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
+from proxy.text.terms import Term, forms_of, holds, holds_all, plain, shared, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory, Said, Turn
 
 MIN_SHARE = 0.5  # of an ending's known terms that a target holds, the first among them
 MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not a thing
-MIN_HEAVY = 5  # telling words beside what ended
+MIN_HEAVY = 5  # telling words beside what ended …
+MIN_BESIDE = 2  # … or so many in a part of the sentence that does not name it
 MAX_UNNAMED = 2  # the same for common words
+MIN_AKIN = 5  # letters in which words of one stem begin alike …
+AKIN_ENDING = 2  # … and the most that the shorter one has behind them
 _SUBJECT_WORDS = 4  # of a clause, within which its subject stands
 
 
@@ -46,6 +50,9 @@ class Targets:
     certain: list[Older] = field(default_factory=list)
     likely: list[Older] = field(default_factory=list)
     terms: tuple[Term, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.certain or self.likely)
 
 
 def older_sentences(turn: Turn, past: Past, active: Sequence[Memory], said: Said) -> list[Older]:
@@ -99,10 +106,23 @@ def is_heavy(one: Older, terms: Sequence[Term], older: Sequence[Older]) -> bool:
     """Return whether closing a sentence would lose much that is said nowhere else, and nothing of it can be kept."""
     named = frozenset[str]().union(*(term.forms for term in terms))
     others = [term for term in terms_in(one.text) if named.isdisjoint(term.forms)]
-    if len(others) < MIN_HEAVY or remains(one.text, terms):
+    if len(others) < MIN_BESIDE or remains(one.text, terms):
+        return False
+    if any(
+        len(terms_in(side)) >= MIN_BESIDE for side in _sides(one.text) if not any(holds(side, term) for term in terms)
+    ):
+        return True
+    if len(others) < MIN_HEAVY:
         return False
     rest = [other.text for other in older if plain(other.text) != plain(one.text)]
     return sum(not any(holds(text, term) for text in rest) for term in others) >= MIN_HEAVY
+
+
+def _sides(text: str) -> list[str]:
+    """Return the parts of a sentence between commas and "and"."""
+    cuts = [word for word in words(text) if word.text in listed("and")]
+    ends = [0, *(place for word in cuts for place in (word.start, word.end)), len(text)]
+    return [part for start, end in zip(ends[::2], ends[1::2], strict=True) for part in COMMA.split(text[start:end])]
 
 
 def is_linked(one: Older, ending: Ending, older: Sequence[Older]) -> bool:
@@ -151,6 +171,25 @@ def _asked(ending: Ending, known: Sequence[Term], older: Sequence[Older]) -> Tar
     least = 1 if ending.everything else max(1, *counts) if counts else 1  # "that Nora is ill" is not all about Nora
     found = [one for one, count in zip(found, counts, strict=True) if count >= least]
     return Targets(found, terms=terms) if is_certain else Targets(likely=found, terms=terms)
+
+
+def akin(ending: Ending, older: Sequence[Older]) -> Targets:
+    """Return what a request to forget may mean by a word of another form: "my weight", where "I weigh 93 kilos"."""
+    asked = [term for term in ending.terms if len(term.text) >= MIN_AKIN]
+    found, named = [], []
+    for one in older:
+        for word in words(one.text):
+            if any(_is_akin(word.text, term.text) for term in asked):
+                found.append(one)
+                named.append(Term(word.text, forms_of(word.text), is_name=False))
+                break
+    return Targets(likely=found, terms=tuple(dict.fromkeys(named)))
+
+
+def _is_akin(left: str, right: str) -> bool:
+    """Return whether two words begin alike but for an ending or so."""
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
+    return alike >= max(MIN_AKIN, min(len(left), len(right)) - AKIN_ENDING)
 
 
 def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:

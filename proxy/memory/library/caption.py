@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from proxy.errors import ConfigError
-from proxy.memory.model.access import model_access
+from proxy.memory.model.access import ChosenModel, model_access
 from proxy.memory.model.call import ModelAccess
 from proxy.memory.model.json_text import find_json
 from proxy.settings.media import MediaSettings
-from proxy.settings.memory import MemorySettings
 from proxy.store.passages import day
 from proxy.types import Image
 from proxy.upstream import litellm
@@ -96,19 +94,15 @@ def captioner(settings: MediaSettings, environ: Mapping[str, str]) -> Captioner 
     """
     if not settings.caption_model:
         return None
-    asked = MemorySettings(
-        extraction_model=settings.caption_model,
-        extraction_api_key=settings.caption_api_key,
-        extraction_base_url=settings.caption_base_url,
-        extraction_timeout_s=_TIMEOUT_S,
+    chosen = ChosenModel(
+        settings.caption_model,
+        settings.caption_api_key,
+        settings.caption_base_url,
+        _TIMEOUT_S,
+        setting="media.caption",
+        otherwise="leave media.caption_model out",
     )
-    try:
-        return Captioner(model_access(asked, environ))
-    except ConfigError as error:
-        raise ConfigError(
-            f"There is no key for the caption model {settings.caption_model!r}. Set media.caption_api_key, or the "
-            "provider's variable in the environment (a client's key is never used), or leave media.caption_model out."
-        ) from error
+    return Captioner(model_access(chosen, environ))
 
 
 def is_sendable(data: bytes, media_type: str) -> bool:

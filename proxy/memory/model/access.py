@@ -1,14 +1,16 @@
-"""Model, key and base URL of the operator's own model, from settings and environment."""
+"""Model, key and base URL of an operator's own model, from settings and environment."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from pydantic import SecretStr
 
 from proxy.errors import ConfigError
 from proxy.memory.model.call import ModelAccess
 from proxy.settings.load import is_loopback
-from proxy.settings.memory import MemorySettings
 from proxy.upstream import providers
 from proxy.upstream.providers import Provider
 
@@ -16,35 +18,48 @@ _DEFAULT_TIMEOUT_S = 60.0
 _LOOPBACK_TIMEOUT_S = 300.0  # a 1.5B model on two busy cores took 165 s for its first, uncached prompt
 
 
-def model_access(settings: MemorySettings, environ: Mapping[str, str]) -> ModelAccess:
-    """Return with what the extraction model is called, by the settings and the provider's variables.
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """A model that the operator set for one kind of background work.
 
-    Without a timeout in the settings it is 300 s for a base URL on this machine, else 60 s.
+    Attributes:
+        name: As LiteLLM names it.
+        api_key: None for the provider's own variable.
+        base_url: None for the provider's own.
+        timeout_s: Of one call; None: 300 s for a base URL on this machine, else 60 s.
+        setting: Common beginning of its settings' names, such as ``memory.summary``.
+        otherwise: The setting that does without it, for the error's message.
+    """
+
+    name: str
+    api_key: SecretStr | None
+    base_url: str | None
+    timeout_s: float | None
+    setting: str
+    otherwise: str
+
+
+def model_access(chosen: ChosenModel, environ: Mapping[str, str]) -> ModelAccess:
+    """Return with what a model is called, by the settings and the provider's variables.
 
     Raises:
-        ConfigError: If no model is set, or it needs a key and there is none.
+        ConfigError: If it needs a key and there is none.
     """
-    model = settings.extraction_model
-    if not model:
-        raise ConfigError(
-            "memory.extractor is 'model', but no model is set. Set memory.extraction_model, for example to "
-            "'gpt-4o-mini', or memory.extractor: builtin."
-        )
-    known = _provider_of(model, has_base=bool(settings.extraction_base_url))
-    base_url = settings.extraction_base_url or known.base_from(environ) or None
-    timeout_s = settings.extraction_timeout_s or _default_timeout_s(base_url)
-    key = settings.extraction_api_key.get_secret_value().strip() if settings.extraction_api_key else ""
+    known = _provider_of(chosen.name, has_base=bool(chosen.base_url))
+    base_url = chosen.base_url or known.base_from(environ) or None
+    timeout_s = chosen.timeout_s or _default_timeout_s(base_url)
+    key = chosen.api_key.get_secret_value().strip() if chosen.api_key else ""
     if not key and _may_use_environment(known, base_url, environ):
         key = known.key_from(environ) or ""
         if key and known.is_ambient:  # what stands there is no key but where the host's credentials are
-            return ModelAccess(model, None, base_url, timeout_s)
+            return ModelAccess(chosen.name, None, base_url, timeout_s)
     if not key and not _needs_no_key(known, base_url):
         variables = " or ".join(known.key_variables) or "the provider's variable"
         raise ConfigError(
-            f"There is no key for the extraction model {model!r}. Set memory.extraction_api_key, or {variables} in the "
-            "environment for the provider's own host (a client's key is never used), or memory.extractor: builtin."
+            f"There is no key for {chosen.setting}_model {chosen.name!r}. Set {chosen.setting}_api_key, or {variables} "
+            f"in the environment for the provider's own host (a client's key is never used), or {chosen.otherwise}."
         )
-    return ModelAccess(model, key or None, base_url, timeout_s)
+    return ModelAccess(chosen.name, key or None, base_url, timeout_s)
 
 
 def _may_use_environment(known: Provider, base_url: str | None, environ: Mapping[str, str]) -> bool:

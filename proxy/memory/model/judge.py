@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from proxy.errors import ConfigError
-from proxy.memory.model.access import model_access
+from proxy.memory.model.access import ChosenModel, model_access
 from proxy.memory.model.call import Complete, Completion, ModelAccess
 from proxy.memory.model.judge_reply import (
     JUDGE_SCHEMA,
@@ -18,12 +18,12 @@ from proxy.memory.model.judge_reply import (
     MAX_STATEMENT,
     MAX_WORDS,
     JudgementFailed,
+    is_refusal,
     neutral,
     span,
     words_in,
 )
 from proxy.memory.model.prompt import load_prompt
-from proxy.memory.model.refusal import is_refusal
 from proxy.process.threads import in_thread
 from proxy.settings.memory import MemorySettings
 from proxy.telemetry import EXTRACTION_COST, EXTRACTION_TOKENS
@@ -153,12 +153,26 @@ def select_judge(
     Raises:
         ConfigError: If ``extractor`` is ``model`` and the model or its key is missing.
     """
-    if settings.extractor == "builtin" or (settings.extractor == "auto" and not settings.extraction_model):
+    is_required = settings.extractor == "model"
+    if settings.extractor == "builtin" or not (settings.extraction_model or is_required):
         return None
+    if not settings.extraction_model:
+        raise ConfigError(
+            "memory.extractor is 'model', but no model is set. Set memory.extraction_model, for example to "
+            "'gpt-4o-mini', or memory.extractor: builtin."
+        )
+    chosen = ChosenModel(
+        settings.extraction_model,
+        settings.extraction_api_key,
+        settings.extraction_base_url,
+        settings.extraction_timeout_s,
+        setting="memory.extraction",
+        otherwise="set memory.extractor: builtin",
+    )
     try:
-        access = model_access(settings, environ)
+        access = model_access(chosen, environ)
     except ConfigError:
-        if settings.extractor == "model":
+        if is_required:
             raise
         return None
     return ModelJudge(connect(access), access.model, timeout_s=access.timeout_s)

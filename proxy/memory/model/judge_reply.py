@@ -1,4 +1,4 @@
-"""Reading of the judge's replies: words copied from older statements, tolerant about form.
+"""Reading of the judge's replies: refusals, or words copied from older statements, tolerant about form.
 
 ProxyError
 └── JudgementFailed (502): no readable reply this time; a later try may bring one
@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from proxy.errors import ProxyError
-from proxy.memory.model.json_text import find_json
+from proxy.memory.model.call import Completion
+from proxy.memory.model.json_text import find_json, has_json
 from proxy.text import lexical
 from proxy.text.words import CJK, flat
 
@@ -47,12 +48,33 @@ _EDGES = " \t\n\"'“”„«»‹›()[]*_.,;:!?…。，！？、「」"
 _SPACED = rf"(?:(?![{CJK}])[^\W_])"  # a letter or digit of a script that puts spaces between words
 _BRACKETS = str.maketrans("<>", "‹›")
 _QUOTES = str.maketrans("“”„«»", '"' * 5)
+_FILTERED = frozenset({"content_filter", "safety", "refusal"})
+_OPENING = 300  # characters; a refusal opens the reply
+_APOLOGIES = re.compile(
+    r"""
+      \b(?:i[’']?m|i\ am)\s+(?:very\s+|really\s+)?(?:sorry|unable|not\ able)
+    | \bi\s+(?:can[’']?t|cannot|can\ not|won[’']?t|must\ decline) | \bas\ an\ ai\b
+    | \b(?:es\ )?tut\ mir\ leid\b | \bich\ kann\ (?:dir\ |ihnen\ )?(?:dabei|das|hier|diese\w*)\b[^.]{0,60}\bnicht
+    | \blo\ siento\b | \bno\ puedo\ (?:ayudar|procesar|hacer|cumplir)
+    | \bизвините\b | \bя\ не\ могу\b | \bк\ сожалению\b
+    | 抱歉 | 对不起 | 我无法 | 我不能 | \bje\ suis\ désolé | \bje\ ne\ peux\ pas
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 class JudgementFailed(ProxyError):
     """The model's reply could not be read; another try later may bring one."""
 
     status, type, code = 502, "upstream_error", "judgement_failed"
+
+
+def is_refusal(reply: Completion) -> bool:
+    """Return whether a reply declines: by its refusal field, its finish reason, or an apology without JSON."""
+    if reply.refusal or (reply.finish_reason or "") in _FILTERED:
+        return True
+    text = reply.text or ""
+    return not has_json(text) and _APOLOGIES.search(text.strip()[:_OPENING]) is not None
 
 
 def words_in(reply_text: str | None, older: Sequence[str]) -> tuple[str, ...]:

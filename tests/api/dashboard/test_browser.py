@@ -26,7 +26,8 @@ def _told(seen: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     return [one for one in seen if name in one]
 
 
-def test_every_page_is_accessible_in_light_and_dark_and_on_narrow_screens(seen: list[dict[str, Any]]) -> None:
+def test_every_page_is_accessible_in_all_appearances(seen: list[dict[str, Any]]) -> None:
+    """Light, dark, wide and narrow."""
     pages = _told(seen, "status")
     assert len(pages) > 50
     for one in pages:

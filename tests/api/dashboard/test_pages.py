@@ -23,7 +23,7 @@ def test_every_page_is_there_and_small(browser: Browser, alice: Speaker) -> None
         assert len(text.encode()) < MAX_PAGE_BYTES
 
 
-def test_a_memory_is_stated_found_corrected_closed_and_undone(browser: Browser, alice: Speaker) -> None:
+def test_memory_is_stated_found_corrected_closed_and_undone(browser: Browser, alice: Speaker) -> None:
     assert "Remembered." in browser.post("/memories", text="I play the serpent").text
     page = browser.get("/memories?query=serpent")
     found = re.search(r'href="/dashboard(/memories/mem_\w+)"', page)
@@ -54,7 +54,7 @@ def test_many_are_changed_at_once(browser: Browser, alice: Speaker) -> None:
     assert alice.texts() == set()
 
 
-def test_a_conversation_shows_what_was_put_in_and_a_receipt_why(browser: Browser, alice: Speaker) -> None:
+def test_conversation_shows_injections_and_a_receipt_why(browser: Browser, alice: Speaker) -> None:
     alice.tell("My sister lives in Tromsø.", x_memory_session="first")
     asked = alice.say("Where does my sister live?", x_memory_session="second")
     session, receipt = asked.headers["x-memory-session"], asked.headers["x-memory-receipt"]
@@ -67,7 +67,7 @@ def test_a_conversation_shows_what_was_put_in_and_a_receipt_why(browser: Browser
     assert browser.http.get(f"/dashboard/conversations/{session}").status_code == 404
 
 
-def test_a_list_is_brought_in_taken_out_and_everything_destroyed(browser: Browser, alice: Speaker) -> None:
+def test_list_is_imported_exported_and_everything_destroyed(browser: Browser, alice: Speaker) -> None:
     word = browser.csrf(browser.get("/moving"))
     browser.http.post(f"/dashboard/import?csrf={word}", files={"file": ("x.txt", b"- I keep bees in Aarhus")})
     while "queued" in (page := browser.get("/moving")) or "running" in page:
@@ -79,7 +79,7 @@ def test_a_list_is_brought_in_taken_out_and_everything_destroyed(browser: Browse
     assert alice.memories(status="all") == []
 
 
-def test_an_operators_key_sees_counts_of_all_and_nobodys_texts(tmp_path: Path) -> None:
+def test_operators_key_sees_counts_and_no_texts(tmp_path: Path) -> None:
     with Running(tmp_path, auth={"mode": "keys"}) as server:
         database = ("--data-dir", str(tmp_path))
         browser = Browser(server)
@@ -141,7 +141,7 @@ def test_a_question_is_tried_without_a_trace(browser: Browser, alice: Speaker) -
     assert len(alice.get("/receipts")["data"]) == before
 
 
-def test_a_receipt_shows_what_was_added_and_the_memory_its_questions(browser: Browser, alice: Speaker) -> None:
+def test_receipt_shows_additions_and_a_memory_its_questions(browser: Browser, alice: Speaker) -> None:
     alice.http.post("/memories", json={"text": "My sister lives in Tromsø", "pinned": True})
     asked = alice.say("Where does my sister live?")
     alice.wait()
@@ -163,7 +163,7 @@ def test_numbers_are_charts_and_tables(browser: Browser, alice: Speaker) -> None
         assert "p95 ms" in page
 
 
-def test_an_agents_own_memories_are_seen_where_it_is_chosen(browser: Browser, alice: Speaker) -> None:
+def test_agents_own_memories_show_where_it_is_chosen(browser: Browser, alice: Speaker) -> None:
     alice.http.post("/agents", json={"name": "gardener", "private": True}).raise_for_status()
     alice.http.post("/memories", json={"text": "The ferns want water"}, headers={"x-memory-agent": "gardener"})
     assert "ferns" not in browser.get("/memories")

@@ -32,7 +32,7 @@ def _of_work(browser: Browser) -> list[dict[str, object]]:
     return [json.loads(data) for name, data in told if name == "message"]
 
 
-def test_events_of_imports_end_when_none_is_under_way(browser: Browser) -> None:
+def test_events_of_imports_end_when_none_runs(browser: Browser) -> None:
     browser.get("/moving")
     sent = {"file": ("list.txt", "\n".join(f"My boat {n} is called Fru{n}" for n in range(40)).encode())}
     page = browser.http.post(f"/dashboard/import?csrf={browser.csrf()}", files=sent).text

@@ -12,7 +12,7 @@ from tests.running import Running
 from tests.talking import Speaker, new_key
 
 
-def test_a_browser_is_asked_for_a_key_and_other_clients_get_an_index(server: Running) -> None:
+def test_browser_is_asked_for_a_key_others_not(server: Running) -> None:
     with Browser(server).http as http:
         assert http.get("/").url.path == "/dashboard/sign-in"
         index = http.get("/", headers={"accept": "application/json"}).json()
@@ -42,7 +42,8 @@ def test_the_cookie_is_sealed_and_pages_are_guarded(server: Running, alice: Spea
         assert not re.search(r"<script(?! src)|<style|\son\w+=|style=", page.text)
 
 
-def test_a_form_of_another_site_or_without_its_word_changes_nothing(browser: Browser, alice: Speaker) -> None:
+def test_forged_form_changes_nothing(browser: Browser, alice: Speaker) -> None:
+    """From another site, or without the word that our own forms carry."""
     word = browser.csrf()
     for fields, headers in [
         ({"text": "I like spam"}, {}),
@@ -58,7 +59,7 @@ def test_a_form_of_another_site_or_without_its_word_changes_nothing(browser: Bro
     assert alice.memories() == []
 
 
-def test_a_key_or_a_user_in_another_script_is_answered_as_any_other(server: Running) -> None:
+def test_key_or_user_in_another_script_is_answered(server: Running) -> None:
     browser = Browser(server)
     with closing(browser.http) as http:
         for key, named in (("ключ", {}), ("no-key", {"user": "Аглая"})):
@@ -92,7 +93,7 @@ def test_a_user_has_any_name(server: Running, user: str) -> None:
         assert "Aarhus" in browser.get("/memories")
 
 
-def test_a_form_of_signing_in_is_asked_for_first(server: Running) -> None:
+def test_sign_in_form_comes_first(server: Running) -> None:
     with closing(Browser(server).http) as http:
         assert http.post("/dashboard/sign-in", data={"key": "no-key"}).status_code == 403
         word = re.search(r'name="csrf" value="(\w+)"', http.get("/dashboard/sign-in").text)

@@ -65,7 +65,7 @@ def test_a_long_conversation_is_walked_by_pages(browser: Browser, alice: Speaker
     assert "The boat number" in browser.get(f"/conversations/{session}{back[1]}")
 
 
-def test_what_is_too_long_for_a_page_is_there_as_plain_text(browser: Browser, alice: Speaker) -> None:
+def test_text_too_long_for_a_page_is_plain(browser: Browser, alice: Speaker) -> None:
     text = "The boat is " + "<b>very</b> " * 3000 + "old."
     session = alice.say(text, x_memory_mode="write").headers["x-memory-session"]
     alice.wait()
@@ -98,7 +98,7 @@ def test_hostile_texts_are_shown_as_text(browser: Browser, alice: Speaker) -> No
     assert "49" not in page.partition("My sign is")[2][:20]
 
 
-def test_every_text_of_the_interface_is_in_the_catalogue() -> None:
+def test_every_text_of_the_pages_is_catalogued() -> None:
     folder = resources.files("proxy.api.dashboard")
     assert isinstance(folder, Path)
     written = {

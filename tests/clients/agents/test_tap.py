@@ -15,7 +15,7 @@ from tests.clients.agents.terminal import run
 from tests.fakes.provider import FakeProvider
 
 
-def test_every_exchange_is_kept_as_it_went_over_the_wire() -> None:
+def test_every_exchange_is_kept_as_sent() -> None:
     body = b'{"model": "m", "messages": [{"role": "user", "content": "Hello"}]}'
     with FakeProvider() as provider, Tap(provider.port) as tap, httpx.Client(base_url=tap.origin) as http:
         assert http.post("/v1/chat/completions", content=body).status_code == 200
@@ -31,7 +31,7 @@ def test_every_exchange_is_kept_as_it_went_over_the_wire() -> None:
     assert kept[0].headers["x-request-id"] == "req_fake"
 
 
-def test_a_program_on_a_terminal_is_ended_once_it_has_shown_something(tmp_path: Path) -> None:
+def test_terminal_program_ends_once_it_shows_something(tmp_path: Path) -> None:
     command = ["sh", "-c", "test -t 1 && echo on a terminal; sleep 600"]
     code, output = run(command, tmp_path, environment(), lambda seen: "on a terminal" in seen, 60)
     assert (code, output.strip()) == (0, "on a terminal")

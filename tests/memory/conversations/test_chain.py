@@ -39,7 +39,7 @@ def placed(*texts: str, known: list[ChainRow], named: str = "", now: datetime = 
 
 
 @given(turns, turns)
-def test_an_equal_prefix_has_equal_names_and_a_change_renames_what_follows(
+def test_equal_prefixes_hash_alike_until_a_change(
     prefix: list[tuple[str, bytes]], rest: list[tuple[str, bytes]]
 ) -> None:
     whole = chain(ANNA, [*prefix, *rest])
@@ -50,7 +50,7 @@ def test_an_equal_prefix_has_equal_names_and_a_change_renames_what_follows(
 
 
 @given(turns, turns)
-def test_what_continues_a_conversation_has_the_names_that_it_has_in_the_whole(
+def test_continuation_has_the_hashes_of_the_whole(
     before: list[tuple[str, bytes]], rest: list[tuple[str, bytes]]
 ) -> None:
     state = next((point.state for point in reversed(chain(ANNA, before)) if point.links), "")
@@ -59,7 +59,7 @@ def test_what_continues_a_conversation_has_the_names_that_it_has_in_the_whole(
 
 
 @given(turns)
-def test_what_follows_an_unknown_reply_is_like_nothing_else(messages: list[tuple[str, bytes]]) -> None:
+def test_continuation_of_an_unknown_reply_is_unique(messages: list[tuple[str, bytes]]) -> None:
     after = [chain(ANNA, messages, after=unknown_state(ANNA, name)) for name in ("resp_1", "resp_2", "\ud800")]
     after += [chain(ANNA, messages), chain(BEN, messages, after=unknown_state(BEN, "resp_1"))]
     hashes = [point.hash for points in after for point in points if point.hash]
@@ -74,7 +74,7 @@ def test_other_users_and_agents_have_other_names(messages: list[tuple[str, bytes
 
 
 @given(turns)
-def test_system_prompts_and_reworded_answers_do_not_rename_what_the_user_said(
+def test_system_prompts_and_answers_rename_no_user_message(
     messages: list[tuple[str, bytes]],
 ) -> None:
     reworded = [(role, content + b"!" if role in ("assistant", "system") else content) for role, content in messages]
@@ -82,7 +82,7 @@ def test_system_prompts_and_reworded_answers_do_not_rename_what_the_user_said(
     assert links == [point.hash for point in chain(ANNA, reworded) if point.links]
 
 
-def test_a_conversation_that_goes_on_stays_itself_and_only_its_end_is_new() -> None:
+def test_continued_conversation_is_new_only_at_its_end() -> None:
     known = stored("one", "two", session="ses_a")
     assert placed("one", "two", "three", known=known) == Placement("ses_a", 3)
 
@@ -93,12 +93,13 @@ def test_a_replay_adds_nothing() -> None:
     assert placed("one", known=known) == Placement("ses_a", 1)
 
 
-def test_an_edited_history_is_a_branch_of_the_same_conversation() -> None:
+def test_edited_history_is_a_branch_of_its_conversation() -> None:
     known = stored("one", "two", "three", session="ses_a")
     assert placed("one", "two, but edited", known=known) == Placement("ses_a", 1)
 
 
-def test_the_same_first_message_is_a_replay_while_fresh_and_a_statement_later() -> None:
+def test_same_first_message_is_a_replay_while_fresh() -> None:
+    """Later it is a new statement."""
     known = stored("I use Magnet", session="ses_a")
     assert placed("I use Magnet", known=known, now=NOW + HOUR).session == "ses_a"
     later = placed("I use Magnet", known=known, now=NOW + HOUR + timedelta(seconds=1))
@@ -106,7 +107,7 @@ def test_the_same_first_message_is_a_replay_while_fresh_and_a_statement_later() 
     assert later.first_new == 0
 
 
-def test_a_second_conversation_with_the_same_beginning_goes_on_as_itself() -> None:
+def test_second_conversation_with_equal_beginning_stays_itself() -> None:
     known = [*stored("hi", session="ses_a"), *stored("hi", session="ses_b", at=NOW + 2 * HOUR)]
     assert placed("hi", "and more", known=known, now=NOW + 2 * HOUR) == Placement("ses_b", 1)
 
@@ -115,7 +116,7 @@ def test_two_copies_of_one_request_open_one_conversation() -> None:
     assert placed("hello", known=[]) == placed("hello", known=[])
 
 
-def test_a_named_conversation_is_where_it_is_named_and_history_from_elsewhere_is_not_new() -> None:
+def test_named_conversation_takes_no_known_history_as_new() -> None:
     name = named_session(ANNA, "chat-7")
     known = stored("one", "two", session="ses_a")
     assert placed("one", "two", "three", known=known, named=name) == Placement(name, 3)
@@ -123,13 +124,13 @@ def test_a_named_conversation_is_where_it_is_named_and_history_from_elsewhere_is
     assert placed("one", known=known, named=name) == Placement(name, 0)
 
 
-def test_what_was_only_read_is_recognised_but_still_new() -> None:
+def test_messages_only_read_are_recognised_but_new() -> None:
     known = stored("one", session="ses_a", learned=False)
     assert placed("one", "two", known=known) == Placement("ses_a", 0)
 
 
 @pytest.mark.parametrize("name", ["chat-7", "'; DROP TABLE x", "../../etc", "\0", "\ud800", "x" * 10_000])
-def test_any_name_makes_an_id_that_is_safe_and_belongs_to_one_user(name: str) -> None:
+def test_any_name_makes_a_safe_unique_id(name: str) -> None:
     assert named_session(ANNA, name).removeprefix("ses_").isalnum()
     assert named_session(ANNA, name) != named_session(BEN, name)
 

@@ -77,7 +77,7 @@ def test_the_laws(lines: list[Line], data: st.DataObject) -> None:
 
 @given(conversations(), st.integers(1, 2000))
 @settings(max_examples=200, deadline=None)
-def test_what_was_decided_holds_while_the_conversation_goes_on(lines: list[Line], more: int) -> None:
+def test_decision_holds_while_the_conversation_goes_on(lines: list[Line], more: int) -> None:
     found = plan(lines, None, BOUNDS)
     if found is None:
         return
@@ -110,7 +110,7 @@ def test_a_turn_of_worth_goes_last() -> None:
     assert found.state.kept == {"u3"}
 
 
-def test_of_a_long_tool_loop_the_oldest_steps_go() -> None:
+def test_oldest_steps_of_a_long_tool_loop_go() -> None:
     lines = [Line("u", "user", 100, opens=True, is_host=True)]
     for n in range(20):
         lines.append(Line(f"a{n}", "assistant", 300, calls=frozenset({f"c{n}"})))

@@ -26,7 +26,7 @@ def test_what_was_asked_for_comes_first() -> None:
     assert (found[0].number, found[0].text) == (80, KEY)
 
 
-def test_of_equal_words_those_of_the_user_count_more() -> None:
+def test_equal_words_of_the_user_count_more() -> None:
     found = search("Where is the spare key?", said(user_20=KEY, assistant_91=KEY), 5)
     assert [one.number for one in found] == [20, 91]
 
@@ -45,7 +45,7 @@ def test_what_asks_for_nothing_finds_nothing(query: str) -> None:
     assert search(query, said(user_20=KEY), 5) == []
 
 
-def test_only_the_best_pieces_of_a_long_message_are_taken() -> None:
+def test_only_best_pieces_of_long_messages_are_taken() -> None:
     long = "\n\n".join(f"{at}. {KEY} {FILLER}" * 4 for at in range(20))
     found = search("Where is the spare key of the allotment?", said(user_20=long), 24)
     assert 1 <= len(found) <= 2
@@ -60,7 +60,7 @@ def test_where_words_settle_it_meaning_is_not_asked() -> None:
 
 
 @given(score=st.floats(0.2, 1.5), nearer=st.floats(-1, 1), farther=st.floats(-1, 1))
-def test_what_is_nearer_in_meaning_is_never_less_relevant(score: float, nearer: float, farther: float) -> None:
+def test_nearer_in_meaning_is_never_less_relevant(score: float, nearer: float, farther: float) -> None:
     found = [Passage(1, "user", 0, KEY, score)]
     near, far = max(nearer, farther), min(nearer, farther)
     assert bool(is_relevant(found, personal=False, cosine=near)) >= bool(is_relevant(found, personal=False, cosine=far))

@@ -15,13 +15,13 @@ SCOPE = Scope("a" * 32, "b" * 32, session="ses_a")
 
 
 @given(st.text(max_size=3000), st.integers(20, 400))
-def test_pieces_are_short_and_hold_every_character_but_blanks(text: str, most: int) -> None:
+def test_pieces_are_short_and_lose_only_blanks(text: str, most: int) -> None:
     pieces = split(text, most)
     assert all(0 < len(piece) <= most for piece in pieces)
     assert "".join("".join(pieces).split()) == "".join(text.split())
 
 
-def test_a_turn_becomes_its_messages_in_order_with_equal_ids_at_every_replay() -> None:
+def test_turn_becomes_messages_with_stable_ids() -> None:
     said = (Said("m1", "user", "I like tea", seq=0), Said("m2", "assistant", "Noted", live=False, seq=1))
     turn = Turn("turn_1", SCOPE, said, "long " * 400, "complete", "demo", NOW, reply_id="m3", reply_seq=2)
     episodes = episodes_of(turn)
@@ -41,6 +41,6 @@ def test_episodes_carry_the_offset_of_their_turn() -> None:
     assert [one.local_at.isoformat() for one in (turn, *episodes_of(turn))] == ["2026-04-30T21:00:00-03:00"] * 3
 
 
-def test_a_turn_without_a_reply_is_what_the_user_said() -> None:
+def test_turn_without_reply_is_the_users_message() -> None:
     turn = Turn("turn_1", SCOPE, (Said("m1", "user", "I like tea"),), " ", "client_closed", "demo", NOW)
     assert [episode.text for episode in episodes_of(turn)] == ["I like tea"]

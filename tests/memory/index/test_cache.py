@@ -58,7 +58,7 @@ async def test_a_write_is_seen_by_the_next_search(store, cache):
     assert await texts(cache) == {"green tea", "milk"}
 
 
-async def test_what_is_taken_in_is_what_would_be_read(store, cache, tmp_path):
+async def test_cached_rows_equal_the_stores_rows(store, cache, tmp_path):
     other = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION)
     await put(store, ANNE, fact(1, "tea"))
     await cache.prepare(ANNE)
@@ -136,7 +136,7 @@ async def test_simultaneous_first_searches_load_once(store, cache):
     assert all(shelf is shelves[0] for shelf in shelves)
 
 
-async def test_a_shelf_of_mostly_dead_lines_is_built_anew(store, cache):
+async def test_shelf_of_mostly_dead_lines_is_rebuilt(store, cache):
     for turn in range(8):
         await put(store, ANNE, fact(1, f"tea {turn}"), fact(2, f"milk {turn}"))
         shelf = await cache.facts(ANNE, ANY)
@@ -177,7 +177,7 @@ async def test_a_large_owner_is_searched_without_loading(store):
     assert cache.size_bytes < 10_000
 
 
-async def test_what_lives_in_memory_is_found_however_much_it_is():
+async def test_rows_in_ram_are_found_however_many():
     rows = [fact(number, f"number{number}") for number in range(ROWS_BEFORE_INDEX + 1)]
     store = RamStore(DIMENSION)
     await store.put_memories(ANNE, rows, {}, MODEL)
@@ -186,7 +186,7 @@ async def test_what_lives_in_memory_is_found_however_much_it_is():
     assert shelf.items[int(scores.argmax())].id == rows[8000].id
 
 
-async def test_turns_of_a_large_owner_come_with_their_neighbours(store):
+async def test_turns_of_large_owners_come_with_neighbours(store):
     cache = IndexCache(store, model=MODEL, most_rows=100)
     rows = [turn for number in range(50) for turn in conversation(f"s{number}", f"topic{number}", "answer", "thanks")]
     await store.put_episodes(ANNE, rows, turn_vectors(rows), MODEL)

@@ -69,7 +69,7 @@ def test_the_past_shows_what_stood_then():
     assert {shelf.items[line].text for line in np.flatnonzero(shelf.ended(ANNE))} == {"lives in Berlin"}
 
 
-def test_an_agent_sees_its_own_and_the_common_rows():
+def test_agent_sees_its_own_and_common_rows():
     shelf = facts(fact(1, "common"), fact(2, "own", agent=AGENT), fact(3, "other's", agent=OTHER_AGENT))
     assert visible(shelf) == {"common"}
     assert visible(shelf, Scope(ANNE.tenant, ANNE.user, AGENT)) == {"common", "own"}
@@ -97,7 +97,7 @@ def test_windows_stay_within_their_conversation_and_its_order():
     assert scores["blue"] == 0
 
 
-def test_a_window_is_found_by_the_vector_of_the_turn_that_ends_it():
+def test_window_is_found_by_its_last_turns_vector():
     shelf = turns(*conversation("a", "tea", "milk", "dog", "rex"), *conversation("b", "blue"))
     mask = shelf.seen_by(ANNE)
     around = dict(zip([row.text for row in shelf.items], shelf.window_dense(bag("dog"), mask), strict=True))
@@ -123,7 +123,7 @@ steps = st.lists(
 
 @settings(deadline=None)
 @given(steps)
-def test_a_shelf_grown_step_by_step_equals_one_built_at_once(changes):
+def test_growing_a_shelf_equals_building_it(changes):
     grown, rows = TurnShelf(DIMENSION, MODEL), {}
     for action, number, words in changes:
         if action == "put":
@@ -149,7 +149,7 @@ def test_the_size_is_known_and_grows():
 
 
 @given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=60), st.integers(0, 5))
-def test_typical_is_the_median_of_what_has_a_vector(cosines, without):
+def test_typical_is_the_median_of_embedded_rows(cosines, without):
     shelf = FactShelf(8, "m")
     typical, usual = shelf.typical(np.array([*cosines, *[np.nan] * without], dtype=np.float32))
     if len(cosines) < 20:

@@ -66,7 +66,7 @@ def sketch_of(folder: Path, *batches: Skimmed) -> Sketch:
     return sketch
 
 
-def test_the_nearest_are_among_the_many_that_are_returned():
+def test_nearest_rows_are_among_the_returned():
     topics = units(1, 200)
     vectors = near(np.repeat(topics, 100, axis=0), 2, 0.7)
     found, everything = codes(vectors), np.ones(len(vectors), dtype=bool)
@@ -93,7 +93,7 @@ def test_how_vectors_arrive_makes_no_difference(cut, other, seed):
     assert whole.nearest(vectors[3], mask, 9) == parts.nearest(vectors[3], mask, 9)
 
 
-def test_what_is_masked_or_has_no_vector_is_not_near():
+def test_masked_or_unembedded_rows_are_not_near():
     vectors = np.repeat(units(6, 1), 30, axis=0)
     vectors[5] = 0
     mask = np.ones(30, dtype=bool)
@@ -110,7 +110,7 @@ def found(sketch: Sketch, scope: Scope, terms: list[str], vector: np.ndarray | N
     return [row.text for row in sketch.find(scope, terms, vector, limit=9).rows.items]
 
 
-def test_of_a_row_put_again_only_the_last_is_found(tmp_path):
+def test_only_a_rows_last_version_is_found(tmp_path):
     sketch = sketch_of(tmp_path, rows(0, "a tea", "b milk"), rows(2, "a coffee"))
     assert len(sketch) == 2
     assert found(sketch, ANNE, ["tea"]) == []
@@ -177,7 +177,8 @@ async def texts(sketches: Sketches, query: str, limit: int = 60) -> list[str]:
     return [row.text for row in found.rows.items]
 
 
-async def test_the_store_searches_until_the_sketch_is_there_and_then_both_find_the_same(sketches):
+async def test_sketch_finds_what_the_store_finds(sketches):
+    """Until it is there, the store searches."""
     before = await texts(sketches, "topic7 number87", 1)
     await drawn(sketches)
     assert before == await texts(sketches, "topic7 number87", 1) == ["topic7 number87"]
@@ -185,7 +186,7 @@ async def test_the_store_searches_until_the_sketch_is_there_and_then_both_find_t
     assert 0 < sketches.size_bytes < 2**20
 
 
-async def test_what_was_written_since_is_found_and_what_it_replaced_is_not(store, sketches):
+async def test_new_rows_are_found_and_replaced_ones_not(store, sketches):
     await drawn(sketches)
     await store.put_memories(ANNE, [fact(87, "moved elsewhere")], {}, MODEL)
     assert "moved elsewhere" in await texts(sketches, "elsewhere")
@@ -226,7 +227,7 @@ async def test_rows_that_compaction_moved_are_found(store, sketches):
     assert await texts(sketches, "topic7 number87", 1) == ["topic7 number87"]
 
 
-async def test_what_counts_whatever_is_asked_is_kept_up_to_date(store, sketches):
+async def test_marked_rows_are_kept_up_to_date(store, sketches):
     await store.put_memories(ANNE, [fact(1, "ended", status="closed"), fact(2, "pinned", pinned=True)], {}, MODEL)
     await drawn(sketches)
     assert {row.text for row in await sketches.marked(ANNE)} == {"ended", "pinned"}
@@ -235,7 +236,7 @@ async def test_what_counts_whatever_is_asked_is_kept_up_to_date(store, sketches)
     assert await sketches.marked(BOB) == []
 
 
-async def test_what_counts_is_read_once_for_all_who_cannot_wait(store, sketches):
+async def test_marked_rows_are_read_once_for_concurrent_requests(store, sketches):
     await store.put_memories(ANNE, [fact(1, "ended", status="closed")], {}, MODEL)
     sketches.after_s = 3600
     with pytest.raises(TimeoutError):
@@ -269,7 +270,7 @@ async def test_turns_come_with_their_neighbours(store):
     assert {"s33-0", "s33-1"} <= {row.id for row in found.rows.items}
 
 
-async def test_a_table_that_needs_too_much_is_left_to_the_store(sketches):
+async def test_excessive_table_is_left_to_the_store(sketches):
     small = Sketches(sketches.store, model=MODEL, max_bytes=1000, after_s=0)
     await small.current(ANNE, "memories")
     await small.drawn()

@@ -40,14 +40,14 @@ def kept(ledger: list[LedgerEntry], assembly: Assembly) -> list[LedgerEntry]:
     return list(rows.values())
 
 
-def test_the_profile_goes_on_the_first_user_message_and_the_block_on_the_last() -> None:
+def test_profile_is_on_first_message_block_on_last() -> None:
     assembly = laid_out(points("system", "user", "assistant", "user"), [], facts("tea"), PROFILE)
     assert [addition.index for addition in assembly.additions] == [1, 3]
     assert assembly.additions[0].text == PROFILE.text
     assert "tea" in assembly.additions[1].text
 
 
-def test_an_old_turn_that_says_no_more_than_the_profile_is_not_quoted_beside_it() -> None:
+def test_old_turn_is_not_quoted_beside_equal_profile() -> None:
     profile = Block("\n\n<profile>\n- Always answer in French\n</profile>", PROFILE.hits, 5)
     turns = [
         Hit("episode", f"epi_{at}", text, 1.0, 0, role="user")
@@ -112,7 +112,8 @@ def test_nothing_goes_twice_into_what_the_provider_keeps(recalled: list[set[str]
     assert len(shown) == len(set(shown))
 
 
-def test_a_dropped_profile_is_told_anew_where_the_provider_keeps_the_conversation() -> None:
+def test_dropped_profile_is_told_anew_to_keeping_providers() -> None:
+    """These keep the conversation, which would go on without it."""
     block = LedgerEntry("anchor", "block", "<memory>", ("mem_x",))
     assembly = assemble(points("user"), [block], PROFILE, facts("x", "y"), 600, count, [block])
     assert assembly.additions[0].text == PROFILE.text
@@ -138,14 +139,14 @@ def test_nothing_is_injected_twice_in_a_conversation(recalled: list[set[str]]) -
     assert len(seen) == len(set(seen))
 
 
-def test_the_profile_is_frozen_even_where_there_was_none() -> None:
+def test_profile_is_frozen_even_where_empty() -> None:
     where = points("user")
     ledger = kept([], laid_out(where, [], []))
     later = laid_out(points("user", "assistant", "user"), ledger, [], PROFILE)
     assert later.additions == ()
 
 
-def test_summaries_open_a_conversation_in_the_room_that_its_question_leaves() -> None:
+def test_opening_summaries_take_what_the_question_leaves() -> None:
     first = laid_out(points("user"), [], facts("a"), PROFILE, SUMMARIES)
     texts = [addition.text for addition in first.additions]
     assert texts[0] == PROFILE.text
@@ -168,7 +169,7 @@ def test_the_last_user_message_is_computed_afresh() -> None:
     assert "tea" not in again.additions[0].text
 
 
-def test_in_a_tool_loop_the_block_stays_and_nothing_touches_the_tools() -> None:
+def test_tool_loop_keeps_block_and_tools_untouched() -> None:
     ledger = kept([], laid_out(points("user"), [], facts("tea")))
     loop = laid_out(points("user", "assistant", "tool"), ledger, facts("coffee"))
     assert [addition.index for addition in loop.additions] == [0]

@@ -23,7 +23,7 @@ def test_names_in_a_list_become_statements() -> None:
     assert world.active == ["I use Shram as productivity tools.", "I use Magnet as productivity tools."]
 
 
-def test_two_clauses_joined_by_a_comma_and_an_and_are_no_list() -> None:
+def test_two_clauses_joined_by_and_are_no_list() -> None:
     world = told("Mi prima me llama Chispita, y en el trabajo me dicen Nacho.")
     assert world.active == ["Mi prima me llama Chispita, y en el trabajo me dicen Nacho."]
 
@@ -53,7 +53,7 @@ def test_statements_of_a_message(message: str, statements: list[str]) -> None:
     assert told(message).active == statements
 
 
-def test_what_changes_a_thing_of_the_users_is_linked_to_it() -> None:
+def test_change_of_an_own_thing_is_linked() -> None:
     world = told("Our staging server is called heron.", "heron was shut down, the new staging server is called stork.")
     old, new = (next(row for row in world.memories.values() if name in row.text) for name in ("Our", "stork"))
     assert old.later == (new.id,)
@@ -144,7 +144,7 @@ def test_what_ends_nothing_closes_nothing(first: str, second: str) -> None:
     assert set(before) <= set(world.active)
 
 
-def test_one_of_two_alike_ends_where_the_clause_tells_which() -> None:
+def test_clause_tells_which_of_two_alike_ends() -> None:
     world = told(
         "Our billing service uses Redis for its queue.",
         "Our search service uses Redis for its cache.",
@@ -178,7 +178,7 @@ def test_forget_request_reaches_sentences_that_are_no_memory() -> None:
     assert world.endings[0].metadata[FORGOTTEN]
 
 
-def test_message_of_a_forget_request_keeps_its_other_sentences() -> None:
+def test_forget_request_keeps_its_messages_other_sentences() -> None:
     world = told("My ring size is 54.", "I moved to Lyon. Forget my ring size.")
     assert "I moved to Lyon." in world.active
 
@@ -262,7 +262,7 @@ def test_undoing_every_batch_gives_every_quote_back(messages: list[str]) -> None
     assert world.quotable == [row.text for row in world.rows if any(char.isalnum() for char in row.text)]
 
 
-def test_correction_that_says_nothing_alone_stands_behind_what_it_corrects() -> None:
+def test_bare_correction_stands_behind_what_it_corrects() -> None:
     world = told("My rent is 740.", "It should be 790, not 740.")
     assert world.active == ["My rent is 740.", "It should be 790, not 740."]
     first, second = sorted((row for row in world.memories.values()), key=lambda row: row.valid_from)

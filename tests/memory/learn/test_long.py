@@ -153,7 +153,7 @@ def test_data_is_no_statement_of_the_user(name: str) -> None:
     assert world.active == []
 
 
-def test_of_a_long_history_that_came_along_the_newest_part_is_read() -> None:
+def test_newest_part_of_a_long_history_is_read() -> None:
     said = [Said(f"m{at}", "user", f"My box {at} holds tea.", at == 5_000, at) for at in range(5_001)]
     turn = Turn("t", Scope("0" * 32, "1" * 32), tuple(said), "OK.", "complete", "m", START, "r", 5_001)
     found = [one.said.id for one in read(turn)]

@@ -32,7 +32,7 @@ def own(text: str) -> str:
         ("2026-01-01 10:00:00 ERROR I use Magnet\nwhy?", "Magnet", "why"),
     ],
 )
-def test_what_the_author_did_not_state_is_left_out(text: str, gone: str, kept: str) -> None:
+def test_text_that_the_author_did_not_state_goes(text: str, gone: str, kept: str) -> None:
     assert gone not in own(text)
     assert kept in own(text)
 

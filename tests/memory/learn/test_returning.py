@@ -35,13 +35,13 @@ def test_a_reply_does_not_bring_it_back(reply: str) -> None:
     assert world.active == []
 
 
-def test_a_reply_does_not_bring_back_what_was_forgotten() -> None:
+def test_reply_does_not_bring_back_forgotten_statements() -> None:
     world = told("I was married to Konrad.", "Forget everything about Konrad.")
     world.say("Whom did I know in Bern?", reply="You were married to Konrad. Nice town.")
     assert not any("Konrad" in text for text in [*world.active, *world.quotable])
     assert "Nice town." in world.quotable
 
 
-def test_a_question_about_it_does_not_bring_it_back() -> None:
+def test_question_does_not_bring_back_forgotten_statements() -> None:
     world = told(*ENDED, "Do I use Magnet?")
     assert world.active == ["I use Shram as productivity tools."]

@@ -33,6 +33,6 @@ def test_search_finds_what_lies_across_two_blocks(tmp_path: Path) -> None:
         assert set(search(tmp_path, {fragment}).found) == {fragment}
 
 
-def test_fragments_are_of_texts_and_ids_not_of_single_words() -> None:
+def test_fragments_are_of_texts_and_ids_only() -> None:
     values = [b'{"role": "user_confirmed", "text": "a \\"quoted\\" sentence that goes on"}', "mem_" + "0" * 24, "short"]
     assert fragments(values) == {b"sentence that goes on", b"mem_" + b"0" * 24}

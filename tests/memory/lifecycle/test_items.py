@@ -36,7 +36,7 @@ def many_items(draw: st.DrawFn) -> list[Item]:
 
 
 @given(many_items(), st.integers(0, 20_000))
-def test_what_is_fitted_fits_or_is_as_short_as_it_can_be(items: list[Item], room: int) -> None:
+def test_fitted_items_fit_or_are_shortest(items: list[Item], room: int) -> None:
     found = fitted(items, room)
     assert [one.id for one in found] == [one.id for one in items]
     taken = sum(one.in_prompt for one in found)
@@ -50,7 +50,7 @@ def test_what_is_fitted_fits_or_is_as_short_as_it_can_be(items: list[Item], room
 
 
 @given(many_items(), st.integers(0, 20_000))
-def test_nothing_important_gives_way_before_what_is_less_so(items: list[Item], room: int) -> None:
+def test_less_important_items_give_way_first(items: list[Item], room: int) -> None:
     whole = {one.id for one in items if one.form == "full"}
     left = [one for one in fitted(items, room) if one.id in whole]
     if any(one.priority == HIGHEST and one.form != "full" for one in left):
@@ -60,7 +60,8 @@ def test_nothing_important_gives_way_before_what_is_less_so(items: list[Item], r
 
 
 @given(many_items())
-def test_without_a_limit_nothing_gives_way_and_more_room_never_takes_less(items: list[Item]) -> None:
+def test_more_room_never_takes_less(items: list[Item]) -> None:
+    """Without a limit nothing gives way."""
     assert fitted(items, None) == list(items)
     taken = [sum(one.in_prompt for one in fitted(items, room)) for room in range(0, 20_000, 1000)]
     assert taken == sorted(taken)

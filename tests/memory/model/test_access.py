@@ -6,15 +6,27 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from proxy.errors import ConfigError
-from proxy.memory.model.access import model_access
+from proxy.memory.model.access import ChosenModel, model_access
 from proxy.memory.model.call import ModelAccess
+from proxy.memory.model.judge import select_judge
+from proxy.memory.model.model_call import connect
 from proxy.settings.memory import MemorySettings
 
 
-def choose(environ: Mapping[str, str], **fields: Any) -> ModelAccess:
-    return model_access(MemorySettings(**fields), environ)
+def choose(
+    environ: Mapping[str, str],
+    name: str,
+    *,
+    api_key: str | None = None,
+    base_url: str | None = None,
+    timeout_s: float | None = None,
+) -> ModelAccess:
+    key = SecretStr(api_key) if api_key is not None else None
+    chosen = ChosenModel(name, key, base_url, timeout_s, setting="memory.summary", otherwise="leave it out")
+    return model_access(chosen, environ)
 
 
 KEYS = {"OPENAI_API_KEY": "sk-operator", "GROQ_API_KEY": "gsk_operator"}
@@ -23,15 +35,13 @@ KEYS = {"OPENAI_API_KEY": "sk-operator", "GROQ_API_KEY": "gsk_operator"}
 @pytest.mark.parametrize(
     ("environ", "fields"),
     [
-        ({}, {}),
-        (KEYS, {}),
-        ({}, {"extraction_model": "gpt-4o-mini"}),
-        (KEYS, {"extraction_model": "anthropic/claude-haiku-4-5"}),
-        (KEYS, {"extraction_model": "openai/qwen3", "extraction_base_url": "https://elsewhere.example/v1"}),
-        ({}, {"extraction_model": "gpt-4o-mini", "extraction_api_key": "  "}),
+        ({}, {"name": "gpt-4o-mini"}),
+        (KEYS, {"name": "anthropic/claude-haiku-4-5"}),
+        (KEYS, {"name": "openai/qwen3", "base_url": "https://elsewhere.example/v1"}),
+        ({}, {"name": "gpt-4o-mini", "api_key": "  "}),
     ],
 )
-def test_no_access_without_a_model_and_its_key(environ: Mapping[str, str], fields: dict[str, Any]) -> None:
+def test_no_access_without_a_key(environ: Mapping[str, str], fields: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         choose(environ, **fields)
 
@@ -39,26 +49,26 @@ def test_no_access_without_a_model_and_its_key(environ: Mapping[str, str], field
 @pytest.mark.parametrize(
     ("environ", "fields", "expected"),
     [
-        (KEYS, {"extraction_model": "gpt-4o-mini"}, ("sk-operator", "https://api.openai.com/v1")),
-        (KEYS, {"extraction_model": "groq/llama-3.3-70b"}, ("gsk_operator", "https://api.groq.com/openai/v1")),
+        (KEYS, {"name": "gpt-4o-mini"}, ("sk-operator", "https://api.openai.com/v1")),
+        (KEYS, {"name": "groq/llama-3.3-70b"}, ("gsk_operator", "https://api.groq.com/openai/v1")),
         (
             KEYS,
-            {"extraction_model": "gpt-4o-mini", "extraction_api_key": "sk-own"},
+            {"name": "gpt-4o-mini", "api_key": "sk-own"},
             ("sk-own", "https://api.openai.com/v1"),
         ),
         (
             KEYS,
-            {"extraction_model": "qwen3", "extraction_base_url": "http://127.0.0.1:9/v1"},
+            {"name": "qwen3", "base_url": "http://127.0.0.1:9/v1"},
             (None, "http://127.0.0.1:9/v1"),
         ),
         (
             KEYS | {"OPENAI_BASE_URL": "https://gate.example/v1"},
-            {"extraction_model": "gpt-4o-mini", "extraction_base_url": "https://gate.example/v1"},
+            {"name": "gpt-4o-mini", "base_url": "https://gate.example/v1"},
             ("sk-operator", "https://gate.example/v1"),
         ),
-        ({}, {"extraction_model": "ollama/qwen3"}, (None, "http://localhost:11434/v1")),
-        ({"AWS_PROFILE": "ops"}, {"extraction_model": "bedrock/amazon.nova-lite-v1:0"}, (None, None)),
-        ({"ANTHROPIC_API_KEY": "sk-ant-x"}, {"extraction_model": "claude-haiku-4-5"}, ("sk-ant-x", None)),
+        ({}, {"name": "ollama/qwen3"}, (None, "http://localhost:11434/v1")),
+        ({"AWS_PROFILE": "ops"}, {"name": "bedrock/amazon.nova-lite-v1:0"}, (None, None)),
+        ({"ANTHROPIC_API_KEY": "sk-ant-x"}, {"name": "claude-haiku-4-5"}, ("sk-ant-x", None)),
     ],
 )
 def test_the_model_is_called_with_the_operators_key(
@@ -69,30 +79,35 @@ def test_the_model_is_called_with_the_operators_key(
     assert "operator" not in repr(access)
 
 
-def test_model_without_a_key_is_refused_with_the_mend() -> None:
-    with pytest.raises(ConfigError, match=r"memory.extraction_api_key, or GROQ_API_KEY"):
-        choose({"OPENAI_API_KEY": "sk-x"}, extraction_model="groq/llama-3.3-70b")
+def test_model_without_a_key_is_refused_with_mend() -> None:
+    with pytest.raises(ConfigError, match=r"memory.summary_api_key, or GROQ_API_KEY .* or leave it out"):
+        choose({"OPENAI_API_KEY": "sk-x"}, "groq/llama-3.3-70b")
 
 
-def test_model_without_a_name_is_refused_with_the_mend() -> None:
-    with pytest.raises(ConfigError, match=r"memory.extraction_model"):
-        model_access(MemorySettings(), KEYS)
+@pytest.mark.parametrize(
+    ("fields", "mend"),
+    [({}, "memory.extraction_model"), ({"extraction_model": "groq/llama"}, "memory.extraction_api_key")],
+)
+def test_required_judge_is_refused_with_the_mend(fields: dict[str, str], mend: str) -> None:
+    settings = MemorySettings(extractor="model", **fields)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=mend):
+        select_judge(settings, {}, connect)
+    assert select_judge(settings.model_copy(update={"extractor": "auto"}), {}, connect) is None
 
 
 @pytest.mark.parametrize(
     ("fields", "timeout_s"),
     [
         ({}, 60.0),
-        ({"extraction_base_url": "https://models.example/v1"}, 60.0),
-        ({"extraction_base_url": "http://192.168.1.20:8080/v1"}, 60.0),
-        ({"extraction_base_url": "http://127.0.0.1:8080/v1"}, 300.0),
-        ({"extraction_base_url": "http://localhost:1234/v1"}, 300.0),
-        ({"extraction_base_url": "http://[::1]:8080/v1"}, 300.0),
-        ({"extraction_model": "ollama/qwen3"}, 300.0),
-        ({"extraction_base_url": "http://127.0.0.1:8080/v1", "extraction_timeout_s": 60.0}, 60.0),
-        ({"extraction_timeout_s": 5.0}, 5.0),
+        ({"base_url": "https://models.example/v1"}, 60.0),
+        ({"base_url": "http://192.168.1.20:8080/v1"}, 60.0),
+        ({"base_url": "http://127.0.0.1:8080/v1"}, 300.0),
+        ({"base_url": "http://localhost:1234/v1"}, 300.0),
+        ({"base_url": "http://[::1]:8080/v1"}, 300.0),
+        ({"name": "ollama/qwen3"}, 300.0),
+        ({"base_url": "http://127.0.0.1:8080/v1", "timeout_s": 60.0}, 60.0),
+        ({"timeout_s": 5.0}, 5.0),
     ],
 )
 def test_timeout_is_longer_on_loopback_unless_set(fields: dict[str, Any], timeout_s: float) -> None:
-    settings = MemorySettings(**{"extraction_model": "openai/small", "extraction_api_key": "sk-x", **fields})
-    assert model_access(settings, {}).timeout_s == timeout_s
+    assert choose({}, **{"name": "openai/small", "api_key": "sk-x", **fields}).timeout_s == timeout_s

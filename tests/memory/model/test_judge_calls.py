@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from proxy.errors import UpstreamUnreachable
-from proxy.memory.model.call import Completion, ModelAccess, ScriptedComplete
+from proxy.memory.model.call import Completion, ModelAccess
 from proxy.memory.model.judge import (
     JUDGE_SCHEMA,
     JudgementFailed,
@@ -20,6 +20,7 @@ from proxy.memory.model.judge import (
 from proxy.memory.model.model_call import connect
 from proxy.upstream.litellm import LiteLLMUpstream
 from tests.fakes import replies
+from tests.fakes.complete import ScriptedComplete
 from tests.fakes.provider import FakeProvider
 from tests.memory.model.test_judge import DROPPED, OLDER, reply
 

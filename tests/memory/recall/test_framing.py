@@ -73,7 +73,7 @@ def test_what_frames_a_question_is_not_sought(text, left):
 
 
 @pytest.mark.parametrize("text", ["What did I say?", "Can you tell me?", "In what order?", ""])
-def test_where_nothing_telling_is_left_all_of_it_is_sought(text):
+def test_query_without_telling_words_is_sought_whole(text):
     assert matter(text) == text
 
 
@@ -120,5 +120,5 @@ def test_what_the_assistant_once_answered_is_asked_for(text):
         "你推荐哪家餐厅?",
     ],
 )
-def test_advice_that_is_wanted_now_is_not_what_was_answered(text):
+def test_advice_wanted_now_is_not_a_past_answer(text):
     assert not is_of_replies(text)

@@ -36,7 +36,7 @@ def test_without_vectors_rare_words_decide():
     assert admit([Evidence(None, coverage=0.6)], "x").reason == "words"
 
 
-def test_a_language_that_the_embedder_does_not_know_is_not_taken_for_similar():
+def test_unknown_language_is_not_taken_for_similar():
     assert not passes(Evidence(0.5, typical=0.4))
     assert passes(Evidence(0.5, typical=0.05))
 
@@ -45,7 +45,7 @@ UNKNOWN = 0.4  # the usual cosine of texts in a language that the embedder does 
 
 
 @pytest.mark.parametrize("text", ["Почему море солёное?", "玻璃是怎么制造的？", "¿Cuántos continentes hay?"])
-def test_in_a_language_that_the_embedder_does_not_know_words_decide(text):
+def test_words_decide_in_an_unknown_language(text):
     assert not passes(Evidence(0.6, typical=0.17, coverage=0.2, texts=90, usual=UNKNOWN), text)
     assert passes(Evidence(0.6, typical=0.17, coverage=0.5, texts=90, usual=UNKNOWN), text)
     assert passes(Evidence(0.6, typical=0.05, coverage=0.2, texts=90, usual=0.1), text)  # it does know it
@@ -60,17 +60,17 @@ def test_a_question_about_oneself_needs_no_words_there(text):
     assert not admit([unlike], text, told=False).admitted
 
 
-def test_what_is_told_of_oneself_needs_few_words_and_what_is_to_be_done_many():
+def test_statement_needs_fewer_words_than_a_task():
     little = Evidence(0.6, typical=0.17, coverage=0.2, texts=90, usual=UNKNOWN)
     assert passes(little, "Вчера мы с сестрой снова ездили на дачу и пили чай.")
     assert not passes(little, "Как мне отцентрировать div в CSS?")
 
 
-def test_english_is_judged_by_its_cosines_however_narrow_the_memory():
+def test_english_is_judged_by_cosines_in_narrow_memory():
     assert passes(Evidence(0.6, typical=0.15, texts=90, usual=UNKNOWN), "Which framework was chosen for the tracker?")
 
 
-def test_a_source_may_be_silent_beside_one_that_speaks():
+def test_gate_judges_each_source_by_itself():
     assert admit([Evidence(0.6), Evidence(0.1)], "x").passed == (True, False)
     assert admit([Evidence(0.6), Evidence(0.43)], "x").passed == (True, True)
     assert admit([Evidence(0.43)], "x").passed == (False,)
@@ -127,12 +127,12 @@ def test_the_more_texts_the_higher_the_floors(texts: int, more: int) -> None:
     assert leniency(600) == leniency(0) == 0
 
 
-def test_a_best_hit_among_many_texts_must_be_closer():
+def test_best_hit_among_many_texts_must_be_closer():
     assert passes(Evidence(0.47, texts=300))
     assert not passes(Evidence(0.47, texts=3000))
 
 
-def test_a_query_far_from_everything_said_needs_a_better_hit():
+def test_query_far_from_everything_needs_a_better_hit():
     assert passes(Evidence(0.47, typical=0.13))
     assert not passes(Evidence(0.47, typical=0.01))
 
@@ -152,7 +152,7 @@ def test_a_query_far_from_everything_said_needs_a_better_hit():
         "我对什么过敏?",
     ],
 )
-def test_a_handful_is_given_whole_to_who_asks_about_themselves(text):
+def test_few_memories_pass_whole_on_self_questions(text):
     assert asks_of_oneself(text)
     assert admit([Evidence(0.0, texts=3), Evidence(-0.1, texts=6)], text).passed == (True, True)
     assert not passes(Evidence(0.05, texts=800), text)
@@ -174,6 +174,6 @@ def test_a_handful_is_given_whole_to_who_asks_about_themselves(text):
         "帮我写一首诗",
     ],
 )
-def test_what_is_no_question_about_oneself_opens_no_handful(text):
+def test_few_memories_pass_only_on_self_questions(text):
     assert not asks_of_oneself(text)
     assert not passes(Evidence(0.05, texts=6), text)

@@ -31,11 +31,11 @@ def who(text: str, mask: np.ndarray | None = None):
     return called(turns, text, np.ones(len(TALK), dtype=bool) if mask is None else mask)
 
 
-def test_a_name_by_which_the_user_calls_someone_means_the_assistant():
+def test_name_that_the_user_calls_means_the_assistant():
     assert who("Why would Robin visit us?") == {"Robin": "assistant"}
 
 
-def test_a_name_by_which_the_assistant_calls_someone_means_the_user():
+def test_name_that_the_assistant_calls_means_the_user():
     assert who("What does Kim own?") == {"Kim": "user"}
     assert who("When did Kim and Robin meet?") == {"Kim": "user", "Robin": "assistant"}
 

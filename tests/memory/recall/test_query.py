@@ -13,7 +13,7 @@ def test_a_question_of_its_own_stands_alone():
 
 
 @pytest.mark.parametrize("turn", ["and why?", "what about it?", "tell me more about that one", "warum ist das so?"])
-def test_a_short_follow_up_takes_the_turn_before_along(turn):
+def test_short_follow_up_takes_the_turn_before_along(turn):
     assert leans_back(turn)
     assert widen(["My dog Rex limps", turn]) == (turn, "My dog Rex limps")
 

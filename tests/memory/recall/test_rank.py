@@ -30,7 +30,7 @@ def test_one_list_keeps_its_order(values):
                 assert fused[one] >= fused[other]
 
 
-def test_a_line_that_a_list_cannot_judge_is_scored_by_the_others():
+def test_row_missing_in_one_list_is_still_scored():
     lexical = np.array([2.0, 1.0, 0.0], dtype=np.float32)
     dense = np.array([np.nan, 0.9, 0.1], dtype=np.float32)
     fused = fuse([(lexical, 0.5), (dense, 0.5)], np.ones(3, dtype=bool))
@@ -43,7 +43,7 @@ def test_of_equal_scores_the_newer_line_comes_first():
     assert best(np.array([0.1, 0.2, 0.3], dtype=np.float32), 1) == [2]
 
 
-def test_the_newest_of_similar_statements_takes_the_best_score():
+def test_newest_of_similar_statements_takes_the_best_score():
     similar = np.array([[True, True, False], [True, True, False], [False, False, True]])
     assert newest_first([0.9, 0.8, 0.7], [10, 1, 5], similar) == [0.8, 0.9, 0.7]
 
@@ -67,7 +67,7 @@ def test_long_replies_give_way_and_users_do_not():
     assert factors.tolist() == [1.0, 0.5, 1.0]
 
 
-def test_more_of_the_same_group_counts_less_the_smaller_the_group():
+def test_smaller_groups_discount_later_hits_more():
     left = thinned([1.0, 0.9, 0.85], ["a", "a", "b"], {"a": 4, "b": 4})
     assert left[0] == 1.0
     assert left[1] < left[2] == 0.85
@@ -76,7 +76,7 @@ def test_more_of_the_same_group_counts_less_the_smaller_the_group():
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from("abc")), max_size=12))
-def test_shared_out_the_first_of_each_group_keep_their_scores_and_others_lose_by_the_place(pairs):
+def test_diversify_discounts_later_hits_of_a_group(pairs):
     scores, groups = [score for score, _ in pairs], [group for _, group in pairs]
     left = shared_out(scores, groups)
     for at, (score, group) in enumerate(pairs):

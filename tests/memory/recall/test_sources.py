@@ -110,7 +110,7 @@ async def test_agents_see_the_common_rows_and_their_own(store, index):
     assert not {"alpha", "beta", "gamma"} & set(" ".join(hit.text for hit in common.hits + common.considered).split())
 
 
-async def test_what_stands_in_the_request_is_not_quoted_back(index):
+async def test_text_of_the_request_is_not_quoted_back(index):
     query = ask("Rex hates water in Wannsee")
     assert TALK[2].text in await texts(index, query)
     query = replace(query, session="ses_1", exclude_texts=[turn.text for turn in TALK])
@@ -132,7 +132,7 @@ async def test_short_linked_statements_share_an_entry(store, index):
     assert [hit.text, *(one.text for one in hit.then)] == ["Rex has a red bowl", "Rex has a blue bowl now"]
 
 
-async def test_long_linked_statements_stand_alone_and_as_their_turns(store, index):
+async def test_long_linked_statements_stand_beside_their_turns(store, index):
     tail = f", which {'the shop by the lake had on offer and ' * 4}he likes"
     for older, newer in (
         ("Rex has a red bowl" + tail, "Rex has a blue bowl now"),
@@ -168,7 +168,7 @@ async def test_of_similar_facts_the_newest_comes_first(store, index):
     assert found[:2] == ["Favourite editor is Zed", "Favourite editor is Vim"]
 
 
-async def test_a_summary_of_a_conversation_stands_behind_what_was_said_in_it(store, index):
+async def test_summary_stands_behind_turns_of_its_conversation(store, index):
     said = "User: Rex hates water. User: He fell off the pier in Wannsee. Assistant: Then the forest near Grunewald."
     summary = fact(40, said, kind="summary")
     await store.put_memories(ANNE, [summary], fact_vectors([summary]), MODEL)
@@ -197,14 +197,14 @@ async def test_time_words_favour_their_time(store, index):
     assert "curry" in (await texts(index, ask("what set did I order two months ago"), sources={"episode"}))[0]
 
 
-async def test_a_follow_up_is_understood_by_what_came_before(index):
+async def test_follow_up_is_understood_by_earlier_turns(index):
     alone = await recall(ANNE, ask("and why?"), index)
     assert not alone.admitted
     query = Query("and why?", "Rex hates water", bag("Rex hates water and why?"), NOW)
     assert "Wannsee" in " ".join(await texts(index, query))
 
 
-async def test_limits_hold_and_scores_do_not_rise_within_a_source(index):
+async def test_limits_hold_and_scores_fall_within_sources(index):
     found = await recall(ANNE, ask("Rex dog"), index, limit=2)
     assert len(found.hits) <= 2
     whole = await recall(ANNE, ask("Rex dog"), index)
@@ -224,7 +224,7 @@ async def test_hits_are_dated_by_the_users_zone(store):
     assert {hit.when.date().isoformat() for hit in found.hits} == {"2026-02-28"}
 
 
-async def test_a_rare_word_counts_in_a_table_too_large_to_hold(store):
+async def test_rare_word_counts_in_an_unloaded_table(store):
     """Its terms are in the store, not on the shelf of candidates."""
     index = IndexCache(store, model=MODEL, most_rows=100)
     rows = [

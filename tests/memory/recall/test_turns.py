@@ -30,7 +30,7 @@ def ask(text: str) -> Query:
     return Query(text, "", bag(text), NOW)
 
 
-def test_a_turn_that_only_asks_is_worth_less_than_one_that_tells():
+def test_asking_turn_is_worth_less_than_telling():
     turns = shelf(
         conversation("ses_1", "What is it called?", "Miso, after the soup", "I have a cat, do you like cats?")
     )
@@ -59,13 +59,13 @@ def test_who_asks_of_themselves_means_what_they_said():
     assert worth(turns, ask("Which tea do I like best?"), {"Robin": "assistant"})[0] == 1
 
 
-def test_what_is_left_of_a_long_message_counts_less_whoever_wrote_it():
+def test_later_pieces_of_a_long_message_count_less():
     pieces = conversation("ses_1", "I like tea", "and coffee", "and milk")
     turns = shelf([replace(turn, role="user", seq=0, piece=at) for at, turn in enumerate(pieces)])
     assert worth(turns, ask("x"), {}).tolist() == [1.0, np.float32(0.6), np.float32(0.6)]
 
 
-def test_the_recent_counts_more_for_what_carries_on_and_not_for_a_question():
+def test_recency_counts_for_continuations_not_for_questions():
     old, new = (conversation(name, "I like tea", at=NOW - age) for name, age in (("a", 300 * DAY), ("b", timedelta(1))))
     telling = ask("I bought the green tea set for my sister yesterday.")
     before, lately = worth(shelf(old, new), telling, {})
@@ -74,7 +74,7 @@ def test_the_recent_counts_more_for_what_carries_on_and_not_for_a_question():
     assert len(set(worth(shelf(old, new), replace(telling, as_of=NOW - 200 * DAY), {}))) == 1
 
 
-def test_a_turn_counts_more_the_better_the_best_turns_of_its_conversation_fit():
+def test_turn_counts_more_in_a_fitting_conversation():
     turns = shelf(conversation("a", "tea", "green tea", "soup"), conversation("b", "tea"), conversation("c", "milk"))
     alone = np.array([0.5, 0.4, 0.0, 0.5, 0.0], dtype=np.float32)
     first, second, unlike, lonely, other = supported(turns, alone)
@@ -94,7 +94,7 @@ def test_conversations_are_told_apart_when_more_is_said():
     assert first < second == third
 
 
-def test_what_is_preferred_counts_more_where_advice_is_asked_for():
+def test_preferences_count_more_where_advice_is_asked():
     turns = shelf(conversation("ses_1", "I prefer small hotels", "I prefer large ones", "I was in a hotel"))
     alike = np.array([0.5, 0.5, 0.5], dtype=np.float32)
     asked_for, reply, told = preferred(turns, alike, ask("Which hotel would you recommend?"))
@@ -124,7 +124,7 @@ def test_conversations_take_turns():
     assert [line for line, _ in spaced(turns, [0, 1, 2, 3, 4], scores, told)][:2] == [0, 4]
 
 
-def test_what_is_asked_across_conversations_is_answered_by_a_part_of_each():
+def test_cross_conversation_question_gets_parts_of_each():
     turns = shelf(conversation("a", "one", "two", "three", "four"), conversation("b", "five", "six", "seven", "eight"))
     scores = np.array([0.9, 0.88, 0.87, 0.86, 0.8, 0.7, 0, 0], dtype=np.float32)
     found = spaced(turns, [0, 1, 2, 3, 4, 5], scores, ask("In which order did I take up my projects?"))
@@ -133,7 +133,8 @@ def test_what_is_asked_across_conversations_is_answered_by_a_part_of_each():
     assert [line for line, _ in spaced(turns, [0, 1, 2, 3, 4, 5], scores, ask("Which project?"))] == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_long_turn_is_judged_by_itself_and_a_short_one_by_what_stands_around():
+def test_short_turn_is_judged_with_its_neighbours():
+    """A long one by itself."""
     lone, near = np.array([1, 1], dtype=np.float32), np.array([0, 0], dtype=np.float32)
     turns = shelf(conversation("ses_1", "tea", "x"))
     like = replace(likeness(turns, ask("tea"), {}, np.ones(2, dtype=bool)), words=lone, cosines=lone)
@@ -142,7 +143,7 @@ def test_a_long_turn_is_judged_by_itself_and_a_short_one_by_what_stands_around()
     assert long > short
 
 
-def test_a_speakers_name_is_not_sought_unless_it_is_all_there_is():
+def test_speakers_name_is_sought_only_when_alone():
     assert without_names({"robin": 1.0, "dog": 1.0}, {"Robin": "assistant"}) == {"dog": 1.0}
     assert without_names({"robin": 1.0, "the": 0.05}, {"Robin": "assistant"}) == {"robin": 1.0, "the": 0.05}
 
@@ -157,7 +158,7 @@ def exchanges() -> TurnShelf:
     return shelf(*talks, conversation("later", "The garden gate squeaks"))
 
 
-def test_what_was_answered_comes_whole_and_in_order_behind_what_was_asked():
+def test_answer_comes_whole_behind_its_question():
     turns = exchanges()
     plain = np.array([0.6, 0.7, 0.1, 0.1, 0.2, 0.2, 0.1, 0.1, 0.9], dtype=np.float32)
     scores = plain * np.where(turns.by_user, 1, np.float32(0.4))
@@ -167,7 +168,7 @@ def test_what_was_answered_comes_whole_and_in_order_behind_what_was_asked():
         assert with_reply(turns, scores, plain, ask(other)).tolist() == scores.tolist()
 
 
-def test_a_reply_that_may_not_be_seen_stays_away():
+def test_hidden_reply_stays_away():
     turns = exchanges()
     plain = np.array([0.6, 0.7, 0.1, 0.1, 0.2, 0.2, 0.1, 0.1, 0.9], dtype=np.float32)
     hidden = plain.copy()

@@ -161,7 +161,7 @@ async def test_question_and_passage_are_remembered_apart():
     assert inner.asked == ["tea", "tea"]
 
 
-async def test_question_and_passage_of_a_symmetric_model_are_one():
+async def test_symmetric_model_embeds_question_and_passage_alike():
     inner = BagOfWords(is_symmetric=True)
     cached = CachedEmbedder(inner, 2**20)
     asked = await cached.embed(["tea"], purpose="query")

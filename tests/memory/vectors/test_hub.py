@@ -68,7 +68,7 @@ async def test_it_is_fetched_once_and_then_works_offline(tmp_path: Path, hub: Hu
     assert not list((tmp_path / "m").glob(".*"))
 
 
-async def test_what_was_fetched_before_a_fault_is_not_fetched_again(tmp_path: Path, hub: Hub) -> None:
+async def test_download_resumes_after_a_fault(tmp_path: Path, hub: Hub) -> None:
     right = hub.digests["tokenizer.json"]
     hub.digests["tokenizer.json"] = "0" * 64
     with pytest.raises(EmbeddingFailed, match="damaged"):

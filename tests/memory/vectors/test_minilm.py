@@ -50,7 +50,7 @@ def test_any_text_has_a_vector_of_length_one(minilm, text):
     assert np.linalg.norm(rows[0]) == pytest.approx(1, abs=1e-5)
 
 
-def test_words_are_pages_of_the_models_file_and_change_no_vector(minilm, tmp_path):
+def test_word_vectors_are_mapped_from_the_file(minilm, tmp_path):
     assert any(f"{GRAPH}\n" in line for line in Path("/proc/self/maps").read_text().splitlines(keepends=True))
     names = {"another.onnx": GRAPH, "tokenizer.json": "tokenizer.json", "NOTICE": "NOTICE"}
     for name, source in names.items():
@@ -63,7 +63,7 @@ def test_same_text_gives_the_same_bits(minilm):
     assert minilm.vectors(TEXTS[:4]).tobytes() == minilm.vectors(TEXTS[:4]).tobytes()
 
 
-def test_vector_does_not_depend_on_the_rest_of_the_batch(minilm):
+def test_vector_does_not_depend_on_the_batch(minilm):
     batch = minilm.vectors(TEXTS)
     alone = np.concatenate([minilm.vectors([text]) for text in TEXTS])
     assert np.abs(batch - alone).max() < 1e-4
@@ -74,7 +74,7 @@ def test_words_beyond_the_window_change_nothing(minilm):
     assert np.array_equal(minilm.vectors([story + "Then it rained."]), minilm.vectors([story + "My key is lost."]))
 
 
-def test_spacing_does_not_push_words_out_of_the_window(minilm):
+def test_spacing_pushes_no_words_out_of_the_window(minilm):
     spaced = minilm.vectors(["tea" + " " * 3000 + "and" + "\n" * 3000 + "cake"])
     assert np.array_equal(spaced, minilm.vectors(["tea and cake"]))
 

@@ -132,7 +132,7 @@ def test_summaries_lose_what_names_a_forgotten_person(text: str, expected: str |
     assert Withheld.of([forgetting(names="Konrad")]).visible_text(text) == expected
 
 
-def test_a_forgotten_theme_without_a_name_needs_all_its_words() -> None:
+def test_unnamed_forgotten_theme_needs_all_its_words() -> None:
     withheld = Withheld.of([forgetting(names="ring size")])
     assert withheld.visible_text("The user asked about ring sizes.") is None
     assert withheld.visible_text("The user bought a ring.") == "The user bought a ring."

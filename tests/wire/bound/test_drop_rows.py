@@ -18,7 +18,7 @@ from tests.wire.bound.talk import CHOICE, FORGET, QUESTIONS, TOOLS, Talk, sent, 
 
 
 @pytest.mark.parametrize("how", ["forget", "erase", "ledger", "session", "everything"])
-def test_row_85_where_what_stood_there_must_go_thoughts_are_dropped(
+def test_row_85_thoughts_go_with_a_changed_prefix(
     server: Running, talk: Talk, provider: BindingProvider, lasting: FakeProvider, how: str
 ) -> None:
     talk.ask(QUESTIONS[0])
@@ -39,7 +39,7 @@ def test_row_85_where_what_stood_there_must_go_thoughts_are_dropped(
     assert refusals == (1 if how in ("erase", "session", "everything") else 0)
 
 
-def test_row_85_a_refusal_that_the_client_caused_comes_back_unchanged(
+def test_row_85_refusal_that_the_client_caused_comes_back_unchanged(
     talk: Talk, provider: BindingProvider, lasting: FakeProvider
 ) -> None:
     talk.ask(QUESTIONS[0])
@@ -53,7 +53,7 @@ def test_row_85_a_refusal_that_the_client_caused_comes_back_unchanged(
 
 
 @pytest.mark.parametrize("field", ["system", "tools", "assistant"])
-def test_row_85_other_edits_of_the_client_come_back_unchanged(
+def test_row_85_other_edits_of_the_client_are_kept(
     talk: Talk, provider: BindingProvider, lasting: FakeProvider, field: str
 ) -> None:
     talk.fields["system"] = "You are terse."
@@ -68,7 +68,7 @@ def test_row_85_other_edits_of_the_client_come_back_unchanged(
     assert len(lasting.seen) - before == 1
 
 
-def test_row_85_a_client_that_has_chosen_is_left_alone(
+def test_row_85_client_that_has_chosen_is_left_alone(
     talk: Talk, provider: BindingProvider, lasting: FakeProvider
 ) -> None:
     talk.headers["anthropic-beta"] = f"context-1m-2025-08-07,{BETA}"
@@ -81,7 +81,7 @@ def test_row_85_a_client_that_has_chosen_is_left_alone(
     assert provider.refusals == 0
 
 
-def test_row_85_a_request_that_does_not_think_goes_without_thoughts(
+def test_row_85_request_without_thinking_goes_without_thoughts(
     talk: Talk, provider: BindingProvider, lasting: FakeProvider
 ) -> None:
     talk.ask(QUESTIONS[0])
@@ -92,7 +92,7 @@ def test_row_85_a_request_that_does_not_think_goes_without_thoughts(
     assert lasting.last.json["thinking"] == {"type": "disabled"}
 
 
-def test_row_85_a_provider_without_the_wish_is_asked_without_it(talk: Talk, provider: BindingProvider) -> None:
+def test_row_85_provider_without_the_wish_is_not_asked(talk: Talk, provider: BindingProvider) -> None:
     talk.fields["tools"] = []
     talk.ask(QUESTIONS[0])
     provider.knows_the_wish = False
@@ -103,9 +103,8 @@ def test_row_85_a_provider_without_the_wish_is_asked_without_it(talk: Talk, prov
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_row_85_whatever_happens_between_turns_the_client_sees_no_refusal(
-    server: Running, talk: Talk, provider: BindingProvider, seed: int
-) -> None:
+def test_row_85_client_never_sees_a_refusal(server: Running, talk: Talk, provider: BindingProvider, seed: int) -> None:
+    """Whatever happens to memory between its turns."""
     chance = random.Random(seed)
     branches: list[list[dict[str, Any]]] = []
     for step in range(14):
@@ -132,9 +131,7 @@ def test_row_85_whatever_happens_between_turns_the_client_sees_no_refusal(
     assert provider.refusals == 0
 
 
-def test_row_85_where_the_wire_is_another_the_request_goes_without_thoughts(
-    tmp_path: Path, provider: BindingProvider, lasting: FakeProvider
-) -> None:
+def test_row_85_another_wire_gets_no_thoughts(tmp_path: Path, provider: BindingProvider, lasting: FakeProvider) -> None:
     """Claude behind OpenRouter: the field would arrive there without its header, and be refused."""
     params = {"model": "openrouter/anthropic/claude-x", "api_base": f"{lasting.url}/api/v1", "api_key": "sk-or-v1-a"}
     models = [{"model_name": "claude-x", "litellm_params": params}]

@@ -19,7 +19,7 @@ from tests.wire.bound.talk import QUESTIONS, TOLD, Talk, sent, tell, wished
 
 @pytest.mark.parametrize("marked", [False, True], ids=["strings", "marked"])
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_row_84_no_turn_and_no_tool_loop_is_ever_refused(
+def test_row_84_no_turn_or_tool_loop_is_refused(
     talk: Talk, provider: BindingProvider, lasting: FakeProvider, *, marked: bool, stream: bool
 ) -> None:
     if stream:
@@ -46,7 +46,7 @@ def test_row_84_branches_carry_what_stood_in_each(talk: Talk, provider: BindingP
     assert (provider.refusals, provider.dropped) == (0, 0)
 
 
-def test_row_84_a_regenerated_reply_knows_what_was_learned_meanwhile(talk: Talk, lasting: FakeProvider) -> None:
+def test_row_84_regenerated_reply_knows_what_was_learned_meanwhile(talk: Talk, lasting: FakeProvider) -> None:
     talk.ask("What do I play on Sundays?")
     tell(talk, "I play the harpsichord on Sundays")
     talk.back()
@@ -67,7 +67,7 @@ def test_row_84_an_edited_question_is_a_branch(talk: Talk, provider: BindingProv
     assert (provider.refusals, provider.dropped) == (0, 0)
 
 
-def test_row_84_a_conversation_begun_elsewhere_gets_nothing_before_its_thoughts(
+def test_row_84_foreign_conversation_gets_nothing_before_its_thoughts(
     talk: Talk, provider: BindingProvider, lasting: FakeProvider
 ) -> None:
     elsewhere = Talk(lasting.base_url, "sk-provider")
@@ -81,9 +81,7 @@ def test_row_84_a_conversation_begun_elsewhere_gets_nothing_before_its_thoughts(
     assert "Bronko" in sent(lasting)
 
 
-def test_row_84_tokens_are_counted_with_what_memory_puts_in(
-    talk: Talk, provider: BindingProvider, lasting: FakeProvider
-) -> None:
+def test_row_84_tokens_are_counted_with_memory(talk: Talk, provider: BindingProvider, lasting: FakeProvider) -> None:
     talk.ask(QUESTIONS[0])
     talk.messages.append({"role": "user", "content": QUESTIONS[1]})
     counted = talk.post("/messages/count_tokens")
@@ -97,7 +95,7 @@ def test_row_84_tokens_are_counted_with_what_memory_puts_in(
 
 
 @pytest.mark.parametrize("header", [{"x-claude-code-request-class": "compaction"}, {"x-openai-subagent": "review"}])
-def test_row_84_errands_of_a_client_carry_what_stood_in_its_conversation(
+def test_row_84_errands_carry_the_conversations_blocks(
     talk: Talk, provider: BindingProvider, lasting: FakeProvider, header: dict[str, str]
 ) -> None:
     talk.ask(QUESTIONS[0])
@@ -109,7 +107,7 @@ def test_row_84_errands_of_a_client_carry_what_stood_in_its_conversation(
     assert provider.refusals == 0
 
 
-def test_row_84_what_stood_there_is_put_back_where_recall_is_too_slow(
+def test_row_84_earlier_blocks_return_when_recall_is_slow(
     tmp_path: Path, provider: BindingProvider, lasting: FakeProvider
 ) -> None:
     with Running(tmp_path, upstream=lasting.base_url) as server:
@@ -124,7 +122,7 @@ def test_row_84_what_stood_there_is_put_back_where_recall_is_too_slow(
     assert (provider.refusals, provider.dropped) == (0, 0)
 
 
-def test_row_84_conversations_go_on_after_the_server_was_killed(
+def test_row_84_conversations_go_on_after_a_kill(
     tmp_path: Path, provider: BindingProvider, lasting: FakeProvider
 ) -> None:
     key, messages = new_key(), []

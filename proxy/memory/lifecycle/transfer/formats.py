@@ -6,8 +6,9 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -29,6 +30,7 @@ _HEAD = 64 * 2**10  # bytes that tell the format
 _CONVERSATIONS = re.compile(r"(?:\A|/)conversations(?:-\d+)?\.json\Z")
 _ARRAY = re.compile(r"(?:\{\s{0,100}\"(?:results|memories|conversations)\"\s{0,100}:\s{0,100})?\[")
 _BULLET = re.compile(r"\A\s*(?:[-*•·–]|\d{1,4}[.)]|\[[^\]]{1,40}\]\s*-?)?\s*")
+_DECODER = json.JSONDecoder()
 _READERS: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Iterator[Entry]]]] = {
     "chatgpt": (chatgpt.is_one, chatgpt.entries),
     "claude": (claude.is_one, claude.entries),
@@ -93,11 +95,14 @@ def _texts(path: Path) -> Iterator[Iterator[IO[str]]]:
         with path.open(encoding="utf-8", errors="replace") as text:
             yield iter([text])
         return
-    with zipfile.ZipFile(path) as archive:
-        yield _inside(archive)
+    try:
+        with zipfile.ZipFile(path) as archive, closing(_inside(archive)) as texts:
+            yield texts
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last of a password or method
+        raise InvalidRequest("The archive is damaged or locked. Unpack it and send conversations.json.") from error
 
 
-def _inside(archive: zipfile.ZipFile) -> Iterator[IO[str]]:
+def _inside(archive: zipfile.ZipFile) -> Generator[IO[str]]:
     parts = [one for one in archive.infolist() if _CONVERSATIONS.search(one.filename)]
     if not parts:
         raise InvalidRequest("The archive has no conversations.json in it.")
@@ -113,7 +118,6 @@ def _inside(archive: zipfile.ZipFile) -> Iterator[IO[str]]:
 
 def _values(text: IO[str]) -> Iterator[Any]:
     """Yield the values of a JSON array one by one; of an object with ``results``, of that array; else the one value."""
-    decoder = json.JSONDecoder()
     buffer, at, size = "", 0, _CHUNK
     is_array = is_over = False
     while True:
@@ -130,12 +134,10 @@ def _values(text: IO[str]) -> Iterator[Any]:
             at = _skipped(buffer, at)
             if at >= len(buffer) or buffer[at] == "]":
                 break
-            try:
-                value, at = decoder.raw_decode(buffer, at)
-            except ValueError as error:
-                if is_over:
-                    raise InvalidRequest("The JSON ends in the middle, or is broken.") from error
+            found = _decoded(buffer, at, is_last=is_over)
+            if found is None:
                 break
+            value, at = found
             size = _CHUNK
             yield value
         if is_over:
@@ -143,6 +145,18 @@ def _values(text: IO[str]) -> Iterator[Any]:
         if len(buffer) - at > MAX_ENTRY_CHARACTERS:
             raise InvalidRequest("One conversation in the file is larger than may be read.")
         size = max(size, len(buffer) - at)  # a long entry is tried again when twice as much of it is there
+
+
+def _decoded(buffer: str, at: int, *, is_last: bool) -> tuple[Any, int] | None:
+    """Return the value that begins at a place and its end, None where more has to be read first."""
+    try:
+        return _DECODER.raw_decode(buffer, at)
+    except RecursionError as error:
+        raise InvalidRequest("An entry of the file is nested too deeply to be read.") from error
+    except ValueError as error:
+        if is_last:
+            raise InvalidRequest("The JSON ends in the middle, or is broken.") from error
+        return None
 
 
 def _opening(buffer: str) -> int:

@@ -125,7 +125,7 @@ def examine(path: Path) -> Manifest:
                 head = _object(line, number)
             elif line.startswith(_NAMED):
                 entry = _object(line, number)
-                value = entry.get("value") or {}
+                value = _value(entry, number)
                 named.append((str(entry["type"]), str(value.get("id")), str(value.get("name"))))
     end = _object(last, number)
     if head.get("format") != FORMAT:
@@ -137,7 +137,8 @@ def examine(path: Path) -> Manifest:
     if end.get("sha256") != digest.hexdigest():
         raise InvalidRequest("The export is not as it was written: its checksum differs. Export it again.")
     counts = head.get("counts")
-    known = {str(name): int(value) for name, value in counts.items()} if isinstance(counts, dict) else {}
+    told = counts.items() if isinstance(counts, dict) else ()
+    known = {name: number for name, number in told if isinstance(number, int)}
     return Manifest(str(head.get("owner", "")), known, tuple(named))
 
 
@@ -177,9 +178,7 @@ async def restore(
     tables: list[tuple[str, Mapping[str, Any]]] = []
     found: dict[Noun, list[Any]] = {}
     for number, entry in entries:
-        kind, value = str(entry.get("type")), entry.get("value")
-        if not isinstance(value, dict):
-            raise InvalidRequest(f"Line {number} has no value.")
+        kind, value = str(entry.get("type")), _value(entry, number)
         if kind == "blobs":
             added["blobs"] = added.get("blobs", 0) + await _put_blob(places, scope, value, number)
         elif kind in MOVED:
@@ -215,11 +214,11 @@ def _item(noun: Noun, value: Mapping[str, Any], number: int, notes: list[str]) -
     """Return a row; a secret in it is left out, and its place noted."""
     try:
         item = decoder(LAYOUTS[noun])(orjson.dumps(value))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise InvalidRequest(f"Line {number} is no entry of {noun}.") from error
-    if not isinstance(item.id, str) or not is_id(item.id) or not isinstance(item.text, str):
-        raise InvalidRequest(f"Line {number} has no id or no text.")
     names = _WORDS if isinstance(item, Memory) else ("text",)
+    if not all(isinstance(getattr(item, name), str) for name in ("id", *names)) or not is_id(item.id):
+        raise InvalidRequest(f"Line {number} has no id or no text.")
     clean = {name: redact(getattr(item, name)) for name in names}
     if any(clean[name] != getattr(item, name) for name in names):
         notes.append(f"line {number}: a secret was left out")
@@ -243,7 +242,10 @@ async def _put_blob(places: Places, scope: Scope, value: Mapping[str, Any], numb
         raise InvalidRequest(f"Line {number} is no content of a file.")
     if not data:
         return 0
-    raw = base64.b64decode(data)
+    try:
+        raw = base64.b64decode(data)
+    except ValueError as error:
+        raise InvalidRequest(f"Line {number} is no content of a file.") from error
     if "." not in name and hashlib.sha256(raw).hexdigest() != name:
         raise InvalidRequest(f"Line {number}: the content of a file is not what its name says.")
     await places.blobs.put(scope, raw, name)
@@ -264,6 +266,13 @@ async def _rows_of(places: Places, scope: Scope, noun: Noun) -> list[Any]:
     if noun == "episodes":
         return list(await places.store.episodes(scope))
     return list(await places.store.chunks(scope))
+
+
+def _value(entry: Mapping[str, Any], number: int) -> dict[str, Any]:
+    value = entry.get("value")
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"Line {number} has no value.")
+    return value
 
 
 def _object(line: bytes, number: int) -> dict[str, Any]:
