@@ -61,12 +61,15 @@ class Mender:
             missing = sorted({owner for _, owner in expected - await store.damage.names()} - erased)
             for owner in dict.fromkeys((*found, *missing)):
                 await self._mend(owner)
-            if any(incident.part == "database" for incident in await self._services.incidents.unseen()):
-                await self._relist(sorted({owner for _, owner in await store.damage.names()}))
         except Exception as error:  # noqa: BLE001 - a mender that ends would leave everybody's damage as it is
             _log.error("the tables could not be looked over", error=type(error).__name__)
         self._services.looked_over.set()
         store.damage.tell(self.suspect)
+        try:  # takes minutes for hundreds of thousands of conversations, which nobody waits for
+            if any(incident.part == "database" for incident in await self._services.incidents.unseen()):
+                await self._relist(sorted({owner for _, owner in await store.damage.names()}))
+        except Exception as error:  # noqa: BLE001 - likewise
+            _log.error("conversations could not be listed again", error=type(error).__name__)
         while True:
             await self._news.wait()
             self._news.clear()
