@@ -31,7 +31,7 @@ def test_full_uses_and_learns(alice: Speaker, upstream: FakeProvider) -> None:
     response = alice.tell(QUESTION)
     shown = outcome(response)
     assert shown["outcome"] == "used"
-    assert int(shown["n"]) >= 2
+    assert int(shown["n"]) >= 1
     assert 0 < int(shown["tokens"]) <= 600
     assert "Magnet" in upstream.last.json["messages"][-1]["content"]
     assert alice.texts() == BOTH

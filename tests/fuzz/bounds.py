@@ -17,7 +17,8 @@ from tests.fuzz.bounds_paths import DASHBOARD, DASHBOARD_ONE, USERS, Operation, 
 from tests.running import Running
 
 NAMES = ("first", "other-tenant", "other-user", "project-left", "project-right")
-_ID = re.compile(r"\b(?:mem|ses|doc|img|rcpt|job|qua|end|req)_[0-9a-f]{24}\b")
+_TEAMS = {"first": ("cooks",), "other-tenant": ("cooks",)}  # two teams of one name, each with one user
+_ID = re.compile(r"\b(?:mem|ses|doc|img|rcpt|job|qua|end|req|shr)_[0-9a-f]{24}\b")
 _VARYING = re.compile(
     r'"(?:request_id|exported_at|last_at|last_used_at|at|now)": ?"[^"]*"|name="csrf" value="\w+"'
     r'|"pending_vectors": ?\d+'  # upkeep fills them in when it comes by
@@ -87,7 +88,7 @@ class World:
             if user == "cleo" and user in keys:
                 text = keys[user]
             else:
-                text, key = self._key("" if name == "other-tenant" else tenant, user)
+                text, key = self._key("" if name == "other-tenant" else tenant, user, _TEAMS.get(name, ()))
                 tenant = tenant or key.tenant
                 keys[user] = text
             headers = {"authorization": f"Bearer {text}"}
@@ -102,10 +103,12 @@ class World:
             found.append(Member(name, headers, f"zor{run}{'abcde'[at]}q", browser))
         return found
 
-    def _key(self, tenant: str, user: str) -> Any:
+    def _key(self, tenant: str, user: str, teams: Sequence[str]) -> Any:
         services = self._server.services
         return self._server.call(
-            lambda: services.keys.create(now=services.clock.now(), tenant=tenant, user=user, takes_commands=True)
+            lambda: services.keys.create(
+                now=services.clock.now(), tenant=tenant, user=user, takes_commands=True, teams=teams
+            )
         )
 
     def seed(self) -> None:

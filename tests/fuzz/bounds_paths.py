@@ -19,6 +19,7 @@ _NOUNS = {
     "review_id": "end",
     "agent_id": "agent",
     "project_id": "project",
+    "team_id": "team",
 }
 _BODY_NOUNS = {"id": "mem", "ids": "mem", "memory": "mem", "item_id": "mem", "task_id": "mem", "batch": "end"}
 _BODY_NOUNS |= {"request_id": "end", "session": "ses", "document": "doc"}
