@@ -55,6 +55,18 @@ async def test_whole_tables_have_no_flaw(store: LanceStore, tmp_path: Path) -> N
     assert await fresh.damage.flaws(ANNE) == {}
 
 
+async def test_table_with_search_indexes_has_no_flaw(tmp_path: Path) -> None:
+    store = await LanceStore.open(tmp_path / "lance", dimension=DIMENSION, index_above_rows=300)
+    facts = [fact(number, f"likes tea number {number}") for number in range(400)]
+    await store.put_memories(ANNE, facts, {one.id: vector(at) for at, one in enumerate(facts)}, "m")
+    await store.maintain(ANNE)
+    store.close()
+    assert list(table_of(tmp_path).glob("_indices/*/part_*.lance"))  # named in the newest version beside the data
+    assert flaw_outside(table_of(tmp_path)) == ""
+    fresh = await reopened(tmp_path)
+    assert await fresh.damage.flaws(ANNE) == {}
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("files", FILES)
 async def test_damage_is_found_and_the_table_set_aside(store: LanceStore, tmp_path: Path, files: str, way: str) -> None:
