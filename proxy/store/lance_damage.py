@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _MAGIC, _ARROW_MAGIC = b"LANC", b"ARROW1"  # how complete files end
 _DATA_END = b".lance"
-_DATA_FILE = re.compile(rb"[0-9a-f-]{32,}+\.lance")  # as manifests name them; files of an index are named by words
+_DATA_FILE = re.compile(rb"(?<![0-9a-f-])[0-9a-f-]{32,}+\.lance")  # not of an index: by words
 _STRETCH = 1024  # rows
 _MAX_TRIES = 4000  # reads that fail, before the rest of a table is given up
 _LENGTH_TOLERANCE = 0.02  # vectors are written at length one
