@@ -1,4 +1,4 @@
-"""Whether a browser's page asks, and whose: a key that a foreign page can make up opens nothing."""
+"""Checks of what a browser's page may have sent: of which site it is, and whether its key counts for a route."""
 
 from __future__ import annotations
 

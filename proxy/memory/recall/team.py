@@ -14,6 +14,7 @@ from proxy.memory.recall.gate import admit
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.sources import FactSource
 from proxy.memory.recall.statements import is_overview
+from proxy.process.threads import in_thread
 from proxy.store.passages import lexical_text
 from proxy.store.ram import Rows
 from proxy.store.schema import Batch, Revision
@@ -31,7 +32,7 @@ class Shared:
     """Shared memories that hold at the moment.
 
     Attributes:
-        shelf: To be searched; its ids are those of ``ids``.
+        shelf: To be searched; its ids are those of ``shares``.
         shares: By the id under which a memory is shown, which changes with its words.
     """
 
@@ -80,10 +81,7 @@ class TeamMemory:
         for user, author in authors.items():
             own = {share.memory: share for share in shares if share.scope.user == user}
             batch = await store.load(author, "memories", ids=list(own))
-            lines = [line for line, row in enumerate(batch.items) if _is_for_others(row)]
-            rows = [as_shared(own[batch.items[line].id], batch.items[line]) for line in lines]
-            shelf.put(_of_lines(batch, lines, rows))
-            shown |= {row.id: own[batch.items[line].id] for row, line in zip(rows, lines, strict=True)}
+            shown |= await in_thread("cpu", _put, shelf, batch, own)
         return Shared(shelf, shown)
 
 
@@ -130,6 +128,15 @@ def is_shared_still(shared: Shared, ids: Collection[str]) -> bool:
 def _is_for_others(row: Memory) -> bool:
     """Return whether a shared memory holds, and is not in quarantine."""
     return row.status == "active" and not parts(row.agent)[2]
+
+
+def _put(shelf: FactShelf, batch: Batch[Any], own: Mapping[str, Share]) -> dict[str, Share]:
+    """Put what one author shares on a shelf; return the shares by the ids there."""
+    lines = [line for line, row in enumerate(batch.items) if _is_for_others(row)]
+    shares = [own[batch.items[line].id] for line in lines]
+    rows = [as_shared(share, batch.items[line]) for share, line in zip(shares, lines, strict=True)]
+    shelf.put(_of_lines(batch, lines, rows))
+    return {row.id: share for row, share in zip(rows, shares, strict=True)}
 
 
 def _of_lines(batch: Batch[Any], lines: Sequence[int], rows: list[Memory]) -> Batch[Any]:
