@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from proxy.memory.learn.remains import MIN_WORDS, rest_of
 from proxy.memory.learn.slots import COMMA, slot_of
 from proxy.memory.learn.statements import Sentence, holds_word, is_hypothesis, names_author, speaks_of_self
 from proxy.text.languages import Language, languages_in
@@ -21,7 +22,6 @@ EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "for
 MAX_ENDINGS = 8  # of one message
 MAX_TERMS = 6
 MAX_CUE_WORDS = 3
-MIN_REST_WORDS = 3
 _SLACK = 2  # characters, a comma and a blank, between polite words and what follows
 _NAMING: tuple[EndingKind, ...] = ("switch", "correct")
 _PLAIN: tuple[EndingKind, ...] = ("turned", "end")
@@ -60,19 +60,19 @@ class Ending:
             return self.kind == "forget"
         if self.rest and self.rest != self.clause:
             return True
-        if self._goes_on():
+        if self._is_taken_up():
             return False
         low = flat(self.clause)
         first = next((word.end for word in words(low) if word.text in self.terms[0].forms), 0)
         joint = next((word.end for word in words(low) if word.start >= first and word.text in listed("and")), len(low))
         told = terms_in(self.clause, joint)
         parts = [self.sentence.text[start:end] for start, end in clauses(self.sentence.text)]
-        parts = [part for part in parts if len(words(part)) < MIN_REST_WORDS]  # too short to stand by themselves
+        parts = [part for part in parts if len(words(part)) < MIN_WORDS]  # too short to stand by themselves
         for part in (*parts, *(self.clause[found.end() :] for found in COMMA.finditer(low, first))):  # "for 300 euros"
             told += [term for term in terms_in(part) if term.is_name or _LASTING.search(term.text)]
         return all(any(holds(text, term) for text in ended) for term in told)
 
-    def _goes_on(self) -> bool:
+    def _is_taken_up(self) -> bool:
         """Return whether a later clause takes up what ended by a pronoun: "it's with our neighbour now"."""
         text = self.sentence.text
         later = [text[start:end] for start, end in clauses(text) if start > text.find(self.clause)]
@@ -246,7 +246,7 @@ def _naming(tongue: Language, one: Sentence, part: str, low: str) -> Ending | No
                 terms = _nearest(terms)
             if terms:
                 subject = subject_of(tongue, part, low, match.start())
-                return Ending(kind, one, part, tuple(terms), subject, rest=_rest(part, match, terms))
+                return Ending(kind, one, part, tuple(terms), subject, rest=rest_of(part, match, terms))
     return None
 
 
@@ -328,27 +328,3 @@ def _nearest(terms: Sequence[Term]) -> list[Term]:
 
 def _cut(terms: Sequence[Term]) -> list[Term]:
     return list(terms[:MAX_TERMS])
-
-
-def _rest(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:
-    """Return the clause without the old thing, a subsequence of its words; "" where nothing else is said."""
-    old = match.span("old")
-    if "new" not in match.re.groupindex or not match["new"]:
-        return _before(part, max((word.start for word in words(part) if word.text == terms[0].text), default=0))
-    new = match.span("new")
-    head = part[: old[0]].rstrip()
-    joint = words(head)[-1:]
-    if old[0] < new[0] and joint and joint[0].text in listed("preposition"):  # "from X to Y"
-        left, right = head[: joint[0].start].rstrip(), part[old[1] :].strip()
-        gap = "" if HAS_CJK.match(left[-1:]) and HAS_CJK.match(right[:1]) else " "
-        return f"{left}{gap}{right}".strip()
-    if old[0] > new[0]:  # "Y instead of X"
-        return f"{part[: new[1]].rstrip()}{part[old[1] :]}".strip()
-    return part  # "replaced X with Y" says what ended and what came, and is read right
-
-
-def _before(part: str, end: int) -> str:
-    """Return the part of a clause before the "and" that precedes a cue, "" where it is no statement."""
-    joints = [word for word in words(part) if word.text in listed("and") and word.start < end]
-    left = part[: joints[-1].start].rstrip(" ,") if joints else ""
-    return left if len(words(left)) >= MIN_REST_WORDS else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from proxy.memory.learn.statements import speaks_of_self
@@ -81,3 +82,27 @@ def _is_whole(part: str, *, is_first: bool) -> bool:
     is_joined = any(word.text in listed("and") or word.text in listed("but") for word in words(part)[:1])
     least = MIN_WORDS if is_first or is_joined or speaks_of_self(low) or HAS_CJK.search(part) else MIN_ORPHAN_WORDS
     return len(words(part)) >= least and not is_question(part, low)
+
+
+def rest_of(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:
+    """Return the clause without the old thing, a subsequence of its words; "" where nothing else is said."""
+    old = match.span("old")
+    if "new" not in match.re.groupindex or not match["new"]:
+        return _before(part, max((word.start for word in words(part) if word.text == terms[0].text), default=0))
+    new = match.span("new")
+    head = part[: old[0]].rstrip()
+    joint = words(head)[-1:]
+    if old[0] < new[0] and joint and joint[0].text in listed("preposition"):  # "from X to Y"
+        left, right = head[: joint[0].start].rstrip(), part[old[1] :].strip()
+        gap = "" if HAS_CJK.match(left[-1:]) and HAS_CJK.match(right[:1]) else " "
+        return f"{left}{gap}{right}".strip()
+    if old[0] > new[0]:  # "Y instead of X"
+        return f"{part[: new[1]].rstrip()}{part[old[1] :]}".strip()
+    return part  # "replaced X with Y" says what ended and what came, and is read right
+
+
+def _before(part: str, end: int) -> str:
+    """Return the part of a clause before the "and" that precedes a cue, "" where it is no statement."""
+    joints = [word for word in words(part) if word.text in listed("and") and word.start < end]
+    left = part[: joints[-1].start].rstrip(" ,") if joints else ""
+    return left if len(words(left)) >= MIN_WORDS else ""
