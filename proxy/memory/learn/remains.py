@@ -16,7 +16,7 @@ MIN_ORPHAN_WORDS = 4  # the same of what stood behind and does not speak of its 
 
 
 def remains(text: str, terms: Sequence[Term]) -> list[str]:
-    """Return the statements that are left of ``text`` without what the first of ``terms`` names.
+    """Return the statements that are left of ``text`` without what ``terms`` name: their first name, else the first.
 
     An item of a list goes alone; else the phrase that holds the term goes, with what has no subject but that, and what
     stands before and behind it stays. Every result is a subsequence of the words of ``text``.
