@@ -101,7 +101,7 @@ class Planner:
         if ending.kind == "forget":
             self._forget(ending, said, older, hits)
             return True
-        light = [one for one in hits.certain if not is_linked(one, ending, older)]
+        light = [one for one in hits.certain if not is_linked(one, ending)]
         if not light or self._closed + len(light) > self._max_closed:
             return False
         self.close(ending, said, light)
@@ -112,7 +112,7 @@ class Planner:
         if ending.kind in ("meant", "slot", "forget"):
             return []
         older = older_sentences(self.turn, self.past, self.active, said)
-        found = [one for one in targets(ending, older).certain if is_linked(one, ending, older)]
+        found = [one for one in targets(ending, older).certain if is_linked(one, ending)]
         return [one.memory for one in found if one.memory is not None]
 
     def resume(self, terms: Sequence[Term]) -> None:

@@ -20,8 +20,7 @@ from proxy.types import Memory, Said, Turn
 
 MIN_SHARE = 0.5  # of an ending's known terms that a target holds, the first among them
 MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not a thing
-MIN_HEAVY = 5  # telling words beside what ended …
-MIN_BESIDE = 2  # … or so many in a part of the sentence that does not name it
+MIN_BESIDE = 2  # telling words in a part of a sentence that does not name what ended
 MAX_UNNAMED = 2  # the same for common words
 MIN_AKIN = 5  # letters in which words of one stem begin alike …
 AKIN_ENDING = 2  # … and the most that the shorter one has behind them
@@ -102,18 +101,11 @@ def _nearest(found: Sequence[Older], ending: Ending) -> list[Older]:
     return [one for one, count in zip(found, counts, strict=True) if count == max(counts)]
 
 
-def is_heavy(one: Older, terms: Sequence[Term], older: Sequence[Older]) -> bool:
-    """Return whether closing a sentence would lose much that is said nowhere else, and nothing of it can be kept."""
-    named = frozenset[str]().union(*(term.forms for term in terms))
-    others = [term for term in terms_in(one.text) if named.isdisjoint(term.forms)]
-    if not others or remains(one.text, terms):
+def _is_heavy(one: Older, terms: Sequence[Term]) -> bool:
+    """Return whether a part of a sentence says more than what ended, and nothing of it can be kept by itself."""
+    if remains(one.text, terms):
         return False
-    if any(_tells_more(side) for side in _sides(one.text) if not any(holds(side, term) for term in terms)):
-        return True
-    if len(others) < MIN_HEAVY:
-        return False
-    rest = [other.text for other in older if plain(other.text) != plain(one.text)]
-    return sum(not any(holds(text, term) for text in rest) for term in others) >= MIN_HEAVY
+    return any(_tells_more(side) for side in _sides(one.text) if not any(holds(side, term) for term in terms))
 
 
 def _tells_more(side: str) -> bool:
@@ -129,7 +121,7 @@ def _sides(text: str) -> list[str]:
     return [part for start, end in zip(ends[::2], ends[1::2], strict=True) for part in COMMA.split(text[start:end])]
 
 
-def is_linked(one: Older, ending: Ending, older: Sequence[Older]) -> bool:
+def is_linked(one: Older, ending: Ending) -> bool:
     """Return whether a sentence must stay beside what ends it: it says much besides, or the correction needs it.
 
     "It should be 790, not 740" says nothing without "My rent is 740", and "I cancelled the Magnet webinar" or "I drink
@@ -139,7 +131,7 @@ def is_linked(one: Older, ending: Ending, older: Sequence[Older]) -> bool:
         return True
     if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
         return True
-    return is_heavy(one, ending.terms, older)
+    return _is_heavy(one, ending.terms)
 
 
 def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
