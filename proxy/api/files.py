@@ -28,6 +28,7 @@ from proxy.worker.destroy import destroy_file
 
 _JSON = [("content-type", "application/json")]
 _MAX_LISTED = 10_000
+_READ_PURPOSES = frozenset({"user_data", "vision", "assistants"})  # a provider's own jobs, as `batch`, are not memory
 
 
 class Files:
@@ -86,7 +87,7 @@ class Files:
         finally:
             admission.ticket.close()
         form = await read_form(body, call.headers) if is_form(call.headers) else None
-        if form is None or form.purpose not in settings.keep_purposes:
+        if form is None or form.purpose not in _READ_PURPOSES:
             await self._passthrough(call.scope, _again(body, call.receive), call.send)
         elif settings.handling == "both":
             await self._both(call, form, body)
@@ -145,7 +146,7 @@ class Files:
     def _lists_theirs(self, call: _Call, *, has_own: bool, purpose: str) -> bool:
         """Whether the provider's list is meant: where nothing is kept here, and the key may see that list."""
         settings = self._services.settings
-        if settings.files.handling == "both" or (purpose and purpose not in settings.files.keep_purposes):
+        if settings.files.handling == "both" or (purpose and purpose not in _READ_PURPOSES):
             return True
         if has_own or (settings.auth.mode == "keys" and not settings.auth.share_provider_account):
             return False

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from proxy.cli.damage import look_at_database, look_at_stores
 from proxy.errors import ConfigError, ProxyError
+from proxy.memory.model.access import judge_access
 from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import Settings, environment, make_data_dir, readers
@@ -121,9 +122,12 @@ async def _store(services: Services) -> str:
 
 
 def _extractor(services: Services) -> Finding:
-    if services.judge is not None:
-        return Finding("extractor", is_fine=True, text=f"model {services.settings.memory.extraction_model}")
-    return Finding("extractor", is_fine=True, text="built in (set memory.extraction_model and its key for a model)")
+    try:
+        access = judge_access(services.settings.memory, environment())
+    except ConfigError as error:
+        return Finding("extractor", is_fine=False, text=str(error))
+    text = f"model {access.model}" if access else "built in (set memory.extraction_model and its key for a model)"
+    return Finding("extractor", is_fine=True, text=text)
 
 
 async def _providers(services: Services) -> list[Finding]:

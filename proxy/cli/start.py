@@ -13,6 +13,7 @@ import structlog
 from proxy.cli.preflight import bound, refuse_newer_data, refuse_unusable_addresses, require_space
 from proxy.clock import Clock
 from proxy.errors import ConfigError, ProxyError, StoreUnavailable
+from proxy.memory.model.access import judge_access
 from proxy.settings.load import (
     Settings,
     environment,
@@ -22,6 +23,7 @@ from proxy.settings.load import (
     quiet_libraries,
     share_metrics,
 )
+from proxy.settings.memory import MemorySettings
 from proxy.telemetry import configure_logging
 
 _log = structlog.get_logger(__name__)
@@ -189,7 +191,6 @@ def _parts(settings: Settings) -> dict[str, str]:
         f"{len(settings.model_list)} models of the config" if settings.model_list else ""
     )
     provider = provider or (f"by {', '.join(variables)}" if variables else "none: the offline model `demo` answers")
-    extractor = memory.extractor if memory.extractor != "auto" else (memory.extraction_model or "built in")
     server = settings.server
     host = "127.0.0.1" if server.host in ("0.0.0.0", "::") else server.host  # noqa: S104 - compared only
     return {
@@ -198,6 +199,14 @@ def _parts(settings: Settings) -> dict[str, str]:
         "provider": provider,
         "memory": "on" if memory.enabled else "off",
         "embedder": "built in (all-MiniLM-L6-v2)" if settings.embedder.model == "builtin" else settings.embedder.model,
-        "extractor": "built in" if extractor == "builtin" else extractor,
+        "extractor": _extractor(memory),
         "keys": "clients bring their provider's key" if settings.auth.mode == "passthrough" else "keys of this server",
     }
+
+
+def _extractor(settings: MemorySettings) -> str:
+    try:
+        access = judge_access(settings, environment())
+    except ConfigError:
+        return f"built in (no key for {settings.extraction_model}; `throughline check` tells more)"
+    return access.model if access else "built in"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 from proxy.dialects.base import Message
@@ -19,7 +18,6 @@ from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import best_effort
 from proxy.process.threads import in_thread
 from proxy.services import Services
-from proxy.settings.memory import MemorySettings
 from proxy.store.compactions import Compaction
 from proxy.store.ledger import LedgerEntry
 from proxy.text.tokens import count
@@ -91,8 +89,7 @@ async def compact(exchange: Exchange, services: Services) -> None:
 
 def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
     """Return how much the request may have; None where the model's window is not known, or all is to be kept."""
-    settings = services.settings.memory
-    share = _share(settings, exchange.served)
+    share = services.settings.memory.compact_at
     window = services.routes.context_window(exchange.served) if share and exchange.served else None
     if not window:
         return None
@@ -116,11 +113,6 @@ def _most_tokens(exchange: Exchange) -> int:
     """Return what the request has at most: no token is shorter than a byte, and an image is not read by the byte."""
     carried = sum(max(0, len(one.attachment.data) - MEDIA_TOKENS) for one in exchange.files.items)
     return len(exchange.body) - carried
-
-
-def _share(settings: MemorySettings, model: str) -> float:
-    named = (share for pattern, share in settings.compact_at_models.items() if fnmatchcase(model, pattern))
-    return next(named, settings.compact_at)
 
 
 @dataclass(frozen=True, slots=True)

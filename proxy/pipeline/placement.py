@@ -16,7 +16,6 @@ from proxy.store.replies import Thread
 from proxy.store.sessions import ChainRow
 from proxy.types import Scope
 
-_FRESH = timedelta(hours=1)  # the same first message within it is a replay, later a new statement
 _MANY, _TAIL = 512, 384  # links
 
 
@@ -93,7 +92,8 @@ def place_by(exchange: Exchange, services: Services, known: Sequence[ChainRow]) 
     """Place the request by these links; with none, as if nothing of it had been seen before."""
     scope = exchange.required_scope
     named = exchange.named.session_id or (exchange.placed.thread.session if exchange.placed.thread else "")
-    placement = place(scope, exchange.placed.points, known, named=named, now=exchange.moment, fresh=_FRESH)
+    fresh = timedelta(seconds=services.settings.memory.conversation_fresh_s)
+    placement = place(scope, exchange.placed.points, known, named=named, now=exchange.moment, fresh=fresh)
     exchange.scope = replace(scope, session=placement.session)
     exchange.placed.first_new = placement.first_new
     exchange.placed.known = {row.hash for row in known if row.session == placement.session and row.learned}

@@ -111,7 +111,7 @@ class _Shared:
 
 
 def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
-    pace = Pace(lease_s=shared.settings.worker.lease_s)
+    pace = Pace(lease_s=shared.settings.worker.lease_s, judge_s=shared.settings.memory.model_debounce_s)
     media, files, shares = Media(database), Files(database), Shares(database)
     return Services(
         settings=shared.settings,

@@ -89,9 +89,7 @@ class Settings(BaseSettings):
     def allowance(self) -> Allowance:
         """Limits of keys without limits of their own."""
         limits = self.limits
-        return Allowance(
-            limits.requests_per_minute, limits.tokens_per_minute, limits.concurrent_streams, limits.body_bytes
-        )
+        return Allowance(limits.requests_per_minute, limits.tokens_per_minute, limits.concurrent_streams)
 
     @property
     def database_url(self) -> str:

@@ -49,7 +49,3 @@ class FilesSettings(Section):
     handling: Literal["keep", "forward", "both"] = Field(
         "keep", description="`keep`: they stay here, as memory; `forward`: the provider's; `both`: here and there."
     )
-    keep_purposes: list[str] = Field(
-        ["user_data", "vision", "assistants"],
-        description="Purposes of uploads that are kept; those of any other are the provider's alone.",
-    )

@@ -31,20 +31,25 @@ class MemorySettings(Section):
     deadline_ms: int = Field(300, ge=1, description="Milliseconds memory may take before the first token.")
     budget_tokens: int = Field(600, ge=0, description="Tokens of memory put into a request.")
     max_budget_tokens: int = Field(8000, ge=4000, description="Cap on `X-Memory-Budget`.")
-    extractor: Literal["auto", "model", "builtin"] = Field(
-        "auto",
-        description="`auto`: judged by `extraction_model` where it and a key are configured; `builtin`: never; "
-        "`model`: refuse without.",
-    )
     extraction_model: str | None = Field(
         None,
-        description="Model that judges which older statements a message ends, as LiteLLM names it; unset: the built-in "
-        "engine alone.",
+        description="Model that judges which older statements a message ends, as LiteLLM names it; unset, or without a "
+        "key: the built-in engine alone.",
     )
     extraction_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
     extraction_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
     extraction_timeout_s: float | None = Field(
         None, gt=0, description="Seconds one call to it may take; unset: 60, or 300 for a base URL on this machine."
+    )
+    model_debounce_s: float = Field(
+        4.0,
+        ge=0,
+        description="Seconds without a message before `extraction_model` is asked: one call for several turns.",
+    )
+    conversation_fresh_s: float = Field(
+        3600.0,
+        ge=0,
+        description="Seconds within which the same first message without a session is a replay; later it is new.",
     )
     ephemeral_ttl_s: float = Field(
         3600.0, gt=0, description="Idle seconds after which an ephemeral conversation is gone."
@@ -54,9 +59,6 @@ class MemorySettings(Section):
         ge=0,
         le=1,
         description="Share of the model's window at which the oldest turns give way to a summary; 0: never.",
-    )
-    compact_at_models: dict[str, float] = Field(
-        {}, description="The same by patterns of models: `{gpt-4o*: 0.5, local/*: 0}`."
     )
     session_idle_minutes: float = Field(
         60.0, ge=0, description="Idle minutes after which a conversation ends and is summed up; 0: never by itself."
@@ -116,7 +118,11 @@ class StoreSettings(Section):
     )
     index_cache_bytes: int = Field(96 * 2**20, ge=0, description="Memory for users' search indexes, in bytes.")
     receipts_days: float = Field(30.0, ge=0, description="Days that receipts are kept.")
-    journal_days: float = Field(1.0, ge=0, description="Days that the payload of a finished turn stays in the journal.")
+    journal_days: float = Field(
+        1.0,
+        ge=0,
+        description="Days that a learned turn stays in the journal, from which damaged tables are made again.",
+    )
     conversations_days: float = Field(
         90.0, gt=0, description="Days after its last use that a conversation is recognised and goes on where it stood."
     )

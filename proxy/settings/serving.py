@@ -68,7 +68,6 @@ class LimitsSettings(Section):
         None, ge=1, description="Tokens a minute, as providers count them; unset: no limit."
     )
     concurrent_streams: int | None = Field(None, ge=1, description="Streams at a time; unset: no limit.")
-    body_bytes: int | None = Field(None, ge=1, description="Largest request body; unset: `server.max_body_bytes`.")
 
 
 class WorkerSettings(Section):
@@ -79,7 +78,6 @@ class WorkerSettings(Section):
         None, ge=1, description="Users worked on at a time in one process; unset: 2, or 16 where a model extracts."
     )
     lease_s: float = Field(30.0, gt=0, description="Seconds after which a dead worker's user is taken over.")
-    max_attempts: int = Field(6, ge=1, description="Tries before a turn is set aside as dead.")
 
 
 class TelemetrySettings(Section):
@@ -92,8 +90,7 @@ class TelemetrySettings(Section):
     )
     metrics: bool = Field(True, description="Serve Prometheus metrics at `/metrics`.")
     otlp_endpoint: str | None = Field(
-        None, description="OpenTelemetry collector (OTLP over HTTP), as `http://host:4318`; unset: none."
-    )
-    otlp_headers: dict[str, SecretStr] = Field(
-        {}, description="Headers for it, as `{authorization: Bearer …}`; OpenTelemetry's own variables work too."
+        None,
+        description="OpenTelemetry collector (OTLP over HTTP), as `http://host:4318`; unset: none, or where "
+        "OpenTelemetry's own variables say.",
     )

@@ -20,7 +20,7 @@ def tracers(settings: TelemetrySettings, environ: Mapping[str, str]) -> TracerPr
     """Return a provider whose spans go to the endpoint, in batches and from a thread of its own."""
     provider = TracerProvider(resource=_resource(environ), shutdown_on_exit=False)
     if _is_on("TRACES", settings, environ):
-        exporter = OTLPSpanExporter(_endpoint(settings, "traces"), headers=_headers(settings))
+        exporter = OTLPSpanExporter(_endpoint(settings, "traces"))
         provider.add_span_processor(BatchSpanProcessor(exporter))
     return provider
 
@@ -29,7 +29,7 @@ def meters(settings: TelemetrySettings, environ: Mapping[str, str]) -> MeterProv
     """Return a provider whose metrics go to the endpoint, every minute (``OTEL_METRIC_EXPORT_INTERVAL``)."""
     readers: list[MetricReader] = []
     if _is_on("METRICS", settings, environ):
-        exporter = OTLPMetricExporter(_endpoint(settings, "metrics"), headers=_headers(settings))
+        exporter = OTLPMetricExporter(_endpoint(settings, "metrics"))
         readers.append(PeriodicExportingMetricReader(exporter))
     return MeterProvider(readers, _resource(environ), shutdown_on_exit=False)
 
@@ -48,7 +48,3 @@ def _is_on(signal: str, settings: TelemetrySettings, environ: Mapping[str, str])
 def _endpoint(settings: TelemetrySettings, signal: str) -> str | None:
     """Return the URL of a signal; None: OpenTelemetry's own variables say it."""
     return f"{settings.otlp_endpoint.rstrip('/')}/v1/{signal}" if settings.otlp_endpoint else None
-
-
-def _headers(settings: TelemetrySettings) -> dict[str, str] | None:
-    return {name: value.get_secret_value() for name, value in settings.otlp_headers.items()} or None

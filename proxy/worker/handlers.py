@@ -77,7 +77,7 @@ async def _begun(services: Services, scope: Scope, items: Sequence[Item]) -> lis
 
     It is written down before anything is done: what stands still, or takes the process down, cannot count itself.
     """
-    most = services.settings.worker.max_attempts
+    most = services.pace.max_attempts
     stalled = [item for item in items if item.error == BEGUN and item.attempts + 1 >= most]
     if stalled:
         _log.error("turns were set aside: each stalled every attempt", turns=len(stalled))

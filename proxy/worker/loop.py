@@ -155,13 +155,13 @@ class Worker:
 
     async def _count(self, scope: Scope, items: list[Item], name: str) -> None:
         """Count an attempt of the items that failed; put them off, or give them up after too many."""
-        settings, journal = self._settings, self._services.journal
+        pace, journal = self._services.pace, self._services.journal
         for item in items:
-            if item.attempts + 1 >= settings.max_attempts:
+            if item.attempts + 1 >= pace.max_attempts:
                 _log.error("a turn was set aside after too many tries", error=name)
                 await journal.bury(scope, [item.seq], name)
             else:
-                pause = min(self._services.pace.retry_s * 2.0**item.attempts, _MAX_RETRY_PAUSE_S)
+                pause = min(pace.retry_s * 2.0**item.attempts, _MAX_RETRY_PAUSE_S)
                 due = self._services.clock.now() + timedelta(seconds=pause)
                 await journal.retry(scope, [item.seq], due=due, error=name)
 

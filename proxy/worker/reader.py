@@ -89,7 +89,7 @@ class Reader:
 async def attempt(services: Services, reading: Reading) -> Shown | None:
     """Read something that was claimed; None where it is not read, now or ever."""
     scope, item = reading.scope, reading.item
-    if reading.attempts > services.settings.worker.max_attempts:
+    if reading.attempts > services.pace.max_attempts:
         await _fail(services, reading, "failed", "It could not be read, after several tries.")
         return None
     try:

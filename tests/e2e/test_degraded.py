@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import httpx
 import pytest
 
 from proxy import services as services_module
-from proxy.process.pace import Pace
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, Hang, Reply, chat, error, gated
 from tests.running import Running
@@ -159,6 +159,7 @@ def with_judge(url: str) -> dict[str, dict[str, Any]]:
         "extraction_base_url": url,
         "extraction_api_key": "sk-judge",
         "extraction_timeout_s": 1.0,
+        "model_debounce_s": 0.0,
     }
     return {"memory": memory}
 
@@ -174,7 +175,7 @@ def test_without_a_judge_the_engine_learns_by_itself(
     backend.script(lambda _: broken)
     sections = with_judge(backend.base_url)
     with Running(tmp_path, upstream=provider.base_url, **sections) as server, speaking(server) as speaker:
-        server.services.pace = Pace(poll_s=0.05, judge_s=0.0)
+        server.services.pace = replace(server.services.pace, poll_s=0.05)
         started = time.monotonic()
         speaker.tell(FACT)
         assert speaker.texts() == BOTH

@@ -42,7 +42,7 @@ def test_nothing_that_was_said_is_seen(
         "baggage": "user=Wolfgang",
     }
     with Collector() as collector:
-        telemetry |= {"otlp_endpoint": collector.url, "otlp_headers": {"x-collector": "one"}}
+        telemetry["otlp_endpoint"] = collector.url
         with Running(tmp_path, upstream=provider.base_url, telemetry=telemetry) as server:
             with server.http(KEY, **named) as http:
                 message = {"role": "user", "content": SAID}

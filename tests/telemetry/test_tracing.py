@@ -28,9 +28,12 @@ def ask(text: str = "Hello", *, stream: bool = False, **more: Any) -> dict[str, 
 
 
 def serving(tmp_path: Path, provider: FakeProvider, collector: Collector, **sections: Any) -> Running:
-    headers = {"authorization": "Bearer of-the-collector"}
-    telemetry = {"otlp_endpoint": collector.url, "otlp_headers": headers}
-    return Running(tmp_path, upstream=provider.base_url, telemetry=telemetry, **sections)
+    return Running(tmp_path, upstream=provider.base_url, telemetry={"otlp_endpoint": collector.url}, **sections)
+
+
+@pytest.fixture(autouse=True)
+def key_of_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20of-the-collector")
 
 
 @pytest.mark.parametrize("stream", [False, True])

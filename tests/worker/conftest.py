@@ -18,10 +18,9 @@ from tests.store.sql_rows import NOW
 @pytest.fixture
 async def services(tmp_path: Path) -> AsyncIterator[Services]:
     """The parts that live in memory, with a clock that is turned by hand."""
-    worker = {"max_attempts": 3, "concurrency": 1}
-    flags = {"server": {"data_dir": tmp_path}, "worker": worker, "memory": {"extractor": "builtin"}}
+    flags = {"server": {"data_dir": tmp_path}, "worker": {"concurrency": 1}}
     lasting = await open_services(load_settings(flags=flags), clock=ManualClock(NOW))
     assert lasting.ephemeral is not None
-    lasting.ephemeral.pace = Pace(poll_s=0.01, gather_s=0.0)
+    lasting.ephemeral.pace = Pace(poll_s=0.01, gather_s=0.0, max_attempts=3)
     yield lasting.ephemeral
     await lasting.close()

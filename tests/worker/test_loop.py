@@ -270,7 +270,7 @@ async def test_an_attempt_is_counted_before_it_begins(services: Services) -> Non
     await say(services, ANNA, "1")
     await say(services, ANNA, "2")
     first, _ = await services.journal.items(ANNA)
-    for _ in range(services.settings.worker.max_attempts):
+    for _ in range(services.pace.max_attempts):
         await services.journal.begin(ANNA, [first.seq])
 
     async def is_done() -> bool:

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from proxy.errors import ConfigError
 from proxy.memory.model.call import ModelAccess
 from proxy.settings.load import is_loopback
+from proxy.settings.memory import MemorySettings
 from proxy.upstream import providers
 from proxy.upstream.providers import Provider
 
@@ -60,6 +61,25 @@ def model_access(chosen: ChosenModel, environ: Mapping[str, str]) -> ModelAccess
             f"in the environment for the provider's own host (a client's key is never used), or {chosen.otherwise}."
         )
     return ModelAccess(chosen.name, key or None, base_url, timeout_s)
+
+
+def judge_access(settings: MemorySettings, environ: Mapping[str, str]) -> ModelAccess | None:
+    """Return with what the judge is called, None where no model is set.
+
+    Raises:
+        ConfigError: If it needs a key and there is none.
+    """
+    if not settings.extraction_model:
+        return None
+    chosen = ChosenModel(
+        settings.extraction_model,
+        settings.extraction_api_key,
+        settings.extraction_base_url,
+        settings.extraction_timeout_s,
+        setting="memory.extraction",
+        otherwise="leave memory.extraction_model out",
+    )
+    return model_access(chosen, environ)
 
 
 def _may_use_environment(known: Provider, base_url: str | None, environ: Mapping[str, str]) -> bool:

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import structlog
+
 from proxy.errors import ConfigError
-from proxy.memory.model.access import ChosenModel, model_access
+from proxy.memory.model.access import judge_access
 from proxy.memory.model.call import Complete, Completion, ModelAccess
 from proxy.memory.model.judge_reply import (
     JUDGE_SCHEMA,
@@ -42,6 +44,8 @@ __all__ = [
     "targets",
     "words_in",
 ]
+
+_log = structlog.get_logger(__name__)
 
 MAX_TOKENS, MAX_REPAIR_TOKENS = 120, 1500  # a reply has 10-60; a model that thinks first fits the second limit
 _MAX_MESSAGE, _MAX_REPEATED = 1500, 400  # characters
@@ -148,34 +152,13 @@ class ModelJudge:
 def select_judge(
     settings: MemorySettings, environ: Mapping[str, str], connect: Callable[[ModelAccess], Complete]
 ) -> ModelJudge | None:
-    """Return the judge that the settings ask for, None where the built-in engine decides alone.
-
-    Raises:
-        ConfigError: If ``extractor`` is ``model`` and the model or its key is missing.
-    """
-    is_required = settings.extractor == "model"
-    if settings.extractor == "builtin" or not (settings.extraction_model or is_required):
-        return None
-    if not settings.extraction_model:
-        raise ConfigError(
-            "memory.extractor is 'model', but no model is set. Set memory.extraction_model, for example to "
-            "'gpt-4o-mini', or memory.extractor: builtin."
-        )
-    chosen = ChosenModel(
-        settings.extraction_model,
-        settings.extraction_api_key,
-        settings.extraction_base_url,
-        settings.extraction_timeout_s,
-        setting="memory.extraction",
-        otherwise="set memory.extractor: builtin",
-    )
+    """Return the judge that the settings ask for, None where the built-in engine decides alone."""
     try:
-        access = model_access(chosen, environ)
-    except ConfigError:
-        if is_required:
-            raise
+        access = judge_access(settings, environ)
+    except ConfigError as error:
+        _log.warning("the built-in engine decides alone", reason=str(error))
         return None
-    return ModelJudge(connect(access), access.model, timeout_s=access.timeout_s)
+    return None if access is None else ModelJudge(connect(access), access.model, timeout_s=access.timeout_s)
 
 
 def messages_for(message: str, older: Sequence[str]) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+import structlog
 from pydantic import SecretStr
 
 from proxy.errors import ConfigError
@@ -85,14 +86,22 @@ def test_model_without_a_key_is_refused_with_mend() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "mend"),
-    [({}, "memory.extraction_model"), ({"extraction_model": "groq/llama"}, "memory.extraction_api_key")],
+    ("fields", "environ", "mend"),
+    [
+        ({}, {}, ""),
+        ({"extraction_model": "groq/llama"}, {}, "memory.extraction_api_key, or GROQ_API_KEY"),
+        ({"extraction_model": "groq/llama"}, {"GROQ_API_KEY": "gsk_x"}, None),
+    ],
 )
-def test_required_judge_is_refused_with_the_mend(fields: dict[str, str], mend: str) -> None:
-    settings = MemorySettings(extractor="model", **fields)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=mend):
-        select_judge(settings, {}, connect)
-    assert select_judge(settings.model_copy(update={"extractor": "auto"}), {}, connect) is None
+def test_without_model_or_key_there_is_no_judge(
+    fields: dict[str, str],
+    environ: dict[str, str],
+    mend: str | None,
+    log_lines: list[structlog.typing.EventDict],
+) -> None:
+    judge = select_judge(MemorySettings(**fields), environ, connect)  # type: ignore[arg-type]
+    assert (judge is None) == (mend is not None)
+    assert [mend in line["reason"] for line in log_lines] == [True] * bool(mend)
 
 
 @pytest.mark.parametrize(
