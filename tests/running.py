@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -30,6 +31,19 @@ TLS = (
     httpx.create_ssl_context()
 )  # made once: to read the system's certificates takes each client longer than most tests
 PATIENT = {"deadline_ms": 10_000}  # so that what is injected does not hang on how busy the machine is
+
+
+class Ahead(Clock):
+    """The clock of this machine, some time ahead."""
+
+    def __init__(self, by: timedelta = timedelta()) -> None:
+        self.by = by
+
+    def now(self) -> datetime:
+        return super().now() + self.by
+
+    def advance(self, by: timedelta) -> None:
+        self.by += by
 
 
 class Running:

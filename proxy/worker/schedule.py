@@ -78,7 +78,7 @@ class Schedule:
             if tick % _TIDY_EVERY == 1 and self._services.settings.memory.archive_unused and self._services.is_ready:
                 await self._attempt("tidy", tidy_all(self._services, applies=True))
             if tick % _PRUNE_EVERY == 0:
-                await self._attempt("prune", self._prune())
+                await self._attempt("prune", prune(self._services))
 
     async def _wait(self) -> None:
         """Wait for the next tick, and give freed memory back meanwhile."""
@@ -137,11 +137,12 @@ class Schedule:
         rows = await self._services.store.marked(scope)
         await self._services.book.apply(scope, expired_changes(rows, now, days))
 
-    async def _prune(self) -> None:
-        services = self._services
-        now = services.clock.now()
-        await services.journal.prune(before=now - timedelta(days=services.settings.store.journal_days))
-        await services.receipts.prune(before=now - timedelta(days=services.settings.store.receipts_days))
-        unused = now - timedelta(days=services.settings.store.conversations_days)
-        await services.sessions.prune(before=unused, limit=_MAX_PRUNED)
-        await services.handed.prune(before=unused)
+
+async def prune(services: Services) -> None:
+    """Delete what is older than the settings of the store say."""
+    now, days = services.clock.now(), services.settings.store
+    await services.journal.prune(before=now - timedelta(days=days.journal_days))
+    await services.receipts.prune(before=now - timedelta(days=days.receipts_days))
+    unused = now - timedelta(days=days.conversations_days)
+    await services.sessions.prune(before=unused, limit=_MAX_PRUNED)
+    await services.handed.prune(before=unused)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -15,26 +15,13 @@ from proxy.memory.lifecycle.hygiene import Rules, archive_changes, report
 from proxy.worker.hygiene import tidy_all
 from tests.fakes.provider import FakeProvider
 from tests.memory.rows import fact
-from tests.running import Running
+from tests.running import Ahead, Running
 from tests.talking import new_key, speaking
 
 NOW = Clock().now()
 STORY = (
     "The boat shed stands north of the mill. " + "Its planks are of larch. " * 20 + "The key hangs behind the clock."
 )
-
-
-class Ahead(Clock):
-    """The clock of this machine, some time ahead."""
-
-    def __init__(self, by: timedelta = timedelta()) -> None:
-        self.by = by
-
-    def now(self) -> datetime:
-        return super().now() + self.by
-
-    def advance(self, by: timedelta) -> None:
-        self.by += by
 
 
 def sent(upstream: FakeProvider) -> str:

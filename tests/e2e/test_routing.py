@@ -216,6 +216,16 @@ def test_failing_deployment_cools_and_comes_back(tmp_path: Path, providers: list
         assert [len(fake.seen) for fake in providers] == [2, 3, 0]
 
 
+@pytest.mark.parametrize("allowed", [0, 2])
+def test_deployment_cools_beyond_its_allowed_fails(tmp_path: Path, providers: list[FakeProvider], allowed: int) -> None:
+    providers[0].script(lambda _: replies.error(500))
+    router = {"allowed_fails": allowed}
+    with routed(tmp_path, ordered(providers), ManualClock(), router_settings=router) as server:
+        for _ in range(5):
+            assert ask(server).status_code == 200
+    assert len(providers[0].seen) == allowed + 1
+
+
 def test_cooling_deployments_are_asked_when_all_cool(tmp_path: Path, providers: list[FakeProvider]) -> None:
     with routed(tmp_path, ordered(providers), ManualClock()) as server:
         for fake in providers:
@@ -278,6 +288,13 @@ def test_another_model_stands_in_when_all_deployments_failed(tmp_path: Path, pro
         assert ask(server).status_code == 200
     assert [len(fake.seen) for fake in providers] == [1, 1, 1]
     assert providers[2].last.json["model"] == "spare"
+
+
+def test_default_fallback_serves_any_failing_model(tmp_path: Path, providers: list[FakeProvider]) -> None:
+    providers[0].script(lambda _: replies.error(500))
+    models = [deployment(providers[0], "bad"), deployment(providers[1], "good")]
+    with routed(tmp_path, models, router_settings={"default_fallbacks": ["good"]}) as server:
+        assert ask(server, model="bad").status_code == 200
 
 
 def test_wider_model_takes_what_does_not_fit(tmp_path: Path, providers: list[FakeProvider]) -> None:
