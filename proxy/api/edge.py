@@ -7,6 +7,7 @@ import secrets
 from urllib.parse import quote, unquote
 
 import structlog
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.api.asgi import TooMuch, headers_of, limited
@@ -73,7 +74,7 @@ class Edge:
         IN_FLIGHT.inc()
         try:
             _refuse_websocket(scope)
-            await self._app(scope, limited(scope, receive, limit, name), guarded)
+            await self._app(_answered(scope), limited(scope, receive, limit, name), guarded)
         except Exception as error:  # noqa: BLE001 - the outermost layer: whatever it is, it has one shape
             shaped = _shaped(error)
             if not started:
@@ -92,6 +93,15 @@ def _refuse_websocket(scope: Scope) -> None:
             f"There is no WebSocket at {scope['path'][:120]}. Send the request over HTTP.",
             headers={"upgrade": "HTTP/1.1", "connection": "upgrade, close"},
         )
+
+
+def _answered(scope: Scope) -> Scope:
+    """Return a HEAD of a path of our own as the GET that it stands for; the server leaves the body out."""
+    if scope["method"] != "HEAD":
+        return scope
+    asked = {**scope, "method": "GET"}
+    routers = (route for route in scope["app"].routes if not isinstance(route, Route))  # a Route knows HEAD itself
+    return asked if any(router.matches(asked)[0] is Match.FULL for router in routers) else scope
 
 
 def canonical(path: str) -> str:

@@ -16,18 +16,14 @@ router = APIRouter()
 
 
 @router.get("/healthz")
-@router.head("/healthz", include_in_schema=False)
 @router.get("/health/liveliness")
-@router.head("/health/liveliness", include_in_schema=False)
 async def live() -> dict[str, str]:
     """Say that the process serves."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
-@router.head("/readyz", include_in_schema=False)
 @router.get("/health/readiness")
-@router.head("/health/readiness", include_in_schema=False)
 async def ready(request: Request) -> JSONResponse:
     """Say whether store and embedder are warm, whether turns can be kept, and what was found damaged."""
     services = services_of(request)

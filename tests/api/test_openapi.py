@@ -126,6 +126,26 @@ def test_every_example_works_on_a_running_server(keyed: Running) -> None:
             assert "4XX" in operation["responses"]
 
 
+def test_head_answers_like_every_get(keyed: Running) -> None:
+    key, _ = new_team_key(keyed, teams=["cooks"])
+    with speaking(keyed, key) as alice:
+        ids = made(alice)
+        for path, operations in described(keyed)["paths"].items():
+            if "get" not in operations:
+                continue
+            (sample,) = operations["get"]["x-codeSamples"]
+            got, head = (
+                run(alice, f"{sample['source']} -X {method}", operations["get"], ids) for method in ("GET", "HEAD")
+            )
+            assert (head.status_code, head.content) == (got.status_code, b""), path
+            assert head.headers["content-type"] == got.headers["content-type"]
+
+
+def test_head_of_an_unknown_path_is_refused(alice: Speaker) -> None:
+    for path in ("/memories/mem_none", "/memories/none/none/none", "/erase", "/memories/search/none"):
+        assert alice.http.head(path).status_code == 404
+
+
 def test_every_body_has_an_example(server: Running) -> None:
     for path, operations in described(server)["paths"].items():
         for method, operation in operations.items():
