@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
+from proxy.api.asgi import headers_of
 from proxy.api.caller import Caller, Parts
 from proxy.api.patient import PatientRoute
 from proxy.clock import iso
-from proxy.memory.lifecycle.usage import reasons_of, steps_of, usage_by
+from proxy.memory.lifecycle.usage import By, reasons_of, steps_of, usage_by
+from proxy.pipeline.admission import identity_of
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.costs import shown
@@ -56,24 +58,35 @@ async def state(scope: Caller, services: Parts) -> dict[str, Any]:
 
 @router.get("/usage")
 async def usage(
+    request: Request,
     scope: Caller,
     services: Parts,
-    by: Literal["day", "model"] = "day",
+    by: By = "day",
     days: Annotated[int | None, Query(ge=1, le=3660)] = None,
 ) -> dict[str, Any]:
     """Return what requests and memory used, newest day first; days older than ``store.receipts_days`` are gone.
 
     With ``days``, of the last so many, today included. ``steps`` are the times of the pipeline's steps in
     milliseconds, ``degraded`` counts what was missing of memory.
+
+    By ``user``: all users that this key named. They have no names here: ``user`` of the answer is the id of the one
+    whom the request names.
     """
     today = services.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - timedelta(days=days - 1) if days else None
-    bodies = [body for part in services.both() for body in await part.receipts.all(scope, since=since)]
+    identity = await identity_of(headers_of(request.scope), services)
+    bodies = []
+    for part in services.both():
+        if by == "user" and identity.may_name:
+            bodies += await part.receipts.of_key(scope, identity.holder, since=since)
+        else:
+            bodies += [{**body, "user": scope.user} for body in await part.receipts.all(scope, since=since)]
     if since is not None:  # a turn that is replayed has the time when it was said
         first = iso(since)
         bodies = [body for body in bodies if str(body["created_at"]) >= first]
     data, steps, reasons = await in_thread("cpu", lambda: (usage_by(bodies, by), steps_of(bodies), reasons_of(bodies)))
-    return {"object": "list", "by": by, "data": data, "steps": steps, "degraded": reasons, "has_more": False}
+    about = {"by": by, "user": scope.user}
+    return {"object": "list", **about, "data": data, "steps": steps, "degraded": reasons, "has_more": False}
 
 
 async def _due(services: Services, scope: Scope) -> dict[str, Any]:

@@ -88,8 +88,9 @@ async def _tell_in_memory(exchange: Exchange, services: Services, finish: Finish
     if ram is None:
         return
     scope, body, now = exchange.required_scope, receipt_of(exchange, finish), services.clock.now()
+    holder = exchange.identity.holder
     with best_effort(exchange, "journal"):
-        await ram.database.submit(lambda connection: ram.receipts.put(scope, connection, body, now=now))
+        await ram.database.submit(lambda connection: ram.receipts.put(scope, connection, body, now=now, holder=holder))
         await ram.receipts.prune(before=now - timedelta(seconds=ram.settings.memory.ephemeral_ttl_s))
 
 
@@ -115,6 +116,7 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
         compaction=to_store(exchange) if answered else None,
         costs=exchange.relayed.costs if answered else (),
         bindings=bindings_of(exchange) if answered else (),
+        holder=exchange.identity.holder,
     )
 
 

@@ -112,7 +112,7 @@ def _row(table: sa.Table, scope: Scope, values: Mapping[str, Any]) -> dict[str, 
     for column in table.c:
         if column.name == "seq":
             continue
-        row[column.name] = _value(table, column, values.get(column.name))
+        row[column.name] = _value(table, column, None if column.name in _LEFT_OUT else values.get(column.name))
     row["owner"] = scope.user
     if "tenant" in row:
         row["tenant"] = scope.tenant

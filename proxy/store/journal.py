@@ -128,7 +128,7 @@ class Journal:
                 if record.compaction is not None:
                     self._compactions.put(scope, connection, record.compaction, now=record.now)
             if record.receipt is not None:
-                self._receipts.put(scope, connection, record.receipt, now=record.now)
+                self._receipts.put(scope, connection, record.receipt, now=record.now, holder=record.holder)
             if is_news:
                 until_ms = to_ms(record.now + self._debounce)
                 values = {"o": scope.user, "until": until_ms, "wait": self._max_wait_ms}

@@ -62,6 +62,7 @@ class Record:
         links: The points of the hash chain that the conversation now has.
         ledger: What was injected.
         receipt: JSON with an ``id``.
+        holder: Key that asked, as it is counted; "" where no key did.
         session_name: The client's own id of the conversation, or "".
         now: When.
         due: When the worker may start on the turn.
@@ -88,6 +89,7 @@ class Record:
     compaction: Compaction | None = None
     costs: Sequence[Cost] = ()
     bindings: Sequence[Binding] = ()
+    holder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             memory TEXT NOT NULL, author TEXT NOT NULL, at_ms BIGINT NOT NULL,
             PRIMARY KEY (owner, id), UNIQUE (team, owner, memory))""",
     ),
+    (
+        "ALTER TABLE receipts ADD COLUMN holder TEXT",
+        "CREATE INDEX receipts_holder ON receipts (holder, created_ms) WHERE holder IS NOT NULL",
+    ),
 )
 
 _WORDS = {

@@ -24,8 +24,10 @@ class Receipts:
         self._db = db
         self._put = db.prepare(db.insert(receipts).on_conflict_do_nothing(), columns=receipts.c.keys())
 
-    def put(self, scope: Scope, connection: sa.Connection, body: Mapping[str, Any], *, now: datetime) -> None:
-        """Write a receipt inside the caller's transaction; its id is ``body["id"]``."""
+    def put(
+        self, scope: Scope, connection: sa.Connection, body: Mapping[str, Any], *, now: datetime, holder: str = ""
+    ) -> None:
+        """Write a receipt inside the caller's transaction; its id is ``body["id"]``, ``holder`` the key that asked."""
         row = {
             "owner": scope.user,
             "id": body["id"],
@@ -33,6 +35,7 @@ class Receipts:
             "session": scope.session,
             "created_ms": to_ms(now),
             "body": dict(body),
+            "holder": holder or None,
         }
         self._put.execute(connection, row)
 
@@ -54,6 +57,18 @@ class Receipts:
         query = query if since is None else query.where(receipts.c.created_ms >= to_ms(since))
         rows = await self._db.query(lambda connection: connection.execute(query).all())
         return [_body(row) for row in rows]
+
+    async def of_key(self, scope: Scope, holder: str, *, since: datetime | None = None) -> list[dict[str, Any]]:
+        """Return the bodies of a key's receipts, oldest first, each with the ``user`` for whom the key asked.
+
+        What keeps to itself stays there: of users besides the scope's, only what is common to their agents.
+        """
+        query = sa.select(receipts.c.owner, receipts.c.body)
+        query = query.where(receipts.c.holder == holder, owned(scope, receipts.c.agent))
+        query = query if since is None else query.where(receipts.c.created_ms >= to_ms(since))
+        query = query.order_by(receipts.c.created_ms, receipts.c.id)
+        rows = await self._db.query(lambda connection: connection.execute(query).all())
+        return [{**row.body, "user": row.owner} for row in rows]
 
     async def page(
         self, scope: Scope, *, sessions: Collection[str] = (), after: str = "", limit: int = 50

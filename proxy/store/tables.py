@@ -102,6 +102,7 @@ receipts = sa.Table(
     sa.Column("session", Text, nullable=False),
     sa.Column("created_ms", sa.BigInteger, nullable=False),
     sa.Column("body", Json, nullable=False),
+    sa.Column("holder", sa.Text),  # the key that asked; null: not known
 )
 uses = sa.Table(
     "uses",

@@ -1,4 +1,4 @@
-"""Sum receipts up to what was used, by day or by model. Pure."""
+"""Sum receipts up to what was used, by day, by model or by user. Pure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+By = Literal["day", "model", "user"]
+
 # Costs of receipts that are spent on calls of memory's own models.
 CALLS = ("extraction", "captions", "summaries")
 
 
-def usage_by(receipts: Iterable[Mapping[str, Any]], by: Literal["day", "model"]) -> list[dict[str, Any]]:
-    """Return one entry a day, newest first, or one a model by name; each with its models.
+def usage_by(receipts: Iterable[Mapping[str, Any]], by: By) -> list[dict[str, Any]]:
+    """Return one entry a day, newest first, or one a model or a user by name; a day and a user with their models.
 
     Tokens are the provider's count where it gave one. ``saved`` was left out by compaction. ``usd`` is the price of the
     requests by the model map, 0 where that knows none. ``unfinished`` replies were refused, failed or cut.
@@ -19,7 +21,7 @@ def usage_by(receipts: Iterable[Mapping[str, Any]], by: Literal["day", "model"])
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for receipt in receipts:
         model = str(receipt.get("model") or "")
-        name = str(receipt["created_at"])[:10] if by == "day" else model
+        name = str(receipt["created_at"])[:10] if by == "day" else str(receipt.get(by) or "")
         _add(found.setdefault(name, {}).setdefault(model, _empty()), receipt)
     entries = []
     for name in sorted(found, reverse=by == "day"):
@@ -29,7 +31,7 @@ def usage_by(receipts: Iterable[Mapping[str, Any]], by: Literal["day", "model"])
             for key, value in one.items():
                 whole[key] = round(whole[key] + value, 9)
         entry = {"object": "usage", by: name, **whole}
-        if by == "day":
+        if by != "model":
             entry["models"] = [{"model": model, **models[model]} for model in sorted(models)]
         entries.append(entry)
     return entries
