@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import random
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from proxy.settings.load import environment
@@ -21,9 +22,7 @@ _START_S = 120.0  # it imports everything anew
 @contextmanager
 def process(data_dir: Path, provider: FakeProvider, **variables: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Run the command itself, on a free port; ``variables`` are settings in its environment."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "proxy", "serve", "--port", str(port), "--data-dir", str(data_dir)]
     running = subprocess.Popen(
         [*command, "--upstream", provider.base_url],
@@ -37,6 +36,15 @@ def process(data_dir: Path, provider: FakeProvider, **variables: str) -> Iterato
     finally:
         running.kill()
         running.wait()
+
+
+def free_port() -> int:
+    """Return a port for a server to come: outside of those that the system gives to sockets of other tests meanwhile."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as found, suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
 
 
 def is_ready(origin: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ import httpx
 from proxy.settings.load import environment
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Gate, Reply, chat, gated
+from tests.launch import free_port
 from tests.talking import Message, assistant, user
 
 SEED = 20260101
@@ -33,9 +33,7 @@ class Served:
     """The real command in a process of its own; always the same port and data folder."""
 
     def __init__(self, folder: Path, upstream: str, **variables: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         self.base_url = f"http://127.0.0.1:{self.port}/v1"
         self._command = [sys.executable, "-m", "proxy", "serve", "--port", str(self.port), "--data-dir", str(folder)]
         self._command += ["--upstream", upstream]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +17,7 @@ import pytest
 
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat
-from tests.launch import is_ready, wait_until
+from tests.launch import free_port, is_ready, wait_until
 from tests.media import made
 from tests.shown.standins import written
 from tests.talking import assistant, user
@@ -47,9 +46,7 @@ class Served:
     def __init__(self, folder: Path, provider: FakeProvider, **env: str) -> None:
         self.data, self.temporary, self.log = folder / "data", folder / "tmp", folder / "log"
         self.temporary.mkdir()
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.origin = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self.origin = f"http://127.0.0.1:{free_port()}"
         command = [sys.executable, "-m", "proxy", "serve", "--port", self.origin.rpartition(":")[2]]
         command += ["--data-dir", str(self.data), "--upstream", provider.base_url]
         named = dict.fromkeys(("TMPDIR", "TMP", "TEMP", "SQLITE_TMPDIR"), str(self.temporary))

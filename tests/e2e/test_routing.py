@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,12 +64,7 @@ def ordered(providers: list[FakeProvider]) -> list[dict[str, Any]]:
     return [deployment(fake, order=number) for number, fake in enumerate(providers)]
 
 
-def dead_address() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-
-
+DEAD_ADDRESS = "http://127.0.0.1:1/v1"
 FAILURES = {
     "429": replies.error(429, "slow down", retry_after="1"),
     "500": replies.error(500),
@@ -102,7 +96,7 @@ def test_another_deployment_answers_before_the_first_byte(
 
 
 def test_a_dead_address_is_no_end(tmp_path: Path, providers: list[FakeProvider]) -> None:
-    models = [deployment(dead_address(), order=0), deployment(providers[0], order=1)]
+    models = [deployment(DEAD_ADDRESS, order=0), deployment(providers[0], order=1)]
     with routed(tmp_path, models) as server:
         assert ask(server).status_code == 200
 
@@ -149,7 +143,7 @@ def test_last_providers_error_is_relayed_when_all_fail(tmp_path: Path, providers
     last = replies.error(429, "the last one's", "its_code", retry_after="7", x_ratelimit_limit_requests="3")
     for fake, reply in zip(providers, [replies.error(500), last], strict=False):
         fake.then(reply)
-    models = [*ordered(providers[:2]), deployment(dead_address(), order=9)]
+    models = [*ordered(providers[:2]), deployment(DEAD_ADDRESS, order=9)]
     with routed(tmp_path, models) as server:
         answer = ask(server)
     assert answer.status_code == 429

