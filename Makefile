@@ -24,6 +24,7 @@ lint: install
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
 	$(BIN)/python deploy/words.py
+	$(BIN)/python deploy/subjects.py
 
 bench: install
 	$(BIN)/python -m tests.bench $(ARGS)
