@@ -15,7 +15,7 @@ run: install
 	$(BIN)/throughline serve $(ARGS)
 
 test: install
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: install
 	$(BIN)/ruff check proxy tests deploy

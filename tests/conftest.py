@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,15 @@ from structlog.testing import LogCapture
 from tests.fakes.fixtures import provider
 
 __all__ = ["anyio_backend", "log_lines", "provider"]
+
+
+MAX_PROCESSES = 8  # each may hold a server with its model, and a Postgres
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return the processes of ``-n auto``: one more than cores, as a good part of the time is waiting for sockets."""
+    return min(len(os.sched_getaffinity(0)) + 1, MAX_PROCESSES)
 
 
 @pytest.fixture
