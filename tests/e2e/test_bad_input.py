@@ -92,7 +92,9 @@ def test_wrong_types_are_the_providers_to_judge(server: Running, upstream: FakeP
     wait_learned(server, KEY)
 
 
-@pytest.mark.parametrize("packed", [gzip.compress(b"{", mtime=0), gzip.compress(b"[]", mtime=0), b"\x1f\x8b", b"x", b""])
+@pytest.mark.parametrize(
+    "packed", [gzip.compress(b"{", mtime=0), gzip.compress(b"[]", mtime=0), b"\x1f\x8b", b"x", b""]
+)
 def test_broken_gzip_is_400(server: Running, packed: bytes) -> None:
     answer, parsed = call(server, "POST", CHAT, packed, content_encoding="gzip")
     assert_refused(answer, parsed, 400)
