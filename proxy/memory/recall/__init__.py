@@ -1,4 +1,4 @@
 """Query in, ranked hits out: sources, fusion, admission gate.
 
-Open first: ``sources``. Imports: index, visibility and below.
+Open first: ``sources``; its numbers: ``tuning``. Imports: index, visibility and below.
 """

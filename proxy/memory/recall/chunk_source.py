@@ -11,6 +11,7 @@ import structlog
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import ChunkShelf
 from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.recall import tuning
 from proxy.memory.recall.evidence import weigh
 from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
 from proxy.memory.recall.query import Query
@@ -23,13 +24,6 @@ from proxy.types import Chunk, Hit, Scope, Source
 _log = structlog.get_logger(__name__)
 _MAX = 16
 _MAX_LEADS = 6
-_FLOOR = 0.5
-_PROVING = 2
-# A few passages of a file earn no lenience as a few of one's own words do. Measured on public files: without it, 0 of
-# 100 unrelated prompts pass beside 16 passages, 1 beside 181, and all of 15 questions about them.
-_MIN_TEXTS = 600
-_OF_NAME, _ON_PAGE, _SENT_THEN = 1.5, 2.0, 1.6
-_MIN = 0.15  # of what is meant by its name, page or time, whatever it says
 
 
 class ChunkSource:
@@ -52,36 +46,36 @@ class ChunkSource:
         mask = shelf.seen_by(scope)
         terms = terms_of(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
-        scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
+        scores = fuse([(lexical, tuning.WORDS_WEIGHT), (dense, tuning.COSINE_WEIGHT)], mask)
         said = mention(query.text)
         meant = _meant(shelf, said, query, mask)
-        scores = np.where(meant > 1, np.maximum(scores, _MIN) * meant, scores) * in_time(shelf, query)
+        scores = np.where(meant > 1, np.maximum(scores, tuning.NAMED_SCORE) * meant, scores) * in_time(shelf, query)
         if said.page and meant.max(initial=0) <= 1:  # of which file is not said; it may be none of these
-            scores = np.where(shelf.pages == said.page, scores * np.float32(_ON_PAGE), scores)
+            scores = np.where(shelf.pages == said.page, scores * np.float32(tuning.PAGE_FACTOR), scores)
         lines = best(scores, min(limit, _MAX))
         hits = [_hit(shelf.items[line], float(scores[line])) for line in lines]
         evidence = weigh(shelf, terms, mask, lexical, dense)
-        proof = min(1.0, len(said.words) / _PROVING)  # a single word in common is soon found in a long text
-        evidence = replace(evidence, coverage=evidence.coverage * proof, texts=max(evidence.texts, _MIN_TEXTS))
+        proof = min(1.0, len(said.words) / tuning.PROVING_WORDS)  # a single word in common is soon found in a long text
+        evidence = replace(evidence, coverage=evidence.coverage * proof, texts=max(evidence.texts, tuning.MIN_PASSAGES))
         found = Found(hits, evidence, is_apart=True)
         if meant.max(initial=0) > 1:
             top = float(meant[lines[0]]) if lines else 0.0
             leads = next((at for at, line in enumerate(lines) if meant[line] < top), len(lines)) if top > 1 else 0
             found = replace(found, leads=min(leads, _MAX_LEADS), is_named=leads > 0)
-        return cut(found, _FLOOR)
+        return cut(found, tuning.PASSAGE_FLOOR)
 
 
 def _meant(shelf: ChunkShelf, said: Mention, query: Query, mask: Mask) -> Scores:
     """Return a factor per line: above 1 where the query means this file, this page, or what was shown then."""
     factors = np.ones(len(shelf.items), dtype=np.float32)
     named = mask & shelf.of_documents([one for one, name, words in shelf.names() if said.names(name, words)])
-    factors[named] *= _OF_NAME
+    factors[named] *= tuning.FILE_FACTOR
     if said.page:
         among = named if named.any() else mask if said.is_of_file else np.zeros_like(mask)
-        factors[among & (shelf.pages == said.page)] *= _ON_PAGE
+        factors[among & (shelf.pages == said.page)] *= tuning.PAGE_FACTOR
     is_asked = said.is_of_file and said.is_sent and not query.says
     if is_asked and span(query.text, query.as_of or query.now) is not None:
-        then = in_time(shelf, query, _SENT_THEN)
+        then = in_time(shelf, query, tuning.SENT_FACTOR)
         factors[mask] *= then[mask]
     return factors
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from proxy.memory.index.postings import Lines, Mask, Scores
 from proxy.memory.index.shelf import Shelf
+from proxy.memory.recall import tuning
 from proxy.memory.recall.gate import Evidence
 from proxy.memory.recall.rank import best
 from proxy.store.passages import lexical_text
@@ -16,20 +17,13 @@ from proxy.types import Chunk, Episode, Memory
 
 AnyShelf = Shelf[Memory] | Shelf[Episode] | Shelf[Chunk]
 
-_VERY_MANY_TEXTS = 4000
-_TELLING = 0.3  # weight of a term from which on it counts
-_COVERING = 3  # texts of which one must hold the words
-_SAMPLED = 12  # texts of a very large table that are read for them
-_PAIR_GENEROSITY = 2.0
-_RARE = 0.6  # of the rarity of a word that one text holds
-
 
 def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores, dense: Scores) -> Evidence:
     """Return the evidence in the scores of all lines of a shelf."""
     covered = coverage(shelf, terms, mask, lexical)
     if np.isnan(dense).all():
         return Evidence(None, 0.0, covered)
-    texts = _VERY_MANY_TEXTS if shelf.is_sample else int(mask.sum())
+    texts = tuning.LARGE_TABLE_TEXTS if shelf.is_sample else int(mask.sum())
     typical, usual = shelf.typical(dense)
     return Evidence(float(np.nanmax(dense)), typical, covered, texts=texts, usual=usual)
 
@@ -41,12 +35,12 @@ def coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: S
     spaces mostly straddle words, so that fewer of them can be met.
     """
     texts = int(mask.sum())
-    telling = [term for term, weight in terms.items() if weight >= _TELLING]
+    telling = [term for term, weight in terms.items() if weight >= tuning.TELLING_WEIGHT]
     if not telling or not lexical.any():
         return 0.0
-    top = best(lexical, _COVERING)
+    top = best(lexical, tuning.COVERING_TEXTS)
     if shelf.is_sample:
-        texts = _VERY_MANY_TEXTS
+        texts = tuning.LARGE_TABLE_TEXTS
         numbers, lines, holders = _sampled(shelf, telling, lexical)
     else:
         numbers, lines = shelf.postings.holders(telling)
@@ -56,8 +50,8 @@ def coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: S
     share = max(float(found.sum()) for found in held) / float(masses.sum())
     rarest = max((float(found.max()) for found in held if len(found)), default=0.0)
     pairs = sum(len(term) == 2 and not term.isascii() for term in telling)
-    generosity = 1 + _PAIR_GENEROSITY * pairs / len(telling)
-    return min(1.0, generosity * share) * min(1.0, rarest / (_RARE * float(np.log1p(texts / 2))))
+    generosity = 1 + tuning.PAIR_GENEROSITY * pairs / len(telling)
+    return min(1.0, generosity * share) * min(1.0, rarest / (tuning.RARE_SHARE * float(np.log1p(texts / 2))))
 
 
 def _sampled(shelf: AnyShelf, telling: Sequence[str], lexical: Scores) -> tuple[Lines, Lines, Scores]:
@@ -65,7 +59,7 @@ def _sampled(shelf: AnyShelf, telling: Sequence[str], lexical: Scores) -> tuple[
 
     Read are the texts that match best: a word that most of them hold is common, however few of them are here.
     """
-    read = best(lexical, _SAMPLED)
+    read = best(lexical, tuning.SAMPLED_TEXTS)
     terms = [frozenset(tokens(lexical_text(shelf.items[line]))) for line in read]
     pairs = [
         (number, line)
@@ -75,4 +69,5 @@ def _sampled(shelf: AnyShelf, telling: Sequence[str], lexical: Scores) -> tuple[
     ]
     numbers, lines = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     holders = np.bincount(numbers, minlength=len(telling)).astype(np.float32)
-    return numbers, lines, np.where(holders > _COVERING, holders * _VERY_MANY_TEXTS / _SAMPLED, holders)
+    in_all = holders * tuning.LARGE_TABLE_TEXTS / tuning.SAMPLED_TEXTS
+    return numbers, lines, np.where(holders > tuning.COVERING_TEXTS, in_all, holders)

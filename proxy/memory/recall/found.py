@@ -11,6 +11,7 @@ import numpy as np
 from proxy.clock import to_ms
 from proxy.memory.index.postings import Scores
 from proxy.memory.index.shelf import Shelf
+from proxy.memory.recall import tuning
 from proxy.memory.recall.evidence import AnyShelf
 from proxy.memory.recall.framing import matter
 from proxy.memory.recall.gate import Evidence
@@ -22,8 +23,6 @@ from proxy.types import Hit
 
 P = ParamSpec("P")
 
-_CONTEXT_WEIGHT = 0.35
-_IN_TIME = 1.2
 _LINES_ON_LOOP = 2000
 
 
@@ -71,11 +70,11 @@ async def beside_loop(shelf: Shelf[Any], search: Callable[P, Found], *args: P.ar
 
 def terms_of(query: Query) -> dict[str, float]:
     """Return the index terms of a query by weight; what it leans on weighs less, and what only frames it nothing."""
-    terms = {term: weight * _CONTEXT_WEIGHT for term, weight in weights(query.context).items()}
+    terms = {term: weight * tuning.CONTEXT_WEIGHT for term, weight in weights(query.context).items()}
     return terms | weights(matter(query.text))
 
 
-def in_time(shelf: AnyShelf, query: Query, factor: float = _IN_TIME) -> Scores:
+def in_time(shelf: AnyShelf, query: Query, factor: float = tuning.IN_TIME_FACTOR) -> Scores:
     """Return a factor per line that favours the time that the query speaks of."""
     factors = np.ones(len(shelf.items), dtype=np.float32)
     if (meant := span(query.text, query.as_of or query.now)) is not None:

@@ -12,25 +12,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from proxy.memory.recall import tuning
 from proxy.text.lexical import tongue
 
-STRENGTH_FLOOR = 0.46
-COMPANION_FLOOR = 0.40  # for a source beside another that passed
-COVERAGE_FLOOR = 0.45  # where there are no vectors
-_USUAL_COSINE = 0.15  # of unrelated texts; an embedder that does not know a language puts all its texts close together
-_COVERAGE_SHARE = 0.3
-_PERSONAL = 0.08
-_PERSONAL_COVERAGE = 0.15
-_MAX = 1.0
-_MANY_TEXTS = 600  # where the floors hold as they are
-_SPREAD_BELOW, _SPREAD_ABOVE = 0.055, 0.11  # of the best cosines of unrelated texts, cautiously to either side
-_FAMILIAR, _FAMILIAR_COSINE = 0.3, 0.08
 _LANGUAGE_SHOWS = 600  # in the last so many characters
 _OWN_KNOWN = frozenset({"de", "es", "ru", "zh"})  # languages of which it is known how people ask about themselves
-_UNKNOWN, _UNKNOWN_PERSONAL = 0.2, 0.15  # from which usual cosine on words decide; and the share of them that it takes
 
 OF_ONESELF = "of oneself"  # the word for a handful that is given whole
-_HANDFUL = 24  # texts
 _BRIEF = 160  # characters of a question
 
 _OF_ONESELF = re.compile(
@@ -139,7 +127,7 @@ def asks_of_oneself(text: str) -> bool:
 
 def is_handful(texts: int) -> bool:
     """Whether so few texts are known that none is far from what their owner asks of themselves."""
-    return 0 < texts <= _HANDFUL
+    return 0 < texts <= tuning.HANDFUL_TEXTS
 
 
 def is_personal(text: str) -> bool:
@@ -152,21 +140,21 @@ def _by_words(evidence: Sequence[Evidence], text: str, *, told: bool) -> Verdict
     if told and asks_of_oneself(text):
         return Verdict((True,) * len(evidence), "personal")
     is_own = (is_personal(text) or _OF_US.search(text)) and not _WANTS_DOING.search(text)
-    needed = _UNKNOWN_PERSONAL if is_own else COVERAGE_FLOOR
+    needed = tuning.UNKNOWN_COVERAGE if is_own else tuning.COVERAGE_FLOOR
     passed = tuple(one.coverage >= needed for one in evidence)
     return Verdict(passed, "words" if any(passed) else "irrelevant")
 
 
 def strength(evidence: Evidence, *, personal: bool) -> float:
     """Return how sure it is that the best hit is relevant, on the scale of a cosine."""
-    bonus = _PERSONAL if personal else 0.0
+    bonus = tuning.PERSONAL_BONUS if personal else 0.0
     if evidence.cosine is None:
-        needed = COVERAGE_FLOOR - (_PERSONAL_COVERAGE if personal else 0.0)
-        return STRENGTH_FLOOR * min(_MAX, evidence.coverage / needed)
-    cosine = evidence.cosine - max(0.0, evidence.typical - _USUAL_COSINE)
+        needed = tuning.COVERAGE_FLOOR - (tuning.PERSONAL_COVERAGE if personal else 0.0)
+        return tuning.STRENGTH_FLOOR * min(1.0, evidence.coverage / needed)
+    cosine = evidence.cosine - max(0.0, evidence.typical - tuning.USUAL_COSINE)
     if evidence.typical:  # what is asked by the owner is on the whole nearer to all that was said
-        cosine += _FAMILIAR * (min(evidence.typical, _USUAL_COSINE) - _FAMILIAR_COSINE)
-    return cosine + _COVERAGE_SHARE * evidence.coverage + bonus + (0.06 if evidence.brief else 0.0)
+        cosine += tuning.FAMILIAR_WEIGHT * (min(evidence.typical, tuning.USUAL_COSINE) - tuning.FAMILIAR_COSINE)
+    return cosine + tuning.COVERAGE_WEIGHT * evidence.coverage + bonus + (tuning.BRIEF_BONUS if evidence.brief else 0.0)
 
 
 def leniency(texts: int) -> float:
@@ -177,8 +165,8 @@ def leniency(texts: int) -> float:
     """
     if not texts:
         return 0.0
-    least = math.sqrt(2 * math.log(_MANY_TEXTS)) - math.sqrt(2 * math.log(max(2, texts)))
-    return (_SPREAD_BELOW if least > 0 else _SPREAD_ABOVE) * least
+    least = math.sqrt(2 * math.log(tuning.FULL_FLOOR_TEXTS)) - math.sqrt(2 * math.log(max(2, texts)))
+    return (tuning.SPREAD_BELOW if least > 0 else tuning.SPREAD_ABOVE) * least
 
 
 def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verdict:
@@ -193,13 +181,13 @@ def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verd
         return Verdict((), "empty")
     if told and is_handful(sum(one.texts for one in evidence)) and asks_of_oneself(text):
         return Verdict((True,) * len(evidence), OF_ONESELF)
-    if max(one.usual for one in evidence) >= _UNKNOWN and tongue(text[-_LANGUAGE_SHOWS:]) in _OWN_KNOWN:
+    if max(one.usual for one in evidence) >= tuning.UNKNOWN_COSINE and tongue(text[-_LANGUAGE_SHOWS:]) in _OWN_KNOWN:
         return _by_words(evidence, text, told=told)
     personal = is_personal(text)
     strengths = [strength(one, personal=personal) for one in evidence]
     best = max(range(len(strengths)), key=strengths.__getitem__)
     slack = leniency(sum(one.texts for one in evidence))
-    if strengths[best] < STRENGTH_FLOOR - slack:
+    if strengths[best] < tuning.STRENGTH_FLOOR - slack:
         return Verdict((False,) * len(evidence), "irrelevant")
     reason = "words" if evidence[best].cosine is None else "similar"
-    return Verdict(tuple(value >= COMPANION_FLOOR - slack for value in strengths), reason)
+    return Verdict(tuple(value >= tuning.COMPANION_FLOOR - slack for value in strengths), reason)

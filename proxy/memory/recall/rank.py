@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxy.memory.index.postings import Mask, Scores
-
-_SHORT_CHARACTERS, _LONG_CHARACTERS, _LONG_DISCOUNT = 200, 700, 0.5
-_WHOLE_GROUP, _MIN_GROUP = 0.3, 4
-_NEXT_OF_GROUP = 0.85
+from proxy.memory.recall import tuning
 
 
 def fuse(lists: Sequence[tuple[Scores, float | Scores]], mask: Mask) -> Scores:
@@ -54,21 +51,21 @@ def priors(
     *, confidence: Sequence[float], uses: Sequence[int], ages_days: Sequence[float], pinned: Sequence[bool]
 ) -> Scores:
     """Return factors around 1 for what is sure, used, recent or pinned; too weak to turn a clear ranking around."""
-    sure = 0.85 + 0.15 * np.clip(np.asarray(confidence, dtype=np.float32), 0, 1)
-    used = 1 + 0.02 * np.minimum(np.log2(1 + np.asarray(uses, dtype=np.float32)), 4)
-    recent = 1 + 0.05 * np.exp2(-np.maximum(np.asarray(ages_days, dtype=np.float32), 0) / 30)
-    kept = 1 + 0.05 * np.asarray(pinned, dtype=np.float32)
+    unsure = 1 - np.clip(np.asarray(confidence, dtype=np.float32), 0, 1)
+    doublings = np.minimum(np.log2(1 + np.asarray(uses, dtype=np.float32)), tuning.MAX_DOUBLINGS)
+    half_lives = np.maximum(np.asarray(ages_days, dtype=np.float32), 0) / tuning.NEW_HALF_LIFE_DAYS
+    sure = 1 - tuning.CONFIDENCE_WEIGHT * unsure
+    used = 1 + tuning.USE_BONUS * doublings
+    recent = 1 + tuning.NEW_BONUS * np.exp2(-half_lives)
+    kept = 1 + tuning.PINNED_BONUS * np.asarray(pinned, dtype=np.float32)
     factors: Scores = (sure * used * recent * kept).astype(np.float32)
     return factors
 
 
 def economy(lengths: NDArray[np.int32], by_user: Mask) -> Scores:
-    """Return factors that hold long assistant text back: it costs the budget of many turns and is seldom evidence.
-
-    Measured: evidence within 500 tokens on BEAM .22 -> .42, on LoCoMo, whose turns are short, unchanged.
-    """
-    excess = np.clip((lengths - _SHORT_CHARACTERS) / (_LONG_CHARACTERS - _SHORT_CHARACTERS), 0, 1)
-    return np.where(by_user, 1.0, 1.0 - _LONG_DISCOUNT * excess).astype(np.float32)
+    """Return factors that hold long assistant text back: it costs the budget of many turns and is seldom evidence."""
+    excess = np.clip((lengths - tuning.SHORT_REPLY) / (tuning.LONG_REPLY - tuning.SHORT_REPLY), 0, 1)
+    return np.where(by_user, 1.0, 1.0 - tuning.LONG_REPLY_DISCOUNT * excess).astype(np.float32)
 
 
 def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, int]) -> list[float]:
@@ -79,7 +76,11 @@ def thinned(scores: Sequence[float], groups: Sequence[str], sizes: Mapping[str, 
         groups: Of each entry.
         sizes: How much there is of each group in all.
     """
-    return _fading(scores, groups, lambda group, taken: _WHOLE_GROUP ** (taken / max(sizes.get(group, 0), _MIN_GROUP)))
+
+    def worth(group: str, taken: int) -> float:
+        return float(tuning.CONVERSATION_DECAY ** (taken / max(sizes.get(group, 0), tuning.MIN_CONVERSATION)))
+
+    return _fading(scores, groups, worth)
 
 
 def shared_out(scores: Sequence[float], groups: Sequence[str]) -> list[float]:
@@ -89,7 +90,7 @@ def shared_out(scores: Sequence[float], groups: Sequence[str]) -> list[float]:
         scores: Best first.
         groups: Of each entry.
     """
-    return _fading(scores, groups, lambda _, taken: _NEXT_OF_GROUP**taken)
+    return _fading(scores, groups, lambda _, taken: tuning.ACROSS_DECAY**taken)
 
 
 def varied(groups: Sequence[str], lead: int, until: int) -> list[int]:

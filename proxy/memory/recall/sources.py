@@ -13,6 +13,7 @@ import numpy as np
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, TurnShelf
 from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.recall import tuning
 from proxy.memory.recall.carried import Turns, carried_by, dated, turn_hit, without_carried
 from proxy.memory.recall.chunk_source import ChunkSource
 from proxy.memory.recall.evidence import weigh
@@ -38,11 +39,6 @@ from proxy.types import Hit, Scope, Source
 _MAX_FACTS = 30
 _MAX_LEADS = 12
 _SPARE = 10  # turns that may turn out to repeat others
-_FIT_COVERAGE, _FIT_COSINE, _FIT_SHARE = 0.5, 0.25, 0.75
-_SIMILAR = 0.7
-_MIN = 1e-3
-_OF_A_SUMMARY = 0.4  # of the score that a memory would have
-_FACT_FLOOR, _TURN_FLOOR = 0.3, 0.3  # of the best score
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +93,9 @@ class FactSource:
             return Found(hits, Evidence(coverage=1.0), len(hits), is_apart=True, is_named=bool(hits))
         terms = terms_of(query)
         lexical, dense = shelf.lexical(terms, mask), shelf.dense(query.vector, mask)
-        scores = fuse([(lexical, 0.5), (dense, 0.5)], mask)
+        scores = fuse([(lexical, tuning.WORDS_WEIGHT), (dense, tuning.COSINE_WEIGHT)], mask)
         scores = _none_lost(scores, mask, query)
-        scores = np.where(shelf.sums_up, np.float32(_OF_A_SUMMARY) * scores, scores)
+        scores = np.where(shelf.sums_up, np.float32(tuning.SUMMARY_FACTOR) * scores, scores)
         lines = best(scores * in_time(shelf, query), min(limit, _MAX_FACTS))
         chosen = _newest_of_similar(shelf, lines, scores[lines] * _priors(shelf, lines, query))
         chosen.sort(key=lambda pair: bool(shelf.sums_up[pair[0]]))
@@ -109,7 +105,7 @@ class FactSource:
         evidence = replace(weigh(shelf, terms, mask, lexical, dense), brief=True, texts=own)
         said = [line for line, _ in chosen if not shelf.sums_up[line]]
         leads = sum(_fits(float(dense[line]), float(share[line]), evidence) for line in said)
-        found = cut(Found(hits, evidence, min(leads, _MAX_LEADS, len(hits))), _FACT_FLOOR)
+        found = cut(Found(hits, evidence, min(leads, _MAX_LEADS, len(hits))), tuning.FACT_FLOOR)
         ended = ended_hits(shelf, scope, query, shelf.lexical(terms, shelf.ended(scope)), 1.0)
         return replace(found, hits=[*ended, *found.hits], leads=found.leads + len(ended)) if ended else found
 
@@ -143,7 +139,7 @@ class EpisodeSource:
         evidence = weigh(shelf, terms, mask, like.words, like.cosines)
         if evidence.cosine is not None and not np.isnan(like.cosines_around).all():
             evidence = replace(evidence, cosine=(evidence.cosine + float(np.nanmax(like.cosines_around))) / 2)
-        return cut(Found(hits, evidence), _TURN_FLOOR)
+        return cut(Found(hits, evidence), tuning.TURN_FLOOR)
 
 
 SOURCES: tuple[RecallSource, ...] = (FactSource(), EpisodeSource(), ChunkSource())
@@ -241,7 +237,7 @@ def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:
     """Return ``scores`` with the least that still counts for all of a handful of which its owner asks."""
     if not (is_handful(int(mask.sum())) and asks_of_oneself(query.text)):
         return scores
-    return np.where(mask, np.maximum(scores, _MIN), scores).astype(np.float32)
+    return np.where(mask, np.maximum(scores, tuning.HANDFUL_SCORE), scores).astype(np.float32)
 
 
 def _only(found: Found, sources: Collection[Source] | None) -> Found:
@@ -254,9 +250,9 @@ def _only(found: Found, sources: Collection[Source] | None) -> Found:
 
 def _fits(cosine: float, share: float, evidence: Evidence) -> bool:
     """Whether a fact is relevant on its own: about as similar as the best, or holding most of what was sought."""
-    if evidence.coverage * share >= _FIT_COVERAGE:
+    if evidence.coverage * share >= tuning.LEAD_COVERAGE:
         return True
-    return evidence.cosine is not None and cosine >= max(_FIT_COSINE, _FIT_SHARE * evidence.cosine)
+    return evidence.cosine is not None and cosine >= max(tuning.LEAD_COSINE, tuning.LEAD_COSINE_SHARE * evidence.cosine)
 
 
 def _priors(shelf: FactShelf, lines: Sequence[int], query: Query) -> Scores:
@@ -277,10 +273,10 @@ def _newest_of_similar(shelf: FactShelf, lines: list[int], scores: Scores) -> li
     alike = vectors @ vectors.T
     np.fill_diagonal(alike, 1.0)
     ages = [-float(shelf.times[line]) for line in lines]
-    mended = newest_first([float(scores[at]) for at in order], ages, alike >= _SIMILAR)
-    is_alone = ((alike >= _SIMILAR).sum(axis=1) == 1) & vectors.any(axis=1)
+    mended = newest_first([float(scores[at]) for at in order], ages, alike >= tuning.SIMILAR_COSINE)
+    is_alone = ((alike >= tuning.SIMILAR_COSINE).sum(axis=1) == 1) & vectors.any(axis=1)
     newest: dict[frozenset[str], int] = {}
-    least = _FACT_FLOOR * max(mended, default=0.0)  # what lies below is left out anyway
+    least = tuning.FACT_FLOOR * max(mended, default=0.0)  # what lies below is left out anyway
     for at in sorted(range(len(lines)), key=ages.__getitem__):
         may_repeat = mended[at] >= least and not is_alone[at]
         says = content(shelf.items[lines[at]].text) if may_repeat else ()

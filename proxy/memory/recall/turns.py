@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from proxy.clock import to_ms
 from proxy.memory.index.index import TurnShelf
 from proxy.memory.index.postings import Mask, Scores
+from proxy.memory.recall import tuning
 from proxy.memory.recall.advice import asks_for_advice, prefers
 from proxy.memory.recall.gate import asks_of_oneself
 from proxy.memory.recall.query import Query, is_of_oneself
@@ -20,20 +21,8 @@ from proxy.memory.recall.rank import best, economy, fuse, shared_out, thinned, v
 from proxy.text.lexical import content, tokens
 from proxy.types import Role
 
-# Words and vectors of a turn, words and vectors of the window around it: a short turn is understood by what stands
-# around it, a long one by itself, all the more where something is asked: what one tells carries on with a whole talk.
-_SHORT_SHARES = (0.1, 0.15, 0.4, 0.35)
-_LONG_SHARES_ASKED, _LONG_SHARES_TOLD = (0.35, 0.45, 0.1, 0.1), (0.2, 0.4, 0.2, 0.2)
-_SHORT_CHARACTERS, _LONG_CHARACTERS = 150, 600
+_HALF_LIFE_MS = tuning.RECENT_HALF_LIFE_DAYS * 86_400_000
 MAX_EMPTY = 40  # characters of a reply that may hold no telling word
-_QUESTION = 0.8  # what a turn that only asks is worth: it proves nothing
-_ANSWER = 0.15  # of a question's score, for the turn that follows
-_IN_PIECES = 0.6  # for what is left of a long message behind its beginning, and for all of a long reply
-_MEANT = 1.3  # for the turns of whom the query names, or of the user who asks of themselves
-_ASKED, _TOLD = (6, 10), (1, 20)  # between which places other conversations come first
-_PREFERRED, _READ = 1.2, 150  # for turns that say what is preferred, where advice is asked for; the best are read
-_SUPPORT, _SUPPORTERS, _HEARD = 0.25, 3, 200  # of the mean of a conversation's best turns; the best of all are heard
-_RECENT, _HALF_LIFE_MS = 0.6, 30 * 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +42,12 @@ class Likeness:
             mask: The visible lines.
             is_told: The user tells something rather than only asking.
         """
-        long_shares = _LONG_SHARES_TOLD if is_told else _LONG_SHARES_ASKED
-        length = np.clip((lengths - _SHORT_CHARACTERS) / (_LONG_CHARACTERS - _SHORT_CHARACTERS), 0, 1)
+        long_shares = tuning.LONG_TURN_WEIGHTS_TOLD if is_told else tuning.LONG_TURN_WEIGHTS_ASKED
+        length = np.clip((lengths - tuning.SHORT_TURN) / (tuning.LONG_TURN - tuning.SHORT_TURN), 0, 1)
         lists = (self.words, self.cosines, self.words_around, self.cosines_around)
         shares: list[float | Scores] = [
             (short + (long - short) * length).astype(np.float32)
-            for short, long in zip(_SHORT_SHARES, long_shares, strict=True)
+            for short, long in zip(tuning.SHORT_TURN_WEIGHTS, long_shares, strict=True)
         ]
         return fuse(list(zip(lists, shares, strict=True)), mask)
 
@@ -104,14 +93,14 @@ def supported(shelf: TurnShelf, scores: Scores) -> Scores:
     What is asked about was mostly spoken of in more than one turn. Measured on LoCoMo and BEAM: half a point to one.
     """
     traits = _traits(shelf)
-    lines = np.array(best(scores, _HEARD), dtype=np.int64)
+    lines = np.array(best(scores, tuning.BEST_TURNS), dtype=np.int64)
     lines = lines[np.argsort(traits.conversations[lines], kind="stable")]  # the best of each conversation in front
     numbers = traits.conversations[lines]
     places = np.arange(len(lines)) - np.searchsorted(numbers, numbers)
-    first = places < _SUPPORTERS
+    first = places < tuning.SUPPORTERS
     sums = np.bincount(numbers[first], scores[lines[first]], len(traits.numbers)).astype(np.float32)
-    support = sums[traits.conversations] / _SUPPORTERS
-    return np.where(scores > 0, scores + np.float32(_SUPPORT) * support, 0)
+    support = sums[traits.conversations] / tuning.SUPPORTERS
+    return np.where(scores > 0, scores + np.float32(tuning.SUPPORT) * support, 0)
 
 
 def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Scores:
@@ -122,15 +111,15 @@ def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Score
     """
     traits = _traits(shelf)
     factors = economy(shelf.lengths, shelf.by_user)
-    factors *= np.where(traits.only_asks, np.float32(_QUESTION), 1)
+    factors *= np.where(traits.only_asks, np.float32(tuning.QUESTION_FACTOR), 1)
     factors *= np.where(traits.is_empty, np.float32(0), 1)
-    factors *= np.where(_in_pieces(shelf, traits), np.float32(_IN_PIECES), 1)
+    factors *= np.where(_in_pieces(shelf, traits), np.float32(tuning.PIECE_FACTOR), 1)
     meant = set(speakers.values()) or ({"user"} if asks_of_oneself(query.text) else set())
     if len(meant) == 1:
-        factors *= np.where(shelf.by_user == (meant == {"user"}), np.float32(_MEANT), 1)
+        factors *= np.where(shelf.by_user == (meant == {"user"}), np.float32(tuning.MEANT_FACTOR), 1)
     if query.says and query.as_of is None:
         ages = np.maximum(to_ms(query.now) - shelf.times, 0)
-        factors *= (1 + _RECENT * np.exp2(-ages / _HALF_LIFE_MS)).astype(np.float32)
+        factors *= (1 + tuning.RECENT_BONUS * np.exp2(-ages / _HALF_LIFE_MS)).astype(np.float32)
     return factors
 
 
@@ -142,16 +131,16 @@ def preferred(shelf: TurnShelf, scores: Scores, query: Query) -> Scores:
     if not asks_for_advice(query.text) or query.is_of_replies:
         return scores
     raised = scores.copy()
-    for line in best(scores, _READ):
+    for line in best(scores, tuning.MAX_PREFERENCES):
         if shelf.by_user[line] and prefers(shelf.items[line].text):
-            raised[line] *= _PREFERRED
+            raised[line] *= tuning.PREFERENCE_FACTOR
     return raised
 
 
 def with_answers(shelf: TurnShelf, scores: Scores) -> Scores:
     """Return the scores with a part of each question's score added to the turn that follows it."""
     asked = np.append(np.where(_traits(shelf).only_asks, scores, 0), 0).astype(np.float32)  # line -1
-    return np.where(scores > 0, scores + np.float32(_ANSWER) * asked[shelf.neighbours.before], 0)
+    return np.where(scores > 0, scores + np.float32(tuning.ANSWER_SHARE) * asked[shelf.neighbours.before], 0)
 
 
 def with_reply(shelf: TurnShelf, scores: Scores, plain: Scores, query: Query) -> Scores:
@@ -168,7 +157,7 @@ def with_reply(shelf: TurnShelf, scores: Scores, plain: Scores, query: Query) ->
     if not query.is_of_replies or query.is_across or query.says:
         return scores
     values: dict[int, tuple[float, float]] = {}  # by the line that was replied to: its own likeness, the reply's best
-    for line in best(plain, _HEARD):
+    for line in best(plain, tuning.BEST_TURNS):
         if not shelf.by_user[line] and (asked := _replied_to(shelf, line)) is not None and scores[asked] > 0:
             value = max(float(plain[line]), values.get(asked, (0.0, 0.0))[1])
             values[asked] = float(plain[asked]), value
@@ -209,7 +198,8 @@ def spaced(shelf: TurnShelf, lines: Sequence[int], scores: Scores, query: Query)
     if query.says:
         values = thinned(values, sessions, _traits(shelf).messages)
     order = sorted(range(len(lines)), key=lambda at: -values[at])
-    places = varied([sessions[at] for at in order], *(_TOLD if query.says else _ASKED))
+    lead, until = tuning.OTHERS_FIRST_TOLD if query.says else tuning.OTHERS_FIRST_ASKED
+    places = varied([sessions[at] for at in order], lead, until)
     return list(zip([lines[order[at]] for at in places], sorted(values, reverse=True), strict=True))
 
 
