@@ -13,8 +13,7 @@ from proxy.api.passage import note_refusal
 from proxy.api.passthrough import Passthrough
 from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.errors import ModelNotFound, ProxyError
-from proxy.pipeline.admission import identity_of
-from proxy.pipeline.origin import key_for_routes
+from proxy.pipeline.admission import identity_of, key_for_routes
 from proxy.services import Services
 from proxy.upstream.catalogue import Model
 

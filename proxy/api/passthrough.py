@@ -34,14 +34,12 @@ from proxy.dialects import chat, messages, objects
 from proxy.dialects.objects import Reference
 from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
 from proxy.pipeline.account import is_shared, named_in, refuse_strange
-from proxy.pipeline.admission import Admission, admit, permitted
-from proxy.pipeline.affinity import opening_of
+from proxy.pipeline.admission import Admission, admit, key_for_routes, permitted
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.handing import Handing, noted
-from proxy.pipeline.identify import scope_for
-from proxy.pipeline.origin import key_for_routes
+from proxy.pipeline.handle import counted
+from proxy.pipeline.identify import opening_of, scope_for
 from proxy.pipeline.prefix import as_sent
-from proxy.pipeline.replay import counted
 from proxy.services import Services
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.failover import Make, Plan, Try

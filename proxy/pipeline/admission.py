@@ -1,19 +1,23 @@
-"""Step 0: who is asking and whether they may, before the body is read."""
+"""Step 0: who is asking and whether they may, before the body is read; a page of a browser may less."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from proxy.access.auth import Identity, passthrough_identity
 from proxy.access.limits import UNLIMITED, Ticket
 from proxy.errors import Forbidden, ModelNotFound, Unauthorized
-from proxy.pipeline.origin import is_foreign_page, is_named_here
 from proxy.services import Services
-from proxy.upstream.headers import by_name, client_key
+from proxy.settings.load import Settings, is_loopback
+from proxy.upstream.headers import by_name, client_key, find
 
 T = TypeVar("T")
+_WEB = ("http", "https", "")
+_PRIVATE = (".localhost", ".local", ".internal", ".home.arpa")  # domains in which nobody can register a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +117,57 @@ async def identity_of(headers: Iterable[tuple[str, str]], services: Services) ->
     )
 
 
+def key_for_routes(headers: Iterable[tuple[str, str]], settings: Settings) -> str | None:
+    """Return the client's key for the choice of a route, None where no key of the operator's may stand in for it.
+
+    A page can point its own name at this machine (DNS rebinding) and send any key. Names of the origins in
+    ``server.cors_origins`` are the operator's.
+    """
+    given, server = list(headers), settings.server
+    if settings.auth.mode == "passthrough" and is_loopback(server.host):
+        host = _parts(f"//{find(given, 'host') or ''}")[1]
+        if _is_public(host) and host not in {_parts(origin)[1] for origin in server.cors_origins}:
+            return None
+    return client_key(given)
+
+
 def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identity:
     """Identify a client that brings its provider's key, or a placeholder, which identifies this machine's user only."""
     settings = services.settings
     host, local_user = settings.server.host, settings.memory.local_user
     if key and (local_user or key in settings.auth.placeholder_keys):  # what the key is decides nothing
-        if is_foreign_page(headers):
+        if _is_foreign_page(headers):
             raise Forbidden("A page of another site may not use a placeholder key here. Send a key of your provider.")
-        host = host if "host" not in headers or is_named_here(headers) else ""
+        host = host if "host" not in headers or _is_named_here(headers) else ""
     return passthrough_identity(key, settings.auth, services.hasher, host, local_user)
+
+
+def _is_foreign_page(headers: Mapping[str, str]) -> bool:
+    """Whether a page of another machine asks; programs, extensions and pages of this machine are not foreign."""
+    origin = headers.get("origin", "").strip()
+    if not origin:
+        return False
+    scheme, host = _parts(origin)
+    return scheme in _WEB and not is_loopback(host)
+
+
+def _is_named_here(headers: Mapping[str, str]) -> bool:
+    """Whether the client asked for a loopback name; a page that rebinds its own name to this machine does not."""
+    return is_loopback(_parts(f"//{headers.get('host', '')}")[1])
+
+
+def _is_public(host: str) -> bool:
+    """Return whether a host is a name that anybody could own: no address, and of no private domain."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return "." in host and not host.rstrip(".").endswith(_PRIVATE)
+    return False
+
+
+def _parts(url: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", ""
+    return parts.scheme.lower(), parts.hostname or ""

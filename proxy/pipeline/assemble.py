@@ -1,4 +1,7 @@
-"""Step 3: from what was recalled to the body that goes upstream; fails open, to the client's own body."""
+"""Step 3: from what was recalled to the body that goes upstream, with the `recall` tool where it is asked for.
+
+Fails open, to the client's own body.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from bisect import bisect
 from dataclasses import replace
 
 from proxy.dialects.base import Insertion
+from proxy.dialects.responses_tool import resumed
+from proxy.dialects.tool import Tool
 from proxy.memory.inject.blocks import profile_block
 from proxy.memory.inject.ledger import Assembly, Replies
 from proxy.memory.inject.ledger import assemble as lay_out
@@ -18,6 +23,19 @@ from proxy.store.bindings import signature_hash
 from proxy.text.tokens import count
 
 _PROFILE_TOKENS = 150  # at most, within the budget
+TOOL_NAME = "recall"
+_RECALL = Tool(
+    TOOL_NAME,
+    "Look up what the user said before: in the part of this conversation that was left out, and in earlier "
+    "conversations. Ask by what is sought, or by the numbers of messages as the summary gives them.",
+    {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in the user's words."},
+            "messages": {"type": "string", "description": "Numbers of messages of this conversation: #12-#18."},
+        },
+    },
+)
 
 
 async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
@@ -33,7 +51,7 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
         profile = profile_block(exchange.found.profile or (), min(_PROFILE_TOKENS, budget), count) if is_known else None
         points = exchange.standing_points
         hits, opening = exchange.found.hits, exchange.found.opening
-        replies = bound_replies(exchange)
+        replies = _bound_replies(exchange)
         assembly = lay_out(
             points, exchange.placed.ledger, profile, hits, budget, count, exchange.kept, opening, replies
         )
@@ -49,7 +67,25 @@ async def assemble(exchange: Exchange, settings: MemorySettings) -> None:
             exchange.upstream_body = await in_thread("cpu", exchange.dialect.insert, body, insertions)
 
 
-def bound_replies(exchange: Exchange) -> Replies:
+def offer(exchange: Exchange) -> None:
+    """Put the `recall` tool into the request of a client that opted in, where it takes nothing from what was asked."""
+    if not exchange.tool.is_wanted or exchange.mode == "observe" or not exchange.reads:
+        return
+    body = exchange.request.body if exchange.request else {}
+    if exchange.dialect.tool.may_offer(body, TOOL_NAME):
+        before = exchange.upstream_body
+        exchange.upstream_body = exchange.dialect.tool.offered(before, _RECALL)
+        exchange.tool.is_offered = exchange.upstream_body is not before
+
+
+def resume(exchange: Exchange) -> None:
+    """Name a kept reply that had look-ups inside it as its provider does, and leave none of their calls open."""
+    thread = exchange.placed.thread
+    if thread is not None and exchange.mode != "observe" and (thread.goes_on_as or thread.open_calls):
+        exchange.upstream_body = resumed(exchange.upstream_body, thread.goes_on_as, thread.open_calls)
+
+
+def _bound_replies(exchange: Exchange) -> Replies:
     """Return the replies of a request that are bound to what stands before them."""
     last, user, following = -1, -1, dict[int, str]()
     for point in exchange.standing_points:

@@ -1,19 +1,43 @@
-"""Step 4: send the request to its provider; errors are the provider's own."""
+"""Step 4: send the request to its provider; errors are the provider's own.
+
+A body is fitted to another model than the one it was made for only when that one is about to be tried in its place: a
+conversation is not cut to the smallest window of a chain that is hardly ever walked to its end, and no image is put
+into words for a model that may never be asked. What a provider refuses for what memory made of it goes up once more,
+as the client wrote it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 
 from proxy.errors import UpstreamTimeout, UpstreamUnreachable
+from proxy.memory.inject.ledger import NOTHING
+from proxy.pipeline.assemble import assemble, offer, resume
+from proxy.pipeline.attachments import place, taker
+from proxy.pipeline.compact import compact
 from proxy.pipeline.exchange import Exchange
-from proxy.pipeline.prefix import as_sent, protect
-from proxy.pipeline.resend import what_to_change
-from proxy.pipeline.stand_in import adopt, fitted
+from proxy.pipeline.policy import best_effort
+from proxy.pipeline.prefix import as_sent, is_to_mend, mend, protect
+from proxy.pipeline.recall import recall_left_out
 from proxy.services import Services
-from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse
+from proxy.telemetry import DEGRADED
+from proxy.upstream.base import Target, UpstreamRequest, UpstreamResponse, WholeResponse
 from proxy.upstream.failover import Plan
+from proxy.upstream.headers import find
 from proxy.upstream.messages import MessagesOverChat
+
+_REFUSED = "refused"
+_MAX_READ = 256 * 1024  # bytes of a refusal that is no JSON
+_STATUSES = frozenset({400, 413, 422})
+# Causes that a block of memory may have: the window, and the content.
+_CAUSES = (
+    "context_length", "context length", "context window", "prompt is too long", "too many tokens", "maximum length",
+    "string_above_max_length", "max_tokens", "content_policy", "content policy", "content_filter", "content filter",
+    "content management policy", "responsibleaipolicy", "invalid_prompt", "moderation", "flagged", "safety",
+)  # fmt: skip
 
 
 async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
@@ -25,19 +49,19 @@ async def forward(exchange: Exchange, services: Services) -> UpstreamResponse:
     """
 
     async def make(target: Target) -> UpstreamRequest:
-        body = await fitted(exchange, services, target)
+        body = await _body_for(exchange, services, target)
         await protect(exchange, body)
         return request_for(exchange, target, body)
 
     with exchange.timings.step("upstream"):
         exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.relayed.attempts)
-        adopt(exchange, exchange.target)
-        change, response = await what_to_change(exchange, response)
+        _adopt(exchange, exchange.target)
+        change, response = await _what_to_change(exchange, response)
         if change is not None:
             change(exchange)
             with suppress(UpstreamUnreachable, UpstreamTimeout):  # the first refusal is an answer
                 exchange.target, response = await services.routes.send(_plan(exchange), make, exchange.relayed.attempts)
-                adopt(exchange, exchange.target)
+                _adopt(exchange, exchange.target)
     return response
 
 
@@ -64,3 +88,118 @@ def request_for(exchange: Exchange, target: Target, body: bytes) -> UpstreamRequ
         stream=exchange.streams,
         readable=exchange.listens or exchange.ticket.counts_tokens or exchange.handing is not None,
     )
+
+
+async def _body_for(exchange: Exchange, services: Services, target: Target) -> bytes:
+    """Return the body for a target: the request's own, unless it serves a model that takes less, or other things."""
+    name = target.serves
+    is_other = bool(name) and name != exchange.model and exchange.mode != "off" and exchange.reads
+    if not is_other and not exchange.files.items:
+        return exchange.upstream_body
+    key = _key(target)
+    if key not in exchange.fitted:
+        exchange.fitted[key] = await _fitted(exchange, services, target, is_other=is_other)
+    return (exchange.fitted[key] or exchange).upstream_body
+
+
+def _adopt(exchange: Exchange, target: Target) -> None:
+    """Take over what the one that answered was sent: the receipt tells of it, and later requests repeat it."""
+    one = exchange.fitted.get(_key(target))
+    if one is None:
+        return
+    exchange.upstream_body, exchange.tool.is_offered = one.upstream_body, one.tool.is_offered
+    exchange.placed.compaction, exchange.placed.summary_tokens = one.placed.compaction, one.placed.summary_tokens
+    exchange.assembly, exchange.found.hits, exchange.budget = one.assembly, one.found.hits, one.budget
+    exchange.resolved_body = one.resolved_body
+    for own, theirs in zip(exchange.files.items, one.files.items, strict=True):
+        if theirs is own:
+            continue
+        if theirs.action != "left":
+            own.item, own.action, own.reason = theirs.item or own.item, theirs.action, theirs.reason
+        elif own.item is not None:  # it went up as it came
+            own.action, own.reason = "kept", ""
+
+
+def _key(target: Target) -> str:
+    return f"{target.serves}\n{target.deployment}"
+
+
+async def _fitted(exchange: Exchange, services: Services, target: Target, *, is_other: bool) -> Exchange | None:
+    one = exchange.fork()
+    one.upstream_body = exchange.resolved_body
+    if is_other:
+        one.stands_in = target.serves
+    is_new = await _placed(one, services, target)
+    if is_other and _is_smaller(exchange, services, target):
+        one.placed.compaction = None
+        await compact(one, services)
+        if one.dropped:
+            is_new = True
+            await recall_left_out(one, services)
+        else:
+            one.placed.compaction = exchange.placed.compaction
+    if not is_new:
+        return None
+    if one.scope is not None and one.mode != "off":
+        one.tool.is_offered = False
+        await assemble(one, services.settings.memory)
+        resume(one)
+        offer(one)
+    return one
+
+
+async def _placed(one: Exchange, services: Services, target: Target) -> bool:
+    """Put what the target takes in the place of each attachment; whether that is another thing than before."""
+    if not one.files.items:
+        return False
+    with best_effort(one, "attachments"):
+        model = taker(one, services, target)
+        if one.files.made_for is not None and model != one.files.made_for:
+            one.files.items = [copy(attached) for attached in one.files.items]
+            await place(one, services, model)
+            return True
+    return False
+
+
+def _is_smaller(exchange: Exchange, services: Services, target: Target) -> bool:
+    window = services.routes.context_window(target.serves)
+    asked = services.routes.context_window(exchange.model)
+    return window is not None and (asked is None or asked > window)
+
+
+async def _what_to_change(
+    exchange: Exchange, response: UpstreamResponse
+) -> tuple[Callable[[Exchange], None] | None, UpstreamResponse]:
+    """Return what makes another request of one that was refused for what memory did, and the reply.
+
+    The reply is whole where it had to be read. A request whose history gave way to a summary is not made the client's
+    own again: as the client wrote it, it fits even less.
+    """
+    is_changed = exchange.upstream_body is not exchange.resolved_body
+    may_take_back = is_changed and exchange.placed.compaction is None and not exchange.continues
+    if response.status not in _STATUSES or not (may_take_back or exchange.placed.bound is not None):
+        return None, response
+    try:
+        body = b"".join([piece async for piece in response.chunks()])
+    finally:
+        await response.aclose()
+    accumulator = exchange.dialect.accumulator()
+    accumulator.feed(body)
+    headers = response.headers
+    error = accumulator.result(
+        content_type=find(headers, "content-type") or "", content_encoding=find(headers, "content-encoding") or ""
+    ).error
+    told = str(error).lower() if error is not None else body[:_MAX_READ].decode("utf-8", "replace").lower()
+    whole = WholeResponse(response.status, headers, body)
+    if is_to_mend(exchange, told):
+        return mend, whole
+    return _take_back if may_take_back and any(cause in told for cause in _CAUSES) else None, whole
+
+
+def _take_back(exchange: Exchange) -> None:
+    """Make the request the client's own again, and say so in the header and the receipt."""
+    exchange.upstream_body = exchange.resolved_body
+    exchange.assembly, exchange.tool.is_offered = NOTHING, False
+    exchange.fitted.clear()
+    exchange.degrade(_REFUSED)
+    DEGRADED.labels(_REFUSED).inc()

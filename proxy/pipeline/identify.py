@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from itertools import takewhile
 from typing import get_args
 
 from proxy.access.auth import Identity, person_of, project_id, project_name, scope_of, session_name
 from proxy.clock import parse_local_time
-from proxy.dialects.base import ChatRequest
+from proxy.dialects.base import ChatRequest, Message
 from proxy.dialects.errands import is_errand
 from proxy.dialects.folder import working_folder
 from proxy.errors import Forbidden, InvalidHeader, MissingModel, NamesNobody, StoreUnavailable
 from proxy.memory.conversations.chain import named_session
-from proxy.pipeline.admission import permitted
-from proxy.pipeline.affinity import conversation_of
+from proxy.pipeline.admission import key_for_routes, permitted
 from proxy.pipeline.exchange import Exchange
-from proxy.pipeline.origin import key_for_routes
 from proxy.pipeline.policy import beside_loop
 from proxy.services import Services
 from proxy.types import Mode, Scope
 from proxy.types.partition import partition, parts
+from proxy.upstream.affinity import Conversation
 from proxy.upstream.failover import Plan, Try
 
 _MAX_HEADER = 16_384
-
 # English is about four characters a token; an image has been seen to cost some hundreds.
 _CHARACTERS_A_TOKEN = 4
 _TOKENS_A_PART = 500
@@ -138,8 +138,37 @@ def _plan(request: ChatRequest, exchange: Exchange, services: Services) -> Plan:
                 "The body needs `model`: without it nothing tells which provider is meant.", param="model"
             )
         return Plan((Try(target),))
-    plan = services.routes.plan(request.model, key, lambda: conversation_of(request, exchange.header_map))
+    plan = services.routes.plan(request.model, key, lambda: _conversation_of(request, exchange.header_map))
     return services.routes.spoken(plan, exchange.path)
+
+
+def _conversation_of(request: ChatRequest, headers: Mapping[str, str]) -> Conversation:
+    """Return by what a conversation is known again: the client's name for it, else the messages that it begins with.
+
+    A ``prompt_cache_key`` alone names no conversation: a whole application may send one and the same.
+    """
+    name = session_name(headers, request.body) or request.conversation
+    if name and name != request.prompt_cache_key:
+        return Conversation(_digest(name), is_named=True)
+    begin = list(takewhile(lambda message: message.role != "assistant", request.messages))
+    users = [at for at, message in enumerate(begin) if message.role == "user"]
+    opening = begin[: users[0] + 1] if users else begin
+    rest = request.messages[len(begin) :]
+    return Conversation(_digest(*map(_said, opening)), _digest(_said(rest[0])) if rest else "")
+
+
+def opening_of(body: bytes) -> Conversation:
+    """Return the conversation of a request that has none: equal requests are spread, too."""
+    return Conversation(hashlib.blake2b(body, digest_size=16).hexdigest())
+
+
+def _said(message: Message) -> str:
+    calls = [str(call.get("id")) for call in message.tool_calls]
+    return "\0".join((message.role, message.text, *calls))
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.blake2b("\1".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _estimate(request: ChatRequest) -> int:

@@ -14,9 +14,9 @@ from proxy.memory.inject.blocks import query_block
 from proxy.memory.inject.standing import standing
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.sources import recall as search
+from proxy.pipeline.assemble import TOOL_NAME
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.forward import request_for
-from proxy.pipeline.offer import NAME
 from proxy.pipeline.policy import best_effort
 from proxy.pipeline.recall import as_hit, holding, seen
 from proxy.process.threads import in_thread
@@ -72,7 +72,7 @@ class Answering:
             async for chunk in self.response.chunks():
                 yield chunk
             return
-        shown = self.exchange.dialect.tool.reply_filter(NAME)
+        shown = self.exchange.dialect.tool.reply_filter(TOOL_NAME)
         is_stream = (find(self.response.headers, "content-type") or "").startswith("text/event-stream")
         for step in range(MAX_CALLS + 1):
             shown.begin()

@@ -19,18 +19,19 @@ from proxy.memory.lifecycle.usage import counted
 from proxy.pipeline.compact import summary_of, to_store
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.keeping import settle
-from proxy.pipeline.meter import costs_of, price_of
 from proxy.pipeline.placement import locate
 from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.pipeline.prefix import bindings_of, entries_of, places_of
 from proxy.pipeline.steps import Attached
 from proxy.services import Services
+from proxy.store.costs import Cost
 from proxy.store.costs import shown as costs_shown
 from proxy.store.journal_rows import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link
 from proxy.text.secrets import redact, redact_answer, redact_name
 from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
+from proxy.upstream.model_map import Prices
 
 _MAX_CONSIDERED = 30
 _MAX_WAIT_S = 2.0
@@ -52,7 +53,7 @@ async def remember(exchange: Exchange, services: Services, finish: Finish, statu
                 await locate(exchange, services)
         if services.is_ephemeral:
             services.last_used[exchange.scope] = services.clock.monotonic()
-        exchange.relayed.costs, exchange.relayed.usd = costs_of(exchange, services), price_of(exchange, services)
+        exchange.relayed.costs, exchange.relayed.usd = _costs_of(exchange, services), _price_of(exchange, services)
         record = await beside_loop(exchange.body, _record, exchange, services, finish, status)
         async with asyncio.timeout(_MAX_WAIT_S):
             is_new, _ = await asyncio.gather(
@@ -250,3 +251,37 @@ def _entry(hit: Hit) -> dict[str, Any]:
         "when": iso(hit.when) if hit.when else None,
         "session": hit.session,
     }
+
+
+def _costs_of(exchange: Exchange, services: Services) -> tuple[Cost, ...]:
+    """Return the tokens put into the request and those left out of it, at the price of fresh input."""
+    if exchange.scope is None or exchange.mode in ("observe", "off"):
+        return ()
+    prices = _prices(exchange, services)
+    price = prices.input if prices else 0.0
+    injected = exchange.memories().tokens + exchange.tool.tokens
+    compacted = exchange.placed.compaction
+    saved = compacted.before - compacted.plan.tokens - exchange.placed.summary_tokens if compacted else 0
+    found = (Cost("injected", injected, injected * price), Cost("saved", max(0, saved), max(0, saved) * price))
+    return tuple(one for one in found if one.tokens)
+
+
+def _price_of(exchange: Exchange, services: Services) -> float:
+    """Return what the provider takes for the request and its reply, in US dollars; 0 where that is not known.
+
+    What it took from its cache counts at the price of that.
+    """
+    prices, reply = _prices(exchange, services), exchange.relayed.reply
+    used = counted(exchange.relayed.usage or (reply.usage if reply else None))
+    if prices is None or not used:
+        return 0.0
+    cached = used["cached_tokens"]
+    price_cached = prices.input if prices.cache_read is None else prices.cache_read
+    fresh = max(0, used["input_tokens"] - cached)
+    return fresh * prices.input + cached * price_cached + used["output_tokens"] * prices.output
+
+
+def _prices(exchange: Exchange, services: Services) -> Prices | None:
+    """Return the prices of the model that answered."""
+    model = (exchange.target.serves if exchange.target is not None else "") or exchange.model
+    return services.routes.prices(model) if model else None
