@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -10,12 +10,18 @@ import orjson
 
 from proxy.dialects import splice
 from proxy.dialects.body import string
-from proxy.dialects.part_places import Finder, Place, parts_of
 from proxy.dialects.splice import Edit
 
 _DATA_URL = "data:"
 _BASE64 = ";base64"
 _MARK = "cache_control"
+Place = tuple[int, ...]  # index of the message, of the part, and in a result of a tool that of the part in there
+_Found = tuple[Place, Mapping[str, Any], bool]
+_LISTS = ("content", "output")
+_ROLES = frozenset({"user", "tool"})
+_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
+_RESULT = "tool_result"
+_NESTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +72,7 @@ class Wire:
         messages = body.get(self.key)
         found: list[Attachment] = []
         for index, raw in enumerate(messages if isinstance(messages, list) else ()):
-            for place, part, is_of_tool in parts_of(index, raw) if isinstance(raw, dict) else ():
+            for place, part, is_of_tool in _parts_of(index, raw) if isinstance(raw, dict) else ():
                 if (one := _attachment(place, part)) is not None:
                     found.append(replace(one, is_of_tool=True) if is_of_tool else one)
         return found
@@ -99,7 +105,7 @@ class Wire:
             return body
         try:
             text = body.decode()
-            finder = Finder(text, self.key, parts)
+            finder = _Finder(text, self.key, parts)
             finder.find()
             edits = [Edit(*finder.found[place], orjson.dumps(part).decode()) for place, part in parts.items()]
         except (ValueError, LookupError, RecursionError):
@@ -108,8 +114,99 @@ class Wire:
 
 
 CHAT = Wire("messages", "text", "chat")
+
+
 RESPONSES = Wire("input", "input_text", "responses")
+
+
 MESSAGES = Wire("messages", "text", "messages")
+
+
+def _parts_of(index: int, message: Mapping[str, Any]) -> list[_Found]:
+    """Return the parts of what the user sent or a tool answered: where, what, and whether a tool says it.
+
+    Args:
+        index: Of the message in its list.
+        message: As parsed, of any wire.
+    """
+    role, is_output = message.get("role"), message.get("type") in _OUTPUTS
+    if role not in _ROLES and not is_output:
+        return []
+    listed = next((found for name in _LISTS if isinstance(found := message.get(name), list)), [])
+    parts: list[_Found] = []
+    for number, part in enumerate(listed):
+        if not isinstance(part, dict):
+            continue
+        inner = part.get("content") if part.get("type") == _RESULT else None
+        if isinstance(inner, list):
+            parts += [((index, number, at), one, True) for at, one in enumerate(inner) if isinstance(one, dict)]
+        else:
+            parts.append(((index, number), part, is_output or role == "tool"))
+    return parts
+
+
+class _Finder:
+    """Finds where parts stand, in one pass; of repeated keys the last counts, as parsers have it."""
+
+    def __init__(self, text: str, key: str, wanted: Collection[Place]) -> None:
+        self._text, self._key = text, key
+        self._wanted = wanted
+        self._starts = {place[:depth] for place in wanted for depth in (1, 2)}
+        self._nested = {place[:2] for place in wanted if len(place) == _NESTED}
+        self._at: Place = ()
+        self._spans: dict[str, dict[Place, tuple[int, int]]] = {}
+        self.found: dict[Place, tuple[int, int]] = {}
+
+    def find(self) -> None:
+        """Fill in ``found``: by place, start and end.
+
+        Raises:
+            ValueError: If the text is not as it was parsed.
+        """
+        splice.walk_object(self._text, splice.root(self._text), self._on_top)
+
+    def _on_top(self, key: str, at: int) -> int | None:
+        if key != self._key:
+            return None
+        self.found = {}
+        return splice.walk_array(self._text, at, self._on_message)
+
+    def _on_message(self, index: int, at: int) -> int | None:
+        if (index,) not in self._starts:
+            return None
+        self._at, self._spans = (index,), {}
+        end = splice.walk_object(self._text, at, self._on_member)
+        spans = next((self._spans[name] for name in _LISTS if name in self._spans), {})
+        self.found |= {place: span for place, span in spans.items() if place in self._wanted}
+        return end
+
+    def _on_member(self, key: str, at: int) -> int | None:
+        if key not in _LISTS or self._text[at] != "[":
+            return None
+        spans = self._spans[key] = {}
+
+        def on_part(number: int, start: int) -> int:
+            place = (*self._at, number)
+            end = self._inside(place, start, spans) if place in self._nested else splice.value_end(self._text, start)
+            spans[place] = (start, end)
+            return end
+
+        return splice.walk_array(self._text, at, on_part)
+
+    def _inside(self, place: Place, at: int, spans: dict[Place, tuple[int, int]]) -> int:
+        """Note the parts of a tool's result; return where it ends."""
+
+        def on_member(key: str, start: int) -> int | None:
+            if key != "content" or self._text[start] != "[":
+                return None
+            return splice.walk_array(self._text, start, on_part)
+
+        def on_part(number: int, start: int) -> int:
+            end = splice.value_end(self._text, start)
+            spans[*place, number] = (start, end)
+            return end
+
+        return splice.walk_object(self._text, at, on_member)
 
 
 def _attachment(place: Place, part: Mapping[str, Any]) -> Attachment | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from proxy.dialects.base import ChatRequest, Message
 from proxy.dialects.own_words import is_observation, is_of_client, is_slotted, own_spans, tag_slots
-from proxy.dialects.wrappers import pattern
+from proxy.dialects.wrappers import pattern, table
 from proxy.text.fence import without_blocks
 
 MAX_KNOWN = 2_000  # characters of a message whose own words are remembered for a while
@@ -18,7 +18,6 @@ MAX_READ_BEFORE = 4_000_000  # characters of all messages before the last one of
 MAX_NOTED = 200  # characters of a reply that takes note of what a client made up
 MIN_MADE_UP = 400  # characters of a turn of one line that a client may have made up
 MAX_INSTRUCTION = 4_000  # characters of each instruction that are read
-
 _NAME_OF_PERSON = re.compile(
     r"user|human|person|customer|client|admin|me\Z|nutzer|usuario|utilisateur|用户", re.IGNORECASE
 )
@@ -38,6 +37,7 @@ _STEP = re.compile(
 )
 _FENCE_AT_END = re.compile(r"\n[ \t]*```[ \t]*\Z")
 _OPENING_ELEMENT = re.compile(r"<[A-Za-z]|[\[{]")
+MAX_READ_FOR_FOLDER = 200_000  # characters of each text in which it is looked for
 
 
 class Authored:
@@ -167,6 +167,37 @@ def instructions(request: ChatRequest, most: int = MAX_INSTRUCTION) -> list[str]
     found = [body.get("instructions"), *_blocks(body.get("system"))]
     found += [part.text for one in request.messages if one.role in ("system", "developer") for part in one.parts]
     return [one[:most] for one in found if isinstance(one, str) and one.strip()]
+
+
+def working_folder(request: ChatRequest) -> str:
+    """Return the folder, "" where none is told of; the first one counts, as agents go elsewhere on the way."""
+    for text in instructions(request, MAX_READ_FOR_FOLDER):
+        if found := _found(text, "line") or _found(text, "marked"):
+            return found
+    for message in request.messages:
+        if message.role == "user":
+            for part in message.parts:
+                if found := _found(part.text, "marked"):
+                    return found
+    return ""
+
+
+def _found(text: str, kind: str) -> str:
+    match = _pattern(kind).search(text[:MAX_READ_FOR_FOLDER])
+    if match is None:
+        return ""
+    path = next(value for value in match.groupdict().values() if value is not None)
+    return path.strip().rstrip("/\\.,;:")
+
+
+@cache
+def _pattern(kind: str) -> re.Pattern[str]:
+    folders = table("folders")["folders"]
+    rows = [
+        one.replace("{path}", folders["path"].replace("?P<path>", f"?P<path{at}>"))
+        for at, one in enumerate(folders[kind])
+    ]
+    return re.compile("|".join(f"(?:{row})" for row in rows), re.IGNORECASE | re.MULTILINE)
 
 
 def _blocks(system: object) -> list[object]:

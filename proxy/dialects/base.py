@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from proxy.dialects.attachments import Wire
+from proxy.dialects.body import Insertion
 from proxy.dialects.sse import EndWatch
 from proxy.dialects.tool import ToolWire
 from proxy.errors import ProxyError
@@ -87,22 +88,6 @@ class ChatRequest:
     conversation: str = ""
     is_kept: bool = False
     binds: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Insertion:
-    """Text to be appended to the content of a message.
-
-    Args:
-        message_index: Of the request's messages.
-        text: What to append.
-        apart: Whether it stood as a block of its own when it was new, however the client writes the message now; None:
-            as the message is written.
-    """
-
-    message_index: int
-    text: str
-    apart: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import orjson
@@ -68,6 +69,22 @@ def string_or_none(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """Text to be appended to the content of a message.
+
+    Args:
+        message_index: Of the request's messages.
+        text: What to append.
+        apart: Whether it stood as a block of its own when it was new, however the client writes the message now; None:
+            as the message is written.
+    """
+
+    message_index: int
+    text: str
+    apart: bool | None = None
+
+
 class Contents:
     """Finds, in one pass, where the contents of some messages stand.
 
@@ -113,6 +130,117 @@ class Contents:
             return None
         self._content = Span(at, splice.value_end(self._text, at))
         return self._content.end
+
+
+def append(
+    body: bytes, insertions: Sequence[Insertion], contents_of: Callable[[Collection[int]], Contents], *, kind: str
+) -> bytes:
+    """Return the body with each text appended to the content of its message; every other byte stays.
+
+    A string grows before its closing quote, a list gets a further part. Where any of the messages is missing or has no
+    content that can grow, nothing is inserted and ``body`` itself comes back.
+
+    Args:
+        body: Of a request.
+        insertions: Texts and the messages that they belong to.
+        contents_of: Finds the contents of messages in a body of this wire.
+        kind: Type of a text part.
+    """
+    if not insertions:
+        return body
+    texts: dict[int, list[str]] = {}
+    for insertion in insertions:
+        texts.setdefault(insertion.message_index, []).append(insertion.text)
+    try:
+        text = body.decode()
+        contents = contents_of(texts)
+        contents.find(text)
+        edits = [_growth(text, contents.found[index], added, kind) for index, added in texts.items()]
+    except (ValueError, LookupError, RecursionError):
+        return body
+    return splice.apply(body, text, edits)
+
+
+def _growth(text: str, content: Span | None, added: Sequence[str], kind: str) -> Edit:
+    """Return the edit that appends texts to a content."""
+    if content is None or text[content.start] not in '"[':
+        raise ValueError("no content that can grow")
+    at = content.end - 1
+    if text[content.start] == '"':
+        return Edit(at, at, "".join(splice.quoted(one)[1:-1] for one in added))
+    parts = ",".join(f'{{"type":"{kind}","text":{splice.quoted(one)}}}' for one in added)
+    is_empty = not text[content.start + 1 : at].strip(" \t\n\r")
+    return Edit(at, at, parts if is_empty else "," + parts)
+
+
+def leave_out(body: bytes, drop: Collection[int], host: int, text: str, *, key: str, kind: str) -> bytes:
+    """Return the body without some messages, or (the same object) ``body`` where that cannot be done.
+
+    Args:
+        body: A request.
+        drop: Indexes of the messages that go; never the last one.
+        host: Index of a message that stays.
+        text: Put in front of its content.
+        key: Name of the list of messages on the top level.
+        kind: Type of a text part in a user's message.
+    """
+    if not drop and not text:
+        return body
+    try:
+        whole = body.decode()
+        places = _Places(whole, host, key)
+        edits = [*_removals(places.starts, drop), *([_ahead(whole, places.content, text, kind)] if text else ())]
+    except (ValueError, LookupError, RecursionError):
+        return body
+    return splice.apply(body, whole, edits)
+
+
+class _Places:
+    """Offset of each message, and the content of one; of repeated keys the last counts, as in parsers."""
+
+    def __init__(self, text: str, host: int, key: str) -> None:
+        self._text, self._host, self._key = text, host, key
+        self.starts: list[int] = []
+        self.content: Span | None = None
+        splice.walk_object(text, splice.root(text), self._on_top)
+
+    def _on_top(self, key: str, at: int) -> int | None:
+        if key != self._key:
+            return None
+        self.starts, self.content = [], None
+        return splice.walk_array(self._text, at, self._on_message)
+
+    def _on_message(self, index: int, at: int) -> int | None:
+        self.starts.append(at)
+        return splice.walk_object(self._text, at, self._on_member) if index == self._host else None
+
+    def _on_member(self, key: str, at: int) -> int | None:
+        if key != "content":
+            return None
+        self.content = Span(at, splice.value_end(self._text, at))
+        return self.content.end
+
+
+def _removals(starts: list[int], drop: Collection[int]) -> list[Edit]:
+    """Return an edit for each run of messages that go, up to the start of the one behind it."""
+    edits: list[Edit] = []
+    for index in sorted(drop):
+        start, end = starts[index], starts[index + 1]
+        if edits and edits[-1].end == start:
+            start = edits.pop().start
+        edits.append(Edit(start, end, ""))
+    return edits
+
+
+def _ahead(whole: str, content: Span | None, text: str, kind: str) -> Edit:
+    if content is None or whole[content.start] not in '"[':
+        raise ValueError("no content that can grow")
+    at = content.start + 1
+    if whole[content.start] == '"':
+        return Edit(at, at, splice.quoted(text)[1:-1])
+    is_empty = not whole[at : content.end - 1].strip(" \t\n\r")
+    part = f'{{"type":"{kind}","text":{splice.quoted(text)}}}'
+    return Edit(at, at, part if is_empty else part + ",")
 
 
 def _parse_leniently(body: bytes) -> Any:

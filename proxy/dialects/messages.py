@@ -8,12 +8,11 @@ from typing import Any
 
 import orjson
 
-from proxy.dialects import condense as condensing
 from proxy.dialects import splice
 from proxy.dialects.attachments import MESSAGES
-from proxy.dialects.base import ChatRequest, Insertion, Message, Part
+from proxy.dialects.base import ChatRequest, Message, Part
 from proxy.dialects.binding import signed
-from proxy.dialects.body import Contents, model_of, parse, replace_model, string
+from proxy.dialects.body import Contents, Insertion, leave_out, model_of, parse, replace_model, string
 from proxy.dialects.copying import parsed as parsed_copy
 from proxy.dialects.messages_reply import ReplyAccumulator
 from proxy.dialects.messages_tool import MESSAGES_TOOL
@@ -138,7 +137,7 @@ def insert(body: bytes, insertions: Sequence[Insertion]) -> bytes:
 
 def condense(body: bytes, drop: Collection[int], host: int, text: str) -> bytes:
     """Return the body without some messages and with a text in front of one that stays; every other byte stays."""
-    return condensing.condense(body, drop, host, text, key="messages", kind="text")
+    return leave_out(body, drop, host, text, key="messages", kind="text")
 
 
 def accumulator() -> ReplyAccumulator:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect
 from dataclasses import replace
 
-from proxy.dialects.base import Insertion
+from proxy.dialects.body import Insertion
 from proxy.dialects.responses_tool import resumed
 from proxy.dialects.tool import Tool
 from proxy.memory.inject.blocks import profile_block

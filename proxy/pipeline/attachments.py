@@ -11,8 +11,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from proxy.dialects.attachments import Attachment
-from proxy.dialects.part_places import Place
+from proxy.dialects.attachments import Attachment, Place
 from proxy.errors import ContentDamaged, NotFound, ProxyError
 from proxy.media.base import MediaRefused
 from proxy.media.read import read_document, sniff_file

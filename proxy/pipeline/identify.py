@@ -12,9 +12,9 @@ from typing import get_args
 
 from proxy.access.auth import Identity, person_of, project_id, project_name, scope_of, session_name
 from proxy.clock import parse_local_time
+from proxy.dialects.authored import working_folder
 from proxy.dialects.base import ChatRequest, Message
 from proxy.dialects.errands import is_errand
-from proxy.dialects.folder import working_folder
 from proxy.errors import Forbidden, InvalidHeader, MissingModel, NamesNobody, StoreUnavailable
 from proxy.memory.conversations.chain import named_session
 from proxy.pipeline.admission import key_for_routes, permitted

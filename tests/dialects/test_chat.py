@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.dialects import chat
-from proxy.dialects.base import Insertion
+from proxy.dialects.body import Insertion
 from proxy.errors import BodyTooLarge, InvalidRequest, MissingModel
 
 RAW = (

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.dialects import messages
-from proxy.dialects.base import ChatRequest, Insertion
-from proxy.dialects.body import parse
+from proxy.dialects.base import ChatRequest
+from proxy.dialects.body import Insertion, parse
 from proxy.errors import BodyTooLarge, Forbidden, InvalidRequest, MissingModel, NotFound, ProxyError, RateLimited
 
 MARK = {"type": "ephemeral"}
