@@ -1,4 +1,4 @@
-"""Raw ASGI for the hot path: bodies in, bytes out, and a watch for clients that hang up."""
+"""Raw ASGI for the hot path: bodies in, bytes out, errors in the shape of a wire, and a watch for hang-ups."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import orjson
 from starlette.exceptions import HTTPException
 
 from proxy.access.limits import UNLIMITED, Ticket
+from proxy.dialects import chat, messages
+from proxy.dialects.base import Dialect
 from proxy.errors import BodyTooLarge, ProxyError
 from proxy.process.threads import spawn
 from proxy.upstream.headers import find
@@ -20,6 +22,10 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Headers = list[tuple[str, str]]
+
+REQUEST_ID = "throughline.request_id"  # where the outermost layer leaves it in the scope
+_VERSION = "anthropic-version"
+_MESSAGES = "/v1/messages"
 
 
 class ClientGone(Exception):
@@ -190,3 +196,27 @@ async def send_error(send: Send, error: ProxyError, headers: Headers) -> None:
 def headers_of(scope: Scope) -> Headers:
     """Return the request's headers, values as latin-1, in order."""
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+
+
+def wire_of(scope: Scope) -> Dialect:
+    """Return the wire whose shape errors have on a path."""
+    path = scope["path"]
+    return messages if path == _MESSAGES or path.startswith(f"{_MESSAGES}/") else chat
+
+
+def is_anthropics(scope: Scope) -> bool:
+    """Whether a request is of Anthropic's API, by its path or by the header that all of it needs."""
+    return wire_of(scope) is messages or find(headers_of(scope), _VERSION) is not None
+
+
+async def refuse(
+    send: Send, error: ProxyError, dialect: Dialect, request_id: str, headers: Iterable[tuple[str, str]] = ()
+) -> None:
+    """Send an error of ours in the shape of a wire."""
+    own = [("content-type", "application/json"), *error.headers.items(), *id_headers(dialect, request_id)]
+    await send_whole(send, error.status, [*own, *headers], dialect.error_body(error, request_id))
+
+
+def id_headers(dialect: Dialect, request_id: str) -> list[tuple[str, str]]:
+    """Return a request's id under every name by which clients of a wire look for it."""
+    return [("x-request-id", request_id), *([("request-id", request_id)] if dialect is messages else [])]

@@ -12,6 +12,7 @@ from proxy.api.asgi import (
     headers_of,
     limited,
     read_body,
+    refuse,
     send_end,
     send_head,
     until_hang_up,
@@ -21,7 +22,6 @@ from proxy.api.coding import plain
 from proxy.api.commands import answer_command
 from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import passage_of
-from proxy.api.wires import refuse
 from proxy.dialects.base import Dialect
 from proxy.errors import ProxyError
 from proxy.pipeline.admission import admit

@@ -10,10 +10,9 @@ import structlog
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proxy.api.asgi import TooMuch, headers_of, limited
+from proxy.api.asgi import REQUEST_ID, TooMuch, headers_of, limited, refuse, wire_of
 from proxy.api.observe import observe
 from proxy.api.passage import PASSAGE, Passage, note_refusal
-from proxy.api.wires import REQUEST_ID, refuse, wire_of
 from proxy.errors import BodyTooLarge, ProxyError, UpgradeRequired
 from proxy.telemetry.metrics import IN_FLIGHT
 from proxy.upstream.headers import find

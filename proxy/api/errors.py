@@ -10,9 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from proxy.api.asgi import TooMuch
+from proxy.api.asgi import REQUEST_ID, TooMuch, id_headers, wire_of
 from proxy.api.passage import note_refusal
-from proxy.api.wires import REQUEST_ID, id_headers, wire_of
 from proxy.errors import BodyTooLarge, InvalidRequest, NotFound, ProxyError
 
 

@@ -9,13 +9,25 @@ from urllib.parse import parse_qs, unquote
 import orjson
 
 from proxy.access.auth import Identity
-from proxy.api.asgi import ClientGone, Message, Receive, Scope, Send, headers_of, limited, read_body, send_whole
+from proxy.api.asgi import (
+    REQUEST_ID,
+    ClientGone,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    headers_of,
+    limited,
+    read_body,
+    refuse,
+    send_whole,
+    wire_of,
+)
 from proxy.api.caller import note_project, scope_of_caller
+from proxy.api.forms import Form, is_form, placed, read_form, take_in
 from proxy.api.passage import note_refusal, passage_of
 from proxy.api.passthrough import Passthrough
 from proxy.api.shapes import file_shape, listing
-from proxy.api.uploads import Form, is_form, placed, read_form, take_in
-from proxy.api.wires import REQUEST_ID, refuse, wire_of
 from proxy.errors import NotFound, ProxyError
 from proxy.memory.library.library import FILE_ID
 from proxy.pipeline.admission import admit, identity_of

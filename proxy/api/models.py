@@ -8,10 +8,9 @@ from urllib.parse import parse_qs, unquote
 
 import orjson
 
-from proxy.api.asgi import Receive, Scope, Send, headers_of, send_whole
+from proxy.api.asgi import REQUEST_ID, Receive, Scope, Send, headers_of, is_anthropics, refuse, send_whole, wire_of
 from proxy.api.passage import note_refusal
 from proxy.api.passthrough import Passthrough
-from proxy.api.wires import REQUEST_ID, is_anthropics, refuse, wire_of
 from proxy.errors import ModelNotFound, ProxyError
 from proxy.pipeline.admission import identity_of, key_for_routes
 from proxy.services import Services

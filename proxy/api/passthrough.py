@@ -9,27 +9,28 @@ from urllib.parse import unquote
 
 import orjson
 
-from proxy.api import forms
 from proxy.api.asgi import (
+    REQUEST_ID,
     ClientGone,
     Headers,
     Receive,
     Scope,
     Send,
     headers_of,
+    is_anthropics,
     limited,
     read_body,
+    refuse,
     send_end,
     send_head,
     until_hang_up,
     watched,
 )
 from proxy.api.coding import plain
+from proxy.api.forms import fields_of, is_form, model_named, with_model
 from proxy.api.heartbeat import Heartbeat
 from proxy.api.passage import note_refusal, passage_of
 from proxy.api.paths import settled
-from proxy.api.uploads import fields_of, is_form
-from proxy.api.wires import REQUEST_ID, is_anthropics, refuse
 from proxy.dialects import chat, messages, objects
 from proxy.dialects.objects import Reference
 from proxy.errors import Forbidden, InvalidRequest, NotFound, ProxyError
@@ -103,7 +104,7 @@ class _Asked:
         self.fields = fields = _fields(body) if path in _WITH_MODEL else {}
         model = fields.get("model")
         self.form = (find(headers, "content-type") or "") if path in _WITH_FORM and is_form(headers) else ""
-        self.model = forms.model_of(body, self.form) if self.form else model if isinstance(model, str) else ""
+        self.model = model_named(body, self.form) if self.form else model if isinstance(model, str) else ""
         self.is_stream = fields.get("stream") is True
         self.tokens = len(body) // _BYTES_A_TOKEN if fields else 0
         self.passage = passage_of(scope)
@@ -115,7 +116,7 @@ class _Asked:
         body = self.body
         if self.model and target.model is not None and target.model != self.model:
             form, name = self.form, target.model
-            body = forms.with_model(body, form, name) if form else chat.replace_model(body, name)
+            body = with_model(body, form, name) if form else chat.replace_model(body, name)
         return UpstreamRequest(self.method, self.path, self.query, self.headers, body, self.is_stream, readable)
 
 

@@ -12,8 +12,8 @@ from fastapi.responses import StreamingResponse
 
 from proxy.api.asgi import body_chunks
 from proxy.api.caller import Caller, Parts, Writer
+from proxy.api.forms import is_form, read_form
 from proxy.api.shapes import behind, job_shape, listing
-from proxy.api.uploads import is_form, read_form
 from proxy.clock import iso
 from proxy.errors import InvalidRequest
 from proxy.memory.lifecycle.transfer.formats import FORMATS, Format

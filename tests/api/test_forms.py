@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.api.forms import model_of, with_model
+from proxy.api.forms import model_named, with_model
 from proxy.errors import InvalidRequest
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
@@ -38,13 +38,13 @@ TYPE = "multipart/form-data; boundary=x--y"
     ],
 )
 def test_the_model_is_found(body: bytes, kind: str, expected: str) -> None:
-    assert model_of(body, kind) == expected
+    assert model_named(body, kind) == expected
     assert with_model(body, kind, "new") == (body.replace(expected.encode(), b"new", 1) if expected else body)
 
 
 def test_two_models_are_refused() -> None:
     with pytest.raises(InvalidRequest):
-        model_of(form(MODEL, MODEL.replace(b"whisper-1", b"other")), TYPE)
+        model_named(form(MODEL, MODEL.replace(b"whisper-1", b"other")), TYPE)
 
 
 @pytest.mark.parametrize(
