@@ -30,14 +30,21 @@ from proxy.process.threads import in_thread
 from proxy.settings.load import quiet_libraries, set_default_variable
 from proxy.upstream import headers as crossing
 from proxy.upstream import litellm_reply as reply
-from proxy.upstream.base import ClientGaveUp, Target, UpstreamRequest, UpstreamResponse, WholeResponse, whole_body
+from proxy.upstream.base import (
+    ClientGaveUp,
+    Target,
+    UpstreamRequest,
+    UpstreamResponse,
+    WholeResponse,
+    patience,
+    whole_body,
+)
 from proxy.upstream.kept import KeptReplies
 from proxy.upstream.litellm_callbacks import QUIETLY, Callbacks
 from proxy.upstream.litellm_error import error_object, translate
 from proxy.upstream.litellm_request import arguments, check
 from proxy.upstream.litellm_responses import Call, is_of_openai_wire, respond
 from proxy.upstream.litellm_stream import Failure, LiteLLMStream, outcome
-from proxy.upstream.patience import patience
 
 _log = structlog.get_logger(__name__)
 

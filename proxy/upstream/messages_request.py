@@ -13,13 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxy.errors import InvalidRequest
-from proxy.upstream.messages_blocks import Parts, as_text, parts_of, results_of
 
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 _COPIED = ("temperature", "top_p", "stream")
 _REASONS = re.compile(r"\A(?:.*/)?(?:o\d|gpt-(?:[5-9]|oss)|grok-[34])")
 _EFFORT_NAMES = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 _EFFORTS = ((4096, "high"), (2048, "medium"), (0, "low"))
+
+_Block = Mapping[str, Any]
+_Parts = list[dict[str, Any]]
+
+# What other models neither need nor understand: an earlier reply's own tools, and thoughts.
+_PASSED_OVER = frozenset({"thinking", "redacted_thinking", "server_tool_use", "compaction", "fallback"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +108,15 @@ def _system(system: object, side: Side) -> Any:
         return system
     blocks = [block for block in system if isinstance(block, Mapping)]
     if side.knows_claude:
-        return parts_of(blocks, keeps_marks=True)
+        return _parts_of(blocks, keeps_marks=True)
     return "\n\n".join(str(block.get("text", "")) for block in blocks)
 
 
 def _user(blocks: Sequence[Mapping[str, Any]], side: Side) -> list[dict[str, Any]]:
     """Return a user's message, the results of tools in front of it as messages of their own."""
-    made, seen = results_of([block for block in blocks if block.get("type") == "tool_result"])
+    made, seen = _results_of([block for block in blocks if block.get("type") == "tool_result"])
     said = [block for block in blocks if block.get("type") != "tool_result"]
-    parts = seen + parts_of(said, keeps_marks=side.knows_claude)
+    parts = seen + _parts_of(said, keeps_marks=side.knows_claude)
     if parts:
         made.append({"role": "user", "content": _content(parts)})
     return made
@@ -134,7 +139,7 @@ def _call(block: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": block.get("id"), "type": "function", "function": {"name": block.get("name"), "arguments": arguments}}
 
 
-def _content(parts: Parts) -> Any:
+def _content(parts: _Parts) -> Any:
     """Return one plain text as a string, which every server takes."""
     if len(parts) == 1 and parts[0].keys() == {"type", "text"}:
         return parts[0]["text"]
@@ -195,3 +200,101 @@ def _thinking(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _parts_of(blocks: Sequence[_Block], *, keeps_marks: bool = False) -> _Parts:
+    """Return what a user says as parts of a chat message.
+
+    Args:
+        blocks: Without results of tools.
+        keeps_marks: ``cache_control`` goes along.
+
+    Raises:
+        InvalidRequest: If a block's content is not in the request, or of a kind that no chat message has.
+    """
+    made: _Parts = []
+    for block in blocks:
+        found = _parts(block)
+        if found and keeps_marks and "cache_control" in block:
+            found[-1]["cache_control"] = block["cache_control"]
+        made += found
+    return made
+
+
+def _results_of(blocks: Sequence[_Block]) -> tuple[_Parts, _Parts]:
+    """Return the results of tools as messages, and the images in them, which such messages cannot hold, as parts."""
+    messages, images = [], []
+    for block in blocks:
+        content, name = block.get("content"), block.get("tool_use_id")
+        inner = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+        parts = _parts_of([one for one in inner if isinstance(one, Mapping)])
+        text = "\n".join(part["text"] for part in parts if part["type"] == "text")
+        if block.get("is_error") is True:
+            text = f"Error: {text}"
+        others = [part for part in parts if part["type"] != "text"]
+        if others:
+            images += [{"type": "text", "text": f"What the tool call {name} returned:"}, *others]
+        messages.append({"role": "tool", "tool_call_id": name, "content": text})
+    return messages, images
+
+
+def as_text(blocks: Sequence[_Block]) -> str:
+    """Return what blocks of text say."""
+    return "\n\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
+
+
+def _parts(block: _Block) -> _Parts:
+    kind = str(block.get("type"))
+    if kind == "text":
+        return [{"type": "text", "text": str(block.get("text") or "")}]
+    if kind == "image":
+        return [_image(_source(block))]
+    if kind == "document":
+        return _document(block, _source(block))
+    if kind == "search_result":
+        return [{"type": "text", "text": _titled(block, _inner_text(block))}]
+    if kind in _PASSED_OVER or kind.endswith("_tool_result"):
+        return []
+    raise InvalidRequest(f"messages: a block of the type {kind!r} cannot be carried to this model's provider.")
+
+
+def _image(source: _Block) -> dict[str, Any]:
+    if source.get("type") == "base64":
+        url = f"data:{source.get('media_type')};base64,{source.get('data')}"
+    elif source.get("type") == "url":
+        url = str(source.get("url"))
+    else:
+        raise InvalidRequest("messages: an image kept by Anthropic cannot be carried to this model's provider.")
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def _document(block: _Block, source: _Block) -> _Parts:
+    kind = source.get("type")
+    if kind == "text":
+        return [{"type": "text", "text": _titled(block, str(source.get("data", "")))}]
+    if kind == "content":
+        content = source.get("content")
+        if isinstance(content, str):
+            return [{"type": "text", "text": _titled(block, content)}]
+        inner = _parts_of([one for one in content if isinstance(one, Mapping)]) if isinstance(content, list) else []
+        return [{"type": "text", "text": _titled(block, "")}, *inner] if block.get("title") else inner
+    if kind == "base64":
+        data = f"data:{source.get('media_type')};base64,{source.get('data')}"
+        return [{"type": "file", "file": {"filename": str(block.get("title") or "document.pdf"), "file_data": data}}]
+    raise InvalidRequest("messages: a document that is not in the request cannot be carried to this model's provider.")
+
+
+def _source(block: _Block) -> _Block:
+    source = block.get("source")
+    return source if isinstance(source, Mapping) else {}
+
+
+def _inner_text(block: _Block) -> str:
+    content = block.get("content")
+    blocks = [one for one in content if isinstance(one, Mapping)] if isinstance(content, list) else []
+    return as_text(blocks)
+
+
+def _titled(block: _Block, text: str) -> str:
+    lines = [str(block[key]) for key in ("title", "source", "context") if isinstance(block.get(key), str)]
+    return "\n".join([*lines, text]).strip()

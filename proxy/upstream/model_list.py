@@ -13,8 +13,8 @@ from typing import Any
 
 from proxy.errors import ConfigError
 from proxy.upstream import providers
+from proxy.upstream.affinity import rank
 from proxy.upstream.providers import Provider, normal_base
-from proxy.upstream.rendezvous import rank
 
 _ENVIRON_PREFIX = "os.environ/"
 _ADDRESS = frozenset({"model", "api_key", "api_base", "base_url", "custom_llm_provider"})

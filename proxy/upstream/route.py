@@ -19,8 +19,7 @@ from proxy.upstream.base import Target, Upstream, UpstreamResponse
 from proxy.upstream.catalogue import Model, Source, ask, model
 from proxy.upstream.demo import MODEL as DEMO_MODEL
 from proxy.upstream.directory import Directory, target_of
-from proxy.upstream.failover import Attempt, Make, Plan, Try, send, tries_of
-from proxy.upstream.health import Health
+from proxy.upstream.failover import Attempt, Health, Make, Plan, Try, send, tries_of
 from proxy.upstream.litellm_callbacks import Callbacks
 from proxy.upstream.litellm_responses import OVER_CHAT, over_chat
 from proxy.upstream.messages import over_messages, speaks_messages

@@ -11,9 +11,8 @@ from yarl import URL
 
 from proxy.errors import UpstreamTimeout, UpstreamUnreachable
 from proxy.upstream import headers as crossing
-from proxy.upstream.base import ClientGaveUp, Target, UpstreamCut, UpstreamRequest
+from proxy.upstream.base import ClientGaveUp, Patience, Target, UpstreamCut, UpstreamRequest, patience
 from proxy.upstream.connections import Pool, using
-from proxy.upstream.patience import Patience, patience
 
 _log = structlog.get_logger(__name__)
 

@@ -9,8 +9,7 @@ import pytest
 
 from proxy.dialects.chat import ReplyAccumulator
 from proxy.upstream.base import Target, UpstreamRequest
-from proxy.upstream.demo import DemoUpstream
-from proxy.upstream.extract import answer
+from proxy.upstream.demo import DemoUpstream, answer
 
 pytestmark = pytest.mark.anyio
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.upstream.base import Target, UpstreamRequest
+from proxy.upstream.base import Patience, Target, UpstreamRequest, patience
 from proxy.upstream.demo import DemoUpstream
-from proxy.upstream.patience import Patience, patience
 
 READ, HEAD = "x-stainless-read-timeout", "x-stainless-timeout"
 

@@ -7,8 +7,7 @@ from collections import Counter
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proxy.upstream.affinity import Affinities, Conversation
-from proxy.upstream.rendezvous import rank
+from proxy.upstream.affinity import Affinities, Conversation, rank
 
 NAMES = st.text(min_size=1, max_size=8)
 WEIGHTS = st.dictionaries(NAMES, st.floats(0, 1e6), min_size=1, max_size=8)

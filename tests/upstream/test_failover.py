@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from proxy.clock import ManualClock
-from proxy.upstream.health import Health
+from proxy.upstream.failover import Health
 
 
 def test_deployment_cools_after_failures_and_comes_back():
