@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from contextlib import suppress
 from typing import Any
 
 import orjson
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from proxy.errors import HeadTooLarge, InvalidRequest, ProxyError, RequestTimeout
-from proxy.process.http import HttpProtocol
 
 REQUEST_TIMEOUT = "throughline.request_timeout_s"  # where the application leaves the setting in its lifespan's state
 _REQUEST_TIMEOUT_S = 60.0
@@ -25,8 +26,60 @@ _SEND_BUFFER_BYTES = 128 * 1024
 
 _REASONS = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Request Header Fields Too Large"}
 
+_MAX_HELD_BYTES = 65_536  # of a head that arrives in pieces; a longer one is for the parser to judge
 
-class Connection(HttpProtocol):
+_HEAD_END = b"\r\n\r\n"
+_METHOD = re.compile(rb"[\r\n]{0,4}[A-Za-z]{1,20}(?:[ -]|\Z)|[\r\n]{0,4}\Z")
+_OFFER = re.compile(
+    rb"\r\n(?:upgrade[ \t]*:(?![ \t]*websocket[ \t]*(?:\r|\Z))|http2-settings[ \t]*:)[^\r\n]*", re.IGNORECASE
+)
+
+
+class _WithoutOffers(HttpToolsProtocol):
+    """The HTTP parser's protocol, but for offers of other protocols: they are left unheard, and what follows is read.
+
+    The parser of ``httptools`` ends a request at ``Upgrade``, whatever is offered; the JDK's client offers h2c with
+    every request, and RFC 9110 (7.8) lets a server go on as if nothing had been offered.
+    """
+
+    _is_between = True  # requests
+    _held = b""
+
+    def data_received(self, data: bytes) -> None:
+        """Take the next bytes of the client."""
+        if self._is_between:
+            data, self._held = self._held + data, b""
+            head, end, rest = data.partition(_HEAD_END)
+            if not end and len(data) < _MAX_HELD_BYTES and _METHOD.match(data):  # anything else is refused at once
+                self._held = data
+                return
+            data = without_offers(head) + end + rest
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._is_between = False
+        super().on_message_begin()
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._is_between = True
+        super().on_message_complete()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Leave a WebSocket's knock to the application, which answers it."""
+
+
+def without_offers(head: bytes) -> bytes:
+    r"""Return the head of a request without what offers another protocol than WebSocket.
+
+    >>> without_offers(b"GET / HTTP/1.1\r\nUpgrade: h2c\r\nHost: a")
+    b'GET / HTTP/1.1\r\nHost: a'
+    """
+    return _OFFER.sub(b"", head) if b"pgrade" in head or b"PGRADE" in head or b"ettings" in head else head
+
+
+class Connection(_WithoutOffers):
     """The protocol with a timeout for requests that never end and for clients that never read.
 
     A head must be whole within the timeout, whatever arrives of it meanwhile. A body must grow by ``MIN_BODY_BYTES``

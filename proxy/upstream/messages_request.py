@@ -97,7 +97,7 @@ def _messages(system: object, messages: Sequence[object], side: Side) -> list[di
         if role == "assistant":
             made.append(_assistant(blocks, side))
         elif role == "system":
-            made.append({"role": "system", "content": as_text(blocks)})
+            made.append({"role": "system", "content": _as_text(blocks)})
         else:
             made += _user(blocks, side)
     return made
@@ -238,7 +238,7 @@ def _results_of(blocks: Sequence[_Block]) -> tuple[_Parts, _Parts]:
     return messages, images
 
 
-def as_text(blocks: Sequence[_Block]) -> str:
+def _as_text(blocks: Sequence[_Block]) -> str:
     """Return what blocks of text say."""
     return "\n\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
 
@@ -292,7 +292,7 @@ def _source(block: _Block) -> _Block:
 def _inner_text(block: _Block) -> str:
     content = block.get("content")
     blocks = [one for one in content if isinstance(one, Mapping)] if isinstance(content, list) else []
-    return as_text(blocks)
+    return _as_text(blocks)
 
 
 def _titled(block: _Block, text: str) -> str:

@@ -10,7 +10,7 @@ import orjson
 import pyarrow
 import pytest
 
-from proxy.process.http import without_offers
+from proxy.process.connection import without_offers
 from tests.fakes import messages as fake_messages
 from tests.fakes.replies import JSON_HEADERS, Reply
 from tests.wire.conftest import FACT, KEY, QUESTION, WIRES, Wire, ask, asked_anywhere, without_memory
