@@ -6,8 +6,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from proxy.memory.changes.journalled import changes_to_json
-from proxy.memory.plan.changes import Change
+from proxy.memory.plan.changes import Change, changes_to_json
 from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
 from proxy.types import Memory, Scope

@@ -13,7 +13,6 @@ from datetime import timedelta
 import structlog
 
 from proxy.clock import to_ms
-from proxy.memory.changes.journalled import changes_from_json, changes_to_json
 from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.inject.standing import standing
 from proxy.memory.learn.gather import gather
@@ -21,7 +20,7 @@ from proxy.memory.learn.learn import Read, learn, read
 from proxy.memory.lifecycle.projects import settled
 from proxy.memory.lifecycle.quarantine import apart_changes, apart_episodes
 from proxy.memory.lifecycle.task_cues import with_tasks
-from proxy.memory.plan.changes import Change, is_ending
+from proxy.memory.plan.changes import Change, changes_from_json, changes_to_json, is_ending
 from proxy.process.patience import MAX_CPU_S, TookTooLong
 from proxy.process.threads import in_thread
 from proxy.services import Services

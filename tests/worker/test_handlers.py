@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from proxy.memory.changes.journalled import changes_to_json
+from proxy.memory.plan.changes import changes_to_json
 from proxy.memory.plan.changes import Change, restore_memory
 from proxy.services import Services
 from proxy.store.journal_rows import TO_LEARN

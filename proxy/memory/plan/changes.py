@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from proxy.errors import InvalidRequest
+from proxy.store.codec import dumps, loads, memory_from_json
 from proxy.text.words import fold
 from proxy.types import Memory, Scope
 
@@ -168,3 +169,31 @@ def _linked(memory: Memory, others: Sequence[Memory], now: datetime, *, is_on: b
     before = {row.id: row for row in (memory, *others)}
     reason = "linked" if is_on else "unlinked"
     return [Change("link", row, before[id_], "", reason) for id_, row in rows.items()]
+
+
+def changes_to_json(changes: Sequence[Change]) -> list[dict[str, Any]]:
+    """Return changes as JSON values, for the journal."""
+    return [
+        {
+            "action": change.action,
+            "memory": loads(dumps(change.memory)),
+            "before": loads(dumps(change.before)) if change.before else None,
+            "turn": change.turn,
+            "reason": change.reason,
+        }
+        for change in changes
+    ]
+
+
+def changes_from_json(values: Sequence[dict[str, Any]]) -> list[Change]:
+    """Return the changes that ``changes_to_json`` was given."""
+    return [
+        Change(
+            cast("Action", value["action"]),
+            memory_from_json(dumps(value["memory"])),
+            memory_from_json(dumps(value["before"])) if value["before"] else None,
+            value["turn"],
+            value["reason"],
+        )
+        for value in values
+    ]
