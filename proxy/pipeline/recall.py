@@ -23,9 +23,9 @@ from proxy.memory.inject.standing import Standing, standing
 from proxy.memory.lifecycle.hygiene import MAX_WHOLE, Rules, pointer, stage_of
 from proxy.memory.lifecycle.tasks import dates_of, open_tasks, told
 from proxy.memory.recall.gate import is_personal
+from proxy.memory.recall.hits import is_of_past
 from proxy.memory.recall.query import Query, widen
 from proxy.memory.recall.sources import recall as search
-from proxy.memory.recall.statements import is_of_past
 from proxy.memory.recall.team import Shared, is_shared_still, search_shared
 from proxy.memory.vectors.embed import EmbeddingFailed
 from proxy.memory.visibility.passing import current

@@ -5,8 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from proxy.memory.plan.changes import changes_to_json
-from proxy.memory.plan.changes import Change, restore_memory
+from proxy.memory.plan.changes import Change, changes_to_json, restore_memory
 from proxy.services import Services
 from proxy.store.journal_rows import TO_LEARN
 from proxy.types import Episode, Memory

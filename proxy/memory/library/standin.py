@@ -11,11 +11,10 @@ import numpy as np
 from proxy.media.base import Content
 from proxy.memory.index.index import ChunkShelf
 from proxy.memory.library.caption import words_of
-from proxy.memory.recall.chunk_source import title
+from proxy.memory.recall.chunk_source import mention, title
 from proxy.memory.recall.found import terms_of
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.rank import best, fuse
-from proxy.memory.recall.shown import mention
 from proxy.store.ram import Rows
 from proxy.text import fence
 from proxy.text.tokens import count

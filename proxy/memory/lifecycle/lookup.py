@@ -10,9 +10,9 @@ from datetime import datetime
 from proxy.errors import ProxyError
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.inject.standing import standing
+from proxy.memory.recall.hits import is_of_past
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.sources import recall
-from proxy.memory.recall.statements import is_of_past
 from proxy.memory.vectors.embed import Embedder
 from proxy.memory.visibility.passing import current
 from proxy.text.tokens import count

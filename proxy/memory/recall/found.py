@@ -12,10 +12,8 @@ from proxy.clock import to_ms
 from proxy.memory.index.postings import Scores
 from proxy.memory.index.shelf import Shelf
 from proxy.memory.recall import tuning
-from proxy.memory.recall.evidence import AnyShelf
-from proxy.memory.recall.framing import matter
-from proxy.memory.recall.gate import Evidence
-from proxy.memory.recall.query import Query
+from proxy.memory.recall.gate import AnyShelf, Evidence
+from proxy.memory.recall.query import Query, matter
 from proxy.process.threads import in_thread
 from proxy.text.lexical import weights
 from proxy.text.when import span

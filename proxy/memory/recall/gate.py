@@ -1,19 +1,27 @@
-"""Decides whether anything found is worth injecting: nothing relevant, nothing injected; pure.
+"""Decides whether anything found is worth injecting: nothing relevant, nothing injected.
 
-BM25's own score says nothing about relevance and is not asked. Measured on four public sets of conversations with the
-built-in embedder: 98-100 % of the questions about them pass, 0-4 % of unrelated prompts do (1.4 % on LoCoMo; most where
-the conversations are about programming, as some of the prompts are).
+The evidence is the best cosine and the share of the query's telling words, weighted by rarity. BM25's own score says
+nothing about relevance and is not asked. Measured on four public sets of conversations with the built-in embedder:
+98-100 % of the questions about them pass, 0-4 % of unrelated prompts do (1.4 % on LoCoMo; most where the conversations
+are about programming, as some of the prompts are).
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from proxy.memory.index.postings import Lines, Mask, Scores
+from proxy.memory.index.shelf import Shelf
 from proxy.memory.recall import tuning
-from proxy.text.lexical import tongue
+from proxy.memory.recall.rank import best
+from proxy.store.passages import lexical_text
+from proxy.text.lexical import tokens, tongue
+from proxy.types import Chunk, Episode, Memory
 
 _LANGUAGE_SHOWS = 600  # in the last so many characters
 _OWN_KNOWN = frozenset({"de", "es", "ru", "zh"})  # languages of which it is known how people ask about themselves
@@ -27,6 +35,8 @@ _OF_ONESELF = re.compile(
     r"|(?<![给帮跟让])我|私の|僕の|내|나의",
     re.IGNORECASE,
 )
+
+AnyShelf = Shelf[Memory] | Shelf[Episode] | Shelf[Chunk]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,8 @@ _OF_US = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+
+
 _WANTS_DOING = re.compile(
     r"""
       \bhow\ (?:do|does|did|can|could|should|would|might|to|come)\b
@@ -110,6 +122,8 @@ _WANTS_DOING = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+
+
 _ASKS = re.compile(
     r"[?？]\W*$|吗|[谁哪几]|什么"
     r"|^\W*(?:list|name|tell me|remind me|who|what|where|when|which|how (?:old|many|much|tall))\b",
@@ -191,3 +205,58 @@ def admit(evidence: Sequence[Evidence], text: str, *, told: bool = True) -> Verd
         return Verdict((False,) * len(evidence), "irrelevant")
     reason = "words" if evidence[best].cosine is None else "similar"
     return Verdict(tuple(value >= tuning.COMPANION_FLOOR - slack for value in strengths), reason)
+
+
+def weigh(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores, dense: Scores) -> Evidence:
+    """Return the evidence in the scores of all lines of a shelf."""
+    covered = _coverage(shelf, terms, mask, lexical)
+    if np.isnan(dense).all():
+        return Evidence(None, 0.0, covered)
+    texts = tuning.LARGE_TABLE_TEXTS if shelf.is_sample else int(mask.sum())
+    typical, usual = shelf.typical(dense)
+    return Evidence(float(np.nanmax(dense)), typical, covered, texts=texts, usual=usual)
+
+
+def _coverage(shelf: AnyShelf, terms: Mapping[str, float], mask: Mask, lexical: Scores) -> float:
+    """Return the share of the query's telling words, weighted by rarity, that one of the best-matching texts holds.
+
+    Words that are common here prove little even if they are all there is. Pairs of characters of a script without
+    spaces mostly straddle words, so that fewer of them can be met.
+    """
+    texts = int(mask.sum())
+    telling = [term for term, weight in terms.items() if weight >= tuning.TELLING_WEIGHT]
+    if not telling or not lexical.any():
+        return 0.0
+    top = best(lexical, tuning.COVERING_TEXTS)
+    if shelf.is_sample:
+        texts = tuning.LARGE_TABLE_TEXTS
+        numbers, lines, holders = _sampled(shelf, telling, lexical)
+    else:
+        numbers, lines = shelf.postings.holders(telling)
+        holders = np.bincount(numbers[mask[lines]], minlength=len(telling)).astype(np.float32)
+    masses = np.array([terms[term] for term in telling]) * np.log1p(texts / (1 + np.maximum(1, holders)))
+    held = [masses[numbers[lines == line]] for line in top]
+    share = max(float(found.sum()) for found in held) / float(masses.sum())
+    rarest = max((float(found.max()) for found in held if len(found)), default=0.0)
+    pairs = sum(len(term) == 2 and not term.isascii() for term in telling)
+    generosity = 1 + tuning.PAIR_GENEROSITY * pairs / len(telling)
+    return min(1.0, generosity * share) * min(1.0, rarest / (tuning.RARE_SHARE * float(np.log1p(texts / 2))))
+
+
+def _sampled(shelf: AnyShelf, telling: Sequence[str], lexical: Scores) -> tuple[Lines, Lines, Scores]:
+    """Return the same matches on a shelf of candidates, whose terms are in the store, and about how many hold each.
+
+    Read are the texts that match best: a word that most of them hold is common, however few of them are here.
+    """
+    read = best(lexical, tuning.SAMPLED_TEXTS)
+    terms = [frozenset(tokens(lexical_text(shelf.items[line]))) for line in read]
+    pairs = [
+        (number, line)
+        for line, held in zip(read, terms, strict=True)
+        for number, term in enumerate(telling)
+        if term in held
+    ]
+    numbers, lines = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    holders = np.bincount(numbers, minlength=len(telling)).astype(np.float32)
+    in_all = holders * tuning.LARGE_TABLE_TEXTS / tuning.SAMPLED_TEXTS
+    return numbers, lines, np.where(holders > tuning.COVERING_TEXTS, in_all, holders)

@@ -14,16 +14,25 @@ from proxy.memory.index.cache import IndexCache
 from proxy.memory.index.index import FactShelf, TurnShelf
 from proxy.memory.index.postings import Mask, Scores
 from proxy.memory.recall import tuning
-from proxy.memory.recall.carried import Turns, carried_by, dated, turn_hit, without_carried
 from proxy.memory.recall.chunk_source import ChunkSource
-from proxy.memory.recall.evidence import weigh
 from proxy.memory.recall.found import NOTHING, Found, beside_loop, cut, in_time, terms_of
-from proxy.memory.recall.gate import OF_ONESELF, Evidence, Verdict, admit, asks_of_oneself, is_handful
-from proxy.memory.recall.names import called
+from proxy.memory.recall.gate import OF_ONESELF, Evidence, Verdict, admit, asks_of_oneself, is_handful, weigh
+from proxy.memory.recall.hits import (
+    Turns,
+    carried_by,
+    dated,
+    ended_hits,
+    fact_hit,
+    is_overview,
+    overview,
+    turn_hit,
+    with_links,
+    without_carried,
+)
 from proxy.memory.recall.query import Query, is_of_oneself
 from proxy.memory.recall.rank import best, fuse, newest_first, priors
-from proxy.memory.recall.statements import ended_hits, fact_hit, is_overview, overview, with_links
 from proxy.memory.recall.turns import (
+    called,
     likeness,
     preferred,
     spaced,

@@ -11,9 +11,9 @@ from typing import Any
 from proxy.memory.index.index import FactShelf
 from proxy.memory.recall.found import beside_loop
 from proxy.memory.recall.gate import admit
+from proxy.memory.recall.hits import is_overview
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.sources import FactSource
-from proxy.memory.recall.statements import is_overview
 from proxy.process.threads import in_thread
 from proxy.store.passages import lexical_text
 from proxy.store.ram import Rows
