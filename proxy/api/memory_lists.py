@@ -16,8 +16,7 @@ from proxy.api.patient import PatientRoute
 from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
 from proxy.clock import parse_time
 from proxy.errors import InvalidRequest, NotFound
-from proxy.memory.lifecycle.listing import Wanted, chosen, place
-from proxy.memory.lifecycle.lookup import find
+from proxy.memory.lifecycle.lookup import Wanted, chosen, find, place
 from proxy.memory.plan.changes import is_ending
 from proxy.process.threads import in_thread
 from proxy.services import Services

@@ -16,15 +16,16 @@ from proxy.api.writing import write
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
-from proxy.memory.lifecycle.questions import answer_changes, question_of
 from proxy.memory.lifecycle.review import (
     Decision,
     State,
+    answer_changes,
     approve_changes,
     concerned,
     decline_changes,
     expired,
     expired_changes,
+    question_of,
     reviews_in,
     state_of,
 )

@@ -19,8 +19,8 @@ from proxy.api.shapes import behind, listing
 from proxy.api.writing import write
 from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
+from proxy.memory.learn.learn import stated
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
-from proxy.memory.lifecycle.stated import stated
 from proxy.memory.lifecycle.tasks import (
     OVER,
     PRIORITY,

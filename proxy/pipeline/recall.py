@@ -28,7 +28,7 @@ from proxy.memory.recall.query import Query, widen
 from proxy.memory.recall.sources import recall as search
 from proxy.memory.recall.team import Shared, is_shared_still, search_shared
 from proxy.memory.vectors.embed import EmbeddingFailed
-from proxy.memory.visibility.passing import current
+from proxy.memory.visibility.visibility import current
 from proxy.pipeline.compact import compact
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.placement import locate, name_points, place_by

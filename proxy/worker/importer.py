@@ -16,8 +16,8 @@ import structlog
 from proxy.access.auth import agent_id, project_id
 from proxy.errors import InvalidRequest, ProxyError
 from proxy.media.base import MediaRefused
+from proxy.memory.learn.learn import stated
 from proxy.memory.library.library import Parcel
-from proxy.memory.lifecycle.stated import stated
 from proxy.memory.lifecycle.transfer import ours
 from proxy.memory.lifecycle.transfer.conversations import session_name, turns_of
 from proxy.memory.lifecycle.transfer.entries import Conversation, Told

@@ -18,7 +18,7 @@ from proxy.api.tasks import NewTask, TaskPatch, create_task, list_tasks, patch_t
 from proxy.api.writing import write
 from proxy.errors import InvalidRequest
 from proxy.memory.conversations.chain import named_session
-from proxy.memory.lifecycle.questions import Question
+from proxy.memory.lifecycle.review import Question
 from proxy.memory.lifecycle.tasks import TaskStatus
 from proxy.memory.plan.changes import Change
 from proxy.process.threads import in_thread

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proxy.clock import to_ms
-from proxy.memory.index.column import Column
 from proxy.memory.index.postings import Mask, Neighbours, Scores
-from proxy.memory.index.shelf import Shelf
+from proxy.memory.index.shelf import Column, Shelf
 from proxy.memory.plan.changes import FORGOTTEN, is_ending, is_marked
 from proxy.store.schema import CHUNKS, EPISODES, MEMORIES, Vector
 from proxy.text.filenames import name_terms

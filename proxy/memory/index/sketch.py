@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proxy.memory.index.column import Column
 from proxy.memory.index.postings import Lines, Mask, Postings
+from proxy.memory.index.shelf import Column
 from proxy.store.lance_search import Candidates, best, with_neighbours
 from proxy.store.row_file import RowFile
 from proxy.store.schema import Skimmed, Vector

@@ -27,7 +27,7 @@ from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
 from proxy.text.terms import Term, plain, shared
 from proxy.text.words import flat, words
-from proxy.types import Memory, Said, Turn
+from proxy.types import Kind, Memory, Said, Scope, Turn
 
 MAX_CAME_ALONG = 300  # user messages of one history that are read for statements, the newest ones
 MAX_CHARACTERS_ALONG = 64_000  # of these messages together
@@ -209,3 +209,20 @@ def marked(memory: Memory) -> Memory:
     """Return a memory with the slots that its text fills, so that it is found by them."""
     slots = slot_of(memory.text)
     return replace(memory, metadata={**memory.metadata, SLOT: [list(pair) for pair in slots]}) if slots else memory
+
+
+def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str, source: str = "api") -> Memory:
+    """Return the memory that ``text`` states, with the slot it fills, so that what the user says later can end it."""
+    memory = Memory(
+        id=id_,
+        kind=kind,
+        text=text,
+        created_at=now,
+        updated_at=now,
+        valid_from=now,
+        quote=text,
+        source=source,
+        provenance="user_confirmed",
+        agent=scope.agent,
+    )
+    return marked(memory)

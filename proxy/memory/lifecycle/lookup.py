@@ -1,22 +1,98 @@
-"""Searches that a person or a program asks for by API: what fits best, whether or not it would be injected."""
+"""Memories that are asked for by API: lists, now or as of a time in the past, and searches, injected or not."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from proxy.errors import ProxyError
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.inject.standing import standing
+from proxy.memory.plan.changes import is_ending
 from proxy.memory.recall.hits import is_of_past
 from proxy.memory.recall.query import Query
 from proxy.memory.recall.sources import recall
 from proxy.memory.vectors.embed import Embedder
-from proxy.memory.visibility.passing import current
+from proxy.memory.visibility.visibility import current
+from proxy.store.history import Entry
 from proxy.text.tokens import count
-from proxy.types import Hit, Scope, Source
+from proxy.types import Hit, Memory, Scope, Source
+from proxy.types.partition import parts
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Filters of a list; an empty one takes everything.
+
+    Attributes:
+        agents: Ids, of which a memory has one.
+        source: ``api``, ``import``, ``turn`` or ``document`` with all ids of it, or one whole source.
+        since, until: When it began to hold; ``until`` itself is not in it.
+        as_of: Lists what held then, whatever its status is now; ``status`` is not asked then.
+    """
+
+    kind: str = ""
+    status: str = "active"
+    agents: Collection[str] = ()
+    source: str = ""
+    as_of: datetime | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def chosen(rows: Sequence[Memory], steps: Mapping[str, Sequence[Entry]], wanted: Wanted, now: datetime) -> list[Memory]:
+    """Return the memories that ``wanted`` asks for, newest first; as of a time, each as it was worded then."""
+    found = [row for row in rows if not is_ending(row)]
+    if wanted.as_of is not None:
+        moment = wanted.as_of
+        found = [then for row in found if (then := as_it_was(row, steps.get(row.id, ()), moment)) is not None]
+    elif wanted.status != "all":
+        found = [row for row in found if row.status == wanted.status and not _is_over(row, now)]
+    found = [row for row in found if _fits(row, wanted)]
+    return sorted(found, key=place, reverse=True)
+
+
+def place(row: Memory) -> tuple[datetime, str]:
+    """Return the place of a memory in a list; it never changes, so that pages are stable."""
+    return row.created_at, row.id
+
+
+def as_it_was(row: Memory, steps: Sequence[Entry], moment: datetime) -> Memory | None:
+    """Return a memory as it was at ``moment``, None where it did not hold.
+
+    Endings count from when they were said, restorations and edits from when they were made.
+    """
+    if row.status == "quarantined" or moment < row.valid_from:
+        return None
+    holds, was_active = row.valid_to is None or moment < row.valid_to, True
+    if steps:
+        holds = True
+    for step in steps:
+        is_active = step.after.status == "active"
+        if is_active != was_active:
+            at = step.at if is_active else min(step.after.valid_to or step.at, step.at)
+            holds = is_active if at <= moment else holds
+        was_active = is_active
+    worded = next((step.before for step in steps if step.action == "edit" and step.at > moment and step.before), row)
+    expires_at = worded.expires_at
+    if not holds or (expires_at is not None and expires_at <= moment):
+        return None
+    return replace(row, text=worded.text, quote=worded.quote, kind=worded.kind, object=worded.object)
+
+
+def _is_over(row: Memory, now: datetime) -> bool:
+    return row.status == "active" and row.expires_at is not None and row.expires_at <= now
+
+
+def _fits(row: Memory, wanted: Wanted) -> bool:
+    is_kind = not wanted.kind or row.kind == wanted.kind
+    is_agent = not wanted.agents or parts(row.agent)[0] in wanted.agents
+    is_source = not wanted.source or wanted.source in (row.source, row.source.partition(":")[0])
+    is_late = wanted.since is None or row.valid_from >= wanted.since
+    is_early = wanted.until is None or row.valid_from < wanted.until
+    return is_kind and is_agent and is_source and is_late and is_early
 
 
 async def find(
