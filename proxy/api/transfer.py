@@ -22,7 +22,7 @@ from proxy.services import Services
 from proxy.store.jobs import Job
 from proxy.types import Scope
 from proxy.upstream.headers import find
-from proxy.worker.erasing import erase_scope
+from proxy.worker.destroy import erase_scope
 from proxy.worker.importer import places_of
 
 router = APIRouter(prefix="/v1")

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
+from typing import Any
 
 import structlog
 
+from proxy.clock import iso
 from proxy.errors import NotFound, ProxyError
-from proxy.memory.lifecycle.erase import Erasing, Keeping, erase, scrub_file
+from proxy.memory.lifecycle.erase import SCRUB_TRIES, Erasing, Keeping, erase, prove, scrub_file
 from proxy.memory.lifecycle.purge import Stores, purge
 from proxy.memory.lifecycle.sharing import withdraw
 from proxy.memory.plan.changes import is_ending
@@ -21,10 +23,13 @@ from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.store.destructions import Doomed
 from proxy.types import Scope
+from proxy.types.partition import covers
 from proxy.worker.endings import forget_summaries, remove_learned
 
 _log = structlog.get_logger(__name__)
 WAIT_S = 60.0  # for a worker that holds the lease of an owner whose whole scope is erased
+
+ERASING = ("erase", "scrub", "verify")  # steps, in order
 
 
 async def destroy_memory(services: Services, scope: Scope, memory_id: str) -> None:
@@ -52,7 +57,54 @@ async def destroy_apart(services: Services, scope: Scope, entry_id: str) -> None
     await shielded(scrub(services), "scrub")
 
 
-async def erase_noted(services: Services, scope: Scope, *, verify: bool) -> Erasing:
+def _told_nobody(step: str) -> None:
+    """Take a step that nobody waits for."""
+
+
+async def erase_scope(
+    services: Services, scope: Scope, *, verify: bool, tell: Callable[[str], None] = _told_nobody
+) -> dict[str, Any]:
+    """Erase everything of a scope and return a receipt with counts per store; with ``verify``, search the files.
+
+    Args:
+        services: The parts.
+        scope: Whose; where it names an agent or a project, its part of the user's memory.
+        verify: Whether the files are searched for what was erased.
+        tell: Called with each of ``ERASING`` as it begins.
+
+    Raises:
+        StoreUnavailable: If another process does not let go of the user's memory in time.
+    """
+    return await shielded(_erase_scope(services, scope, verify=verify, tell=tell), "erase")
+
+
+async def _erase_scope(
+    services: Services, scope: Scope, *, verify: bool, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    tell("erase")
+    done = await _erase_noted(services, scope, verify=verify)
+    in_memory = Erasing()
+    if services.ephemeral is not None:
+        in_memory = await _erase_noted(services.ephemeral, scope, verify=False)
+    for part in services.both():
+        _forget(part, scope)
+    tell("scrub")
+    is_scrubbed = await scrub(services, tries=SCRUB_TRIES)
+    receipt: dict[str, Any] = {
+        "object": "erasure",
+        "at": iso(services.clock.now()),
+        "erased": done.counts,
+        "in_memory": in_memory.counts,
+        "scrubbed": is_scrubbed,
+    }
+    if verify:
+        tell("verify")
+        folder = services.settings.server.data_dir
+        receipt["verification"] = await prove(services.database, folder, scope, done.wanted)
+    return receipt
+
+
+async def _erase_noted(services: Services, scope: Scope, *, verify: bool) -> Erasing:
     """Erase everything of a scope; with ``verify`` return also the words by which its copies are known.
 
     Raises:
@@ -60,6 +112,13 @@ async def erase_noted(services: Services, scope: Scope, *, verify: bool) -> Eras
     """
     async with _noted(services, scope, "scope", scope.agent, wait_s=WAIT_S):
         return await erase(_keeping(services), scope, verify=verify)
+
+
+def _forget(services: Services, scope: Scope) -> None:
+    """Drop what a process still meant to do for the scope."""
+    for known in [one for one in services.last_used if one.user == scope.user and covers(scope.agent, one.agent)]:
+        del services.last_used[known]
+    services.written.discard(Scope(scope.tenant, scope.user))
 
 
 async def resume(services: Services, *, until: datetime) -> bool:

@@ -6,13 +6,15 @@ An item that cannot be done is named by ``WorkFailed``; an outage is raised as i
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 
 import structlog
 
 from proxy.clock import to_ms
+from proxy.errors import ProxyError, RateLimited, StoreUnavailable, UpstreamTimeout, UpstreamUnreachable
 from proxy.memory.conversations.transcript import episodes_of
 from proxy.memory.inject.standing import standing
 from proxy.memory.learn.gather import gather
@@ -21,14 +23,14 @@ from proxy.memory.lifecycle.projects import settled
 from proxy.memory.lifecycle.quarantine import apart_changes, apart_episodes
 from proxy.memory.lifecycle.task_cues import with_tasks
 from proxy.memory.plan.changes import Change, changes_from_json, changes_to_json, is_ending
+from proxy.memory.vectors.embed import EmbeddingFailed
 from proxy.process.patience import MAX_CPU_S, TookTooLong
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.store.journal_rows import BEGUN, STALLED, TO_INDEX, TO_LEARN, TOO_SLOW, Claim, Item
-from proxy.telemetry.metrics import JOBS, LEARN_LAG_SECONDS
+from proxy.telemetry.metrics import JOB_SECONDS, JOBS, LEARN_LAG_SECONDS
+from proxy.telemetry.spans import Span, Value
 from proxy.types import Memory, Scope, Turn
-from proxy.worker.faults import WorkFailed, blaming
-from proxy.worker.watch import watched
 
 _log = structlog.get_logger(__name__)
 _SLICE_S = 2.0  # of learning for one owner, before others have their turn
@@ -38,6 +40,32 @@ _TOLD: dict[str, tuple[str, ...]] = {
     "linked": ("link",),
     "review": ("review",),
 }
+
+_OUTAGES = (StoreUnavailable, UpstreamUnreachable, UpstreamTimeout, RateLimited, EmbeddingFailed, TimeoutError, OSError)
+
+
+class WorkFailed(Exception):
+    """These items cannot be done as they are; ``__cause__`` says why."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        super().__init__(f"{len(items)} items of work failed")
+        self.seqs = frozenset(item.seq for item in items)
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether a part that the work needs was away, so that trying again later is all there is to do."""
+    return isinstance(error, _OUTAGES)
+
+
+@contextmanager
+def blaming(*items: Item) -> Iterator[None]:
+    """Raise whatever fails in the block, save for outages, as ``WorkFailed`` of these items."""
+    try:
+        yield
+    except Exception as error:
+        if is_outage(error):
+            raise
+        raise WorkFailed(items) from error
 
 
 async def work_off(services: Services, claim: Claim) -> None:
@@ -97,7 +125,7 @@ async def _index(services: Services, scope: Scope, items: Sequence[Item]) -> Non
     if not items:
         return
     try:
-        with watched(services, "index", items) as tally, blaming(*items):
+        with _watched(services, "index", items) as tally, blaming(*items):
             turns = [item.turn for item in items if item.turn]
             said = await in_thread("learn", lambda: [one for turn in turns for one in episodes_of(turn)])
             episodes = apart_episodes(said, await services.quarantine.targets(scope))
@@ -131,7 +159,7 @@ async def _learn(services: Services, scope: Scope) -> None:
     for item in items:
         if services.leases.is_wanted(scope) or time.monotonic() >= until:
             return  # the rest is due and claimed again, behind what others wait for
-        with watched(services, "learn", [item]) as tally, blaming(item):
+        with _watched(services, "learn", [item]) as tally, blaming(item):
             if not await _begun(services, scope, [item]):
                 continue
             try:
@@ -170,6 +198,31 @@ async def _with_tasks(
     fresh = [change.memory.id for change in made if change.action == "add" and change.memory.id not in own]
     stored = {id_ for id_ in fresh if await services.store.memory(turn.scope, id_) is not None}  # it is learned again
     return [change for change in made if change.memory.id not in stored]
+
+
+@contextmanager
+def _watched(services: Services, kind: str, items: Sequence[Item]) -> Iterator[Counter[str]]:
+    """Time a block; what it counts is told along with it.
+
+    Args:
+        services: Of the worker.
+        kind: Of the work: ``index``, ``learn``.
+        items: What it is done for.
+    """
+    tally: Counter[str] = Counter(turns=len(items))
+    start_s, error = time.perf_counter(), ""
+    try:
+        yield tally
+    except BaseException as failed:
+        error = failed.code if isinstance(failed, ProxyError) else type(failed).__name__
+        raise
+    finally:
+        end_s = time.perf_counter()
+        JOB_SECONDS.labels(kind).observe(end_s - start_s)
+        if services.tracing is not None:
+            attributes: dict[str, Value] = {f"throughline.{kind}.{name}": count for name, count in tally.items()}
+            receipts = [item.turn.receipt for item in items if item.turn is not None]
+            services.tracing.job(Span(f"throughline.{kind}", start_s, end_s, "internal", attributes, error), receipts)
 
 
 async def _still_meant(services: Services, scope: Scope, changes: Sequence[Change]) -> list[Change]:

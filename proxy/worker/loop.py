@@ -17,8 +17,7 @@ from proxy.store.journal_rows import Claim, Item
 from proxy.store.leases import LeaseLost
 from proxy.telemetry import JOBS
 from proxy.types import Scope
-from proxy.worker.faults import WorkFailed
-from proxy.worker.handlers import work_off
+from proxy.worker.handlers import WorkFailed, work_off
 from proxy.worker.mend import mend
 
 _log = structlog.get_logger(__name__)

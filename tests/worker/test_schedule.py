@@ -11,7 +11,6 @@ from proxy.services import Services
 from proxy.services.opening import open_services
 from proxy.settings.load import load_settings
 from proxy.types import Episode
-from proxy.worker import filling
 from proxy.worker import schedule as schedule_module
 from proxy.worker.schedule import Schedule
 from tests.store.lance_rows import fact
@@ -83,7 +82,7 @@ async def test_upkeep_outlives_whatever_a_step_raises(services: Services, monkey
 
 
 async def test_others_write_during_a_long_filling_in(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filling, "MAX_FILLED", 8)
+    monkeypatch.setattr(schedule_module, "MAX_FILLED", 8)
     services.is_embedder_warm = True
     anna, now = make_scope("anna"), services.clock.now()
     said = [Episode(f"msg_{at}", anna.session, f"turn_{at}", at, "user", f"tea number {at}", now) for at in range(60)]

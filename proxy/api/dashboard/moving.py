@@ -15,7 +15,7 @@ from proxy.api.dashboard.visit import PageRoute, Visit
 from proxy.api.dashboard.words import named, say
 from proxy.api.transfer import export_scope
 from proxy.errors import InvalidRequest
-from proxy.worker.erasing import ERASING, erase_scope
+from proxy.worker.destroy import ERASING, erase_scope
 
 router = APIRouter(prefix=ROOT, include_in_schema=False, route_class=PageRoute)
 _SURE = "erase"

@@ -47,7 +47,7 @@ def chosen(rows: Sequence[Memory], steps: Mapping[str, Sequence[Entry]], wanted:
     found = [row for row in rows if not is_ending(row)]
     if wanted.as_of is not None:
         moment = wanted.as_of
-        found = [then for row in found if (then := as_it_was(row, steps.get(row.id, ()), moment)) is not None]
+        found = [then for row in found if (then := _as_it_was(row, steps.get(row.id, ()), moment)) is not None]
     elif wanted.status != "all":
         found = [row for row in found if row.status == wanted.status and not _is_over(row, now)]
     found = [row for row in found if _fits(row, wanted)]
@@ -59,7 +59,7 @@ def place(row: Memory) -> tuple[datetime, str]:
     return row.created_at, row.id
 
 
-def as_it_was(row: Memory, steps: Sequence[Entry], moment: datetime) -> Memory | None:
+def _as_it_was(row: Memory, steps: Sequence[Entry], moment: datetime) -> Memory | None:
     """Return a memory as it was at ``moment``, None where it did not hold.
 
     Endings count from when they were said, restorations and edits from when they were made.
