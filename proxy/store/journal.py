@@ -13,15 +13,18 @@ from proxy.store import codec
 from proxy.store.bindings import Bindings
 from proxy.store.compactions import Compactions
 from proxy.store.costs import Costs
-from proxy.store.journal_queue import ANY_DUE, LAST_DUE, PUT_OFF, QUEUE_UP, lease_statement
 from proxy.store.journal_rows import (
+    ANY_DUE,
     BEGUN,
     BURIED,
     DEAD,
     DONE,
+    LAST_DUE,
     NEW_COLUMNS,
     OPEN,
     PARTIAL,
+    PUT_OFF,
+    QUEUE_UP,
     STALLED,
     TO_INDEX,
     TO_JUDGE,
@@ -36,6 +39,7 @@ from proxy.store.journal_rows import (
     claim_of,
     completed,
     items_of,
+    lease_statement,
     row_of,
 )
 from proxy.store.ledger import Ledger
