@@ -1,4 +1,4 @@
-"""What waits for a person: changes to decide and questions to answer; list, decide, expire. Pure.
+"""Changes and questions that wait for a person: list, decide, answer, expire. Pure.
 
 No model sees a question, and it withholds nothing.
 """

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from proxy.text.secrets.bonds import Bond, bond_before, bond_behind, is_list_gap
 from proxy.text.secrets.cues import Around, Cue, Kind, cues_in, lower
 from proxy.text.secrets.data import words
-from proxy.text.secrets.headings import headed
 from proxy.text.secrets.pieces import Piece, pieces_in
 from proxy.text.secrets.shapes import Strength, has_symbols, turns
 
@@ -36,6 +35,11 @@ _UNITS = re.compile(
     rf"[ \u00a0-]?(?:{'|'.join(re.escape(one) for one in sorted(words('technical', 'units'), key=len, reverse=True) if len(one) > 2)}|attempts|users|times|people|items|entries|accounts)(?![^\W\d_])"
 )
 
+_MAX_LINES = 200
+_MAX_HEADING = 120
+_ITEM = re.compile(r"\A[ \t]*+(?:[-*•+–|>]|\d{1,3}[.)]|[\w .@-]{1,60}+[:=|,\t])")
+_DELIMITERS = ("|", ";", "\t", ",")
+
 
 @dataclass(frozen=True, slots=True)
 class _Text:
@@ -59,7 +63,7 @@ def spans(text: str) -> Iterator[Span]:
     cues = cues_in(text, lowered)
     if not cues:
         return
-    lines, headings = headed(text, cues)
+    lines, headings = _headed(text, cues)
     seen = _Text(text, lowered, cues, Around(cues), headings, lines)
     for start, end in _zones(text, cues, lines, headings):
         last = -1
@@ -221,3 +225,51 @@ def _is_number_before(seen: _Text, cue: Cue, span: Span) -> bool:
     if not span[1] <= cue.start <= span[1] + _REACH_BACK:
         return False
     return bond_behind(seen.text, seen.lowered, span[1], cue, Strength.DIGITS) is Bond.BOUND
+
+
+def _headed(text: str, cues: Sequence[Cue]) -> tuple[list[int], dict[int, Kind]]:
+    """Return where lines start, and the cue for each line that belongs to a heading with one."""
+    lines = [0, *(match.end() for match in re.finditer("\n", text))]
+    surest: dict[int, Kind] = {}  # by line
+    for cue in cues:
+        if cue.kind in (Kind.PASSWORD, Kind.TOKEN):
+            at = bisect_right(lines, cue.start) - 1
+            surest[at] = min(surest.get(at, cue.kind), cue.kind)
+    found: dict[int, Kind] = {}
+    for at, kind in surest.items():
+        for line in _below(text, lines, at) if kind < found.get(at, Kind.TOOL) else ():
+            found[line] = min(kind, found.get(line, kind))
+    return lines, found
+
+
+def _below(text: str, lines: Sequence[int], at: int) -> list[int]:
+    """Return the numbers of the lines of a list or table below a line."""
+    heading = _line(text, lines, at)
+    if len(heading) > _MAX_HEADING:
+        return []
+    bare = heading.strip().rstrip("*_")
+    delimiter = next((one for one in _DELIMITERS if one in bare), "")
+    is_list = bare.endswith((":", "：")) or bare.startswith("#")
+    is_table = (
+        bool(delimiter) and not is_list and all(len(cell) <= 40 for cell in bare.split(delimiter)) and "." not in bare
+    )
+    if not is_list and not is_table:
+        return []
+    below: list[int] = []
+    for number in range(at + 1, min(at + 1 + _MAX_LINES, len(lines))):
+        line = _line(text, lines, number)
+        if not line.strip():
+            if below:
+                break
+            continue
+        if is_table and line.count(delimiter) != heading.count(delimiter):
+            break
+        if is_list and not _ITEM.match(line):
+            break
+        below.append(number)
+    return below
+
+
+def _line(text: str, lines: Sequence[int], at: int) -> str:
+    end = lines[at + 1] - 1 if at + 1 < len(lines) else len(text)
+    return text[lines[at] : min(end, lines[at] + 1000)]
