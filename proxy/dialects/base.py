@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from proxy.dialects.attachments import Wire
 from proxy.dialects.body import Insertion
+from proxy.dialects.reply import Reply
 from proxy.dialects.sse import EndWatch
 from proxy.dialects.tool import ToolWire
 from proxy.errors import ProxyError
@@ -88,35 +89,6 @@ class ChatRequest:
     conversation: str = ""
     is_kept: bool = False
     binds: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """Reply of a provider, put together from its bytes.
-
-    Args:
-        text: Of the first choice.
-        tool_calls: ``{"id", "type", "function": {"name", "arguments"}}`` of the first choice, in order.
-        finish_reason: Of the first choice.
-        refusal: Of the first choice.
-        usage: As the provider counted.
-        model: As the provider names it.
-        complete: The reply came to its end and is no error.
-        error: The error object, in the body or in the middle of the stream.
-        id: As the provider names the reply.
-        signatures: Of its thoughts that are bound to what stood before them.
-    """
-
-    text: str = ""
-    tool_calls: tuple[Mapping[str, Any], ...] = ()
-    finish_reason: str | None = None
-    refusal: str = ""
-    usage: Mapping[str, Any] | None = None
-    model: str = ""
-    complete: bool = False
-    error: Any = None
-    id: str = ""
-    signatures: tuple[str, ...] = ()
 
 
 class Accumulator(Protocol):

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from proxy.dialects.attachments import CHAT
-from proxy.dialects.base import ChatRequest, Message, Part, Reply
+from proxy.dialects.base import ChatRequest, Message, Part
 from proxy.dialects.body import (
     Contents,
     Insertion,
@@ -21,8 +21,7 @@ from proxy.dialects.body import (
     string_or_none,
 )
 from proxy.dialects.chat_tool import CHAT_TOOL
-from proxy.dialects.copying import MAX_BYTES, parsed
-from proxy.dialects.folding import Folding, Text
+from proxy.dialects.reply import MAX_BYTES, Folding, Reply, Text, parsed
 from proxy.dialects.sse import EndWatch
 from proxy.errors import ProxyError
 from proxy.events import Event

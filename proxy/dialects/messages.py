@@ -13,9 +13,9 @@ from proxy.dialects.attachments import MESSAGES
 from proxy.dialects.base import ChatRequest, Message, Part
 from proxy.dialects.binding import signed
 from proxy.dialects.body import Contents, Insertion, leave_out, model_of, parse, replace_model, string
-from proxy.dialects.copying import parsed as parsed_copy
 from proxy.dialects.messages_reply import ReplyAccumulator
 from proxy.dialects.messages_tool import MESSAGES_TOOL
+from proxy.dialects.reply import parsed as parsed_copy
 from proxy.dialects.splice import Edit, Span
 from proxy.dialects.sse import EndWatch, terminal
 from proxy.errors import ProxyError

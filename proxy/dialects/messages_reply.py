@@ -7,11 +7,9 @@ from typing import Any
 
 import orjson
 
-from proxy.dialects.base import Reply
 from proxy.dialects.binding import signature_of
 from proxy.dialects.body import string
-from proxy.dialects.copying import MAX_BYTES, parsed
-from proxy.dialects.folding import Folding, Text
+from proxy.dialects.reply import MAX_BYTES, Folding, Reply, Text, parsed
 from proxy.events import Event
 
 

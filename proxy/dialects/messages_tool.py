@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from proxy.dialects.copying import parsed
+from proxy.dialects.reply import parsed
 from proxy.dialects.tool import Call, ReplyFilter, Tool, ToolWire, appended, as_it_came, event_bytes, summed
 from proxy.events import Event
 

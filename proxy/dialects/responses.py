@@ -10,7 +10,7 @@ import orjson
 
 from proxy.dialects import splice, sse
 from proxy.dialects.attachments import RESPONSES
-from proxy.dialects.base import ChatRequest, Message, Part, Reply
+from proxy.dialects.base import ChatRequest, Message, Part
 from proxy.dialects.body import (
     Contents,
     Insertion,
@@ -22,8 +22,7 @@ from proxy.dialects.body import (
     string,
     string_or_none,
 )
-from proxy.dialects.copying import MAX_BYTES, parsed
-from proxy.dialects.folding import Folding, Text
+from proxy.dialects.reply import MAX_BYTES, Folding, Reply, Text, parsed
 from proxy.dialects.responses_tool import RESPONSES_TOOL
 from proxy.dialects.splice import Span
 from proxy.dialects.sse import EventWatch

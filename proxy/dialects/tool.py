@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from proxy.dialects import splice
-from proxy.dialects.copying import parsed
+from proxy.dialects.reply import parsed
 from proxy.dialects.splice import Edit
 from proxy.events import Event, EventSplitter
 

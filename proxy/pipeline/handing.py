@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from proxy.dialects import objects
-from proxy.dialects.copying import Copy, parsed
+from proxy.dialects.reply import Copy, parsed
 from proxy.errors import ProxyError
 from proxy.events import Event, EventSplitter
 from proxy.services import Services

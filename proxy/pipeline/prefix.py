@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 
 from proxy.dialects import binding, messages
-from proxy.dialects.copying import parsed
+from proxy.dialects.reply import parsed
 from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import beside_loop, best_effort
 from proxy.pipeline.steps import Bound

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
-from proxy.dialects.copying import Copy, parsed
+from proxy.dialects.reply import Copy, parsed
 from proxy.dialects.tool import Call, ReplyFilter
 from proxy.memory.conversations.leftout import search as search_left_out
 from proxy.memory.conversations.summarize import Utterance

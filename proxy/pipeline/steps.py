@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proxy.dialects.attachments import Attachment
-from proxy.dialects.base import Reply
+from proxy.dialects.reply import Reply
 from proxy.memory.conversations.chain import Point
 from proxy.memory.conversations.running import Compacted
 from proxy.memory.inject.standing import Standing

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.dialects.base import Reply
 from proxy.dialects.chat import ReplyAccumulator
+from proxy.dialects.reply import Reply
 from proxy.settings.load import environment
 from tests.fakes import replies
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.dialects.base import Reply
 from proxy.dialects.messages import ReplyAccumulator
+from proxy.dialects.reply import Reply
 from proxy.settings.load import environment
 from tests.fakes import replies
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.dialects import responses
-from proxy.dialects.base import Reply
+from proxy.dialects.reply import Reply
 from tests.dialects.test_chat import anything
 from tests.fakes.responses import Said, response, stream_events
 

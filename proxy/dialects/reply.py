@@ -1,18 +1,119 @@
-"""A reply put together while its bytes pass: what it costs is bounded by its text, not by the framing around it."""
+"""A provider's reply, copied aside while its bytes pass and read once it has ended.
+
+What it costs is bounded by its text, not by the framing around it.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from proxy.dialects.base import Reply
-from proxy.dialects.copying import MAX_BYTES, is_stream, unpacked
+import orjson
+
 from proxy.events import Event, EventSplitter
+
+MAX_BYTES = 64 * 2**20
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_CODINGS = {"gzip": _GZIP_OR_ZLIB, "x-gzip": _GZIP_OR_ZLIB, "deflate": _GZIP_OR_ZLIB}
 
 _STEP_BYTES = 64 * 1024  # of a stream are read at a time: about 2 ms
 _MAX_TEXT_CHARS = 250_000  # of one text of a reply; the journal keeps 200,000
 _MAX_PIECES = 512
 _LAST_EVENTS = 8  # of a stream whose text is full: how it ended, and what it cost
 _SEAMS = (b"\n\n", b"\r\n\r\n")
+
+
+class Copy:
+    """Keeps the pieces of a reply; never raises.
+
+    Args:
+        max_bytes: What is beyond is not copied, and the reply counts as incomplete.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._chunks: list[bytes] = []
+        self._room = max_bytes
+        self._max_bytes = max_bytes
+        self.is_whole = True
+
+    def feed(self, chunk: bytes) -> None:
+        """Copy a piece aside."""
+        if len(chunk) > self._room:
+            self.is_whole = False
+            self._room = 0
+            return
+        self._room -= len(chunk)
+        self._chunks.append(chunk)
+
+    def decoded(self, content_encoding: str) -> bytes:
+        """Return the bytes, unpacked; none where they are packed in another way than gzip and deflate."""
+        return unpacked(b"".join(self._chunks), content_encoding, self._max_bytes)
+
+
+def is_stream(body: bytes, content_type: str) -> bool:
+    """Whether a reply is a stream of events; without a type, its bytes are looked at."""
+    if content_type:
+        return "event-stream" in content_type.lower()
+    return body.lstrip(b"\xef\xbb\xbf\r\n")[:1] in (b"d", b"e", b":", b"i", b"r")
+
+
+def parsed(data: bytes) -> Any:
+    """Return what a JSON text says, None where it is none."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # Some servers write NaN, or numbers beyond 64 bits.
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError):
+            return None
+
+
+def unpacked(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
+    """Return a body unpacked; nothing where it is packed in another way than gzip and deflate."""
+    coding = content_encoding.strip().lower()
+    if coding in ("", "identity"):
+        return body
+    if coding not in _CODINGS:
+        return b""
+    for window_bits in (_CODINGS[coding], -zlib.MAX_WBITS):
+        try:
+            return zlib.decompressobj(window_bits).decompress(body, max_bytes)
+        except zlib.error:
+            continue
+    return b""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Reply of a provider, put together from its bytes.
+
+    Args:
+        text: Of the first choice.
+        tool_calls: ``{"id", "type", "function": {"name", "arguments"}}`` of the first choice, in order.
+        finish_reason: Of the first choice.
+        refusal: Of the first choice.
+        usage: As the provider counted.
+        model: As the provider names it.
+        complete: The reply came to its end and is no error.
+        error: The error object, in the body or in the middle of the stream.
+        id: As the provider names the reply.
+        signatures: Of its thoughts that are bound to what stood before them.
+    """
+
+    text: str = ""
+    tool_calls: tuple[Mapping[str, Any], ...] = ()
+    finish_reason: str | None = None
+    refusal: str = ""
+    usage: Mapping[str, Any] | None = None
+    model: str = ""
+    complete: bool = False
+    error: Any = None
+    id: str = ""
+    signatures: tuple[str, ...] = ()
 
 
 class Text:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proxy.dialects import chat, messages, responses
 from proxy.dialects.base import Dialect
-from proxy.dialects.folding import _MAX_TEXT_CHARS, _STEP_BYTES, Text
+from proxy.dialects.reply import _MAX_TEXT_CHARS, _STEP_BYTES, Text
 from tests.fakes import replies
 
 EVENTS = {"content_type": "text/event-stream"}
