@@ -1,4 +1,4 @@
-"""Thread pools by kind of work, and background tasks that cannot be lost."""
+"""Thread pools by kind of work, background tasks that cannot be lost, and the CPU limit of one piece of work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -25,6 +26,7 @@ _pools: dict[str, ThreadPoolExecutor] = {}
 _SIZES = {"cpu": 2, "load": 2, "parse": 2, "ocr": 1, "learn": 1}
 _SERVER_ERROR = 500
 _BEHIND = 5  # behind what answers, yet not starved by other programs of the machine
+MAX_CPU_S = 5.0  # of each half: reading, deciding
 
 
 async def in_thread(kind: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -75,6 +77,33 @@ async def drain(timeout_s: float) -> None:
     loop = asyncio.get_running_loop()
     if mine := {task for task in _tasks if task.get_loop() is loop}:
         await asyncio.wait(mine, timeout=timeout_s)
+
+
+class TookTooLong(Exception):
+    """Learning from a turn takes more time than it may."""
+
+
+class Patience:
+    """The CPU time that one piece of work has left, such as learning from a turn; waiting for others costs nothing.
+
+    Every pattern is linear and every length has a cap, so that no single step stands still for long: a limit that is
+    asked between steps is enough. A process of its own would need the user's index as well, and could be ended no
+    sooner.
+    """
+
+    def __init__(self, cpu_s: float | None = None) -> None:
+        self._until_s = time.thread_time() + (MAX_CPU_S if cpu_s is None else cpu_s)
+
+    def each(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield items, one by one as long as there is time.
+
+        Raises:
+            TookTooLong: Before the first one for which there is none.
+        """
+        for item in items:
+            if time.thread_time() > self._until_s:
+                raise TookTooLong
+            yield item
 
 
 def _ended(task: asyncio.Task[Any]) -> None:

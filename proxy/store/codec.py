@@ -1,14 +1,17 @@
-"""Turns and memories to JSON bytes and back, without loss."""
+"""Stored forms of values, without loss: turns and memories as JSON bytes, and the column types of SQL tables."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import orjson
+import sqlalchemy as sa
+from sqlalchemy.engine import Dialect
 
 from proxy.types import Memory, Said, Scope, Turn
 
@@ -20,10 +23,12 @@ _SCOPE_FIELDS = frozenset(field.name for field in dataclasses.fields(Scope)) - {
 _SCOPE_TUPLES = ("inside", "also")
 _SAID_FIELDS = frozenset(field.name for field in dataclasses.fields(Said))
 _MEMORY_FIELDS = frozenset(field.name for field in dataclasses.fields(Memory))
-_MEMORY_TUPLES = ("turns", "earlier", "later")
 FORMER_STATUSES = {"superseded": "closed", "retracted": "closed"}
 _MEMORY_TIMES = ("created_at", "updated_at", "valid_from", "valid_to", "last_used_at", "expires_at")
 _MEMORY_TUPLES = ("turns", "earlier", "later")
+
+_ESCAPED = re.compile(r"\\(\\|0|ud[89a-f][0-9a-f]{2})")
+_TAME = re.compile(r"[^\x00\\\ud800-\udfff]*")
 
 
 def dumps(value: Any) -> bytes:
@@ -99,3 +104,44 @@ def _default(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+class Text(sa.TypeDecorator[str]):
+    """Any Python string, in a readable column: NUL and lone surrogates, which the engines refuse, are escaped."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Escape what cannot be stored."""
+        if value is None or (value.isascii() and "\\" not in value and "\0" not in value) or _TAME.fullmatch(value):
+            return value
+        return value.replace("\\", "\\\\").replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+        """Undo the escapes."""
+        if value is None or "\\" not in value:
+            return value
+        return _ESCAPED.sub(_unescape, value)
+
+
+class Json(sa.TypeDecorator[Any]):
+    """A JSON value as bytes; None is NULL."""
+
+    impl = sa.LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes | None:
+        """Write the value as JSON."""
+        return None if value is None else dumps(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        """Read the value back."""
+        return None if value is None else loads(value)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1]
+    if code == "\\":
+        return code
+    return "\0" if code == "0" else chr(int(code[1:], 16))

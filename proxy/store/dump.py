@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from proxy.errors import InvalidRequest
-from proxy.store.columns import Json
+from proxy.store.codec import Json
 from proxy.store.erase import OWNED
 from proxy.store.partitions import reached
 from proxy.store.sql import Database

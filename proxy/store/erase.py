@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from proxy.store.columns import Json, Text
+from proxy.store.codec import Json, Text
 from proxy.store.partitions import covered
 from proxy.store.sql import Database
 from proxy.store.tables import destructions, leases, media, metadata, sessions

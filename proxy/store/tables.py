@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from proxy.store.columns import Json, Text
+from proxy.store.codec import Json, Text
 
 metadata = sa.MetaData()
 

@@ -24,8 +24,7 @@ from proxy.memory.lifecycle.quarantine import apart_changes, apart_episodes
 from proxy.memory.lifecycle.task_cues import with_tasks
 from proxy.memory.plan.changes import Change, changes_from_json, changes_to_json, is_ending
 from proxy.memory.vectors.embed import EmbeddingFailed
-from proxy.process.patience import MAX_CPU_S, TookTooLong
-from proxy.process.threads import in_thread
+from proxy.process.threads import MAX_CPU_S, TookTooLong, in_thread
 from proxy.services import Services
 from proxy.store.journal_rows import BEGUN, STALLED, TO_INDEX, TO_LEARN, TOO_SLOW, Claim, Item
 from proxy.telemetry.metrics import JOB_SECONDS, JOBS, LEARN_LAG_SECONDS

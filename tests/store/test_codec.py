@@ -5,10 +5,12 @@ from typing import Any, get_args
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from sqlalchemy.dialects import sqlite
 
 from proxy.store import codec
+from proxy.store.codec import Text
 from proxy.types import STATUSES, Kind, Memory, Provenance, Said, Scope, Turn
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=30)  # NUL and lone surrogates included
@@ -61,6 +63,9 @@ MEMORIES = st.builds(
     batch=ANY_TEXT,
     metadata=OBJECTS,
 )
+
+COLUMN_TEXT = st.text(st.characters(codec=None)) | st.text("\\0ud8\0\ud800x")
+DIALECT = sqlite.dialect()
 
 
 @given(TURNS)
@@ -159,3 +164,19 @@ def test_turn_of_a_later_version_is_readable() -> None:
     row = {"id": "1", "scope": scope, "messages": [said], "reply": "", "finish": "complete", "model": "m", "mood": 1}
     turn = codec.turn_from_json(orjson.dumps(row | {"at": "2026-01-01T00:00:00Z"}))
     assert (turn.scope, turn.messages) == (Scope("t", "u"), (Said("m", "user", "x"),))
+
+
+@given(COLUMN_TEXT)
+@example("\\ud800")
+@example("\\\\0\0\\")
+def test_any_text_comes_back_and_is_stored_plain(text: str) -> None:
+    stored = Text().process_bind_param(text, DIALECT)
+    assert stored is not None
+    assert "\0" not in stored
+    stored.encode()
+    assert Text().process_result_value(stored, DIALECT) == text
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\\")))
+def test_ordinary_text_is_stored_as_it_is(text: str) -> None:
+    assert Text().process_bind_param(text, DIALECT) == text

@@ -300,7 +300,7 @@ async def test_finished_attempt_is_not_counted(services: Services) -> None:
 
 
 async def test_too_slow_turn_is_kept_unlearned(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proxy.process.patience.MAX_CPU_S", -1.0)
+    monkeypatch.setattr("proxy.process.threads.MAX_CPU_S", -1.0)
     await say(services, ANNA, "1")
 
     async def is_done() -> bool:

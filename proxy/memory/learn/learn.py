@@ -21,7 +21,7 @@ from proxy.memory.learn.statements import (
     statements,
 )
 from proxy.memory.plan.changes import SLOT, Change
-from proxy.process.patience import Patience
+from proxy.process.threads import Patience
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question

@@ -16,9 +16,8 @@ from proxy.clock import to_ms
 from proxy.memory.index.index import TurnShelf
 from proxy.memory.index.postings import Mask, Scores
 from proxy.memory.recall import tuning
-from proxy.memory.recall.advice import asks_for_advice, prefers
 from proxy.memory.recall.gate import asks_of_oneself
-from proxy.memory.recall.query import Query, is_of_oneself
+from proxy.memory.recall.query import Query, asks_for_advice, is_of_oneself, prefers
 from proxy.memory.recall.rank import best, economy, fuse, shared_out, thinned, varied
 from proxy.text.lexical import content, tokens
 from proxy.types import Role
