@@ -18,7 +18,7 @@ from proxy.errors import ConfigError, Forbidden
 from proxy.settings.load import is_loopback
 from proxy.settings.serving import AuthSettings
 from proxy.types import UNSAID, Allowance, Scope, Team
-from proxy.types.partition import partition
+from proxy.types.scope import partition
 
 SECRET_FILE = "secret.key"  # noqa: S105 - the name of a file
 _SESSION_HEADERS = ("x-openwebui-chat-id", "x-sm-conversation-id")

@@ -19,7 +19,7 @@ from proxy.services import Services
 from proxy.store.agents import Agent
 from proxy.text.secrets import redact
 from proxy.types import Scope
-from proxy.types.partition import parts
+from proxy.types.scope import parts
 
 router = APIRouter(prefix="/v1/agents")
 

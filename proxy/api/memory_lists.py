@@ -21,7 +21,7 @@ from proxy.memory.plan.changes import is_ending
 from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
-from proxy.types.partition import parts
+from proxy.types.scope import parts
 
 router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
 

@@ -13,7 +13,7 @@ from proxy.clock import iso
 from proxy.services import Services
 from proxy.store.projects import Project
 from proxy.types import Scope
-from proxy.types.partition import parts
+from proxy.types.scope import parts
 
 router = APIRouter(prefix="/v1/projects")
 

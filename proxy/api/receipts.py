@@ -20,7 +20,7 @@ from proxy.memory.recall.chunk_source import title
 from proxy.services import Services
 from proxy.text.tokens import count
 from proxy.types import Scope
-from proxy.types.partition import parts
+from proxy.types.scope import parts
 
 _SHOWN = ("chunk", "image")
 _LISTS = ("injected", "considered", "learned", "closed", "linked", "review")

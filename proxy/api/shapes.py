@@ -17,7 +17,7 @@ from proxy.store.media import Shown
 from proxy.store.sessions import Session
 from proxy.store.uses import Use
 from proxy.types import Chunk, Document, Episode, Hit, Image, Memory
-from proxy.types.partition import parts
+from proxy.types.scope import parts
 
 NO_NAMES: Mapping[str, str] = {}
 _SMALL_BYTES = 64 * 1024  # read within moments

@@ -38,7 +38,7 @@ from proxy.process.threads import in_thread
 from proxy.services import Services
 from proxy.text.secrets import redact
 from proxy.types import Memory, Scope
-from proxy.types.partition import parts
+from proxy.types.scope import parts
 
 router = APIRouter(prefix="/v1/tasks")
 

@@ -22,7 +22,7 @@ from proxy.pipeline.exchange import Exchange
 from proxy.pipeline.policy import beside_loop
 from proxy.services import Services
 from proxy.types import Mode, Scope
-from proxy.types.partition import partition, parts
+from proxy.types.scope import partition, parts
 from proxy.upstream.affinity import Conversation
 from proxy.upstream.failover import Plan, Try
 

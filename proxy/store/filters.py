@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from proxy.store.codec import FORMER_STATUSES
 from proxy.types import Scope, Status
-from proxy.types.partition import visible
+from proxy.types.scope import visible
 
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _PART = re.compile(r'"[a-z_]{1,32}":(?:"(?:[a-z]{1,16}")?|true)?')

@@ -38,7 +38,7 @@ from proxy.store.schema import (
     decode,
 )
 from proxy.types import Chunk, Episode, Memory, Scope
-from proxy.types.partition import covers
+from proxy.types.scope import covers
 
 _LEFTOVER_AGE_S = 3600.0
 

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from proxy.types import Scope
-from proxy.types.partition import partition, parts
+from proxy.types.scope import partition, parts
 
 
 def owned(scope: Scope, column: sa.Column[Any]) -> sa.ColumnElement[bool]:

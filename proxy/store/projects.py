@@ -12,7 +12,7 @@ from proxy.errors import NotFound
 from proxy.store.sql import Database
 from proxy.store.tables import projects
 from proxy.types import Scope
-from proxy.types.partition import partition
+from proxy.types.scope import partition
 
 
 @dataclass(frozen=True, slots=True)

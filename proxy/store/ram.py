@@ -20,7 +20,7 @@ from proxy.store.row_file import RowFile
 from proxy.store.schema import ENDINGS, LAYOUTS, NOUNS, Batch, Noun, Revision, Skimmed, Vector
 from proxy.text.lexical import tokens
 from proxy.types import Chunk, Episode, Memory, Scope
-from proxy.types.partition import covers
+from proxy.types.scope import covers
 
 # The two kinds of rows there are; whoever holds one does not care which.
 Rows: TypeAlias = "LanceStore | RamStore"

@@ -23,7 +23,7 @@ from proxy.process.threads import shielded
 from proxy.services import Services
 from proxy.store.destructions import Doomed
 from proxy.types import Scope
-from proxy.types.partition import covers
+from proxy.types.scope import covers
 from proxy.worker.endings import forget_summaries, remove_learned
 
 _log = structlog.get_logger(__name__)

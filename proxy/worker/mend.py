@@ -20,7 +20,7 @@ from proxy.store.lance_damage import SetAside
 from proxy.store.schema import LAYOUTS, NOUNS, Batch, Noun
 from proxy.store.sessions import Session
 from proxy.types import Chunk, Episode, Image, Scope
-from proxy.types.partition import settled
+from proxy.types.scope import settled
 from proxy.worker.read_in import image_chunks
 
 _log = structlog.get_logger(__name__)

@@ -30,7 +30,7 @@ from proxy.store.quarantine import Apart
 from proxy.text.secrets import redact
 from proxy.text.tokens import measure_long
 from proxy.types import Chunk, Document, Image
-from proxy.types.partition import partition, parts
+from proxy.types.scope import partition, parts
 from proxy.worker.abstracts import sum_up
 
 _log = structlog.get_logger(__name__)

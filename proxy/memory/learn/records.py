@@ -16,7 +16,7 @@ from proxy.text.lexical import tongue
 from proxy.text.terms import Term
 from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
-from proxy.types.partition import widest
+from proxy.types.scope import widest
 
 MAX_CARRIED = 400  # characters of a message that is shown whole for a statement in it
 CONFIDENCE = 0.8  # of a statement said once

@@ -23,7 +23,7 @@ from proxy.store.spool import Spool
 from proxy.store.sql import Database
 from proxy.store.uses import Uses
 from proxy.types import Scope
-from proxy.types.partition import covers
+from proxy.types.scope import covers
 
 SCRUB_TRIES = 20  # readers of other processes may stand in the way for a moment
 SCRUB_PAUSE_S = 0.25

@@ -19,7 +19,7 @@ from proxy.memory.visibility.visibility import current
 from proxy.store.history import Entry
 from proxy.text.tokens import count
 from proxy.types import Hit, Memory, Scope, Source
-from proxy.types.partition import parts
+from proxy.types.scope import parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from proxy.text.languages import words as listed
 from proxy.text.segment import clauses
 from proxy.text.words import flat, words
 from proxy.types import Memory
-from proxy.types.partition import parts, without_project
+from proxy.types.scope import parts, without_project
 
 _PERSONAL = frozenset({"home", "job", "employer", "name"})  # slots that a person fills wherever they are
 

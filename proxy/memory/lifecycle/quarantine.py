@@ -19,7 +19,7 @@ from proxy.text.languages import languages_in
 from proxy.text.secrets import holds_credential
 from proxy.text.words import flat
 from proxy.types import Chunk, Episode, Memory, Scope
-from proxy.types.partition import partition, parts
+from proxy.types.scope import partition, parts
 
 T = TypeVar("T", Episode, Chunk)
 

@@ -9,7 +9,7 @@ from proxy.memory.plan.changes import is_ending
 from proxy.store.ledger import Ledger
 from proxy.store.shares import Shares
 from proxy.types import Memory, Scope
-from proxy.types.partition import parts
+from proxy.types.scope import parts
 
 
 def may_share(memory: Memory) -> None:

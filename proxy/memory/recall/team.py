@@ -21,7 +21,7 @@ from proxy.store.schema import Batch, Revision
 from proxy.store.shares import PREFIX, Share, Shares
 from proxy.text.lexical import tokens
 from proxy.types import Hit, Memory, Scope, Team
-from proxy.types.partition import parts
+from proxy.types.scope import parts
 
 MAX_HITS = 8  # of teams in one block
 _MAX_KNOWN = 64  # sets of teams whose shelves are kept

@@ -28,7 +28,7 @@ from proxy.store.ram import Rows
 from proxy.store.schema import LAYOUTS, NOUNS, Noun, decoder, encoded
 from proxy.text.secrets import redact
 from proxy.types import Memory, Scope
-from proxy.types.partition import partition, parts
+from proxy.types.scope import partition, parts
 
 FORMAT, VERSION = "throughline.export", 1
 BATCH = 200  # lines that are stored in one go
