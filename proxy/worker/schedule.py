@@ -15,6 +15,7 @@ from proxy.process import heap
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.stamps import owners
+from proxy.store.waits import shorten
 from proxy.types import Scope
 from proxy.worker.destroy import resume, scrub
 from proxy.worker.endings import end_idle
@@ -63,6 +64,7 @@ class Schedule:
     async def _run(self) -> None:
         tick = 0
         while True:
+            await self._attempt("waits", self._shorten_waits())
             await self._attempt("measure", self._services.measure())
             await self._wait()
             tick += 1
@@ -126,6 +128,13 @@ class Schedule:
                 break
             await asyncio.sleep(_RETRY_S)
         await self._scrub()
+
+    async def _shorten_waits(self) -> None:
+        services = self._services
+        if ended := await shorten(services.database, now=services.clock.now(), lease_s=services.pace.lease_s):
+            _log.warning("the clock was set back: what waited for a time far ahead goes on now", rows=ended)
+            services.wake.set()
+            services.arrived.set()
 
     async def _note_uses(self) -> None:
         for part in self._services.both():

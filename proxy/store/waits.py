@@ -1,0 +1,41 @@
+"""Times that work waits for, where the clock ran ahead when they were written."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from proxy.clock import to_ms
+from proxy.store.journal_rows import OPEN, UNJUDGED
+from proxy.store.sql import Database
+from proxy.store.tables import destructions, jobs, journal, leases, media
+
+MAX_WAIT = timedelta(hours=1)  # above every pause of ours: the longest is 10 minutes
+_PAUSES = ((journal.c.due_ms, OPEN), (journal.c.due_ms, UNJUDGED), (media.c.due_ms, None), (destructions.c.at_ms, None))
+_LEASES = ((leases.c.until_ms, None), (media.c.until_ms, None), (jobs.c.until_ms, None))
+
+
+async def shorten(db: Database, *, now: datetime, lease_s: float) -> int:
+    """End waits that are longer than any of ours, and return how many: the clock was ahead when they were written.
+
+    A lease gets its usual length, as its holder may be alive.
+    """
+    lease = timedelta(seconds=lease_s)
+    beyond_ms = to_ms(now + max(MAX_WAIT, 2 * lease))
+    wrong = [
+        (column, value_ms, sa.and_(column > beyond_ms, sa.true() if rows is None else rows))
+        for columns, value_ms in ((_PAUSES, to_ms(now)), (_LEASES, to_ms(now + lease)))
+        for column, rows in columns
+    ]
+
+    def any_of(connection: sa.Connection) -> bool:
+        return any(connection.execute(sa.select(column).where(which).limit(1)).first() for column, _, which in wrong)
+
+    def mend(connection: sa.Connection) -> int:
+        changes = [
+            sa.update(column.table).where(which).values({column.name: value_ms}) for column, value_ms, which in wrong
+        ]
+        return sum(connection.execute(change).rowcount for change in changes)
+
+    return await db.submit(mend) if await db.query(any_of) else 0
