@@ -201,6 +201,7 @@ def changed(archive: bytes, *, at: int, to: bytes) -> bytes:
 
 
 MEMORY: Message = {"id": "mem_" + "0" * 24, "kind": "fact", "text": "I play the bassoon."}
+TIMED: Message = {**MEMORY, **dict.fromkeys(("created_at", "updated_at", "valid_from"), 1767261600000)}
 
 
 def exported(*entries: Message) -> bytes:
@@ -269,6 +270,13 @@ def test_mem0_export_and_pasted_list_are_stated_once(server: Running) -> None:
         (exported({"type": "blobs", "value": {"name": "a" * 64, "base64": "é"}}), "Line 2"),
         (exported({"type": "memories", "value": {**MEMORY, "context": 5}}), "Line 2"),
         (exported({"type": "memories", "value": {**MEMORY, "created_at": 10**18}}), "Line 2"),
+        (
+            exported({"type": "memories", "value": {**TIMED, "kind": "gossip"}}),
+            "Line 2 is no entry of memories: its 'kind'",
+        ),
+        (exported({"type": "memories", "value": {**TIMED, "status": "asleep"}}), "its 'status'"),
+        (exported({"type": "memories", "value": {**TIMED, "earlier": [5]}}), "its 'earlier'"),
+        (exported({"type": "memories", "value": {**TIMED, "metadata": []}}), "its 'metadata'"),
         (exported({"type": "costs", "value": {"calls": 2**63}}), "no fitting"),
     ],
 )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
@@ -27,7 +28,7 @@ from proxy.store.filters import is_id
 from proxy.store.ram import Rows
 from proxy.store.schema import LAYOUTS, NOUNS, Noun, decoder, encoded
 from proxy.text.secrets import redact
-from proxy.types import Memory, Scope
+from proxy.types import Chunk, Episode, Memory, Scope
 from proxy.types.scope import partition, parts
 
 FORMAT, VERSION = "throughline.export", 1
@@ -36,6 +37,11 @@ MAX_LINE_BYTES = 512 * 2**20  # a document of the largest size in base64
 _BLOB = re.compile(r"[0-9a-f]{64}(?:\.webp)?")
 _NAMED = (b'{"type":"agents"', b'{"type":"projects"')
 _WORDS = ("text", "quote", "context")
+_CHECKED: Mapping[Noun, TypeAdapter[Any]] = {
+    "memories": TypeAdapter(Memory),
+    "episodes": TypeAdapter(Episode),
+    "chunks": TypeAdapter(Chunk),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +220,13 @@ def _item(noun: Noun, value: Mapping[str, Any], number: int, notes: list[str]) -
     """Return a row; a secret in it is left out, and its place noted."""
     try:
         item = decoder(LAYOUTS[noun])(orjson.dumps(value))
+        item = _CHECKED[noun].validate_python({name: getattr(item, name) for name in LAYOUTS[noun].fields})
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        field = wrong["loc"][0]
+        raise InvalidRequest(
+            f"Line {number} is no entry of {noun}: its {field!r} does not fit ({wrong['msg']})."
+        ) from error
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise InvalidRequest(f"Line {number} is no entry of {noun}.") from error
     names = _WORDS if isinstance(item, Memory) else ("text",)
