@@ -12,34 +12,40 @@ from proxy.settings.section import Section
 class MemorySettings(Section):
     """Learning, recall and injection."""
 
-    enabled: bool = Field(True, description="False: a plain proxy.")
+    enabled: bool = Field(True, description="Learn and recall; False: a plain proxy.")
     default_mode: Literal["full", "read", "write", "observe", "off"] = Field(
         "full", description="Mode of a request without `X-Memory-Mode`."
     )
     local_user: str = Field(
-        "", description="In `passthrough` mode on loopback, the one user that every key means; empty: each key its own."
+        "", description="User of every key in `passthrough` mode on loopback; empty: each key is a user of its own."
     )
     projects: bool = Field(
-        False, description="Whether the working folder that a coding agent tells of is a project; the header always is."
+        False,
+        description="Take the working folder that a coding agent names for a project, besides `X-Memory-Project`.",
     )
     quarantine_injections: bool = Field(
-        True, description="Whether a file whose text gives the model orders of its own is set apart until released."
+        True, description="Set apart, until released, files whose text gives the model orders."
     )
     quarantine_secrets: bool = Field(
-        False, description="Whether a file that holds keys or passwords is set apart too; they are left out anyway."
+        False, description="Set apart files that hold keys or passwords; their values are left out in any case."
     )
-    deadline_ms: int = Field(300, ge=1, description="Milliseconds memory may take before the first token.")
-    budget_tokens: int = Field(600, ge=0, description="Tokens of memory put into a request.")
-    max_budget_tokens: int = Field(8000, ge=4000, description="Cap on `X-Memory-Budget`.")
+    deadline_ms: int = Field(300, ge=1, description="Milliseconds that memory may take before the first token.")
+    budget_tokens: int = Field(600, ge=0, description="Tokens of memory added to a request.")
+    max_budget_tokens: int = Field(8000, ge=4000, description="Highest `X-Memory-Budget` that is granted, in tokens.")
     extraction_model: str | None = Field(
         None,
-        description="Model that judges which older statements a message ends, as LiteLLM names it; unset, or without a "
-        "key: the built-in engine alone.",
+        description="Model that judges which statements a message ends, as LiteLLM names it; without it or "
+        "its key: built in.",
     )
-    extraction_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
-    extraction_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
+    extraction_api_key: SecretStr | None = Field(
+        None, description="Key of `extraction_model`; unset: the provider's own variable."
+    )
+    extraction_base_url: str | None = Field(None, description="Base URL of `extraction_model`; unset: the provider's.")
     extraction_timeout_s: float | None = Field(
-        None, gt=0, description="Seconds one call to it may take; unset: 60, or 300 for a base URL on this machine."
+        None,
+        gt=0,
+        description="Seconds of one call to `extraction_model` or `summary_model`; unset: 60, or 300 for a "
+        "base URL on this machine.",
     )
     model_debounce_s: float = Field(
         4.0,
@@ -52,45 +58,48 @@ class MemorySettings(Section):
         description="Seconds within which the same first message without a session is a replay; later it is new.",
     )
     ephemeral_ttl_s: float = Field(
-        3600.0, gt=0, description="Idle seconds after which an ephemeral conversation is gone."
+        3600.0, gt=0, description="Seconds without use after which an ephemeral conversation is gone."
     )
     compact_at: float = Field(
         0.75,
         ge=0,
         le=1,
-        description="Share of the model's window at which the oldest turns give way to a summary; 0: never.",
+        description="Share of the model's window at which the oldest turns are replaced by a summary; 0: never.",
     )
     session_idle_minutes: float = Field(
-        60.0, ge=0, description="Idle minutes after which a conversation ends and is summed up; 0: never by itself."
+        60.0,
+        ge=0,
+        description="Minutes without a message after which a conversation ends and is summed up; 0: never by itself.",
     )
     opening_summaries: int = Field(
-        2, ge=0, le=5, description="Summaries of the last conversations that open a new one's memory."
+        2, ge=0, le=5, description="Summaries of the last conversations added to the first message of a new one."
     )
     summary_model: str | None = Field(
         None,
-        description="Model that writes summaries, of documents too, in the background; unset: they are extractive.",
+        description="Model that writes summaries of conversations and documents in the background; unset: extracts.",
     )
-    summary_api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
-    summary_base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
+    summary_api_key: SecretStr | None = Field(
+        None, description="Key of `summary_model`; unset: the provider's own variable."
+    )
+    summary_base_url: str | None = Field(None, description="Base URL of `summary_model`; unset: the provider's.")
     review_days: float = Field(
         30.0,
         ge=0,
-        description="Days that a request to forget waits for a decision; then it counts as approved. 0: for ever.",
+        description="Days that an unclear request to forget waits for a decision before it counts as "
+        "approved; 0: for ever.",
     )
     compress_days: float = Field(
-        7.0, ge=0, description="Days without use after which a long memory is told in short, with its id; 0: never."
+        7.0, ge=0, description="Days without use after which a long memory is recalled in short, with its id; 0: never."
     )
     commands: bool = Field(
         False,
-        description="Whether `/memory …` in a chat is answered here, for all keys; else `keys create --commands`.",
+        description="Answer `/memory …` in the chats of all keys; False: of keys made with `--commands`.",
     )
-    archive_unused: bool = Field(
-        False, description="Whether memories are archived that nobody used for long; pinned ones never are."
-    )
+    archive_unused: bool = Field(False, description="Archive memories after `archive_days`; pinned ones never.")
     archive_days: float = Field(
-        30.0, ge=0, description="Days without use after which a memory is archived, or would be; 0: never."
+        30.0, ge=0, description="Days without use after which a memory is due for the archive; 0: never."
     )
-    expire_days: dict[str, float] = Field({}, description="The same by kind: `{event: 90}`; 0: never.")
+    expire_days: dict[str, float] = Field({}, description="`archive_days` by kind of memory: `{event: 90}`; 0: never.")
 
 
 class EmbedderSettings(Section):
@@ -98,12 +107,19 @@ class EmbedderSettings(Section):
 
     model: str = Field(
         "builtin",
-        description="`builtin`: in the package, English first; `multilingual`: fetched once; else LiteLLM's.",
+        description="`builtin`: in the package, English first; `multilingual`: fetched once; else a model as "
+        "LiteLLM names it.",
     )
-    hub_url: str = Field("https://huggingface.co", description="Whence `multilingual` is fetched: a hub or mirror.")
-    api_key: SecretStr | None = Field(None, description="Key for it; unset: the provider's own variable.")
-    base_url: str | None = Field(None, description="Base URL for it; unset: the provider's.")
-    dimension: int = Field(384, ge=1, le=8192, description="Length of its vectors; `builtin`, `multilingual`: 384.")
+    hub_url: str = Field(
+        "https://huggingface.co", description="Base URL of the hub or mirror that `multilingual` is fetched from."
+    )
+    api_key: SecretStr | None = Field(
+        None, description="Key of a model of LiteLLM's; unset: the provider's own variable."
+    )
+    base_url: str | None = Field(None, description="Base URL of a model of LiteLLM's; unset: the provider's.")
+    dimension: int = Field(
+        384, ge=1, le=8192, description="Length of the vectors; of `builtin` and `multilingual` 384."
+    )
 
 
 class StoreSettings(Section):
@@ -111,18 +127,19 @@ class StoreSettings(Section):
 
     database_url: str | None = Field(
         None,
-        description="URL of the journal (`postgresql://…`, with the extra `postgres`); unset: SQLite in the folder.",
+        description="URL of the database (`postgresql://…`, with the extra `postgres`); unset: SQLite in the "
+        "data folder.",
     )
     synchronous: Literal["normal", "full"] = Field(
-        "normal", description="SQLite's durability: `normal` survives a crash of ours, `full` also a power cut."
+        "normal", description="Durability of SQLite: `normal` survives the end of the process, `full` also a power cut."
     )
-    index_cache_bytes: int = Field(96 * 2**20, ge=0, description="Memory for users' search indexes, in bytes.")
+    index_cache_bytes: int = Field(96 * 2**20, ge=0, description="Bytes of RAM for users' search indexes.")
     receipts_days: float = Field(30.0, ge=0, description="Days that receipts are kept.")
     journal_days: float = Field(
         1.0,
         ge=0,
-        description="Days that a learned turn stays in the journal, from which damaged tables are made again.",
+        description="Days that a learned turn stays in the journal, from which damaged tables are rebuilt.",
     )
     conversations_days: float = Field(
-        90.0, gt=0, description="Days after its last use that a conversation is recognised and goes on where it stood."
+        90.0, gt=0, description="Days after its last use within which a conversation is recognised and goes on."
     )

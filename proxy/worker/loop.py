@@ -24,7 +24,7 @@ _log = structlog.get_logger(__name__)
 _MAX_OUTAGE_PAUSE_S = 60.0
 _MAX_RETRY_PAUSE_S = 600.0
 _MAX_DOUBLINGS = 16
-_WITH_RULES, _WITH_MODEL = 2, 16  # owners at a time
+_CONCURRENCY = 2  # owners at a time, unless `worker.concurrency` says otherwise
 
 
 class Worker:
@@ -54,8 +54,7 @@ class Worker:
 
     async def _seek(self) -> None:
         await self._services.warmed.wait()
-        # A call to a model is mostly waiting, and must not keep other owners' turns from being indexed.
-        many = self._settings.concurrency or _WITH_RULES
+        many = self._settings.concurrency or _CONCURRENCY
         free = [f"{secrets.token_hex(8)}.{number}" for number in range(many)]
         must_revive, has_worked = True, False
         while not self._stopping.is_set():
