@@ -13,6 +13,7 @@ import numpy as np
 from proxy.memory.index.index import FactShelf, TurnShelf
 from proxy.memory.index.postings import Mask, Scores
 from proxy.memory.plan.changes import FORGOTTEN, is_carried, is_ending
+from proxy.memory.recall import tuning
 from proxy.memory.recall.found import Found
 from proxy.memory.recall.query import Query
 from proxy.text.languages import languages_in, languages_of
@@ -23,8 +24,6 @@ from proxy.types import Episode, Hit, Memory, Scope, Source
 
 MAX_ENDED = 4  # ended statements in one block
 MAX_OVERVIEW = 40  # memories that answer an overview question, before the budget
-SPREAD = 0.5  # of the cosine to what is chosen already, taken off a memory's rank in an overview
-RECENT_HALF_LIFE_DAYS = 60.0
 MAX_LINKED = 160  # characters of a statement that is shown on one entry with others
 
 _BEFORE, _BEHIND = 12, 2  # pieces of a message that tell what in one of them is quoted
@@ -133,12 +132,12 @@ def overview(shelf: FactShelf, mask: Mask, query: Query) -> list[Hit]:
     rows = [shelf.items[line] for line in lines]
     ages = np.array([max(0.0, (query.now - row.valid_from).total_seconds() / 86_400) for row in rows])
     uses = np.array([len(row.turns) + row.uses + 3 * row.pinned for row in rows])
-    ranks = np.log2(1 + uses) + np.exp2(-ages / RECENT_HALF_LIFE_DAYS)
+    ranks = np.log2(1 + uses) + np.exp2(-ages / tuning.OVERVIEW_HALF_LIFE_DAYS)
     vectors = shelf.vectors(np.asarray(lines, dtype=np.int64))
     nearest = np.zeros(len(lines))
     hits = []
     for place in range(min(MAX_OVERVIEW, len(lines))):
-        at = int(np.argmax(ranks - 2 * SPREAD * nearest))
+        at = int(np.argmax(ranks - 2 * tuning.OVERVIEW_SPREAD * nearest))
         hits.append(fact_hit(rows[at], 1.0 - place / (2 * MAX_OVERVIEW)))
         ranks[at] = -np.inf
         nearest = np.maximum(nearest, vectors @ vectors[at])

@@ -11,7 +11,7 @@ from __future__ import annotations
 CONTEXT_WEIGHT = 0.35  # of a term of the turn before, where the query leans on it
 IN_TIME_FACTOR = 1.2
 
-# Memories (``sources``, ``rank.priors``)
+# Memories (``sources``, ``rank.priors``, ``hits.overview``)
 WORDS_WEIGHT, COSINE_WEIGHT = 0.5, 0.5  # of passages too
 SUMMARY_FACTOR = 0.4  # at 1.0 summaries took the room of the turns that they sum up (LoCoMo)
 CONFIDENCE_WEIGHT = 0.15  # a factor of 0.85 where nothing is sure
@@ -21,6 +21,8 @@ PINNED_BONUS = 0.05
 SIMILAR_COSINE = 0.7  # from here on two memories say much the same, and the newer goes first
 LEAD_COVERAGE = 0.5  # a memory leads that holds so much of the query,
 LEAD_COSINE, LEAD_COSINE_SHARE = 0.25, 0.75  # or is so near to it, and so near as the best
+OVERVIEW_SPREAD = 0.5  # of the cosine to what is chosen already, taken off a memory's rank in an overview
+OVERVIEW_HALF_LIFE_DAYS = 60.0
 HANDFUL_SCORE = 1e-3  # of a memory that is kept only because there are few
 
 # Turns (``turns``, ``rank.economy``): weights of words, cosine, words around, cosine around. A short turn is understood
@@ -54,7 +56,7 @@ MIN_PASSAGES = 600
 # Floors of a source, as a share of its best score: hits below are considered only
 FACT_FLOOR, TURN_FLOOR, PASSAGE_FLOOR = 0.3, 0.3, 0.5
 
-# Evidence for the gate (``evidence``)
+# Evidence for the gate (``gate.weigh``)
 TELLING_WEIGHT = 0.3  # of a term, from which on it counts
 COVERING_TEXTS = 3  # one of which must hold the words
 LARGE_TABLE_TEXTS, SAMPLED_TEXTS = 4000, 12  # where a table is too large to count in; those that are read instead
