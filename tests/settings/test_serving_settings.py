@@ -90,4 +90,4 @@ def test_running_reply_ends_with_the_shutdowns_time(tmp_path: Path, provider: Fa
             started = time.monotonic()
             running.send_signal(signal.SIGTERM)
             assert running.wait(WAIT_S) in (0, -signal.SIGTERM)
-            assert time.monotonic() - started < 20  # by default it would be 30 s
+            assert time.monotonic() - started < 30  # the default, which it would take at least
