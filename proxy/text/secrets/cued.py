@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from proxy.text.scan import holds, scan
 from proxy.text.secrets.bonds import Bond, bond_before, bond_behind, is_list_gap
 from proxy.text.secrets.cues import Around, Cue, Kind, cues_in, lower
 from proxy.text.secrets.data import words
@@ -57,7 +58,7 @@ class _Text:
 
 def spans(text: str) -> Iterator[Span]:
     """Yield where words stand that a cue makes secrets; they may overlap."""
-    if not _TELLING.search(text):
+    if not holds(_TELLING, text):
         return
     lowered = lower(text)
     cues = cues_in(text, lowered)
@@ -197,7 +198,7 @@ def _words_before(seen: _Text, piece: Piece) -> list[str]:
 def _numbers(seen: _Text) -> Iterator[Span]:
     for kinds, pattern in ((_OF_CODES, _NUMBER), (_OF_PASSWORDS, _LONG_NUMBER)):
         cues = [cue for cue in seen.cues if cue.kind in kinds]
-        found = [match.span() for match in pattern.finditer(seen.text)] if cues else []
+        found = [match.span() for match in scan(pattern, seen.text)] if cues else []
         starts = [start for start, _ in found]
         for cue in cues if found else ():
             at = bisect_left(starts, cue.end)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from proxy.text.scan import holds, scan
 from proxy.text.secrets.cues import lower
 from proxy.text.secrets.data import phrases, rarest, section, words
 from proxy.text.secrets.shapes import UUID, Strength, core, is_random, strength, turns
@@ -25,6 +26,7 @@ _AUTHORIZATION = re.compile(
 )
 _HEADER = re.compile(r"(?i)authorization[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?\Z")
 _RUN = re.compile(r"\S++")
+_LONG_RUN = re.compile(r"(?<!\S)\S{14,}+")
 _USER_PART = re.compile(r"[^/?#\s\"'<>`]*+")
 _PARAMETER = re.compile(r"[?&;#]([\w.%-]{1,60}+)=([^&#\s\"'<>;`)\]]++)")
 _LONG_WORD = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,}+={0,2}")
@@ -53,20 +55,20 @@ def spans(text: str, *, is_name: bool = False) -> Iterator[Span]:
     """
     yield from credentials(text, is_name=is_name)
     yield from _cards(text)
-    yield from (match.span() for match in _IBAN.finditer(text) if _is_iban(match[0]))
+    yield from (match.span() for match in scan(_IBAN, text) if _is_iban(match[0]))
 
 
 def credentials(text: str, *, is_name: bool = False) -> Iterator[Span]:
     """Yield where secrets stand that open something, as ``spans`` does: no cards and no bank accounts."""
     if "PRIVATE KEY" in text:
-        yield from (match.span() for match in _PRIVATE_KEY.finditer(text))
+        yield from (match.span() for match in scan(_PRIVATE_KEY, text))
     if "Private-Lines" in text:
-        yield from (match.span() for match in _PUTTY.finditer(text))
-    longest = max(map(len, text.split()), default=0)
+        yield from (match.span() for match in scan(_PUTTY, text))
+    longest = max((word.end() - word.start() for word in scan(_LONG_RUN, text)), default=0)
     if longest >= _MIN_KEY:
         yield from _prefixed(text)
     if longest >= _MIN_TELEGRAM and ":" in text:
-        yield from (match.span() for match in _TELEGRAM.finditer(text))
+        yield from (match.span() for match in scan(_TELEGRAM, text))
     yield from _authorized(text)
     if "://" in text or "?" in text or "&" in text:
         yield from _in_urls(text)
@@ -116,7 +118,7 @@ def _is_no_word(rest: str, prefix: str) -> bool:
 
 
 def _authorized(text: str) -> Iterator[Span]:
-    for match in _AUTHORIZATION.finditer(text):
+    for match in scan(_AUTHORIZATION, text):
         secret = match[1]
         is_header = _HEADER.search(text, max(0, match.start() - 24), match.start()) is not None
         is_mixed = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
@@ -127,7 +129,7 @@ def _authorized(text: str) -> Iterator[Span]:
 
 
 def _in_urls(text: str) -> Iterator[Span]:
-    for run in _RUN.finditer(text):
+    for run in scan(_RUN, text):
         word, start = run[0], run.start()
         if "://" in word:
             yield from ((start + begin, start + end) for begin, end in _user_parts(word))
@@ -224,7 +226,7 @@ def _is_argument(value: str) -> bool:
 
 def _random(text: str) -> Iterator[Span]:
     """Yield words of 32 and more mixed characters, unless a word such as "commit" or "sha256" explains them."""
-    for found in _LONG_WORD.finditer(text):
+    for found in scan(_LONG_WORD, text):
         if UUID.fullmatch(found[0].strip("-_=")):
             continue
         word = found[0]
@@ -247,7 +249,7 @@ def _mnemonics(text: str) -> Iterator[Span]:
 
 
 def _cards(text: str) -> Iterator[Span]:
-    for run in _NUMBERS.finditer(text) if _MANY_DIGITS.search(text) else ():
+    for run in scan(_NUMBERS, text) if holds(_MANY_DIGITS, text) else ():
         groups = [group.span() for group in _NUMBER_GROUP.finditer(text, run.start(), run.end())]
         yield from _cards_in(text, groups)
 
