@@ -207,7 +207,7 @@ def _spaced(word: str, language: Language) -> list[str]:
     if not parts:
         return []
     if len(word) > _MAX_TOKEN:
-        return [term for part in parts for term in _stems(part[:_MAX_TOKEN].casefold(), language)]
+        return [term for part in dict.fromkeys(parts) for term in _stems(part[:_MAX_TOKEN].casefold(), language)]
     if len(parts) == 1:
         return _humps(parts[0], language)
     if _DECIMAL.fullmatch(word):
