@@ -17,7 +17,6 @@ GONE = {
     "memory.compact_at_models": "upstream.context_windows sets a model's window; memory.compact_at is a share of it",
     "memory.compact_to": "it is 0.2 now; memory.compact_at says when turns give way",
     "memory.excerpt_tokens": "it is 2000 now; `X-Memory-Budget` asks for more",
-    "memory.extractor": "memory.extraction_model judges if set and given a key; `throughline check` tells",
     "memory.keep_turns": "it is 2 now",
     "memory.max_closed_per_turn": "it is 12 now; what goes beyond waits for review",
     "memory.max_facts_per_turn": "every statement of a message is kept",

@@ -32,10 +32,13 @@ class MemorySettings(Section):
     deadline_ms: int = Field(300, ge=1, description="Milliseconds that memory may take before the first token.")
     budget_tokens: int = Field(600, ge=0, description="Tokens of memory added to a request.")
     max_budget_tokens: int = Field(8000, ge=4000, description="Highest `X-Memory-Budget` that is granted, in tokens.")
+    extractor: Literal["auto", "model", "builtin"] = Field(
+        "auto",
+        description="`auto`: judged by `extraction_model` where it and its key are set; `builtin`: never; "
+        "`model`: no start without.",
+    )
     extraction_model: str | None = Field(
-        None,
-        description="Model that judges which statements a message ends, as LiteLLM names it; without it or "
-        "its key: built in.",
+        None, description="Model that judges which statements a message ends, as LiteLLM names it; unset: built in."
     )
     extraction_api_key: SecretStr | None = Field(
         None, description="Key of `extraction_model`; unset: the provider's own variable."

@@ -65,6 +65,7 @@ TESTED = {
         "deadline_ms": "e2e/test_degraded.py",
         "budget_tokens": "settings/test_memory_settings.py",
         "max_budget_tokens": "settings/test_memory_settings.py",
+        "extractor": "memory/model/test_access.py",
         "extraction_model": "e2e/test_degraded.py",
         "extraction_api_key": "e2e/test_degraded.py",
         "extraction_base_url": "e2e/test_degraded.py",

@@ -64,11 +64,18 @@ def model_access(chosen: ChosenModel, environ: Mapping[str, str]) -> ModelAccess
 
 
 def judge_access(settings: MemorySettings, environ: Mapping[str, str]) -> ModelAccess | None:
-    """Return with what the judge is called, None where no model is set.
+    """Return with what the judge is called, None where the built-in engine decides alone.
 
     Raises:
-        ConfigError: If it needs a key and there is none.
+        ConfigError: If its key is missing, or the model that ``extractor: model`` asks for.
     """
+    if settings.extractor == "builtin":
+        return None
+    if not settings.extraction_model and settings.extractor == "model":
+        raise ConfigError(
+            "memory.extractor is 'model', but no model is set. Set memory.extraction_model, for example to "
+            "'gpt-4o-mini', or memory.extractor: builtin."
+        )
     if not settings.extraction_model:
         return None
     chosen = ChosenModel(
@@ -77,7 +84,7 @@ def judge_access(settings: MemorySettings, environ: Mapping[str, str]) -> ModelA
         settings.extraction_base_url,
         settings.extraction_timeout_s,
         setting="memory.extraction",
-        otherwise="leave memory.extraction_model out",
+        otherwise="set memory.extractor: builtin",
     )
     return model_access(chosen, environ)
 

@@ -152,10 +152,16 @@ class ModelJudge:
 def select_judge(
     settings: MemorySettings, environ: Mapping[str, str], connect: Callable[[ModelAccess], Complete]
 ) -> ModelJudge | None:
-    """Return the judge that the settings ask for, None where the built-in engine decides alone."""
+    """Return the judge that the settings ask for, None where the built-in engine decides alone.
+
+    Raises:
+        ConfigError: If ``extractor`` is ``model`` and the model or its key is missing.
+    """
     try:
         access = judge_access(settings, environ)
     except ConfigError as error:
+        if settings.extractor == "model":
+            raise
         _log.warning("the built-in engine decides alone", reason=str(error))
         return None
     return None if access is None else ModelJudge(connect(access), access.model, timeout_s=access.timeout_s)

@@ -86,6 +86,21 @@ def test_model_without_a_key_is_refused_with_mend() -> None:
 
 
 @pytest.mark.parametrize(
+    ("fields", "mend"),
+    [({}, "memory.extraction_model"), ({"extraction_model": "groq/llama"}, "memory.extraction_api_key")],
+)
+def test_required_judge_is_refused_with_the_mend(fields: dict[str, str], mend: str) -> None:
+    settings = MemorySettings(extractor="model", **fields)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=mend):
+        select_judge(settings, {}, connect)
+
+
+def test_builtin_asks_no_model_whatever_is_set() -> None:
+    settings = MemorySettings(extractor="builtin", extraction_model="groq/llama")
+    assert select_judge(settings, {"GROQ_API_KEY": "gsk_x"}, connect) is None
+
+
+@pytest.mark.parametrize(
     ("fields", "environ", "mend"),
     [
         ({}, {}, ""),
