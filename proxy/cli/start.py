@@ -208,5 +208,7 @@ def _extractor(settings: MemorySettings) -> str:
     try:
         access = judge_access(settings, environment())
     except ConfigError:
+        if settings.extractor == "model":
+            raise
         return f"built in (no key for {settings.extraction_model}; `throughline check` tells more)"
     return access.model if access else "built in"

@@ -40,6 +40,7 @@ def test_banners_curl_line_has_a_valid_key(mode: str, said: str, monkeypatch: py
         ({}, "extractor  built in\n"),
         ({"extraction_model": "groq/llama"}, "extractor  built in (no key for groq/llama;"),
         ({"extraction_model": "groq/llama", "extraction_api_key": "gsk_x"}, "extractor  groq/llama\n"),
+        ({"extraction_model": "groq/llama", "extraction_api_key": "gsk_x", "extractor": "builtin"}, "or  built in\n"),
     ],
 )
 def test_banner_names_the_extractor_at_work(memory: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
