@@ -15,8 +15,8 @@ from proxy.worker.hygiene import tidy_all
 
 app = typer.Typer(help="Show what nobody used for long, and archive it.")
 
-Config = Annotated[Path | None, typer.Option("--config", help="YAML file; see config.example.yaml.")]
-DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder that keeps everything.")]
+Config = Annotated[Path | None, typer.Option("--config", readable=False, help="YAML file; see config.example.yaml.")]
+DataDir = Annotated[Path | None, typer.Option("--data-dir", readable=False, help="Folder that keeps everything.")]
 
 
 @app.command()

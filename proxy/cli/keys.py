@@ -18,8 +18,8 @@ from proxy.types import Allowance
 
 app = typer.Typer(help="Keys of this server, for auth.mode: keys.", no_args_is_help=True)
 
-Config = Annotated[Path | None, typer.Option("--config", help="YAML file; see config.example.yaml.")]
-DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder that keeps everything.")]
+Config = Annotated[Path | None, typer.Option("--config", readable=False, help="YAML file; see config.example.yaml.")]
+DataDir = Annotated[Path | None, typer.Option("--data-dir", readable=False, help="Folder that keeps everything.")]
 Rpm = Annotated[int | None, typer.Option("--rpm", min=0, help="Requests a minute; 0: no limit, whatever the settings.")]
 Tpm = Annotated[int | None, typer.Option("--tpm", min=0, help="Tokens a minute; 0: no limit.")]
 MaxStreams = Annotated[int | None, typer.Option("--max-streams", min=0, help="Streams at a time; 0: no limit.")]

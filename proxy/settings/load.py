@@ -140,9 +140,11 @@ def make_data_dir(settings: Settings) -> None:
             f"{ENV_PREFIX}SERVER__DATA_DIR."
         ) from error
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+        mend = "Mount its disk writable" if is_read_only else f"Give it to that user (chown {os.getuid()})"
         raise ConfigError(
-            f"The data folder {str(folder)!r} cannot be written by user {os.getuid()}. Give it to that user "
-            f"(chown {os.getuid()}), or name another one: --data-dir, or {ENV_PREFIX}SERVER__DATA_DIR."
+            f"The data folder {str(folder)!r} cannot be written by user {os.getuid()}. {mend}, or name another one: "
+            f"--data-dir, or {ENV_PREFIX}SERVER__DATA_DIR."
         )
     for name in _KEPT:
         _close_to_others(folder / name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -167,6 +168,18 @@ def test_impossible_data_folder_is_refused_with_mend(tmp_path: Path, words: list
     assert isinstance(result.exception, ConfigError)
     assert "THROUGHLINE_SERVER__DATA_DIR" in str(result.exception)
     assert result.output == ""
+
+
+def test_read_only_disk_is_refused_with_its_mend(tmp_path: Path) -> None:
+    mount = f"mount --bind {tmp_path} {tmp_path} && mount -o remount,ro,bind {tmp_path}"
+    apart = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    if shutil.which("unshare") is None or subprocess.run([*apart, mount], capture_output=True, check=False).returncode:
+        pytest.skip("no folder can be mounted here")
+    command = f"{mount} && exec {sys.executable} -m proxy serve --port 0 --data-dir {tmp_path}"
+    ended = subprocess.run([*apart, command], capture_output=True, text=True, env=environment(), check=False)
+    assert ended.returncode == 2
+    assert "Mount its disk writable" in ended.stderr
+    assert "chown" not in ended.stderr
 
 
 def test_check_names_a_bad_data_folder_once(tmp_path: Path) -> None:
