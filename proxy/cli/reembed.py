@@ -22,8 +22,12 @@ _WAIT_S = 60.0  # for a server that is writing for the same user
 
 @app.command()
 def reembed(
-    config: Annotated[Path | None, typer.Option("--config", readable=False, help="YAML file; see config.example.yaml.")] = None,
-    data_dir: Annotated[Path | None, typer.Option("--data-dir", readable=False, help="Folder that keeps everything.")] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", readable=False, help="YAML file; see config.example.yaml.")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option("--data-dir", readable=False, help="Folder that keeps everything.")
+    ] = None,
 ) -> None:
     """Compute the vectors anew that another embedding model made; a server may run meanwhile."""
     settings = load_settings(config, {"server": {"data_dir": data_dir}})

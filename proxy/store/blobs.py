@@ -217,6 +217,11 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
+def is_name(name: str) -> bool:
+    """Return whether a name is that of a content: its SHA-256."""
+    return len(name) == _DIGEST and _NAME.fullmatch(name) is not None
+
+
 def digest(data: bytes) -> str:
     """Return the name of some bytes."""
     return hashlib.sha256(data).hexdigest()

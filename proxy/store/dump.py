@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from proxy.errors import InvalidRequest
 from proxy.store.codec import Json
 from proxy.store.erase import OWNED
+from proxy.store.media import checked
 from proxy.store.partitions import reached
 from proxy.store.sql import Database
 from proxy.store.tables import chain, compactions, files, ledger, media, projects, sessions, uses
@@ -26,6 +27,7 @@ MOVED: Mapping[str, sa.Table] = {str(table.name): table for table in OWNED if ta
 AT_HOME = frozenset(map(str, (chain.name, ledger.name, compactions.name)))
 _PAGE = 500
 _INTEGERS = 2**63  # of SQLite and Postgres
+_TIMES_MS = 253_402_300_800_000  # up to the year 10000
 _LEFT_OUT = frozenset({"owner", "tenant", "holder", "until_ms"})
 
 
@@ -117,10 +119,17 @@ def _row(table: sa.Table, scope: Scope, values: Mapping[str, Any]) -> dict[str, 
     if "tenant" in row:
         row["tenant"] = scope.tenant
     if table is media:  # what was being read is read here
-        row |= {"holder": "", "until_ms": 0}
+        row |= {"holder": "", "until_ms": 0, **_described(row)}
     if table is files:
         row["is_forwarded"] = False
     return row
+
+
+def _described(row: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return checked(row["kind"], row["body"])
+    except ValueError as error:
+        raise InvalidRequest(f"A row of 'media' describes no file: {error}.") from error
 
 
 def _value(table: sa.Table, column: sa.Column[Any], value: Any) -> Any:
@@ -133,9 +142,13 @@ def _value(table: sa.Table, column: sa.Column[Any], value: Any) -> Any:
         or isinstance(kind, Json)
         or (isinstance(kind, sa.LargeBinary) and isinstance(value, bytes))
         or (isinstance(kind, sa.Boolean) and isinstance(value, bool))
-        or (isinstance(kind, sa.Integer) and isinstance(value, int) and -_INTEGERS <= value < _INTEGERS)
+        or (isinstance(kind, sa.Integer) and isinstance(value, int) and _is_in_range(column, value))
         or (not isinstance(kind, sa.LargeBinary | sa.Boolean | sa.Integer) and isinstance(value, str))
     )
     if not fits or (value is None and not column.nullable and column.name not in _LEFT_OUT):
         raise InvalidRequest(f"A row of {table.name!r} has no fitting {column.name!r}.")
     return value
+
+
+def _is_in_range(column: sa.Column[Any], value: int) -> bool:
+    return 0 <= value < _TIMES_MS if column.name.endswith("_ms") else -_INTEGERS <= value < _INTEGERS

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter, ValidationError
 
 from proxy.clock import from_ms, to_ms
 from proxy.errors import NotFound
+from proxy.store.blobs import is_name
 from proxy.store.partitions import listed, owned
 from proxy.store.sql import Database
 from proxy.store.tables import media
@@ -21,6 +23,7 @@ Shown: TypeAlias = Document | Image
 _TIMES = ("created_at", "taken_at")
 _TUPLES = ("used_in", "notes", "objects", "colours", "place")
 _TYPES: dict[str, type[Document] | type[Image]] = {"document": Document, "image": Image}
+_CHECKED: dict[str, TypeAdapter[Shown]] = {kind: TypeAdapter(of) for kind, of in _TYPES.items()}
 _FIELDS = {kind: frozenset(field.name for field in fields(of)) for kind, of in _TYPES.items()}
 
 
@@ -232,6 +235,27 @@ _CLAIMED = (media.c.tenant, media.c.owner, media.c.agent, media.c.kind, media.c.
 def kind_of(item: Shown) -> MediaKind:
     """Return which of the two something is."""
     return "document" if isinstance(item, Document) else "image"
+
+
+def checked(kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns of a row that another server wrote, with every field of the type that a row has.
+
+    Raises:
+        ValueError: If it describes no document and no image.
+    """
+    if kind not in _TYPES:
+        raise ValueError(f"{kind!r} is no kind of file")
+    try:
+        item = _decoded((kind, body))
+        item = _CHECKED[kind].validate_python({name: getattr(item, name) for name in _FIELDS[kind]})
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise ValueError(f"its {wrong['loc'][0]!r} does not fit ({wrong['msg']})") from error
+    except (TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from error
+    if not is_name(item.sha256):
+        raise ValueError("it names no content")
+    return {"id": item.id, "kind": kind, "sha256": item.sha256, "status": item.status, "body": _encoded(item)}
 
 
 def _seen(scope: Scope) -> tuple[sa.ColumnElement[bool], ...]:

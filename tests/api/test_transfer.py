@@ -203,6 +203,23 @@ def changed(archive: bytes, *, at: int, to: bytes) -> bytes:
 MEMORY: Message = {"id": "mem_" + "0" * 24, "kind": "fact", "text": "I play the bassoon."}
 TIMED: Message = {**MEMORY, **dict.fromkeys(("created_at", "updated_at", "valid_from"), 1767261600000)}
 
+SHOWN: Message = {
+    "id": "doc_1",
+    "name": "a.txt",
+    "media_type": "text/plain",
+    "size_bytes": 1,
+    "sha256": "0" * 64,
+    "created_at": 1767261600000,
+    "status": "ready",
+}
+PROJECT: Message = {"id": "p", "agent": ".p", "name": "atlas", "created_ms": 1, "last_ms": 1}
+
+
+def of_file(**changes: Any) -> Message:
+    """Return the row of a document as an export has it, with a changed body."""
+    row = {"id": "doc_1", "agent": "", "kind": "document", "sha256": "0" * 64, "status": "ready", "attempts": 0}
+    return {"type": "media", "value": {**row, "created_ms": 1, "due_ms": 1, "body": {**SHOWN, **changes}}}
+
 
 def exported(*entries: Message) -> bytes:
     """Return an export as this server writes it, of entries that it would not write."""
@@ -277,7 +294,12 @@ def test_mem0_export_and_pasted_list_are_stated_once(server: Running) -> None:
         (exported({"type": "memories", "value": {**TIMED, "status": "asleep"}}), "its 'status'"),
         (exported({"type": "memories", "value": {**TIMED, "earlier": [5]}}), "its 'earlier'"),
         (exported({"type": "memories", "value": {**TIMED, "metadata": []}}), "its 'metadata'"),
+        (exported(of_file(created_at="yesterday")), "describes no file"),
+        (exported(of_file(status="eaten")), "its 'status' does not fit"),
+        (exported(of_file(notes=5)), "describes no file"),
+        (exported(of_file(sha256="../x")), "it names no content"),
         (exported({"type": "costs", "value": {"calls": 2**63}}), "no fitting"),
+        (exported({"type": "projects", "value": {**PROJECT, "last_ms": 2**62}}), "no fitting 'last_ms'"),
     ],
 )
 def test_unknown_export_is_refused_with_mend(server: Running, content: bytes, why: str) -> None:
