@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
+from proxy.access.folder import open_folder
 from proxy.clock import Clock, iso
 from proxy.settings.load import load_settings, make_data_dir
 from proxy.store.keys import Key, Keys
-from proxy.store.sql import Database
 from proxy.types import Allowance
 
 app = typer.Typer(help="Keys of this server, for auth.mode: keys.", no_args_is_help=True)
@@ -188,10 +188,10 @@ def _with_keys(config: Path | None, data_dir: Path | None, use: Callable[[Keys],
     make_data_dir(settings)
 
     async def run() -> None:
-        database = await Database.open(settings.database_url)
+        folder = await open_folder(settings, Clock())  # makes the secret of a new folder, as a start does
         try:
-            await use(Keys(database))
+            await use(Keys(folder.database))
         finally:
-            await database.close()
+            await folder.database.close()
 
     asyncio.run(run())

@@ -8,6 +8,9 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 from proxy.cli.main import app
+from tests.fakes.provider import FakeProvider
+from tests.running import Running
+from tests.talking import speaking
 
 
 def keys(folder: Path, *words: str) -> Result:
@@ -22,7 +25,14 @@ def test_key_is_made_and_shown_with_limits(tmp_path: Path) -> None:
     assert text.startswith("tl-")
     assert text not in shown
     assert "rpm 5  tpm 1000  streams 2  body 99  models gpt-*,o1,claude-*  laptop" in shown
-    assert not [path for path in tmp_path.iterdir() if text.encode() in path.read_bytes()]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in files if text.encode() in path.read_bytes()]
+
+
+def test_key_made_before_the_first_start_works(tmp_path: Path, provider: FakeProvider) -> None:
+    text = keys(tmp_path, "create", "--user", "anna").output.split()[0]
+    with Running(tmp_path, upstream=provider.base_url, auth={"mode": "keys"}) as server, speaking(server, text) as anna:
+        assert anna.memories() == []
 
 
 def test_a_key_is_changed_where_it_is_said(tmp_path: Path) -> None:
