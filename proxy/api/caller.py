@@ -1,23 +1,27 @@
-"""Caller of the memory API: the same key and scope as the chat."""
+"""Caller of the memory API, with the same key and scope as the chat, and its routes, which wait for damaged tables."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
+from fastapi.routing import APIRoute
 
 from proxy.access.auth import Identity, person_of, project_id, project_name
 from proxy.api.asgi import headers_of
 from proxy.api.passage import passage_of
-from proxy.errors import Unauthorized
+from proxy.errors import StoreUnavailable, Unauthorized
 from proxy.pipeline.admission import identity_of
 from proxy.pipeline.identify import scope_for, settled
 from proxy.services import Services
 from proxy.text.secrets import redact_name
 from proxy.types import Scope
 from proxy.upstream.headers import by_name
+
+_MAX_WAIT_S = 10.0
 
 
 def services_of(request: Request) -> Services:
@@ -74,8 +78,14 @@ async def _author(request: Request) -> str:
 
 
 Caller = Annotated[Scope, Depends(_caller)]
+
+
 Writer = Annotated[Scope, Depends(_writer, scope="function")]  # who stores something; noted before the answer goes out
+
+
 Author = Annotated[str, Depends(_author)]
+
+
 Parts = Annotated[Services, Depends(services_of)]
 
 
@@ -87,3 +97,28 @@ def project_asked(scope: Scope, services: Services, project: str) -> str:
 
 
 _PROJECT = re.compile(r"[0-9a-f]{32}")
+
+
+class PatientRoute(APIRoute):
+    """A route whose reading requests are tried a second time, where the first met a table that is being mended."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the handler."""
+        handle = super().get_route_handler()
+
+        async def patient(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except StoreUnavailable:
+                is_whole = services_of(request).is_whole
+                is_reading = request.method == "GET" or request.url.path.endswith("/search")
+                if is_whole.is_set() or not is_reading:
+                    raise
+                try:
+                    async with asyncio.timeout(_MAX_WAIT_S):
+                        await is_whole.wait()
+                except TimeoutError:
+                    raise StoreUnavailable("this memory is being mended; try again shortly") from None
+                return await handle(request)
+
+        return patient

@@ -10,9 +10,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts
-from proxy.api.fields import Text
 from proxy.api.shapes import memory_shape
-from proxy.api.writing import write
+from proxy.api.writing import Text, write
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.plan.changes import Change, is_ending, undo_changes

@@ -12,12 +12,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts, Writer
-from proxy.api.fields import Text
+from proxy.api.caller import Caller, Parts, PatientRoute, Writer
 from proxy.api.memory_lists import shown
-from proxy.api.patient import PatientRoute
 from proxy.api.shapes import listing, memory_shape
-from proxy.api.writing import write
+from proxy.api.writing import Text, write
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.learn.learn import stated

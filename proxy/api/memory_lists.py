@@ -11,8 +11,7 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from proxy.access.auth import agent_id, project_id
-from proxy.api.caller import Caller, Parts
-from proxy.api.patient import PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute
 from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
 from proxy.clock import parse_time
 from proxy.errors import InvalidRequest, NotFound

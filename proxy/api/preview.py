@@ -9,8 +9,7 @@ import orjson
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts
-from proxy.api.patient import PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute
 from proxy.dialects import chat
 from proxy.pipeline.assemble import assemble
 from proxy.pipeline.exchange import Exchange

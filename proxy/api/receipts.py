@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from proxy.api.caller import Caller, Parts
-from proxy.api.patient import PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute
 from proxy.api.shapes import listing
 from proxy.errors import NotFound, StoreUnavailable
 from proxy.memory.conversations.chain import message_id

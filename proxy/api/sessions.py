@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from proxy.api.caller import Caller, Parts, project_asked
-from proxy.api.patient import PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute, project_asked
 from proxy.api.shapes import episode_shape, listing, session_shape
 from proxy.errors import NotFound
 from proxy.memory.lifecycle.usage import usage_of_sessions

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from proxy.api.asgi import headers_of, read_body
-from proxy.api.caller import Caller, Parts, Writer, project_asked
+from proxy.api.caller import Caller, Parts, PatientRoute, Writer, project_asked
 from proxy.api.forms import placed, read_form, take_in
-from proxy.api.patient import PatientRoute
 from proxy.api.shapes import chunk_shape, listing, shown_shape
 from proxy.errors import NotFound
 from proxy.pipeline.admission import identity_of

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from proxy.api.asgi import headers_of
-from proxy.api.caller import Caller, Parts
-from proxy.api.patient import PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute
 from proxy.clock import iso
 from proxy.memory.lifecycle.usage import By, reasons_of, steps_of, usage_by
 from proxy.pipeline.admission import identity_of

@@ -14,9 +14,8 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.caller import Caller, Parts, Writer
-from proxy.api.fields import worded
 from proxy.api.shapes import behind, listing
-from proxy.api.writing import write
+from proxy.api.writing import worded, write
 from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.learn.learn import stated

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Author, Caller, Parts
-from proxy.api.patient import PatientRoute
+from proxy.api.caller import Author, Caller, Parts, PatientRoute
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
 from proxy.errors import NotFound

@@ -1,14 +1,18 @@
-"""Writes asked for over HTTP: journalled first, applied under the owner's lease, visible when answered."""
+"""Writes asked for over HTTP, and their texts: journalled first, applied under the owner's lease, then answered."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
 
 from proxy.memory.plan.changes import Change, changes_to_json
 from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
+from proxy.text.secrets import redact
 from proxy.types import Memory, Scope
 
 _TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes what a dead process began
@@ -33,3 +37,18 @@ async def _write(
             seqs = [item.seq for item in await services.journal.items(scope) if item.id == name]
             await services.journal.finish(scope, seqs, now=services.clock.now())
     return changes
+
+
+def worded(text: str) -> str:
+    """Return a text that holds more than blanks.
+
+    Raises:
+        ValueError: If it does not.
+    """
+    if not text.strip():
+        raise ValueError("it is blank; send some words")
+    return text
+
+
+# To be stored, or looked for among what is.
+Text = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(worded), AfterValidator(redact)]

@@ -14,9 +14,8 @@ from typing import Any
 from proxy.errors import ConfigError
 from proxy.evals.replay import Progress
 from proxy.memory.learn.statements import own_sentences
-from proxy.memory.model.call import ModelAccess
+from proxy.memory.model.call import ModelAccess, connect
 from proxy.memory.model.judge import MAX_OLDER, Judgement, JudgementFailed, ModelJudge
-from proxy.memory.model.model_call import connect
 from proxy.text import lexical
 from proxy.text.segment import is_question, sentences
 from proxy.text.words import flat

@@ -14,13 +14,14 @@ from proxy.media.limits import Limits as ReadingLimits
 from proxy.memory.conversations.summary_model import ModelSummarizer, select_summarizer
 from proxy.memory.library.caption import Captioner, captioner
 from proxy.memory.library.library import Library
+from proxy.memory.model.call import connect
 from proxy.memory.model.judge import ModelJudge, select_judge
-from proxy.memory.model.model_call import connect
 from proxy.memory.recall.team import TeamMemory
-from proxy.memory.vectors.embed import Embedder
+from proxy.memory.vectors.embed import CachedEmbedder, EmbeddedEmbedder, Embedder, LiteLLMEmbedder
+from proxy.memory.vectors.hub import HubEmbedder
 from proxy.process.pace import Pace
 from proxy.process.precedence import Precedence
-from proxy.services import Services, chosen
+from proxy.services import Services
 from proxy.settings.load import Settings, environment, make_data_dir, quiet_libraries
 from proxy.store.agents import Agents
 from proxy.store.bindings import Bindings
@@ -51,9 +52,14 @@ from proxy.store.sql import Database
 from proxy.store.uses import Uses
 from proxy.telemetry.access import AccessLog, open_access_log
 from proxy.telemetry.otel import Tracing, open_tracing
+from proxy.upstream import litellm
+from proxy.upstream.litellm_callbacks import Callbacks
+from proxy.upstream.providers import elsewhere
 from proxy.upstream.route import Routes
 
 _log = structlog.get_logger(__name__)
+
+_CACHE_BYTES = 16 * 2**20  # of vectors of texts seen before: some 10,000
 
 
 async def open_services(settings: Settings, *, clock: Clock | None = None) -> Services:
@@ -68,14 +74,14 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
         _log.warning("settings of LiteLLM that have no effect here", names=", ".join(settings.without_effect))
     make_data_dir(settings)
     clock = clock or Clock()
-    routes = chosen.routes(settings, clock)
+    routes = _routes(settings, clock)
     precedence = Precedence()
     folder = await open_folder(settings, clock)
     shared = _Shared(
         settings,
         clock,
         folder.hasher,
-        chosen.embedder(settings, precedence),
+        _embedder(settings, precedence),
         precedence,
         select_judge(settings.memory, environment(), connect),
         select_summarizer(settings.memory, environment(), connect),
@@ -157,3 +163,67 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         keys=Keys(database),
         leases=Leases(database, shared.clock, lease_s=pace.lease_s),
     )
+
+
+def _routes(settings: Settings, clock: Clock) -> Routes:
+    """Return the ways to the providers."""
+    upstream = settings.upstream
+    return Routes.from_settings(
+        model_list=settings.model_list,
+        upstream_url=upstream.url,
+        upstream_api_key=upstream.api_key.get_secret_value() if upstream.api_key else None,
+        environ={
+            **elsewhere(environment(), settings.server.port),
+            **{name: str(value) for name, value in settings.environment_variables.items()},
+        },
+        auth_mode=settings.auth.mode,
+        placeholder_keys=[*settings.auth.placeholder_keys, *_master_key(settings)],
+        connect_timeout_s=upstream.connect_timeout_s,
+        router=settings.router_settings,
+        clock=clock,
+        context_windows=upstream.context_windows,
+        is_chat_only=upstream.chat_only,
+        callbacks=callbacks(settings),
+    )
+
+
+def callbacks(settings: Settings) -> Callbacks:
+    """Return the callbacks that the configuration names for routes through LiteLLM."""
+    named = settings.litellm_callbacks
+    return Callbacks(
+        success=tuple(named.get("success", ())),
+        failure=tuple(named.get("failure", ())),
+        both=tuple(named.get("both", ())),
+        hides_messages=named.get("hides_messages", False),
+        folder=settings.config_folder,
+        variables={
+            name: str(value)
+            for name, value in settings.environment_variables.items()
+            if not str(value).startswith("os.environ/")
+        },
+    )
+
+
+def _master_key(settings: Settings) -> list[str]:
+    """LiteLLM's clients may still send its master key; it is no provider's, and goes to none."""
+    key = settings.litellm_master_key.get_secret_value() if settings.litellm_master_key else ""
+    return [environment().get(key.removeprefix("os.environ/"), "") if key.startswith("os.environ/") else key]
+
+
+def _embedder(settings: Settings, precedence: Precedence) -> Embedder:
+    """Return what makes vectors; its model is loaded by ``warm``."""
+    chosen = settings.embedder
+    if chosen.model == "builtin":
+        inner: Embedder = EmbeddedEmbedder(precedence=precedence)
+    elif chosen.model == "multilingual":
+        folder = settings.server.data_dir / "models" / "multilingual"
+        inner = HubEmbedder(folder, chosen.hub_url, precedence=precedence)
+    else:
+        inner = LiteLLMEmbedder(
+            chosen.model,
+            api_key=chosen.api_key.get_secret_value() if chosen.api_key else None,
+            api_base=chosen.base_url,
+            dimension=chosen.dimension,
+            load=litellm.load,
+        )
+    return CachedEmbedder(inner, max_bytes=_CACHE_BYTES)

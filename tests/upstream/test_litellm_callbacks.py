@@ -14,7 +14,7 @@ import pytest
 from structlog.typing import EventDict
 
 from proxy.errors import ProxyError
-from proxy.services.chosen import callbacks
+from proxy.services.opening import callbacks
 from proxy.settings.litellm import adopt
 from proxy.settings.load import load_settings
 from proxy.upstream import litellm

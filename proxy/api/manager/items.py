@@ -10,9 +10,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, PatientRoute
 from proxy.api.memories import NewMemory, create_memory, metadata_of
-from proxy.api.patient import PatientRoute
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.conversations.chain import named_session
 from proxy.memory.library.digest import digest

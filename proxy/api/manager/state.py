@@ -8,10 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from proxy.api.agents import list_agents
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, PatientRoute
 from proxy.api.manager.items import documents_of, item_shape
 from proxy.api.manager.work import agent_shape, task_shape
-from proxy.api.patient import PatientRoute
 from proxy.api.tasks import list_tasks
 from proxy.clock import iso
 from proxy.memory.lifecycle.items import SAFE_SHARE, Item, fitted, is_item, item_of_document, item_of_memory, totals

@@ -12,7 +12,7 @@ from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
 from proxy.media.pictures import place_of
 from proxy.media.readers.markdown import from_html
-from proxy.media.readers.office import title_of
+from proxy.media.readers.xml import title_of
 
 _PICTURES = "word/media/"
 _COMMENTS = "comment-reference => sup"

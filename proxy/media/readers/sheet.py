@@ -10,7 +10,7 @@ from proxy.media.archive import Archive
 from proxy.media.base import Content, MediaRefused, Page, Sniffed
 from proxy.media.limits import Limits
 from proxy.media.readers.markdown import table
-from proxy.media.readers.office import title_of
+from proxy.media.readers.xml import title_of
 
 _OLE = "application/vnd.ms-excel"
 

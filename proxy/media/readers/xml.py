@@ -1,10 +1,14 @@
-"""XML parsed without entities, document types or anything from elsewhere."""
+"""XML parsed without entities, document types or anything from elsewhere, and the title of Office files in it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from proxy.media.archive import Archive
 from proxy.media.base import MediaRefused
+
+_CORE = "docProps/core.xml"
+_TITLE = "{http://purl.org/dc/elements/1.1/}title"
 
 
 def parsed(data: bytes) -> Any:
@@ -23,3 +27,11 @@ def parsed(data: bytes) -> Any:
     if dtd is not None and any(True for _ in dtd.iterentities()):
         raise MediaRefused("The file declares entities of its own, as an entity bomb does.", "bomb")
     return root
+
+
+def title_of(archive: Archive) -> str:
+    """Return the title in a file's properties, if any."""
+    if not archive.has(_CORE):
+        return ""
+    found = parsed(archive.read(_CORE)).find(_TITLE)
+    return (found.text or "").strip() if found is not None else ""

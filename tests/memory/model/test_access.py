@@ -11,9 +11,8 @@ from pydantic import SecretStr
 
 from proxy.errors import ConfigError
 from proxy.memory.model.access import ChosenModel, model_access
-from proxy.memory.model.call import ModelAccess
+from proxy.memory.model.call import ModelAccess, connect
 from proxy.memory.model.judge import select_judge
-from proxy.memory.model.model_call import connect
 from proxy.settings.memory import MemorySettings
 
 

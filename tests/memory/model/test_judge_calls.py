@@ -10,14 +10,13 @@ import pytest
 from prometheus_client import REGISTRY
 
 from proxy.errors import UpstreamUnreachable
-from proxy.memory.model.call import Completion, ModelAccess
+from proxy.memory.model.call import Completion, ModelAccess, connect
 from proxy.memory.model.judge import (
     JUDGE_SCHEMA,
     JudgementFailed,
     ModelJudge,
     messages_for,
 )
-from proxy.memory.model.model_call import connect
 from proxy.upstream.litellm import LiteLLMUpstream
 from tests.fakes import replies
 from tests.fakes.complete import ScriptedComplete

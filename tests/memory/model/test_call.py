@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from proxy.errors import CallRefused
-from proxy.memory.model.call import Complete, ModelAccess
-from proxy.memory.model.model_call import connect
+from proxy.memory.model.call import Complete, ModelAccess, connect
 from proxy.upstream.litellm import LiteLLMUpstream
 from tests.fakes import replies
 from tests.fakes.provider import FakeProvider
