@@ -17,8 +17,7 @@ from proxy.services import Services
 from proxy.telemetry import metrics
 from proxy.telemetry.access import Fields
 from proxy.telemetry.names import Names, provider_name, word
-from proxy.telemetry.spans import Operation, Span, Value, nested
-from proxy.telemetry.timings import Step
+from proxy.telemetry.timings import Operation, Span, Step, Value, nested
 from proxy.text.secrets import redact_name
 from proxy.upstream import model_map
 from proxy.upstream.failover import Attempt

@@ -6,10 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proxy.events import Event, EventSplitter, split
-
-__all__ = ["DONE", "EndWatch", "Event", "EventSplitter", "EventWatch", "Terminal", "split", "terminal"]
-
 _EMPTY_LINE = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 

@@ -18,7 +18,7 @@ from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode,
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from proxy.settings.serving import TelemetrySettings
-from proxy.telemetry.spans import Operation, Span, WallClock
+from proxy.telemetry.timings import Operation, Span, WallClock
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context

@@ -13,8 +13,7 @@ from proxy.upstream import providers
 from proxy.upstream.base import Target, WholeResponse
 from proxy.upstream.kept import KeptReplies
 from proxy.upstream.litellm_reply import response_headers
-from proxy.upstream.litellm_responses_reply import Translation, is_terminal
-from proxy.upstream.litellm_responses_request import arguments
+from proxy.upstream.litellm_responses_body import Translation, arguments, is_terminal
 from proxy.upstream.litellm_stream import Failure, Source, outcome
 from proxy.upstream.responses_shape import dumped
 

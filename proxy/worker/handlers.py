@@ -28,7 +28,7 @@ from proxy.process.threads import MAX_CPU_S, TookTooLong, in_thread
 from proxy.services import Services
 from proxy.store.journal_rows import BEGUN, STALLED, TO_INDEX, TO_LEARN, TOO_SLOW, Claim, Item
 from proxy.telemetry.metrics import JOB_SECONDS, JOBS, LEARN_LAG_SECONDS
-from proxy.telemetry.spans import Span, Value
+from proxy.telemetry.timings import Span, Value
 from proxy.types import Memory, Scope, Turn
 
 _log = structlog.get_logger(__name__)

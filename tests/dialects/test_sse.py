@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.dialects import chat
-from proxy.dialects.sse import EndWatch, Event, EventSplitter, split
+from proxy.dialects.sse import EndWatch
+from proxy.events import Event, EventSplitter, split
 
 SAMPLE = (
     '\ufeffdata: {"a": "é"}\n\n: comment\n\ndata:x\r\ndata: y\r\n\r\nevent: ping\rid: 7\rretry: 1\rdata\r\r'

@@ -11,8 +11,9 @@ import orjson
 import pytest
 
 from proxy.clock import ManualClock
-from proxy.dialects import responses, sse
+from proxy.dialects import responses
 from proxy.errors import InvalidRequest, PreviousReplyNotFound, Unauthorized
+from proxy.events import split
 from proxy.upstream.base import Target, UpstreamRequest
 from proxy.upstream.litellm import LiteLLMUpstream
 from tests.fakes import replies
@@ -68,7 +69,7 @@ async def ask(upstream: LiteLLMUpstream, asked: UpstreamRequest, target: Target)
 
 
 def events(raw: bytes) -> list[dict[str, Any]]:
-    found = sse.split(raw)
+    found = split(raw)
     made = [orjson.loads(event.data) for event in found]
     assert [event.name.decode() for event in found] == [one["type"] for one in made]
     assert [one["sequence_number"] for one in made] == list(range(len(made)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.telemetry.spans import Span, nested
+from proxy.telemetry.timings import Span, nested
 
 
 def test_a_step_within_another_one_is_its_child() -> None:
