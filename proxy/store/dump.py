@@ -15,8 +15,9 @@ from proxy.store.codec import Json
 from proxy.store.erase import OWNED
 from proxy.store.media import checked
 from proxy.store.partitions import reached
+from proxy.store.receipts import refuse_unfit
 from proxy.store.sql import Database
-from proxy.store.tables import chain, compactions, files, ledger, media, projects, sessions, uses
+from proxy.store.tables import chain, compactions, files, ledger, media, projects, receipts, sessions, uses
 from proxy.types import Scope
 
 # What stays: work under way, which is waited for; what broke on this machine; and what a file that anybody can write
@@ -120,6 +121,11 @@ def _row(table: sa.Table, scope: Scope, values: Mapping[str, Any]) -> dict[str, 
         row["tenant"] = scope.tenant
     if table is media:  # what was being read is read here
         row |= {"holder": "", "until_ms": 0, **_described(row)}
+    if table is receipts:
+        try:
+            refuse_unfit(row["body"])
+        except ValueError as error:
+            raise InvalidRequest(f"A row of 'receipts' is no receipt: {error}.") from error
     if table is files:
         row["is_forwarded"] = False
     return row

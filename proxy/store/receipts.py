@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from proxy.clock import to_ms
 from proxy.errors import NotFound
@@ -15,6 +17,62 @@ from proxy.store.partitions import owned
 from proxy.store.sql import Database
 from proxy.store.tables import receipts
 from proxy.types import Scope
+
+_Amount = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1e15)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class _Entry(_Part):
+    id: str
+
+
+class _Ranked(_Entry):
+    source: str
+
+
+class _Spent(_Part):
+    tokens: _Amount
+    usd: _Amount
+
+
+class _Body(_Part):
+    """Fields of a receipt that are counted with, or looked up; the others are only shown."""
+
+    id: str
+    created_at: str
+    finish: str | None = None
+    query: str = ""
+    timings: dict[str, _Amount] = {}
+    degraded: list[str] = []
+    usage: dict[str, _Amount] | None = None
+    costs: dict[str, _Spent] | None = None
+    usd: _Amount | None = None
+    injected: list[_Ranked] = []
+    considered: list[_Ranked] = []
+    learned: list[_Entry] = []
+    closed: list[_Entry] = []
+    linked: list[_Entry] = []
+    review: list[_Entry] = []
+    carried: list[str] = []
+    message: str | None = None
+    placed: list[tuple[str, str, str, int]] = []
+    compaction: dict[str, Any] = {}
+
+
+def refuse_unfit(body: Any) -> None:
+    """Look at a receipt that another server wrote.
+
+    Raises:
+        ValueError: If it is none; operators' counts over all users would fail at it.
+    """
+    try:
+        _Body.model_validate_json(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise ValueError(f"its {'.'.join(map(str, wrong['loc'][:1]))!r} does not fit ({wrong['msg']})") from error
 
 
 class Receipts:

@@ -212,6 +212,8 @@ SHOWN: Message = {
     "created_at": 1767261600000,
     "status": "ready",
 }
+RECEIPT: Message = {"id": "rcpt_1", "agent": "", "session": "", "created_ms": 1}
+ASKED: Message = {"id": "rcpt_1", "created_at": "2026-01-01T00:00:00Z"}
 PROJECT: Message = {"id": "p", "agent": ".p", "name": "atlas", "created_ms": 1, "last_ms": 1}
 
 
@@ -294,6 +296,15 @@ def test_mem0_export_and_pasted_list_are_stated_once(server: Running) -> None:
         (exported({"type": "memories", "value": {**TIMED, "status": "asleep"}}), "its 'status'"),
         (exported({"type": "memories", "value": {**TIMED, "earlier": [5]}}), "its 'earlier'"),
         (exported({"type": "memories", "value": {**TIMED, "metadata": []}}), "its 'metadata'"),
+        (
+            exported({"type": "memories", "value": {**TIMED, "metadata": {"ending": "e", "hides": [["row", [], 1]]}}}),
+            "its 'hides'",
+        ),
+        (exported({"type": "receipts", "value": {**RECEIPT, "body": {**ASKED, "timings": 2**70}}}), "its 'timings'"),
+        (
+            exported({"type": "receipts", "value": {**RECEIPT, "body": {**ASKED, "usage": {"input_tokens": "x"}}}}),
+            "its 'usage'",
+        ),
         (exported(of_file(created_at="yesterday")), "describes no file"),
         (exported(of_file(status="eaten")), "its 'status' does not fit"),
         (exported(of_file(notes=5)), "describes no file"),

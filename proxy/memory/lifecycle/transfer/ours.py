@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.changes.book import Book
 from proxy.memory.index.cache import IndexCache
+from proxy.memory.plan.changes import is_ending
 from proxy.store.blobs import Blobs
 from proxy.store.dump import AT_HOME, MOVED, Dump
 from proxy.store.filters import is_id
@@ -37,6 +38,16 @@ MAX_LINE_BYTES = 512 * 2**20  # a document of the largest size in base64
 _BLOB = re.compile(r"[0-9a-f]{64}(?:\.webp)?")
 _NAMED = (b'{"type":"agents"', b'{"type":"projects"')
 _WORDS = ("text", "quote", "context")
+
+
+class _OfEnding(BaseModel):
+    """Metadata by which an ending withholds; an unfit one would fail every recall."""
+
+    hides: list[tuple[str, int, int]] = []
+    texts: list[str] = []
+    terms: list[tuple[str, list[str], bool]] = []
+
+
 _CHECKED: Mapping[Noun, TypeAdapter[Any]] = {
     "memories": TypeAdapter(Memory),
     "episodes": TypeAdapter(Episode),
@@ -221,6 +232,8 @@ def _item(noun: Noun, value: Mapping[str, Any], number: int, notes: list[str]) -
     try:
         item = decoder(LAYOUTS[noun])(orjson.dumps(value))
         item = _CHECKED[noun].validate_python({name: getattr(item, name) for name in LAYOUTS[noun].fields})
+        if isinstance(item, Memory) and is_ending(item):
+            _OfEnding.model_validate(item.metadata)
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         field = wrong["loc"][0]
