@@ -1,6 +1,6 @@
 """Check the subjects of commits, and print those that break the rule: `room: what is so now`, at most 60 characters.
 
-With a file, as git's hook `commit-msg` gives it, the message in it; else the last 20 commits after this check came in
+With a file, as git's hook `commit-msg` gives it, the message in it; else the last 10 commits after this check came in
 that no remote has. Where there is no git, nothing is checked.
 """
 
@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MAX_CHARACTERS = 60
-MAX_COMMITS = 20
-_SUBJECT = re.compile(r"[a-z][a-z0-9 _/-]*: \S.*[^\s.]")
+MAX_COMMITS = 10
+_SUBJECT = re.compile(r"[a-z][a-z0-9 ,_/-]*: \S.*[^\s.]")
 _BY_GIT = ("Merge ", "Revert ", "fixup! ", "squash! ")
 
 

@@ -24,6 +24,7 @@ def run(script: Path, *arguments: object) -> tuple[int, str]:
     [
         (f"{GOOD}\n\nA body of any length, {'x' * 99}.\n", True),
         ("memory manager: items move with an export", True),
+        ("recall, store: two small files join their users", True),
         ("Merge branch 'main' into recall", True),
         ("Fixed a bug", False),
         ("recall:", False),
