@@ -94,7 +94,7 @@ def test_both_ends_of_very_long_messages_are_read() -> None:
 
 
 def test_reading_of_a_long_history_has_a_ceiling() -> None:
-    text = "<a>" * 60_000
+    text = f"<a>{'river ' * 50}" * 600
     messages = [{"role": "user", "content": text} for _ in range(400)]
     body = orjson.dumps({"model": "m", "messages": [*messages, {"role": "user", "content": "I live in Oslo."}]})
     authored = Authored(chat.read(body))
@@ -103,4 +103,4 @@ def test_reading_of_a_long_history_has_a_ceiling() -> None:
     whole = time.process_time() - begun
     begun = time.process_time()
     own_text([text])
-    assert whole < 60 * (time.process_time() - begun)  # of 400 messages: 4 of 72 million characters are read
+    assert whole < 60 * (time.process_time() - begun)  # of 400 messages: 4 of 73 million characters are read

@@ -138,12 +138,18 @@ def test_learning_is_linear_and_cheap(name: str) -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_what_is_done_with_every_message_is_linear(name: str) -> None:
+    """A suspect is measured again: milliseconds of a busy machine grow by themselves."""
+    short, long = (TEXTS[name](length) for length in (_LENGTH, 2 * _LENGTH))
     for work in (redact, without_blocks, line, tokens, tongue, lambda text: pieces_of("user", text)):
-        costs = []
-        for length in (_LENGTH, 2 * _LENGTH):
-            text = TEXTS[name](length)
-            costs.append(min(_cost_ms(lambda work=work, text=text: work(text)) for _ in range(2)))  # type: ignore[misc]
-        assert costs[1] < max(_FLOOR_MS, _MAX_GROWTH * costs[0]), (work, costs)
+        for times in (2, 5):
+            costs = [_least_ms(work, text, times) for text in (short, long)]
+            if is_linear := costs[1] < max(_FLOOR_MS, _MAX_GROWTH * costs[0]):
+                break
+        assert is_linear, (work, costs)
+
+
+def _least_ms(work: Callable[[str], object], text: str, times: int) -> float:
+    return min(_cost_ms(lambda: work(text)) for _ in range(times))
 
 
 @pytest.mark.parametrize("name", ["JSON", "base64", "hex", "numbers", "log"])
