@@ -132,7 +132,7 @@ class Running:
             api_key=key,
             default_headers=named,
             max_retries=0,
-            timeout=20,
+            timeout=WAIT_S,
             http_client=DefaultHttpxClient(verify=TLS),
         )
         self._clients.callback(client.close)
@@ -145,7 +145,7 @@ class Running:
             api_key=key,
             default_headers={name.replace("_", "-"): value for name, value in headers.items()},
             max_retries=0,
-            timeout=20,
+            timeout=WAIT_S,
             http_client=anthropic.DefaultHttpxClient(verify=TLS),
         )
         self._clients.callback(client.close)
@@ -154,7 +154,7 @@ class Running:
     def http(self, key: str = "sk-test-alice", **headers: str) -> httpx.Client:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         headers = {"authorization": f"Bearer {key}", **named}
-        client = httpx.Client(base_url=self.base_url, headers=headers, timeout=20, verify=TLS)
+        client = httpx.Client(base_url=self.base_url, headers=headers, timeout=WAIT_S, verify=TLS)
         self._clients.callback(client.close)
         return client
 

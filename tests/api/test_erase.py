@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
 from tests.serving import agreeing
+from tests.shown.files import wait_read
 from tests.talking import Speaker, speaking
 
 
@@ -28,8 +29,7 @@ def fill(speaker: Speaker) -> None:
     speaker.say("Where does my brother live?", x_memory_session="three")
     upload = {"file": ("quillfeather.txt", b"The Quillfeather is a bird of Zanzibar. " * 40, "text/plain")}
     speaker.http.post("/documents", files=upload).raise_for_status()
-    while speaker.get("/state")["pending_media"]:
-        pass
+    wait_read(speaker)
 
 
 def block(speaker: Speaker, provider: FakeProvider, question: str) -> str:

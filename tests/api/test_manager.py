@@ -9,6 +9,7 @@ import pytest
 
 from tests.api.test_transfer import bring, taken_out
 from tests.running import Running
+from tests.shown.files import wait_read
 from tests.talking import Message, Speaker, speaking
 
 TOPICS = {
@@ -230,8 +231,7 @@ def test_items_and_questions_move_with_an_export(server: Running) -> None:
         alice.http.post("/erase").raise_for_status()
         assert look(alice, "state")["items"]["total"] == 0
         assert bring(alice, exported)["status"] == "done"
-        while alice.get("/state")["pending_media"]:
-            pass
+        wait_read(alice)
         after = look(alice, "state/export")
         for one in ("counts", "tokens", "items"):
             assert after[one] == before[one]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
 from tests.serving import agreeing
+from tests.shown.files import wait_read
 from tests.talking import Message, Speaker, new_key, speaking
 
 ALPHA, BETA = {"x_memory_project": "alpha"}, {"x_memory_project": "beta"}
@@ -190,8 +191,7 @@ def test_file_belongs_to_the_project_it_came_in(server: Running, upstream: FakeP
     with speaking(server, key) as anna, speaking(server, key, **ALPHA) as alpha, speaking(server, key, **BETA) as beta:
         text = b"# Notes\n\nThe harbour opens at six.\n\nThe keeper's parrot is called Balthasar."
         document = alpha.http.post("/documents", files={"file": ("notes.md", text)}).json()["id"]
-        while alpha.get("/state")["pending_media"]:
-            pass
+        wait_read(alpha)
         for speaker, sees in ((alpha, True), (beta, False), (anna, False)):
             speaker.say(question, x_memory_mode="read")
             assert ("Balthasar" in sent(upstream)) is sees
@@ -202,8 +202,7 @@ def test_file_belongs_to_the_project_it_came_in(server: Running, upstream: FakeP
         assert beta.http.delete(f"/documents/{document}").status_code == 404
         own = beta.http.post("/documents", files={"file": ("notes.md", text)}).json()["id"]
         assert own != document
-        while beta.get("/state")["pending_media"]:
-            pass
+        wait_read(beta)
         assert alpha.http.delete(f"/documents/{document}").status_code == 200
         beta.say(question, x_memory_mode="read")
         assert "Balthasar" in sent(upstream)

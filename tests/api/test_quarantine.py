@@ -9,6 +9,7 @@ import pytest
 
 from tests.fakes.provider import FakeProvider
 from tests.running import Running
+from tests.shown.files import wait_read
 from tests.talking import Message, Speaker, new_key, speaking
 
 HOUSE = "My neighbour keeps eleven peacocks behind the chapel"
@@ -29,8 +30,7 @@ def set_apart(speaker: Speaker, **body: str) -> Message:
 def add_document(speaker: Speaker, data: bytes) -> str:
     """Upload a document and wait until it is read."""
     document = str(speaker.http.post("/documents", files={"file": ("notes.md", data)}).json()["id"])
-    while speaker.get("/state")["pending_media"]:
-        pass
+    wait_read(speaker)
     return document
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.fakes.provider import FakeProvider
 from tests.media.made import png
 from tests.running import Running
 from tests.serving import agreeing
+from tests.shown.files import wait_read
 from tests.talking import Message, Speaker, speaking
 
 QUESTIONS = (
@@ -39,6 +41,7 @@ def provider() -> Iterator[FakeProvider]:
 def done(speaker: Speaker, job: Message) -> Message:
     """Return a job once it is over."""
     while job["status"] in ("queued", "running"):
+        time.sleep(0.02)
         job = speaker.get(f"/jobs/{job['id']}")
     return job
 
@@ -74,8 +77,7 @@ def live(speaker: Speaker) -> None:
     text = b"# Harbour\n\nThe lamp of the harbour burns for nineteen seconds.\n"
     speaker.http.post("/documents", files={"file": ("harbour.md", text)}).raise_for_status()
     speaker.http.post("/documents", files={"file": ("sea.png", png(64, 64))}).raise_for_status()
-    while speaker.get("/state")["pending_media"]:
-        pass
+    wait_read(speaker)
     speaker.wait()
 
 
@@ -254,8 +256,7 @@ def test_a_claude_export_brings_its_attachments(server: Running) -> None:
         job = bring(alice, json.dumps(CLAUDE).encode())
         assert (job["format"], job["counts"]) == ("claude", {"conversations": 1, "turns": 1, "documents": 1})
         assert [one["text"] for one in alice.memories()] == ["My dog is called Bramble."]
-        while alice.get("/state")["pending_media"]:
-            pass
+        wait_read(alice)
         found = alice.http.post("/memories/search", json={"query": "how much does Bramble weigh"}).json()["data"]
         assert any("14 kilograms" in one["text"] for one in found)
 

@@ -25,7 +25,7 @@ SEED = 20260101
 CONVERSATIONS = 50
 THREADS = 4
 KILLS = 5
-WAIT_S = 60.0
+WAIT_S = 180.0
 KEYS = ("sk-crash-ann", "sk-crash-bob")
 
 

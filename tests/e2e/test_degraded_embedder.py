@@ -43,7 +43,7 @@ def embeddings(size: int = 8) -> Callable[[Seen], Reply | None]:
 
 def with_embedder(url: str) -> dict[str, dict[str, Any]]:
     embedder = {"model": "openai/emb", "base_url": url, "api_key": "sk-emb", "dimension": 8}
-    return {"embedder": embedder, "memory": {"deadline_ms": 300}}
+    return {"embedder": embedder, "memory": {"deadline_ms": 3000}}
 
 
 def test_an_embedder_behind_a_closed_port(tmp_path: Path, provider: FakeProvider) -> None:

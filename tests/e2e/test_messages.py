@@ -15,7 +15,7 @@ from tests.fakes.messages import Said
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, gated
 from tests.launch import wait_until
-from tests.running import TLS, Running
+from tests.running import TLS, WAIT_S, Running
 from tests.talking import BOTH, FACT, SHRAM, new_key, outcome
 
 QUESTION = "What are the productivity tools that I use?"
@@ -36,7 +36,7 @@ class Claude:
         self.http = httpx.Client(
             base_url=server.base_url,
             headers={"x-api-key": self.key, "anthropic-version": "2023-06-01", **named},
-            timeout=20,
+            timeout=WAIT_S,
             verify=TLS,
         )
 

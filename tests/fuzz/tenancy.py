@@ -13,7 +13,7 @@ import httpx
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.running import Running
+from tests.running import WAIT_S, Running
 
 # Two keys; two users of one key whose names are alike; two agents and two projects of one user.
 SCOPES = ("key", "user-1", "user-10", "User-1", "agent-a", "agent-b", "project-a", "project-b")
@@ -69,7 +69,7 @@ class World:
     """Members of one run, all new; ``act`` does one thing and checks what comes back."""
 
     def __init__(self, server: Running) -> None:
-        self._http = httpx.Client(base_url=server.base_url, timeout=20)
+        self._http = httpx.Client(base_url=server.base_url, timeout=WAIT_S)
         run = secrets.token_hex(4)
         self.members = [_member(name, at, run) for at, name in enumerate(SCOPES)]
         self._words = {word: member for member in self.members for word in member.words}
@@ -253,7 +253,9 @@ class Witness:
 
     def __init__(self, server: Running) -> None:
         self.key = f"sk-{secrets.token_hex(8)}-witness"
-        self.http = httpx.Client(base_url=server.base_url, headers={"authorization": f"Bearer {self.key}"}, timeout=20)
+        self.http = httpx.Client(
+            base_url=server.base_url, headers={"authorization": f"Bearer {self.key}"}, timeout=WAIT_S
+        )
         said = {"model": "m", "messages": [{"role": "user", "content": "I use Shram for drawing"}]}
         self.http.post("/chat/completions", json=said).raise_for_status()
         self.http.post("/memories", json={"text": "My boat is called Ora", "project": "harbour"}).raise_for_status()

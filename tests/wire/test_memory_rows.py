@@ -97,7 +97,7 @@ class Stuck:
 @pytest.fixture
 def fragile(tmp_path: Path, provider: FakeProvider) -> Iterator[Wire]:
     """A server of its own, to break."""
-    with Running(tmp_path, upstream=provider.base_url, memory={"deadline_ms": 300}) as server:
+    with Running(tmp_path, upstream=provider.base_url, memory={"deadline_ms": 3000}) as server:
         wire = Wire(server, provider, memory="full")
         wire.learn()
         yield wire

@@ -23,6 +23,7 @@ from proxy.worker.destroy import resume, scrub
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import chat
 from tests.running import Running
+from tests.shown.files import wait_read
 from tests.talking import speaking
 
 pytestmark = pytest.mark.anyio
@@ -65,8 +66,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         speaker.http.post("/sessions/asked/end").raise_for_status()
         notes = {"file": ("notes.md", f"# Notes\n\nThe {WRITTEN} hangs in the hall.".encode())}
         document = speaker.http.post("/documents", files=notes).json()
-        while speaker.get("/state")["pending_media"]:
-            pass
+        wait_read(speaker)
         speaker.say("Where does the thing hang that the notes are about?")
         speaker.wait()
         session = speaker.get("/sessions/asked")["id"]

@@ -18,6 +18,7 @@ from PIL import Image, ImageDraw
 from tests.fakes.provider import FakeProvider, Seen
 from tests.fakes.replies import Reply, chat
 from tests.running import Running
+from tests.shown.files import wait_read
 from tests.talking import Speaker
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -99,8 +100,7 @@ def _live(speaker: Speaker) -> None:
     speaker.http.post("/quarantine", json=told).raise_for_status()
     for name, data in (("harbour.md", DOCUMENT), ("sunset.png", _picture())):
         speaker.http.post("/documents", files={"file": (name, data)}).raise_for_status()
-    while speaker.get("/state")["pending_media"]:
-        pass
+    wait_read(speaker)
     for question in QUESTIONS:
         speaker.say(question, x_memory_session="questions")
     speaker.say("How long does the lamp of the harbour burn?", model="gpt-4o-mini")

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from urllib.parse import quote
 
 from tests.api.dashboard.browsing import MAX_PAGE_BYTES, Browser
+from tests.shown.files import wait_read
 from tests.talking import Speaker
 
 MARK = "zaunkönig"
@@ -64,8 +65,7 @@ def _filled(alice: Speaker) -> Iterator[str]:
     alice.tell(f"I look after the {MARK} on Fridays.", x_memory_project=NAME.encode())
     file = {"file": (f"{MARK}.md", f"# {HOSTILE[3]}\n\n{HOSTILE[0]}\n".encode())}
     document = alice.http.post("/documents", files=file).json()["id"]
-    while alice.get("/state")["pending_media"]:
-        pass
+    wait_read(alice)
     told = {"memory": alice.memories()[-1]["id"], "reason": HOSTILE[3]}
     alice.http.post("/quarantine", json=told).raise_for_status()
     yield from ("", "/memories", "/memories?project=*", "/conversations", "/files", "/reviews", "/tasks", "/quarantine", "/groups", "/numbers", "/moving")  # fmt: skip

@@ -15,6 +15,7 @@ import pytest
 from proxy.types import Kind, Mode, Status
 from tests.api.dashboard.browsing import HOSTILE, MAX_PAGE_BYTES, PAGES, Browser
 from tests.running import Running
+from tests.shown.files import wait_read
 from tests.talking import Speaker, speaking
 
 
@@ -26,15 +27,14 @@ def test_no_page_outgrows_its_limit(server: Running, letter: str) -> None:
         text = (letter * 6000)[:6000]
         for n in range(45):
             bob.http.post("/memories", json={"text": f"{n} {text}"}).raise_for_status()
-        messages = [{"role": ("user", "assistant")[n % 2], "content": f"{n} {text * 3}"} for n in range(21)]
+        messages = [{"role": ("user", "assistant")[n % 2], "content": f"{n} {text * 3}"} for n in range(9)]
         session = bob.post(messages, x_memory_mode="write").headers["x-memory-session"]
-        document = bob.http.post("/documents", files={"file": ("long.txt", f"{text}\n\n".encode() * 40)}).json()["id"]
+        document = bob.http.post("/documents", files={"file": ("long.txt", f"{text}\n\n".encode() * 8)}).json()["id"]
         bob.wait()
-        while bob.get("/state")["pending_media"]:
-            pass
+        wait_read(bob)
         (first, *_) = bob.memories()
-        questions = [f"{n} {text} What is it?" for n in range(12)]
-        for n in range(1, 13):
+        questions = [f"{n} {text} What is it?" for n in range(8)]
+        for n in range(1, 9):
             asked = bob.say(*questions[:n], x_memory_session="asking", x_memory_budget="4000")
         pages = [
             *PAGES,
