@@ -243,6 +243,8 @@ def _last_item(text: str, found: Sequence[Word], start: int, *, is_alone: bool) 
     while end < len(found) and found[end].text in listed("article"):
         end += 1
     is_name = end < len(found) and _is_name(text, found[end])
+    if found[start].text in listed("light") and not is_name:
+        return None  # "I live in Leeds and work at Bosch" lists nothing
     while end < len(found) and end - start < MAX_ITEM_WORDS:
         if end > start and _breaks(text, found[end - 1], found[end]):
             break

@@ -47,6 +47,32 @@ def test_the_other_half_stays(
     assert stays in told(alice, upstream, first, then, asked=asked)
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "asked", "stays"),
+    [
+        (
+            "I live in Leeds and I play the cello in a quartet.",
+            "I live in Sheffield now.",
+            "What do I play?",
+            "the cello",
+        ),
+        ("I live in Leeds with my cats, Momo and Kiki.", "I've moved to Hull.", "What are my cats called?", "Momo"),
+        ("My name is Hannah, I live in Leeds and work at Bosch.", "I live in Hull now.", "Where do I work?", "Bosch"),
+        (
+            "Ich wohne in Metz und habe zwei Katzen.",
+            "Ich wohne jetzt in Lyon.",
+            "Welche Tiere habe ich?",
+            "zwei Katzen",
+        ),
+        ("我住在北京，养了两只猫。", "我现在住在上海。", "我养了什么？", "两只猫"),
+    ],
+)
+def test_a_move_ends_nothing_but_the_home(
+    alice: Speaker, upstream: FakeProvider, first: str, then: str, asked: str, stays: str
+) -> None:
+    assert stays in told(alice, upstream, first, then, asked=asked)
+
+
 def test_nothing_is_left_without_its_subject(alice: Speaker, upstream: FakeProvider) -> None:
     said = "Coco, our parrot, is very loud.", "We gave Coco away."
     assert "- our parrot" not in told(alice, upstream, *said, asked="Do we have a parrot?")

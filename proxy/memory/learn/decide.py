@@ -12,9 +12,18 @@ from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Hide, Past, Row, holding, spans_of
 from proxy.memory.learn.records import ending_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
-from proxy.memory.learn.slots import is_other, same_slot, slot_of
-from proxy.memory.learn.statements import Statement, speaks_of_self
-from proxy.memory.learn.targets import Older, Targets, akin, is_linked, names_beside, older_sentences, targets
+from proxy.memory.learn.slots import slot_of
+from proxy.memory.learn.statements import Statement
+from proxy.memory.learn.targets import (
+    Older,
+    Targets,
+    akin,
+    in_slot,
+    is_linked,
+    names_beside,
+    older_sentences,
+    targets,
+)
 from proxy.memory.plan.changes import (
     APART,
     FORGOTTEN,
@@ -30,7 +39,6 @@ from proxy.memory.plan.changes import (
 )
 from proxy.text.segment import sentences
 from proxy.text.terms import Term, holds, plain, terms_in
-from proxy.text.words import flat
 from proxy.types import Memory, Said, Turn
 
 MAX_CLOSED = 12  # memories that one turn may close; what goes beyond waits for review
@@ -109,10 +117,13 @@ class Planner:
 
     def heavy(self, ending: Ending, said: Said) -> list[Memory]:
         """Return the memories that an ending names and that are not closed for it, but linked."""
-        if ending.kind in ("meant", "slot", "forget"):
+        if ending.kind in ("meant", "forget"):
             return []
         older = older_sentences(self.turn, self.past, self.active, said)
-        found = [one for one in targets(ending, older).certain if is_linked(one, ending)]
+        if ending.kind == "slot":
+            found = [one for one, _ in in_slot(ending, older, is_alone=False)]
+        else:
+            found = [one for one in targets(ending, older).certain if is_linked(one, ending)]
         return [one.memory for one in found if one.memory is not None]
 
     def resume(self, terms: Sequence[Term]) -> None:
@@ -293,25 +304,15 @@ class Planner:
 
     def _replace_slot(self, ending: Ending, said: Said, older: Sequence[Older]) -> bool:
         """Close the statement whose place a new value takes: "I live in X now" against "I live in Y"."""
-        name, value = ending.slot
-        found = []
-        for one in older:
-            if not (speaks_of_self(flat(one.text)) or ":" in name):
-                continue
-            slots = (one.memory.metadata.get(SLOT) if one.memory else None) or slot_of(one.text)
-            for known, held in slots:
-                if same_slot(str(known), name) and is_other(str(held), value):
-                    found.append(one)
-                    break
+        found = in_slot(ending, older, is_alone=True)
         if not found or not said.live or self._closed + len(found) > self._max_closed:
             return False
-        texts = frozenset(plain(one.sentence) for one in found)
+        texts = frozenset(plain(one.sentence) for one, _ in found)
         hides = spans_of(self.past.rows, texts)
-        row = ending_row(self.turn, self._now, said, ending.clause, [], hides, texts, is_forgotten=False, found=found)
-        for one in found:
-            if one.memory is not None:
-                self._put("close", self._ended(one.memory, row.id), "replaced")
-                self._closed += 1
+        hits = [one for one, _ in found]
+        row = ending_row(self.turn, self._now, said, ending.clause, [], hides, texts, is_forgotten=False, found=hits)
+        for one, terms in found:
+            self._retire([one], terms, row, "replaced")
         self._put("close", row, "replaced")
         return True
 

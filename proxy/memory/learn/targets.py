@@ -9,11 +9,12 @@ from itertools import takewhile
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
-from proxy.memory.learn.slots import COMMA, slot_of
-from proxy.memory.learn.statements import names_author
+from proxy.memory.learn.slots import COMMA, is_other, same_slot, slot_of
+from proxy.memory.learn.statements import names_author, speaks_of_self
+from proxy.memory.plan.changes import SLOT
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
-from proxy.text.segment import clauses, sentences
+from proxy.text.segment import clauses, is_question, sentences
 from proxy.text.terms import Term, forms_of, holds, holds_all, plain, shared, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory, Said, Turn
@@ -102,10 +103,37 @@ def _nearest(found: Sequence[Older], ending: Ending) -> list[Older]:
 
 
 def _is_heavy(one: Older, terms: Sequence[Term]) -> bool:
-    """Return whether a part of a sentence says more than what ended, and nothing of it can be kept by itself."""
-    if remains(one.text, terms):
-        return False
-    return any(_tells_more(side) for side in _sides(one.text) if not any(holds(side, term) for term in terms))
+    """Return whether a sentence says more than what ended, and not all of that can be kept by itself."""
+    kept = remains(one.text, terms) if terms else []
+    sides = [side.strip() for side in _sides(one.text) if not any(holds(side, term) for term in terms)]
+    more = [side for side in sides if _tells_more(side) and not is_question(side, flat(side))]
+    return any(not any(side in text for text in kept) for side in more)
+
+
+def in_slot(ending: Ending, older: Sequence[Older], *, is_alone: bool) -> list[tuple[Older, list[Term]]]:
+    """Return the sentences with another value in the slot of an ending, and the terms of that value.
+
+    A home or a job stands alone, or among more that its sentence tells; what follows "my favourite film is" is about it.
+    """
+    name, value = ending.slot
+    found = []
+    for one in older:
+        if speaks_of_self(flat(one.text)) or ":" in name:
+            slots = (one.memory.metadata.get(SLOT) if one.memory else None) or slot_of(one.text)
+            held = [str(held) for known, held in slots if same_slot(str(known), name) and is_other(str(held), value)]
+            if not held:
+                continue
+            terms = terms_in(held[0].replace(" ", "") if HAS_CJK.match(held[0]) else held[0])[:1]
+            if is_alone != (":" not in name and _speaks_on(one, terms)):
+                found.append((one, terms))
+    return found
+
+
+def _speaks_on(one: Older, terms: Sequence[Term]) -> bool:
+    """Return whether a sentence tells more than a value, or of the user's people and things beside it."""
+    held = [one.text[a:b] for a, b in clauses(one.text) if any(holds(one.text[a:b], term) for term in terms)]
+    beside = {word.text for clause in held for word in words(clause)[1:]}
+    return (bool(terms) and _is_heavy(one, terms)) or not beside.isdisjoint(listed("mine") | listed("people"))
 
 
 def _tells_more(side: str) -> bool:
