@@ -62,6 +62,12 @@ def forms_of(word: str) -> frozenset[str]:
     return frozenset((word, *stems(word)))
 
 
+def with_alike(term: Term) -> Term:
+    """Return a term with the forms of words of the same matter: "weight" with "weigh"."""
+    groups = [frozenset[str]().union(*map(forms_of, group.split("/"))) for group in listed("alike")]
+    return term._replace(forms=term.forms.union(*(group for group in groups if group & term.forms)))
+
+
 @lru_cache(maxsize=4_000)
 def forms(text: str) -> frozenset[str]:
     """Return the forms of all words of ``text``; of scripts without spaces, pairs of characters."""

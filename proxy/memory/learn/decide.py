@@ -14,16 +14,7 @@ from proxy.memory.learn.records import ending_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import slot_of
 from proxy.memory.learn.statements import Statement
-from proxy.memory.learn.targets import (
-    Older,
-    Targets,
-    akin,
-    in_slot,
-    is_linked,
-    names_beside,
-    older_sentences,
-    targets,
-)
+from proxy.memory.learn.targets import Older, Targets, in_slot, is_linked, names_beside, older_sentences, targets
 from proxy.memory.plan.changes import (
     APART,
     FORGOTTEN,
@@ -101,7 +92,7 @@ class Planner:
         hits = targets(ending, older)
         if ending.kind == "forget" and not hits:
             names = tuple(term for term in terms_in(ending.sentence.text) if term.is_name)
-            hits = (targets(replace(ending, terms=names), older) if names else hits) or akin(ending, older)
+            hits = targets(replace(ending, terms=names), older) if names else hits
         if not hits:
             if ending.kind == "forget" and said.live:
                 self._hide_request(ending, said)
@@ -287,7 +278,7 @@ class Planner:
             self._closed += 1
         self._set_apart(frozenset(plain(one.sentence) for one in hits))
         seen: set[str] = {plain(other.text) for other in self.active}
-        names = [term for term in terms if term.is_name] if row.metadata.get(FORGOTTEN) else []
+        names = [term for term in terms if term.is_name or term == terms[0]] if row.metadata.get(FORGOTTEN) else []
         for one in hits:
             for text in remains(one.text, terms) if terms else ():
                 if plain(text) not in seen and not any(holds(text, name) for name in names):

@@ -14,7 +14,7 @@ from proxy.memory.learn.statements import Sentence, holds_word, is_hypothesis, n
 from proxy.text.languages import Language, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
-from proxy.text.terms import Term, forms_of, holds, terms_in
+from proxy.text.terms import Term, forms_of, holds, terms_in, with_alike
 from proxy.text.words import HAS_CJK, Span, flat, words
 
 EndingKind = Literal["end", "turned", "switch", "correct", "meant", "slot", "forget"]
@@ -130,7 +130,7 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
             named = [_cut(terms_in(part, *span) or _generic(part, *span)) for span in spans]
             everything = tongue.has("everything", low[match.start() : match.start("old")])
             if any(named):
-                return [Ending("forget", one, part, tuple(terms), everything=everything) for terms in named if terms]
+                return [_asking(one, part, terms, everything=everything) for terms in named if terms]
     found = _addressed_request(one, part, low)
     return [found] if found is not None else []
 
@@ -174,8 +174,14 @@ def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:
         names = [term for term in whole if term.is_name]
         terms = _cut([*names, *(term for term in terms_in(blank) if not term.is_name)] or whole)
         if terms:
-            return Ending("forget", one, part, tuple(terms), everything=tongue.has("everything", low))
+            return _asking(one, part, terms, everything=tongue.has("everything", low))
     return None
+
+
+def _asking(one: Sentence, part: str, terms: Sequence[Term], *, everything: bool) -> Ending:
+    """Return a request to forget: "my boss" goes with the name, "my weight" with "I weigh 93 kilos"."""
+    is_person = all(term.text in listed("people") for term in terms)
+    return Ending("forget", one, part, tuple(map(with_alike, terms)), everything=everything or is_person)
 
 
 def _blanked(text: str, spans: Sequence[Span]) -> str:
@@ -270,7 +276,7 @@ def _regions(low: str, match: re.Match[str]) -> list[Span]:
     left = max((found.end() for found in COMMA.finditer(low, 0, match.start())), default=0)
     right = next((found.start() for found in COMMA.finditer(low, match.end())), len(low))
     regions: list[Span] = [(match.end(), right), (left, match.start())]
-    if "gap" in match.re.groupindex and match["gap"]:
+    if match.groupdict().get("gap") and not COMMA.search(low, match.start("gap") - _SLACK, match.start("gap")):
         start, end = match.span("gap")
         at_end = match.end("gap") == match.end()  # a gap behind the cue ends at a comma, one inside it may be a list
         regions.insert(

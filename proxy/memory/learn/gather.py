@@ -14,6 +14,7 @@ from proxy.memory.index.postings import Mask
 from proxy.memory.index.shelf import Shelf
 from proxy.memory.learn.learn import Read
 from proxy.memory.learn.past import Past, Row
+from proxy.memory.learn.targets import names_beside
 from proxy.memory.plan.changes import SLOT, is_ending
 from proxy.process.threads import in_thread
 from proxy.store.schema import Vector
@@ -50,6 +51,10 @@ async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: S
     said = await index.said(scope, scope.session) if is_corrected else []
     before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
     memories = await _memories(index, scope, readings, [text for text in named if text], before)
+    asked = [ending.terms for one in readings for ending in one.endings if ending.kind == "forget"]
+    if called := [name for terms in asked for row in memories for name in names_beside(row.text, terms)]:
+        named.append(_forms(called))  # of "my boss is called Ana", the rest by "Ana"
+        memories = await _memories(index, scope, readings, [text for text in named if text], before)
     if any(ending.kind == "slot" for one in readings for ending in one.endings):
         named += [row.quote or row.text for row in memories if row.metadata.get(SLOT) and row.status == "active"]
     rows = await _rows(index, turn, [text for text in named if text], frozenset(one.id for one in own))

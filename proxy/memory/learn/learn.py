@@ -25,7 +25,7 @@ from proxy.process.threads import Patience
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
-from proxy.text.terms import Term, plain, shared
+from proxy.text.terms import Term, holds, plain, shared
 from proxy.text.words import flat, words
 from proxy.types import Kind, Memory, Said, Scope, Turn
 
@@ -139,7 +139,7 @@ def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequenc
     pieces = [sentence.text[a:b] for a, b in clauses(sentence.text)]
     for piece in pieces:
         low = flat(piece)
-        is_gone = any(piece in clause for clause in gone)
+        is_gone = any(piece in clause for clause in gone) or any(holds(piece, one.terms[0]) for one in asked)
         if not is_gone and len(words(piece)) >= MIN_PIECE_WORDS and not is_question(piece, low):
             texts += [] if is_request(low) else [piece]
     gone_first = next((ending.clause for ending in of_it if ending.kind != "forget"), "")

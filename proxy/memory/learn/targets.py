@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Past, Row
@@ -15,7 +14,7 @@ from proxy.memory.plan.changes import SLOT
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, sentences
-from proxy.text.terms import Term, forms_of, holds, holds_all, plain, shared, terms_in
+from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory, Said, Turn
 
@@ -23,8 +22,6 @@ MIN_SHARE = 0.5  # of an ending's known terms that a target holds, the first amo
 MAX_NAMED = 8  # sentences that one name may end; a name in more is a theme, not a thing
 MIN_BESIDE = 2  # telling words in a part of a sentence that does not name what ended
 MAX_UNNAMED = 2  # the same for common words
-MIN_AKIN = 5  # letters in which words of one stem begin alike …
-AKIN_ENDING = 2  # … and the most that the shorter one has behind them
 _SUBJECT_WORDS = 4  # of a clause, within which its subject stands
 
 
@@ -138,8 +135,10 @@ def _speaks_on(one: Older, terms: Sequence[Term]) -> bool:
 
 def _tells_more(side: str) -> bool:
     """Return whether a part of a sentence says something by itself: "и не ем глютен", not "and on Mondays"."""
-    told = len(terms_in(side))
-    return told >= MIN_BESIDE or (told > 0 and len(words(side)) > MIN_BESIDE)
+    found, told = words(side), len(terms_in(side))
+    if any(word.text in listed("preposition") for word in found[:1]) and not speaks_of_self(flat(side)):
+        return False  # "near the river"
+    return told >= MIN_BESIDE or (told > 0 and len(found) > MIN_BESIDE)
 
 
 def _sides(text: str) -> list[str]:
@@ -195,25 +194,6 @@ def _asked(ending: Ending, known: Sequence[Term], older: Sequence[Older]) -> Tar
     least = 1 if ending.everything else max(1, *counts) if counts else 1  # "that Nora is ill" is not all about Nora
     found = [one for one, count in zip(found, counts, strict=True) if count >= least]
     return Targets(found, terms=terms) if is_certain else Targets(likely=found, terms=terms)
-
-
-def akin(ending: Ending, older: Sequence[Older]) -> Targets:
-    """Return what a request to forget may mean by a word of another form: "my weight", where "I weigh 93 kilos"."""
-    asked = [term for term in ending.terms if len(term.text) >= MIN_AKIN]
-    found, named = [], []
-    for one in older:
-        for word in words(one.text):
-            if any(_is_akin(word.text, term.text) for term in asked):
-                found.append(one)
-                named.append(Term(word.text, forms_of(word.text), is_name=False))
-                break
-    return Targets(likely=found, terms=tuple(dict.fromkeys(named)))
-
-
-def _is_akin(left: str, right: str) -> bool:
-    """Return whether two words begin alike but for an ending or so."""
-    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))
-    return alike >= max(MIN_AKIN, min(len(left), len(right)) - AKIN_ENDING)
 
 
 def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:
