@@ -65,7 +65,7 @@ _LETTER_CUES: dict[str, Language] = {
 _ANY_CUE = frozenset[str]().union(*_CUES.values())
 
 _SMALL_ENGLISH_WORDS = (
-    "the a an of is are was what which who how when where why do does did i my me you your in on at and to it its for "
+    "the an of is are was what which who how when where why do does did i my you your in on at and to it its for "
     "with have has can should this that not from there please"
 )
 _ENGLISH_CUES = frozenset(_SMALL_ENGLISH_WORDS.split())
@@ -160,7 +160,7 @@ def tongue(text: str) -> str:
     counts = {"english": len(found & _ENGLISH_CUES), **{name: len(found & cues) for name, cues in _CUES.items()}}
     best = max(counts, key=counts.__getitem__)
     if not counts[best]:
-        marks = {**_LETTER_CUES, "¿": "spanish", "¡": "spanish"}
+        marks = {**_LETTER_CUES, "¿": "spanish", "¡": "spanish", "í": "spanish", "ó": "spanish", "ú": "spanish"}
         best = next((name for mark, name in marks.items() if mark in text.casefold()), "english")
     return _CODES.get(best, "")
 

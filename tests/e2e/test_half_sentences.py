@@ -79,6 +79,25 @@ def test_nothing_is_left_without_its_subject(alice: Speaker, upstream: FakeProvi
     assert all(not one.startswith("our parrot") for one in alice.texts())
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "asked", "torn"),
+    [
+        ("My phone is a Pixel 6 and it is slow.", "I swapped the Pixel for a Nokia.", "Which phone?", "- it is slow"),
+        (
+            "Ich habe Schulden, etwa 12.000 Euro.",
+            "Vergiss alles über meine Schulden.",
+            "Was weißt du von mir?",
+            "12.000",
+        ),
+        ("We gave our dog away.", "When I was a kid I cried because my dad was allergic.", "Dogs?", "- because"),
+    ],
+)
+def test_no_half_is_shown_that_says_nothing_alone(
+    alice: Speaker, upstream: FakeProvider, first: str, then: str, asked: str, torn: str
+) -> None:
+    assert torn not in told(alice, upstream, first, then, asked=asked)
+
+
 def test_no_context_shows_what_was_forgotten(alice: Speaker, upstream: FakeProvider) -> None:
     said = "My PIN hint is the year my gran was born. She was born in Zadar.", "Don't remember the PIN hint."
     sent = told(alice, upstream, *said, asked="Where was my gran born?")

@@ -43,8 +43,8 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
 
 
 def _shares_subject(phrase: str) -> bool:
-    """Return whether a phrase has no subject of its own: "and works as a nurse"."""
-    return any(word.text in listed("shares_subject") for word in words(phrase)[:1])
+    """Return whether a phrase has no subject of its own: "and works as a nurse", "she is shy"."""
+    return any(word.text in listed(name) for word in words(phrase)[:1] for name in ("shares_subject", "third", "it"))
 
 
 def _without_item(clause: str, term: Term) -> str | None:
@@ -80,8 +80,10 @@ def _is_whole(part: str, *, is_first: bool) -> bool:
     """Return whether a part is a statement by itself; one that its subject stood before is not: "built 2015, diesel"."""
     low = flat(part)
     is_joined = any(word.text in listed("and") or word.text in listed("but") for word in words(part)[:1])
-    least = MIN_WORDS if is_first or is_joined or speaks_of_self(low) or HAS_CJK.search(part) else MIN_ORPHAN_WORDS
-    return len(words(part)) >= least and not is_question(part, low)
+    if is_first or is_joined or speaks_of_self(low) or HAS_CJK.search(part):
+        return len(words(part)) >= MIN_WORDS and not is_question(part, low)
+    told = [word for word in words(part) if not word.text.isdigit()]  # "about 12,000 euros" says nothing
+    return len(told) >= MIN_ORPHAN_WORDS and not is_question(part, low)
 
 
 def rest_of(part: str, match: re.Match[str], terms: Sequence[Term]) -> str:

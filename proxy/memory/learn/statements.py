@@ -133,8 +133,8 @@ def split_lists(one: Sentence) -> list[str]:
 def _tells(part: str) -> bool:
     """Return whether a clause of a question is a statement by itself."""
     low = flat(part)
-    is_telling = len(words(low)) > 1 and speaks_of_self(low) and not is_question(part, low)
-    return is_telling and not (is_request(low) or is_passing(part, low) or is_hypothesis(low))
+    is_telling = len(words(low)) > 1 and speaks_of_self(low) and not _opens_with(low, "but")
+    return is_telling and not (is_question(part, low) or is_request(low) or is_passing(part, low) or is_hypothesis(low))
 
 
 def _is_split(part: str, found: Items | None) -> bool:
@@ -208,7 +208,7 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
         return not _has("once", one.low)
     if is_request(one.low) and not _names_self(one.low):
         return False
-    if _is_all_passing(one):
+    if _is_all_passing(one) or _has("laugh", one.low):  # may be a joke
         return False
     if speaks_of_self(one.low):
         return len(opening) > 1 or HAS_CJK.search(one.text) is not None
