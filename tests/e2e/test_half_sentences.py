@@ -73,6 +73,13 @@ def test_a_move_ends_nothing_but_the_home(
     assert stays in told(alice, upstream, first, then, asked=asked)
 
 
+def test_a_move_learns_nothing_from_a_pasted_letter(alice: Speaker) -> None:
+    letter = "Translate this letter:\n\nDear Mr Falk,\nI moved to Metz and I own two parrots.\nKind regards,\nBenno"
+    alice.tell(letter)
+    alice.tell("I live in Lyon now.")
+    assert alice.texts() == {"I live in Lyon now."}
+
+
 def test_nothing_is_left_without_its_subject(alice: Speaker, upstream: FakeProvider) -> None:
     said = "Coco, our parrot, is very loud.", "We gave Coco away."
     assert "- our parrot" not in told(alice, upstream, *said, asked="Do we have a parrot?")

@@ -303,7 +303,7 @@ class Planner:
         hits = [one for one, _ in found]
         row = ending_row(self.turn, self._now, said, ending.clause, [], hides, texts, is_forgotten=False, found=hits)
         for one, terms in found:
-            self._retire([one], terms, row, "replaced")
+            self._retire([one], terms if one.memory else [], row, "replaced")  # a pasted letter leaves nothing
         self._put("close", row, "replaced")
         return True
 
