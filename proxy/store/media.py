@@ -151,12 +151,30 @@ class Media:
         await self._db.submit(lambda connection: connection.execute(gone).close())
 
     async def claim(
-        self, holder: str, *, now: datetime, lease_s: float, only: MediaKind | None = None
+        self,
+        holder: str,
+        *,
+        now: datetime,
+        lease_s: float,
+        only: MediaKind | None = None,
+        is_for_others: bool = False,
     ) -> Reading | None:
-        """Take what has waited longest and nobody reads, of one kind where given; None if there is nothing."""
-        due = (media.c.status == "processing", media.c.due_ms <= to_ms(now), media.c.until_ms <= to_ms(now))
-        wanted = [media.c.kind == only] if only else []
-        first = sa.select(media.c.owner, media.c.id).where(*due, *wanted).order_by(media.c.due_ms).limit(1)
+        """Take what has waited longest and nobody reads; None if there is nothing.
+
+        Args:
+            holder: Who reads it.
+            now: What is due by now counts.
+            lease_s: How long it is held without ``renew``.
+            only: Kind of what is taken, where it is not to be both.
+            is_for_others: Take nothing of an owner for whom something is being read.
+        """
+        due = [media.c.status == "processing", media.c.due_ms <= to_ms(now), media.c.until_ms <= to_ms(now)]
+        if only:
+            due.append(media.c.kind == only)
+        if is_for_others:
+            served = sa.select(media.c.owner).where(media.c.status == "processing", media.c.until_ms > to_ms(now))
+            due.append(media.c.owner.not_in(served.correlate(None)))
+        first = sa.select(media.c.owner, media.c.id).where(*due).order_by(media.c.due_ms).limit(1)
         found = await self._db.query(lambda connection: connection.execute(first).first())
         if found is None:
             return None

@@ -19,7 +19,7 @@ from proxy.text.secrets import redact
 from proxy.worker.read_in import Gone, read_in
 
 _log = structlog.get_logger(__name__)
-_LINES = 2  # the second is for pictures, which do not wait for books
+_ANY, _PICTURES, _OTHERS = range(3)  # lines: pictures do not wait for books, nor does anybody for another's
 _POLLS = 4  # what this process took in wakes it; other processes' left-overs can wait longer
 _MAX_PAUSE_S = 600.0
 _NOT_ITS_FAULT = frozenset({"unavailable", "cancelled"})  # of a file: what reads it was not there
@@ -35,7 +35,7 @@ class Reader:
 
     def start(self) -> None:
         """Start looking for work."""
-        self._tasks = [spawn(self._seek(number), f"reader {number}") for number in range(_LINES)]
+        self._tasks = [spawn(self._seek(number), f"reader {number}") for number in (_ANY, _PICTURES, _OTHERS)]
 
     async def stop(self, timeout_s: float) -> None:
         """Stop; what is under way is let go of, and goes on at the next start."""
@@ -48,7 +48,7 @@ class Reader:
 
     async def _seek(self, number: int) -> None:
         await self._services.warmed.wait()
-        if not number:
+        if number == _ANY:
             await self._sweep()
         while not self._stopping.is_set():
             holder = f"{secrets.token_hex(8)}.{number}"
@@ -56,8 +56,10 @@ class Reader:
             try:
                 now = self._services.clock.now()
                 lease_s = self._services.pace.lease_s
-                only: MediaKind | None = "image" if number else None
-                reading = await self._services.media.claim(holder, now=now, lease_s=lease_s, only=only)
+                only: MediaKind | None = "image" if number == _PICTURES else None
+                reading = await self._services.media.claim(
+                    holder, now=now, lease_s=lease_s, only=only, is_for_others=number == _OTHERS
+                )
                 if reading is not None:
                     await attempt(self._services, reading)
             except Exception as error:  # noqa: BLE001 - a reader that ends would end reading for everybody
