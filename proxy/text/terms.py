@@ -45,6 +45,14 @@ def terms_in(text: str, start: int = 0, end: int | None = None) -> list[Term]:
     return found
 
 
+def called_in(clause: str) -> list[Term]:
+    """Return the name that ends a clause without spaces: "赵建国" of "我老板叫赵建国"."""
+    match = _called_cjk().search(clause)
+    if match is None or _telling(match[1]) != [match[1]]:  # "叫了一声" calls nobody
+        return []
+    return [Term(match[1], frozenset(_pairs(match[1])), is_name=True)]
+
+
 def says_nothing(text: str) -> bool:
     """Return whether a text is a greeting, thanks or consent and no more: "Good morning!", "谢谢"."""
     return all(word.text in listed("thanks") for word in words(text))
@@ -109,6 +117,12 @@ def _pairs(run: str) -> list[str]:
 def _telling(run: str) -> Sequence[str]:
     """Return the parts of a run of characters between its function characters."""
     return [part for part in _idle_characters().split(run) if len(part) > 1]
+
+
+@lru_cache(maxsize=1)
+def _called_cjk() -> re.Pattern[str]:
+    called = sorted((word for word in listed("called") if HAS_CJK.match(word)), key=len, reverse=True)
+    return re.compile(rf"(?:{'|'.join(called)})({_CJK_RUN.pattern[:-1]}{{2,4}})\W*$")
 
 
 @lru_cache(maxsize=1)

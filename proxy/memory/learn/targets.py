@@ -14,7 +14,7 @@ from proxy.memory.plan.changes import SLOT
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, sentences
-from proxy.text.terms import Term, holds, holds_all, plain, shared, terms_in
+from proxy.text.terms import Term, called_in, holds, holds_all, plain, shared, terms_in
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Memory, Said, Turn
 
@@ -179,6 +179,7 @@ def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
             is_beside = after < at and between <= listed("and") | {one.text for one in found}
             if is_beside or any(place < at for place in called):
                 found.append(term)
+        found += called_in(clause)
     return found
 
 
