@@ -67,7 +67,9 @@ async def test_hang_is_ended_at_the_deadline(tmp_path):
     before = time.monotonic()
     assert await reason_of(fifo(tmp_path), timeout_s=0.5) == "timeout"
     assert time.monotonic() - before < 15
-    assert children() == []
+    with anyio.fail_after(30):
+        while children():  # it is killed; the system takes it away when it comes to it
+            await anyio.sleep(0.01)
 
 
 async def test_crash_is_contained(tmp_path):

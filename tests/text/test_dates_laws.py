@@ -69,4 +69,6 @@ def _least_s(text: str, code: str) -> float:
 def test_time_is_linear_in_length(code, part):
     size = 4_000 // len(part)
     dates_in("", AT, code)
-    assert _least_s(part * 2 * size, code) < 3 * _least_s(part * size, code) + 0.01
+    assert any(  # a suspect is measured again: a busy machine's milliseconds grow by themselves
+        _least_s(part * 2 * size, code) < 3 * _least_s(part * size, code) + 0.01 for _ in range(3)
+    )

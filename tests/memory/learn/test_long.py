@@ -22,7 +22,7 @@ from tests.memory.learn.world import START, World
 _LENGTH = 60_000
 _MAX_CPU_MS_A_KB = 30.0  # of a loaded machine; what is not linear takes hundreds
 _MAX_GROWTH = 3.0
-_FLOOR_MS = 60.0
+_FLOOR_MS = 100.0
 
 
 def _bytes(length: int) -> bytes:
