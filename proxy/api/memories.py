@@ -18,7 +18,7 @@ from proxy.api.shapes import listing, memory_shape
 from proxy.api.writing import Text, write
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
-from proxy.memory.learn.learn import stated
+from proxy.memory.learn.learn import marked, stated
 from proxy.memory.learn.past import Past
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of, restore_changes
 from proxy.memory.plan.changes import INTERNAL, Change, edit_memory, is_ending
@@ -126,6 +126,8 @@ async def patch_memory(memory_id: str, scope: Caller, services: Parts, body: Mem
             priority=body.priority,
             expires_at=body.expires_at,
         )
+        if body.text is not None:
+            edited = replace(edited, memory=marked(edited.memory))
         if "expires_at" in body.model_fields_set and body.expires_at is None:
             edited = replace(edited, memory=replace(edited.memory, expires_at=None))
         return [edited, *_former(row, edited.memory, scope, past, now)]

@@ -35,11 +35,12 @@ def test_correction_replaces_what_was_said(alice: Speaker, upstream: Any, text: 
     assert "Berlin" not in shown
 
 
-def test_corrected_memory_is_ended_by_the_users_words(alice: Speaker) -> None:
+@pytest.mark.parametrize("then", ["I moved to Hull last week.", "I live in Berlin now."])
+def test_corrected_memory_is_ended_by_the_users_words(alice: Speaker, then: str) -> None:
     made = create(alice, "I live in Berlin")
     patch(alice, made["id"], text="I live in Munich")
-    alice.tell("I moved to Hull last week.")
-    assert alice.texts() == {"I moved to Hull last week."}
+    alice.tell(then)
+    assert alice.texts() == {then}
 
 
 def test_a_running_conversation_loses_the_corrected_value(alice: Speaker, upstream: Any) -> None:

@@ -206,9 +206,10 @@ def _reply_before(said: Said, turn: Turn, past: Past) -> str:
 
 
 def marked(memory: Memory) -> Memory:
-    """Return a memory with the slots that its text fills, so that it is found by them."""
-    slots = slot_of(memory.text)
-    return replace(memory, metadata={**memory.metadata, SLOT: [list(pair) for pair in slots]}) if slots else memory
+    """Return a memory with the slots that its text fills, and no others, so that it is found by them."""
+    slots = [list(pair) for pair in slot_of(memory.text)]
+    others = {name: value for name, value in memory.metadata.items() if name != SLOT}
+    return replace(memory, metadata={**others, SLOT: slots} if slots else others)
 
 
 def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str, source: str = "api") -> Memory:

@@ -121,7 +121,6 @@ def in_slot(ending: Ending, older: Sequence[Older], *, is_alone: bool) -> list[t
             if not held:
                 continue
             terms = terms_in(held[0].replace(" ", "") if HAS_CJK.match(held[0]) else held[0])[:1]
-            terms = [term for term in terms if holds(one.text, term)]  # a person may have corrected the text since
             if is_alone != (":" not in name and _speaks_on(one, terms)):
                 found.append((one, terms))
     return found
