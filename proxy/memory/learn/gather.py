@@ -52,13 +52,17 @@ async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: S
     before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
     memories = await _memories(index, scope, readings, [text for text in named if text], before)
     asked = [ending.terms for one in readings for ending in one.endings if ending.kind == "forget"]
-    if called := [name for terms in asked for row in memories for name in names_beside(row.text, terms)]:
+    if called := await in_thread("learn", _called, memories, asked):
         named.append(_forms(called))  # of "my boss is called Ana", the rest by "Ana"
         memories = await _memories(index, scope, readings, [text for text in named if text], before)
     if any(ending.kind == "slot" for one in readings for ending in one.endings):
         named += [row.quote or row.text for row in memories if row.metadata.get(SLOT) and row.status == "active"]
     rows = await _rows(index, turn, [text for text in named if text], frozenset(one.id for one in own))
     return Past(memories, rows, [Row.of(one) for one in own])
+
+
+def _called(memories: Sequence[Memory], asked: Sequence[Sequence[Term]]) -> list[Term]:
+    return [name for terms in asked for row in memories for name in names_beside(row.text, terms)]
 
 
 async def _memories(
