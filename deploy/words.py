@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-_ROUNDABOUT = re.compile(r"(?:What|How|Where|Which|Who|Whose|Whoever)\b")
+_ROUNDABOUT = re.compile(r"(?:What|How|Where|Whether|Which|Who|Whose|Whoever)\b")
 _SUPERLATIVE = re.compile(r"_?(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST)(?:_|\Z)")
 MAX_TEST_WORDS = 8
 _TEST = re.compile(r"test_(?:row_\d+_(?:and_\d+_)?)?(?P<words>\w+)")  # the number of a row is no word

@@ -62,7 +62,7 @@ class Identity:
         return self.own or self.tenant
 
     def may_use(self, model: str) -> bool:
-        """Whether the key may ask for a model."""
+        """Return whether the key may ask for a model."""
         return not self.models or any(fnmatchcase(model, pattern) for pattern in self.models)
 
 

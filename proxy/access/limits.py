@@ -62,7 +62,7 @@ class _Account:
     streams: int = 0
 
     def is_idle(self, now: float) -> bool:
-        """Whether a fresh one would be the same."""
+        """Return whether a fresh one would be the same."""
         buckets = [bucket for bucket in (self.requests, self.tokens) if bucket is not None]
         return not self.streams and all(bucket.level(now) >= bucket.capacity for bucket in buckets)
 
@@ -140,7 +140,7 @@ class Ticket:
 
     @property
     def counts_tokens(self) -> bool:
-        """Whether the reply has to be read to know what it cost."""
+        """Return whether the reply has to be read to know what it cost."""
         return self._account.tokens is not None
 
     def reserve(self, *, tokens: int, is_stream: bool) -> None:

@@ -205,7 +205,7 @@ def wire_of(scope: Scope) -> Dialect:
 
 
 def is_anthropics(scope: Scope) -> bool:
-    """Whether a request is of Anthropic's API, by its path or by the header that all of it needs."""
+    """Return whether a request is of Anthropic's API, by its path or its version header."""
     return wire_of(scope) is messages or find(headers_of(scope), _VERSION) is not None
 
 

@@ -156,7 +156,7 @@ class Files:
         await call.answer(listing(page, has_more=len(uploads) > most))
 
     def _lists_theirs(self, call: _Call, *, has_own: bool, purpose: str) -> bool:
-        """Whether the provider's list is meant: where nothing is kept here, and the key may see that list."""
+        """Return whether the provider's list is meant: where nothing is kept here, and the key may see that list."""
         settings = self._services.settings
         if settings.files.handling == "both" or (purpose and purpose not in _READ_PURPOSES):
             return True

@@ -43,7 +43,7 @@ class Form:
 
 
 def is_form(headers: Iterable[tuple[str, str]]) -> bool:
-    """Whether a body is one of several parts."""
+    """Return whether a body is ``multipart/form-data``."""
     return (find(headers, "content-type") or "").lower().startswith("multipart/form-data")
 
 

@@ -93,7 +93,7 @@ async def _found(services: Services, scope: Scope, receipt_id: str) -> dict[str,
 
 
 def _is_of(entry: dict[str, Any], wanted: str) -> bool:
-    """Whether an entry is the wanted one, or a part of it."""
+    """Return whether an entry is the wanted one, or a part of it."""
     return wanted in (entry["id"], str(entry["id"]).partition(".")[0])
 
 

@@ -88,7 +88,7 @@ def end_watch() -> EndWatch:
 
 
 def ends(chunk: bytes) -> bool:
-    """Whether a piece holds the whole terminal event; see ``EndWatch`` for streams cut anywhere."""
+    """Return whether a piece holds the whole terminal event; see ``EndWatch`` for streams cut anywhere."""
     return EndWatch().feed(chunk)
 
 

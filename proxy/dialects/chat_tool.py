@@ -16,7 +16,7 @@ _THOUGHTS = "reasoning_content"  # some providers want it back with the calls it
 
 
 def may_offer(body: Mapping[str, Any], name: str) -> bool:
-    """Whether a tool of ours changes nothing that the client asked for: nothing is forced, and the name is free."""
+    """Return whether the recall tool can be added: no tool is forced, and its name is free."""
     tools = body.get("tools")
     if body.get("tool_choice") not in (None, "auto") or body.get("n") not in (None, 1) or body.get("functions"):
         return False

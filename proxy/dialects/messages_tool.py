@@ -16,7 +16,7 @@ _JSON = "partial_json"
 
 
 def may_offer(body: Mapping[str, Any], name: str) -> bool:
-    """Whether a tool of ours changes nothing that the client asked for: nothing is forced, and the name is free."""
+    """Return whether the recall tool can be added: no tool is forced, and its name is free."""
     tools, choice = body.get("tools"), body.get("tool_choice")
     if choice is not None and not (isinstance(choice, dict) and choice.get("type") == "auto"):
         return False

@@ -139,7 +139,7 @@ def _walk(root: object) -> Iterator[Reference]:
 
 
 def _is_own(name: str, value: object, *, is_call: bool) -> bool:
-    """Whether a field is the client's own, with all that is in it."""
+    """Return whether a field is the client's own, with all that is in it."""
     if name in _WHOLE or (name in _TEXT and isinstance(value, str)):
         return True
     return is_call and (name == "id" or (name == "input" and isinstance(value, _Object)))

@@ -54,7 +54,7 @@ class Copy:
 
 
 def is_stream(body: bytes, content_type: str) -> bool:
-    """Whether a reply is a stream of events; without a type, its bytes are looked at."""
+    """Return whether a reply is an event stream, by its content type or else its first byte."""
     if content_type:
         return "event-stream" in content_type.lower()
     return body.lstrip(b"\xef\xbb\xbf\r\n")[:1] in (b"d", b"e", b":", b"i", b"r")

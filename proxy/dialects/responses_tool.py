@@ -23,7 +23,7 @@ _UNANSWERED = "Not looked up, as another tool was called beside it. Call it once
 
 
 def may_offer(body: Mapping[str, Any], name: str) -> bool:
-    """Whether a tool of ours changes nothing that the client asked for: nothing is forced, and the name is free."""
+    """Return whether the recall tool can be added: no tool is forced, and its name is free."""
     tools = body.get("tools")
     if body.get("tool_choice") not in (None, "auto") or body.get("background") or body.get("prompt"):
         return False

@@ -46,7 +46,7 @@ class EndWatch:
         self.has_ended = False
 
     def feed(self, chunk: bytes) -> bool:
-        """Whether this piece completes the terminal event's line (and none before did)."""
+        """Return whether this piece completes the terminal event's line (and none before did)."""
         if self.has_ended:
             return False
         window = self._tail + chunk
@@ -70,7 +70,7 @@ class EventWatch(EndWatch):
         self._has_begun = False
 
     def feed(self, chunk: bytes) -> bool:
-        """Whether this piece completes the terminal event (and none before did)."""
+        """Return whether this piece completes the terminal event (and none before did)."""
         if self.has_ended:
             return False
         window = self._tail + chunk

@@ -51,7 +51,7 @@ class Archive:
         return list(self._entries)
 
     def has(self, name: str) -> bool:
-        """Whether there is an entry of this name."""
+        """Return whether there is an entry of this name."""
         return name in self._entries
 
     def read(self, name: str) -> bytes:

@@ -169,7 +169,7 @@ class _Packer:
                 first = index
 
     def _is_full(self, atoms: Sequence[_Atom], first: int, index: int, aim: float) -> bool:
-        """Whether a passage that began with one atom ends before another."""
+        """Return whether a passage that began with one atom ends before another."""
         begin = self._begin(atoms, first)
         lead = len(atoms[first].lead) + 1
         if atoms[index].end - begin + lead > self._most:

@@ -105,7 +105,7 @@ class _Look:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is more than the letters that one sees into the grain of a photograph."""
+        """Return whether it is more than the letters that one sees into the grain of a photograph."""
         words = sum(len(box.text) > 1 for box in self.boxes)
         return 2 * words > len(self.boxes) and (self.chars >= _WORDS_CHARS or self.sureness >= _SURE)
 
@@ -117,7 +117,7 @@ def _turns(look: _Look) -> tuple[int, ...]:
 
 
 def _has_signs(boxes: Sequence[Box]) -> bool:
-    """Whether the signs are such as are written in vertical lines."""
+    """Return whether the signs are such as are written in vertical lines."""
     text = "".join(box.text for box in boxes)
     return 2 * sum(sign > "\u2e80" for sign in text) > len(text)
 

@@ -54,7 +54,7 @@ def why_none(limits: Limits) -> str:
 
 @cache
 def has_engine() -> bool:
-    """Whether the extra ``ocr`` is installed; asking loads nothing of it."""
+    """Return whether the extra ``ocr`` is installed; asking loads nothing of it."""
     return find_spec("rapidocr") is not None
 
 

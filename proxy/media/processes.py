@@ -164,7 +164,7 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process still runs."""
+        """Return whether the process still runs."""
         return self._process.poll() is None
 
     def kill(self) -> None:

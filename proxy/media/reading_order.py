@@ -32,7 +32,7 @@ class Box:
 
     @property
     def is_tall(self) -> bool:
-        """Whether it is a vertical line of several signs."""
+        """Return whether it is a vertical line of several signs."""
         return len(self.text) > 1 and self.bottom - self.top > _TALL * (self.right - self.left)
 
 

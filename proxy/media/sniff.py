@@ -123,7 +123,7 @@ def sniff(head: bytes, name: str = "", declared: str = "") -> Sniffed:
 
 
 def _is_text(head: bytes) -> bool:
-    """Whether bytes look like text in some encoding."""
+    """Return whether bytes look like text in some encoding."""
     probe = head[:_PROBE]
     if probe.startswith(_BOMS[1:]) or _is_wide(probe):
         return True
@@ -162,7 +162,7 @@ def _seen(body: bytes) -> str | None:
 
 
 def _is_wide(probe: bytes) -> bool:
-    """Whether every second byte is zero and hardly any other: UTF-16 without a byte order mark."""
+    """Return whether every second byte is zero and hardly any other: UTF-16 without a byte order mark."""
     even, odd = probe[0::2].count(0), probe[1::2].count(0)
     half = len(probe) // 2
     return half > 1 and (max(even, odd) > 0.8 * half and min(even, odd) <= 0.01 * half)
@@ -204,7 +204,7 @@ def _packed(head: bytes) -> str | None:
 
 
 def _has_entry(head: bytes, folder: bytes) -> bool:
-    """Whether a local header in there names a part of the folder."""
+    """Return whether a local header in there names a part of the folder."""
     return re.search(rb"PK\x03\x04.{26}" + folder, head, re.DOTALL) is not None
 
 

@@ -20,7 +20,7 @@ _MAX_NAMED = 10_000  # ids in one request
 
 
 def is_shared(settings: Settings) -> bool:
-    """Whether all keys use one account of the provider's, and are to be kept apart in it."""
+    """Return whether all keys use one account of the provider's, and are to be kept apart in it."""
     return settings.auth.mode == "keys" and not settings.auth.share_provider_account
 
 
@@ -70,7 +70,7 @@ async def refuse_strange(scope: Scope, named: Sequence[Reference], services: Ser
 
 
 async def _is_kept(scope: Scope, one: Reference, part: Services) -> bool:
-    """Whether an object is one of those that are noted elsewhere: a reply that can be continued, or an upload."""
+    """Return whether an object is recorded elsewhere: a reply that can be continued, or an upload."""
     if one.kind == "response":
         return await part.replies.thread(scope, one.id) is not None
     if one.kind != "file":

@@ -143,7 +143,7 @@ def _brought(key: str, headers: Mapping[str, str], services: Services) -> Identi
 
 
 def _is_foreign_page(headers: Mapping[str, str]) -> bool:
-    """Whether a page of another machine asks; programs, extensions and pages of this machine are not foreign."""
+    """Return whether a page of another machine asks; programs, extensions and pages of this machine are not foreign."""
     origin = headers.get("origin", "").strip()
     if not origin:
         return False
@@ -152,7 +152,7 @@ def _is_foreign_page(headers: Mapping[str, str]) -> bool:
 
 
 def _is_named_here(headers: Mapping[str, str]) -> bool:
-    """Whether the client asked for a loopback name; a page that rebinds its own name to this machine does not."""
+    """Return whether the client asked for a loopback name; a page that rebinds its own name does not."""
     return is_loopback(_parts(f"//{headers.get('host', '')}")[1])
 
 

@@ -152,7 +152,7 @@ class _Desk:
         return self._wire.text_part(text, attachment) if text else None
 
     def _is_to_replace(self, attachment: Attachment) -> bool:
-        """Whether it may have to give way: the model is blind, or the file so long that it may not fit."""
+        """Return whether it may have to give way: the model is blind, or the file so long that it may not fit."""
         if not self._model.sees and not (attachment.kind == "file" and self._model.reads):
             return True
         if attachment.kind == "image" or self._model.window is None:
@@ -262,7 +262,7 @@ class _Desk:
             return query
 
     def _is_too_large(self, item: Document) -> bool:
-        """Whether a document does not fit beside the rest of the request; never for a window that is not known."""
+        """Return whether a document does not fit beside the rest of the request; False for an unknown window."""
         window = self._model.window
         if window is None or not item.tokens:
             return False

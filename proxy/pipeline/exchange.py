@@ -126,12 +126,12 @@ class Exchange:
 
     @property
     def streams(self) -> bool:
-        """Whether the client asked for a stream of events."""
+        """Return whether the client asked for a stream of events."""
         return self.request is not None and self.request.stream
 
     @property
     def continues(self) -> bool:
-        """Whether the provider keeps what was said before, so that only what is new stands in the request."""
+        """Return whether the provider keeps what was said before, so that only what is new stands in the request."""
         return self.request is not None and bool(self.request.continues or self.request.conversation)
 
     @property
@@ -161,17 +161,17 @@ class Exchange:
 
     @property
     def reads(self) -> bool:
-        """Whether memory is looked up for this request."""
+        """Return whether memory is looked up for this request."""
         return self.scope is not None and self.mode in ("full", "read", "observe", "ephemeral")
 
     @property
     def learns(self) -> bool:
-        """Whether the turn is kept and learned from."""
+        """Return whether the turn is kept and learned from."""
         return self.scope is not None and self.mode in ("full", "write", "ephemeral")
 
     @property
     def listens(self) -> bool:
-        """Whether the reply is read: to learn from the turn, or for how it can be continued."""
+        """Return whether the reply is read: to learn from the turn, or for how it can be continued."""
         names = self.request is not None and (self.request.is_kept or self.request.binds)
         return self.learns or (names and self.scope is not None and self.mode == "read")
 

@@ -44,7 +44,7 @@ class Answer:
 
     @property
     def is_stream(self) -> bool:
-        """Whether the body is a stream of events."""
+        """Return whether the body is a stream of events."""
         return is_stream(self.response)
 
     def headers(self) -> list[tuple[str, str]]:

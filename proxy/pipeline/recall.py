@@ -171,7 +171,7 @@ async def _look_up(
 
 
 async def _tells(exchange: Exchange, services: Services, query: Query, passages: Sequence[Passage]) -> bool:
-    """Whether passages of what is left out have to do with the query; where words do not settle it, meaning does."""
+    """Return whether passages of what is left out fit the query, by words; by meaning where words do not settle it."""
     personal = is_personal(query.text)
     settled = is_relevant(passages, personal=personal)
     if settled is None:

@@ -35,7 +35,7 @@ async def relay(exchange: Exchange, services: Services, response: UpstreamRespon
 
 
 def is_stream(response: UpstreamResponse) -> bool:
-    """Whether a reply is a stream of events."""
+    """Return whether a reply is a stream of events."""
     return (find(response.headers, "content-type") or "").startswith("text/event-stream")
 
 
@@ -62,7 +62,7 @@ class _Tail:
 
     @property
     def has_to_wait(self) -> bool:
-        """Whether something is to be written before the end of the reply is sent."""
+        """Return whether something is to be written before the end of the reply is sent."""
         return not self.is_remembered or self.exchange.handing is not None
 
     def feed(self, chunk: bytes) -> None:

@@ -161,7 +161,7 @@ class Services:
 
     @property
     def is_ready(self) -> bool:
-        """Whether store and embedder are warm, and damaged tables that were found at the start are mended."""
+        """Return whether store and embedder are warm, and damaged tables that were found at the start are mended."""
         return self._heavy is not None and self.is_embedder_warm and self.looked_over.is_set()
 
     def failed_writes(self) -> dict[str, FailedWrite]:
@@ -182,7 +182,7 @@ class Services:
 
     @property
     def is_ephemeral(self) -> bool:
-        """Whether nothing of this bag touches a disk."""
+        """Return whether nothing of this bag touches a disk."""
         return self.ephemeral is None
 
     def of(self, mode: Mode) -> Services:

@@ -216,7 +216,7 @@ def set_default_variable(name: str, value: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address to listen on can be reached from this machine only."""
+    """Return whether an address to listen on can be reached from this machine only."""
     if host == "localhost":
         return True
     try:

@@ -209,7 +209,7 @@ Blobs: TypeAlias = "DiskBlobs | RamBlobs"
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether a file can be read and holds the bytes that it is named after."""
+    """Return whether a file can be read and holds the bytes that it is named after."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == path.name

@@ -220,7 +220,7 @@ def check_file(path: Path, budget_s: float | None) -> list[str]:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite raised this because the file is no database, or not a whole one."""
+    """Return whether SQLite raised this because the file is no database, or not a whole one."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 

@@ -18,7 +18,7 @@ _OWNER = re.compile(r"[0-9a-f]{32}")
 
 
 def is_id(value: str) -> bool:
-    """Whether ``value`` can be an id of ours at all."""
+    """Return whether ``value`` can be an id of ours at all."""
     return _ID.fullmatch(value) is not None
 
 

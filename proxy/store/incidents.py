@@ -73,7 +73,7 @@ class Incidents:
         return await self._unseen(sa.true())
 
     async def happened(self, part: str) -> bool:
-        """Whether a part of the whole folder was ever damaged, seen or not."""
+        """Return whether a part of the whole folder was ever damaged, seen or not."""
         query = sa.select(incidents.c.seq).where(incidents.c.owner == FOLDER.user, incidents.c.part == part).limit(1)
         return await self._db.query(lambda connection: connection.execute(query).first()) is not None
 

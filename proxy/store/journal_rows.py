@@ -142,11 +142,11 @@ class Item:
 
     @property
     def is_readable(self) -> bool:
-        """Whether the row's payload makes sense to this version."""
+        """Return whether the row's payload makes sense to this version."""
         return self.turn is not None or self.change is not None
 
     def waits(self, now: datetime) -> bool:
-        """Whether it failed and is put off."""
+        """Return whether it failed and is put off."""
         return bool(self.error) and self.due > now
 
 

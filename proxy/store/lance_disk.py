@@ -110,7 +110,7 @@ def newest_manifest(names: Iterable[str]) -> str:
 
 
 def is_complete(manifest: Path) -> bool:
-    """Whether a manifest was written to its end; a power loss can leave it empty or cut."""
+    """Return whether a manifest was written to its end; a power loss can leave it empty or cut."""
     with manifest.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         if size < len(_MAGIC):
@@ -143,7 +143,7 @@ def set_aside_head(table: Path) -> None:
 
 
 def has_deletions(table: Path) -> bool:
-    """Whether deleted rows may still lie in the table's data files."""
+    """Return whether deleted rows may still lie in the table's data files."""
     return any((table / "_deletions").glob("*"))
 
 

@@ -55,7 +55,7 @@ async def write(database: Database, stamp: Stamp) -> None:
 
 
 async def has_rows(database: Database) -> bool:
-    """Whether anything was ever written to the database that is still there."""
+    """Return whether anything was ever written to the database that is still there."""
 
     def look(connection: sa.Connection) -> bool:
         return any(connection.execute(sa.select(sa.literal(1)).select_from(of).limit(1)).first() for of in _WRITTEN)

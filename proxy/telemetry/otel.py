@@ -41,14 +41,14 @@ _COUNTS = tuple(4**power for power in range(14))
 
 
 def is_wanted(settings: TelemetrySettings, environ: Mapping[str, str]) -> bool:
-    """Whether anything is to be sent, by the settings or by OpenTelemetry's own variables."""
+    """Return whether anything is to be sent, by the settings or by OpenTelemetry's own variables."""
     names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
     is_disabled = environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
     return not is_disabled and bool(settings.otlp_endpoint or any(environ.get(name) for name in names))
 
 
 def is_installed() -> bool:
-    """Whether the SDK and its exporter are there."""
+    """Return whether the SDK and its exporter are there."""
     names = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
     try:
         return all(importlib.util.find_spec(name) is not None for name in names)

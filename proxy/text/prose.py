@@ -1,4 +1,4 @@
-"""Whether a text is written to be read: sentences, not data, dumps, logs or encoded bytes. Pure, one pass."""
+"""Test for prose: sentences, not data, dumps, logs or encoded bytes. Pure, one pass."""
 
 from __future__ import annotations
 

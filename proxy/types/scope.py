@@ -140,11 +140,11 @@ class Scope:
     teams: tuple[Team, ...] = ()
 
     def sees(self, agent: str) -> bool:
-        """Whether a row of this partition may be shown here: one's own, or the user's common ones."""
+        """Return whether a row of this partition may be shown here: one's own, or the user's common ones."""
         return any(sees(one, agent, self.session, *self.inside) for one in (self.agent, *self.also))
 
     def owns(self, agent: str) -> bool:
-        """Whether a row of this partition may be read and changed by its id."""
+        """Return whether a row of this partition may be read and changed by its id."""
         return any(owns(one, agent) for one in (self.agent, *self.also))
 
     def at(self, agent: str) -> Scope:
@@ -178,7 +178,7 @@ class Allowance:
 
     @property
     def is_limited(self) -> bool:
-        """Whether anything but the size of a body is limited."""
+        """Return whether anything but the size of a body is limited."""
         rates = (self.requests_per_minute, self.tokens_per_minute, self.concurrent_streams)
         return any(limit is not None for limit in rates)
 

@@ -40,7 +40,7 @@ class Source:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its list is ours as it stands."""
+        """Return whether its list is ours as it stands."""
         return self.theirs == self.ours == "*" and self.route.provider.wire == "openai"
 
     def named(self, name: str) -> str | None:

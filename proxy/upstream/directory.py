@@ -81,7 +81,7 @@ class Directory:
         return route
 
     def is_everything(self, base_url: str) -> bool:
-        """Whether an address is that of the one server for everything."""
+        """Return whether an address is that of the one server for everything."""
         return self._everything is not None and self._everything.base_url == base_url
 
     def names(self) -> list[str]:
@@ -119,7 +119,7 @@ class Directory:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing but the demo can be served."""
+        """Return whether nothing but the demo can be served."""
         return not (self._exact or self._patterns or self._everything or self.providers())
 
     def _listed(self, model: str) -> Sequence[Entry]:

@@ -120,7 +120,7 @@ class Health:
             record.until = now + max(self._cooldown_s, min(retry_after_s, _MAX_COOLDOWN_S))
 
     def is_cooling(self, place: str) -> bool:
-        """Whether a place is left alone now."""
+        """Return whether a place is left alone now."""
         record = self._records.get(place)
         return record is not None and self._clock.monotonic() < record.until
 
@@ -195,7 +195,7 @@ class _Attempts:
                 return
 
     async def has_overflowed(self) -> bool:
-        """Whether the reply says that the request does not fit the model's window; it is whole afterwards."""
+        """Return whether the reply says that the request does not fit the model's window; it is whole afterwards."""
         if self._held is None or self._held[1].status not in (400, 413):
             return False
         target, response = self._held

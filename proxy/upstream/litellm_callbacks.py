@@ -62,7 +62,7 @@ class Callbacks:
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Return whether there are any."""
         return bool(self.success or self.failure or self.both)
 
     def start(self, litellm: Any) -> None:

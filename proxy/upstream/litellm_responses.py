@@ -89,7 +89,7 @@ def over_chat(target: Target, litellm: Any) -> Target:
 
 
 def is_of_openai_wire(target: Target) -> bool:
-    """Whether a target is a server of OpenAI's wire, which LiteLLM would not serve but for its want of this path."""
+    """Return whether a target speaks OpenAI's wire; LiteLLM serves it only where it lacks this path."""
     known = providers.provider(target.provider)
     return target.provider == "openai_like" or (known is not None and known.wire == "openai")
 
@@ -155,7 +155,7 @@ class ReplyStream:
 
 
 async def _is_native(model: str, target: Target) -> bool:
-    """Whether LiteLLM knows the provider to have this wire itself."""
+    """Return whether LiteLLM knows the provider to have this wire itself."""
     main = await in_thread("load", importlib.import_module, "litellm.responses.main")
     how = {"api_base": target.base_url or None, OVER_CHAT: is_of_openai_wire(target) or target.params.get(OVER_CHAT)}
     provider = "openai" if is_of_openai_wire(target) else target.provider

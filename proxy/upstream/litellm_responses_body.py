@@ -218,7 +218,7 @@ class Translation:
 
 
 def is_terminal(event: Any) -> bool:
-    """Whether one of LiteLLM's events ends a reply that is no failure."""
+    """Return whether one of LiteLLM's events ends a reply that is no failure."""
     return _kind(getattr(event, "type", None)) in ("response.completed", "response.incomplete")
 
 

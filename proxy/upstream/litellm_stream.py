@@ -76,7 +76,7 @@ class LiteLLMStream:
         await self._source.aclose()
 
     def _is_made_up(self, chunk: Any) -> bool:
-        """Whether LiteLLM invented the end: it says ``stop`` for a stream that was cut."""
+        """Return whether LiteLLM invented the end: it says ``stop`` for a stream that was cut."""
         return any(choice.finish_reason is not None for choice in chunk.choices) and self._source.was_cut
 
 
@@ -89,7 +89,7 @@ class Source:
 
     @property
     def was_cut(self) -> bool:
-        """Whether the stream is through although the provider never said that its reply is."""
+        """Return whether the stream is through although the provider never said that its reply is."""
         if self._lines is not None and self._lines.is_used:
             return not self._lines.has_ended
         heard = [getattr(self._stream, f"{kind}_finish_reason", "") for kind in ("received", "intermittent")]

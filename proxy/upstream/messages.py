@@ -30,7 +30,7 @@ _OF_BODY = frozenset({"content-type", "content-length", "content-encoding"})
 
 
 def speaks_messages(path: str) -> bool:
-    """Whether a path is one of Anthropic's Messages API."""
+    """Return whether a path is one of Anthropic's Messages API."""
     return path == PATH or path.startswith(f"{PATH}/")
 
 

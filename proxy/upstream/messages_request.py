@@ -49,7 +49,7 @@ class Side:
 
     @property
     def thinks(self) -> bool:
-        """Whether how hard to think can be said."""
+        """Return whether how hard to think can be said."""
         return self.reasons or _REASONS.match(self.model) is not None
 
 
@@ -78,7 +78,7 @@ def completion_of(body: Mapping[str, Any], side: Side) -> dict[str, Any]:
 
 
 def asks_to_think(body: Mapping[str, Any]) -> bool:
-    """Whether the client asked for thoughts, in any of the ways there are."""
+    """Return whether the client asked for thoughts, in any of the ways there are."""
     thinking = body.get("thinking")
     return isinstance(thinking, Mapping) and thinking.get("type") not in (None, "disabled")
 

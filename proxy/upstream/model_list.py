@@ -63,11 +63,11 @@ class Entry:
 
     @property
     def is_pattern(self) -> bool:
-        """Whether the name stands for many."""
+        """Return whether the name stands for many."""
         return "*" in self.name
 
     def matches(self, requested: str) -> bool:
-        """Whether the entry is about a model's name."""
+        """Return whether the entry is about a model's name."""
         return self._match(requested) is not None
 
     def _match(self, requested: str) -> re.Match[str] | None:

@@ -40,11 +40,11 @@ class Provider:
     model_prefix: str = ""
 
     def has_form(self, key: str) -> bool:
-        """Whether a key looks like one of this provider's; never so where it has no form of its own."""
+        """Return whether a key looks like one of this provider's; never so where it has no form of its own."""
         return self.key_form is not None and self.key_form.fullmatch(key) is not None
 
     def is_strange(self, key: str) -> bool:
-        """Whether a key bears the mark of another provider, so that it was never meant for this one."""
+        """Return whether a key bears the mark of another provider, so that it was never meant for this one."""
         return _MARKED.match(key) is not None and not self.has_form(key)
 
     def key_from(self, environ: Mapping[str, str]) -> str | None:
@@ -61,16 +61,16 @@ class Provider:
         return normal_base(base_url) if self.wire == "openai" else base_url.strip().rstrip("/")
 
     def is_named(self, environ: Mapping[str, str]) -> bool:
-        """Whether the environment opens the way to it: by its key, or by a base URL to send clients' keys to."""
+        """Return whether the environment opens the way to it: by its key, or by a base URL to send clients' keys to."""
         return self.key_from(environ) is not None or any(environ.get(name) for name in self.base_variables)
 
     def is_redirected(self, environ: Mapping[str, str]) -> bool:
-        """Whether the environment names another server than the provider's own."""
+        """Return whether the environment names another server than the provider's own."""
         base_url = self.base_from(environ)
         return bool(base_url) and base_url != self.base_url and not self.owns(base_url)
 
     def owns(self, base_url: str) -> bool:
-        """Whether a base URL is on the provider's own host or below it, as ``eu.api.openai.com``."""
+        """Return whether a base URL is on the provider's own host or below it, as ``eu.api.openai.com``."""
         own, host = urlsplit(self.base_url).hostname or "", urlsplit(base_url).hostname or ""
         return bool(own) and (host == own or host.endswith(f".{own}"))
 

@@ -172,7 +172,7 @@ class Routes:
 
     @property
     def has_one_list(self) -> bool:
-        """Whether the list of models is that of one server, as it stands."""
+        """Return whether the list of models is that of one server, as it stands."""
         sources = self._directory.sources()
         names = [name for name in self._directory.names() if name != DEMO_MODEL]
         return len(sources) == 1 and sources[0].is_plain and not names and self._directory.default() is not None
@@ -220,7 +220,7 @@ class Routes:
 
     @property
     def is_configured(self) -> bool:
-        """Whether anything but the demo is served."""
+        """Return whether anything but the demo is served."""
         return not self._directory.is_empty
 
     async def aclose(self) -> None:

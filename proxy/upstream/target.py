@@ -93,7 +93,7 @@ class Targets:
 
 
 def _is_misled(route: Route, client_key: str) -> bool:
-    """Whether a client's key is that of another provider than the one to whose own servers the route leads.
+    """Return whether a client's key is that of another provider than the one to whose own servers the route leads.
 
     What stands behind another address (a gateway) may well take keys of any form.
     """

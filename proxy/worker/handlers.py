@@ -52,7 +52,7 @@ class WorkFailed(Exception):
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether a part that the work needs was away, so that trying again later is all there is to do."""
+    """Return whether a part that the work needs was away, so that trying again later is all there is to do."""
     return isinstance(error, _OUTAGES)
 
 

@@ -64,7 +64,7 @@ class _Message:
 
     @property
     def has_rich_text(self) -> bool:
-        """Whether there is a text that is not read."""
+        """Return whether there is a text that is not read."""
         return f"__substg1.0_{_RICH}{_BINARY}" in self._file.streams
 
     def text(self, number: str, folder: str = "") -> str:

@@ -145,7 +145,7 @@ def _field_text(getter: Any, form: Any, annotation: Any) -> str:
 
 
 def _is_picture(page: Any, *, is_blank: bool) -> bool:
-    """Whether a picture covers much of the page, or there is nothing but pictures or drawings on it."""
+    """Return whether a picture covers much of the page, or there is nothing but pictures or drawings on it."""
     import pypdfium2.raw as pdfium  # noqa: PLC0415
 
     area, drawn = max(page.get_width() * page.get_height(), 1.0), False
@@ -158,7 +158,7 @@ def _is_picture(page: Any, *, is_blank: bool) -> bool:
 
 
 def _is_ruled(page: Any) -> bool:
-    """Whether thin lines run across and down the page, as they do in tables."""
+    """Return whether thin lines run across and down the page, as they do in tables."""
     import pypdfium2.raw as pdfium  # noqa: PLC0415
 
     across = down = 0

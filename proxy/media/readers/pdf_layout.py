@@ -105,13 +105,13 @@ class Layout:
         return after, "#" * level + " " + " ".join(texts), True
 
     def _is_bold_title(self, line: Line, after: Line | None) -> bool:
-        """Whether a line in bold stands over others that are not; to be asked of lines that begin a paragraph."""
+        """Return whether a line that begins a paragraph is bold and the next is not."""
         is_title = line.is_bold and self._has_few_bold and len(line.text) <= _MAX_BOLD_CHARS
         is_short = is_title and len(line.segments) <= 2 and _LETTERS.search(line.text) is not None
         return is_short and line.text[-1] not in ".,;" and after is not None and not after.is_bold
 
     def _goes_on(self, number: int, line: Line, after: Line) -> bool:
-        """Whether a heading goes on in the next line."""
+        """Return whether a heading goes on in the next line."""
         is_same = _size(line) == _size(after) and self._is_large(after) and not _NUMBERED.match(after.text)
         is_own = _plain(after.text) in self._marks.get(number, {})
         return is_same and not is_own and 0 < line.bottom - after.bottom < 2 * line.height
@@ -135,7 +135,7 @@ class Layout:
         return is_title and line.height >= _LARGER * self._body > 0
 
     def _is_said_before(self, line: Line) -> bool:
-        """Whether it is a running head or foot that an earlier page has shown."""
+        """Return whether it is a running head or foot that an earlier page has shown."""
         shape = _DIGITS.sub("0", line.text)
         if shape not in self._repeated:
             return False
@@ -203,7 +203,7 @@ def _pitch(lines: Sequence[Line]) -> float:
 
 
 def _is_apart(line: Line, after: Line, pitch: float) -> bool:
-    """Whether a paragraph ends between two lines."""
+    """Return whether a paragraph ends between two lines."""
     step = line.bottom - after.bottom - pitch * line.text.count(BROKEN)
     if not line.height or not after.height or not pitch:
         return False

@@ -25,7 +25,7 @@ class Found:
     top: float
 
     def holds(self, line: Line) -> bool:
-        """Whether a line of the page is in the table."""
+        """Return whether a line of the page is in the table."""
         middle = line.bottom + line.height / 2
         return self.left - 2 <= line.left <= self.right + 2 and self.bottom - 2 <= middle <= self.top + 2
 

@@ -64,7 +64,7 @@ def tidy(text: str) -> str:
 
 
 def _is_western(text: str) -> bool:
-    """Whether a few letters with accents stand among many without; too few for statistics of encodings."""
+    """Return whether a few letters with accents stand among many without; too few for statistics of encodings."""
     beyond = [sign for sign in text if sign > "\x7f"]
     letters = sum(sign.isalpha() for sign in text)
     return len(beyond) <= _FEW * letters and all(sign in _WESTERN for sign in beyond)

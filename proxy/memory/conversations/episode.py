@@ -30,7 +30,7 @@ See = Callable[[str], str | None]
 
 
 def is_summary(memory: Memory, level: Level | None = None) -> bool:
-    """Whether a memory is a summary that we wrote, of this level where one is given."""
+    """Return whether a memory is a summary that we wrote, of this level where one is given."""
     found = memory.metadata.get(LEVEL) if memory.kind == "summary" else None
     return found is not None and (level is None or found == level)
 

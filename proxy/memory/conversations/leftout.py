@@ -84,7 +84,7 @@ def search(query: str, said: Sequence[Utterance], limit: int, *, context: str = 
 
 
 def is_relevant(passages: Sequence[Passage], *, personal: bool, cosine: float | None = None) -> bool | None:
-    """Whether what was found has to do with the query; None: only its meaning tells.
+    """Return whether what was found has to do with the query; None: only its meaning tells.
 
     Args:
         passages: Best first.

@@ -246,7 +246,7 @@ class IndexCache:
 
 
 def _is_later(revision: Revision, earlier: Revision) -> bool:
-    """Whether a revision follows another of the same table; after healing, a table goes back."""
+    """Return whether a revision follows another of the same table; after healing, a table goes back."""
     return revision[0] == earlier[0] and revision[1] < earlier[1]
 
 

@@ -186,7 +186,7 @@ class Shelf(Generic[T]):
 
     @property
     def is_sample(self) -> bool:
-        """Whether only rows that may answer one query are on it."""
+        """Return whether only rows that may answer one query are on it."""
         return self._given is not None
 
     def typical(self, cosines: Scores) -> tuple[float, float]:

@@ -176,7 +176,7 @@ class Sketch:
             self.stamp = max(self.stamp, rows.stamp)
 
     def lacks(self, ids: Iterable[str]) -> bool:
-        """Whether no row has one of these ids; a hash met twice counts as a row."""
+        """Return whether no row has one of these ids; a hash met twice counts as a row."""
         with self._lock:
             return not bool(np.isin(self._key.values[self._alive.values], [hash(id_) for id_ in ids]).any())
 

@@ -106,7 +106,7 @@ def captioner(settings: MediaSettings, environ: Mapping[str, str]) -> Captioner 
 
 
 def is_sendable(data: bytes, media_type: str) -> bool:
-    """Whether providers take an image as it is."""
+    """Return whether providers take an image as it is."""
     return media_type in _TAKEN and len(data) <= _MAX_BYTES
 
 

@@ -108,7 +108,7 @@ def _provider_of(model: str, *, has_base: bool) -> Provider:
 
 
 def _needs_no_key(known: Provider, base_url: str | None) -> bool:
-    """Whether the model runs on a server of one's own."""
+    """Return whether the model runs on a server of one's own."""
     return known.is_local or _is_on_loopback(base_url)
 
 

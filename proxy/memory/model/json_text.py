@@ -69,7 +69,7 @@ def find_json(text: str, judge: Judge) -> Found | None:
 
 
 def has_json(text: str) -> bool:
-    """Whether anything in a reply, thoughts aside, might open JSON."""
+    """Return whether anything in a reply, thoughts aside, might open JSON."""
     return any(_LIKELY.search(variant) for variant in _without_thoughts(text[:MAX_CHARACTERS]))
 
 
@@ -149,7 +149,7 @@ def _repaired(text: str, broken: list[int], judge: Judge) -> Found | None:
 
 
 def _is_unfinished(text: str) -> bool:
-    """Whether a text is JSON as far as it goes, and only its end is missing."""
+    """Return whether a text is JSON as far as it goes, and only its end is missing."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:

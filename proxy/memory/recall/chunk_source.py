@@ -149,11 +149,11 @@ class Mention:
 
     @property
     def speaks(self) -> bool:
-        """Whether a file is what the question is about at all."""
+        """Return whether the question names a file, a page or the time of sending."""
         return self.page > 0 or self.is_of_file or self.is_sent
 
     def names(self, name: str, words: Collection[str]) -> bool:
-        """Whether the question names a file.
+        """Return whether the question names a file.
 
         Args:
             name: Of the file.

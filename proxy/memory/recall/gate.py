@@ -69,7 +69,7 @@ class Verdict:
 
     @property
     def admitted(self) -> bool:
-        """Whether anything is injected."""
+        """Return whether anything is injected."""
         return any(self.passed)
 
 
@@ -132,7 +132,7 @@ _ASKS = re.compile(
 
 
 def asks_of_oneself(text: str) -> bool:
-    """Whether a text is one short question about who asks: what is told of them may answer it, however it is worded."""
+    """Return whether a text is one short question of the user about themselves."""
     text = text.strip()
     if len(text) > _BRIEF or not _ASKS.search(text) or _WANTS_DOING.search(text):
         return False
@@ -140,12 +140,12 @@ def asks_of_oneself(text: str) -> bool:
 
 
 def is_handful(texts: int) -> bool:
-    """Whether so few texts are known that none is far from what their owner asks of themselves."""
+    """Return whether so few texts are known that none is far from what their owner asks of themselves."""
     return 0 < texts <= tuning.HANDFUL_TEXTS
 
 
 def is_personal(text: str) -> bool:
-    """Whether the speaker asks about themselves; such a question wants memory more than others do."""
+    """Return whether the speaker asks about themselves; such a question wants memory more than others do."""
     return _OF_ONESELF.search(text) is not None or _ASKS_OF_ONESELF.search(text) is not None
 
 

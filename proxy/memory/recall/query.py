@@ -203,17 +203,17 @@ class Query:
 
     @property
     def says(self) -> bool:
-        """Whether the user tells something rather than only asking: that carries on with what was going on lately."""
+        """Return whether the user tells something rather than only asking; recent turns then count more."""
         return _says(self.text)
 
     @property
     def is_across(self) -> bool:
-        """Whether something is asked that was spoken of in several conversations."""
+        """Return whether something is asked that was spoken of in several conversations."""
         return is_across(self.text) and not self.says
 
     @property
     def is_of_replies(self) -> bool:
-        """Whether something is asked that the assistant once answered."""
+        """Return whether something is asked that the assistant once answered."""
         return is_of_replies(self.text)
 
 
@@ -240,13 +240,13 @@ def widen(user_turns: Sequence[str], *, reply: str = "") -> tuple[str, str]:
 
 
 def leans_back(text: str) -> bool:
-    """Whether a turn cannot be understood without the one before it."""
+    """Return whether a turn cannot be understood without the one before it."""
     telling = content(text)
     return len(telling) < _SHORT and (len(telling) < 2 or not _POINTERS.isdisjoint(tokens_of(text)))
 
 
 def is_of_oneself(text: str) -> bool:
-    """Whether the speaker speaks of themselves."""
+    """Return whether the speaker speaks of themselves."""
     return _FIRST_PERSON.search(text) is not None
 
 
@@ -277,23 +277,23 @@ def matter(text: str) -> str:
 
 @lru_cache(maxsize=8)
 def is_across(text: str) -> bool:
-    """Whether a question is about several conversations: how things went, in what order, how many in all."""
+    """Return whether a question spans conversations: an order, a development or a total."""
     return len(text) <= _MAX_FRAMED and _IS_ACROSS.search(text) is not None
 
 
 @lru_cache(maxsize=8)
 def is_of_replies(text: str) -> bool:
-    """Whether a short question is about what the assistant once answered."""
+    """Return whether a short question is about what the assistant once answered."""
     return len(text) <= _MAX_FRAMED and _ASKS_REPLIES.search(text) is not None
 
 
 def asks_for_advice(text: str) -> bool:
-    """Whether what one prefers matters to the answer."""
+    """Return whether what one prefers matters to the answer."""
     return _ASKS_ADVICE.search(flat(text)) is not None
 
 
 @lru_cache(maxsize=8_192)
 def prefers(text: str) -> bool:
-    """Whether the speaker says what they prefer, or have decided for."""
+    """Return whether the speaker says what they prefer, or have decided for."""
     plain = flat(text)
     return any(cue in plain and pattern.search(plain) for cue, pattern in _PREFERS.items())

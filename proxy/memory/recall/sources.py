@@ -258,7 +258,7 @@ def _only(found: Found, sources: Collection[Source] | None) -> Found:
 
 
 def _fits(cosine: float, share: float, evidence: Evidence) -> bool:
-    """Whether a fact is relevant on its own: about as similar as the best, or holding most of what was sought."""
+    """Return whether a fact is relevant on its own: near to the best cosine, or holding most query terms."""
     if evidence.coverage * share >= tuning.LEAD_COVERAGE:
         return True
     return evidence.cosine is not None and cosine >= max(tuning.LEAD_COSINE, tuning.LEAD_COSINE_SHARE * evidence.cosine)
