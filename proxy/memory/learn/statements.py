@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from proxy.memory.learn.own_words import user_spans
 from proxy.text.languages import languages_in, words_for
 from proxy.text.languages import words as listed
 from proxy.text.segment import Items, clauses, is_question, items, sentences
 from proxy.text.terms import plain, shared, terms_in
+from proxy.text.user_spans import user_spans
 from proxy.text.words import HAS_CJK, flat, words
 from proxy.types import Kind
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.memory.learn.own_words import user_spans
+from proxy.text.user_spans import user_spans
 
 
 def own(text: str) -> str:

@@ -9,11 +9,16 @@ from proxy.text.words import HAS_CJK, WORD, Span
 
 _BLOCKS = re.compile(
     r"""
-      ^(?:From|Von|De|От|发件人)[ \t]?[:：][^\n]+\n(?:[^\n]{0,200}\n){0,4}?(?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
+      ^(?:From|Von|De|От|发件人)[ \t]?[:：][^\n]+\n(?:[^\n]{0,200}\n){0,4}?
+        (?:Subject|Betreff|Asunto|Тема|主题)[ \t]?[:：].*\Z
     | ^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d:\d\d\b|Traceback\s|File\s"|at\s[\w.$]+\(|[{}\[\]<|$]
         |(?:ERROR|WARN(?:ING)?|INFO|DEBUG|TRACE|FATAL)\b|[\w.]+(?:Error|Exception):|>>>\s|\#!|(?:import|from)\s[\w.]+\s*(?:import|$))[^\n]*$
-    | ^[ \t]*(?:def|class|function|const|let|var|return|print|public|private|static|void|int|SELECT|INSERT|UPDATE|CREATE|ALTER|\#include|@\w+)\b[^\n]*[(){};=][^\n]*$
-    | (?:(?<=[:：]\n)|(?<=[:：]\n\n))(?:Hi|Hello|Hey|Dear|Hallo|Lieber?|Sehr\ geehrte[rs]?|Hola|Querid[oa]|Estimad[oa]|Привет|Здравствуйте|Уважаем\w+|亲爱的|尊敬的)\b[^\n]{0,60}\n.*?(?:\n[ \t]*(?:Best|Kind|Regards|Cheers|Sincerely|Yours|Love|Viele|Liebe|Mit|LG|MfG|Saludos|Un\ abrazo|Atentamente|С\ уважением|此致)\b[^\n]{0,40}(?:\n[^\n]{1,40})?|\Z)
+    | ^[ \t]*(?:def|class|function|const|let|var|return|print|public|private|static|void|int
+        |SELECT|INSERT|UPDATE|CREATE|ALTER|\#include|@\w+)\b[^\n]*[(){};=][^\n]*$
+    | (?:(?<=[:：]\n)|(?<=[:：]\n\n))(?:Hi|Hello|Hey|Dear|Hallo|Lieber?|Sehr\ geehrte[rs]?|Hola
+        |Querid[oa]|Estimad[oa]|Привет|Здравствуйте|Уважаем\w+|亲爱的|尊敬的)\b
+        [^\n]{0,60}\n.*?(?:\n[ \t]*(?:Best|Kind|Regards|Cheers|Sincerely|Yours|Love|Viele|Liebe|Mit|LG|MfG
+        |Saludos|Un\ abrazo|Atentamente|С\ уважением|此致)\b[^\n]{0,40}(?:\n[^\n]{1,40})?|\Z)
     | ^[ \t]*[\w.\[\]]+\s?[:+-]?=\s?["'\[{(\d][^\n]*$ | ^[ \t]*[\w.]+\([^\n]*\)\s*[;{]\s*$
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
@@ -59,8 +64,8 @@ _SPEECH_END = re.compile(r"[.!?,;:。！？，；：…]")
 def user_spans(text: str) -> list[Span]:
     """Return the spans of ``text`` that its author wrote as own statements.
 
-    Left out are code, logs, quoted lines and speech, pasted documents, material for translation and the like, and blocks
-    that we or a front end injected. Titles and names in quotation marks stay.
+    Left out are code, logs, quoted lines and speech, pasted documents, material for translation and the like, and
+    blocks that we or a front end injected. Titles and names in quotation marks stay.
     """
     gaps = [*quoted_spans(text), *(match.span() for match in _BLOCKS.finditer(text))]
     gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
