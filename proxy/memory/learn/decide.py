@@ -12,7 +12,7 @@ from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Hide, Past, Row, holding, spans_of
 from proxy.memory.learn.records import ending_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
-from proxy.memory.learn.slots import slot_of
+from proxy.memory.learn.slots import marked
 from proxy.memory.learn.statements import Statement
 from proxy.memory.learn.targets import Older, Targets, in_slot, is_linked, names_beside, older_sentences, targets
 from proxy.memory.plan.changes import (
@@ -20,7 +20,6 @@ from proxy.memory.plan.changes import (
     FORGOTTEN,
     HIDES,
     PROPOSES,
-    SLOT,
     TERMS,
     TEXTS,
     Action,
@@ -71,12 +70,10 @@ class Planner:
             if self.turn.id not in row.turns:
                 self._reinforce(row)
             return self._rows[row.id]
-        fresh = statement_row(self.turn, self._now, one, said, is_apart=is_apart)
+        fresh = marked(statement_row(self.turn, self._now, one, said, is_apart=is_apart))
         stored = self._rows.get(fresh.id)
         if stored is not None and (self.turn.id in stored.turns or not said.live):
             return None
-        if slots := slot_of(one.text):
-            fresh = replace(fresh, metadata={**fresh.metadata, SLOT: [list(pair) for pair in slots]})
         self._put("add", fresh, "stated")
         return fresh
 

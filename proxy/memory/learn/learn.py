@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from proxy.memory.learn.decide import Planner
 from proxy.memory.learn.endings import Ending, endings, resumed
 from proxy.memory.learn.past import Past
-from proxy.memory.learn.slots import slot_of
+from proxy.memory.learn.slots import marked
 from proxy.memory.learn.statements import (
     MAX_CHARACTERS,
     Sentence,
@@ -20,7 +20,7 @@ from proxy.memory.learn.statements import (
     own_sentences,
     statements,
 )
-from proxy.memory.plan.changes import SLOT, Change
+from proxy.memory.plan.changes import Change
 from proxy.process.threads import Patience
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
@@ -203,13 +203,6 @@ def _reply_before(said: Said, turn: Turn, past: Past) -> str:
         return inside[-1]
     place = (turn.scope.session, "assistant", said.seq - 1)
     return "\n".join(row.text for row in past.rows if (row.session, row.by, row.seq) == place)
-
-
-def marked(memory: Memory) -> Memory:
-    """Return a memory with the slots that its text fills, and no others, so that it is found by them."""
-    slots = [list(pair) for pair in slot_of(memory.text)]
-    others = {name: value for name, value in memory.metadata.items() if name != SLOT}
-    return replace(memory, metadata={**others, SLOT: slots} if slots else others)
 
 
 def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str, source: str = "api") -> Memory:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from proxy.memory.learn.statements import MAX_SENTENCE, speaks_of_self
+from proxy.memory.plan.changes import SLOT
 from proxy.text.languages import languages_in, matches
 from proxy.text.languages import words as listed
 from proxy.text.terms import plain, terms_in
 from proxy.text.words import HAS_CJK, flat, words
+from proxy.types import Memory
 
 MAX_KEY_WORDS = 3  # of "my favourite soft drink is …"
 COMMA = re.compile(r"[,;:，；：。]")
@@ -97,3 +100,10 @@ def is_other(left: str, right: str) -> bool:
 
 def _is_number(value: str) -> bool:
     return any(map(str.isdigit, value))
+
+
+def marked(memory: Memory) -> Memory:
+    """Return a memory with the slots that its text fills, and no others, so that it is found by them."""
+    slots = [list(pair) for pair in slot_of(memory.text)]
+    others = {name: value for name, value in memory.metadata.items() if name != SLOT}
+    return replace(memory, metadata={**others, SLOT: slots} if slots else others)

@@ -10,7 +10,6 @@ from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import COMMA, is_other, same_slot, slot_of
 from proxy.memory.learn.statements import names_author, speaks_of_self
-from proxy.memory.plan.changes import SLOT
 from proxy.text.languages import languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question, sentences
@@ -116,8 +115,7 @@ def in_slot(ending: Ending, older: Sequence[Older], *, is_alone: bool) -> list[t
     found = []
     for one in older:
         if speaks_of_self(flat(one.text)) or ":" in name:
-            slots = (one.memory.metadata.get(SLOT) if one.memory else None) or slot_of(one.text)
-            held = [str(held) for known, held in slots if same_slot(str(known), name) and is_other(str(held), value)]
+            held = [held for known, held in slot_of(one.text) if same_slot(known, name) and is_other(held, value)]
             if not held:
                 continue
             terms = terms_in(held[0].replace(" ", "") if HAS_CJK.match(held[0]) else held[0])[:1]
