@@ -5,25 +5,33 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
+import numpy as np
 import structlog
 
 from proxy.errors import ProxyError
 from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.index.cache import IndexCache
 from proxy.memory.learn.decide import Planner
-from proxy.memory.learn.endings import Ending
-from proxy.memory.learn.gather import rows_holding
-from proxy.memory.learn.judged import judged_ending, neighbours
+from proxy.memory.learn.endings import Ending, is_void, subject_of
+from proxy.memory.learn.gather import ByWords, rows_holding
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.statements import Sentence, own_sentences
 from proxy.memory.learn.targets import Older, is_open_to
-from proxy.memory.model.judge import Judgement
+from proxy.memory.model.judge import MAX_OLDER, Judgement
 from proxy.memory.plan.changes import FORGOTTEN, Change, is_ending, undo_changes
+from proxy.memory.vectors.embed import Embedder
 from proxy.process.threads import in_thread, spawn
 from proxy.services import Services
 from proxy.store.costs import Cost
 from proxy.store.journal_rows import Item
+from proxy.text.languages import languages_in
+from proxy.text.lexical import weights
+from proxy.text.segment import clauses
+from proxy.text.terms import holds, shared, terms_in
+from proxy.text.words import words
 from proxy.types import Memory, Said, Scope, Turn
 
 _log = structlog.get_logger(__name__)
@@ -31,6 +39,7 @@ _log = structlog.get_logger(__name__)
 POLL_S = 1.0
 MAX_ATTEMPTS = 5
 RETRY_BASE_S = 20.0  # doubled with each attempt
+MIN_NEAR = 0.35  # cosine and share of the best lexical score, added; below it nothing is near
 MAX_MESSAGE = 1_500  # characters of the messages of one pause
 
 
@@ -102,7 +111,7 @@ async def _judge(services: Services, items: Sequence[Item]) -> None:
     ]
     message = " ".join(sentence.text for sentence in found)[:MAX_MESSAGE]
     turns = [item.turn for item in items if item.turn is not None]
-    older = await neighbours(services.index, services.embedder, turn.scope, message, turns)
+    older = await _neighbours(services.index, services.embedder, turn.scope, message, turns)
     if services.judge is None or not older or not message:
         return
     judgement = await services.judge.judge(message, [row.text for row in older])
@@ -136,9 +145,9 @@ def judged(
     return changes
 
 
-def guarded(text: str, found: Sequence[Sentence], words: Sequence[str]) -> Ending | None:
+def guarded(text: str, found: Sequence[Sentence], named: Sequence[str]) -> Ending | None:
     """Return the ending of a statement that a judge names, None where the guards of the built-in engine forbid it."""
-    ending = judged_ending(text, words, found)
+    ending = _judged_ending(text, named, found)
     return ending if ending is not None and is_open_to(text, ending) else None
 
 
@@ -177,3 +186,50 @@ async def _annotate(services: Services, turn: Turn, changes: Sequence[Change]) -
     ]
     if closed and turn.receipt:
         await services.receipts.annotate(turn.scope, turn.receipt, told={"closed": closed})
+
+
+async def _neighbours(
+    index: IndexCache, embedder: Embedder, scope: Scope, message: str, turns: Sequence[Turn]
+) -> list[Memory]:
+    """Return the older statements nearest to a message by words and vectors, and those that its turns closed."""
+    vector = None
+    with suppress(ProxyError):
+        vector = (await embedder.embed([message], purpose="query"))[0]
+    shelf = await index.facts(scope, ByWords(message))
+    sources, messages = {f"turn:{turn.id}" for turn in turns}, {said.id for turn in turns for said in turn.messages}
+    with shelf.lock:
+        mask = shelf.seen_by(scope) & ~shelf.sums_up
+        rows = [shelf.items[int(line)] for line in np.flatnonzero(mask)]
+        batches = {row.id for row in rows if is_ending(row) and row.source in sources}
+        lexical, dense = shelf.lexical(weights(message), mask), shelf.dense(vector, mask)
+        near = np.nan_to_num(dense, nan=0.0) + lexical / max(float(lexical.max(initial=0.0)), 1e-9)
+        order = [int(line) for line in np.argsort(-near, kind="stable") if mask[line] and near[line] >= MIN_NEAR]
+        ranked = [shelf.items[line] for line in order]
+    closed = [row for row in rows if row.batch in batches and row.status == "closed"]
+    active = [row for row in ranked if row.status == "active" and not is_ending(row) and row.message not in messages]
+    return list({row.id: row for row in (*closed, *active)}.values())[:MAX_OLDER]
+
+
+def _judged_ending(text: str, words_named: Sequence[str], found: Sequence[Sentence]) -> Ending | None:
+    """Return the ending of a statement that a judge found; None where the message speaks so that nothing ends.
+
+    Args:
+        text: The older statement.
+        words_named: Words that the judge copied from it.
+        found: Sentences of the message.
+    """
+    named = [terms_in(f"- {word}") for word in words_named]
+    terms = tuple(term for one in named if all(holds(text, term) for term in one) for term in one)
+    terms = terms or tuple(terms_in(f"- {text}"))[:1]
+    spans = [(one, *span) for one in found for span in clauses(one.text)]
+    if not terms or not spans:
+        return None
+    sure = [span for span in spans if holds(span[0].text[span[1] : span[2]], terms[0])]
+    one, start, end = max(sure or spans, key=lambda span: shared(span[0].text[span[1] : span[2]], text))
+    part, low = one.text[start:end], one.low[start:end]
+    is_request = any(tongue.has("erase", low) or any(tongue.find("forget", low)) for tongue in languages_in(low))
+    if sure and not is_request and is_void(one, part, low):
+        return None
+    at = next((word.start for word in words(low) if word.text in terms[0].forms), len(low))
+    subject = next(iter([subject_of(tongue, part, low, at) for tongue in languages_in(low)]), ()) if sure else ()
+    return Ending("end", one, part, terms, subject)

@@ -49,9 +49,8 @@ def _fits(slot: str, text: str, start: int, end: int) -> bool:
 
 def _is_no_value(value: str) -> bool:
     """Return whether what stands at the place of a value asks, describes or denies: "my job is what I love"."""
-    return value.startswith(tuple(listed("attributive"))) or value.split(maxsplit=1)[0] in listed("ask") | listed(
-        "deny"
-    )
+    first = value.split(maxsplit=1)[0]
+    return value.startswith(tuple(listed("attributive"))) or first in listed("ask") | listed("deny")
 
 
 def _is_of_other(text: str, low: str, start: int) -> bool:
