@@ -34,7 +34,8 @@ class Passage:
     first_byte_s: float | None = None
     end_s: float = 0.0
     bytes_out: int = 0
-    is_whole: bool = False
+    length: int | None = None  # of the body, where the head says so
+    has_ended: bool = False
     meter: UsageMeter | None = None
 
     # told by the endpoint
@@ -51,17 +52,27 @@ class Passage:
             if size and self.first_byte_s is None:
                 self.first_byte_s = time.perf_counter()
             self.bytes_out += size
-            self.is_whole = not message.get("more_body", False)
+            self.has_ended = not message.get("more_body", False)
             if self.meter is not None:
                 self.meter.feed(message.get("body", b""))
         elif message["type"] == "http.response.start":
             self.status = message["status"]
             headers = {name.lower(): value for name, value in message["headers"]}
+            if (length := headers.get(b"content-length", b"")).isdigit():
+                self.length = int(length)
             self.request_id = word(headers.get(b"x-request-id", b"").decode("latin-1"))
             self.is_stream = headers.get(b"content-type", b"").startswith(b"text/event-stream")
             if self.model and self.status < 400:
                 self.meter = UsageMeter()
                 self.meter.decode(headers.get(b"content-encoding", b"").decode("latin-1"))
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the client has all of the reply: it may hang up before the empty piece behind it is sent."""
+        if self.has_ended or (self.length is not None and self.bytes_out >= self.length):
+            return True
+        reply = self.exchange.relayed.reply if self.exchange is not None else None
+        return self.is_stream and reply is not None and reply.complete
 
     @property
     def route(self) -> str:

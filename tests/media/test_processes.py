@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
@@ -35,8 +36,11 @@ def job(path: Path, **more: object) -> dict[str, object]:
 
 
 def children() -> list[int]:
-    task = Path(f"/proc/{os.getpid()}/task")
-    return [int(pid) for thread in task.iterdir() for pid in (thread / "children").read_text().split()]
+    found = []
+    for thread in Path(f"/proc/{os.getpid()}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that has just ended
+            found += [int(pid) for pid in (thread / "children").read_text().split()]
+    return found
 
 
 async def reason_of(path: Path, **more: object) -> str:

@@ -76,6 +76,19 @@ def test_a_client_that_leaves_is_told_apart(
     assert (line["status"], line["whole"], line["bytes_out"]) == (499, False, 0)
 
 
+def test_a_client_that_leaves_behind_the_last_event(
+    json_lines: Running, provider: FakeProvider, capfd: pytest.CaptureFixture[str]
+) -> None:
+    streamed = replies.stream()
+    provider.then(replies.gated(streamed, replies.Gate(), after=len(streamed.chunks)))
+    with json_lines as server, server.http() as http:
+        with http.stream("POST", "/chat/completions", json={**ASKED, "stream": True}) as reply:
+            assert next(line for line in reply.iter_lines() if line == "data: [DONE]")
+        provider.wait(lambda: provider.last.hung_up_at is not None)
+    (line,) = lines(capfd.readouterr().err)
+    assert (line["status"], line.get("whole", True)) == (200, True)
+
+
 def test_words_on_a_terminal(tmp_path: Path, provider: FakeProvider, capfd: pytest.CaptureFixture[str]) -> None:
     running = Running(tmp_path, upstream=provider.base_url, telemetry={"log_level": "info"})
     with running as server, server.http() as http:

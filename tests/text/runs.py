@@ -80,25 +80,15 @@ def slow_on(pattern: re.Pattern[Any], runs: Sequence[Run]) -> list[tuple[Run, fl
         if len(found) >= _ENOUGH:
             break
         length = min(LENGTH * len(run.repeated), MAX)
-        if _growth(pattern, run, length, 1) is None:  # one look clears most
+        if _cost_ms(pattern, run.text(length), 1) < FLOOR_MS:  # one look clears most
             continue
-        growth = _growth(pattern, run, length, 3)
-        if growth is None:
+        half, whole = _cost_ms(pattern, run.text(length // 2), 3), _cost_ms(pattern, run.text(length), 3)
+        if whole <= MAX_GROWTH * half:
             continue
-        if _cost_ms(pattern, run.text(4 * length), 2) > MAX_GROWTH_OF_EIGHT * _cost_ms(
-            pattern, run.text(length // 2), 5
-        ):
-            found.append((run, *growth))
+        one, eight = _cost_ms(pattern, run.text(length // 2), 5), _cost_ms(pattern, run.text(4 * length), 2)
+        if eight > MAX_GROWTH_OF_EIGHT * one:
+            found.append((run, half, whole))
     return found
-
-
-def _growth(pattern: re.Pattern[Any], run: Run, length: int, times: int) -> tuple[float, float] | None:
-    """Return the milliseconds of half a text and of the whole; None where the whole takes little, or twice as much."""
-    whole = _cost_ms(pattern, run.text(length), times)
-    if whole < FLOOR_MS:
-        return None
-    half = _cost_ms(pattern, run.text(length // 2), times)
-    return (half, whole) if whole > MAX_GROWTH * half else None
 
 
 def runs_for(pattern: re.Pattern[Any]) -> list[Run]:
