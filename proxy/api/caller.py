@@ -86,7 +86,11 @@ Writer = Annotated[Scope, Depends(_writer, scope="function")]  # who stores some
 Author = Annotated[str, Depends(_author)]
 
 
-Parts = Annotated[Services, Depends(services_of)]
+async def _parts(request: Request) -> Services:  # on the loop: FastAPI calls a plain function in a thread
+    return services_of(request)
+
+
+Parts = Annotated[Services, Depends(_parts)]
 
 
 def project_asked(scope: Scope, services: Services, project: str) -> str:
