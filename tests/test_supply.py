@@ -45,6 +45,15 @@ def test_malicious_releases_cannot_be_chosen() -> None:
             assert requirement.name != name or version not in requirement.specifier
 
 
+def test_a_wheel_brings_every_file_of_data() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    package = ROOT / "proxy"
+    patterns = project["tool"]["setuptools"]["package-data"]["proxy"]
+    brought = {path for pattern in patterns for path in package.glob(pattern)}
+    kept = {path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert {path for path in kept - brought if path.suffix != ".py"} == set()
+
+
 def advisory(name: str = "aiohttp", **affected: Any) -> dict[str, Any]:
     return {"id": "X-1", "summary": "bad", "affected": [{"package": {"ecosystem": "PyPI", "name": name}, **affected}]}
 
