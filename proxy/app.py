@@ -18,6 +18,7 @@ from proxy.api import install, wrap
 from proxy.clock import Clock
 from proxy.process import heap
 from proxy.process.connection import REQUEST_TIMEOUT
+from proxy.process.stopping import SIGNALS, StopRequests, end_at_once
 from proxy.process.threads import drain, in_thread, spawn
 from proxy.services import Services
 from proxy.services.opening import open_services
@@ -116,8 +117,9 @@ async def work(settings: Settings) -> None:
     """Work off the journal until the process is told to stop."""
     services = await open_services(settings)
     stop = asyncio.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    requests = StopRequests(end_at_once)
+    for number in SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, _take, number, requests, stop)
     warming = spawn(services.warm(), "warm")
     workers: list[Worker | Reader | Judging | Mender | Importer] = [
         Mender(services),
@@ -135,12 +137,16 @@ async def work(settings: Settings) -> None:
     await drain_all(services, workers, schedule)
 
 
+def _take(number: int, requests: StopRequests, stop: asyncio.Event) -> None:
+    requests.note(number)
+    stop.set()
+
+
 async def drain_all(
     services: Services, workers: Sequence[Worker | Reader | Judging | Mender | Importer], schedule: Schedule
 ) -> None:
     """Let running work end, then close; what is left stays in the journal."""
     await schedule.stop()
-    for worker in workers:
-        await worker.stop(_WORK_DRAIN_S)
+    await asyncio.gather(*(worker.stop(_WORK_DRAIN_S) for worker in workers))
     await drain(_WORK_DRAIN_S)
     await services.close()

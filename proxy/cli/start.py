@@ -119,9 +119,9 @@ def _refuse_damage(settings: Settings) -> None:
 
 def _serve(settings: Settings, listening: socket.socket) -> None:
     import uvicorn  # noqa: PLC0415 - needed by a server alone
-    from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
     from proxy.process.connection import Connection  # noqa: PLC0415
+    from proxy.process.stopping import Server, Supervisor  # noqa: PLC0415
 
     _announce(settings)
     server = settings.server
@@ -140,10 +140,10 @@ def _serve(settings: Settings, listening: socket.socket) -> None:
         timeout_graceful_shutdown=round(server.graceful_shutdown_s),
         timeout_keep_alive=75,
     )
-    serving = uvicorn.Server(config)
+    serving = Server(config)
     try:
         if server.workers > 1:
-            Multiprocess(config, sockets=[listening]).run()
+            Supervisor(config, sockets=[listening]).run()
         else:
             serving.run(sockets=[listening])
     except KeyboardInterrupt:

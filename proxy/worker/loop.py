@@ -46,6 +46,8 @@ class Worker:
         """Finish what is under way, at most so long; the rest stays in the journal."""
         self._stopping.set()
         self._services.wake.set()
+        if self._seeking is not None and not self._services.warmed.is_set():
+            self._seeking.cancel()  # the store that it waits for will not be opened any more
         tasks = {*self._running, *([self._seeking] if self._seeking else ())}
         if tasks:
             _, running = await asyncio.wait(tasks, timeout=timeout_s)

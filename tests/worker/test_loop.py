@@ -80,6 +80,15 @@ def pass_by(services: Services, seconds: float) -> None:
     services.clock.advance(timedelta(seconds=seconds))
 
 
+async def test_worker_of_a_closed_store_stops_at_once(services: Services) -> None:
+    """A store that opens slowly does not keep a server from stopping."""
+    services.warmed.clear()
+    worker = Worker(services)
+    worker.start()
+    async with asyncio.timeout(10):
+        await worker.stop(60)
+
+
 async def test_unreadable_row_delays_nobody(services: Services) -> None:
     await say(services, ANNA, "1")
     await services.database.submit(
