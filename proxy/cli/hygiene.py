@@ -16,7 +16,7 @@ from proxy.worker.hygiene import tidy_all
 app = typer.Typer(help="Show what nobody used for long, and archive it.")
 
 Config = Annotated[Path | None, typer.Option("--config", readable=False, help="YAML file; see config.example.yaml.")]
-DataDir = Annotated[Path | None, typer.Option("--data-dir", readable=False, help="Folder that keeps everything.")]
+DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder that keeps everything.")]
 
 
 @app.command()

@@ -19,7 +19,7 @@ from proxy.types import Allowance
 app = typer.Typer(help="Keys of this server, for auth.mode: keys.", no_args_is_help=True)
 
 Config = Annotated[Path | None, typer.Option("--config", readable=False, help="YAML file; see config.example.yaml.")]
-DataDir = Annotated[Path | None, typer.Option("--data-dir", readable=False, help="Folder that keeps everything.")]
+DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder that keeps everything.")]
 Rpm = Annotated[int | None, typer.Option("--rpm", min=0, help="Requests a minute; 0: no limit, whatever the settings.")]
 Tpm = Annotated[int | None, typer.Option("--tpm", min=0, help="Tokens a minute; 0: no limit.")]
 MaxStreams = Annotated[int | None, typer.Option("--max-streams", min=0, help="Streams at a time; 0: no limit.")]
@@ -183,7 +183,7 @@ def _line(key: Key) -> str:
     return "  ".join([key.id, *parts, key.note]).rstrip()
 
 
-def _with_keys(config: Path | None, data_dir: Path | None, use: Callable[[Keys], Awaitable[None]]) -> None:
+def _with_keys(config: Path | None, data_dir: str | None, use: Callable[[Keys], Awaitable[None]]) -> None:
     settings = load_settings(config, {"server": {"data_dir": data_dir}})
     make_data_dir(settings)
 

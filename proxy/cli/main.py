@@ -71,7 +71,7 @@ app = typer.Typer(
 )
 
 Config = Annotated[Path | None, typer.Option("--config", readable=False, help="YAML file; see config.example.yaml.")]
-DataDir = Annotated[Path | None, typer.Option("--data-dir", readable=False, help="Folder that keeps everything.")]
+DataDir = Annotated[str | None, typer.Option("--data-dir", help="Folder that keeps everything.")]
 Upstream = Annotated[str | None, typer.Option("--upstream", help="One OpenAI-compatible server to send everything to.")]
 
 

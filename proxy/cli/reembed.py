@@ -25,9 +25,7 @@ def reembed(
     config: Annotated[
         Path | None, typer.Option("--config", readable=False, help="YAML file; see config.example.yaml.")
     ] = None,
-    data_dir: Annotated[
-        Path | None, typer.Option("--data-dir", readable=False, help="Folder that keeps everything.")
-    ] = None,
+    data_dir: Annotated[str | None, typer.Option("--data-dir", help="Folder that keeps everything.")] = None,
 ) -> None:
     """Compute the vectors anew that another embedding model made; a server may run meanwhile."""
     settings = load_settings(config, {"server": {"data_dir": data_dir}})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,6 +19,14 @@ from proxy.settings.gone import gone
 ENV_PREFIX = "THROUGHLINE_"
 MAX_SHOWN = 60  # characters of a wrong value
 MAX_PROBLEMS = 4
+
+_SECRET = re.compile("key|secret|database_url")
+_NO_TEXT = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "null", "timestamp", "binary")}
+_PLAIN = {
+    "path_type": "A path is wanted here; leave the line out for the default",
+    "model_type": "Settings are wanted below this name, indented, one in a line",
+    "model_attributes_type": "Settings are wanted below this name, indented, one in a line",
+}
 
 _FLAGS = {
     "server.host": "--host",
@@ -40,9 +49,25 @@ def read_file(path: Path) -> Node | None:
         raise ConfigError(
             f"The config file {str(path)!r} does not exist. Copy config.example.yaml, or leave --config out."
         )
+    node = _parsed(path)
+    if node is not None and not isinstance(node, MappingNode):
+        line = node.start_mark.line + 1
+        raise ConfigError(
+            f"The config file {str(path)!r}, line {line}, holds no `section:` with settings. See config.example.yaml."
+        )
+    if node is not None:
+        _refuse_unclear_names(path, node)
+        for _, section in node.value:
+            if isinstance(section, MappingNode):
+                _refuse_unclear_names(path, section)
+    return node
+
+
+def _parsed(path: Path) -> Node | None:
     try:
-        node = yaml.compose(path.read_text("utf-8"), Loader=yaml.SafeLoader)
-        yaml.safe_load(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        yaml.safe_load(text)
+        return yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -50,16 +75,15 @@ def read_file(path: Path) -> Node | None:
             f"The config file {str(path)!r} is no valid YAML{where}: {error.problem or error.context}. Mend that line "
             "or the one before it: brackets and quotes closed, what belongs together indented alike."
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The config file {str(path)!r} is no valid YAML in UTF-8 ({error}).") from error
+    except (yaml.YAMLError, ValueError) as error:  # a date that is none is a ValueError, as bytes that are no UTF-8
+        raise ConfigError(
+            f"The config file {str(path)!r} is no valid YAML in UTF-8 ({error}). Save it as UTF-8, and put quotes "
+            "around what is no number and no date."
+        ) from error
+    except RecursionError as error:
+        raise ConfigError(f"The config file {str(path)!r} is nested too deeply. See config.example.yaml.") from error
     except OSError as error:
         raise ConfigError(f"The config file {str(path)!r} cannot be read ({error.strerror}).") from error
-    if node is not None and not isinstance(node, MappingNode):
-        line = node.start_mark.line + 1
-        raise ConfigError(
-            f"The config file {str(path)!r}, line {line}, holds no `section:` with settings. See config.example.yaml."
-        )
-    return node
 
 
 def explain(
@@ -80,15 +104,46 @@ def explain(
         name = ".".join(loc) or "the file"
         where = _place(loc, path, node, flags)
         if problem["type"] == "extra_forbidden":
-            near = get_close_matches(name, known, 1, 0.7)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            mend = gone(name) or f"there is no such setting{hint}; see config.example.yaml for all of them"
-            lines.append(f"{name}{where}: {mend}.")
+            lines.append(f"{name}{where}: {_unknown(name, loc, known)}.")
         else:
-            shown = str(problem.get("input"))[:MAX_SHOWN]
-            text = problem["msg"].removeprefix("Value error, ")
-            lines.append(f"{name}{where}: {text} (got {shown!r}).")
+            text = _PLAIN.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
+            lines.append(f"{name}{where}: {text}{_shown(name, problem.get('input'))}.")
     return "The configuration is not valid.\n  " + "\n  ".join(lines)
+
+
+def _unknown(name: str, loc: tuple[str, ...], known: list[str]) -> str:
+    """Return what is wrong with a name that is no setting's, and how to mend it."""
+    if len(loc) == 1 and "." in name and name in known:
+        section, field = name.split(".")
+        return f"a setting stands below its section: `{section}:`, and in the next line, indented, `{field}:`"
+    near = get_close_matches(name.lower(), known, 1, 0.7)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return gone(name) or f"there is no such setting{hint}; see config.example.yaml for all of them"
+
+
+def _shown(name: str, value: object) -> str:
+    """Return a wrong value as it is shown: not where it is a secret, or may hold one."""
+    if isinstance(value, Mapping | list):
+        return f" (got a {'list' if isinstance(value, list) else 'mapping'})"
+    return "" if _SECRET.search(name) else f" (got {str(value)[:MAX_SHOWN]!r})"
+
+
+def _refuse_unclear_names(path: Path, node: MappingNode) -> None:
+    """Refuse a name that is no text, or that stands twice: YAML would drop the first one without a word."""
+    lines: dict[str, int] = {}
+    for key, _ in node.value:
+        line, name = key.start_mark.line + 1, str(key.value)
+        if key.tag in _NO_TEXT:
+            raise ConfigError(
+                f"The config file {str(path)!r}, line {line}: {name!r} is no name of a section or setting. See "
+                "config.example.yaml."
+            )
+        if name in lines:
+            raise ConfigError(
+                f"The config file {str(path)!r} has {name!r} in line {lines[name]} and again in line {line}; the first "
+                "would count for nothing. Put them together."
+            )
+        lines[name] = line
 
 
 def is_web_address(url: str) -> bool:

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
+import orjson
 from pydantic import Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, YamlConfigSettingsSource
 
@@ -28,7 +29,8 @@ from proxy.types import Allowance
 CONFIG_ENV = "THROUGHLINE_CONFIG"
 _OTHERS = 0o077
 _DATABASE = "throughline.db"
-_KEPT = (_DATABASE, f"{_DATABASE}-wal", f"{_DATABASE}-shm", "secret.key", "lance", "blobs", "models", "metrics")
+_FOLDERS = ("lance", "blobs", "models", "metrics", "imports")
+_KEPT = (_DATABASE, f"{_DATABASE}-wal", f"{_DATABASE}-shm", "secret.key", *_FOLDERS)
 _METRICS_ENV = "PROMETHEUS_MULTIPROC_DIR"
 
 
@@ -110,6 +112,7 @@ def load_settings(config: Path | None = None, flags: Mapping[str, Any] | None = 
     path = config or (Path(os.environ[CONFIG_ENV]) if os.environ.get(CONFIG_ENV) else None)
     node = read_file(path) if path is not None else None
     _refuse_unknown_variables()
+    _refuse_unparsed_variables()
 
     class _FromFile(Settings):
         model_config = SettingsConfigDict(yaml_file=path)
@@ -146,6 +149,12 @@ def make_data_dir(settings: Settings) -> None:
             f"The data folder {str(folder)!r} cannot be written by user {os.getuid()}. {mend}, or name another one: "
             f"--data-dir, or {ENV_PREFIX}SERVER__DATA_DIR."
         )
+    for path in (folder / name for name in _FOLDERS):
+        if path.exists() and not (path.is_dir() and os.access(path, os.R_OK | os.W_OK | os.X_OK)):
+            raise ConfigError(
+                f"{str(path)!r} is no folder that user {os.getuid()} can read and write. Give it to that user (chown "
+                f"-R {os.getuid()}), or move it away where it is no folder of Throughline."
+            )
     for name in _KEPT:
         _close_to_others(folder / name)
 
@@ -252,6 +261,27 @@ def _refuse_unknown_variables() -> None:
                 f"The environment variable {variable!r} sets nothing{hint} Settings are named "
                 f"{ENV_PREFIX}SECTION__FIELD, for example {ENV_PREFIX}SERVER__PORT; see config.example.yaml."
             )
+
+
+def _refuse_unparsed_variables() -> None:
+    """Refuse a list or a mapping that is no JSON; pydantic would name its section alone."""
+    several = {"MODEL_LIST"}
+    for section, info in Settings.model_fields.items():
+        model = info.annotation
+        if isinstance(model, type) and issubclass(model, Section):
+            fields = model.model_fields.items()
+            several |= {
+                f"{section}__{name}".upper() for name, one in fields if get_origin(one.annotation) in (list, dict)
+            }
+    for variable, value in os.environ.items():
+        if variable.startswith(ENV_PREFIX) and variable.removeprefix(ENV_PREFIX).upper() in several:
+            try:
+                orjson.loads(value)
+            except orjson.JSONDecodeError as error:
+                raise ConfigError(
+                    f"The environment variable {variable!r} is no JSON. A list is written as "
+                    """'["one", "two"]', a mapping as '{"name": "value"}'."""
+                ) from error
 
 
 def every_setting() -> list[tuple[str, str, str]]:

@@ -14,7 +14,7 @@ _WEB_ADDRESSES = ("url", "hub_url", "base_url", "otlp_endpoint")
 class Section(BaseModel):
     """Some settings of one subject; what is unknown is refused, and defaults are checked like everything else."""
 
-    model_config = ConfigDict(extra="forbid", validate_default=True)
+    model_config = ConfigDict(extra="forbid", validate_default=True, allow_inf_nan=False)
 
     @field_validator("*")
     @classmethod

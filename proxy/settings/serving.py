@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from proxy.settings.section import Section
 
@@ -44,6 +44,14 @@ class ServerSettings(Section):
         description="Origins whose pages may read replies in a browser, as `https://chat.example.org`; `*`: "
         "all of them.",
     )
+
+    @field_validator("data_dir", mode="before")
+    @classmethod
+    def _is_named(cls, value: Any) -> Any:
+        """Refuse an empty name, as of a variable that is not set: it would be the current folder."""
+        if isinstance(value, str) and not value.strip():
+            raise ValueError("The data folder has no name. Name one, as ./data, or leave the setting out")
+        return value
 
 
 class AuthSettings(Section):

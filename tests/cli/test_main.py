@@ -102,6 +102,14 @@ def test_a_taken_port_is_named_with_the_mend(tmp_path: Path) -> None:
         ("server:\n  cors_origins: [a, b\nmemory:\n  enabled: true\n", ["line 3"]),
         ("server:\n  port: 1\n host: x\n", ["line 3"]),
         ("- server\n", ["line 1"]),
+        ("1: 2\n", ["line 1", "name"]),
+        ("memory:\n  deadline_ms: 300\n  deadline_ms: 400\n", ["deadline_ms", "line 2", "line 3"]),
+        ("server:\n  port: 1\nmemory:\n  enabled: true\nserver:\n  workers: 2\n", ["server", "line 1", "line 5"]),
+        ("server:\n  host: 2024-13-45\n", ["month", "quotes"]),
+        ("memory: " + "[" * 3000 + "\n", ["deeply"]),
+        ("memory: on please\n", ["memory", "line 1", "below"]),
+        ("memory.enabled: true\n", ["memory.enabled", "line 1", "`memory:`", "`enabled:`"]),
+        ("server:\n  graceful_shutdown_s: .inf\n", ["graceful_shutdown_s", "line 2", "finite"]),
         ("server:\n  prot: 9000\n", ["server.prot", "line 2", "server.port"]),
         ("sever:\n  port: 9000\n", ["sever", "line 1"]),
         ("memory:\n  enabled: true\nserver:\n  workers: many\n", ["server.workers", "line 4", "integer"]),
@@ -119,6 +127,41 @@ def test_a_wrong_file_is_named_with_its_line(tmp_path: Path, text: str, said: li
     path.write_text(text)
     message = refused("--config", str(path), "--data-dir", str(tmp_path))
     assert all(part in message for part in (*said, *(["config.yaml"] if "model" not in text else []))), message
+
+
+def test_a_wrong_secret_is_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    for text in ("auth:\n  secret: 12345678\n", "upstream:\n  api_key: [12345678]\n"):
+        path.write_text(text)
+        said = refused("--config", str(path))
+        assert "line 2" in said
+        assert "12345678" not in said
+
+
+@pytest.mark.parametrize("command", ["serve", "check", "worker"])
+def test_data_folder_without_a_name_is_refused(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable that is not set, as in `--data-dir "$DATA"`, would be the current folder."""
+    for words, variable in (["--data-dir", ""], None), ([], " "):
+        if variable is not None:
+            monkeypatch.setenv("THROUGHLINE_SERVER__DATA_DIR", variable)
+        result = CliRunner().invoke(app, [command, *words])
+        assert isinstance(result.exception, ConfigError)
+        assert "no name" in str(result.exception)
+
+
+@pytest.mark.parametrize("name", ["lance", "blobs"])
+def test_file_in_place_of_a_folder_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("in the way")
+    result = CliRunner().invoke(app, ["serve", "--port", "0", "--data-dir", str(tmp_path)])
+    assert isinstance(result.exception, ConfigError)
+    assert str(tmp_path / name) in str(result.exception)
+
+
+def test_list_in_a_variable_must_be_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THROUGHLINE_SERVER__CORS_ORIGINS", "https://chat.example.org")
+    result = CliRunner().invoke(app, ["check"])
+    assert isinstance(result.exception, ConfigError)
+    assert "THROUGHLINE_SERVER__CORS_ORIGINS" in str(result.exception)
 
 
 def test_a_wrong_variable_or_flag_is_named(tmp_path: Path) -> None:
