@@ -213,7 +213,8 @@ def _unavailable(error: Exception) -> Exception:
     if is_damage(cause):
         failure = StoreUnavailable("the database is damaged; `throughline check` tells more and how to mend it")
     elif isinstance(error, _OUTAGES):
-        failure = StoreUnavailable(f"the database cannot be used right now: {type(error).__name__}")
+        why = cause if isinstance(cause, sqlite3.Error) else type(error).__name__  # such as "database or disk is full"
+        failure = StoreUnavailable(f"the database cannot be used right now: {why}")
     else:
         return error
     failure.__cause__ = error

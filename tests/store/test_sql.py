@@ -173,3 +173,14 @@ async def test_full_disk_does_not_block_the_next_write(notes: Database, tmp_path
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert await notes.submit(lambda connection: put(2, connection)) == 2
     assert await ids(notes) == [2]
+
+
+async def test_database_without_room_says_so(notes: Database) -> None:
+    def fill(connection: sa.Connection) -> None:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}").close()
+        for note in range(10_000):
+            put(note, connection)
+
+    with pytest.raises(StoreUnavailable, match="disk is full"):
+        await notes.submit(fill)
