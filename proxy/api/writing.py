@@ -9,17 +9,23 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from proxy.errors import InvalidRequest
 from proxy.memory.plan.changes import Change, changes_to_json
 from proxy.process.threads import in_thread, shielded
 from proxy.services import Services
 from proxy.text.secrets import redact
+from proxy.text.topics import is_about
 from proxy.types import Memory, Scope
 
 _TAKE_OVER = timedelta(seconds=60)  # after which the worker finishes what a dead process began
 
 
 async def write(services: Services, scope: Scope, plan: Callable[[list[Memory]], Sequence[Change]]) -> Sequence[Change]:
-    """Work out changes from the memories that ``scope`` may change, and apply them."""
+    """Work out changes from the memories that ``scope`` may change, and apply them.
+
+    Raises:
+        InvalidRequest: If a text is about a topic of ``memory.leave_out``.
+    """
     return await shielded(_write(services, scope, plan), "write memories")
 
 
@@ -30,6 +36,7 @@ async def _write(
         rows = [row for row in await services.store.memories(scope) if scope.owns(row.agent)]
         changes = await in_thread("cpu", plan, rows)
         if changes:
+            _refuse_topics(changes, services)
             now = services.clock.now()
             name = f"change_{secrets.token_hex(12)}"
             await services.journal.change(scope, name, changes_to_json(changes), now=now, due=now + _TAKE_OVER)
@@ -37,6 +44,14 @@ async def _write(
             seqs = [item.seq for item in await services.journal.items(scope) if item.id == name]
             await services.journal.finish(scope, seqs, now=services.clock.now())
     return changes
+
+
+def _refuse_topics(changes: Sequence[Change], services: Services) -> None:
+    topics = services.settings.memory.leave_out
+    if any(change.action in ("add", "edit") and is_about(change.memory.text, topics) for change in changes):
+        raise InvalidRequest(
+            f"This server keeps nothing about {', '.join(topics)}: `memory.leave_out` says so.", param="text"
+        )
 
 
 def worded(text: str) -> str:

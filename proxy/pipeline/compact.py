@@ -21,6 +21,7 @@ from proxy.services import Services
 from proxy.store.compactions import Compaction
 from proxy.store.ledger import LedgerEntry
 from proxy.text.tokens import count
+from proxy.text.topics import without
 from proxy.types import Memory
 
 _REPLY = ("max_completion_tokens", "max_tokens", "max_output_tokens")
@@ -52,6 +53,7 @@ class _Asked:
     stored: Sequence[Compaction]
     ledger: Sequence[LedgerEntry]
     memories: Sequence[Memory]
+    topics: Sequence[str]  # of which nothing is stored
 
 
 async def compact(exchange: Exchange, services: Services) -> None:
@@ -79,11 +81,12 @@ async def compact(exchange: Exchange, services: Services) -> None:
             stored,
             exchange.placed.ledger,
             memories,
+            services.settings.memory.leave_out,
         )
         decided = await in_thread("cpu", _decide, asked, services.sizes)
         exchange.placed.compaction = replace(decided.now, window=bounds.window) if decided.now is not None else None
         if decided.ahead is not None and exchange.mode != "observe":
-            said = utterances(exchange.messages, decided.ahead.fresh)
+            said = _utterances(asked, decided.ahead.fresh)
             prepare(services, scope, decided.ahead, decided.known, said, bounds.window)
 
 
@@ -147,16 +150,17 @@ def _decide(asked: _Asked, sizes: Sizes) -> _Decided:
     if ready is not None and not ready.fresh:
         ready = replace(ready, fresh=tuple(sorted(ready.dropped - gone)))
         return _Decided(Compacted(ready, trimmed(prepared, ready.summary, count), before, is_new=True))
-    said = utterances(asked.messages, found.fresh)
+    said = _utterances(asked, found.fresh)
     added = [segment(said, max(1, found.summary // _SEGMENT_SHARE), count)] if said and found.summary else []
     segments = trimmed([*known, *added], found.summary, count)
     return _Decided(Compacted(found, tuple(segments), before, is_new=True, was_ready=False))
 
 
-def utterances(messages: Sequence[Message], indexes: Sequence[int]) -> list[Utterance]:
+def _utterances(asked: _Asked, indexes: Sequence[int]) -> list[Utterance]:
     """Return what some messages say in words, numbered by their places."""
-    some = (messages[index] for index in indexes)
-    return [Utterance(one.index, one.role, one.text) for one in some if one.role in ("user", "assistant") and one.text]
+    some = (asked.messages[index] for index in indexes)
+    said = [(one, without(one.text, asked.topics)) for one in some if one.role in ("user", "assistant")]
+    return [Utterance(one.index, one.role, text) for one, text in said if text]
 
 
 def _lines(asked: _Asked, weights: Sequence[int]) -> list[Line]:

@@ -13,7 +13,7 @@ from typing import Any
 from proxy.clock import iso
 from proxy.errors import StoreUnavailable
 from proxy.memory.conversations.chain import message_id, reply_hash, turn_id
-from proxy.memory.conversations.transcript import MAX_CHARACTERS
+from proxy.memory.conversations.transcript import MAX_CHARACTERS, without_topics
 from proxy.memory.inject.entries import members
 from proxy.memory.lifecycle.usage import counted
 from proxy.pipeline.compact import summary_of, to_store
@@ -30,6 +30,7 @@ from proxy.store.journal_rows import Record
 from proxy.store.replies import Kept
 from proxy.store.sessions import Link
 from proxy.text.secrets import redact, redact_answer, redact_name
+from proxy.text.topics import without
 from proxy.types import Finish, Hit, Role, Said, Turn, offset_of
 from proxy.upstream.model_map import Prices
 
@@ -100,13 +101,17 @@ def _record(exchange: Exchange, services: Services, finish: Finish, status: int)
     answered = status < 400 and exchange.mode != "observe"
     links = [point for point in exchange.placed.points if point.links]
     turn = _turn(exchange, finish) if answered and exchange.learns and links else None
+    receipt, topics = receipt_of(exchange, finish), services.settings.memory.leave_out
+    if topics:
+        turn = without_topics(turn, topics) if turn is not None else None
+        receipt["query"] = without(receipt["query"], topics)
     new_links = [point for point in links if point.hash not in exchange.placed.known]
     learned, offset = turn is not None, exchange.offset
     return Record(
         turn=turn,
         links=[Link(point.hash, offset + point.index, learned) for point in new_links] if answered else [],
         ledger=entries_of(exchange) if answered else (),
-        receipt=receipt_of(exchange, finish),
+        receipt=receipt,
         session_name=exchange.named.session,
         now=now,
         due=now + timedelta(seconds=services.pace.gather_s),

@@ -23,6 +23,10 @@ class MemorySettings(Section):
         False,
         description="Take the working folder that a coding agent names for a project, besides `X-Memory-Project`.",
     )
+    leave_out: list[Literal["health", "religion", "politics", "sexuality", "origin"]] = Field(
+        [],
+        description="Topics about which nothing that is said is stored, as far as words tell; files are kept whole.",
+    )
     quarantine_injections: bool = Field(
         True, description="Set apart, until released, files whose text gives the model orders."
     )

@@ -16,6 +16,7 @@ import structlog
 from proxy.access.auth import agent_id, project_id
 from proxy.errors import InvalidRequest, ProxyError
 from proxy.media.base import MediaRefused
+from proxy.memory.conversations.transcript import without_topics
 from proxy.memory.learn.learn import stated
 from proxy.memory.library.library import Parcel
 from proxy.memory.lifecycle.transfer import ours
@@ -30,6 +31,7 @@ from proxy.store.jobs import Job
 from proxy.store.journal_rows import Record
 from proxy.telemetry import JOBS
 from proxy.text.secrets import redact
+from proxy.text.topics import is_about
 from proxy.types import Scope
 
 _log = structlog.get_logger(__name__)
@@ -186,7 +188,7 @@ class _Import:
     async def _state(self, told: list[Told], notes: list[str]) -> int:
         """Add statements as memories, without those that are known."""
         services, scope = self._services, self._job.scope
-        now = services.clock.now()
+        now, topics = services.clock.now(), services.settings.memory.leave_out
         async with services.leases.held(scope, wait_s=WAIT_S):
             if self._known is None:
                 self._known = {(row.text, row.agent) for row in await services.store.memories(scope)}
@@ -196,6 +198,9 @@ class _Import:
                 text = redact(one.text)
                 if text != one.text:
                     notes.append(f"entry {number}: a secret was left out")
+                if is_about(text, topics):
+                    notes.append(f"entry {number}: left out, as `memory.leave_out` says")
+                    continue
                 if (text, scope.agent) in known or (text, scope.agent) in new:
                     continue
                 new.add((text, scope.agent))
@@ -212,6 +217,8 @@ class _Import:
         now = services.clock.now()
         turns, left_out = await in_thread("cpu", turns_of, scope, name, one, now)
         notes += left_out
+        if topics := services.settings.memory.leave_out:
+            turns = await in_thread("cpu", lambda: [without_topics(turn, topics) for turn in turns])
         await self._drained(MAX_PENDING)
         records = [
             Record(

@@ -60,6 +60,7 @@ TESTED = {
         "default_mode": "settings/test_memory_settings.py",
         "local_user": "wire/test_one_memory_rows.py",
         "projects": "api/test_projects.py",
+        "leave_out": "e2e/test_left_out_topics.py",
         "quarantine_injections": "api/test_quarantine.py",
         "quarantine_secrets": "api/test_quarantine.py",
         "deadline_ms": "e2e/test_degraded.py",

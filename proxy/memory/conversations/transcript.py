@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from dataclasses import replace
 
+from proxy.text.topics import without
 from proxy.types import Episode, Role, Turn
 
 MAX_CHARACTERS = 200_000  # of one message that are kept
@@ -21,6 +24,20 @@ def episodes_of(turn: Turn) -> list[Episode]:
     messages = [(said.id, said.seq, said.role, said.text, said.live) for said in turn.messages]
     messages.append((turn.reply_id, turn.reply_seq, "assistant", turn.reply, True))
     return [episode for message in messages for episode in _pieces(turn, *message)]
+
+
+def without_topics(turn: Turn, topics: Collection[str]) -> Turn:
+    """Return a turn without the sentences about some topics, and without what was answered to them."""
+    said, is_cut = [], False
+    for one in turn.messages:
+        text = without(one.text, topics)
+        if one.role == "user":
+            is_cut = text != one.text
+        elif is_cut:
+            continue
+        if text:
+            said.append(replace(one, text=text))
+    return replace(turn, messages=tuple(said), reply="" if is_cut else without(turn.reply, topics))
 
 
 def split(text: str, most: int) -> list[str]:
