@@ -30,8 +30,8 @@ _MATERIAL = re.compile(
       analy[sz]e|review|explain|classify|extract|grammar|the\ following|
       übersetz\w*|prüf\w*|analysier\w*|bewert\w*|fass\w*|korrigier\w*|umformulier\w*|formulier\w*(?!\s+(?:(?:mir|uns|bitte|mal)\s+)*eine?[nmr]?\b)|verbesser\w*|kürz\w*|folgende\w*|
       revis[ae]\w*|comprueb\w*|analiz\w*|traduc\w*|resum\w*|corrig\w*|correg\w*|reescrib\w*|mejora\w*|siguiente\w*|
-      проверь\w*|оцени\w*|проанализир\w*|перевед\w*|переведи\w*|перескаж\w*|исправ\w*|перепиш\w*|отредактир\w*|сократи\w*|следующ\w*)\b[^\n:：.?!]{0,80}[:：].*\Z
-    | (?:翻译|检查|分析|点评|这段(?:话|文字)|总结|概括|润色|修改|校对|改写|缩写|以下)[^\n:：。？！]{0,40}[:：].*\Z
+      проверь\w*|оцени\w*|проанализир\w*|перевед\w*|переведи\w*|перескаж\w*|исправ\w*|перепиш\w*|отредактир\w*|сократи\w*|следующ\w*)\b[^\n:：.?!]{0,80}[:：](.*\Z)
+    | (?:翻译|检查|分析|点评|这段(?:话|文字)|总结|概括|润色|修改|校对|改写|缩写|以下)[^\n:：。？！]{0,40}[:：](.*\Z)
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
@@ -69,13 +69,9 @@ def user_spans(text: str) -> list[Span]:
     """
     gaps = [*quoted_spans(text), *(match.span() for match in _BLOCKS.finditer(text))]
     gaps += [match.span() for match in _QUOTES.finditer(text) if _is_speech(match)]
-    retold = [match for match in _RETOLD.finditer(text) if not _BY_AUTHOR.search(text[: match.start()])]
-    gaps += [match.span(1 if match[1] else 2) for match in retold]
-    material = next((match for match in _MATERIAL.finditer(text) if not _OWN.search(text[: match.start()])), None)
-    if material:
-        colon = re.compile("[:：]").search(text, material.start())
-        if colon and colon.end() < len(text.rstrip()):
-            gaps.append((colon.end(), len(text)))
+    for pattern, by_author in ((_RETOLD, _BY_AUTHOR), (_MATERIAL, _OWN)):
+        found = [match for match in pattern.finditer(text) if not by_author.search(text[: match.start()])]
+        gaps += [match.span(match.lastindex or 0) for match in found]
     return _complement(gaps, len(text))
 
 
@@ -88,20 +84,15 @@ def _is_speech(match: re.Match[str]) -> bool:
     if len(found) <= _MAX_TITLE and _TITLE_RU.match(inner) and not _SAYS.search(match.string, 0, match.start()):
         return False
     capitals = sum(word[0].isupper() or word[0].isdigit() for word in found)
-    return (
-        len(found) > 5
-        or (len(found) >= 3 and capitals * 2 < len(found))
-        or bool(_SPEECH_END.search(inner[:-1]) and len(found) > 3)
-    )
+    is_sentence = len(found) > 3 and _SPEECH_END.search(inner[:-1]) is not None
+    return len(found) > 5 or (len(found) >= 3 and capitals * 2 < len(found)) or is_sentence
 
 
 def _complement(gaps: list[Span], length: int) -> list[Span]:
     spans: list[Span] = []
     position = 0
-    for start, end in sorted(gaps):
+    for start, end in [*sorted(gaps), (length, length)]:
         if start > position:
             spans.append((position, start))
         position = max(position, end)
-    if position < length:
-        spans.append((position, length))
     return spans

@@ -137,7 +137,7 @@ def judged(
     for row in ended:
         ending = guarded(row.text, found, judgement.words)
         if row.status == "active" and ending is not None:
-            planner.close(ending, _said(turn)[-1], [Older(row.text, row.quote or row.text, row, None)])
+            planner.close(ending, _said(turn)[-1], [(Older(row.text, row.quote or row.text, row, None), ending.terms)])
     changes = planner.changes()
     shown = {row.id for row in older} - {row.id for row in ended}
     for batch in _batches(turn, past.memories, shown):

@@ -9,26 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from proxy.memory.learn.endings import Ending
-from proxy.memory.learn.past import Hide, Past, Row, holding, spans_of
+from proxy.memory.learn.past import Hide, Past, Row, holding, pieces, spans_of, terms_of
 from proxy.memory.learn.records import ending_row, remaining_row, statement_row
 from proxy.memory.learn.remains import remains
 from proxy.memory.learn.slots import marked
 from proxy.memory.learn.statements import Statement
-from proxy.memory.learn.targets import Older, Targets, in_slot, is_linked, names_beside, older_sentences, targets
-from proxy.memory.plan.changes import (
-    APART,
-    FORGOTTEN,
-    HIDES,
-    PROPOSES,
-    TERMS,
-    TEXTS,
-    Action,
-    Change,
-    is_ending,
-    undo_changes,
-)
+from proxy.memory.learn.targets import Hit, Older, asked, ended, in_slot, names_beside, older_sentences
+from proxy.memory.plan.changes import APART, FORGOTTEN, HIDES, PROPOSES, Action, Change, is_ending, undo_changes
 from proxy.text.segment import sentences
-from proxy.text.terms import Term, holds, plain, terms_in
+from proxy.text.terms import Term, holds, holds_all, plain, terms_in
 from proxy.types import Memory, Said, Turn
 
 MAX_CLOSED = 12  # memories that one turn may close; what goes beyond waits for review
@@ -44,7 +33,7 @@ class Planner:
         self._rows = dict(self._before)
         self._changes: dict[str, Change] = {}
         self._closed = 0
-        self.hiding: list[Ending] = []  # endings whose own sentence is withheld
+        self.applied: dict[Ending, bool] = {}  # endings that were carried out: whether their own sentence is withheld
 
     def changes(self) -> list[Change]:
         """Return the net changes, each memory once, in the order to apply."""
@@ -59,8 +48,8 @@ class Planner:
             if row.status == "active" and not is_ending(row) and row.valid_from <= self.turn.at
         ]
 
-    def state(self, one: Statement, said: Said, *, is_apart: bool = False) -> Memory | None:
-        """Add or reinforce a statement, shown by itself where ``is_apart``; None where it adds nothing."""
+    def state(self, one: Statement, said: Said) -> Memory | None:
+        """Add or reinforce a statement; None where it adds nothing."""
         known = plain(one.text)
         if not said.live and (known in self._withheld or self._is_gone(one.text)):
             return None
@@ -70,49 +59,26 @@ class Planner:
             if self.turn.id not in row.turns:
                 self._reinforce(row)
             return self._rows[row.id]
-        fresh = marked(statement_row(self.turn, self._now, one, said, is_apart=is_apart))
+        fresh = marked(statement_row(self.turn, self._now, one, said))
         stored = self._rows.get(fresh.id)
         if stored is not None and (self.turn.id in stored.turns or not said.live):
             return None
         self._put("add", fresh, "stated")
         return fresh
 
-    def end(self, ending: Ending, said: Said) -> bool:
-        """Close, link or leave for review what an ending names; return whether it named anything."""
-        if ending.kind == "meant":
-            return False  # linked once its statement is added
+    def end(self, ending: Ending, said: Said) -> list[Memory]:
+        """Close what an ending names, or leave it for review; return the memories that it is to be linked to instead."""
         older = older_sentences(self.turn, self.past, self.active, said)
-        if ending.kind == "slot":
-            return self._replace_slot(ending, said, older)
-        if ending.kind == "forget":  # the same request made before is no target
-            older = [one for one in older if plain(one.text) != plain(ending.sentence.text)]
-        hits = targets(ending, older)
-        if ending.kind == "forget" and not hits:
-            names = tuple(term for term in terms_in(ending.sentence.text) if term.is_name)
-            hits = targets(replace(ending, terms=names), older) if names else hits
-        if not hits:
-            if ending.kind == "forget" and said.live:
-                self._hide_request(ending, said)
-            return False
         if ending.kind == "forget":
-            self._forget(ending, said, older, hits)
-            return True
-        light = [one for one in hits.certain if not is_linked(one, ending)]
-        if not light or self._closed + len(light) > self._max_closed:
-            return False
-        self.close(ending, said, light)
-        return True
-
-    def heavy(self, ending: Ending, said: Said) -> list[Memory]:
-        """Return the memories that an ending names and that are not closed for it, but linked."""
-        if ending.kind in ("meant", "forget"):
+            self._forget(ending, said, older)
             return []
-        older = older_sentences(self.turn, self.past, self.active, said)
-        if ending.kind == "slot":
-            found = [one for one, _ in in_slot(ending, older, is_alone=False)]
-        else:
-            found = [one for one in targets(ending, older).certain if is_linked(one, ending)]
-        return [one.memory for one in found if one.memory is not None]
+        named = in_slot(ending, older) if ending.kind == "slot" else ended(ending, older)
+        light = [(one.older, one.terms) for one in named if not one.is_heavy]
+        is_allowed = self._closed + len(light) <= self._max_closed and (said.live or ending.kind != "slot")
+        if light and is_allowed:
+            self.close(ending, said, light)
+            return []
+        return [one.older.memory for one in named if one.is_heavy and one.older.memory is not None]
 
     def resume(self, terms: Sequence[Term]) -> None:
         """Bring back what ended before and is said to hold again; what was asked to be forgotten stays away."""
@@ -121,31 +87,26 @@ class Planner:
         for row in list(self._rows.values()):
             if row.status != "closed" or row.batch not in endings or row.metadata.get(FORGOTTEN) or is_ending(row):
                 continue
-            ended = endings[row.batch].metadata.get(TERMS, ())
-            is_back = not named.isdisjoint(ended[0][1]) if ended else holds(row.text, terms[0])
+            gone = terms_of(endings[row.batch])
+            is_back = not named.isdisjoint(gone[0].forms) if gone else holds(row.text, terms[0])
             if is_back and row.valid_to is not None and row.valid_to < self.turn.at:
                 for change in undo_changes(row.batch, self._rows.values(), self._now):
                     self._put(change.action, change.memory, "stated again")
 
     def link(self, fresh: Memory, older: Memory) -> None:
         """Show two statements on one entry, the newer last."""
+        older, fresh = self._rows[older.id], self._rows[fresh.id]
         if older.id == fresh.id or fresh.id in older.later or older.status != "active":
             return
         self._put("link", replace(older, later=(*older.later, fresh.id), updated_at=self._now), "linked")
-        current = self._rows[fresh.id]
-        self._put(
-            self._changes[fresh.id].action if fresh.id in self._changes else "link",
-            replace(current, earlier=(*current.earlier, older.id)),
-            "stated",
-        )
+        self._amend(replace(fresh, earlier=(*fresh.earlier, older.id)), "link", "stated")
 
     def withhold_replays(self, rows: Iterable[Row]) -> None:
         """Withhold sentences that replayed history or a reply says again after they were withheld."""
         rows, texts = list(rows), self._withheld
-        for row in rows if texts else ():
-            for hide in spans_of([row], frozenset(texts)):
-                ending = self._rows[texts[plain(row.text[hide[1] : hide[2]])].id]
-                self._withhold(ending, [hide])
+        for hide, text in pieces(rows):
+            if plain(text) in texts:
+                self._withhold(self._rows[texts[plain(text)].id], [hide])
         for ending in self.past.endings():
             if names := self._names_gone(ending):
                 said_again = [row for row in rows if row.by == "assistant" or not ending.metadata.get(FORGOTTEN)]
@@ -166,7 +127,7 @@ class Planner:
 
     def _names_gone(self, ending: Memory) -> list[Term]:
         """Return what an ending named; of what was not asked to be forgotten, a name that holds nowhere else."""
-        terms = [Term(text, frozenset(found), name) for text, found, name in ending.metadata.get(TERMS, ())]
+        terms = terms_of(ending)
         names = [term for term in terms if term.is_name]
         if ending.metadata.get(FORGOTTEN):
             return names or terms[:1]
@@ -176,63 +137,55 @@ class Planner:
         """Close what an edited message said before: its old branch no longer counts."""
         texts = frozenset(plain(row.text[a:b]) for row in edited for a, b in sentences(row.text))
         closing = [row for row in self.active if row.message in {old.message for old in edited}]
-        ending = ending_row(self.turn, self._now, said, "", [], spans_of(edited, texts), texts, is_forgotten=False)
+        ending = ending_row(self.turn, self._now, said, "", [], spans_of(edited, texts), texts)
         for row in closing:
             self._put("close", self._ended(row, ending.id), "edited")
         self._put("close", ending, "edited")
 
-    def close(self, ending: Ending, said: Said, hits: Sequence[Older]) -> None:
+    def close(self, ending: Ending, said: Said, hits: Sequence[Hit]) -> None:
         """Close sentences that an ending names, and withhold them wherever they are quoted."""
-        texts = frozenset(plain(one.sentence) for one in hits)
+        found = [one for one, _ in hits]
+        texts = frozenset(plain(one.sentence) for one in found)
         names = [term for term in ending.terms if term.is_name][:1]
         exempt = {plain(row.quote or row.text) for row in self.active} - texts
         rows = self.past.rows
         hides = spans_of(rows, texts)
-        hides += [hide for hide in holding(rows, names) if plain(_at(rows, hide)) not in exempt] if names else []
+        named = pieces(rows) if names else ()
+        hides += [hide for hide, text in named if holds_all(text, names) and plain(text) not in exempt]
         own = [row for row in self.past.own if row.message == said.id or row.by == "assistant"]
-        if ending.hides_itself([one.text for one in hits]):
-            self.hiding.append(ending)
+        self.applied[ending] = ending.hides_itself([one.text for one in found])
+        if self.applied[ending]:
             hides += spans_of(own, frozenset((plain(ending.sentence.text),)))
             hides += holding([row for row in own if row.by == "assistant"], ending.terms[:1])
-        row = ending_row(
-            self.turn, self._now, said, ending.clause, ending.terms, hides, texts, is_forgotten=False, found=hits
-        )
-        self._retire(hits, ending.terms, row, ending.kind)
-        self._put("close", row, ending.kind)
+        row = ending_row(self.turn, self._now, said, ending.clause, ending.terms, hides, texts, found=found)
+        reason = "replaced" if ending.kind == "slot" else ending.kind
+        self._retire(hits, row, reason)
+        self._put("close", row, reason)
 
-    def _forget(self, ending: Ending, said: Said, older: Sequence[Older], hits: Targets) -> None:
+    def _forget(self, ending: Ending, said: Said, older: Sequence[Older]) -> None:
         """Close what a request to forget names; where it is not certain, withhold all that it may mean."""
-        terms = list(hits.terms)
-        found = list(hits.certain or hits.likely)
+        self.applied[ending] = True
+        request = frozenset((plain(ending.sentence.text),))
+        hides = spans_of([row for row in self.past.own if row.message == said.id], request)
+        older = [one for one in older if plain(one.text) not in request]  # the same request made before is no target
+        hits = asked(ending, ending.terms, older)
+        if not hits.found:
+            hits = asked(ending, [term for term in terms_in(ending.sentence.text) if term.is_name], older)
+        if not hits.found:  # it names what was never said, and what its author does not want kept
+            if said.live:
+                self._put("close", ending_row(self.turn, self._now, said, "", ending.terms, hides, request), "forget")
+            return
+        terms, found = list(hits.terms), list(hits.found)
         if ending.everything:
             more = [term for one in found for term in names_beside(one.text, terms)]
             terms += more
             known = {id(one) for one in found}
             found += [one for one in older if id(one) not in known and any(holds(one.text, term) for term in more)]
-        if not hits.certain and self._is_declined(found):
+        if not hits.is_certain and self.past.is_declined({plain(one.sentence) for one in found}):
             return
-        self.hiding.append(ending)
-        own = [row for row in self.past.own if row.message == said.id]
-        hides = spans_of(own, frozenset((plain(ending.sentence.text),)))
         names = [term for term in terms if term.is_name] or terms[:1]
         hides += holding([row for row in self.past.own if row.by == "assistant"], names[:1])
-        self.forget(found, terms, said, hides=hides, is_certain=bool(hits.certain), any_of=ending.everything)
-
-    def _hide_request(self, ending: Ending, said: Said) -> None:
-        """Withhold a request to forget what was never said: it names what its author does not want kept."""
-        asked = frozenset((plain(ending.sentence.text),))
-        own = spans_of([row for row in self.past.own if row.message == said.id], asked)
-        self._put(
-            "close",
-            ending_row(self.turn, self._now, said, "", ending.terms, own, asked, is_forgotten=False),
-            "forget",
-        )
-
-    def _is_declined(self, found: Sequence[Older]) -> bool:
-        """Return whether a person declined to forget all of these sentences before."""
-        texts = {plain(one.sentence) for one in found}
-        declined = [row for row in self.past.memories if row.metadata.get(PROPOSES) and row.status == "archived"]
-        return any(texts <= set(row.metadata.get(TEXTS, ())) for row in declined)
+        self.forget(found, terms, said, hides=hides, is_certain=hits.is_certain, any_of=ending.everything)
 
     def forget(
         self,
@@ -260,23 +213,23 @@ class Planner:
         row = ending_row(self.turn, self._now, said, "", terms, hides, texts, is_forgotten=True, found=found)
         if not is_certain:
             row = replace(row, status="review", valid_to=None, metadata={**row.metadata, PROPOSES: "forget"})
-        self._retire(found, terms, row, "forget")
+        self._retire([(one, terms) for one in found], row, "forget")
         self._put("close" if is_certain else "review", row, "forget")
         return row
 
-    def _retire(self, hits: Sequence[Older], terms: Sequence[Term], row: Memory, reason: str) -> None:
+    def _retire(self, hits: Sequence[Hit], row: Memory, reason: str) -> None:
         """Close the memories among the hits, keeping what still holds of their sentences."""
-        is_review = row.status == "review"
-        for memory in {one.memory.id: one.memory for one in hits if one.memory is not None}.values():
-            ended = self._ended(memory, row.id, "review" if is_review else "closed")
-            if row.metadata.get(FORGOTTEN):
-                ended = replace(ended, metadata={**ended.metadata, FORGOTTEN: True})
-            self._put("review" if is_review else "close", ended, reason)
+        is_review, is_forgotten = row.status == "review", bool(row.metadata.get(FORGOTTEN))
+        for memory in {one.memory.id: one.memory for one, _ in hits if one.memory is not None}.values():
+            gone = self._ended(memory, row.id, "review" if is_review else "closed")
+            if is_forgotten:
+                gone = replace(gone, metadata={**gone.metadata, FORGOTTEN: True})
+            self._put("review" if is_review else "close", gone, reason)
             self._closed += 1
-        self._set_apart(frozenset(plain(one.sentence) for one in hits))
+        self._set_apart(frozenset(plain(one.sentence) for one, _ in hits))
         seen: set[str] = {plain(other.text) for other in self.active}
-        names = [term for term in terms if term.is_name or term == terms[0]] if row.metadata.get(FORGOTTEN) else []
-        for one in hits:
+        for one, terms in hits:
+            names = [term for term in terms if term.is_name or term == terms[0]] if is_forgotten else []
             for text in remains(one.text, terms) if terms else ():
                 if plain(text) not in seen and not any(holds(text, name) for name in names):
                     seen.add(plain(text))
@@ -287,35 +240,13 @@ class Planner:
         for row in self.active:
             if plain(row.quote or row.text) in texts and not row.metadata.get(APART):
                 apart = replace(row, metadata={**row.metadata, APART: True}, updated_at=self._now)
-                changed = self._changes.get(row.id)
-                self._put(changed.action if changed else "edit", apart, changed.reason if changed else "apart")
-
-    def _replace_slot(self, ending: Ending, said: Said, older: Sequence[Older]) -> bool:
-        """Close the statement whose place a new value takes: "I live in X now" against "I live in Y"."""
-        found = in_slot(ending, older, is_alone=True)
-        if not found or not said.live or self._closed + len(found) > self._max_closed:
-            return False
-        texts = frozenset(plain(one.sentence) for one, _ in found)
-        hides = spans_of(self.past.rows, texts)
-        hits = [one for one, _ in found]
-        row = ending_row(self.turn, self._now, said, ending.clause, [], hides, texts, is_forgotten=False, found=hits)
-        for one, terms in found:
-            self._retire([one], terms if one.memory else [], row, "replaced")  # a pasted letter leaves nothing
-        self._put("close", row, "replaced")
-        return True
+                self._amend(apart, "edit", "apart")
 
     def _reinforce(self, row: Memory) -> None:
-        self._put(
-            "reinforce",
-            replace(
-                row,
-                status="active",
-                confidence=min(1.0, row.confidence + (1 - row.confidence) * GROWTH),
-                turns=(*row.turns, self.turn.id),
-                updated_at=self._now,
-            ),
-            "said again",
-        )
+        confidence = min(1.0, row.confidence + (1 - row.confidence) * GROWTH)
+        turns = (*row.turns, self.turn.id)
+        again = replace(row, status="active", confidence=confidence, turns=turns, updated_at=self._now)
+        self._put("reinforce", again, "said again")
 
     def _withhold(self, ending: Memory, hides: Iterable[Hide]) -> None:
         known = [tuple(hide) for hide in ending.metadata.get(HIDES, ())]
@@ -325,14 +256,14 @@ class Planner:
             self._put("close", replace(ending, metadata=metadata, updated_at=self._now), "said again")
 
     def _ended(self, row: Memory, batch: str, status: Any = "closed") -> Memory:
-        return replace(
-            self._rows.get(row.id, row), status=status, valid_to=self.turn.at, updated_at=self._now, batch=batch
-        )
+        row = self._rows.get(row.id, row)
+        return replace(row, status=status, valid_to=self.turn.at, updated_at=self._now, batch=batch)
+
+    def _amend(self, memory: Memory, action: Action, reason: str) -> None:
+        """Put a change; a memory that the turn changed before keeps the action and reason of that."""
+        change = self._changes.get(memory.id)
+        self._put(change.action if change else action, memory, change.reason if change else reason)
 
     def _put(self, action: Action, memory: Memory, reason: str) -> None:
         self._rows[memory.id] = memory
         self._changes[memory.id] = Change(action, memory, self._before.get(memory.id), self.turn.id, reason)
-
-
-def _at(rows: Sequence[Row], hide: Hide) -> str:
-    return next((row.text[hide[1] : hide[2]] for row in rows if row.id == hide[0]), "")

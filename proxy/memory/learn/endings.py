@@ -10,7 +10,7 @@ from typing import Literal
 
 from proxy.memory.learn.remains import MIN_WORDS, rest_of
 from proxy.memory.learn.slots import COMMA, slot_of
-from proxy.memory.learn.statements import Sentence, holds_word, is_hypothesis, names_author, speaks_of_self
+from proxy.memory.learn.statements import Sentence, holds_word, is_hypothesis, names_author, opens_with, speaks_of_self
 from proxy.text.languages import Language, languages_in
 from proxy.text.languages import words as listed
 from proxy.text.segment import clauses, is_question
@@ -120,9 +120,8 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
             if match.start() > opening or not before.isdisjoint(listed("first")):  # "I don't remember the name"
                 continue
             start, end = match.start("old"), len(low)
-            start = next(
-                (word.start for word in words(low) if word.end == start - 1 and word.text in listed("mine")), start
-            )
+            mine = [word.start for word in words(low) if word.end == start - 1 and word.text in listed("mine")]
+            start = mine[0] if mine else start
             first = next((found.start() for found in COMMA.finditer(low, start)), end)
             if len(spans := _things(part, start, end)) < 2:
                 is_list = any(word.text in listed("and") for word in words(low[start:]))
@@ -131,14 +130,12 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
             everything = tongue.has("everything", low[match.start() : match.start("old")])
             if any(named):
                 return [_asking(one, part, terms, everything=everything) for terms in named if terms]
-    found = _addressed_request(one, part, low)
-    return [found] if found is not None else []
+    return _addressed_request(one, part, low)
 
 
 def _goes_on(one: Sentence, part: str, low: str, made: Sequence[Ending]) -> list[Ending]:
     """Return what a clause without a verb adds to the request before it: "and my address"."""
-    found = [word.text for word in words(low)]
-    is_thing = bool(found) and len(found) <= MAX_CUE_WORDS and found[0] in listed("mine")
+    is_thing = opens_with(low, "mine") and len(words(low)) <= MAX_CUE_WORDS
     if not (is_thing and made and made[-1].kind == "forget" and made[-1].sentence == one):
         return []
     terms = terms_in(part) or _generic(part, 0, len(part))
@@ -161,7 +158,7 @@ def _generic(part: str, start: int, end: int) -> list[Term]:
     return [Term(word.text, forms_of(word.text), is_name=False) for word in own]
 
 
-def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:
+def _addressed_request(one: Sentence, part: str, low: str) -> list[Ending]:
     """Return a request to forget that names the memory or asks politely, wherever its verb stands."""
     for tongue in languages_in(low):
         found = list(tongue.find("erase", low))
@@ -174,8 +171,8 @@ def _addressed_request(one: Sentence, part: str, low: str) -> Ending | None:
         names = [term for term in whole if term.is_name]
         terms = _cut([*names, *(term for term in terms_in(blank) if not term.is_name)] or whole)
         if terms:
-            return _asking(one, part, terms, everything=tongue.has("everything", low))
-    return None
+            return [_asking(one, part, terms, everything=tongue.has("everything", low))]
+    return []
 
 
 def _asking(one: Sentence, part: str, terms: Sequence[Term], *, everything: bool) -> Ending:
@@ -193,25 +190,18 @@ def _blanked(text: str, spans: Sequence[Span]) -> str:
 
 def _blanked_sentence(tongue: Language, one: Sentence) -> str:
     cues = (*tongue.find("erase", one.low), *tongue.find("remembered", one.low))
-    spans = [match.span() for match in cues if "\n" not in match[0] and _is_plain(match)]
+    few = [match for match in cues if len(words(match[0])) <= MAX_CUE_WORDS]  # others hold words that may be named
+    spans = [match.span() for match in few if "\n" not in match[0]]
     return _blanked(one.text, [(0, _polite_end(tongue, one.low) - _SLACK), *spans])
-
-
-def _is_plain(match: re.Match[str]) -> bool:
-    """Return whether a match holds no words beside its cue, which may be what is named."""
-    return len(words(match[0])) <= MAX_CUE_WORDS
 
 
 def _polite_end(tongue: Language, low: str) -> int:
     """Return how far polite words reach into a clause."""
     at = len(low) - len(low.lstrip(" \"'-—*•"))
-    while True:
-        match = next(
-            (found for found in tongue.find("polite", low) if found.start() <= at + _SLACK and found.end() > at), None
-        )
-        if match is None:
-            return at + _SLACK
-        at = match.end()
+    ends = [(found.start() - _SLACK, found.end()) for found in tongue.find("polite", low)]
+    while further := [end for start, end in ends if start <= at < end]:
+        at = max(further)
+    return at + _SLACK
 
 
 def is_void(one: Sentence, part: str, low: str) -> bool:
@@ -278,10 +268,9 @@ def _regions(low: str, match: re.Match[str]) -> list[Span]:
     regions: list[Span] = [(match.end(), right), (left, match.start())]
     if match.groupdict().get("gap") and not COMMA.search(low, match.start("gap") - _SLACK, match.start("gap")):
         start, end = match.span("gap")
-        at_end = match.end("gap") == match.end()  # a gap behind the cue ends at a comma, one inside it may be a list
-        regions.insert(
-            0, (start, next((found.start() for found in COMMA.finditer(low, start, end)), end) if at_end else end)
-        )
+        if match.end("gap") == match.end():  # a gap behind the cue ends at a comma, one inside it may be a list
+            end = next((found.start() for found in COMMA.finditer(low, start, end)), end)
+        regions.insert(0, (start, end))
     return regions
 
 
@@ -297,9 +286,8 @@ def _named(
             if is_before and is_doing and not speaks_of_self(low):
                 return [], ()  # "Biscuit doesn't eat anymore": what it does ends, not the thing itself
             is_open = is_before or (len(regions) > _PLAIN_REGIONS and at == 0 and match.start("gap") == match.start())
-            return (_nearest(terms) if is_open else terms), () if is_before else subject_of(
-                tongue, part, low, match.start()
-            )
+            subject = () if is_before else subject_of(tongue, part, low, match.start())
+            return (_nearest(terms) if is_open else terms), subject
     return [], ()
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
@@ -29,6 +29,7 @@ MAX_MEMORIES = 60  # memories by the words of an ending or of a change
 MAX_SIBLINGS = 12  # other statements of a sentence
 MAX_SAME = 4  # memories by the words of one statement, among which the same one stands first
 LAST_ROWS = 6  # of this conversation: an answer needs its question, a correction what it corrects
+_place = attrgetter("at", "seq")
 
 
 class ByWords:
@@ -44,20 +45,20 @@ class ByWords:
 async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: Sequence[Episode]) -> Past:
     """Return what a turn may concern, of all that its user's index holds; ``own`` are its messages as stored."""
     scope = turn.scope
-    named = [_forms(ending.terms) for one in readings for ending in one.endings]
+    named = [_forms(ending.terms) for one in readings for ending in one.endings if ending.terms]
     named += [ending.sentence.text for one in readings for ending in one.endings if ending.kind == "forget"]
     named += [_forms(terms) for one in readings for terms in one.resumed]
     is_corrected = any(ending.kind == "meant" for one in readings for ending in one.endings)
     said = await index.said(scope, scope.session) if is_corrected else []
     before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
-    memories = await _memories(index, scope, readings, [text for text in named if text], before)
+    memories = await _memories(index, scope, readings, named, before)
     asked = [ending.terms for one in readings for ending in one.endings if ending.kind == "forget"]
     if called := await in_thread("learn", _called, memories, asked):
         named.append(_forms(called))  # of "my boss is called Ana", the rest by "Ana"
-        memories = await _memories(index, scope, readings, [text for text in named if text], before)
+        memories = await _memories(index, scope, readings, named, before)
     if any(ending.kind == "slot" for one in readings for ending in one.endings):
         named += [row.quote or row.text for row in memories if row.metadata.get(SLOT) and row.status == "active"]
-    rows = await _rows(index, turn, [text for text in named if text], frozenset(one.id for one in own))
+    rows = await _rows(index, turn, named, frozenset(one.id for one in own))
     return Past(memories, rows, [Row.of(one) for one in own])
 
 
@@ -103,21 +104,14 @@ async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) ->
     found = await in_thread("learn", _search, turns, scope, wanted)
     facts = await index.facts(scope, ByWords("\n".join(named)))
     summaries = await in_thread("learn", _search, facts, scope, wanted, lambda: facts.sums_up)
-    rows = [*map(Row.of, found.values()), *_summaries(summaries.values())]
-    return sorted(rows, key=_place)
+    current = [row for row in summaries.values() if row.status == "active"]
+    rows = [Row(row.id, row.text, "summary", row.valid_from, row.session) for row in current]
+    return sorted([*map(Row.of, found.values()), *rows], key=_place)
 
 
 def _forms(terms: Sequence[Term]) -> str:
     """Return terms with their stems: one word by itself does not tell its language."""
     return " ".join(form for term in terms for form in sorted(term.forms))
-
-
-def _place(row: Row) -> tuple[datetime, int]:
-    return row.at, row.seq
-
-
-def _summaries(found: Iterable[Memory]) -> list[Row]:
-    return [Row(row.id, row.text, "summary", row.valid_from, row.session) for row in found if row.status == "active"]
 
 
 def _search(

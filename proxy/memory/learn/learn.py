@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import product
 
 from proxy.memory.learn.decide import Planner
 from proxy.memory.learn.endings import Ending, endings, resumed
@@ -14,17 +15,15 @@ from proxy.memory.learn.statements import (
     MAX_CHARACTERS,
     Sentence,
     Statement,
-    is_passing,
-    is_request,
-    is_told_as_fiction,
+    opens_with,
     own_sentences,
     statements,
+    tells,
 )
 from proxy.memory.plan.changes import Change
 from proxy.process.threads import Patience
 from proxy.text.languages import languages_in
-from proxy.text.languages import words as listed
-from proxy.text.segment import clauses, is_question
+from proxy.text.segment import clauses
 from proxy.text.terms import Term, holds, plain, shared
 from proxy.text.words import flat, words
 from proxy.types import Kind, Memory, Said, Scope, Turn
@@ -58,7 +57,7 @@ def read(turn: Turn) -> list[Read]:
     """
     made = []
     for said in Patience().each(_worth_reading(turn)):
-        found = () if is_told_as_fiction(said.text) else tuple(own_sentences(said.text))
+        found = tuple(own_sentences(said.text))
         stated = tuple(statement.text for statement in statements(found))
         made.append(Read(said, found, tuple(endings(found)), tuple(resumed(found)), stated))
     return made
@@ -97,59 +96,42 @@ def learn(turn: Turn, readings: Sequence[Read], past: Past, now: datetime) -> li
 def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) -> None:
     for terms in patience.each(one.resumed if one.said.live else ()):
         planner.resume(terms)
-    applied = [ending for ending in patience.each(one.endings) if planner.end(ending, one.said)]
-    hiding = {ending.sentence.start for ending in one.endings if ending in planner.hiding or ending.kind == "forget"}
-    kept: list[Memory] = []
-    for statement in patience.each(statements(one.found, reply=reply)):
-        if statement.sentence.start in hiding:
-            continue
-        added = planner.state(statement, one.said)
-        kept += [added] if added is not None else []
-    stated = {memory.start for memory in kept}
+    linked = [(ending, planner.end(ending, one.said)) for ending in patience.each(one.endings)]
+    hiding = {ending.sentence.start for ending in one.endings if planner.applied.get(ending)}
+    told = [statement for statement in statements(one.found, reply=reply) if statement.sentence.start not in hiding]
+    starts = {statement.sentence.start for statement in told}
+    corrected = [ending.sentence for ending, older in linked if older and ending.kind == "correct"]
     for sentence in one.found:
         if sentence.start in hiding:
-            kept += _remaining(planner, one, sentence, applied)
-        elif sentence.start not in stated and _changes(planner, one, sentence):
-            added = planner.state(Statement(sentence.text, sentence), one.said)
-            kept += [added] if added is not None else []
+            told += _remaining(planner, one, sentence)
+        elif sentence.start not in starts and (sentence in corrected or _changes(planner, one, sentence)):
+            told.append(Statement(sentence.text, sentence))
+    kept = [added for statement in patience.each(told) if (added := planner.state(statement, one.said)) is not None]
     for memory in patience.each(kept):
         _link(planner, memory, one)
-    for ending in one.endings:
-        if ending not in applied:
-            _link_ending(planner, ending, kept, one.said)
+    for ending, older in linked:
+        fresh = [memory for memory in kept if plain(memory.quote) == plain(ending.sentence.text)][:1]
+        for new, old in product(fresh, older):
+            planner.link(new, old)
 
 
-def _link_ending(planner: Planner, ending: Ending, kept: Sequence[Memory], said: Said) -> None:
-    """Link a sentence to what it ends where that is not closed."""
-    linked = planner.heavy(ending, said)
-    fresh = next((memory for memory in kept if plain(memory.quote) == plain(ending.sentence.text)), None)
-    if linked and fresh is None and ending.kind == "correct":
-        fresh = planner.state(Statement(ending.sentence.text, ending.sentence), said)
-    if fresh is not None:
-        for older in linked:
-            planner.link(fresh, older)
-
-
-def _remaining(planner: Planner, one: Read, sentence: Sentence, applied: Sequence[Ending]) -> list[Memory]:
-    """State what is left of a sentence that ended something: its other clauses, and what came instead."""
-    asked = [ending for ending in one.endings if ending.kind == "forget"]
-    of_it = [ending for ending in (*applied, *asked) if ending.sentence.start == sentence.start]
-    gone = {ending.clause for ending in of_it if ending in planner.hiding or ending in asked}
-    texts = [ending.rest for ending in of_it if ending.rest]
-    pieces = [sentence.text[a:b] for a, b in clauses(sentence.text)]
-    for piece in pieces:
-        low = flat(piece)
-        is_gone = any(piece in clause for clause in gone) or any(holds(piece, one.terms[0]) for one in asked)
-        if not is_gone and len(words(piece)) >= MIN_PIECE_WORDS and not is_question(piece, low):
-            texts += [] if is_request(low) else [piece]
-    gone_first = next((ending.clause for ending in of_it if ending.kind != "forget"), "")
-    made = []
-    for text in texts:
-        context = gone_first if flat(text).split()[:1] and flat(text).split()[0] in listed("third") else ""
-        statement = Statement(text.strip(), sentence, context=context, by="user" if context else "")
-        added = planner.state(statement, one.said, is_apart=True)
-        made += [added] if added is not None else []
-    return made
+def _remaining(planner: Planner, one: Read, sentence: Sentence) -> list[Statement]:
+    """Return what is left of a sentence that ended something: its other clauses, and what came instead."""
+    here = [ending for ending in planner.applied if ending.sentence == sentence]
+    gone = [ending.clause for ending in here if planner.applied[ending]]
+    asked = [ending.terms[0] for ending in one.endings if ending.kind == "forget"]
+    texts = [ending.rest for ending in here if ending.rest]
+    for start, end in clauses(sentence.text):
+        piece, low = sentence.text[start:end], sentence.low[start:end]
+        is_gone = any(piece in clause for clause in gone) or any(holds(piece, term) for term in asked)
+        if not is_gone and len(words(piece)) >= MIN_PIECE_WORDS and tells(piece, low):
+            texts.append(piece)
+    told = next((ending.clause for ending in here if ending.kind != "forget"), "")
+    contexts = [told if opens_with(flat(text), "third") else "" for text in texts]
+    return [
+        Statement(text.strip(), sentence, context=context, by="user" if context else "", is_apart=True)
+        for text, context in zip(texts, contexts, strict=True)
+    ]
 
 
 def _link(planner: Planner, fresh: Memory, one: Read) -> None:
@@ -166,9 +148,8 @@ def _link(planner: Planner, fresh: Memory, one: Read) -> None:
 
 def _changes(planner: Planner, one: Read, sentence: Sentence) -> bool:
     """Return whether a sentence that does not speak of its author changes what they told of a thing of theirs."""
-    low = sentence.low
-    is_plain = not (sentence.is_question or is_request(low) or is_passing(sentence.text, low))
-    return is_plain and one.said.live and _changed(planner, one, sentence.text, low) is not None
+    is_plain = one.said.live and tells(sentence.text, sentence.low)
+    return is_plain and _changed(planner, one, sentence.text, sentence.low) is not None
 
 
 def _changed(planner: Planner, one: Read, text: str, low: str) -> Memory | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
-from proxy.memory.plan.changes import TEXTS, is_ending
+from proxy.memory.plan.changes import PROPOSES, TERMS, TEXTS, is_ending
 from proxy.text.segment import sentences
 from proxy.text.terms import Term, holds, plain
 from proxy.types import Episode, Memory, Role
@@ -16,11 +16,7 @@ Hide = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A stored text whose sentences may be withheld: a turn, a summary, a passage.
-
-    Attributes:
-        message: Id of the message that it is a piece of.
-    """
+    """A stored text whose sentences may be withheld: a turn, a summary, a passage."""
 
     id: str
     text: str
@@ -64,25 +60,30 @@ class Past:
         """Return each withheld sentence, folded, with its ending."""
         return {str(text): row for row in self.endings() for text in row.metadata.get(TEXTS, ())}
 
+    def is_declined(self, texts: Set[str]) -> bool:
+        """Return whether a person declined to forget all of these sentences, folded, before."""
+        declined = [row for row in self.memories if row.metadata.get(PROPOSES) and row.status == "archived"]
+        return any(texts <= set(row.metadata.get(TEXTS, ())) for row in declined)
+
+
+def terms_of(ending: Memory) -> list[Term]:
+    """Return what an ending names."""
+    return [Term(text, frozenset(forms), is_name) for text, forms, is_name in ending.metadata.get(TERMS, ())]
+
+
+def pieces(rows: Iterable[Row]) -> Iterator[tuple[Hide, str]]:
+    """Yield where the sentences of ``rows`` stand, and their texts."""
+    for row in rows:
+        for start, end in sentences(row.text):
+            yield (row.id, start, end), row.text[start:end]
+
 
 def spans_of(rows: Iterable[Row], texts: frozenset[str]) -> list[Hide]:
     """Return where sentences equal to one of ``texts``, folded, stand in ``rows``."""
-    return [
-        (row.id, start, end)
-        for row in rows
-        for start, end in sentences(row.text)
-        if plain(row.text[start:end]) in texts
-    ]
+    return [hide for hide, text in pieces(rows) if plain(text) in texts]
 
 
 def holding(rows: Iterable[Row], terms: Sequence[Term], *, any_of: bool = False) -> list[Hide]:
     """Return the sentences of ``rows`` that hold the terms."""
-    if not terms:
-        return []
     check = any if any_of else all
-    return [
-        (row.id, start, end)
-        for row in rows
-        for start, end in sentences(row.text)
-        if check(holds(row.text[start:end], term) for term in terms)
-    ]
+    return [hide for hide, text in pieces(rows) if terms and check(holds(text, term) for term in terms)]

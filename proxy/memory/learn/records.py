@@ -22,11 +22,11 @@ MAX_CARRIED = 400  # characters of a message that is shown whole for a statement
 CONFIDENCE = 0.8  # of a statement said once
 
 
-def statement_row(turn: Turn, now: datetime, one: Statement, said: Said, *, is_apart: bool) -> Memory:
-    """Return the memory of a statement; ``is_apart`` where its message does not show it."""
+def statement_row(turn: Turn, now: datetime, one: Statement, said: Said) -> Memory:
+    """Return the memory of a statement."""
     scope, code = turn.scope, tongue(one.sentence.text)
     metadata: dict[str, Any] = {PROFILE: True} if one.is_profile else {}
-    if len(said.text) > MAX_CARRIED or is_apart:
+    if len(said.text) > MAX_CARRIED or one.is_apart:
         metadata[APART] = True
     return Memory(
         id=memory_id(scope, said.id, "", "", one.text),
@@ -99,7 +99,7 @@ def ending_row(
     hides: Sequence[Hide],
     texts: frozenset[str],
     *,
-    is_forgotten: bool,
+    is_forgotten: bool = False,
     found: Sequence[Older] = (),
 ) -> Memory:
     """Return the record of an ending; it is as common as what it ended."""

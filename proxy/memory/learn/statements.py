@@ -22,6 +22,7 @@ MAX_CONTEXT = 240  # characters
 MAX_SPLIT = 4  # items of a list that become statements of their own; a longer list stays whole
 MAX_ANSWER_WORDS = 12
 MAX_NAME_WORDS = 3
+_OPENING = 400  # characters within which a story or a role is opened
 _OPENING_WORDS = 4  # within which a pronoun or a question word opens a sentence
 
 
@@ -49,6 +50,7 @@ class Statement:
         text: A subsequence of the words of ``sentence``.
         by: Speaker of ``context``.
         is_profile: Belongs in every prompt: a name, an allergy, a standing instruction.
+        is_apart: Is shown by itself, as its message is not.
     """
 
     text: str
@@ -57,12 +59,15 @@ class Statement:
     context: str = ""
     by: str = ""
     is_profile: bool = False
+    is_apart: bool = False
 
 
 def own_sentences(text: str) -> list[Sentence]:
-    """Return the sentences that stand wholly inside what the author wrote as own words."""
+    """Return the sentences that stand wholly inside what the author wrote as own words; none of a story or a role."""
+    found: list[Sentence] = []
+    if _has("fiction", flat(text[:_OPENING])):
+        return found
     spans = user_spans(text[:MAX_CHARACTERS])
-    found = []
     for start, end in sentences(text[:MAX_CHARACTERS]):
         if any(left <= start and end <= right for left, right in spans):
             piece = text[start:end]
@@ -89,11 +94,6 @@ def _is_all_passing(one: Sentence) -> bool:
     return all(is_passing(one.text[a:b], one.low[a:b]) for a, b in told or [(0, len(one.text))])
 
 
-def is_told_as_fiction(text: str) -> bool:
-    """Return whether a message opens a story or a role."""
-    return _has("fiction", flat(text[:400]))
-
-
 def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]:
     """Return the statements among the sentences of one message.
 
@@ -113,7 +113,8 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
                 told = one
             continue
         context, by = _context(one, before, reply if at == 0 else "")
-        made += [Statement(text, one, kind_of(one.low), context, by, _is_profile(one.low)) for text in split_lists(one)]
+        is_profile = _has("profile", one.low) and not _has("once", one.low)
+        made += [Statement(text, one, kind_of(one.low), context, by, is_profile) for text in split_lists(one)]
         told = one
     return made[:MAX_STATEMENTS]
 
@@ -133,8 +134,12 @@ def split_lists(one: Sentence) -> list[str]:
 def _tells(part: str) -> bool:
     """Return whether a clause of a question is a statement by itself."""
     low = flat(part)
-    is_telling = len(words(low)) > 1 and speaks_of_self(low) and not _opens_with(low, "but")
-    return is_telling and not (is_question(part, low) or is_request(low) or is_passing(part, low) or is_hypothesis(low))
+    return len(words(low)) > 1 and speaks_of_self(low) and not opens_with(low, "but") and tells(part, low)
+
+
+def tells(text: str, low: str) -> bool:
+    """Return whether a sentence or clause may state something: it asks, supposes or passes nothing."""
+    return not (is_question(text, low) or is_request(low) or is_passing(text, low) or is_hypothesis(low))
 
 
 def _is_split(part: str, found: Items | None) -> bool:
@@ -191,10 +196,6 @@ def kind_of(low: str) -> Kind:
     return "preference" if _has("prefer", low) else "fact"
 
 
-def _is_profile(low: str) -> bool:
-    return _has("profile", low) and not _has("once", low)
-
-
 def _is_statement(one: Sentence, told: Sentence | None) -> bool:
     if len(one.text) > MAX_SENTENCE:
         return False
@@ -212,7 +213,7 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
         return False
     if speaks_of_self(one.low):
         return len(opening) > 1 or HAS_CJK.search(one.text) is not None
-    return told is not None and _opens_with(one.low, "third")
+    return told is not None and opens_with(one.low, "third")
 
 
 def _names_self(low: str) -> bool:
@@ -235,22 +236,19 @@ def _answer(one: Sentence, reply: str) -> Statement | None:
         return None
     if all(word in listed("thanks") for word in found):
         return None
-    context = (_taken_up(one, reply) if _opens_with(one.low, "agree") else "") or _last_question(reply)
+    context = (_taken_up(one, reply) if opens_with(one.low, "agree") else "") or _last_question(reply)
     return Statement(one.text, one, "fact", context, "assistant") if context else None
 
 
 def _context(one: Sentence, before: Sentence | None, reply: str) -> tuple[str, str]:
     if before is not None:
-        return (before.text[:MAX_CONTEXT], "user") if _opens_with(one.low, "third") else ("", "")
-    if reply and len(words(one.text)) <= MAX_ANSWER_WORDS:
-        asked = _last_question(reply)
-        taken = _taken_up(one, reply)
-        if taken or asked:
-            return (taken or asked), "assistant"
-    return "", ""
+        return (before.text[:MAX_CONTEXT], "user") if opens_with(one.low, "third") else ("", "")
+    is_short = len(words(one.text)) <= MAX_ANSWER_WORDS
+    asked = (_taken_up(one, reply) or _last_question(reply)) if is_short else ""
+    return asked, "assistant" if asked else ""
 
 
-def _opens_with(low: str, name: str) -> bool:
+def opens_with(low: str, name: str) -> bool:
     """Return whether a text opens with a word of a list."""
     first = next((word.text for word in words(low)), "")
     return first in listed(name) or any(low.startswith(word) for word in listed(name) if HAS_CJK.match(word))

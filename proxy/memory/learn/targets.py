@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from proxy.memory.learn.endings import Ending
 from proxy.memory.learn.past import Past, Row
@@ -39,16 +40,23 @@ class Older:
     row: Row | None
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """Older sentences that an ending names certainly, and those that it may name, with its known terms."""
+Hit = tuple[Older, Sequence[Term]]  # a sentence, and the terms in it that ended
 
-    certain: list[Older] = field(default_factory=list)
-    likely: list[Older] = field(default_factory=list)
-    terms: tuple[Term, ...] = ()
 
-    def __bool__(self) -> bool:
-        return bool(self.certain or self.likely)
+class Named(NamedTuple):
+    """A sentence that an ending names, with the terms that end; a heavy one says more, and stays linked to it."""
+
+    older: Older
+    terms: Sequence[Term]
+    is_heavy: bool
+
+
+class Asked(NamedTuple):
+    """Older sentences that a request to forget names, or may name where it is not certain, with its known terms."""
+
+    found: list[Older]
+    terms: list[Term]
+    is_certain: bool
 
 
 def older_sentences(turn: Turn, past: Past, active: Sequence[Memory], said: Said) -> list[Older]:
@@ -67,26 +75,26 @@ def older_sentences(turn: Turn, past: Past, active: Sequence[Memory], said: Said
     return [one for one in found if one.memory is None or one.memory.session == turn.scope.session]
 
 
-def targets(ending: Ending, older: Sequence[Older]) -> Targets:
-    """Return what an ending names among older sentences.
+def ended(ending: Ending, older: Sequence[Older]) -> list[Named]:
+    """Return the older sentences that an ending names.
 
-    A target holds the first telling word of the ending and half of its others that are known at all; where somebody
+    One of them holds the first telling word of the ending and half of its others that are known at all; where somebody
     else is the subject of the ending, it holds that person too. Statements about other people and what is dangerous
     to forget are ended only by what names exactly that.
     """
-    known = [term for term in ending.terms if any(holds(one.text, term) for one in older)]
-    if not known:
-        return Targets()
-    if ending.kind == "forget":
-        return _asked(ending, known, older)
-    first = next((term for term in ending.terms if term.is_name), ending.terms[0])
-    if first not in known:
-        return Targets()
+    known = _known(ending.terms, older)
+    first = next((term for term in ending.terms if term.is_name), next(iter(ending.terms), None))
+    if first is None or first not in known:
+        return []
     found = [one for one in older if _is_named(one.text, first, known) and is_open_to(one.text, ending)]
     found = _nearest(found, ending)
     if len({plain(one.sentence) for one in found}) > (MAX_NAMED if first.is_name else MAX_UNNAMED):
-        return Targets()
-    return Targets(certain=found)
+        return []
+    return [Named(one, ending.terms, is_linked(one, ending)) for one in found]
+
+
+def _known(terms: Sequence[Term], older: Sequence[Older]) -> list[Term]:
+    return [term for term in terms if any(holds(one.text, term) for one in older)]
 
 
 def _nearest(found: Sequence[Older], ending: Ending) -> list[Older]:
@@ -106,7 +114,7 @@ def _is_heavy(one: Older, terms: Sequence[Term]) -> bool:
     return any(not any(side in text for text in kept) for side in more)
 
 
-def in_slot(ending: Ending, older: Sequence[Older], *, is_alone: bool) -> list[tuple[Older, list[Term]]]:
+def in_slot(ending: Ending, older: Sequence[Older]) -> list[Named]:
     """Return the sentences with another value in the slot of an ending, and the terms of that value.
 
     A home or a job stands alone, or among more that its sentence tells; what follows "my favourite film is" is about it.
@@ -116,11 +124,10 @@ def in_slot(ending: Ending, older: Sequence[Older], *, is_alone: bool) -> list[t
     for one in older:
         if speaks_of_self(flat(one.text)) or ":" in name:
             held = [held for known, held in slot_of(one.text) if same_slot(known, name) and is_other(held, value)]
-            if not held:
-                continue
-            terms = terms_in(held[0].replace(" ", "") if HAS_CJK.match(held[0]) else held[0])[:1]
-            if is_alone != (":" not in name and _speaks_on(one, terms)):
-                found.append((one, terms))
+            if held:
+                terms = terms_in(held[0].replace(" ", "") if HAS_CJK.match(held[0]) else held[0])[:1]
+                is_heavy = ":" not in name and _speaks_on(one, terms)
+                found.append(Named(one, terms if one.memory else (), is_heavy))  # a pasted letter leaves nothing
     return found
 
 
@@ -181,24 +188,24 @@ def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:
     return found
 
 
-def _asked(ending: Ending, known: Sequence[Term], older: Sequence[Older]) -> Targets:
+def asked(ending: Ending, terms: Sequence[Term], older: Sequence[Older]) -> Asked:
     """Return what a request to forget names; sure where every name, or the first word and half the rest, is held."""
+    known = _known(terms, older)
+    if not known:
+        return Asked([], [], is_certain=False)
     names = [term for term in known if term.is_name]
-    unknown_names = [term for term in ending.terms if term.is_name and term not in known]
-    first = names[0] if names else ending.terms[0]
-    terms = (*names, *(term for term in known if not term.is_name))
-    is_certain = first in known and not (names and unknown_names and len(unknown_names) >= len(names))
+    unknown_names = [term for term in terms if term.is_name and term not in known]
+    first = names[0] if names else terms[0]
+    is_certain = first in known and not (names and len(unknown_names) >= len(names))
     found = [one for one in older if not is_certain or _is_named(one.text, first, known)]
     counts = [sum(holds(one.text, term) for term in known) for one in found]
-    least = 1 if ending.everything else max(1, *counts) if counts else 1  # "that Nora is ill" is not all about Nora
+    least = 1 if ending.everything else max((1, *counts))  # "that Nora is ill" is not all about Nora
     found = [one for one, count in zip(found, counts, strict=True) if count >= least]
-    return Targets(found, terms=terms) if is_certain else Targets(likely=found, terms=terms)
+    return Asked(found, [*names, *(term for term in known if not term.is_name)], is_certain)
 
 
 def _is_named(text: str, first: Term, known: Sequence[Term]) -> bool:
-    if not holds(text, first):
-        return False
-    return sum(holds(text, term) for term in known) >= MIN_SHARE * len(known)
+    return holds(text, first) and sum(holds(text, term) for term in known) >= MIN_SHARE * len(known)
 
 
 def is_open_to(text: str, ending: Ending) -> bool:

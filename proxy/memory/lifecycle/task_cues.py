@@ -81,7 +81,7 @@ def _with(
         is_said = plain(memory.text) == plain(sentence.text) or memory.quote == sentence.text
         if change.action in ("add", "reinforce") and is_said:
             return [*changes[:at], replace(change, memory=task.on(memory)), *changes[at + 1 :]]
-    row = statement_row(turn, now, Statement(sentence.text, sentence, "task"), said, is_apart=False)
+    row = statement_row(turn, now, Statement(sentence.text, sentence, "task"), said)
     return [*changes, Change("add", task.on(row), None, turn.id, "statement")]
 
 
