@@ -116,9 +116,9 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
     for tongue in languages_in(low):
         opening = _polite_end(tongue, low)
         for match in tongue.find("forget", low):
-            before = {word.text for word in words(low[opening - _SLACK : match.start()])}
-            if match.start() > opening or not before.isdisjoint(listed("first")):  # "I don't remember the name"
-                continue
+            before = low[opening - _SLACK : match.start()]
+            if match.start() > opening or holds_word(before, "first") or holds_word(before, "third"):
+                continue  # "I don't remember the name"
             start, end = match.start("old"), len(low)
             mine = [word.start for word in words(low) if word.end == start - 1 and word.text in listed("mine")]
             start = mine[0] if mine else start

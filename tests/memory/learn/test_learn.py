@@ -262,6 +262,27 @@ def test_undoing_every_batch_gives_every_quote_back(messages: list[str]) -> None
     assert world.quotable == [row.text for row in world.rows if any(char.isalnum() for char in row.text)]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            "I organise everything in Todoist, including groceries.",
+            "I switched from Todoist to TickTick over the holidays.",
+        ),
+        ("Живём в Сочи, влажность ужасная.", "Мы переехали из Сочи в Тбилиси!"),
+        (
+            "We write Go and use RabbitMQ between services.",
+            "We replaced RabbitMQ with NATS last week, it went smoothly.",
+        ),
+    ],
+)
+def test_change_stands_behind_what_is_not_closed(first: str, second: str) -> None:
+    world = told(first, second)
+    assert world.active == [first, second]
+    older, newer = sorted(world.memories.values(), key=lambda row: row.valid_from)
+    assert older.later == (newer.id,)
+
+
 def test_bare_correction_stands_behind_what_it_corrects() -> None:
     world = told("My rent is 740.", "It should be 790, not 740.")
     assert world.active == ["My rent is 740.", "It should be 790, not 740."]

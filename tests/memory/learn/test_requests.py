@@ -55,6 +55,7 @@ def told(*messages: str) -> World:
             ["squash"],
         ),
         (["我用Trello和Linear。"], "忘记我用Trello这件事。", ["Trello"], ["Linear"]),
+        (["我同事小王喜欢钓鱼。", "我喜欢爬山。"], "别再提小王，把他忘了。", ["小王"], ["爬山"]),
     ],
 )
 def test_request_takes_what_it_names(facts: list[str], request_text: str, gone: list[str], stays: list[str]) -> None:
