@@ -18,6 +18,7 @@ from proxy.api import install, wrap
 from proxy.clock import Clock
 from proxy.process import heap
 from proxy.process.connection import REQUEST_TIMEOUT
+from proxy.process.pace import Pace
 from proxy.process.stopping import SIGNALS, StopRequests, end_at_once
 from proxy.process.threads import drain, in_thread, spawn
 from proxy.services import Services
@@ -36,12 +37,15 @@ _TURN_S = 0.001  # a thread that computes yields to one that answers after this;
 _YOUNG_OBJECTS = 10_000  # reading an owner's rows makes thousands at once, and they stay
 
 
-def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: bool = False) -> FastAPI:
+def create_app(
+    settings: Settings, *, clock: Clock | None = None, pace: Pace | None = None, owns_process: bool = False
+) -> FastAPI:
     """Return the application; its services open when it starts.
 
     Args:
         settings: All of them.
         clock: Of the requests and of the background work.
+        pace: Pauses of the background work.
         owns_process: The process does nothing else, so that its threads and its garbage collector may be tuned.
     """
     configure_logging(settings.telemetry)
@@ -50,7 +54,7 @@ def create_app(settings: Settings, *, clock: Clock | None = None, owns_process: 
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Mapping[str, object]]:
-        services = await open_services(settings, clock=clock)
+        services = await open_services(settings, clock=clock, pace=pace)
         install(app, services)
         warming = spawn(_warm(services, owns_process=owns_process), "warm")
         # What lives in memory is this process's own: no other one can learn from it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import socket
 import threading
 import time
@@ -20,16 +21,22 @@ from openai import DefaultHttpxClient, OpenAI
 
 from proxy.app import create_app
 from proxy.clock import Clock
+from proxy.memory.vectors.minilm import MiniLM
 from proxy.process.connection import Connection
+from proxy.process.pace import Pace
 from proxy.services import Services
 from proxy.settings.load import Settings, load_settings
 
 T = TypeVar("T")
 
+MiniLM.load = functools.cache(MiniLM.load)  # type: ignore[method-assign]  # half of what a start takes
+
 WAIT_S = 60.0
+_PAUSE_S, _LOOKS = 0.01, 10
 TLS = (
     httpx.create_ssl_context()
 )  # made once: to read the system's certificates takes each client longer than most tests
+QUICK = Pace(gather_s=0.005, learn_s=0.02)
 PATIENT = {"deadline_ms": 10_000}  # so that what is injected does not hang on how busy the machine is
 
 
@@ -57,6 +64,7 @@ class Running:
         wait: bool = True,
         models: list[dict[str, Any]] | None = None,
         clock: Clock | None = None,
+        pace: Pace = QUICK,
         **sections: dict[str, Any],
     ) -> None:
         flags: dict[str, Any] = {
@@ -69,7 +77,7 @@ class Running:
             flags[name] = {**flags.get(name, {}), **values}
         self.settings: Settings = load_settings(flags={**flags, "model_list": models or []})
         self._wait = wait
-        self._app = create_app(self.settings, clock=clock)
+        self._app = create_app(self.settings, clock=clock, pace=pace)
         self._socket = socket.socket(proto=socket.IPPROTO_TCP)  # for asyncio to set TCP_NODELAY: else 40 ms a reply
         self._socket.bind(("127.0.0.1", 0))
         self.origin = f"http://127.0.0.1:{self.port}"
@@ -119,10 +127,9 @@ class Running:
 
     def wait_ready(self) -> None:
         deadline = time.monotonic() + WAIT_S
-        with httpx.Client(verify=TLS) as http:
-            while http.get(f"{self.origin}/readyz").status_code != 200:
-                assert time.monotonic() < deadline, "the server did not become ready"
-                time.sleep(0.02)
+        while not self.services.is_ready:
+            assert time.monotonic() < deadline, "the server did not become ready"
+            time.sleep(0.005)
 
     def client(self, key: str = "sk-test-alice", **headers: str) -> OpenAI:
         """A client that is closed with the server, if not before."""
@@ -164,12 +171,20 @@ class Running:
         with self.http(key, **headers) as http:
             while (state := http.get("/state").json())["pending_turns"]:
                 assert time.monotonic() < deadline, state
-                time.sleep(0.02)
+                self.call(self._wait_worked_off)
 
     def call(self, function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
         """Run a coroutine on the server's own loop."""
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(function(*args), self._loop).result(WAIT_S)
+
+    async def _wait_worked_off(self) -> None:
+        """Return once no turn of any user is open, or after a moment; ``/state`` costs ten times as much."""
+        for _ in range(_LOOKS):
+            await asyncio.sleep(_PAUSE_S)
+            open_turns = [await part.journal.depth() for part in self.services.both()]
+            if not any(turns["index"] or turns["learn"] for turns in open_turns):
+                return
 
     def _run(self) -> None:
         async def serve() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -62,7 +62,7 @@ _log = structlog.get_logger(__name__)
 _CACHE_BYTES = 16 * 2**20  # of vectors of texts seen before: some 10,000
 
 
-async def open_services(settings: Settings, *, clock: Clock | None = None) -> Services:
+async def open_services(settings: Settings, *, clock: Clock | None = None, pace: Pace | None = None) -> Services:
     """Open the journal and everything else that is quick; ``Services.warm`` does the rest.
 
     Raises:
@@ -80,6 +80,7 @@ async def open_services(settings: Settings, *, clock: Clock | None = None) -> Se
     shared = _Shared(
         settings,
         clock,
+        replace(pace or Pace(), lease_s=settings.worker.lease_s, judge_s=settings.memory.model_debounce_s),
         folder.hasher,
         _embedder(settings, precedence),
         precedence,
@@ -104,6 +105,7 @@ class _Shared:
 
     settings: Settings
     clock: Clock
+    pace: Pace
     hasher: Hasher
     embedder: Embedder
     precedence: Precedence
@@ -117,11 +119,10 @@ class _Shared:
 
 
 def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
-    pace = Pace(lease_s=shared.settings.worker.lease_s, judge_s=shared.settings.memory.model_debounce_s)
     media, files, shares = Media(database), Files(database), Shares(database)
     return Services(
         settings=shared.settings,
-        pace=pace,
+        pace=shared.pace,
         reading=ReadingLimits.of(shared.settings.media),
         clock=shared.clock,
         hasher=shared.hasher,
@@ -143,7 +144,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         destructions=Destructions(database),
         shares=shares,
         team_memory=TeamMemory(shares, model=shared.embedder.model),
-        journal=Journal(database, debounce_s=pace.learn_s, max_wait_s=pace.busy_s),
+        journal=Journal(database, debounce_s=shared.pace.learn_s, max_wait_s=shared.pace.busy_s),
         sessions=Sessions(database),
         ledger=Ledger(database),
         bindings=Bindings(database),
@@ -161,7 +162,7 @@ def _assemble(shared: _Shared, database: Database, blobs: Blobs) -> Services:
         history=History(database),
         incidents=Incidents(database),
         keys=Keys(database),
-        leases=Leases(database, shared.clock, lease_s=pace.lease_s),
+        leases=Leases(database, shared.clock, lease_s=shared.pace.lease_s),
     )
 
 

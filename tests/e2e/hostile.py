@@ -48,6 +48,7 @@ def wait_learned(server: Running, key: str, **headers: str) -> None:
     deadline = time.monotonic() + WAIT_S
     while call(server, "GET", "/v1/state", key=key, **headers)[1]["pending_turns"]:
         assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def answer_anything(_: Seen) -> replies.Reply:
