@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -29,6 +29,7 @@ AT_HOME = frozenset(map(str, (chain.name, ledger.name, compactions.name)))
 _PAGE = 500
 _INTEGERS = 2**63  # of SQLite and Postgres
 _TIMES_MS = 253_402_300_800_000  # up to the year 10000
+_LISTS = frozenset({"capabilities", "memory_ids"})  # columns that hold lists of texts
 _LEFT_OUT = frozenset({"owner", "tenant", "holder", "until_ms"})
 
 
@@ -58,30 +59,25 @@ class Dump:
     async def rows(self, scope: Scope, name: str, memories: Sequence[str]) -> AsyncIterator[dict[str, Any]]:
         """Yield the rows of one table that the scope owns, in order of their keys."""
         table = MOVED[name]
-        order = [table.c.seq] if "seq" in table.c else list(table.primary_key)
-        query = sa.select(table).where(*_of(table, scope, memories)).order_by(*order)
+        left_out = {*_LEFT_OUT, *_given(table)}
+        query = sa.select(table).where(*_of(table, scope, memories)).order_by(*table.primary_key)
         at = 0
         while True:
             page = query.limit(_PAGE).offset(at)
             found = await self._db.query(partial(_mappings, page))
             for row in found:
-                yield {str(key): _plain(value) for key, value in row.items() if key not in _LEFT_OUT and key != "seq"}
+                yield {str(key): _plain(value) for key, value in row.items() if key not in left_out}
             if len(found) < _PAGE:
                 return
             at += len(found)
 
-    async def put(self, scope: Scope, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
-        """Add rows to the owner's; those whose keys are there already are left as they are. Return how many came.
-
-        Raises:
-            InvalidRequest: If one has no place in its table.
-        """
-        ready = [(MOVED[name], _row(MOVED[name], scope, values)) for name, values in rows]
+    async def put(self, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> int:
+        """Add rows that ``row_of`` made; those whose keys are there already stay as they are. Return how many came."""
 
         def put(connection: sa.Connection) -> int:
             added = 0
-            for table, row in ready:
-                added += connection.execute(self._db.insert(table).on_conflict_do_nothing(), row).rowcount
+            for name, row in rows:
+                added += connection.execute(self._db.insert(MOVED[name]).on_conflict_do_nothing(), row).rowcount
             return added
 
         return await self._db.submit(put)
@@ -110,10 +106,21 @@ def _plain(value: Any) -> Any:
     return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
 
 
-def _row(table: sa.Table, scope: Scope, values: Mapping[str, Any]) -> dict[str, Any]:
+def _given(table: sa.Table) -> set[str]:
+    """Return the name of the key that the database gives, where a table has one."""
+    return {"seq"} if "seq" in table.primary_key else set()
+
+
+def row_of(name: str, scope: Scope, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a moved row as a row of the owner.
+
+    Raises:
+        InvalidRequest: If it has no place in its table.
+    """
+    table = MOVED[name]
     row: dict[str, Any] = {}
     for column in table.c:
-        if column.name == "seq":
+        if column.name in _given(table):
             continue
         row[column.name] = _value(table, column, None if column.name in _LEFT_OUT else values.get(column.name))
     row["owner"] = scope.user
@@ -145,7 +152,7 @@ def _value(table: sa.Table, column: sa.Column[Any], value: Any) -> Any:
             value = base64.b64decode(value["base64"])
     fits = (
         value is None
-        or isinstance(kind, Json)
+        or (isinstance(kind, Json) and (column.name not in _LISTS or _are_texts(value)))
         or (isinstance(kind, sa.LargeBinary) and isinstance(value, bytes))
         or (isinstance(kind, sa.Boolean) and isinstance(value, bool))
         or (isinstance(kind, sa.Integer) and isinstance(value, int) and _is_in_range(column, value))
@@ -154,6 +161,10 @@ def _value(table: sa.Table, column: sa.Column[Any], value: Any) -> Any:
     if not fits or (value is None and not column.nullable and column.name not in _LEFT_OUT):
         raise InvalidRequest(f"A row of {table.name!r} has no fitting {column.name!r}.")
     return value
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def _is_in_range(column: sa.Column[Any], value: int) -> bool:

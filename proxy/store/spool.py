@@ -55,11 +55,8 @@ class Spool:
         return size
 
     async def remove(self, scope: Scope, job_id: str) -> None:
-        """Delete the file of a job."""
-        path = self.path(scope, job_id)
-        await in_thread("load", path.unlink, missing_ok=True)
-        with suppress(OSError):
-            path.parent.rmdir()
+        """Delete the file of a job; its folder stays, in which the next file may be about to be opened."""
+        await in_thread("load", self.path(scope, job_id).unlink, missing_ok=True)
 
     async def drop_owner(self, scope: Scope) -> None:
         """Delete everything of the owner."""
@@ -72,4 +69,8 @@ class Spool:
             if path.name not in needed and path.stat().st_mtime < old:
                 path.unlink(missing_ok=True)
                 gone += 1
+        for folder in self._folder.glob("*"):
+            if folder.stat().st_mtime < old:
+                with suppress(OSError):  # it is not empty
+                    folder.rmdir()
         return gone

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from proxy.access.auth import agent_id, project_id
 from proxy.errors import InvalidRequest, ProxyError
@@ -165,7 +166,7 @@ class _Import:
         lines = islice(ours.lines(path), self._job.done, None)
         while batch := await in_thread("load", _taken, lines, ours.BATCH):
             async with services.leases.held(scope, wait_s=WAIT_S):
-                added, notes = await ours.restore(places, scope, manifest, batch, ids)
+                added, notes = await _restored(places, scope, manifest, batch, ids)
             await self._advance(len(batch), added, notes)
         services.note_shown(scope)
         services.arrived.set()
@@ -272,6 +273,18 @@ class _Import:
         now = self._services.clock.now()
         if not await self._services.jobs.note(self._job, self._holder, now=now, lease_s=LEASE_S):
             raise _Lost
+
+
+async def _restored(
+    places: ours.Places, scope: Scope, manifest: ours.Manifest, batch: list[ours.Numbered], ids: Mapping[str, str]
+) -> tuple[dict[str, int], list[str]]:
+    try:
+        return await ours.restore(places, scope, manifest, batch, ids)
+    except (ValueError, TypeError, ArithmeticError, SQLAlchemyError) as error:  # a row no check foresaw: for good
+        _log.error("rows cannot be imported", error=type(error).__name__)
+        raise InvalidRequest(
+            f"Lines {batch[0][0]} to {batch[-1][0]} hold something that cannot be stored ({type(error).__name__})."
+        ) from error
 
 
 def places_of(services: Services) -> ours.Places:

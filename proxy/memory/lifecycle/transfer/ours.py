@@ -24,7 +24,7 @@ from proxy.memory.changes.book import Book
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.plan.changes import is_ending
 from proxy.store.blobs import Blobs
-from proxy.store.dump import AT_HOME, MOVED, Dump
+from proxy.store.dump import AT_HOME, MOVED, Dump, row_of
 from proxy.store.filters import is_id
 from proxy.store.ram import Rows
 from proxy.store.schema import LAYOUTS, NOUNS, Noun, decoder, encoded
@@ -34,6 +34,7 @@ from proxy.types.scope import partition, parts
 
 FORMAT, VERSION = "throughline.export", 1
 BATCH = 200  # lines that are stored in one go
+MAX_NUMBER = 2**31 - 1  # in a row; the index holds 32 bits
 MAX_LINE_BYTES = 512 * 2**20  # a document of the largest size in base64
 _BLOB = re.compile(r"[0-9a-f]{64}(?:\.webp)?")
 _NAMED = (b'{"type":"agents"', b'{"type":"projects"')
@@ -53,6 +54,9 @@ _CHECKED: Mapping[Noun, TypeAdapter[Any]] = {
     "episodes": TypeAdapter(Episode),
     "chunks": TypeAdapter(Chunk),
 }
+
+
+Numbered = tuple[int, Mapping[str, Any]]  # an entry behind the number of its line
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +163,7 @@ def examine(path: Path) -> Manifest:
     return Manifest(str(head.get("owner", "")), known, tuple(named))
 
 
-def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def lines(path: Path) -> Iterator[Numbered]:
     """Yield the entries of an export that was examined, each with the number of its line."""
     with path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
@@ -172,7 +176,7 @@ async def restore(
     places: Places,
     scope: Scope,
     manifest: Manifest,
-    entries: Sequence[tuple[int, Mapping[str, Any]]],
+    entries: Sequence[Numbered],
     ids: Mapping[str, str],
 ) -> tuple[dict[str, int], list[str]]:
     """Add entries of an export to what the owner has; what is there already stays as it is.
@@ -199,13 +203,13 @@ async def restore(
         if kind == "blobs":
             added["blobs"] = added.get("blobs", 0) + await _put_blob(places, scope, value, number)
         elif kind in MOVED:
-            if kind not in AT_HOME or manifest.owner == scope.user:
-                tables.append((kind, _moved(kind, value, ids)))
+            if _has_place(kind, value, is_home=manifest.owner == scope.user):
+                tables.append((kind, _row(kind, scope, _moved(kind, value, ids), number)))
         elif kind in LAYOUTS:
             noun: Noun = LAYOUTS[kind].noun
             found.setdefault(noun, []).append(_item(noun, _moved(kind, value, ids), number, notes))
     if tables:
-        added["rows"] = await places.dump.put(scope, tables)
+        added["rows"] = await places.dump.put(tables)
     for noun, items in found.items():
         added[noun] = await _put_items(places, scope, noun, items)
     return added, notes
@@ -227,6 +231,18 @@ async def _put_items(places: Places, scope: Scope, noun: Noun, items: Sequence[A
     return len(new)
 
 
+def _has_place(kind: str, value: Mapping[str, Any], *, is_home: bool) -> bool:
+    """Return whether a row can mean something here; exports had links of a conversation without their position."""
+    return kind not in AT_HOME or (is_home and (kind != "chain" or "seq" in value))
+
+
+def _row(kind: str, scope: Scope, value: Mapping[str, Any], number: int) -> dict[str, Any]:
+    try:
+        return row_of(kind, scope, value)
+    except InvalidRequest as error:
+        raise InvalidRequest(f"Line {number}: {error}") from error
+
+
 def _item(noun: Noun, value: Mapping[str, Any], number: int, notes: list[str]) -> Any:
     """Return a row; a secret in it is left out, and its place noted."""
     try:
@@ -242,6 +258,11 @@ def _item(noun: Noun, value: Mapping[str, Any], number: int, notes: list[str]) -
         ) from error
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise InvalidRequest(f"Line {number} is no entry of {noun}.") from error
+    if any(
+        isinstance(value, int) and abs(value) > MAX_NUMBER
+        for value in (getattr(item, name) for name in LAYOUTS[noun].fields)
+    ):
+        raise InvalidRequest(f"Line {number} is no entry of {noun}: a number in it is beyond {MAX_NUMBER}.")
     names = _WORDS if isinstance(item, Memory) else ("text",)
     if not all(isinstance(getattr(item, name), str) for name in ("id", *names)) or not is_id(item.id):
         raise InvalidRequest(f"Line {number} has no id or no text.")
