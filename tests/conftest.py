@@ -7,12 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 from structlog.testing import LogCapture
 
 from tests.fakes.fixtures import provider
 
 __all__ = ["anyio_backend", "log_lines", "provider"]
 
+settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # speed is no law
+settings.load_profile("laws")
 
 MAX_PROCESSES = 8  # each may hold a server with its model, and a Postgres
 
