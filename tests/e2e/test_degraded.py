@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from proxy import services as services_module
+from proxy.upstream import litellm
 from tests.fakes.provider import FakeProvider
 from tests.fakes.replies import Gate, Hang, Reply, chat, error, gated
 from tests.running import Running
@@ -65,8 +66,8 @@ def assert_degraded(response: httpx.Response, reason: str) -> None:
 # The store
 
 
-def test_file_in_place_of_the_stores_folder(tmp_path: Path, provider: FakeProvider) -> None:
-    (tmp_path / "lance").write_text("in the way")
+def test_store_on_a_disk_that_is_not_there(tmp_path: Path, provider: FakeProvider) -> None:
+    (tmp_path / "lance").symlink_to(tmp_path / "unmounted" / "lance")
     with Running(tmp_path, upstream=provider.base_url, wait=False) as server, speaking(server) as speaker:
         until(lambda: server.services.is_embedder_warm, "the embedder did not load")
         response = speaker.say(FACT)
@@ -176,6 +177,7 @@ def test_without_a_judge_the_engine_learns_by_itself(
     sections = with_judge(backend.base_url)
     with Running(tmp_path, upstream=provider.base_url, **sections) as server, speaking(server) as speaker:
         server.services.pace = replace(server.services.pace, poll_s=0.05)
+        server.call(litellm.load)  # once a process, in seconds: the judge's one second would be over, and 20 s go by
         started = time.monotonic()
         speaker.tell(FACT)
         assert speaker.texts() == BOTH
