@@ -14,8 +14,9 @@ $(STAMP): requirements.lock pyproject.toml
 run: install
 	$(BIN)/throughline serve $(ARGS)
 
+# With bytecode, whatever the environment says: many tests start the command, which would compile itself.
 test: install
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: install
 	$(BIN)/ruff check proxy tests deploy
