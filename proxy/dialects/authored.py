@@ -48,6 +48,7 @@ class Authored:
         self._instructions = instructions(request)
         self._texts: dict[int, str] = {}
         self._foreign: frozenset[int] | None = None
+        self._users = [one.index for one in request.messages if one.role == "user"]
 
     def text(self, index: int) -> str:
         """Return what the user wrote in a message, "" where nothing; of another role, what the message says."""
@@ -68,8 +69,7 @@ class Authored:
 
     def _limit(self, index: int) -> int:
         """Return how many characters of a message are read: of the last one more than of a long history."""
-        users = [one.index for one in self._messages if one.role == "user"]
-        return MAX_READ if index == users[-1] else MAX_READ_BEFORE // len(users)
+        return MAX_READ if index == self._users[-1] else MAX_READ_BEFORE // len(self._users)
 
     @property
     def foreign(self) -> frozenset[int]:
