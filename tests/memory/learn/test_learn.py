@@ -283,6 +283,12 @@ def test_change_stands_behind_what_is_not_closed(first: str, second: str) -> Non
     assert older.later == (newer.id,)
 
 
+@pytest.mark.parametrize(("second", "ends"), [("in May", True), ("in March", True), ("if I may", False)])
+def test_month_of_a_change_is_no_doubt(second: str, ends: bool) -> None:
+    world = told("I use Todoist.", f"I switched from Todoist to TickTick {second}.")
+    assert ("I use Todoist." not in world.active) is ends
+
+
 def test_bare_correction_stands_behind_what_it_corrects() -> None:
     world = told("My rent is 740.", "It should be 790, not 740.")
     assert world.active == ["My rent is 740.", "It should be 790, not 740."]
