@@ -21,7 +21,7 @@ from openai import DefaultHttpxClient, OpenAI
 
 from proxy.app import create_app
 from proxy.clock import Clock
-from proxy.memory.vectors.minilm import MiniLM
+from proxy.memory.vectors.minilm import MODELS, MiniLM
 from proxy.process.connection import Connection
 from proxy.process.pace import Pace
 from proxy.services import Services
@@ -29,7 +29,15 @@ from proxy.settings.load import Settings, load_settings
 
 T = TypeVar("T")
 
-MiniLM.load = functools.cache(MiniLM.load)  # type: ignore[method-assign]  # half of what a start takes
+_load, _load_builtin = MiniLM.load, functools.cache(MiniLM.load)
+
+
+def _load_once(folder: Path = MODELS, **how: Any) -> MiniLM:
+    """Load a model; the built-in one once a process, which is half of what a start takes."""
+    return (_load_builtin if folder == MODELS else _load)(folder, **how)
+
+
+MiniLM.load = _load_once  # type: ignore[method-assign,assignment]
 
 WAIT_S = 60.0
 _PAUSE_S, _LOOKS = 0.01, 10

@@ -71,13 +71,15 @@ class Dump:
                 return
             at += len(found)
 
-    async def put(self, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> int:
-        """Add rows that ``row_of`` made; those whose keys are there already stay as they are. Return how many came."""
+    async def put(self, scope: Scope, rows: Sequence[tuple[str, dict[str, Any]]]) -> int:
+        """Add rows that ``row_of`` made to the owner's, and return how many came; a known key stays as it is."""
+        owned = {"owner": scope.user, "tenant": scope.tenant}
 
         def put(connection: sa.Connection) -> int:
             added = 0
             for name, row in rows:
-                added += connection.execute(self._db.insert(MOVED[name]).on_conflict_do_nothing(), row).rowcount
+                mine = row | {column: value for column, value in owned.items() if column in MOVED[name].c}
+                added += connection.execute(self._db.insert(MOVED[name]).on_conflict_do_nothing(), mine).rowcount
             return added
 
         return await self._db.submit(put)
@@ -111,8 +113,8 @@ def _given(table: sa.Table) -> set[str]:
     return {"seq"} if "seq" in table.primary_key else set()
 
 
-def row_of(name: str, scope: Scope, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a moved row as a row of the owner.
+def row_of(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a moved row as a row of its table, which has no owner yet.
 
     Raises:
         InvalidRequest: If it has no place in its table.
@@ -123,9 +125,6 @@ def row_of(name: str, scope: Scope, values: Mapping[str, Any]) -> dict[str, Any]
         if column.name in _given(table):
             continue
         row[column.name] = _value(table, column, None if column.name in _LEFT_OUT else values.get(column.name))
-    row["owner"] = scope.user
-    if "tenant" in row:
-        row["tenant"] = scope.tenant
     if table is media:  # what was being read is read here
         row |= {"holder": "", "until_ms": 0, **_described(row)}
     if table is receipts:

@@ -196,7 +196,7 @@ async def restore(
     """
     added: dict[str, int] = {}
     notes: list[str] = []
-    tables: list[tuple[str, Mapping[str, Any]]] = []
+    tables: list[tuple[str, dict[str, Any]]] = []
     found: dict[Noun, list[Any]] = {}
     for number, entry in entries:
         kind, value = str(entry.get("type")), _value(entry, number)
@@ -204,12 +204,12 @@ async def restore(
             added["blobs"] = added.get("blobs", 0) + await _put_blob(places, scope, value, number)
         elif kind in MOVED:
             if _has_place(kind, value, is_home=manifest.owner == scope.user):
-                tables.append((kind, _row(kind, scope, _moved(kind, value, ids), number)))
+                tables.append((kind, _row(kind, _moved(kind, value, ids), number)))
         elif kind in LAYOUTS:
             noun: Noun = LAYOUTS[kind].noun
             found.setdefault(noun, []).append(_item(noun, _moved(kind, value, ids), number, notes))
     if tables:
-        added["rows"] = await places.dump.put(tables)
+        added["rows"] = await places.dump.put(scope, tables)
     for noun, items in found.items():
         added[noun] = await _put_items(places, scope, noun, items)
     return added, notes
@@ -236,9 +236,9 @@ def _has_place(kind: str, value: Mapping[str, Any], *, is_home: bool) -> bool:
     return kind not in AT_HOME or (is_home and (kind != "chain" or "seq" in value))
 
 
-def _row(kind: str, scope: Scope, value: Mapping[str, Any], number: int) -> dict[str, Any]:
+def _row(kind: str, value: Mapping[str, Any], number: int) -> dict[str, Any]:
     try:
-        return row_of(kind, scope, value)
+        return row_of(kind, value)
     except InvalidRequest as error:
         raise InvalidRequest(f"Line {number}: {error}") from error
 
