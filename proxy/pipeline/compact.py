@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proxy.dialects.base import Message
@@ -86,8 +86,7 @@ async def compact(exchange: Exchange, services: Services) -> None:
         decided = await in_thread("cpu", _decide, asked, services.sizes)
         exchange.placed.compaction = replace(decided.now, window=bounds.window) if decided.now is not None else None
         if decided.ahead is not None and exchange.mode != "observe":
-            said = _utterances(asked, decided.ahead.fresh)
-            prepare(services, scope, decided.ahead, decided.known, said, bounds.window)
+            prepare(services, scope, decided.ahead, decided.known, decided.said, bounds.window)
 
 
 def bounds_of(exchange: Exchange, services: Services) -> Bounds | None:
@@ -120,11 +119,12 @@ def _most_tokens(exchange: Exchange) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """Compaction of a request, and the plan of a later one with the summary that it extends."""
+    """Compaction of a request, and the plan of a later one with the summary that it extends and what that adds."""
 
     now: Compacted | None
     ahead: Plan | None = None
     known: tuple[Segment, ...] = ()
+    said: list[Utterance] = field(default_factory=list)
 
 
 def _decide(asked: _Asked, sizes: Sizes) -> _Decided:
@@ -145,7 +145,9 @@ def _decide(asked: _Asked, sizes: Sizes) -> _Decided:
         is_due = spare is None and used > max(early.trigger, early.target)
         ahead = plan(lines, state, early, _worth(asked, lines), fixed) if is_due else None
         now = None if found is None else Compacted(found, known, before, is_new=False)
-        return _Decided(now, ahead if ahead is not None and ahead.fresh else None, known)
+        if ahead is None or not ahead.fresh:
+            return _Decided(now)
+        return _Decided(now, ahead, known, _utterances(asked, ahead.fresh))
     ready = None if spare is None else plan(lines, spare, bounds, {}, fixed)
     if ready is not None and not ready.fresh:
         ready = replace(ready, fresh=tuple(sorted(ready.dropped - gone)))
