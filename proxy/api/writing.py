@@ -34,9 +34,8 @@ async def _write(
 ) -> Sequence[Change]:
     async with services.leases.held(scope):
         rows = [row for row in await services.store.memories(scope) if scope.owns(row.agent)]
-        changes = await in_thread("cpu", plan, rows)
+        changes = await in_thread("cpu", _planned, plan, rows, services.settings.memory.leave_out)
         if changes:
-            _refuse_topics(changes, services)
             now = services.clock.now()
             name = f"change_{secrets.token_hex(12)}"
             await services.journal.change(scope, name, changes_to_json(changes), now=now, due=now + _TAKE_OVER)
@@ -46,12 +45,15 @@ async def _write(
     return changes
 
 
-def _refuse_topics(changes: Sequence[Change], services: Services) -> None:
-    topics = services.settings.memory.leave_out
+def _planned(
+    plan: Callable[[list[Memory]], Sequence[Change]], rows: list[Memory], topics: Sequence[str]
+) -> Sequence[Change]:
+    changes = plan(rows)
     if any(change.action in ("add", "edit") and is_about(change.memory.text, topics) for change in changes):
         raise InvalidRequest(
             f"This server keeps nothing about {', '.join(topics)}: `memory.leave_out` says so.", param="text"
         )
+    return changes
 
 
 def worded(text: str) -> str:
