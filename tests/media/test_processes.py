@@ -22,12 +22,16 @@ pytestmark = pytest.mark.anyio
 
 LIMITS = Limits()
 TEXT = Sniffed("document", "text/plain", "text")
+_OTHERS: set[int] = set()  # a browser, a server: what other tests keep
 
 
 @pytest.fixture(autouse=True)
 def _no_process_left():
+    end_idle()  # of the tests before
+    _OTHERS.update(running())
     yield
     end_idle()
+    _OTHERS.clear()
 
 
 def job(path: Path, **more: object) -> dict[str, object]:
@@ -36,6 +40,11 @@ def job(path: Path, **more: object) -> dict[str, object]:
 
 
 def children() -> list[int]:
+    """The processes that this test has started."""
+    return [pid for pid in running() if pid not in _OTHERS]
+
+
+def running() -> list[int]:
     found = []
     for thread in Path(f"/proc/{os.getpid()}/task").iterdir():
         with contextlib.suppress(FileNotFoundError):  # a thread that has just ended
