@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.access.auth import agent_id
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Router
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
 from proxy.errors import InvalidRequest
@@ -21,7 +21,7 @@ from proxy.text.secrets import redact
 from proxy.types import Scope
 from proxy.types.scope import parts
 
-router = APIRouter(prefix="/v1/agents")
+router = Router(prefix="/v1/agents")
 
 _Name = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(redact)]
 _Words = Annotated[list[_Name], Field(max_length=100)]

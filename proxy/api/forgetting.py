@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Router
 from proxy.api.shapes import memory_shape
 from proxy.api.writing import Text, write
 from proxy.errors import InvalidRequest, NotFound
@@ -18,7 +17,7 @@ from proxy.memory.plan.changes import Change, is_ending, undo_changes
 from proxy.process.threads import in_thread
 from proxy.types import Memory
 
-router = APIRouter(prefix="/v1/memories")
+router = Router(prefix="/v1/memories")
 
 
 class _Body(BaseModel):

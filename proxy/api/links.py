@@ -7,10 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Router
 from proxy.api.shapes import memory_shape, used
 from proxy.api.writing import write
 from proxy.errors import InvalidRequest, NotFound
@@ -18,7 +17,7 @@ from proxy.memory.plan.changes import Change, edit_memory, is_ending, link_chang
 from proxy.services import Services
 from proxy.types import Memory, Scope
 
-router = APIRouter(prefix="/v1/memories")
+router = Router(prefix="/v1/memories")
 
 
 class LinkBody(BaseModel):

@@ -9,10 +9,9 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts, PatientRoute, Writer
+from proxy.api.caller import Caller, Parts, PatientRoute, Router, Writer
 from proxy.api.memory_lists import shown
 from proxy.api.shapes import listing, memory_shape
 from proxy.api.writing import Text, write
@@ -30,7 +29,7 @@ from proxy.text.secrets import redact, redact_values
 from proxy.types import Kind, Memory, Scope
 from proxy.worker.destroy import destroy_memory
 
-router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
+router = Router(prefix="/v1/memories", route_class=PatientRoute)
 
 _Name = Annotated[str, Field(max_length=500), AfterValidator(redact)]
 _Project = Annotated[_Name, Field(min_length=1)]

@@ -7,11 +7,11 @@ from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from proxy.access.auth import agent_id, project_id
-from proxy.api.caller import Caller, Parts, PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.api.shapes import NO_NAMES, hit_shape, listing, memory_shape, used
 from proxy.clock import parse_time
 from proxy.errors import InvalidRequest, NotFound
@@ -22,7 +22,7 @@ from proxy.services import Services
 from proxy.types import Hit, Kind, Memory, Scope, Source, Status
 from proxy.types.scope import parts
 
-router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
+router = Router(prefix="/v1/memories", route_class=PatientRoute)
 
 _MEMORIES: tuple[Source, ...] = ("fact", "task", "summary")
 _Query = Annotated[str, Field(min_length=1, max_length=20_000)]

@@ -9,9 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
-from proxy.api.caller import services_of
+from proxy.api.caller import Router, services_of
 from proxy.clock import iso
 from proxy.errors import Forbidden
 from proxy.memory.lifecycle.usage import reasons_of, steps_of, usage_by, usage_of_owners
@@ -19,7 +19,7 @@ from proxy.pipeline.admission import identity_of
 from proxy.process.threads import in_thread
 from proxy.store.census import census, newest_receipts
 
-router = APIRouter(prefix="/v1/operator", include_in_schema=False)
+router = Router(prefix="/v1/operator", include_in_schema=False)
 _MAX_RECEIPTS = 50_000  # that sums are made of; the newest
 
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts, PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.dialects import chat
 from proxy.pipeline.assemble import assemble
 from proxy.pipeline.exchange import Exchange
@@ -18,7 +17,7 @@ from proxy.pipeline.remember import receipt_of
 from proxy.services import Services
 from proxy.types import Scope
 
-router = APIRouter(prefix="/v1/memories", route_class=PatientRoute)
+router = Router(prefix="/v1/memories", route_class=PatientRoute)
 
 
 class Question(BaseModel):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Router
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
 from proxy.services import Services
@@ -15,7 +15,7 @@ from proxy.store.projects import Project
 from proxy.types import Scope
 from proxy.types.scope import parts
 
-router = APIRouter(prefix="/v1/projects")
+router = Router(prefix="/v1/projects")
 
 
 @router.get("")

@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Router
 from proxy.api.sessions import destroy_conversation, find_session
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
@@ -25,7 +25,7 @@ from proxy.types import Scope
 from proxy.worker.destroy import destroy_apart
 from proxy.worker.endings import end_conversation
 
-router = APIRouter(prefix="/v1/quarantine")
+router = Router(prefix="/v1/quarantine")
 
 _Id = Annotated[str, Field(min_length=1, max_length=2000)]
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
-from proxy.api.caller import Caller, Parts, PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.api.shapes import listing
 from proxy.errors import NotFound, StoreUnavailable
 from proxy.memory.conversations.chain import message_id
@@ -25,7 +25,7 @@ _SHOWN = ("chunk", "image")
 _LISTS = ("injected", "considered", "learned", "closed", "linked", "review")
 _MAX_LOOKED_AT = 2_000  # receipts in which an entry is sought
 
-router = APIRouter(prefix="/v1/receipts", route_class=PatientRoute)
+router = Router(prefix="/v1/receipts", route_class=PatientRoute)
 
 
 @router.get("")

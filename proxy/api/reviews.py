@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Router
 from proxy.api.shapes import listing, memory_shape
 from proxy.api.writing import write
 from proxy.clock import iso
@@ -35,7 +35,7 @@ from proxy.text.secrets import redact
 from proxy.text.segment import sentences
 from proxy.types import Episode, Memory, Scope
 
-router = APIRouter(prefix="/v1/reviews")
+router = Router(prefix="/v1/reviews")
 
 _OF_REVIEWS = (f'"{PROPOSES}":', '"status":"review"')  # reviews, and what open ones are about
 _DONE: dict[Decision, State] = {"approve": "approved", "decline": "declined", "edit": "edited"}

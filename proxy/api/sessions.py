@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
-from proxy.api.caller import Caller, Parts, PatientRoute, project_asked
+from proxy.api.caller import Caller, Parts, PatientRoute, Router, project_asked
 from proxy.api.shapes import episode_shape, listing, session_shape
 from proxy.errors import NotFound
 from proxy.memory.lifecycle.usage import usage_of_sessions
@@ -21,7 +21,7 @@ from proxy.worker.destroy import destroy_session
 from proxy.worker.endings import end_conversation
 from proxy.worker.sweep import forget_conversation
 
-router = APIRouter(prefix="/v1/sessions", route_class=PatientRoute)
+router = Router(prefix="/v1/sessions", route_class=PatientRoute)
 _MAX_RECEIPTS = 2_000  # of a page of conversations, the newest
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from proxy.api.asgi import headers_of, read_body
-from proxy.api.caller import Caller, Parts, PatientRoute, Writer, project_asked
+from proxy.api.caller import Caller, Parts, PatientRoute, Router, Writer, project_asked
 from proxy.api.forms import placed, read_form, take_in
 from proxy.api.shapes import chunk_shape, listing, shown_shape
 from proxy.errors import NotFound
@@ -17,7 +17,7 @@ from proxy.store.media import MediaKind, Shown
 from proxy.types import Document, Scope
 from proxy.worker.destroy import destroy_file
 
-router = APIRouter(prefix="/v1", route_class=PatientRoute)
+router = Router(prefix="/v1", route_class=PatientRoute)
 
 _INERT = {"x-content-type-options": "nosniff", "content-security-policy": "sandbox; default-src 'none'"}
 _Limit = Annotated[int, Query(ge=1, le=1000)]

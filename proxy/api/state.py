@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from proxy.api.asgi import headers_of
-from proxy.api.caller import Caller, Parts, PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.clock import iso
 from proxy.memory.lifecycle.usage import By, reasons_of, steps_of, usage_by
 from proxy.pipeline.admission import identity_of
@@ -20,7 +20,7 @@ from proxy.worker.hygiene import look
 
 _MAX_IDS = 100
 
-router = APIRouter(prefix="/v1", route_class=PatientRoute)
+router = Router(prefix="/v1", route_class=PatientRoute)
 
 
 @router.get("/state")

@@ -10,10 +10,10 @@ from datetime import date
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts, Writer
+from proxy.api.caller import Caller, Parts, Router, Writer
 from proxy.api.shapes import behind, listing
 from proxy.api.writing import worded, write
 from proxy.clock import iso, parse_time
@@ -39,7 +39,7 @@ from proxy.text.secrets import redact
 from proxy.types import Memory, Scope
 from proxy.types.scope import parts
 
-router = APIRouter(prefix="/v1/tasks")
+router = Router(prefix="/v1/tasks")
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 

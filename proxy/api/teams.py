@@ -5,10 +5,10 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Author, Caller, Parts, PatientRoute
+from proxy.api.caller import Author, Caller, Parts, PatientRoute, Router
 from proxy.api.shapes import behind, listing
 from proxy.clock import iso
 from proxy.errors import NotFound
@@ -18,7 +18,7 @@ from proxy.services import Services
 from proxy.store.shares import Share
 from proxy.types import Memory, Scope, Team
 
-router = APIRouter(prefix="/v1", route_class=PatientRoute)
+router = Router(prefix="/v1", route_class=PatientRoute)
 
 _Limit = Annotated[int, Query(ge=1, le=1000)]
 

@@ -7,11 +7,11 @@ import secrets
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import StreamingResponse
 
 from proxy.api.asgi import body_chunks
-from proxy.api.caller import Caller, Parts, Writer
+from proxy.api.caller import Caller, Parts, Router, Writer
 from proxy.api.forms import is_form, read_form
 from proxy.api.shapes import behind, job_shape, listing
 from proxy.clock import iso
@@ -25,7 +25,7 @@ from proxy.upstream.headers import find
 from proxy.worker.destroy import erase_scope
 from proxy.worker.importer import places_of
 
-router = APIRouter(prefix="/v1")
+router = Router(prefix="/v1")
 SETTLE_S = 30.0  # that an export waits for turns which are still on their way
 _PAUSE_S = 0.1
 

@@ -54,10 +54,10 @@ class DiskBlobs:
             ContentDamaged: If it is not what was put here.
         """
         try:
-            data = await in_thread("load", self._path(scope, name).read_bytes)
+            data, is_whole = await in_thread("load", _read, self._path(scope, name))
         except OSError as error:
             raise NotFound("The content is not there any more.") from error
-        if len(name) == _DIGEST and await in_thread("cpu", digest, data) != name:
+        if not is_whole:
             raise ContentDamaged(_DAMAGED)
         return data
 
@@ -206,6 +206,12 @@ class RamBlobs:
 
 
 Blobs: TypeAlias = "DiskBlobs | RamBlobs"
+
+
+def _read(path: Path) -> tuple[bytes, bool]:
+    """Return what a file holds, and whether that is what it is named after."""
+    data = path.read_bytes()
+    return data, len(path.name) != _DIGEST or digest(data) == path.name
 
 
 def _is_whole(path: Path) -> bool:

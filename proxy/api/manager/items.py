@@ -7,10 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from proxy.api.caller import Caller, Parts, PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.api.memories import NewMemory, create_memory, metadata_of
 from proxy.errors import InvalidRequest, NotFound
 from proxy.memory.conversations.chain import named_session
@@ -34,7 +33,7 @@ from proxy.text.tokens import measure_long
 from proxy.types import Document, Memory, Scope
 from proxy.worker.hygiene import rules_of
 
-router = APIRouter(prefix="/memory-manager/items", route_class=PatientRoute)
+router = Router(prefix="/memory-manager/items", route_class=PatientRoute)
 
 READ_S = 30.0  # that an answer waits until what was added can be searched for
 _PAUSE_S = 0.02

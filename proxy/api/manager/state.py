@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from proxy.api.agents import list_agents
-from proxy.api.caller import Caller, Parts, PatientRoute
+from proxy.api.caller import Caller, Parts, PatientRoute, Router
 from proxy.api.manager.items import documents_of, item_shape
 from proxy.api.manager.work import agent_shape, task_shape
 from proxy.api.tasks import list_tasks
@@ -20,7 +20,7 @@ from proxy.services import Services
 from proxy.types import Scope
 from proxy.worker.hygiene import rules_of
 
-router = APIRouter(prefix="/memory-manager/state", route_class=PatientRoute)
+router = Router(prefix="/memory-manager/state", route_class=PatientRoute)
 
 DEFAULT_MODEL = "gpt-4o"  # where the caller names none and none is configured whose window is known
 _MAX_LISTED = 1000

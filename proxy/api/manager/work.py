@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
-from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from proxy.api.agents import NewAgent, create_agent, list_agents
-from proxy.api.caller import Caller, Parts
+from proxy.api.caller import Caller, Parts, Router
 from proxy.api.manager.items import NewItem, keep_document
 from proxy.api.reviews import DecisionBody, decide, get_review, list_reviews
 from proxy.api.tasks import NewTask, TaskPatch, create_task, list_tasks, patch_task
@@ -26,7 +25,7 @@ from proxy.store.quarantine import Apart
 from proxy.text.secrets import redact
 from proxy.types import Memory
 
-router = APIRouter(prefix="/memory-manager")
+router = Router(prefix="/memory-manager")
 
 _MAX_LISTED = 1000
 _Words = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(redact)]
