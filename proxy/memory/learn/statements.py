@@ -134,7 +134,8 @@ def split_lists(one: Sentence) -> list[str]:
 def _tells(part: str) -> bool:
     """Return whether a clause of a question is a statement by itself."""
     low = flat(part)
-    return len(words(low)) > 1 and speaks_of_self(low) and not opens_with(low, "but") and tells(part, low)
+    is_own = speaks_of_self(low) or _leaves_self_out(low)
+    return len(words(low)) > 1 and is_own and not opens_with(low, "but") and tells(part, low)
 
 
 def tells(text: str, low: str) -> bool:
@@ -163,6 +164,17 @@ def _is_named(item: str) -> bool:
 def speaks_of_self(low: str) -> bool:
     """Return whether a sentence speaks of its author or of what is theirs."""
     return holds_word(low, "first") or holds_word(low, "mine") or names_author(low)
+
+
+def _leaves_self_out(low: str) -> bool:
+    """Return whether a sentence is about its author, who is not named: "Allergic to nuts", "Wife's birthday is 4 May"."""
+    if _has("elided", low):
+        return True
+    kin, found = words_for("own_kin", low), [word.text for word in words(low)[:2]]
+    is_kin = found[0] in kin or any(
+        low.startswith(word) for word in kin if HAS_CJK.match(word) and f"{word}们" not in low
+    )
+    return is_kin and not any(found[-1] in listed(name) for name in ("and", "preposition"))  # "Wife of Bath"
 
 
 def holds_word(low: str, name: str) -> bool:
@@ -211,7 +223,7 @@ def _is_statement(one: Sentence, told: Sentence | None) -> bool:
         return False
     if _is_all_passing(one) or _has("laugh", one.low):  # may be a joke
         return False
-    if speaks_of_self(one.low):
+    if speaks_of_self(one.low) or _leaves_self_out(one.low):
         return len(opening) > 1 or HAS_CJK.search(one.text) is not None
     return told is not None and opens_with(one.low, "third")
 

@@ -53,6 +53,44 @@ def test_statements_of_a_message(message: str, statements: list[str]) -> None:
     assert told(message).active == statements
 
 
+@pytest.mark.parametrize(
+    ("message", "statement"),
+    [
+        ("Allergic to penicillin, by the way.", "Allergic to penicillin, by the way."),
+        ("Allergic to nuts, so what can I take on a flight?", "Allergic to nuts"),
+        ("Wife's birthday is 4 May.", "Wife's birthday is 4 May."),
+        ("Mum lives in Leeds.", "Mum lives in Leeds."),
+        ("Tochter kommt im August in die Schule.", "Tochter kommt im August in die Schule."),
+        ("Alérgica a la penicilina.", "Alérgica a la penicilina."),
+        ("Allergique aux noix.", "Allergique aux noix."),
+        ("Alérgico a camarão.", "Alérgico a camarão."),
+        ("Аллергия на пенициллин.", "Аллергия на пенициллин."),
+        ("对青霉素过敏。", "对青霉素过敏。"),
+        ("老婆生日是5月4日。", "老婆生日是5月4日。"),
+        ("住在杭州。", "住在杭州。"),
+    ],
+)
+def test_author_may_be_left_out(message: str, statement: str) -> None:
+    assert told(message).active == [statement]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Allergic rhinitis is common.",
+        "Vegan cheese is made of nuts.",
+        "Wife of Bath is a tale by Chaucer.",
+        "Husband and wife file jointly.",
+        "Son muy caros.",
+        "Papa Roach is a band.",
+        "Диабет лечат инсулином.",
+        "妈妈们喜欢这个。",
+    ],
+)
+def test_what_is_true_of_anybody_is_not_kept(message: str) -> None:
+    assert told(message).active == []
+
+
 def test_change_of_an_own_thing_is_linked() -> None:
     world = told("Our staging server is called heron.", "heron was shut down, the new staging server is called stork.")
     old, new = (next(row for row in world.memories.values() if name in row.text) for name in ("Our", "stork"))
