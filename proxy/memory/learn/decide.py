@@ -17,7 +17,7 @@ from proxy.memory.learn.statements import Statement
 from proxy.memory.learn.targets import Hit, Older, asked, ended, in_slot, names_beside, older_sentences
 from proxy.memory.plan.changes import APART, FORGOTTEN, HIDES, PROPOSES, Action, Change, is_ending, undo_changes
 from proxy.text.segment import sentences
-from proxy.text.terms import Term, holds, holds_all, plain, terms_in
+from proxy.text.terms import Term, holds, holds_all, plain, terms_in, with_alike
 from proxy.types import Memory, Said, Turn
 
 MAX_CLOSED = 12  # memories that one turn may close; what goes beyond waits for review
@@ -66,11 +66,17 @@ class Planner:
         self._put("add", fresh, "stated")
         return fresh
 
-    def end(self, ending: Ending, said: Said) -> list[Memory]:
-        """Close what an ending names, or leave it for review; return the memories that it is to be linked to instead."""
+    def end(self, ending: Ending, said: Said, stated: Sequence[str]) -> list[Memory]:
+        """Close what an ending names, or leave it for review; return the memories that it is to be linked to instead.
+
+        Args:
+            ending: Of the message.
+            said: The message.
+            stated: What it states besides.
+        """
         older = older_sentences(self.turn, self.past, self.active, said)
         if ending.kind == "forget":
-            self._forget(ending, said, older)
+            self._forget(ending, said, older, stated)
             return []
         named = in_slot(ending, older) if ending.kind == "slot" else ended(ending, older)
         light = [(one.older, one.terms) for one in named if not one.is_heavy]
@@ -162,11 +168,12 @@ class Planner:
         self._retire(hits, row, reason)
         self._put("close", row, reason)
 
-    def _forget(self, ending: Ending, said: Said, older: Sequence[Older]) -> None:
+    def _forget(self, ending: Ending, said: Said, older: Sequence[Older], stated: Sequence[str]) -> None:
         """Close what a request to forget names; where it is not certain, withhold all that it may mean."""
         self.applied[ending] = True
         request = frozenset((plain(ending.sentence.text),))
-        hides = spans_of([row for row in self.past.own if row.message == said.id], request)
+        own = [row for row in self.past.own if row.message == said.id]
+        hides = spans_of(own, request)
         older = [one for one in older if plain(one.text) not in request]  # the same request made before is no target
         hits = asked(ending, ending.terms, older)
         if not hits.found:
@@ -185,6 +192,7 @@ class Planner:
             return
         names = [term for term in terms if term.is_name] or terms[:1]
         hides += holding([row for row in self.past.own if row.by == "assistant"], names[:1])
+        hides += [hide for hide in holding(own, _gone(found, terms), any_of=True) if _text_of(own, hide) not in stated]
         self.forget(found, terms, said, hides=hides, is_certain=hits.is_certain, any_of=ending.everything)
 
     def forget(
@@ -267,3 +275,16 @@ class Planner:
     def _put(self, action: Action, memory: Memory, reason: str) -> None:
         self._rows[memory.id] = memory
         self._changes[memory.id] = Change(action, memory, self._before.get(memory.id), self.turn.id, reason)
+
+
+def _gone(found: Sequence[Older], terms: Sequence[Term]) -> list[Term]:
+    """Return what sentences tell of that nothing is left of: the number of "My salary is 68,400" as well."""
+    gone = []
+    for one in found:
+        left = remains(one.text, terms)
+        gone += [with_alike(term) for term in terms_in(one.text) if not any(holds(text, term) for text in left)]
+    return gone
+
+
+def _text_of(rows: Sequence[Row], hide: Hide) -> str:
+    return next(row.text[hide[1] : hide[2]] for row in rows if row.id == hide[0])

@@ -96,7 +96,7 @@ def learn(turn: Turn, readings: Sequence[Read], past: Past, now: datetime) -> li
 def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) -> None:
     for terms in patience.each(one.resumed if one.said.live else ()):
         planner.resume(terms)
-    linked = [(ending, planner.end(ending, one.said)) for ending in patience.each(one.endings)]
+    linked = [(ending, planner.end(ending, one.said, one.stated)) for ending in patience.each(one.endings)]
     hiding = {ending.sentence.start for ending in one.endings if planner.applied.get(ending)}
     told = [statement for statement in statements(one.found, reply=reply) if statement.sentence.start not in hiding]
     starts = {statement.sentence.start for statement in told}

@@ -221,6 +221,19 @@ def test_forget_request_keeps_its_messages_other_sentences() -> None:
     assert "I moved to Lyon." in world.active
 
 
+@pytest.mark.parametrize(
+    ("first", "request_"),
+    [
+        ("My salary is 68,400.", "Forget my salary. The 68,400 figure is nobody's business. The rest can stay."),
+        ("My sister is pregnant.", "Forget that my sister is pregnant. Nobody should know about the pregnancy yet."),
+        ("Ich habe Asthma.", "Vergiss bitte mein Asthma. Asthma ist niemandes Sache."),
+    ],
+)
+def test_request_is_not_quoted_with_what_it_names(first: str, request_: str) -> None:
+    shown = told(first, request_).quotable
+    assert not any(word in text for text in shown for word in ("68,400", "pregnan", "Asthma"))
+
+
 def test_pronoun_takes_the_sentence_before_as_context() -> None:
     world = told("My brother lives in Oslo. He is a nurse.")
     nurse = next(row for row in world.memories.values() if "nurse" in row.text)
