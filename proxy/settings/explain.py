@@ -36,6 +36,9 @@ _FLAGS = {
 }
 _FLAGS |= {"upstream.url": "--upstream"}
 
+_FOREIGN = ("router_settings", "general_settings", "litellm_settings")  # read before they are checked as settings
+_INNER = ("config_folder", "litellm_callbacks", "litellm_master_key", "without_effect")
+
 
 def read_file(path: Path) -> Node | None:
     """Return the nodes of a YAML file, None where it is empty.
@@ -57,9 +60,10 @@ def read_file(path: Path) -> Node | None:
         )
     if node is not None:
         _refuse_unclear_names(path, node)
-        for _, section in node.value:
+        for key, section in node.value:
             if isinstance(section, MappingNode):
                 _refuse_unclear_names(path, section)
+            _refuse_misplaced(path, str(key.value), key.start_mark.line + 1, section)
     return node
 
 
@@ -144,6 +148,18 @@ def _refuse_unclear_names(path: Path, node: MappingNode) -> None:
                 "would count for nothing. Put them together."
             )
         lines[name] = line
+
+
+def _refuse_misplaced(path: Path, name: str, line: int, section: Node) -> None:
+    """Refuse what would count for nothing: a section of LiteLLM's without settings, a name that no file sets."""
+    is_empty = section.tag == "tag:yaml.org,2002:null"
+    if name in _FOREIGN and not is_empty and not isinstance(section, MappingNode):
+        problem = _PLAIN["model_type"]
+    elif name in _INNER:
+        problem = "There is no such setting; see config.example.yaml for all of them"
+    else:
+        return
+    raise ConfigError(f"The configuration is not valid.\n  {name} ({path}, line {line}): {problem}.")
 
 
 def is_web_address(url: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from structlog.typing import EventDict
 
+from proxy.errors import ConfigError
 from proxy.services.opening import open_services
 from proxy.settings.litellm import adopt
 from proxy.settings.load import load_settings
@@ -148,6 +149,23 @@ def test_an_empty_section_is_no_obstacle(tmp_path: Path, section: str) -> None:
     file = tmp_path / "config.yaml"
     file.write_text(f"{section}:\n")
     assert load_settings(file).without_effect == ()
+
+
+@pytest.mark.parametrize("section", ["general_settings", "litellm_settings", "router_settings"])
+@pytest.mark.parametrize("value", ["fast", "[num_retries]", "3"])
+def test_a_section_without_settings_is_refused(tmp_path: Path, section: str, value: str) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(f"model_list: []\n{section}: {value}\n")
+    with pytest.raises(ConfigError, match=f"{section} .*line 2.*Settings are wanted below this name"):
+        load_settings(file)
+
+
+@pytest.mark.parametrize("name", ["config_folder", "litellm_callbacks", "litellm_master_key", "without_effect"])
+def test_a_name_that_no_file_sets_is_refused(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(f"{name}: x\n")
+    with pytest.raises(ConfigError, match=f"{name} .*line 1.*no such setting"):
+        load_settings(file)
 
 
 def test_its_master_key_goes_to_no_provider(tmp_path: Path, provider: FakeProvider) -> None:
