@@ -178,6 +178,7 @@ class Planner:
         hits = asked(ending, ending.terms, older)
         if not hits.found:
             hits = asked(ending, [term for term in terms_in(ending.sentence.text) if term.is_name], older)
+        hits = hits.with_slot(ending.slot[0], older)
         if not hits.found:  # it names what was never said, and what its author does not want kept
             if said.live:
                 self._put("close", ending_row(self.turn, self._now, said, "", ending.terms, hides, request), "forget")

@@ -38,7 +38,7 @@ class Ending:
         clause: The clause with the cue.
         terms: What ends, telling words in order; empty for ``meant``.
         subject: Telling words of another subject than the user ("my brother"), which a target must hold too.
-        slot: Name of the slot and its new value, for ``slot``.
+        slot: Name of the slot and its new value, for ``slot``; of a request to forget, the name of what it names.
         beside: All that is said of it in the same phrase.
         rest: What of the clause may stay as a statement, without the old thing; "" where nothing may.
         everything: The request covers all that is known of the terms.
@@ -128,8 +128,11 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
                 spans = [(start, end if is_list or not terms_in(part, start, first) else first)]
             named = [_cut(terms_in(part, *span) or _generic(part, *span)) for span in spans]
             everything = tongue.has("everything", low[match.start() : match.start("old")])
-            if any(named):
-                return [_asking(one, part, terms, everything=everything) for terms in named if terms]
+            found = [_asking(one, part, terms, everything=everything) for terms in named if terms]
+            slots = _slots_named(tongue, low[match.start() :])
+            found += [Ending("forget", one, part, slot=(slot, "")) for slot in slots]
+            if found:
+                return found
     return _addressed_request(one, part, low)
 
 
@@ -156,6 +159,13 @@ def _generic(part: str, start: int, end: int) -> list[Term]:
     found = [word for word in words(part) if start <= word.start and word.end <= end]
     own = [right for left, right in pairwise(found) if left.text in listed("mine") and right.text in listed("generic")]
     return [Term(word.text, forms_of(word.text), is_name=False) for word in own]
+
+
+def _slots_named(tongue: Language, low: str) -> list[str]:
+    """Return the slots that a request names by a question: "where I live", "my job", but not "my job interview"."""
+    ends = [(name, low[match.end() :]) for name in tongue.slots for match in tongue.find(f"slot_{name}", low)]
+    whole = [name for name, after in ends if not any(terms_in(word.text) for word in words(after)[:1])]
+    return list(dict.fromkeys(whole))
 
 
 def _addressed_request(one: Sentence, part: str, low: str) -> list[Ending]:

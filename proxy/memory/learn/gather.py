@@ -56,7 +56,7 @@ async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: S
     if called := await in_thread("learn", _called, memories, asked):
         named.append(_forms(called))  # of "my boss is called Ana", the rest by "Ana"
         memories = await _memories(index, scope, readings, named, before)
-    if any(ending.kind == "slot" for one in readings for ending in one.endings):
+    if any(ending.slot[0] for one in readings for ending in one.endings):
         named += [row.quote or row.text for row in memories if row.metadata.get(SLOT) and row.status == "active"]
     rows = await _rows(index, turn, named, frozenset(one.id for one in own))
     return Past(memories, rows, [Row.of(one) for one in own])

@@ -119,7 +119,7 @@ def _remaining(planner: Planner, one: Read, sentence: Sentence) -> list[Statemen
     """Return what is left of a sentence that ended something: its other clauses, and what came instead."""
     here = [ending for ending in planner.applied if ending.sentence == sentence]
     gone = [ending.clause for ending in here if planner.applied[ending]]
-    asked = [ending.terms[0] for ending in one.endings if ending.kind == "forget"]
+    asked = [term for ending in one.endings if ending.kind == "forget" for term in ending.terms[:1]]
     texts = [ending.rest for ending in here if ending.rest]
     for start, end in clauses(sentence.text):
         piece, low = sentence.text[start:end], sentence.low[start:end]

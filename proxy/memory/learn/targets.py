@@ -58,6 +58,16 @@ class Asked(NamedTuple):
     terms: list[Term]
     is_certain: bool
 
+    def with_slot(self, name: str, older: Sequence[Older]) -> Asked:
+        """Return the same with what fills a slot that the request names: "I live in Leeds" of "where I live"."""
+        own = [one for one in older if name and speaks_of_self(flat(one.text))]
+        held = [(one, _of_value(value)) for one in own for known, value in slot_of(one.text) if known == name]
+        found = [one for one, terms in held if terms]
+        if not found:
+            return self
+        more = [one for one in self.found if self.is_certain and one not in found]
+        return Asked([*found, *more], [*(term for _, terms in held for term in terms), *self.terms], is_certain=True)
+
 
 def older_sentences(turn: Turn, past: Past, active: Sequence[Memory], said: Said) -> list[Older]:
     """Return the sentences that an ending in ``said`` may reach, as memories or as sentences of earlier turns."""
@@ -125,10 +135,14 @@ def in_slot(ending: Ending, older: Sequence[Older]) -> list[Named]:
         if speaks_of_self(flat(one.text)) or ":" in name:
             held = [held for known, held in slot_of(one.text) if same_slot(known, name) and is_other(held, value)]
             if held:
-                terms = terms_in(held[0].replace(" ", "") if HAS_CJK.match(held[0]) else held[0])[:1]
+                terms = _of_value(held[0])
                 is_heavy = ":" not in name and _speaks_on(one, terms)
                 found.append(Named(one, terms if one.memory else (), is_heavy))  # a pasted letter leaves nothing
     return found
+
+
+def _of_value(value: str) -> list[Term]:
+    return terms_in(value.replace(" ", "") if HAS_CJK.match(value) else value)[:1]
 
 
 def _speaks_on(one: Older, terms: Sequence[Term]) -> bool:

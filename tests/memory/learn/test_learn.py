@@ -234,6 +234,34 @@ def test_request_is_not_quoted_with_what_it_names(first: str, request_: str) -> 
     assert not any(word in text for text in shown for word in ("68,400", "pregnan", "Asthma"))
 
 
+@pytest.mark.parametrize(
+    ("first", "request_", "kept"),
+    [
+        ("I live in Leeds and I work as a nurse.", "Forget where I live.", ["I work as a nurse."]),
+        ("I live at 12 Elm Street. I can swim.", "Delete my home address from your memory.", ["I can swim."]),
+        ("I live in Leeds. I work at Acme. I like tea.", "Forget where I live and where I work.", ["I like tea."]),
+        ("I work as a nurse. I live in Leeds.", "Can you forget what I do for a living?", ["I live in Leeds."]),
+        ("My name is Anna. I love Anna Karenina.", "Forget my name.", ["I love Anna Karenina."]),
+        ("I work as a nurse. My job interview is on 4 May.", "Forget my job interview.", ["I work as a nurse."]),
+        ("Ich wohne in Kiel. Ich mag Tee.", "Vergiss bitte, wo ich wohne.", ["Ich mag Tee."]),
+        ("Vivo en Zaragoza. Tengo dos gatos.", "Olvida dónde vivo.", ["Tengo dos gatos."]),
+        ("Я живу в Перми. У меня есть кошка.", "Забудь, где я живу.", ["У меня есть кошка."]),
+        ("我住在厦门。我喜欢喝茶。", "请忘记我住在哪里。", ["我喜欢喝茶。"]),
+        ("J'habite à Lyon. J'aime le thé.", "Oublie où j'habite.", ["J'aime le thé."]),
+        ("Moro em Recife. Gosto de chá.", "Esqueça onde eu moro.", ["Gosto de chá."]),
+    ],
+)
+def test_request_names_by_a_question(first: str, request_: str, kept: list[str]) -> None:
+    world = told(first, request_)
+    assert world.active == kept
+    assert not any(request_ in text for text in world.quotable)
+
+
+@pytest.mark.parametrize("said", ["Don't forget where I live!", "I forget where I live sometimes."])
+def test_who_forgets_is_no_request(said: str) -> None:
+    assert "I live in Leeds." in told("I live in Leeds.", said).active
+
+
 def test_pronoun_takes_the_sentence_before_as_context() -> None:
     world = told("My brother lives in Oslo. He is a nurse.")
     nurse = next(row for row in world.memories.values() if "nurse" in row.text)
