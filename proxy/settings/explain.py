@@ -156,7 +156,7 @@ def _refuse_misplaced(path: Path, name: str, line: int, section: Node) -> None:
     if name in _FOREIGN and not is_empty and not isinstance(section, MappingNode):
         problem = _PLAIN["model_type"]
     elif name in _INNER:
-        problem = "There is no such setting; see config.example.yaml for all of them"
+        problem = _unknown(name, (name,), [])
     else:
         return
     raise ConfigError(f"The configuration is not valid.\n  {name} ({path}, line {line}): {problem}.")
