@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from proxy.memory.plan.changes import FORGOTTEN
 from tests.memory.learn.world import World
 
 
@@ -67,3 +68,68 @@ def test_request_takes_what_it_names(facts: list[str], request_text: str, gone: 
 
 def test_request_without_a_target_is_no_memory() -> None:
     assert told("I subscribe to a cheese box.", "Erase my political views.").active == ["I subscribe to a cheese box."]
+
+
+def test_forgotten_person_goes_by_name_too() -> None:
+    world = told(
+        "My kids are called Ana and Tom.",
+        "Tom has piano lessons on Friday.",
+        "I swim.",
+        "Forget everything about my kids.",
+    )
+    assert world.active == ["I swim."]
+    assert not any("Tom" in text or "Ana" in text for text in world.quotable)
+
+
+def test_forget_request_reaches_sentences_that_are_no_memory() -> None:
+    world = told("What could Konrad have meant? I had soup.")
+    world.say("I was married to Konrad.", reply="Konrad sounds interesting. Anything else?")
+    world.say("Please forget everything about Konrad.")
+    assert not any("Konrad" in text for text in [*world.active, *world.quotable])
+    assert world.endings[0].metadata[FORGOTTEN]
+
+
+def test_forget_request_keeps_its_messages_other_sentences() -> None:
+    world = told("My ring size is 54.", "I moved to Lyon. Forget my ring size.")
+    assert "I moved to Lyon." in world.active
+
+
+@pytest.mark.parametrize(
+    ("first", "request_"),
+    [
+        ("My salary is 68,400.", "Forget my salary. The 68,400 figure is nobody's business. The rest can stay."),
+        ("My sister is pregnant.", "Forget that my sister is pregnant. Nobody should know about the pregnancy yet."),
+        ("Ich habe Asthma.", "Vergiss bitte mein Asthma. Asthma ist niemandes Sache."),
+    ],
+)
+def test_request_is_not_quoted_with_what_it_names(first: str, request_: str) -> None:
+    shown = told(first, request_).quotable
+    assert not any(word in text for text in shown for word in ("68,400", "pregnan", "Asthma"))
+
+
+@pytest.mark.parametrize(
+    ("first", "request_", "kept"),
+    [
+        ("I live in Leeds and I work as a nurse.", "Forget where I live.", ["I work as a nurse."]),
+        ("I live at 12 Elm Street. I can swim.", "Delete my home address from your memory.", ["I can swim."]),
+        ("I live in Leeds. I work at Acme. I like tea.", "Forget where I live and where I work.", ["I like tea."]),
+        ("I work as a nurse. I live in Leeds.", "Can you forget what I do for a living?", ["I live in Leeds."]),
+        ("My name is Anna. I love Anna Karenina.", "Forget my name.", ["I love Anna Karenina."]),
+        ("I work as a nurse. My job interview is on 4 May.", "Forget my job interview.", ["I work as a nurse."]),
+        ("Ich wohne in Kiel. Ich mag Tee.", "Vergiss bitte, wo ich wohne.", ["Ich mag Tee."]),
+        ("Vivo en Zaragoza. Tengo dos gatos.", "Olvida dónde vivo.", ["Tengo dos gatos."]),
+        ("Я живу в Перми. У меня есть кошка.", "Забудь, где я живу.", ["У меня есть кошка."]),
+        ("我住在厦门。我喜欢喝茶。", "请忘记我住在哪里。", ["我喜欢喝茶。"]),
+        ("J'habite à Lyon. J'aime le thé.", "Oublie où j'habite.", ["J'aime le thé."]),
+        ("Moro em Recife. Gosto de chá.", "Esqueça onde eu moro.", ["Gosto de chá."]),
+    ],
+)
+def test_request_names_by_a_question(first: str, request_: str, kept: list[str]) -> None:
+    world = told(first, request_)
+    assert world.active == kept
+    assert not any(request_ in text for text in world.quotable)
+
+
+@pytest.mark.parametrize("said", ["Don't forget where I live!", "I forget where I live sometimes."])
+def test_who_forgets_is_no_request(said: str) -> None:
+    assert "I live in Leeds." in told("I live in Leeds.", said).active
