@@ -168,13 +168,20 @@ def speaks_of_self(low: str) -> bool:
 
 def _leaves_self_out(low: str) -> bool:
     """Return whether a sentence is about its author, who is not named: "Allergic to nuts", "Wife's birthday is 4 May"."""
+    low = _after_aside(low)
     if _has("elided", low):
         return True
     kin, found = words_for("own_kin", low), [word.text for word in words(low)[:2]]
-    is_kin = found[0] in kin or any(
+    is_kin = not kin.isdisjoint(found[:1]) or any(
         low.startswith(word) for word in kin if HAS_CJK.match(word) and f"{word}们" not in low
     )
     return is_kin and not any(found[-1] in listed(name) for name in ("and", "preposition"))  # "Wife of Bath"
+
+
+def _after_aside(low: str) -> str:
+    """Return a sentence without what leads up to it: "By the way, "."""
+    ends = [match.end() for one in languages_in(low) for match in one.find("aside", low)]
+    return low[max(ends, default=0) :].lstrip(" ,:-")
 
 
 def holds_word(low: str, name: str) -> bool:

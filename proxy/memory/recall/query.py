@@ -108,6 +108,15 @@ _REPLIED = r"""
     | \b(?:твой|твои|твоё|ваш|ваши)\ (?:совет|рекомендаци|предложени|объяснени)\w*
     | [你您](?:之前|上次|以前|刚才|曾经)?(?:给我|向我|跟我|对我)?(?:推荐|建议|说|提到|解释|列出)(?:过|了|的)
 """
+_ASKED = r"""
+      \b(?:asked|questions|did\ (?:i|we)\ (?:\w+\ )?(?:ask|talk|discuss|chat)|talked\ about|discussed|conversations?)\b
+    | \b(?:gefragt|fragen|gesprochen|geredet|gespräche?)\b
+    | \b(?:pregunté|he\ preguntado|preguntas|hablamos|hemos\ hablado|conversaci(?:ón|ones))\b
+    | \b(?:ai[- ]demandé|questions|avons\ parlé|conversations?)\b | \b(?:perguntei|perguntas|falamos|conversas?)\b
+    | \b(?:спрашивал|спросил|вопрос|говорили|обсуждали|разговор)\w*
+    | 问过|问了|提问|问题|聊过|聊了|谈过|对话
+"""
+_ASKS_QUESTIONS = re.compile(_ASKED, re.IGNORECASE | re.VERBOSE)
 _ASKS_REPLIES = re.compile(_REPLIED, re.IGNORECASE | re.VERBOSE)
 _IS_ACROSS = re.compile(f"{_CONVERSATIONS}|{_SEQUENCE}|{_COUNT}|{_OVERVIEW}", re.IGNORECASE | re.VERBOSE)
 _FRAME = re.compile(f"{_CONVERSATIONS}|{_SEQUENCE}|{_COUNT}|{_TELLING}", re.IGNORECASE | re.VERBOSE)
@@ -285,6 +294,12 @@ def is_across(text: str) -> bool:
 def is_of_replies(text: str) -> bool:
     """Return whether a short question is about what the assistant once answered."""
     return len(text) <= _MAX_FRAMED and _ASKS_REPLIES.search(text) is not None
+
+
+@lru_cache(maxsize=8)
+def is_of_questions(text: str) -> bool:
+    """Return whether a short question is about what the user asked or talked about before."""
+    return len(text) <= _MAX_FRAMED and _ASKS_QUESTIONS.search(text) is not None
 
 
 def asks_for_advice(text: str) -> bool:

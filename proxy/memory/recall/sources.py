@@ -29,7 +29,7 @@ from proxy.memory.recall.hits import (
     with_links,
     without_carried,
 )
-from proxy.memory.recall.query import Query, is_of_oneself
+from proxy.memory.recall.query import Query, is_of_oneself, is_of_questions
 from proxy.memory.recall.rank import best, fuse, newest_first, priors
 from proxy.memory.recall.turns import (
     called,
@@ -37,6 +37,7 @@ from proxy.memory.recall.turns import (
     preferred,
     spaced,
     supported,
+    tells,
     with_answers,
     with_reply,
     without_names,
@@ -142,6 +143,7 @@ class EpisodeSource:
         scores = fused * worth(shelf, query, speakers) * in_time(shelf, query)
         scores = preferred(shelf, scores, query)
         scores = _none_lost(scores, mask, query)
+        scores = _statements_only(shelf, scores, mask, query)
         scores = with_reply(shelf, with_answers(shelf, scores), fused, query)
         lines = _each_text_once(shelf, best(scores, limit + _SPARE))[:limit]
         hits = [turn_hit(shelf, line, score) for line, score in spaced(shelf, lines, scores, query)]
@@ -247,6 +249,15 @@ def _none_lost(scores: Scores, mask: Mask, query: Query) -> Scores:
     if not (is_handful(int(mask.sum())) and asks_of_oneself(query.text)):
         return scores
     return np.where(mask, np.maximum(scores, tuning.HANDFUL_SCORE), scores).astype(np.float32)
+
+
+def _statements_only(shelf: TurnShelf, scores: Scores, mask: Mask, query: Query) -> Scores:
+    """Return ``scores`` without questions and replies on other things, where all of a handful would be given."""
+    is_all_given = is_handful(int(mask.sum())) and asks_of_oneself(query.text)
+    if not is_all_given or query.is_of_replies or is_of_questions(query.text):
+        return scores
+    shared = shelf.lexical(dict.fromkeys(content(query.text), 1.0), mask)
+    return np.where(tells(shelf) | (shared > 0), scores, np.float32(0))
 
 
 def _only(found: Found, sources: Collection[Source] | None) -> Found:

@@ -68,6 +68,13 @@ def test_statements_of_a_message(message: str, statements: list[str]) -> None:
         ("对青霉素过敏。", "对青霉素过敏。"),
         ("老婆生日是5月4日。", "老婆生日是5月4日。"),
         ("住在杭州。", "住在杭州。"),
+        ("By the way, allergic to peanuts.", "By the way, allergic to peanuts."),
+        ("Moved to Berlin last week.", "Moved to Berlin last week."),
+        ("Live in Leeds, work in York.", "Live in Leeds, work in York."),
+        ("Hey, got a dog called Rex yesterday.", "Hey, got a dog called Rex yesterday."),
+        ("Übrigens allergisch gegen Nüsse.", "Übrigens allergisch gegen Nüsse."),
+        ("Кстати, аллергия на орехи.", "Кстати, аллергия на орехи."),
+        ("对了，住在上海。", "对了，住在上海。"),
     ],
 )
 def test_author_may_be_left_out(message: str, statement: str) -> None:
@@ -85,6 +92,9 @@ def test_author_may_be_left_out(message: str, statement: str) -> None:
         "Papa Roach is a band.",
         "Диабет лечат инсулином.",
         "妈妈们喜欢这个。",
+        "Moved to the next item on the list.",
+        "对了，她住在上海。",
+        "Oh.",
     ],
 )
 def test_what_is_true_of_anybody_is_not_kept(message: str) -> None:

@@ -76,6 +76,20 @@ async def test_a_relevant_fact_leads_and_turns_follow(index):
     assert "Wannsee" in next(hit for hit in walk.hits if hit.source == "episode").text
 
 
+@pytest.mark.parametrize(
+    ("question", "is_given"),
+    [("Where do I live?", False), ("What have I asked you so far?", True), ("What did you tell me?", True)],
+)
+async def test_questions_and_replies_on_other_things_are_no_answer(store, index, question, is_given):
+    talk = conversation("ses_2", "How is lasagna made?", "Layer pasta, ragu and bechamel")
+    await store.put_episodes(BOB, talk, turn_vectors(talk), MODEL)
+    told = conversation("ses_3", "I moved to Leeds")
+    await store.put_episodes(BOB, told, turn_vectors(told), MODEL)
+    found = await texts(index, ask(question), BOB)
+    assert ("How is lasagna made?" in found) == is_given
+    assert "I moved to Leeds" in found
+
+
 async def test_an_unrelated_prompt_gets_nothing(index):
     for prompt in ("Explain quantum entanglement", "Translate good morning into Japanese", "", "?!"):
         found = await recall(ANNE, ask(prompt), index)
