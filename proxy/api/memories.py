@@ -17,7 +17,7 @@ from proxy.api.shapes import listing, memory_shape
 from proxy.api.writing import Text, write
 from proxy.clock import iso
 from proxy.errors import InvalidRequest, NotFound
-from proxy.memory.learn.learn import stated
+from proxy.memory.changes.book import stated
 from proxy.memory.learn.past import Past
 from proxy.memory.learn.slots import marked
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of, restore_changes

@@ -18,7 +18,7 @@ from proxy.api.shapes import behind, listing
 from proxy.api.writing import worded, write
 from proxy.clock import iso, parse_time
 from proxy.errors import InvalidRequest, NotFound
-from proxy.memory.learn.learn import stated
+from proxy.memory.changes.book import stated
 from proxy.memory.lifecycle.forget import Request, forget_changes, past_of
 from proxy.memory.lifecycle.tasks import (
     OVER,

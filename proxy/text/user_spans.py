@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from proxy.text.languages import words as listed
 from proxy.text.quoted import quoted_spans
-from proxy.text.words import HAS_CJK, WORD, Span
+from proxy.text.words import HAS_CJK, WORD, Span, words
 
 _BLOCKS = re.compile(
     r"""
@@ -19,6 +20,7 @@ _BLOCKS = re.compile(
         |Querid[oa]|Estimad[oa]|Привет|Здравствуйте|Уважаем\w+|亲爱的|尊敬的)\b
         [^\n]{0,60}\n.*?(?:\n[ \t]*(?:Best|Kind|Regards|Cheers|Sincerely|Yours|Love|Viele|Liebe|Mit|LG|MfG
         |Saludos|Un\ abrazo|Atentamente|С\ уважением|此致)\b[^\n]{0,40}(?:\n[^\n]{1,40})?|\Z)
+    | ^[ \t]*(?:User|Human|Assistant|AI|Bot|ChatGPT|Claude)[ \t]?:[^\n]*$
     | ^[ \t]*[\w.\[\]]+\s?[:+-]?=\s?["'\[{(\d][^\n]*$ | ^[ \t]*[\w.]+\([^\n]*\)\s*[;{]\s*$
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
@@ -55,6 +57,9 @@ _RETOLD = re.compile(
 )
 _NAMED_CJK = re.compile(r"(?:叫做?|[网店队群笔艺昵微书片歌][名号称]|名字?|称|标题|题目|[改换写]成)(?:[是为叫]|：|:)?\Z")
 _TITLE_RU = re.compile(r"\A[А-ЯЁ][а-яё]++(?: [А-ЯЁа-яё]++)*+\Z")  # without a mark
+_LABEL = re.compile(
+    r"(?:^|(?<=[.!?。！？]))[ \t]*([^\n:：.!?。！？]{2,80})[:：](\s*[^\n]+(?:\n[ \t]*[^\s][^\n]*)*)", re.MULTILINE
+)
 _SAYS = re.compile(r":\s*\Z")
 _MAX_TITLE = 4  # words
 _MAX_NAME = 12  # characters
@@ -72,7 +77,18 @@ def user_spans(text: str) -> list[Span]:
     for pattern, by_author in ((_RETOLD, _BY_AUTHOR), (_MATERIAL, _OWN)):
         found = [match for match in pattern.finditer(text) if not by_author.search(text[: match.start()])]
         gaps += [match.span(match.lastindex or 0) for match in found]
+    gaps += [match.span(2) for match in _LABEL.finditer(text) if _names_a_text(match[1])]
     return _complement(gaps, len(text))
+
+
+def _names_a_text(label: str) -> bool:
+    """Return whether a label names a text that follows: "Caption for my photo", not "My text", "Long story short"."""
+    found = [word.text for word in words(label)]
+    for before, word, after in zip(["", *found], found, [*found[1:], ""], strict=False):
+        is_last = not after or after.isdigit() or after in listed("preposition") or after.startswith("idea")
+        if word in listed("composed") and before not in listed("mine") and is_last:
+            return True
+    return any(label.endswith(word) for word in listed("composed") if HAS_CJK.match(word))
 
 
 def _is_speech(match: re.Match[str]) -> bool:

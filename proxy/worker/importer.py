@@ -17,8 +17,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from proxy.access.auth import agent_id, project_id
 from proxy.errors import InvalidRequest, ProxyError
 from proxy.media.base import MediaRefused
+from proxy.memory.changes.book import stated
 from proxy.memory.conversations.transcript import without_topics
-from proxy.memory.learn.learn import stated
 from proxy.memory.library.library import Parcel
 from proxy.memory.lifecycle.transfer import ours
 from proxy.memory.lifecycle.transfer.conversations import session_name, turns_of

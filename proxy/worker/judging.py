@@ -13,10 +13,11 @@ import structlog
 
 from proxy.errors import ProxyError
 from proxy.memory.conversations.transcript import episodes_of
+from proxy.memory.index.by_words import ByWords
 from proxy.memory.index.cache import IndexCache
 from proxy.memory.learn.decide import Planner
 from proxy.memory.learn.endings import Ending, is_void, subject_of
-from proxy.memory.learn.gather import ByWords, rows_holding
+from proxy.memory.learn.gather import rows_holding
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.statements import Sentence, own_sentences
 from proxy.memory.learn.targets import Older, is_open_to

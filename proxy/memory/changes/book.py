@@ -14,6 +14,7 @@ from proxy.errors import ProxyError
 from proxy.memory.conversations.episode import mended
 from proxy.memory.conversations.running import Segment, without
 from proxy.memory.index.cache import IndexCache
+from proxy.memory.learn.slots import marked
 from proxy.memory.plan.changes import TEXTS, Change, hides_of, is_ending
 from proxy.memory.vectors.embed import Embedder
 from proxy.memory.visibility.visibility import Withheld
@@ -24,7 +25,7 @@ from proxy.store.ledger import Ledger
 from proxy.store.passages import dense_text, trail_texts
 from proxy.store.schema import Vector
 from proxy.telemetry import LEARNED
-from proxy.types import Chunk, Episode, Memory, Scope
+from proxy.types import Chunk, Episode, Kind, Memory, Scope
 
 K = TypeVar("K", str, tuple[str, str])
 
@@ -211,3 +212,20 @@ def _newest(said: Sequence[Episode]) -> int:
 
 def _all_there(vectors: Mapping[Any, Vector | None]) -> bool:
     return all(vector is not None for vector in vectors.values())
+
+
+def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str, source: str = "api") -> Memory:
+    """Return the memory that ``text`` states, with the slot it fills, so that what the user says later can end it."""
+    memory = Memory(
+        id=id_,
+        kind=kind,
+        text=text,
+        created_at=now,
+        updated_at=now,
+        valid_from=now,
+        quote=text,
+        source=source,
+        provenance="user_confirmed",
+        agent=scope.agent,
+    )
+    return marked(memory)

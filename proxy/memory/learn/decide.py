@@ -175,6 +175,9 @@ class Planner:
         own = [row for row in self.past.own if row.message == said.id]
         hides = spans_of(own, request)
         older = [one for one in older if plain(one.text) not in request]  # the same request made before is no target
+        if ending.is_last:
+            self._take_back(ending, said, older, hides)
+            return
         hits = asked(ending, ending.terms, older)
         if not hits.found:
             hits = asked(ending, [term for term in terms_in(ending.sentence.text) if term.is_name], older)
@@ -192,9 +195,33 @@ class Planner:
         if not hits.is_certain and self.past.is_declined({plain(one.sentence) for one in found}):
             return
         names = [term for term in terms if term.is_name] or terms[:1]
+        self._forget_ended(names)
         hides += holding([row for row in self.past.own if row.by == "assistant"], names[:1])
-        hides += [hide for hide in holding(own, _gone(found, terms), any_of=True) if _text_of(own, hide) not in stated]
+        more_held = holding(own, _gone(found, terms), any_of=True)
+        hides += [hide for hide in more_held if ending.everything or _text_of(own, hide) not in stated]
         self.forget(found, terms, said, hides=hides, is_certain=hits.is_certain, any_of=ending.everything)
+
+    def _take_back(self, ending: Ending, said: Said, older: Sequence[Older], hides: list[Hide]) -> None:
+        """Forget what was said just before a request: in its message, else in the user's message before."""
+        own = [row for row in self.past.own if row.message == said.id]
+        before = [hide for hide, _ in pieces(own) if hide[2] <= ending.sentence.start]
+        earlier = [row for row in self.past.rows if row.by == "user" and row.session == self.turn.scope.session]
+        if before or not earlier:
+            self._put("close", ending_row(self.turn, self._now, said, "", (), [*before, *hides], frozenset()), "forget")
+            return
+        last = max(earlier, key=lambda row: row.seq)
+        found = [one for one in older if (one.memory or one.row).message == last.message]  # type: ignore[union-attr]
+        told = [term for one in found for term in terms_in(one.text) if term.is_name]
+        replies = [row for row in (*self.past.rows, *self.past.own) if row.by == "assistant" and row.seq > last.seq]
+        self.forget(found, (), said, hides=[*hides, *holding(replies, told, any_of=True)])
+
+    def _forget_ended(self, names: Sequence[Term]) -> None:
+        """Keep what had ended before out of answers about the past as well."""
+        for row in list(self._rows.values()):
+            is_ended = row.status == "closed" and not is_ending(row) and not row.metadata.get(FORGOTTEN)
+            if is_ended and names and holds_all(row.text, names):
+                forgotten = replace(row, metadata={**row.metadata, FORGOTTEN: True}, updated_at=self._now)
+                self._put("close", forgotten, "forget")
 
     def forget(
         self,
@@ -238,8 +265,8 @@ class Planner:
         self._set_apart(frozenset(plain(one.sentence) for one, _ in hits))
         seen: set[str] = {plain(other.text) for other in self.active}
         for one, terms in hits:
-            names = [term for term in terms if term.is_name or term == terms[0]] if is_forgotten else []
-            for text in remains(one.text, terms) if terms else ():
+            names = _named(terms) if is_forgotten else []
+            for text in remains(one.text, names or terms) if terms else ():
                 if plain(text) not in seen and not any(holds(text, name) for name in names):
                     seen.add(plain(text))
                     self._put("add", remaining_row(self.turn, self._now, one, text, row.id), "remains")
@@ -278,11 +305,16 @@ class Planner:
         self._changes[memory.id] = Change(action, memory, self._before.get(memory.id), self.turn.id, reason)
 
 
+def _named(terms: Sequence[Term]) -> list[Term]:
+    """Return the names among terms, and the first term."""
+    return [term for term in terms if term.is_name or term == terms[0]]
+
+
 def _gone(found: Sequence[Older], terms: Sequence[Term]) -> list[Term]:
     """Return what sentences tell of that nothing is left of: the number of "My salary is 68,400" as well."""
     gone = []
     for one in found:
-        left = remains(one.text, terms)
+        left = remains(one.text, _named(terms))
         gone += [with_alike(term) for term in terms_in(one.text) if not any(holds(text, term) for text in left)]
     return gone
 

@@ -42,6 +42,7 @@ class Ending:
         beside: All that is said of it in the same phrase.
         rest: What of the clause may stay as a statement, without the old thing; "" where nothing may.
         everything: The request covers all that is known of the terms.
+        is_last: The request is about what its author said just before.
     """
 
     kind: EndingKind
@@ -53,6 +54,7 @@ class Ending:
     beside: tuple[Term, ...] = ()
     rest: str = ""
     everything: bool = False
+    is_last: bool = False
 
     def hides_itself(self, ended: Sequence[str]) -> bool:
         """Return whether its sentence is withheld too: it says no more than that ``ended`` texts ended."""
@@ -85,7 +87,7 @@ def endings(found: Sequence[Sentence]) -> list[Ending]:
     made: list[Ending] = []
     for one in found:
         parts = clauses(one.text)
-        if len(parts) > 1 and (whole := _correction(one)) is not None:
+        if (whole := _taken_back(one) or (_correction(one) if len(parts) > 1 else None)) is not None:
             made.append(whole)
             continue
         for start, end in parts:
@@ -103,10 +105,28 @@ def resumed(found: Sequence[Sentence]) -> list[tuple[Term, ...]]:
     for one in found:
         for start, end in clauses(one.text):
             part, low = one.text[start:end], one.low[start:end]
-            if any(tongue.has("again", low) for tongue in languages_in(low)) and not is_void(one, part, low):
+            is_now = any(tongue.has("again", low) and not tongue.has("ahead", low) for tongue in languages_in(low))
+            if is_now and not is_void(one, part, low):
                 terms = terms_in(part)
                 made.append(tuple([term for term in terms if term.is_name] or terms))
     return [terms for terms in made if terms]
+
+
+def _taken_back(one: Sentence) -> Ending | None:
+    """Return a request to forget what was just said, "Forget that.", or what follows it: "Don't remember this: …"."""
+    for tongue in languages_in(one.low):
+        opening = _polite_end(tongue, one.low)
+        for match in tongue.find("forget", one.low):
+            start = match.start("old")
+            ends = [start + what.end() for what in tongue.find("just_said", one.low[start:])]
+            if not ends or match.start() > opening or one.is_question:
+                continue
+            after = one.low[max(ends) :]
+            if after.lstrip().startswith((":", "：")):
+                return Ending("forget", one, one.text, tuple(_cut(terms_in(one.text, max(ends)))))
+            if all(word.text in listed("polite") | listed("thanks") for word in words(after)):
+                return Ending("forget", one, one.text, is_last=True)
+    return None
 
 
 def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
@@ -131,8 +151,8 @@ def _requests(one: Sentence, part: str, low: str) -> list[Ending]:
             found = [_asking(one, part, terms, everything=everything) for terms in named if terms]
             slots = _slots_named(tongue, low[match.start() :])
             found += [Ending("forget", one, part, slot=(slot, "")) for slot in slots]
-            if found:
-                return found
+            if found or everything:  # "Forget everything about me" is for the API, and is no statement
+                return found or [Ending("forget", one, part)]
     return _addressed_request(one, part, low)
 
 

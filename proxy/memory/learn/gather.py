@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import TypeVar
 
-import numpy as np
-
+from proxy.memory.index.by_words import ByWords, row_of, search_words
 from proxy.memory.index.cache import IndexCache
-from proxy.memory.index.index import FactShelf
-from proxy.memory.index.postings import Mask
-from proxy.memory.index.shelf import Shelf
-from proxy.memory.learn.learn import Read
+from proxy.memory.learn.learn import Read, role_in
 from proxy.memory.learn.past import Past, Row
 from proxy.memory.learn.targets import names_beside
 from proxy.memory.plan.changes import SLOT, is_ending
 from proxy.process.threads import in_thread
-from proxy.store.schema import Vector
-from proxy.text.lexical import weights
 from proxy.text.terms import Term
-from proxy.types import Chunk, Episode, Memory, Scope, Turn
-
-T = TypeVar("T", Memory, Episode, Chunk)
+from proxy.types import Episode, Memory, Scope, Turn
 
 MAX_ROWS = 240  # texts that hold a term of an ending
 MAX_MEMORIES = 60  # memories by the words of an ending or of a change
@@ -32,23 +23,13 @@ LAST_ROWS = 6  # of this conversation: an answer needs its question, a correctio
 _place = attrgetter("at", "seq")
 
 
-class ByWords:
-    """A query by words alone."""
-
-    context = ""
-    vector: Vector | None = None
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-
 async def gather(index: IndexCache, turn: Turn, readings: Sequence[Read], own: Sequence[Episode]) -> Past:
     """Return what a turn may concern, of all that its user's index holds; ``own`` are its messages as stored."""
     scope = turn.scope
     named = [_forms(ending.terms) for one in readings for ending in one.endings if ending.terms]
     named += [ending.sentence.text for one in readings for ending in one.endings if ending.kind == "forget"]
     named += [_forms(terms) for one in readings for terms in one.resumed]
-    is_corrected = any(ending.kind == "meant" for one in readings for ending in one.endings)
+    is_corrected = any(ending.kind == "meant" or ending.is_last for one in readings for ending in one.endings)
     said = await index.said(scope, scope.session) if is_corrected else []
     before = [row.text for row in said if row.role == "user"][-LAST_ROWS:]
     memories = await _memories(index, scope, readings, named, before)
@@ -75,13 +56,13 @@ async def _memories(
     texts += [(text, MAX_SAME) for text in corrected]
     everything = "\n".join(text for text, _ in texts)
     shelf = await index.facts(scope, ByWords(everything or " "))
-    found = await in_thread("learn", _search, shelf, scope, texts)
+    found = await in_thread("learn", search_words, shelf, scope, texts)
     quotes = {row.quote for row in found.values() if row.quote != row.text} if named else ()
-    found |= await in_thread("learn", _search, shelf, scope, [(quote, MAX_SIBLINGS) for quote in quotes])
+    found |= await in_thread("learn", search_words, shelf, scope, [(quote, MAX_SIBLINGS) for quote in quotes])
     marked = await index.marked(scope)
     found |= {row.id: row for row in marked if scope.sees(row.agent) and (is_ending(row) or row.metadata.get(SLOT))}
     for row in list(found.values()):
-        found |= {other.id: other for id_ in (*row.later, *row.earlier) if (other := _by_id(shelf, id_)) is not None}
+        found |= {other.id: other for id_ in (*row.later, *row.earlier) if (other := row_of(shelf, id_)) is not None}
     return list(found.values())
 
 
@@ -90,6 +71,7 @@ async def _rows(index: IndexCache, turn: Turn, named: Sequence[str], own: frozen
     said = await index.said(scope, scope.session)
     first = min((one.seq for one in turn.messages), default=0)
     last = [row for row in said if row.id not in own and row.seq <= max(first, turn.reply_seq)][-LAST_ROWS:]
+    last += [row for row in said if row.id not in own and row.role == "user" and role_in(row.text) is not None]
     rows = {row.id: row for row in map(Row.of, last)}
     rows |= {row.id: row for row in await rows_holding(index, scope, named)}
     return sorted((row for row in rows.values() if row.id not in own and row.at <= turn.at), key=_place)
@@ -101,9 +83,9 @@ async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) ->
         return []
     wanted = [(text, MAX_ROWS) for text in named]
     turns = await index.turns(scope, ByWords("\n".join(named)))
-    found = await in_thread("learn", _search, turns, scope, wanted)
+    found = await in_thread("learn", search_words, turns, scope, wanted)
     facts = await index.facts(scope, ByWords("\n".join(named)))
-    summaries = await in_thread("learn", _search, facts, scope, wanted, lambda: facts.sums_up)
+    summaries = await in_thread("learn", search_words, facts, scope, wanted, lambda: facts.sums_up)
     current = [row for row in summaries.values() if row.status == "active"]
     rows = [Row(row.id, row.text, "summary", row.valid_from, row.session) for row in current]
     return sorted([*map(Row.of, found.values()), *rows], key=_place)
@@ -112,29 +94,3 @@ async def rows_holding(index: IndexCache, scope: Scope, named: Sequence[str]) ->
 def _forms(terms: Sequence[Term]) -> str:
     """Return terms with their stems: one word by itself does not tell its language."""
     return " ".join(form for term in terms for form in sorted(term.forms))
-
-
-def _search(
-    shelf: Shelf[T], scope: Scope, wanted: Sequence[tuple[str, int]], among: Callable[[], Mask] | None = None
-) -> dict[str, T]:
-    """Return by id the rows that share words with any of some texts, of each text so many at most, best first.
-
-    A long message asks for hundreds of texts: the shelf is held for one at a time, as requests search it too.
-    """
-    found: dict[str, T] = {}
-    for text, limit in wanted:
-        terms = weights(text)
-        with shelf.lock:
-            mask = shelf.seen_by(scope) & among() if among is not None else shelf.seen_by(scope)
-            scores = shelf.lexical(terms, mask)
-            lines = np.flatnonzero(scores > 0)
-            if len(lines) > limit:
-                lines = lines[np.argsort(-scores[lines], kind="stable")[:limit]]
-            rows = [shelf.items[int(line)] for line in lines]
-        found |= {row.id: row for row in rows}
-    return found
-
-
-def _by_id(shelf: FactShelf, id_: str) -> Memory | None:
-    line = shelf.line(id_)
-    return None if line is None else shelf.items[line]

@@ -10,13 +10,13 @@ from itertools import product
 from proxy.memory.learn.decide import Planner
 from proxy.memory.learn.endings import Ending, endings, resumed
 from proxy.memory.learn.past import Past
-from proxy.memory.learn.slots import marked
 from proxy.memory.learn.statements import (
     MAX_CHARACTERS,
     Sentence,
     Statement,
     opens_with,
     own_sentences,
+    speaks_of_self,
     statements,
     tells,
 )
@@ -26,7 +26,7 @@ from proxy.text.languages import languages_in
 from proxy.text.segment import clauses
 from proxy.text.terms import Term, holds, plain, shared
 from proxy.text.words import flat, words
-from proxy.types import Kind, Memory, Said, Scope, Turn
+from proxy.types import Memory, Said, Turn
 
 MAX_CAME_ALONG = 300  # user messages of one history that are read for statements, the newest ones
 MAX_CHARACTERS_ALONG = 64_000  # of these messages together
@@ -88,9 +88,27 @@ def learn(turn: Turn, readings: Sequence[Read], past: Past, now: datetime) -> li
     for one in readings:
         reply = _reply_before(one.said, turn, past)
         _edited(planner, one.said, past)
+        if _is_in_role(one.said, turn, past):
+            continue
         _learn_message(planner, one, reply, patience)
     planner.withhold_replays([row for row in past.own if row.by == "assistant" or not row.live])
     return planner.changes()
+
+
+def role_in(text: str) -> bool | None:
+    """Return whether a message opens a role play (True) or ends one (False), None where it does neither."""
+    low = flat(text)
+    tongues = languages_in(low)
+    if any(tongue.has("role_over", low) for tongue in tongues):
+        return False
+    return True if any(tongue.has("role", low) for tongue in tongues) else None
+
+
+def _is_in_role(said: Said, turn: Turn, past: Past) -> bool:
+    """Return whether a message is spoken in a role that its conversation opened before."""
+    texts = [row.text for row in past.rows if row.by == "user" and row.session == turn.scope.session]
+    texts += [one.text for one in turn.messages if one.role == "user" and one.seq <= said.seq]
+    return next((found for text in reversed(texts) if (found := role_in(text)) is not None), False)
 
 
 def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) -> None:
@@ -98,10 +116,12 @@ def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) 
         planner.resume(terms)
     linked = [(ending, planner.end(ending, one.said, one.stated)) for ending in patience.each(one.endings)]
     hiding = {ending.sentence.start for ending in one.endings if planner.applied.get(ending)}
-    told = [statement for statement in statements(one.found, reply=reply) if statement.sentence.start not in hiding]
+    gone = [ending for ending in one.endings if ending.kind == "forget"]
+    found = [sentence for sentence in one.found if not any(_is_taken_back(sentence, ending) for ending in gone)]
+    told = [statement for statement in statements(found, reply=reply) if statement.sentence.start not in hiding]
     starts = {statement.sentence.start for statement in told}
     corrected = [ending.sentence for ending, older in linked if older and ending.kind == "correct"]
-    for sentence in one.found:
+    for sentence in found:
         if sentence.start in hiding:
             told += _remaining(planner, one, sentence)
         elif sentence.start not in starts and (sentence in corrected or _changes(planner, one, sentence)):
@@ -115,6 +135,14 @@ def _learn_message(planner: Planner, one: Read, reply: str, patience: Patience) 
             planner.link(new, old)
 
 
+def _is_taken_back(sentence: Sentence, request: Ending) -> bool:
+    """Return whether a sentence goes with a request to forget in its message: all before "that", or all on a person."""
+    if request.is_last:
+        return sentence.start < request.sentence.start
+    is_other = request.everything and sentence != request.sentence
+    return is_other and any(holds(sentence.text, term) for term in request.terms if term.is_name)
+
+
 def _remaining(planner: Planner, one: Read, sentence: Sentence) -> list[Statement]:
     """Return what is left of a sentence that ended something: its other clauses, and what came instead."""
     here = [ending for ending in planner.applied if ending.sentence == sentence]
@@ -124,7 +152,8 @@ def _remaining(planner: Planner, one: Read, sentence: Sentence) -> list[Statemen
     for start, end in clauses(sentence.text):
         piece, low = sentence.text[start:end], sentence.low[start:end]
         is_gone = any(piece in clause for clause in gone) or any(holds(piece, term) for term in asked)
-        if not is_gone and len(words(piece)) >= MIN_PIECE_WORDS and tells(piece, low):
+        is_hanging = opens_with(low, "preposition") or (opens_with(low, "but") and not speaks_of_self(low))
+        if not (is_gone or is_hanging) and len(words(piece)) >= MIN_PIECE_WORDS and tells(piece, low):
             texts.append(piece)
     told = next((ending.clause for ending in here if ending.kind != "forget"), "")
     contexts = [told if opens_with(flat(text), "third") else "" for text in texts]
@@ -184,20 +213,3 @@ def _reply_before(said: Said, turn: Turn, past: Past) -> str:
         return inside[-1]
     place = (turn.scope.session, "assistant", said.seq - 1)
     return "\n".join(row.text for row in past.rows if (row.session, row.by, row.seq) == place)
-
-
-def stated(scope: Scope, text: str, now: datetime, *, kind: Kind, id_: str, source: str = "api") -> Memory:
-    """Return the memory that ``text`` states, with the slot it fills, so that what the user says later can end it."""
-    memory = Memory(
-        id=id_,
-        kind=kind,
-        text=text,
-        created_at=now,
-        updated_at=now,
-        valid_from=now,
-        quote=text,
-        source=source,
-        provenance="user_confirmed",
-        agent=scope.agent,
-    )
-    return marked(memory)

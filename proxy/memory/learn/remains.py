@@ -22,12 +22,13 @@ def remains(text: str, terms: Sequence[Term]) -> list[str]:
     stands before and behind it stays. Every result is a subsequence of the words of ``text``.
     """
     term = next((one for one in terms if one.is_name), terms[0])
-    for spans in (clauses(text), phrases(text)):
-        parts = [text[a:b] for a, b in spans]
-        cut = [_without_item(part, term) if holds(part, term) else part for part in parts]
-        if all(part is not None for part in cut):
+    for item in (term, *(one for one in terms if one != term)):  # "teach physics" of "I teach maths and physics"
+        for spans in (clauses(text), phrases(text)):
+            parts = [text[a:b] for a, b in spans]
+            cut = [_without_item(part, item) if holds(part, item) else part for part in parts]
             whole = _joined(text, spans, [part or "" for part in cut])
-            return [whole] if whole != text else []
+            if whole != text and all(part is not None for part in cut):
+                return [whole]
     runs: list[tuple[int, int]] = []
     is_gone, about_it = False, 0  # whether the last phrase goes, and up to where its subject is what goes
     for start, end in phrases(text):

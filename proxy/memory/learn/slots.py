@@ -65,13 +65,9 @@ def _is_of_other(text: str, low: str, start: int) -> bool:
 
 
 def same_slot(left: str, right: str) -> bool:
-    """Return whether two slot names mean the same: equal, or the words of one within those of the other."""
-    if left == right:
-        return True
+    """Return whether two slot names mean the same: "email" and "new email", but not "work email" or "dog's birthday"."""
     ours, theirs = set(left.rsplit(":", maxsplit=1)[-1].split()), set(right.rsplit(":", maxsplit=1)[-1].split())
-    if not listed("people").isdisjoint(ours ^ theirs):  # "my email", "my boss's email"
-        return False
-    return ":" in left and ":" in right and (ours <= theirs or theirs <= ours)
+    return left == right or (":" in left and ":" in right and (ours ^ theirs) <= listed("fresh"))
 
 
 def _key(text: str) -> list[str]:

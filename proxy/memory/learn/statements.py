@@ -22,6 +22,7 @@ MAX_CONTEXT = 240  # characters
 MAX_SPLIT = 4  # items of a list that become statements of their own; a longer list stays whole
 MAX_ANSWER_WORDS = 12
 MAX_NAME_WORDS = 3
+_BULLETS = "-*•·– \t"
 _OPENING = 400  # characters within which a story or a role is opened
 _OPENING_WORDS = 4  # within which a pronoun or a question word opens a sentence
 
@@ -85,7 +86,7 @@ def is_passing(text: str, low: str) -> bool:
     """Return whether a sentence is about the talk or the moment: what the assistant said, a mood, a thing that fails."""
     if _has("profile", low) or (_has("meant", low) and any(term.is_name for term in terms_in(text))):
         return False
-    return holds_word(low, "you") or _has("passing", low)
+    return not words_for("you", low).isdisjoint(word.text for word in words(low)) or _has("passing", low)
 
 
 def _is_all_passing(one: Sentence) -> bool:
@@ -114,7 +115,8 @@ def statements(found: Sequence[Sentence], *, reply: str = "") -> list[Statement]
             continue
         context, by = _context(one, before, reply if at == 0 else "")
         is_profile = _has("profile", one.low) and not _has("once", one.low)
-        made += [Statement(text, one, kind_of(one.low), context, by, is_profile) for text in split_lists(one)]
+        texts = [text.lstrip(_BULLETS) for text in split_lists(one)]
+        made += [Statement(text, one, kind_of(one.low), context, by, is_profile) for text in texts]
         told = one
     return made[:MAX_STATEMENTS]
 

@@ -128,15 +128,18 @@ def in_slot(ending: Ending, older: Sequence[Older]) -> list[Named]:
     """Return the sentences with another value in the slot of an ending, and the terms of that value.
 
     A home or a job stands alone, or among more that its sentence tells; what follows "my favourite film is" is about it.
+    Without a word of change both may hold: "I live in Germany", "I live in Munich".
     """
     name, value = ending.slot
+    low = flat(ending.clause)
+    is_change = any(tongue.has("now", low) for tongue in languages_in(low))
     found = []
     for one in older:
         if speaks_of_self(flat(one.text)) or ":" in name:
             held = [held for known, held in slot_of(one.text) if same_slot(known, name) and is_other(held, value)]
             if held:
                 terms = _of_value(held[0])
-                is_heavy = ":" not in name and _speaks_on(one, terms)
+                is_heavy = not is_change or (":" not in name and _speaks_on(one, terms))
                 found.append(Named(one, terms if one.memory else (), is_heavy))  # a pasted letter leaves nothing
     return found
 
@@ -152,12 +155,20 @@ def _speaks_on(one: Older, terms: Sequence[Term]) -> bool:
     return (bool(terms) and _is_heavy(one, terms)) or not beside.isdisjoint(listed("mine") | listed("people"))
 
 
+def _is_with_others(text: str, terms: Sequence[Term]) -> bool:
+    """Return whether what ended is told along with people: "in Seville with my husband Pablo"."""
+    held = [words(text[a:b]) for a, b in clauses(text) if any(holds(text[a:b], term) for term in terms)]
+    forms = frozenset[str]().union(*(term.forms for term in terms))
+    behind = [found[at + 1 :] for found in held for at, word in enumerate(found) if word.text in forms]
+    return any(word.text in listed("people") for found in behind for word in found)
+
+
 def _tells_more(side: str) -> bool:
     """Return whether a part of a sentence says something by itself: "и не ем глютен", not "and on Mondays"."""
     found, told = words(side), len(terms_in(side))
     if any(word.text in listed("preposition") for word in found[:1]) and not speaks_of_self(flat(side)):
         return False  # "near the river"
-    return told >= MIN_BESIDE or (told > 0 and len(found) > MIN_BESIDE)
+    return told > 0 and len(found) >= MIN_BESIDE
 
 
 def _sides(text: str) -> list[str]:
@@ -177,7 +188,11 @@ def is_linked(one: Older, ending: Ending) -> bool:
         return True
     if ending.kind == "correct" and ending.rest and not slot_of(ending.rest) and not shared(one.text, ending.rest):
         return True
-    return _is_heavy(one, ending.terms)
+    low, said = flat(one.text), flat(ending.clause)
+    for tongue in languages_in(low):  # "I cancelled my lesson" is one of "every Friday"
+        if tongue.has("calls_off", said) and tongue.has("habit", low) and not tongue.has("habit", said):
+            return True
+    return _is_heavy(one, ending.terms) or _is_with_others(one.text, ending.terms)
 
 
 def names_beside(text: str, terms: Sequence[Term]) -> list[Term]:

@@ -37,17 +37,19 @@ from proxy.memory.recall.turns import (
     preferred,
     spaced,
     supported,
-    tells,
     with_answers,
     with_reply,
     without_names,
     worth,
 )
 from proxy.text.lexical import content
+from proxy.text.segment import is_question, sentences
+from proxy.text.words import flat
 from proxy.types import Hit, Scope, Source
 
 _MAX_FACTS = 30
 _MAX_LEADS = 12
+_BRIEF = 60  # characters of a question that tells nothing beside it
 _SPARE = 10  # turns that may turn out to repeat others
 
 
@@ -256,8 +258,12 @@ def _statements_only(shelf: TurnShelf, scores: Scores, mask: Mask, query: Query)
     is_all_given = is_handful(int(mask.sum())) and asks_of_oneself(query.text)
     if not is_all_given or query.is_of_replies or is_of_questions(query.text):
         return scores
-    shared = shelf.lexical(dict.fromkeys(content(query.text), 1.0), mask)
-    return np.where(tells(shelf) | (shared > 0), scores, np.float32(0))
+    stays = shelf.lexical(dict.fromkeys(content(query.text), 1.0), mask) > 0
+    for line in np.flatnonzero(mask & shelf.by_user & ~stays):
+        text = shelf.items[line].text
+        said = (text[a:b] for a, b in sentences(text))
+        stays[line] = len(text) > _BRIEF or any(not is_question(one, flat(one)) for one in said)
+    return np.where(stays, scores, np.float32(0))
 
 
 def _only(found: Found, sources: Collection[Source] | None) -> Found:

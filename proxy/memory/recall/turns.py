@@ -113,12 +113,6 @@ def supported(shelf: TurnShelf, scores: Scores) -> Scores:
     return np.where(scores > 0, scores + np.float32(tuning.SUPPORT) * support, 0)
 
 
-def tells(shelf: TurnShelf) -> Mask:
-    """Return the turns of the user that say something, rather than only ask."""
-    told: Mask = shelf.by_user & ~_traits(shelf).only_asks
-    return told
-
-
 def worth(shelf: TurnShelf, query: Query, speakers: Mapping[str, Role]) -> Scores:
     """Return a factor per line: what a turn is worth as evidence, whatever it is about.
 

@@ -133,3 +133,70 @@ def test_request_names_by_a_question(first: str, request_: str, kept: list[str])
 @pytest.mark.parametrize("said", ["Don't forget where I live!", "I forget where I live sometimes."])
 def test_who_forgets_is_no_request(said: str) -> None:
     assert "I live in Leeds." in told("I live in Leeds.", said).active
+
+
+@pytest.mark.parametrize(
+    ("fact", "request_text"),
+    [
+        ("I earn 82000 euros a year.", "Forget that."),
+        ("I earn 82000 euros a year.", "actually forget that please"),
+        ("I earn 82000 euros a year.", "Please delete what I just told you."),
+        ("Ich verdiene 82000 Euro.", "Vergiss das bitte wieder."),
+        ("Gano 82000 euros.", "Olvida eso, por favor."),
+        ("Je gagne 82000 euros.", "Oublie ça s'il te plaît."),
+        ("Ganho 82000 euros.", "Esquece isso, por favor."),
+        ("Я зарабатываю 82000.", "Забудь это, пожалуйста."),
+        ("我年薪82000。", "请忘掉这个。"),
+    ],
+)
+def test_forget_that_is_about_what_was_just_said(fact: str, request_text: str) -> None:
+    world = told("I live in Leeds.")
+    world.say(fact, reply="Noted: 82000.", session="s")
+    world.say(request_text, reply="Done.", session="s", seq=2)
+    assert world.active == ["I live in Leeds."]
+    assert not any("82000" in text for text in world.quotable)
+
+
+def test_forget_that_reaches_its_own_message() -> None:
+    world = told("I cheated on my exam. Don't remember that.")
+    assert world.active == []
+    assert not any("cheated" in text for text in world.quotable)
+
+
+@pytest.mark.parametrize("text", ["Never mind, forget that.", "Forget that guy from work.", "Don't forget that."])
+def test_forget_that_alone_takes_something_back(text: str) -> None:
+    world = World()
+    world.say("I live in Leeds.", session="s")
+    world.say(text, session="s", seq=2)
+    assert "I live in Leeds." in world.active
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please don't remember this: I am seeing a therapist on Thursdays.",
+        "Off the record, do not store this: I am seeing a therapist.",
+    ],
+)
+def test_what_is_not_to_be_remembered_is_not(text: str) -> None:
+    world = told(text)
+    assert world.active == []
+    assert not any("therapist" in shown for shown in world.quotable)
+
+
+def test_what_ended_before_is_forgotten_too() -> None:
+    world = told("I use Tinder.", "I stopped using Tinder.", "Please forget everything about Tinder.")
+    ended = [row for row in world.memories.values() if "I use Tinder" in row.text]
+    assert ended
+    assert all(row.metadata.get(FORGOTTEN) for row in ended)
+
+
+def test_all_about_a_person_reaches_its_own_message() -> None:
+    world = told("My friend Nora lives in Bergen.", "Nora and I had a fight. I like tea. Please forget all about Nora.")
+    assert world.active == ["I like tea."]
+    assert not any("Nora" in text for text in world.quotable)
+
+
+@pytest.mark.parametrize("text", ["Vergiss alles über mich.", "Olvida todo lo que sabes de mí."])
+def test_a_request_to_forget_everything_is_no_memory(text: str) -> None:
+    assert told(text).active == []

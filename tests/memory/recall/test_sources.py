@@ -80,7 +80,7 @@ async def test_a_relevant_fact_leads_and_turns_follow(index):
     ("question", "is_given"),
     [("Where do I live?", False), ("What have I asked you so far?", True), ("What did you tell me?", True)],
 )
-async def test_questions_and_replies_on_other_things_are_no_answer(store, index, question, is_given):
+async def test_questions_on_other_things_are_no_answer(store, index, question, is_given):
     talk = conversation("ses_2", "How is lasagna made?", "Layer pasta, ragu and bechamel")
     await store.put_episodes(BOB, talk, turn_vectors(talk), MODEL)
     told = conversation("ses_3", "I moved to Leeds")
